@@ -1,0 +1,1 @@
+"""F0: the words and the frozen data every other floor speaks in."""

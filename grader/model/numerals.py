@@ -1,0 +1,183 @@
+"""How numbers read: four significant digits, words for what is not finite, units in full.
+
+Everything here takes Python or numpy scalars alike (through `float` and `__index__`), so
+that no caller needs numpy to print what it measured.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from typing import SupportsFloat
+
+DIGITS = 4
+_FEWEST_FIXED = 1e-3  # below this a number reads better with an exponent
+_MOST_FIXED = 1e6  # likewise above
+_MOST_EXACT = 1e15  # whole numbers up to here are exact in a float64 and short enough to read
+_ALIGNED_DECIMALS = 3
+
+UNITS: dict[str, int] = {
+    "bytes": 1,
+    "KB": 10**3,
+    "MB": 10**6,
+    "GB": 10**9,
+    "TB": 10**12,
+    "KiB": 2**10,
+    "MiB": 2**20,
+    "GiB": 2**30,
+    "TiB": 2**40,
+}
+
+
+def number(value: SupportsFloat, digits: int = DIGITS) -> str:
+    """A number to `digits` significant digits; integers exactly, with separators.
+
+    0.1111, 1.000, 12.35, 1,048,576, 1.235e-7, NaN, inf, -inf; zero is a plain 0.
+    """
+    if isinstance(value, bool):
+        return str(value)
+    if hasattr(value, "__index__"):
+        whole = int(value.__index__())
+        return f"{whole:,}" if abs(whole) < _MOST_EXACT else _exponent(float(whole), digits)
+    v = float(value)
+    if not math.isfinite(v):
+        return _word(v)
+    if v == 0:
+        return "0"
+    size = abs(float(f"{v:.{digits - 1}e}"))  # rounded first: 0.99996 is 1.000, not 1.0000
+    if v.is_integer() and 10**digits <= abs(v) < _MOST_EXACT:
+        return f"{int(v):,}"
+    if not _FEWEST_FIXED <= size < _MOST_FIXED:
+        return _exponent(v, digits)
+    decimals = max(0, digits - 1 - math.floor(math.log10(size)))
+    return f"{v:,.{decimals}f}"
+
+
+def numbers_apart(observed: SupportsFloat, expected: SupportsFloat) -> tuple[str, str]:
+    """Two numbers with as many digits as it takes to see that they differ, four at least."""
+    for digits in range(DIGITS, 18):
+        texts = number(observed, digits), number(expected, digits)
+        if texts[0] != texts[1]:
+            return texts
+    return number(observed), number(expected)
+
+
+def numbers_aligned(values: Iterable[SupportsFloat]) -> list[str]:
+    """Numbers of one small array, alike in form so that they can stand in a column.
+
+    Whole numbers stay whole.  Otherwise all have the same decimals, chosen for the largest;
+    an exact zero is "0", and what would round to zero keeps one digit ("3e-9"), so that
+    "0" always means zero.
+    """
+    listed = [float(v) for v in values]
+    finite = [abs(v) for v in listed if math.isfinite(v)]
+    largest = max(finite, default=0.0)
+    if all(v.is_integer() for v in finite) and largest < _MOST_FIXED:
+        return [f"{int(v)}" if math.isfinite(v) else _word(v) for v in listed]
+    if not _FEWEST_FIXED <= largest < _MOST_FIXED:
+        return [_exponent(v, 3) if math.isfinite(v) and v else _plain(v) for v in listed]
+    room = _ALIGNED_DECIMALS - math.floor(math.log10(largest))
+    decimals = min(max(room, 0), 5 if largest < 0.1 else _ALIGNED_DECIMALS)
+    return [_fixed(v, decimals) for v in listed]
+
+
+def bytes_text(n: SupportsFloat) -> str:
+    """A number of bytes in full: "1,179,648 bytes"; one decimal when it is an average."""
+    v = float(n)
+    if not math.isfinite(v):
+        return f"{_word(v)} bytes"
+    if not v.is_integer():
+        return f"{v:,.1f} bytes"
+    whole = int(n.__index__()) if hasattr(n, "__index__") else int(v)
+    return "1 byte" if whole == 1 else f"{whole:,} bytes"
+
+
+def amount(n: SupportsFloat, unit: str, decimals: int = 1) -> str:
+    """A number of bytes in `unit` ("14.0 GB"; GB is 1e9 and GiB 2**30), or of anything else.
+
+    Args:
+        n: the amount in bytes, or in `unit` itself when that is no multiple of a byte.
+        unit: a key of `UNITS`, another word ("gpus"), or "" for a bare number.
+        decimals: digits after the point.
+    """
+    if unit == "bytes":
+        return bytes_text(n)
+    scale = UNITS.get(unit)
+    if scale is None:
+        return f"{number(n)} {unit}".rstrip()
+    v = float(n) / scale
+    if not math.isfinite(v):
+        return f"{_word(v)} {unit}"
+    if v and abs(v) < 0.5 * 10**-decimals:
+        return f"{number(v)} {unit}"
+    return f"{v:,.{decimals}f} {unit}"
+
+
+def amounts_apart(observed: SupportsFloat, expected: SupportsFloat, unit: str) -> tuple[str, str]:
+    """Two amounts in the same unit, with enough decimals to see that they differ."""
+    if unit not in UNITS:
+        yours, theirs = numbers_apart(observed, expected)
+        return f"{yours} {unit}".rstrip(), f"{theirs} {unit}".rstrip()
+    for decimals in range(1, 13):
+        texts = amount(observed, unit, decimals), amount(expected, unit, decimals)
+        if texts[0] != texts[1]:
+            return texts
+    return amount(observed, unit), amount(expected, unit)
+
+
+def band(allowed: SupportsFloat) -> str:
+    """The width of a tolerance: "+-1e-7"."""
+    v = float(allowed)
+    return f"+-{_trim(f'{v:.2g}') if math.isfinite(v) else _word(v)}"
+
+
+def times(ratio: SupportsFloat) -> str:
+    """A ratio: "0.71x", "1.30x", "7.2x", "120x"."""
+    v = float(ratio)
+    if not math.isfinite(v):
+        return f"{_word(v)}x"
+    return f"{v:.2f}x" if v < 2 else f"{v:.1f}x" if v < 20 else f"{v:,.0f}x"
+
+
+def duration(seconds: SupportsFloat) -> str:
+    """A duration: "0.41 s", "1.9 s", "42 s", "3 min 20 s"."""
+    v = max(0.0, float(seconds))
+    if not math.isfinite(v):
+        return f"{_word(v)} s"
+    if v < 0.995:
+        return f"{v:.2f} s"
+    if v < 9.95:
+        return f"{v:.1f} s"
+    whole = round(v)
+    return f"{whole} s" if whole < 120 else f"{whole // 60} min {whole % 60} s"
+
+
+def shape_text(shape: Iterable[int]) -> str:
+    """A shape as Python writes it: "(2, 3)", "(4,)", "()"."""
+    return str(tuple(int(n) for n in shape))
+
+
+def _word(v: float) -> str:
+    """What is not finite, in words."""
+    return "NaN" if math.isnan(v) else "inf" if v > 0 else "-inf"
+
+
+def _plain(v: float) -> str:
+    return "0" if v == 0 else _word(v)
+
+
+def _fixed(v: float, decimals: int) -> str:
+    if not math.isfinite(v) or v == 0:
+        return _plain(v)
+    text = f"{v:.{decimals}f}"
+    return text if float(text) else _exponent(v, 1)
+
+
+def _exponent(v: float, digits: int) -> str:
+    return _trim(f"{v:.{digits - 1}e}")
+
+
+def _trim(text: str) -> str:
+    """Drop the padding of an exponent: 1e-07 is 1e-7."""
+    mantissa, e, power = text.partition("e")
+    return f"{mantissa}e{int(power)}" if e else text

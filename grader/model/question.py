@@ -1,0 +1,72 @@
+"""A question ready to be graded: its spec, its steps, and the source of every program."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+if TYPE_CHECKING:
+    from grader.model.spec import Spec
+
+Scalar = None | bool | int | float | str
+
+
+@dataclass(frozen=True, slots=True)
+class Argument:
+    """An argument of a step: a name to look up, or a literal."""
+
+    name: str | None
+    literal: Scalar = None
+    keyword: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One assignment of a call: `targets = function(arguments)`."""
+
+    text: str  # as written, for messages
+    targets: tuple[str, ...]
+    unpack: bool  # whether the result is a tuple to be spread over the targets
+    owner: Literal["submission", "torch", "driver"]
+    function: str
+    arguments: tuple[Argument, ...]
+
+    @property
+    def reads(self) -> tuple[str, ...]:
+        """Names that must exist before the step runs."""
+        return tuple(a.name for a in self.arguments if a.name is not None)
+
+
+@dataclass(frozen=True, slots=True)
+class Header:
+    """What a list of questions shows: read from the head of the YAML alone."""
+
+    id: str
+    title: str
+    track: str
+    level: str
+    minutes: int
+    bank: Path
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """A question of a bank."""
+
+    id: str
+    bank: Path
+    spec: Spec
+    runs: Mapping[str, tuple[Step, ...]]
+    starter: bytes
+    reference: bytes
+    driver: bytes | None
+    variants: Mapping[str, tuple[bytes, ...]]  # misconception id -> sources, one a face
+    spec_path: Path
+
+    @property
+    def functions(self) -> tuple[str, ...]:
+        """Names that a submission must define, in order of first use."""
+        steps = [step for run in self.runs.values() for step in run]
+        return tuple(dict.fromkeys(s.function for s in steps if s.owner == "submission"))

@@ -1,0 +1,166 @@
+"""What a grade found: plain frozen data, the only thing a renderer ever sees.
+
+A `Report` holds no array and no live object, so that it can be stored, sent and printed
+at any time, and so that rendering is a pure function of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from grader.model.verdict import Verdict
+
+REPORT_FORMAT = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Mismatch:
+    """The worst disagreement of one result on one case."""
+
+    result: str  # name of the result, e.g. "grad_x"
+    case: str
+    index: tuple[int, ...] | None  # None where the fault has no place: a type, a shape, a scalar
+    observed: str  # four significant digits, or words ("NaN", "a list")
+    expected: str
+    allowed: str | None  # the band around the expected value; None where it must be equal
+    wrong: int  # entries outside the band
+    total: int
+
+
+@dataclass(frozen=True, slots=True)
+class Panel:
+    """A small array as a reader sees it: one 2-D slice, already formatted."""
+
+    title: str  # "x", "grad_x, yours", "grad_x, expected"
+    rows: tuple[tuple[str, ...], ...]
+    wrong: frozenset[tuple[int, int]] = frozenset()  # (row, column) of entries outside the band
+    focus: frozenset[tuple[int, int]] = frozenset()  # the entry, row or window that matters
+    note: str = ""  # "plane [0, 2] of (2, 3, 5, 7)" when it is a slice of something larger
+
+
+@dataclass(frozen=True, slots=True)
+class Grids:
+    """Arrays to be set side by side."""
+
+    panels: tuple[Panel, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One line of a breakdown: a named part, yours and expected, and what is wrong with it."""
+
+    name: str
+    observed: str
+    expected: str
+    note: str = ""  # "missing", "half", "counted twice"; empty when right
+
+
+@dataclass(frozen=True, slots=True)
+class Breakdown:
+    """Named numbers with their unit already in the text."""
+
+    rows: tuple[Row, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Bar:
+    """One bar of a comparison."""
+
+    label: str  # "yours", "allowed", "reference", "plain autograd"
+    value: float
+    text: str  # the value as printed, with its unit
+
+
+@dataclass(frozen=True, slots=True)
+class Bars:
+    """Quantities to be compared by length; `details` are lines below them (what was kept)."""
+
+    bars: tuple[Bar, ...]
+    details: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Curve:
+    """Two series over steps, for a sparkline each."""
+
+    yours: tuple[float, ...]
+    expected: tuple[float, ...]
+
+
+Exhibit = Grids | Breakdown | Bars | Curve
+
+
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """One line of the submission's own code in a traceback."""
+
+    line: int
+    function: str
+    source: str
+
+
+@dataclass(frozen=True, slots=True)
+class Raised:
+    """An exception that left the submission: its own frames only, innermost last."""
+
+    type: str
+    message: str
+    frames: tuple[Frame, ...] = ()
+    step: str = ""  # the step that raised: "y, ctx = maxpool2d_forward(x, kernel, stride, padding)"
+    called_with: str = ""  # "x (2, 3, 9) float64, stride 2"
+    column: int | None = None  # syntax errors: 1-based column for the caret
+
+
+@dataclass(frozen=True, slots=True)
+class CheckResult:
+    """The outcome of one check."""
+
+    id: str
+    kind: str
+    verdict: Verdict
+    message: str  # one sentence, without the check's id
+    cases: tuple[str, ...] = ()  # the cases it was tried on
+    failing: tuple[str, ...] = ()  # those on which it did not pass, smallest first
+    stretch: bool = False
+    blocked_by: str | None = None  # skipped: the check that did not pass
+    case_line: str = ""  # the smallest failing case in words: "kernel 3, stride 3, x (1, 1, 3, 3)"
+    mismatch: Mismatch | None = None
+    exhibit: Exhibit | None = None
+    raised: Raised | None = None
+    figures: Mapping[str, float] = field(default_factory=dict)  # measured numbers by name
+
+
+@dataclass(frozen=True, slots=True)
+class Named:
+    """A misconception whose outputs the submission reproduces."""
+
+    id: str
+    feedback: str
+    exact: (
+        bool  # equal wherever the misconception differs from the reference; else only in `results`
+    )
+    results: tuple[str, ...]  # names of the results on which they agree
+    cases: int  # failing cases they agree on
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """Everything one grade found."""
+
+    question: str
+    title: str
+    verdict: Verdict
+    seed: int
+    isolation: str  # "strong", "limited" or "process": what was refused to the submission
+    seconds: float
+    checks: tuple[CheckResult, ...] = ()
+    misconceptions: tuple[Named, ...] = ()
+    message: str = (
+        ""  # when the submission never got as far as a check: what is wrong with the file
+    )
+    raised: Raised | None = None  # likewise
+    printed: str = ""  # the end of what the submission printed, as text
+    sha256: str = ""  # of the submission's bytes
+    follow_up: str = ""  # on a pass: one question to think about
+    format: int = REPORT_FORMAT

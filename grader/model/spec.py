@@ -1,0 +1,237 @@
+"""A question's YAML as a typed, frozen tree.  `docs/format.md` explains every key.
+
+The models say what each key may hold; what needs two keys at once (a name that no case
+gives, a check that needs an unknown one) is `grader.bank.consistency`'s business.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+Level = Literal["warm-up", "core", "senior"]
+Dtype = Literal["float32", "float64", "bfloat16", "int64", "int32", "int16", "uint8", "bool"]
+FloatDtype = Literal["float32", "float64", "bfloat16"]
+Layout = Literal["contiguous", "fortran", "reversed", "strided", "readonly", "broadcast"]
+Slug = Annotated[str, Field(pattern=r"^[a-z0-9]+(-[a-z0-9]+)*$", max_length=60)]
+Text = Annotated[str, Field(min_length=1, max_length=20_000)]
+Name = Annotated[str, Field(pattern=r"^[A-Za-z_][A-Za-z0-9_]*$", max_length=60)]
+RunName = Annotated[str, Field(pattern=r"^[A-Za-z_][A-Za-z0-9_-]*$", max_length=60)]
+Amount = str | int | float  # arithmetic over sizes; `grader.bank.amounts` reads it
+
+
+class Part(BaseModel):
+    """What every part of a spec shares: unknown keys are errors, nothing changes after loading."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+
+
+class Check(Part):
+    """What every kind of check shares."""
+
+    id: Slug
+    about: str = ""
+    run: RunName = "main"
+    cases: str | list[str] = "all"
+    needs: str | list[str] = []
+    stretch: bool = False
+
+    @property
+    def needed(self) -> tuple[str, ...]:
+        """The ids in `needs`, always as a tuple."""
+        return (self.needs,) if isinstance(self.needs, str) else tuple(self.needs)
+
+
+class Show(Part):
+    """What to set beside a mismatch for the reader."""
+
+    beside: Name | list[Name] = []
+    window: list[str | int] | None = None  # kernel, stride, padding: names of scalars, or numbers
+
+    @property
+    def inputs(self) -> tuple[str, ...]:
+        """The names in `beside`, always as a tuple."""
+        return (self.beside,) if isinstance(self.beside, str) else tuple(self.beside)
+
+
+class OutputsCheck(Check):
+    """Results agree with the reference."""
+
+    kind: Literal["outputs"]
+    of: Name | list[Name]
+    exact: bool = False
+    zeros: Literal["close", "exact"] = "close"
+    show: Show = Show()
+
+    @property
+    def results(self) -> tuple[str, ...]:
+        """The names in `of`, always as a tuple."""
+        return (self.of,) if isinstance(self.of, str) else tuple(self.of)
+
+
+class Conserved(Part):
+    """A sum of a gradient that must equal something known."""
+
+    sum: Name
+    over: list[int]
+    equals: Name | int | float
+
+
+class GradcheckCheck(Check):
+    """Gradients agree with differences of the reference's forward."""
+
+    kind: Literal["gradcheck"]
+    loss: Name
+    cotangent: Name | None = None
+    gradients: dict[Name, Name]
+    kinks: bool = False
+    conserves: list[Conserved] = []
+
+
+class ContractCheck(Check):
+    """The manners of a function: inputs, ownership, memory of earlier calls, strides."""
+
+    kind: Literal["contract"]
+    of: Name | list[Name]
+    layouts: list[Layout] = ["fortran", "reversed", "strided", "readonly"]
+
+    @property
+    def results(self) -> tuple[str, ...]:
+        """The names in `of`, always as a tuple."""
+        return (self.of,) if isinstance(self.of, str) else tuple(self.of)
+
+
+class StateCheck(Check):
+    """Bytes reachable from an object that one step hands to another."""
+
+    kind: Literal["state"]
+    of: Name
+    at_most: Amount
+
+
+class NumbersCheck(Check):
+    """A dict of named numbers."""
+
+    kind: Literal["numbers"]
+    of: Name
+    parts: list[str]
+    unit: str = ""
+    shown_in: Literal["", "KB", "MB", "GB", "KiB", "MiB", "GiB"] = ""
+
+
+class CurveCheck(Check):
+    """A training curve."""
+
+    kind: Literal["curve"]
+    of: Name
+    ends_below: float | None = None
+    falls: bool = False
+
+
+class GraphCheck(Check):
+    """The tensor comes out of the submission's own autograd.Function."""
+
+    kind: Literal["graph"]
+    of: Name
+
+
+class MemoryCheck(Check):
+    """Bytes of an autograd graph."""
+
+    kind: Literal["memory"]
+    quantity: Literal["saved", "live", "peak"]
+    without: list[Name] = Field(default=[], alias="except")
+    at_most: Amount
+    against: RunName | None = None
+    device: Literal["cpu", "cuda"] = "cpu"
+
+
+class FlopsCheck(Check):
+    """Matmul FLOPs against another run of the reference."""
+
+    kind: Literal["flops"]
+    against: RunName
+    at_most: float
+
+
+class PerformanceCheck(Check):
+    """CPU time against the reference, measured in the same grade."""
+
+    kind: Literal["performance"]
+    at_most: float
+
+
+AnyCheck = Annotated[
+    OutputsCheck
+    | GradcheckCheck
+    | ContractCheck
+    | StateCheck
+    | NumbersCheck
+    | CurveCheck
+    | GraphCheck
+    | MemoryCheck
+    | FlopsCheck
+    | PerformanceCheck,
+    Field(discriminator="kind"),
+]
+
+
+class Misconception(Part):
+    """A named wrong idea.  Its code is in `drills/ID/misconceptions/`."""
+
+    killed_by: str | list[str]
+    feedback: Text
+    variants: list[Name] = []
+
+    @property
+    def killers(self) -> tuple[str, ...]:
+        """The ids in `killed_by`, always as a tuple."""
+        return (self.killed_by,) if isinstance(self.killed_by, str) else tuple(self.killed_by)
+
+
+class FollowUp(Part):
+    """A question to think about after a pass."""
+
+    ask: Text
+    answer: Text
+
+
+class Spec(Part):
+    """One question, as its YAML says it."""
+
+    format: Literal[1]
+    title: Annotated[str, Field(min_length=1, max_length=80)]
+    track: Slug
+    level: Level
+    minutes: Annotated[int, Field(gt=0, le=480)]
+    uses: list[Literal["numpy", "torch"]]
+    prompt: Text
+    interface: Text
+    contract: list[Text] = []
+    run: list[str] | dict[RunName, list[str]]
+    cases: dict[Slug, dict[str, Any]]
+    checks: Annotated[list[AnyCheck], Field(min_length=1)]
+    misconceptions: dict[Slug, Misconception] = {}
+    starter: list[Slug] = []
+    hints: list[Text] = []
+    follow_ups: list[FollowUp] = []
+    sources: list[Text] = []
+
+    @model_validator(mode="after")
+    def _at_least_one_step(self) -> Spec:
+        """An empty run would pass anybody."""
+        runs = self.runs
+        if not runs or any(not steps for steps in runs.values()):
+            raise ValueError("expected at least one step in every run")
+        return self
+
+    @property
+    def runs(self) -> dict[str, list[str]]:
+        """Every run by name; a plain list is the run `main`."""
+        return {"main": self.run} if isinstance(self.run, list) else dict(self.run)
+
+    @property
+    def needs_torch(self) -> bool:
+        """Whether the worker has to import torch."""
+        return "torch" in self.uses
