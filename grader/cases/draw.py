@@ -1,0 +1,125 @@
+"""Draw a case's inputs from a seed.
+
+Every random draw depends on the seed of the grade, the name of the case, the name of the input and
+the number of the draw, and on nothing else: one case can be repeated without the others.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+
+from grader.cases.recipe import FLOATS, CaseRecipe, Recipe
+
+Array = np.ndarray[Any, np.dtype[Any]]
+ShapeOf = Callable[[str, Mapping[str, Any]], tuple[int, ...]]
+
+
+class DrawError(Exception):
+    """An input cannot be drawn as written: the bank is at fault."""
+
+
+def draw(case: CaseRecipe, seed: int, shape_of: ShapeOf, turn: int = 0) -> dict[str, Any]:
+    """Draw every input.
+
+    Args:
+        case: the case.
+        seed: of the grade.
+        shape_of: gives the shape of a result of the reference, from the inputs drawn so far.
+        turn: 0 for the case itself; others give fresh inputs of the same kind.
+
+    Returns:
+        By name, in the order written: scalars as they are, arrays in the working dtype (values of
+        bfloat16 and float32 inputs are exactly representable there; bfloat16 is held in float32).
+    """
+    drawn: dict[str, Any] = {}
+    # Inputs shaped like a result wait until everything else is there.
+    later = [n for n, r in case.inputs.items() if r.like is not None and r.like not in case.inputs]
+    first = [n for n in case.inputs if n not in later]
+    for name in sorted(first, key=lambda n: case.inputs[n].like is not None) + later:
+        recipe = case.inputs[name]
+        if not recipe.is_array:
+            drawn[name] = recipe.literal
+            continue
+        shape = recipe.shape
+        if recipe.like is not None:
+            known = drawn.get(recipe.like)
+            shape = known.shape if isinstance(known, np.ndarray) else shape_of(recipe.like, drawn)
+        drawn[name] = _array(recipe, case, shape, _generator(seed, case.name, name, turn))
+    return {name: drawn[name] for name in case.inputs}
+
+
+def _generator(seed: int, case: str, name: str, turn: int) -> np.random.Generator:
+    text = f"{seed}/{case}/{name}/{turn}".encode()
+    return np.random.default_rng(int.from_bytes(hashlib.sha256(text).digest()[:16], "little"))
+
+
+def _array(
+    recipe: Recipe, case: CaseRecipe, shape: tuple[int, ...] | None, rng: np.random.Generator
+) -> Array:
+    dtype = recipe.dtype or case.dtype
+    values = _values(recipe, shape or (), rng)
+    if (scale := recipe.option("scale")) is not None:
+        values = values * scale
+    if (shift := recipe.option("shift")) is not None:
+        values = values + shift
+    if (sprinkle := recipe.option("sprinkle")) is not None:
+        values = np.where(rng.random(values.shape) < sprinkle["share"], sprinkle["value"], values)
+    if recipe.option("sort"):
+        values = np.sort(values, axis=-1)
+    made = as_dtype(values, dtype)
+    if (recipe.layout or case.layout) == "broadcast" and made.ndim and made.shape[0]:
+        made = np.broadcast_to(made[:1], made.shape).copy()
+    return made
+
+
+def _values(recipe: Recipe, shape: tuple[int, ...], rng: np.random.Generator) -> Array:
+    size = int(np.prod(shape, dtype=np.int64))
+    match recipe.generator:
+        case "array":
+            return np.asarray(recipe.literal, np.float64)
+        case "normal":
+            return np.asarray(rng.standard_normal(shape))
+        case "uniform":
+            return np.asarray(
+                rng.uniform(recipe.option("from", 0.0), recipe.option("to", 1.0), shape)
+            )
+        case "integers":
+            low, high = recipe.option("from"), recipe.option("to")
+            return rng.integers(low, high, shape, endpoint=True).astype(np.float64)
+        case "distinct":
+            gap = recipe.option("gap", 0.25)
+            return np.asarray(((rng.permutation(size) - (size - 1) / 2) * gap).reshape(shape))
+        case "zeros":
+            return np.zeros(shape)
+        case "ones":
+            return np.ones(shape)
+        case "full":
+            return np.full(shape, float(recipe.option("value")))
+        case "simplex":
+            raw = np.exp(rng.standard_normal(shape))
+            return np.asarray(raw / raw.sum(axis=-1, keepdims=True))
+        case "one_hot":
+            rows = np.zeros((size // max(shape[-1], 1), shape[-1]))
+            rows[np.arange(len(rows)), rng.integers(0, max(shape[-1], 1), len(rows))] = 1.0
+            return rows.reshape(shape)
+        case other:
+            raise DrawError(f"no generator is called {other!r}")
+
+
+def as_dtype(values: Array, dtype: str) -> Array:
+    """Round values to a dtype; bfloat16 (round to nearest even) is held in float32."""
+    if dtype != "bfloat16":
+        if dtype not in FLOATS and not np.all(np.isfinite(values)):
+            raise DrawError(f"infinite values cannot be of dtype {dtype}")
+        return np.asarray(values).astype(dtype)
+    bits = np.ascontiguousarray(values, np.float32).view(np.uint32)
+    rounded = bits + 0x7FFF + ((bits >> 16) & 1)
+    return (
+        np.where(np.isfinite(values), rounded & np.uint32(0xFFFF0000), bits)
+        .astype(np.uint32)
+        .view(np.float32)
+    )

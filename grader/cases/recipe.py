@@ -1,0 +1,224 @@
+"""How one input of a case is written in YAML, checked and resolved without numpy.
+
+`docs/format.md` lists the generators and modifiers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+GENERATORS = (
+    "array", "normal", "uniform", "integers", "distinct", "zeros", "ones", "full", "simplex", "one_hot",
+)  # fmt: skip
+OPTIONS: dict[str, tuple[str, ...]] = {
+    "uniform": ("from", "to"),
+    "integers": ("from", "to"),
+    "distinct": ("gap",),
+    "full": ("value",),
+}
+MODIFIERS = ("scale", "shift", "sprinkle", "sort", "dtype", "layout")
+RESERVED = ("about", "extends", "dtype", "layout", "frozen")
+LAYOUTS = ("contiguous", "fortran", "reversed", "strided", "readonly", "broadcast")
+FLOATS = ("float32", "float64", "bfloat16")
+DTYPES = (*FLOATS, "int64", "int32", "int16", "uint8", "bool")
+
+
+class RecipeError(Exception):
+    """An input is not written as the format says.  `key` is the key at fault, if one is."""
+
+    def __init__(self, message: str, key: str | None = None) -> None:
+        """Store a sentence of the form 'expected ..., found ...'."""
+        super().__init__(message)
+        self.key = key
+
+
+@dataclass(frozen=True, slots=True)
+class Recipe:
+    """One input.  A scalar has `generator` None and its value in `literal`."""
+
+    generator: str | None
+    literal: Any = None
+    shape: tuple[int, ...] | None = None
+    like: str | None = None  # an input or a result whose shape it takes
+    options: Mapping[str, Any] | None = None
+    dtype: str | None = None
+    layout: str | None = None
+
+    @property
+    def is_array(self) -> bool:
+        """Whether it makes an array."""
+        return self.generator is not None
+
+    def option(self, name: str, default: Any = None) -> Any:  # noqa: ANN401 whatever YAML holds
+        """One option or modifier."""
+        return (self.options or {}).get(name, default)
+
+
+@dataclass(frozen=True, slots=True)
+class CaseRecipe:
+    """A case: its inputs in the order written, and what holds for all of them."""
+
+    name: str
+    inputs: Mapping[str, Recipe]
+    about: str = ""
+    dtype: str = "float64"
+    layout: str = "contiguous"
+    frozen: tuple[str, ...] = ()
+
+
+def read_input(value: object) -> Recipe:
+    """Read one input.
+
+    Raises:
+        RecipeError: in words for whoever wrote it.
+    """
+    if isinstance(value, list):
+        _rectangular(value)
+        return Recipe("array", literal=value)
+    if not isinstance(value, dict):
+        return Recipe(None, literal=value)
+    named = [key for key in value if key in GENERATORS]
+    if len(named) != 1:
+        found = ", ".join(map(str, value)) or "nothing"
+        raise RecipeError(
+            f"expected exactly one generator ({', '.join(GENERATORS)}), found {found}"
+        )
+    generator = str(named[0])
+    allowed = (generator, *OPTIONS.get(generator, ()), *MODIFIERS)
+    for key in value:
+        if key not in allowed:
+            raise RecipeError(
+                f"{generator} takes {', '.join(allowed[1:])}, found the key {key!r}", str(key)
+            )
+    options = {str(k): v for k, v in value.items() if k not in {generator, "dtype", "layout"}}
+    dtype = _one_of(value.get("dtype"), DTYPES, "dtype")
+    layout = _one_of(value.get("layout"), LAYOUTS, "layout")
+    _check_options(generator, options)
+    if generator == "array":
+        _rectangular(value["array"])
+        recipe = Recipe("array", literal=value["array"], options=options)
+    else:
+        shape, like = _shape(value[generator], generator)
+        recipe = Recipe(generator, shape=shape, like=like, options=options)
+    return replace(recipe, dtype=dtype, layout=layout)
+
+
+def _check_options(generator: str, options: Mapping[str, Any]) -> None:
+    for key in ("from", "to", "gap", "value", "scale", "shift"):
+        if key in options and not _is_number(options[key]):
+            raise RecipeError(f"expected a number, found {options[key]!r}", key)
+    if generator == "integers" and not {"from", "to"} <= options.keys():
+        raise RecipeError("integers needs from and to, both included")
+    if generator == "full" and "value" not in options:
+        raise RecipeError("full needs a value")
+    sprinkle = options.get("sprinkle")
+    if sprinkle is not None and not (
+        isinstance(sprinkle, dict)
+        and set(sprinkle) == {"value", "share"}
+        and all(_is_number(v) for v in sprinkle.values())
+    ):
+        raise RecipeError("expected {value: NUMBER, share: NUMBER}", "sprinkle")
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool)
+
+
+def _one_of(value: object, allowed: tuple[str, ...], key: str) -> str | None:
+    if value is not None and value not in allowed:
+        raise RecipeError(f"expected one of {', '.join(allowed)}, found {value!r}", key)
+    return None if value is None else str(value)
+
+
+def _shape(value: object, generator: str) -> tuple[tuple[int, ...] | None, str | None]:
+    match value:
+        case str() if value.startswith("like "):
+            return None, value.removeprefix("like ").strip()
+        case list() if all(
+            isinstance(n, int) and not isinstance(n, bool) and n >= 0 for n in value
+        ):
+            return tuple(value), None
+        case int() if not isinstance(value, bool) and value >= 0:
+            return (value,), None
+        case _:
+            raise RecipeError(
+                f"expected a shape (a list of sizes) or 'like NAME', found {value!r}", generator
+            )
+
+
+def _rectangular(value: object) -> tuple[int, ...]:
+    if not isinstance(value, list):
+        if not isinstance(value, (int, float)):
+            raise RecipeError(f"expected numbers in an array, found {value!r}")
+        return ()
+    shapes = {_rectangular(item) for item in value}
+    if len(shapes) > 1:
+        raise RecipeError("the rows of an array differ in length")
+    return (len(value), *(next(iter(shapes)) if shapes else ()))
+
+
+def read_cases(
+    cases: Mapping[str, Mapping[str, Any]],
+) -> tuple[dict[str, CaseRecipe], list[tuple[tuple[str, ...], str]]]:
+    """Read all cases, resolving `extends`.
+
+    Returns:
+        The cases that could be read, and for each fault the keys that lead to it and a sentence.
+    """
+    faults: list[tuple[tuple[str, ...], str]] = []
+    read: dict[str, CaseRecipe] = {}
+    for name in cases:
+        written = _extended(name, cases, faults)
+        inputs: dict[str, Recipe] = {}
+        for key, value in written.items():
+            if key in RESERVED:
+                continue
+            try:
+                inputs[key] = read_input(value)
+            except RecipeError as error:
+                path = (name, key) if error.key is None else (name, key, error.key)
+                faults.append((path, str(error)))
+        dtype, layout = written.get("dtype", "float64"), written.get("layout", "contiguous")
+        frozen = written.get("frozen", [])
+        if dtype not in FLOATS:
+            faults.append(
+                ((name, "dtype"), f"expected one of {', '.join(FLOATS)}, found {dtype!r}")
+            )
+        if layout not in LAYOUTS:
+            faults.append(
+                ((name, "layout"), f"expected one of {', '.join(LAYOUTS)}, found {layout!r}")
+            )
+        if not isinstance(frozen, list) or not set(frozen) <= inputs.keys():
+            faults.append(
+                ((name, "frozen"), f"expected a list of this case's inputs, found {frozen!r}")
+            )
+            frozen = []
+        for key, recipe in inputs.items():
+            if recipe.like is not None and recipe.like == key:
+                faults.append(((name, key), f"{key} cannot take its own shape"))
+        read[name] = CaseRecipe(
+            name, inputs, str(written.get("about", "")), str(dtype), str(layout), tuple(frozen)
+        )
+    return read, faults
+
+
+def _extended(
+    name: str, cases: Mapping[str, Mapping[str, Any]], faults: list[tuple[tuple[str, ...], str]]
+) -> dict[str, Any]:
+    chain = [name]
+    while "extends" in cases[chain[-1]]:
+        parent = cases[chain[-1]]["extends"]
+        if parent not in cases or parent in chain:
+            found = "itself" if parent in chain else repr(parent)
+            faults.append(
+                ((chain[-1], "extends"), f"expected the name of another case, found {found}")
+            )
+            break
+        chain.append(parent)
+    written: dict[str, Any] = {}
+    for link in reversed(chain):
+        inherited = {k: v for k, v in cases[link].items() if link == name or k != "about"}
+        written |= inherited
+    return written
