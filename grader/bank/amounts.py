@@ -1,0 +1,118 @@
+"""Amounts in a spec: arithmetic over sizes, such as `8 * y.size + 256 bytes`.
+
+Interpreted over a tree of numbers, names and the four operations; there is no call, no power, no loop.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Mapping
+from typing import Any
+
+SIZES = ("size", "nbytes", "itemsize")
+
+
+class AmountError(Exception):
+    """The amount is not written as the format says, or names something unknown."""
+
+
+def names(amount: str | float) -> set[str]:
+    """Names that the amount needs.
+
+    Raises:
+        AmountError: it cannot be read.
+    """
+    return {node.id for node in ast.walk(_tree(amount)) if isinstance(node, ast.Name)}
+
+
+def value(amount: str | float, known: Mapping[str, Any]) -> float:
+    """Work out the amount.
+
+    Args:
+        amount: a number, or text.
+        known: scalars and arrays by name; of arrays only `.size`, `.nbytes`, `.itemsize`, `.shape[i]`.
+
+    Raises:
+        AmountError: it cannot be read, or a name is not known.
+    """
+    return float(_value(_tree(amount), known))
+
+
+def _tree(amount: str | float) -> ast.expr:
+    text = str(amount).strip().removesuffix("bytes").strip()
+    if len(text) > 200:
+        raise AmountError("expected an amount of at most 200 characters")
+    try:
+        tree = ast.parse(text, mode="eval").body
+    except (SyntaxError, ValueError, MemoryError, RecursionError):
+        raise AmountError(
+            f"expected arithmetic such as '8 * y.size + 256 bytes', found {amount!r}"
+        ) from None
+    _check(tree)
+    return tree
+
+
+def _check(node: ast.expr) -> None:
+    match node:
+        case ast.Constant(value=int() | float()) | ast.Name():
+            return
+        case ast.UnaryOp(op=ast.USub() | ast.UAdd(), operand=inner):
+            _check(inner)
+        case ast.BinOp(
+            left=left,
+            op=ast.Add() | ast.Sub() | ast.Mult() | ast.Div() | ast.FloorDiv(),
+            right=right,
+        ):
+            _check(left)
+            _check(right)
+        case ast.Attribute(value=ast.Name(), attr=attr) if attr in SIZES:
+            return
+        case ast.Subscript(
+            value=ast.Attribute(value=ast.Name(), attr="shape"), slice=ast.Constant(value=int())
+        ):
+            return
+        case _:
+            raise AmountError(
+                f"expected numbers, names, + - * / // and .size .nbytes .itemsize .shape[i], found {ast.unparse(node)!r}"
+            )
+
+
+_OPERATIONS: dict[type[ast.operator], Callable[[float, float], float]] = {
+    ast.Add: lambda a, b: a + b,
+    ast.Sub: lambda a, b: a - b,
+    ast.Mult: lambda a, b: a * b,
+    ast.Div: lambda a, b: a / b,
+    ast.FloorDiv: lambda a, b: a // b,
+}
+
+
+def _value(node: ast.expr, known: Mapping[str, Any]) -> float:
+    match node:
+        case ast.Constant(value=int() | float() as number):
+            return number
+        case ast.Name(id=name):
+            found = _look_up(name, known)
+            if isinstance(found, (int, float)):
+                return found
+            raise AmountError(f"{name} is not a number; use {name}.size or {name}.nbytes")
+        case ast.UnaryOp(op=op, operand=inner):
+            return -_value(inner, known) if isinstance(op, ast.USub) else _value(inner, known)
+        case ast.BinOp(left=left, op=op, right=right):
+            try:
+                return _OPERATIONS[type(op)](_value(left, known), _value(right, known))
+            except ZeroDivisionError:
+                raise AmountError("the amount divides by zero on this case") from None
+        case ast.Attribute(value=ast.Name(id=name), attr=attr):
+            return float(getattr(_look_up(name, known), attr))
+        case ast.Subscript(
+            value=ast.Attribute(value=ast.Name(id=name)), slice=ast.Constant(value=int() as axis)
+        ):
+            return float(_look_up(name, known).shape[axis])
+        case _:
+            raise AmountError("not an amount")
+
+
+def _look_up(name: str, known: Mapping[str, Any]) -> Any:  # noqa: ANN401 a scalar or an array
+    if name not in known:
+        raise AmountError(f"{name} is not an input of the case nor a result of the run")
+    return known[name]
