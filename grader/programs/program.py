@@ -1,0 +1,282 @@
+"""A program as checks see it: functions to call, results that are plain data, no process in sight."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from grader.model.question import Step
+from grader.model.report import Frame, Raised
+from grader.programs.process import CALL_SECONDS, Garbled, Worker
+
+Inputs = Mapping[str, Mapping[str, Any]]  # by name: value, layout, and for tensors tensor and grad
+
+ROOM = 1 << 20  # bytes a reply may hold beyond twice what was sent
+
+
+class ProgramError(Exception):
+    """The program raised, or returned what a step cannot use."""
+
+    def __init__(self, message: str, raised: Raised | None = None, step: int | None = None) -> None:
+        """Store a sentence, and the exception with the program's own frames when there was one."""
+        super().__init__(message)
+        self.message = message
+        self.raised = raised
+        self.step = step
+
+    @property
+    def out_of_memory(self) -> bool:
+        """Whether the memory limit was what stopped it."""
+        return self.raised is not None and self.raised.type == "MemoryError"
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What one run computed, and what it did to its inputs and earlier results."""
+
+    values: Mapping[str, Any]
+    changed: tuple[tuple[int, str], ...] = ()  # (step, input) that the step changed
+    stale: tuple[tuple[str, int], ...] = ()  # (result, step) that a later step changed
+    shared: tuple[tuple[str, str], ...] = ()  # (result, input) in the same memory
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """One measured quantity and what it consists of."""
+
+    value: float | str
+    details: tuple[tuple[str, int], ...] = ()
+    elements: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Loaded:
+    """What a file defines of what it should."""
+
+    missing: tuple[str, ...]
+    uncallable: tuple[tuple[str, str], ...]
+    defined: tuple[str, ...]
+
+
+@dataclass(slots=True)
+class Program:
+    """Source texts executed in a worker under a name of their own."""
+
+    worker: Worker
+    name: str
+    sources: Sequence[bytes]
+    driver: bytes | None = None
+    filename: str = "submission.py"
+    call_seconds: float = CALL_SECONDS
+    loaded: Loaded | None = field(default=None, init=False)
+
+    def load(self, functions: Sequence[str]) -> Loaded:
+        """Execute the sources and see which of the wanted functions they define.
+
+        Raises:
+            ProgramError: what the file raised, a syntax error included.
+            WorkerError: the process did not survive it.
+        """
+        request = {
+            "op": "load",
+            "program": self.name,
+            "sources": [_bytes(s) for s in self.sources],
+            "driver": None if self.driver is None else _bytes(self.driver),
+            "filename": self.filename,
+            "functions": list(functions),
+        }
+        reply = self._ask(request, seconds=2 * self.call_seconds)
+        try:
+            self.loaded = Loaded(
+                missing=tuple(str(n) for n in reply["missing"]),
+                uncallable=tuple((str(n), str(t)) for n, t in reply["uncallable"]),
+                defined=tuple(str(n) for n in reply["defined"]),
+            )
+        except (KeyError, TypeError, ValueError):
+            raise Garbled("broke the protocol: not a reply to load") from None
+        return self.loaded
+
+    def run(self, steps: Sequence[Step], inputs: Inputs, want: Sequence[str]) -> Outcome:
+        """Run the steps and return the wanted results."""
+        reply = self._ask({"op": "run", **self._about(steps, inputs), "want": list(want)}, inputs)
+        return _outcome(reply)
+
+    def interleave(
+        self, steps: Sequence[Step], inputs: Sequence[Inputs], want: Sequence[str]
+    ) -> tuple[tuple[Outcome, ...], tuple[str, ...]]:
+        """Run the steps on several inputs in lockstep.
+
+        Returns:
+            One outcome for each, and the names of results that the runs share in memory.
+        """
+        request = {
+            "op": "interleave",
+            "program": self.name,
+            "steps": [_step(s) for s in steps],
+            "inputs": [_plain(i) for i in inputs],
+            "want": list(want),
+        }
+        reply = self._ask(request, *inputs)
+        runs, common = reply.get("runs"), reply.get("common")
+        if not isinstance(runs, list) or len(runs) != len(inputs) or not isinstance(common, list):
+            raise Garbled("broke the protocol: not a reply to interleave")
+        return tuple(_outcome(r) for r in runs), tuple(str(c) for c in common)
+
+    def timed(
+        self, steps: Sequence[Step], inputs: Inputs, want: Sequence[str]
+    ) -> tuple[Outcome, int]:
+        """Run the steps once and return their results and the worker's CPU time, in nanoseconds."""
+        before = self.worker.cpu_nanoseconds()
+        reply = self._ask({"op": "time", **self._about(steps, inputs), "want": list(want)}, inputs)
+        after = self.worker.cpu_nanoseconds()
+        own = reply.get("spent")
+        if before is None or after is None:
+            return _outcome(reply), int(own) if isinstance(own, int) else 0
+        return _outcome(reply), after - before
+
+    def gradients(
+        self,
+        steps: Sequence[Step],
+        inputs: Inputs,
+        *,
+        wrt: Sequence[str],
+        result: str,
+        cotangent: Any,  # noqa: ANN401 an array or None
+        kinks: bool,
+    ) -> Mapping[str, Mapping[str, Any]]:
+        """Differentiate a result numerically; see `worker.differences.gradients`."""
+        request = {
+            "op": "gradients",
+            **self._about(steps, inputs),
+            "wrt": list(wrt),
+            "result": result,
+            "cotangent": cotangent,
+            "kinks": kinks,
+        }
+        found: Mapping[str, Mapping[str, Any]] = self._ask(request, inputs, inputs, seconds=60)[
+            "gradients"
+        ]
+        return found
+
+    def state(self, steps: Sequence[Step], inputs: Inputs, of: str) -> tuple[int, int]:
+        """Bytes reachable from a result, and bytes left allocated besides the other results."""
+        reply = self._ask({"op": "state", **self._about(steps, inputs), "of": of}, seconds=30)
+        reachable, allocated = reply.get("reachable"), reply.get("allocated")
+        if not isinstance(reachable, int) or not isinstance(allocated, int):
+            raise Garbled("broke the protocol: not a reply to state")
+        return reachable, allocated
+
+    def measure(
+        self,
+        quantity: str,
+        steps: Sequence[Step],
+        inputs: Inputs,
+        *,
+        without: Sequence[str] = (),
+        of: str = "",
+    ) -> Measured:
+        """Measure an autograd graph; see `worker.autograd.measure`."""
+        request = {
+            "op": "measure",
+            **self._about(steps, inputs),
+            "quantity": quantity,
+            "without": list(without),
+            "of": of,
+        }
+        reply = self._ask(request, seconds=60)
+        try:
+            value = reply["value"]
+            details = tuple((str(what), int(size)) for what, size in reply["details"])
+            elements = int(reply.get("elements", 0))
+        except (KeyError, TypeError, ValueError):
+            raise Garbled("broke the protocol: not a reply to measure") from None
+        if not isinstance(value, (int, str)):
+            raise Garbled("broke the protocol: not a reply to measure")
+        return Measured(value, details, elements)
+
+    def _about(self, steps: Sequence[Step], inputs: Inputs) -> dict[str, Any]:
+        return {
+            "program": self.name,
+            "steps": [_step(s) for s in steps],
+            "inputs": _plain(inputs),
+        }
+
+    def _ask(
+        self, request: dict[str, Any], *sent: Inputs, seconds: float | None = None
+    ) -> dict[str, Any]:
+        size = sum(_size(spec["value"]) for inputs in sent for spec in inputs.values())
+        reply = self.worker.ask(
+            request,
+            seconds=self.call_seconds if seconds is None else seconds,
+            reply_bytes=ROOM + 8 * size,
+        )
+        if reply["ok"]:
+            return reply
+        raise _fault(reply)
+
+
+def _size(value: Any) -> int:  # noqa: ANN401 an input's value
+    values = getattr(value, "values", value)
+    return int(getattr(values, "nbytes", 0))
+
+
+def _bytes(source: bytes) -> Any:  # noqa: ANN401 an array of bytes
+    import numpy as np
+
+    return np.frombuffer(source, np.uint8)
+
+
+def _step(step: Step) -> dict[str, Any]:
+    arguments = [
+        ["name", a.name, a.keyword] if a.name is not None else ["literal", a.literal, a.keyword]
+        for a in step.arguments
+    ]
+    return {
+        "targets": list(step.targets),
+        "unpack": step.unpack,
+        "owner": step.owner,
+        "function": step.function,
+        "arguments": arguments,
+    }
+
+
+def _plain(inputs: Inputs) -> dict[str, Any]:
+    return {name: dict(spec) for name, spec in inputs.items()}
+
+
+def _outcome(reply: Mapping[str, Any]) -> Outcome:
+    try:
+        values = reply["values"]
+        if not isinstance(values, dict):
+            raise TypeError
+        return Outcome(
+            values=values,
+            changed=tuple((int(i), str(n)) for i, n in reply.get("changed", ())),
+            stale=tuple((str(n), int(i)) for n, i in reply.get("stale", ())),
+            shared=tuple((str(r), str(i)) for r, i in reply.get("shared", ())),
+        )
+    except (KeyError, TypeError, ValueError):
+        raise Garbled("broke the protocol: not a reply to run") from None
+
+
+def _fault(reply: Mapping[str, Any]) -> Exception:
+    """The exception that a reply of 'not ok' stands for."""
+    step = reply.get("step") if isinstance(reply.get("step"), int) else None
+    if isinstance(reply.get("fault"), str):
+        return ProgramError(str(reply["fault"])[:2000], step=step)
+    raised = reply.get("raised")
+    if isinstance(raised, dict):
+        try:
+            frames = tuple(Frame(int(n), str(f), str(s)) for n, f, s in raised["frames"])
+            column = raised.get("column")
+            record = Raised(
+                type=str(raised["type"])[:200],
+                message=str(raised["message"])[:2000],
+                frames=frames,
+                column=int(column) if isinstance(column, int) else None,
+            )
+        except (KeyError, TypeError, ValueError):
+            return Garbled("broke the protocol: not a fault")
+        return ProgramError(f"raised {record.type}", record, step)
+    return Garbled(f"broke the process it runs in: {str(reply.get('broken', ''))[-300:]}")

@@ -1,0 +1,59 @@
+"""Exceptions as data: their type, their text, and the frames that belong to the program."""
+
+from __future__ import annotations
+
+import linecache
+from types import TracebackType
+from typing import Any
+
+from .wire import type_name
+
+MAX_FRAMES = 6
+MAX_MESSAGE = 2000
+
+
+class StepFault(Exception):
+    """A step's result cannot be used as the question says, though nothing was raised."""
+
+
+def describe(error: BaseException, filename: str) -> dict[str, Any]:
+    """Return an exception as plain data: `type`, `message`, `frames`, and `column` of a syntax error."""
+    frames = _frames(error.__traceback__, filename)
+    column: int | None = None
+    if isinstance(error, SyntaxError) and error.filename == filename:
+        line = error.lineno or 0
+        source = error.text or linecache.getline(filename, line)
+        frames = [[line, "", (source or "").rstrip("\r\n")]]
+        column = error.offset
+        message = str(error.msg)
+    else:
+        message = _text(error)
+    return {
+        "type": type_name(error),
+        "message": message[:MAX_MESSAGE],
+        "frames": frames,
+        "column": column,
+        "memory": isinstance(error, MemoryError),
+    }
+
+
+def _text(error: BaseException) -> str:
+    if isinstance(error, SystemExit):
+        return f"the code called sys.exit({error.code!r})"[:MAX_MESSAGE]
+    try:
+        return str(error)
+    except BaseException:  # noqa: BLE001 a hostile __str__ may raise anything
+        return "(its text cannot be shown)"
+
+
+def _frames(traceback: TracebackType | None, filename: str) -> list[list[Any]]:
+    frames: list[list[Any]] = []
+    while traceback is not None:
+        code = traceback.tb_frame.f_code
+        if code.co_filename == filename:
+            line = traceback.tb_lineno
+            frames.append([line, code.co_name, linecache.getline(filename, line).strip()])
+            if len(frames) > 4 * MAX_FRAMES:  # endless recursion: the innermost tell nothing new
+                break
+        traceback = traceback.tb_next
+    return frames[-MAX_FRAMES:]

@@ -1,0 +1,86 @@
+"""Inputs as the question wants them in memory: order, strides, read-only, tensors.
+
+The wire carries contiguous values; what a layout changes is only where they lie.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .wire import Array, Tensor
+
+
+def build(spec: dict[str, Any]) -> Any:  # noqa: ANN401 an input may be anything the wire carries
+    """Make one input, owned by nobody else.
+
+    Args:
+        spec: `value`; for arrays `layout`; for tensors also `tensor` (bool) and `grad` (requires_grad).
+    """
+    value = spec["value"]
+    dtype: str | None = None
+    if isinstance(value, Tensor):
+        dtype = value.dtype
+        value = value.values
+    if not isinstance(value, np.ndarray):
+        return value
+    if spec.get("tensor"):
+        return _tensor(value, dtype, spec["layout"], grad=bool(spec["grad"]))
+    return laid_out(value, spec["layout"])
+
+
+def laid_out(array: Array, layout: str) -> Array:
+    """Return a fresh array of equal values in the given layout."""
+    if array.ndim == 0 and layout not in {"contiguous", "readonly"}:
+        return array.copy()
+    match layout:
+        case "fortran":
+            return np.array(array, order="F")
+        case "reversed":
+            flip = (slice(None, None, -1),) * array.ndim
+            return np.ascontiguousarray(array[flip])[flip]
+        case "strided":
+            # Between the values lies something that would be noticed in any sum.
+            gaps = np.full(
+                (*array.shape[:-1], 2 * array.shape[-1]), _loud(array.dtype), array.dtype
+            )
+            view = gaps[..., ::2]
+            view[...] = array
+            return view
+        case "broadcast" if array.shape[0] > 0:
+            return np.broadcast_to(array[:1].copy(), array.shape)
+        case "readonly":
+            fixed = array.copy()
+            fixed.flags.writeable = False
+            return fixed
+        case _:
+            return array.copy()
+
+
+def _loud(dtype: np.dtype[Any]) -> Any:  # noqa: ANN401 a scalar of that dtype
+    if dtype.kind == "f":
+        return np.nan
+    return 1 if dtype.kind == "b" else np.iinfo(dtype).max
+
+
+def _tensor(array: Array, dtype: str | None, layout: str, *, grad: bool) -> Any:  # noqa: ANN401 torch is not imported by numpy workers
+    import torch
+
+    if (
+        layout == "reversed"
+    ):  # torch has no negative strides: swap the order of the axes in memory instead
+        layout = "fortran"
+    made = laid_out(array, "contiguous" if layout == "readonly" else layout)
+    if layout == "broadcast" and array.ndim and array.shape[0]:
+        tensor = torch.from_numpy(array[:1].copy())
+    else:
+        tensor = torch.from_numpy(made)
+    if dtype is not None and dtype != array.dtype.name:
+        strides = tensor.stride()
+        tensor = tensor.to(getattr(torch, dtype))
+        if tensor.stride() != strides:
+            tensor = torch.empty_strided(array.shape, strides, dtype=tensor.dtype).copy_(tensor)
+    if layout == "broadcast" and array.ndim and array.shape[0]:
+        tensor = tensor.expand(array.shape)
+    return tensor.requires_grad_(grad) if tensor.is_floating_point() else tensor

@@ -1,0 +1,212 @@
+"""Answer the judge's requests, one at a time, until it hangs up."""
+
+from __future__ import annotations
+
+import gc
+import os
+import socket
+import sys
+import time
+import traceback
+import tracemalloc
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from . import differences, namespace, values, wire
+from . import steps as stepping
+from .faults import StepFault, describe
+from .namespace import Program
+from .reach import reachable_bytes
+
+Request = dict[str, Any]
+
+
+class Server:
+    """The programs of this process, and what can be asked of them."""
+
+    def __init__(self) -> None:
+        """Start without programs."""
+        self.programs: dict[str, Program] = {}
+
+    def load(self, request: Request) -> Request:
+        """Execute a program; say which of the wanted functions it lacks."""
+        name = request["program"]
+        sources = [bytes(s) for s in request["sources"]]
+        driver = request["driver"]
+        filename = request["filename"]
+        module = "submission" if name == "submission" else f"program_{len(self.programs)}"
+        program = namespace.execute(
+            sources, None if driver is None else bytes(driver), module, filename
+        )
+        self.programs[name] = program
+        missing, uncallable = [], []
+        for wanted in request["functions"]:
+            found = getattr(program.module, wanted, None)
+            if found is None:
+                missing.append(wanted)
+            elif not callable(found):
+                uncallable.append([wanted, wire.type_name(found)])
+        return {
+            "missing": missing,
+            "uncallable": uncallable,
+            "defined": namespace.defined(program.module),
+        }
+
+    def run(self, request: Request) -> Request:
+        """Run the steps once."""
+        program = self.programs[request["program"]]
+        return stepping.run(program, request["steps"], request["inputs"], request["want"])
+
+    def interleave(self, request: Request) -> Request:
+        """Run the steps on several inputs in lockstep."""
+        program = self.programs[request["program"]]
+        return stepping.interleave(program, request["steps"], request["inputs"], request["want"])
+
+    def time(self, request: Request) -> Request:
+        """Run the steps without looking at inputs; the results may be compared afterwards."""
+        program = self.programs[request["program"]]
+        names = stepping.build(request["inputs"])
+        start = time.process_time_ns()
+        for index, step in enumerate(request["steps"]):
+            try:
+                stepping.perform(program, step, names)
+            except BaseException as error:
+                raise stepping.Stopped(index, error) from None
+        spent = time.process_time_ns() - start
+        return {"values": {n: values.snapshot(names[n]) for n in request["want"]}, "spent": spent}
+
+    def gradients(self, request: Request) -> Request:
+        """Differentiate a result numerically."""
+        return {
+            "gradients": differences.gradients(
+                self.programs[request["program"]],
+                request["steps"],
+                request["inputs"],
+                wrt=request["wrt"],
+                result=request["result"],
+                cotangent=request["cotangent"],
+                kinks=request["kinks"],
+            )
+        }
+
+    def state(self, request: Request) -> Request:
+        """Bytes reachable from a result, and bytes that the steps left allocated besides the others."""
+        program, steps, of = self.programs[request["program"]], request["steps"], request["of"]
+        first = stepping.build(request["inputs"])
+        self._perform(program, steps, first)
+        del first
+        gc.collect()
+        names = stepping.build(request["inputs"])
+        given = set(names)
+        tracemalloc.start()
+        try:
+            self._perform(program, steps, names)
+            gc.collect()
+            traced = tracemalloc.get_traced_memory()[0]
+        finally:
+            tracemalloc.stop()
+        others = sum(values.allocation(v) for n, v in names.items() if n not in given and n != of)
+        return {"reachable": reachable_bytes(names[of]), "allocated": max(0, traced - others)}
+
+    def measure(self, request: Request) -> Request:
+        """Bytes or FLOPs of an autograd graph."""
+        from . import autograd
+
+        return autograd.measure(
+            self.programs[request["program"]],
+            request["steps"],
+            request["inputs"],
+            quantity=request["quantity"],
+            without=request["without"],
+            of=request["of"],
+        )
+
+    def facts(self, _: Request) -> Request:
+        """What this process can offer."""
+        torch = sys.modules.get("torch")
+        return {
+            "numpy": np.__version__,
+            "torch": None if torch is None else str(torch.__version__),
+            "cuda": False if torch is None else bool(torch.cuda.is_available()),
+        }
+
+    @staticmethod
+    def _perform(program: Program, steps: list[Request], names: dict[str, Any]) -> None:
+        for index, step in enumerate(steps):
+            try:
+                stepping.perform(program, step, names)
+            except BaseException as error:
+                raise stepping.Stopped(index, error) from None
+
+    def answer(self, request: Request) -> Request:
+        """Carry out one request; a fault of the program's becomes part of the reply."""
+        operations: dict[str, Callable[[Request], Request]] = {
+            "load": self.load,
+            "run": self.run,
+            "interleave": self.interleave,
+            "time": self.time,
+            "gradients": self.gradients,
+            "state": self.state,
+            "measure": self.measure,
+            "facts": self.facts,
+        }
+        filename = str(request.get("filename", ""))
+        if not filename and request.get("program") in self.programs:
+            filename = self.programs[request["program"]].filename
+        try:
+            return {"ok": True, **operations[request["op"]](request)}
+        except stepping.Stopped as stop:
+            if isinstance(stop.error, StepFault):
+                return {"ok": False, "step": stop.step, "fault": str(stop.error)}
+            return {"ok": False, "step": stop.step, "raised": describe(stop.error, filename)}
+        except BaseException as error:  # noqa: BLE001 whatever it is, the judge must hear of it
+            if request["op"] == "load":
+                return {"ok": False, "step": None, "raised": describe(error, filename)}
+            return {"ok": False, "step": None, "broken": traceback.format_exc()[-2000:]}
+
+
+def serve(channel: int) -> None:
+    """Answer requests on the channel until the judge closes it."""
+    connection = socket.socket(fileno=channel)
+    server = Server()
+    exits = os._exit  # taken now: a program may replace it
+    pack = wire.encode
+    np.seterr(
+        all="ignore"
+    )  # warnings are the program's business; a verdict never depends on stderr
+    while True:
+        request = _receive(connection, exits)
+        reply = server.answer(request)
+        for stream in (sys.stdout, sys.stderr):
+            try:
+                stream.flush()
+            except BaseException:  # noqa: BLE001 a program may have closed or replaced it
+                pass
+        try:
+            pieces = pack(reply)
+        except wire.WireError as error:
+            pieces = pack(
+                {"ok": False, "step": None, "fault": f"the result cannot be sent: {error}"}
+            )
+        for piece in pieces:
+            connection.sendall(piece)
+
+
+def _receive(connection: socket.socket, exits: Callable[[int], Any]) -> Request:
+    _, meta, payload = wire.HEADER.unpack(bytes(_exactly(connection, wire.HEADER.size, exits)))
+    head = bytes(_exactly(connection, meta, exits))
+    request: Any = wire.decode(head, memoryview(_exactly(connection, payload, exits)))
+    return request  # type: ignore[no-any-return]
+
+
+def _exactly(connection: socket.socket, size: int, exits: Callable[[int], Any]) -> bytearray:
+    data = bytearray(size)
+    view, got = memoryview(data), 0
+    while got < size:
+        count = connection.recv_into(view[got:])
+        if count == 0:
+            exits(0)
+        got += count
+    return data

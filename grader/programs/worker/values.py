@@ -1,0 +1,140 @@
+"""Results as plain data, and questions about whose memory they are."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from .wire import Array, Opaque, Tensor, type_name
+
+MAX_DEPTH = 12
+
+
+def is_tensor(value: object) -> bool:
+    """Whether a value is a torch tensor, without importing torch."""
+    torch = sys.modules.get("torch")
+    return torch is not None and isinstance(value, torch.Tensor)
+
+
+def snapshot(value: object, depth: int = 0) -> Any:  # noqa: ANN401 any plain value
+    """Copy a result into plain data: later changes to it do not show."""
+    if isinstance(value, np.ndarray):
+        # `view` on the class itself: a subclass cannot have its say.
+        return np.array(np.ndarray.view(value, np.ndarray), copy=True, subok=False)
+    if is_tensor(value):
+        return _tensor(value)
+    if value is None or type(value) in {bool, int, float, str} or isinstance(value, np.generic):
+        return value
+    if depth < MAX_DEPTH:
+        if isinstance(value, (list, tuple)):
+            items = [snapshot(v, depth + 1) for v in value]
+            return items if isinstance(value, list) else tuple(items)
+        if isinstance(value, dict) and all(isinstance(k, str) for k in value):
+            return {str(k): snapshot(v, depth + 1) for k, v in value.items()}
+    for plain in (bool, int, float, str):  # subclasses: an IntEnum, a float with a name
+        if isinstance(value, plain):
+            return plain(value)
+    return Opaque(type_name(value))
+
+
+def _tensor(value: Any) -> Tensor | Opaque:  # noqa: ANN401 a torch.Tensor
+    import torch
+
+    name = str(value.dtype).removeprefix("torch.")
+    if value.layout != torch.strided or value.device.type == "meta":
+        return Opaque(f"torch.Tensor ({value.layout}, {value.device.type})")
+    plain = value.detach().to("cpu").contiguous()
+    if plain.dtype == torch.bfloat16:
+        return Tensor(plain.to(torch.float32).numpy().copy(), name)
+    return Tensor(plain.resolve_conj().resolve_neg().numpy().copy(), name)
+
+
+def same(a: object, b: object) -> bool:
+    """Whether two snapshots hold the same bits."""
+    if isinstance(a, Tensor) and isinstance(b, Tensor):
+        return a.dtype == b.dtype and same(a.values, b.values)
+    if isinstance(a, np.ndarray) and isinstance(b, np.ndarray):
+        return a.shape == b.shape and a.dtype == b.dtype and a.tobytes() == b.tobytes()
+    if isinstance(a, (list, tuple)) and isinstance(b, (list, tuple)):
+        return len(a) == len(b) and all(same(x, y) for x, y in zip(a, b, strict=True))
+    if isinstance(a, dict) and isinstance(b, dict):
+        return a.keys() == b.keys() and all(same(a[k], b[k]) for k in a)
+    if isinstance(a, float) and isinstance(b, float) and a != a:
+        return b != b
+    return type(a) is type(b) and bool(a == b)
+
+
+def fingerprint(value: object) -> object:
+    """What must stay as it is while an input is lent: shape, dtype, strides and content."""
+    if isinstance(value, np.ndarray):
+        return (value.shape, value.strides, value.dtype.str, value.flags.writeable, value.tobytes())
+    if is_tensor(value):
+        plain = snapshot(value)
+        content = plain.values.tobytes() if isinstance(plain, Tensor) else b""
+        tensor: Any = value
+        return (
+            tuple(tensor.shape),
+            tensor.stride(),
+            str(tensor.dtype),
+            tensor.requires_grad,
+            content,
+        )
+    return repr(value)
+
+
+def parts(value: object, depth: int = 0) -> Iterator[Any]:
+    """Every mutable thing in a result: its arrays and tensors, and its lists and dicts."""
+    if isinstance(value, np.ndarray) or is_tensor(value):
+        yield value
+    elif depth < MAX_DEPTH and isinstance(value, dict):
+        yield value
+        for item in value.values():
+            yield from parts(item, depth + 1)
+    elif depth < MAX_DEPTH and isinstance(value, (list, tuple)):
+        if isinstance(value, list):
+            yield value
+        for item in value:
+            yield from parts(item, depth + 1)
+
+
+def share_memory(a: object, b: object) -> bool:
+    """Whether changing one result or input could change the other."""
+    return any(_overlap(x, y) for x in parts(a) for y in parts(b))
+
+
+def _overlap(a: Any, b: Any) -> bool:  # noqa: ANN401 arrays, tensors, lists or dicts
+    if a is b:
+        return not isinstance(a, np.ndarray) or a.size > 0
+    a, b = _memory(a), _memory(b)
+    if a is None or b is None or not a.size or not b.size:
+        return False
+    # Two allocations never overlap in their bounds, so bounds that overlap mean one allocation.
+    return bool(np.may_share_memory(a, b))
+
+
+def _memory(value: Any) -> Array | None:  # noqa: ANN401 arrays, tensors, lists or dicts
+    if isinstance(value, np.ndarray):
+        return np.ndarray.view(value, np.ndarray)
+    if is_tensor(value):
+        import torch
+
+        if value.device.type == "cpu" and value.layout == torch.strided:
+            storage = torch.empty(0, dtype=torch.uint8).set_(value.untyped_storage())
+            whole: Array = storage.numpy()
+            return whole
+    return None
+
+
+def allocation(value: object) -> int:
+    """Bytes of the allocations behind a result's arrays, each counted once."""
+    roots: dict[int, int] = {}
+    for part in parts(value):
+        if isinstance(part, np.ndarray):
+            root = part
+            while isinstance(root.base, np.ndarray):
+                root = root.base
+            roots[id(root)] = root.nbytes
+    return sum(roots.values())
