@@ -1,0 +1,183 @@
+"""Checks of an autograd graph: where a tensor comes from, what it keeps, and what it costs.
+
+Bytes and FLOPs are counts (see `worker.autograd`): the same on every machine, and decided without tolerance.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from grader.bank import amounts
+from grader.bank.consistency import free_names
+from grader.cases.recipe import CaseRecipe
+from grader.checks.bench import BankFault, Bench, producing
+from grader.checks.tally import Finding, tally
+from grader.model.numerals import bytes_text, number, times
+from grader.model.report import Bar, Bars, CheckResult
+from grader.model.spec import FlopsCheck, GraphCheck, MemoryCheck
+from grader.model.verdict import Verdict
+from grader.programs.process import WorkerError
+from grader.programs.program import Inputs, Measured, Program, ProgramError
+
+ELEMENTWISE_ROOM = (
+    8.0  # times the baseline's element-wise work; a matmul written that way is far beyond
+)
+
+
+def measure(
+    bench: Bench,
+    program: Program,
+    run: str,
+    case: CaseRecipe,
+    quantity: str,
+    *,
+    without: tuple[str, ...] = (),
+    of: str = "",
+) -> Measured:
+    """Measure one program's run on one case."""
+    steps = producing(bench.steps(run), of) if of else bench.steps(run)
+    every = bench.inputs(case, run)
+    inputs: Inputs = {name: every[name] for name in free_names(steps)}
+    return program.measure(quantity, steps, inputs, without=without, of=of)
+
+
+def baseline(bench: Bench, run: str, case: CaseRecipe, quantity: str) -> Measured:
+    """Measure the reference's side of a comparison."""
+    try:
+        return measure(bench, bench.reference, run, case, quantity)
+    except (ProgramError, WorkerError) as error:
+        raise BankFault(
+            f"the run {run} of the reference fails on case {case.name}: {error}"
+        ) from None
+
+
+def check_graph(bench: Bench, check: GraphCheck) -> CheckResult:
+    """The tensor comes out of a Function that the submission defines."""
+
+    def judge(case: CaseRecipe) -> Finding | None:
+        found = origin(bench, check, case)
+        if found == "own":
+            return None
+        if found == "none":
+            return Finding(
+                f"{check.of} has no graph: nothing can flow back through it (case {case.name})"
+            )
+        if found.startswith(("CheckpointFunction", "_CheckpointFrame")):
+            return Finding(
+                f"{check.of} comes from torch.utils.checkpoint, not from an autograd.Function of yours"
+            )
+        return Finding(
+            f"{check.of} comes from {found}, not from an autograd.Function of yours (case {case.name})"
+        )
+
+    return tally(bench, check, judge)
+
+
+def origin(bench: Bench, check: GraphCheck, case: CaseRecipe) -> str:
+    """Which node the tensor comes from: `own`, a node's name, or `none`."""
+    return str(measure(bench, bench.submission, check.run, case, "graph", of=check.of).value)
+
+
+def check_memory(bench: Bench, check: MemoryCheck) -> CheckResult:
+    """Hold bytes against a budget, or against another run of the reference."""
+    if check.device == "cuda" and not has_cuda(bench):
+        return CheckResult(
+            check.id,
+            check.kind,
+            Verdict.SKIPPED,
+            "needs a CUDA device, which this machine does not have",
+            stretch=check.stretch,
+        )
+    figures: dict[str, float] = {}
+    lines: list[str] = []
+
+    def judge(case: CaseRecipe) -> Finding | None:
+        found = kept(bench, check, case)
+        mine = float(found.value)
+        bars = []
+        if check.against is not None:
+            base = float(baseline(bench, check.against, case, _quantity(check)).value)
+            budget = float(check.at_most) * base
+            bars.append(Bar(f"the run {check.against}", base, bytes_text(base)))
+            figures.update(ratio=mine / base if base else 0.0)
+            lines[:] = [
+                f"{times(mine / base)} the run {check.against}, {times(float(check.at_most))} allowed"
+            ]
+        else:
+            try:
+                budget = amounts.value(check.at_most, bench.known(check.run, case))
+            except amounts.AmountError as error:
+                raise BankFault(f"{check.id}: {error}") from None
+            lines[:] = [f"{bytes_text(mine)} {_words(check)}, {bytes_text(budget)} allowed"]
+        figures.update(bytes=mine, allowed=budget)
+        if mine <= budget:
+            return None
+        theirs = float(_of(bench, bench.reference, check, case).value)
+        bars += [
+            Bar("yours", mine, bytes_text(mine)),
+            Bar("allowed", budget, bytes_text(budget)),
+            Bar("reference", theirs, bytes_text(theirs)),
+        ]
+        details = tuple(f"{what}  {bytes_text(size)}" for what, size in found.details)
+        excess = f" ({times(mine / budget)})" if budget > 0 else ""
+        return Finding(
+            f"{lines[0]}{excess if check.against is None else ''} in case {case.name}",
+            exhibit=Bars(tuple(bars), details),
+        )
+
+    result = tally(bench, check, judge, figures=figures)
+    return replace(result, message=lines[0]) if result.verdict is Verdict.PASS and lines else result
+
+
+def kept(bench: Bench, check: MemoryCheck, case: CaseRecipe) -> Measured:
+    """What the check measures, of the submission."""
+    return _of(bench, bench.submission, check, case)
+
+
+def _of(bench: Bench, program: Program, check: MemoryCheck, case: CaseRecipe) -> Measured:
+    return measure(bench, program, check.run, case, _quantity(check), without=tuple(check.without))
+
+
+def _quantity(check: MemoryCheck) -> str:
+    return "cuda-peak" if check.device == "cuda" else check.quantity
+
+
+def _words(check: MemoryCheck) -> str:
+    return {"saved": "kept for backward", "live": "alive after forward", "peak": "at the peak"}[
+        check.quantity
+    ]
+
+
+def has_cuda(bench: Bench) -> bool:
+    """Whether the workers see a CUDA device."""
+    return bool(bench.reference.worker.ask({"op": "facts"}).get("cuda"))
+
+
+def check_flops(bench: Bench, check: FlopsCheck) -> CheckResult:
+    """Hold matmul FLOPs against another run of the reference."""
+    figures: dict[str, float] = {}
+    lines: list[str] = []
+
+    def judge(case: CaseRecipe) -> Finding | None:
+        mine = measure(bench, bench.submission, check.run, case, "flops")
+        base = baseline(bench, check.against, case, "flops")
+        ratio = float(mine.value) / max(1.0, float(base.value))
+        figures.update(ratio=ratio)
+        lines[:] = [f"{ratio:.3f}x the run {check.against}, {times(check.at_most)} allowed"]
+        if ratio > check.at_most:
+            bars = [
+                ("yours", float(mine.value)),
+                ("allowed", check.at_most * float(base.value)),
+                (f"the run {check.against}", float(base.value)),
+            ]
+            exhibit = Bars(tuple(Bar(label, v, f"{number(v)} FLOPs") for label, v in bars))
+            return Finding(f"{lines[0]} in case {case.name}", exhibit=exhibit)
+        if mine.elements > ELEMENTWISE_ROOM * base.elements:
+            return Finding(
+                f"{mine.elements:,} element-wise results, {base.elements:,} in the run {check.against}: "
+                f"a product written as multiply-and-sum costs FLOPs too (case {case.name})"
+            )
+        return None
+
+    result = tally(bench, check, judge, figures=figures)
+    return replace(result, message=lines[0]) if result.verdict is Verdict.PASS and lines else result

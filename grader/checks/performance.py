@@ -1,0 +1,148 @@
+"""Check `performance`: CPU time of a run as a multiple of the reference's, decided statistically.
+
+Both programs run the same fresh inputs in alternating order; each pair says whether the submission took more
+than the allowed multiple; the check stops when one side leads by five (a sequential probability ratio
+test with p = 0.2 against 0.8 and both errors at 1e-3: Wald, "Sequential Analysis", 1947).  When the pairs run
+out first it is *inconclusive*, which fails nobody.
+
+Time is CPU time of the worker's process read from outside, less what the exchange itself costs, which is
+measured on the trusted worker.  Machine load moves it by a few per cent.
+"""
+
+from __future__ import annotations
+
+import statistics
+from dataclasses import dataclass, field
+
+from grader.cases.recipe import CaseRecipe
+from grader.checks.bench import BankFault, Bench
+from grader.checks.compare import compare
+from grader.checks.outputs import expected
+from grader.checks.tally import Finding, tally
+from grader.model.numerals import times
+from grader.model.report import Bar, Bars, CheckResult
+from grader.model.spec import PerformanceCheck
+from grader.model.verdict import Verdict
+from grader.programs.process import WorkerError
+from grader.programs.program import Program, ProgramError
+
+LEAD = 5
+MOST_PAIRS = 60
+ENOUGH_NANOSECONDS = (
+    3_000_000_000  # of the submission's CPU time: slow code need not prove it sixty times
+)
+
+
+@dataclass(slots=True)
+class Race:
+    """Pairs of times so far."""
+
+    allowed: float
+    ratios: list[float] = field(default_factory=list)
+    spent: int = 0
+
+    def add(self, mine: int, theirs: int) -> None:
+        """Record one pair, in nanoseconds."""
+        self.ratios.append(mine / max(1, theirs))
+        self.spent += mine
+
+    @property
+    def lead(self) -> int:
+        """Pairs that were too slow, less those that were not."""
+        slow = sum(r > self.allowed for r in self.ratios)
+        return slow - (len(self.ratios) - slow)
+
+    @property
+    def decided(self) -> bool:
+        """Whether one side leads by enough."""
+        return abs(self.lead) >= LEAD
+
+    @property
+    def ratio(self) -> float:
+        """The median ratio."""
+        return statistics.median(self.ratios)
+
+
+def check_performance(bench: Bench, check: PerformanceCheck) -> CheckResult:
+    """Race the submission against the reference on every case."""
+    figures: dict[str, float] = {}
+    lines: list[str] = []
+    open_cases: list[str] = []
+
+    def judge(case: CaseRecipe) -> Finding | None:
+        race = Race(check.at_most)
+        idle = _exchange_cost(bench, check.run, case)
+        for pair in range(MOST_PAIRS):
+            wrong = _pair(bench, check, case, race, pair, idle)
+            if wrong is not None:
+                return wrong
+            if race.decided or (race.spent > ENOUGH_NANOSECONDS and len(race.ratios) >= LEAD):
+                break
+        figures.update(ratio=race.ratio)
+        lines[:] = [f"{times(race.ratio)} the reference's CPU time, {times(check.at_most)} allowed"]
+        if race.lead >= LEAD:
+            bars = (
+                Bar("yours", race.ratio, times(race.ratio)),
+                Bar("allowed", check.at_most, times(check.at_most)),
+            )
+            return Finding(f"{lines[0]} in case {case.name}", exhibit=Bars(bars))
+        if race.lead > -LEAD:
+            open_cases.append(case.name)
+        return None
+
+    result = tally(bench, check, judge, figures=figures)
+    if result.verdict is not Verdict.PASS or not lines:
+        return result
+    from dataclasses import replace
+
+    if open_cases:
+        return replace(
+            result,
+            verdict=Verdict.INCONCLUSIVE,
+            message=f"{lines[0]}; too close to call in {', '.join(open_cases)}",
+        )
+    return replace(result, message=lines[0])
+
+
+def _pair(
+    bench: Bench, check: PerformanceCheck, case: CaseRecipe, race: Race, pair: int, idle: int
+) -> Finding | None:
+    """Time both on fresh inputs, the order alternating; the submission's results must be right."""
+    steps, turn = bench.steps(check.run), pair + 2
+    want = bench.wanted[check.run]
+    inputs = bench.inputs(case, check.run, turn=turn)
+
+    def one(program: Program) -> tuple[dict[str, object], int]:
+        outcome, nanoseconds = program.timed(steps, inputs, want)
+        return dict(outcome.values), max(1, nanoseconds - idle)
+
+    try:
+        if pair % 2:
+            _, theirs = one(bench.reference)
+    except (ProgramError, WorkerError) as error:
+        raise BankFault(f"the reference fails on case {case.name}: {error}") from None
+    values, mine = one(bench.submission)
+    if not pair % 2:
+        _, theirs = one(bench.reference)
+    if pair == 0:  # one full comparison; a wrong answer's speed is not worth knowing
+        for name in want:
+            if (
+                compare(name, values.get(name), expected(bench, check.run, case, name, turn=turn))
+                is not None
+            ):
+                return Finding(
+                    f"{name} is wrong on the inputs of case {case.name}, so its time does not count",
+                    Verdict.SKIPPED,
+                )
+    race.add(mine, theirs)
+    return None
+
+
+def _exchange_cost(bench: Bench, run: str, case: CaseRecipe) -> int:
+    """CPU nanoseconds of sending a case there and back, measured on the trusted worker."""
+    inputs = bench.inputs(case, run, turn=1)
+    costs = []
+    for _ in range(3):
+        _, nanoseconds = bench.reference.timed((), inputs, ())
+        costs.append(nanoseconds)
+    return min(costs)
