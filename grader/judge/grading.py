@@ -1,0 +1,203 @@
+"""Grade one submission: start both programs, carry out the checks, name the misconception.
+
+The whole of a grade can be read in `grade` below; everything it decides with is plain data from workers.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from grader.model.report import CheckResult, Raised, Report
+from grader.model.verdict import Verdict
+from grader.programs.process import Overran, Worker, WorkerError, isolation_level
+from grader.programs.program import Loaded, Program, ProgramError
+
+if TYPE_CHECKING:
+    from grader.checks.bench import Bench
+    from grader.model.question import Question
+
+MAX_SUBMISSION = 1 << 20  # bytes of source; the longest right solution known takes 5 KB
+SHOWN_OUTPUT = 4000  # characters of the submission's printing that go into a report
+
+
+def grade(
+    question: Question, submission: bytes, *, seed: int, filename: str = "submission.py"
+) -> Report:
+    """Grade a submission.
+
+    Args:
+        question: what is asked.
+        submission: the file's bytes; they are never decoded, parsed or run in this process.
+        seed: from which every input is drawn.
+        filename: what tracebacks call the file.
+
+    Returns:
+        The report; whatever the submission does, it becomes a verdict.
+    """
+    began = time.perf_counter()
+    torch = question.spec.needs_torch
+    blank = Report(
+        question=question.id,
+        title=question.spec.title,
+        verdict=Verdict.ERROR,
+        seed=seed,
+        isolation=isolation_level(),
+        seconds=0.0,
+        sha256=hashlib.sha256(submission).hexdigest(),
+    )
+    if len(submission) > MAX_SUBMISSION:
+        size = f"{len(submission):,} bytes, at most {MAX_SUBMISSION:,} are read"
+        return replace(blank, verdict=Verdict.LIMIT, message=f"the file has {size}")
+    if not submission.strip(b"\xef\xbb\xbf \t\r\n\f"):
+        return replace(blank, message=f"the file is empty; expected {_listed(question.functions)}")
+    with Worker(torch=torch) as theirs, Worker(torch=torch) as ours, _quiet():
+        mine = Program(theirs, "submission", [submission], question.driver, filename)
+        reference = Program(
+            ours, "reference", [question.reference], question.driver, "reference.py"
+        )
+        report = _examined(blank, question, mine, reference, seed)
+        printed = theirs.printed[-SHOWN_OUTPUT:].decode("utf-8", "replace")
+    return replace(report, printed=printed, seconds=time.perf_counter() - began)
+
+
+def _examined(
+    blank: Report, question: Question, mine: Program, reference: Program, seed: int
+) -> Report:
+    unusable = _load(mine, question)
+    if unusable is not None:
+        verdict, message, raised = unusable
+        return replace(blank, verdict=verdict, message=message, raised=raised)
+    from grader.checks.bench import BankFault, Bench
+    from grader.judge.diagnosis import diagnose
+
+    try:
+        fault = _load(reference, question)
+        if fault is not None:
+            raise BankFault(f"the reference cannot be loaded: {fault[1]}")
+        bench = Bench(question, seed, mine, reference)
+        checks = carry_out(bench)
+        verdict = overall(checks)
+        named = diagnose(bench, checks) if verdict is not Verdict.PASS else ()
+    except BankFault as error:
+        message = f"{question.spec_path}: the question is at fault, not your code: {error}"
+        return replace(blank, verdict=Verdict.INVALID, message=message)
+    follow_ups = question.spec.follow_ups
+    return replace(
+        blank,
+        verdict=verdict,
+        checks=checks,
+        misconceptions=named,
+        follow_up=follow_ups[seed % len(follow_ups)].ask
+        if follow_ups and verdict is Verdict.PASS
+        else "",
+    )
+
+
+def carry_out(bench: Bench) -> tuple[CheckResult, ...]:
+    """Run the checks in order; skip those whose needs did not pass, and all once the process is gone."""
+    from grader.checks import run_check
+    from grader.checks.tally import Stopped
+
+    done: dict[str, CheckResult] = {}
+    gone: str | None = None
+    for check in bench.question.spec.checks:
+        blocking = next((n for n in check.needed if done[n].verdict is not Verdict.PASS), gone)
+        if blocking is not None:
+            reason = "the process was stopped in" if gone == blocking else "needs"
+            done[check.id] = CheckResult(
+                id=check.id,
+                kind=check.kind,
+                verdict=Verdict.SKIPPED,
+                message=f"{reason} {blocking}",
+                stretch=check.stretch,
+                blocked_by=blocking,
+            )
+            continue
+        try:
+            done[check.id] = run_check(bench, check)
+        except Stopped as stop:
+            done[check.id] = stop.result
+            gone = check.id
+    return tuple(done.values())
+
+
+def overall(checks: Sequence[CheckResult]) -> Verdict:
+    """The verdict of all checks that decide: the first that is neither a pass nor open."""
+    fine = {Verdict.PASS, Verdict.INCONCLUSIVE, Verdict.SKIPPED}
+    for check in checks:
+        if not check.stretch and check.verdict not in fine:
+            return check.verdict
+    return Verdict.PASS
+
+
+def _load(program: Program, question: Question) -> tuple[Verdict, str, Raised | None] | None:
+    """Execute the file; None when it can be graded, else verdict, sentence, and exception."""
+    try:
+        loaded = program.load(question.functions)
+    except WorkerError as failure:
+        verdict = Verdict.LIMIT if isinstance(failure, Overran) else Verdict.ERROR
+        return verdict, f"your file {failure} while it was being loaded", None
+    except ProgramError as error:
+        return _unloadable(error, question)
+    return _incomplete(loaded)
+
+
+def _unloadable(error: ProgramError, question: Question) -> tuple[Verdict, str, Raised | None]:
+    raised = error.raised
+    if raised is None:
+        return Verdict.ERROR, error.message, None
+    if raised.type in {"SyntaxError", "IndentationError", "TabError"}:
+        if "codec can't decode" in raised.message or "Non-UTF-8" in raised.message:
+            return Verdict.ERROR, f"the file is not UTF-8 text: {raised.message}", None
+        line = f" at line {raised.frames[0].line}" if raised.frames else ""
+        return Verdict.ERROR, f"the file is not valid Python{line}: {raised.message}", raised
+    if raised.type == "MemoryError":
+        return Verdict.LIMIT, "loading the file took more memory than is allowed", raised
+    if raised.type == "ModuleNotFoundError":
+        allowed = ", ".join(question.spec.uses)
+        hint = f"this question allows {allowed} and the standard library"
+        return (
+            Verdict.ERROR,
+            f"loading the file raised {raised.type}: {raised.message}; {hint}",
+            raised,
+        )
+    return Verdict.ERROR, f"loading the file raised {raised.type}: {raised.message}", raised
+
+
+def _incomplete(loaded: Loaded) -> tuple[Verdict, str, Raised | None] | None:
+    if loaded.missing:
+        found = [name for name in loaded.defined if name not in loaded.missing]
+        text = f"expected {_listed(loaded.missing)}, found {_listed(found) if found else 'no functions'}"
+        return Verdict.ERROR, text + _near(loaded.missing, found), None
+    if loaded.uncallable:
+        name, kind = loaded.uncallable[0]
+        return Verdict.ERROR, f"expected a function called {name}, found a {kind}", None
+    return None
+
+
+def _near(missing: Sequence[str], found: Sequence[str]) -> str:
+    from grader.bank.locate import closest
+
+    for name in missing:
+        near = closest(name, found)
+        if near is not None:
+            return f"; is {near} meant to be {name}?"
+    return ""
+
+
+@contextlib.contextmanager
+def _quiet() -> Iterator[None]:
+    """No numpy warnings while comparing: infinities and NaN are what comparing is about."""
+    import numpy as np  # here: the workers are starting meanwhile
+
+    with np.errstate(all="ignore"):
+        yield
+
+
+def _listed(names: Sequence[str]) -> str:
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
