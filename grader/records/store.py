@@ -1,0 +1,215 @@
+"""The database file: opened for one transaction at a time, and never in the way of a grade.
+
+A connection lives no longer than its transaction, so that no worker started in between can
+inherit it. Write-ahead logging and `synchronous=FULL` make a transaction survive a kill or a
+power cut the moment it returns; a busy timeout makes two commands at once wait for each other.
+
+A file that SQLite calls corrupt is moved aside, never deleted, and the transaction is run again
+on a new one. Whatever else goes wrong (a read-only home, a full disk, a file from a newer
+version) is a `RecordsError`, which the command line turns into one warning.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager, suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeVar
+
+from grader.model.errors import UsageError
+from grader.records.schema import LATEST, MIGRATIONS
+
+if TYPE_CHECKING:
+    import sqlite3
+
+T = TypeVar("T")
+D = TypeVar("D")
+
+FILE_NAME = "drill.sqlite3"
+BUSY_SECONDS = 15.0  # a transaction takes milliseconds; only a stopped process holds one so long
+
+# Primary result codes of SQLite (https://www.sqlite.org/rescode.html).
+_BUSY, _READONLY, _CORRUPT, _CANTOPEN, _NOTADB = 5, 8, 11, 14, 26
+
+
+class RecordsError(UsageError):
+    """The records cannot be read or written just now; nothing that was in them is lost."""
+
+
+class Store:
+    """The records of one person, in one folder."""
+
+    def __init__(self, folder: Path, notice: Callable[[str], None]) -> None:
+        """Take the folder, which need not exist, and whom to tell of a file moved aside."""
+        self.path = folder / FILE_NAME
+        self._notice = notice
+
+    def write(self, work: Callable[[sqlite3.Connection], T]) -> T:
+        """Run `work` in a transaction of its own and return what it returns.
+
+        Raises:
+            RecordsError: Nothing was written.
+        """
+
+        def act() -> T:
+            self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            return self._transaction(work)
+
+        return self._guarded(act)
+
+    def read(self, work: Callable[[sqlite3.Connection], T], *, empty: D) -> T | D:
+        """Return what `work` finds, or `empty` (without creating a file) where nothing is recorded.
+
+        Raises:
+            RecordsError: The file is there and cannot be read.
+        """
+
+        def act() -> T | D:
+            return self._look(work) if self.path.exists() else empty
+
+        return self._guarded(act)
+
+    def _guarded(self, action: Callable[[], T]) -> T:
+        """Run `action`, healing a corrupt file once, and put every failure into a sentence."""
+        import sqlite3
+
+        try:
+            try:
+                return action()
+            except sqlite3.DatabaseError as fault:
+                if _code(fault) not in (_CORRUPT, _NOTADB):
+                    raise
+                self._move_aside()
+                return action()
+        except sqlite3.Error as fault:
+            raise RecordsError(f"{self.path}: {fault}") from fault
+        except OSError as fault:
+            raise RecordsError(f"{self.path.parent}: {fault.strerror or fault}") from fault
+
+    def _transaction(self, work: Callable[[sqlite3.Connection], T]) -> T:
+        with closing(self._open()) as db:
+            db.execute("BEGIN IMMEDIATE")
+            try:
+                result = work(db)
+            except BaseException:
+                with suppress(Exception):  # the first fault is the one to report
+                    db.execute("ROLLBACK")
+                raise
+            db.execute("COMMIT")
+            return result
+
+    def _look(self, work: Callable[[sqlite3.Connection], T]) -> T:
+        import sqlite3
+
+        try:
+            with closing(self._open()) as db:
+                return work(db)
+        except sqlite3.OperationalError as fault:
+            if _code(fault) not in (_READONLY, _CANTOPEN):
+                raise
+        # A write-ahead log needs a writable folder even to read; a folder that nobody can write
+        # does not change, which is what `immutable` promises.
+        address = f"{self.path.absolute().as_uri()}?mode=ro&immutable=1"
+        with closing(sqlite3.connect(address, uri=True)) as db:
+            return work(db)
+
+    def _open(self) -> sqlite3.Connection:
+        import sqlite3
+
+        db = sqlite3.connect(self.path, timeout=BUSY_SECONDS, isolation_level=None)
+        try:
+            _write_ahead(db)
+            db.execute("PRAGMA synchronous = FULL")
+            db.execute("PRAGMA foreign_keys = ON")
+            _migrate(db, self.path)
+        except BaseException:
+            db.close()
+            raise
+        return db
+
+    def _move_aside(self) -> None:
+        """Rename the database and its log, unless another process has just done so."""
+        with _exclusive(self.path.with_suffix(".lock")):
+            if _healthy(self.path):
+                return
+            number = 1
+            while (aside := self.path.with_suffix(f".corrupt-{number}.sqlite3")).exists():
+                number += 1
+            # The log first: a new database must not find it.
+            for suffix in ("-wal", "-shm", ""):
+                with suppress(FileNotFoundError):
+                    Path(f"{self.path}{suffix}").rename(f"{aside}{suffix}")
+        self._notice(f"the records could not be read; they are kept in {aside} and new ones begin")
+
+
+def _migrate(db: sqlite3.Connection, path: Path) -> None:
+    """Bring the tables up to date; the version is read again once nobody else can write."""
+    if _version(db) < LATEST:
+        db.execute("BEGIN IMMEDIATE")
+        for number in range(_version(db), LATEST):
+            for statement in MIGRATIONS[number]:
+                db.execute(statement)
+        if _version(db) < LATEST:
+            db.execute(f"PRAGMA user_version = {LATEST:d}")
+        db.execute("COMMIT")
+    if (found := _version(db)) > LATEST:
+        raise RecordsError(
+            f"{path}: version {found} of the records; this drill knows {LATEST}",
+            hint="use the newer drill that wrote them",
+        )
+
+
+def _version(db: sqlite3.Connection) -> int:
+    return int(db.execute("PRAGMA user_version").fetchone()[0])
+
+
+def _write_ahead(db: sqlite3.Connection) -> None:
+    """Switch to write-ahead logging; SQLite does not wait for others here, so wait for it."""
+    import sqlite3
+
+    for pause in (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 4.0, None):
+        try:
+            db.execute("PRAGMA journal_mode = WAL")
+            return
+        except sqlite3.OperationalError as fault:
+            if pause is None or _code(fault) != _BUSY:
+                raise
+            time.sleep(pause)
+
+
+def _healthy(path: Path) -> bool:
+    import sqlite3
+
+    if not path.exists():
+        return True
+    try:
+        with closing(sqlite3.connect(path, timeout=BUSY_SECONDS)) as db:
+            return bool(db.execute("PRAGMA integrity_check(1)").fetchone() == ("ok",))
+    except sqlite3.DatabaseError as fault:
+        if _code(fault) in (_CORRUPT, _NOTADB):
+            return False
+        raise
+
+
+@contextmanager
+def _exclusive(path: Path) -> Iterator[None]:
+    """Hold a lock that ends with the process; where there are none (Windows), go without."""
+    try:
+        import fcntl
+    except ImportError:
+        yield
+        return
+    handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(handle)
+
+
+def _code(fault: sqlite3.Error) -> int:
+    """Return SQLite's primary result code, 0 for a fault of the Python module's own."""
+    code: int | None = getattr(fault, "sqlite_errorcode", None)
+    return (code or 0) & 0xFF

@@ -1,0 +1,115 @@
+"""Two commands at once wait for each other; one that is killed takes nothing with it."""
+
+from __future__ import annotations
+
+import os
+import resource
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from grader.records import attempts
+from grader.records.store import Store
+
+ROOT = Path(__file__).parents[2]
+
+_WRITER = """
+import sys
+from pathlib import Path
+from grader.records import attempts
+from grader.records.store import Store
+
+folder, name, rounds = Path(sys.argv[1]), sys.argv[2], int(sys.argv[3])
+store = Store(folder, lambda text: print(text, file=sys.stderr))
+for number in range(rounds):
+    content = f"{name} {number} ".encode() * 2000
+    one = store.write(lambda db: attempts.begin(
+        db, question=name, bank="b", at="t", seed=number, submission=content))
+    print(one, flush=True)
+    store.write(lambda db: attempts.finish(
+        db, one, at="t", verdict="pass", isolation="process", seconds=0.0, report="{}"))
+"""
+
+
+def writer(
+    folder: Path, name: str, rounds: int, preparation: Callable[[], None] | None = None
+) -> subprocess.Popen[str]:
+    command = [sys.executable, "-c", _WRITER, str(folder), name, str(rounds)]
+    environment = os.environ | {"PYTHONPATH": str(ROOT)}
+    return subprocess.Popen(
+        command,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env=environment,
+        preexec_fn=preparation,
+    )
+
+
+def test_writers_at_once_lose_nothing_from_the_very_first_opening(tmp_path: Path) -> None:
+    writers = [writer(tmp_path, f"w{n}", 20) for n in range(5)]
+    numbers: list[int] = []
+    for process in writers:
+        out, err = process.communicate(timeout=60)
+        assert (process.returncode, err) == (0, "")
+        numbers += map(int, out.split())
+    assert sorted(numbers) == list(range(1, 101))
+    found = Store(tmp_path, print).read(attempts.listing, empty=())
+    assert [a.state for a in found] == ["pass"] * 100
+    assert {a.question for a in found} == {f"w{n}" for n in range(5)}
+
+
+def test_writers_killed_half_way_leave_what_they_had_said(tmp_path: Path) -> None:
+    store = Store(tmp_path, print)
+    for kills, pause in enumerate((0.0, 0.01, 0.02, 0.04, 0.08), 1):
+        process = writer(tmp_path, "killed", 100_000)
+        assert process.stdout is not None
+        said = [int(process.stdout.readline())]
+        time.sleep(pause)
+        process.send_signal(signal.SIGKILL)
+        said += map(int, process.stdout.read().split())
+        process.communicate(timeout=20)
+        found = {a.id: a for a in store.read(attempts.listing, empty=())}
+        assert set(said) <= set(found)
+        for number in said[-3:]:
+            kept = store.read(lambda db, number=number: attempts.find(db, number), empty=None)  # type: ignore[misc]
+            assert kept is not None
+            assert kept[1] == f"killed {found[number].seed} ".encode() * 2000
+        unfinished = [a for a in found.values() if a.state != "pass"]
+        assert len(unfinished) <= kills
+    query = "PRAGMA integrity_check"
+    assert store.write(lambda db: db.execute(query).fetchone()[0]) == "ok"
+
+
+def test_many_find_a_corrupt_file_at_once_and_one_moves_it(tmp_path: Path) -> None:
+    broken = b"no database at all" * 1000
+    (tmp_path / "drill.sqlite3").write_bytes(broken)
+    writers = [writer(tmp_path, f"w{n}", 5) for n in range(5)]
+    told = ""
+    for process in writers:
+        _, err = process.communicate(timeout=60)
+        assert process.returncode == 0, err
+        told += err
+    assert told.count("they are kept in") == 1
+    assert [p.name for p in tmp_path.glob("*.corrupt-*")] == ["drill.corrupt-1.sqlite3"]
+    assert (tmp_path / "drill.corrupt-1.sqlite3").read_bytes() == broken
+    assert len(Store(tmp_path, print).read(attempts.listing, empty=())) == 25
+
+
+def test_a_full_disk_is_an_error_of_the_records_and_harms_nothing(tmp_path: Path) -> None:
+    writer(tmp_path, "before", 3).communicate(timeout=20)
+
+    def little_room() -> None:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, 100_000))
+
+    process = writer(tmp_path, "full", 1000, little_room)
+    _, err = process.communicate(timeout=60)
+    assert process.returncode == 1
+    assert "RecordsError" in err.strip().splitlines()[-1]
+    found = Store(tmp_path, print).read(attempts.listing, empty=())
+    assert [a.state for a in found[:3]] == ["pass"] * 3
+    query = "PRAGMA integrity_check"
+    assert Store(tmp_path, print).write(lambda db: db.execute(query).fetchone()[0]) == "ok"
