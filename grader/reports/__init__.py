@@ -1,0 +1,1 @@
+"""F5: pure functions from a Report to text."""

@@ -1,0 +1,70 @@
+"""The misconceptions a submission reproduces, in sentences that claim no more than was seen."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from rich.text import Text
+
+from grader.model.report import Named
+from grader.reports.inert import inert
+from grader.reports.page import hanging, paragraph
+from grader.reports.palette import STRONG
+
+_INDENT = 4
+
+
+def idea_lines(named: Sequence[Named], failing: int, width: int) -> list[Text]:
+    """Every misconception with its feedback; nothing at all when none is known.
+
+    Args:
+        named: what the submission's outputs are equal to.
+        failing: how many different cases failed, so that "all" is said only when true.
+        width: cells of a line.
+    """
+    lines: list[Text] = []
+    whole = [idea for idea in named if idea.exact]
+    if len(whole) > 1:
+        text = f"This matches {len(whole)} known wrong ideas, each exactly"
+        if len({idea.results for idea in whole}) == 1:
+            text += "; these cases cannot tell them apart"
+        lines += [*paragraph(f"{text}.", width), Text()]
+    for n, idea in enumerate(named):
+        if n:
+            lines.append(Text())
+        before, after = _sentence(idea, failing, alone=len(whole) <= 1)
+        lead = ((before, ""), (inert(idea.id), STRONG))
+        lines += _joined(lead, after, width)
+        for block in idea.feedback.strip().split("\n\n"):
+            lines += paragraph(" ".join(block.split()), width, indent=_INDENT)
+    return lines
+
+
+def _sentence(idea: Named, failing: int, *, alone: bool) -> tuple[str, str]:
+    """What stands before and after the name."""
+    where = _where(idea.cases, failing)
+    names = [inert(name, 60) for name in idea.results]
+    listed = names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {''.join(names[-1:])}"
+    if idea.exact and alone:
+        return "This is ", f", exactly{where}."
+    if idea.exact:
+        return "", f", by your {listed}{where}." if names else f"{where}."
+    if not names:
+        return "This is partly ", f"{where}."
+    return f"Your {listed} {'is' if len(names) == 1 else 'are'} ", f", exactly{where}."
+
+
+def _where(cases: int, failing: int) -> str:
+    if cases <= 0:
+        return ""
+    if cases == 1:
+        return ", in the failing case" if failing <= 1 else f", in 1 of {failing} failing cases"
+    if cases >= failing:
+        return f", in all {cases} failing cases"
+    return f", in {cases} of {failing} failing cases"
+
+
+def _joined(lead: Sequence[tuple[str, str]], after: str, width: int) -> list[Text]:
+    """The sentence with the name in bold where it fits on a line; plainly wrapped where not."""
+    whole = Text.assemble(*lead, after)
+    return [whole] if whole.cell_len <= width else hanging((), whole.plain, width)

@@ -1,0 +1,129 @@
+"""A page: lines that already fit, and the few tools that make them fit.
+
+Renderers here break their own lines, because hanging indents, marks and columns must come
+out alike on every terminal.  Rich is left with colour, and with knowing what the output
+can encode.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+
+from rich.cells import cell_len, chop_cells
+from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
+from rich.text import Text
+
+from grader.reports.inert import ascii_only, inert
+
+NARROWEST = 40  # below this nothing can be laid out; lines then simply run over
+MEASURE = 100  # prose and headers stay within this however wide the window is
+
+BOUND = "\xa0"  # a space that no line is broken at
+_SHAPE = re.compile(r"\(\d+(?:, ?\d+)*,?\)")
+_SHORT = 24  # parts of a list up to this long are kept whole
+
+Line = Text | RenderableType
+
+
+class Page:
+    """Lines to print one below another; what the output cannot encode is written as escapes."""
+
+    def __init__(self, lines: Iterable[Line]) -> None:
+        """Keep the lines, without blank ones at the end or two blank ones in a row."""
+        self.lines = _spaced(lines)
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        """Yield the lines, each on one line whatever the width of the console."""
+        for line in self.lines:
+            if not isinstance(line, Text):
+                yield line
+                continue
+            shown = line
+            if options.ascii_only and not line.plain.isascii():
+                shown = Text(ascii_only(line.plain))
+            shown.no_wrap, shown.overflow = True, "ignore"
+            yield shown
+
+
+def _spaced(lines: Iterable[Line]) -> list[Line]:
+    kept: list[Line] = []
+    for line in lines:
+        blank = isinstance(line, Text) and not line.plain.strip()
+        if blank and (not kept or (isinstance(kept[-1], Text) and not kept[-1].plain)):
+            continue
+        kept.append(Text() if blank else line)
+    while kept and isinstance(kept[-1], Text) and not kept[-1].plain:
+        kept.pop()
+    return kept
+
+
+def measure(width: int) -> int:
+    """How wide prose may run in a window of `width` columns."""
+    return min(max(width, NARROWEST), MEASURE)
+
+
+def wrapped(text: str, width: int) -> list[str]:
+    """The words of one paragraph on lines of at most `width` cells; words longer are broken.
+
+    Spaces inside a line are kept as they are; a cell is half of a CJK character.  A shape
+    such as (2, 3) stays on one line, and so does what `listed` has bound.
+    """
+    width = max(width, 8)
+    text = _SHAPE.sub(lambda m: m[0].replace(" ", BOUND), text)
+    lines: list[str] = []
+    current = ""
+    for piece in text.split(" "):
+        trial = f"{current} {piece}" if current else piece
+        if cell_len(trial) <= width:
+            current = trial
+            continue
+        if current.strip():
+            lines.append(current.rstrip())
+        *whole, current = chop_cells(piece, width) or [""]
+        lines.extend(whole)
+    if current.strip() or not lines:
+        lines.append(current.rstrip())
+    return [line.replace(BOUND, " ") for line in lines]
+
+
+def listed(text: str) -> str:
+    """A list such as "kernel 3, stride 1", bound so that it breaks after commas only."""
+    parts = text.split(", ")
+    return ", ".join(p.replace(" ", BOUND) if len(p) <= _SHORT else p for p in parts)
+
+
+def hanging(
+    lead: Sequence[tuple[str, str]], text: str, width: int, *, indent: int = 0, style: str = ""
+) -> list[Text]:
+    """A paragraph behind a lead of (text, style) spans, its further lines under its first.
+
+    `text` is made inert here; the lead is the caller's.
+    """
+    start = indent + sum(cell_len(part) for part, _ in lead)
+    if start > width - 16:  # too narrow for a column of its own
+        body = wrapped(inert(text), width - indent - 4)
+        head = Text(" " * indent).append_text(Text.assemble(*lead))
+        head.rstrip()
+        return [head, *(Text(" " * (indent + 4)).append(line, style) for line in body)]
+    body = wrapped(inert(text), width - start)
+    first = Text(" " * indent).append_text(Text.assemble(*lead)).append(body[0], style)
+    return [first, *(Text(" " * start).append(line, style) for line in body[1:])]
+
+
+def paragraph(text: str, width: int, *, indent: int = 0, style: str = "") -> list[Text]:
+    """A paragraph between an indent and the width."""
+    return hanging((), text, width, indent=indent, style=style)
+
+
+def cut(text: str, width: int) -> str:
+    """Text cut to `width` cells, ending in "..." when something was lost."""
+    if cell_len(text) <= width:
+        return text
+    return chop_cells(text, max(width - 3, 1))[0] + "..."
+
+
+def padded(text: str, width: int, *, right: bool = False) -> str:
+    """Text filled with spaces to `width` cells."""
+    fill = " " * max(0, width - cell_len(text))
+    return fill + text if right else text + fill

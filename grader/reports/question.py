@@ -1,0 +1,65 @@
+"""A question as the interviewer hands it over: on a terminal, and as QUESTION.md."""
+
+from __future__ import annotations
+
+from rich.cells import cell_len
+from rich.console import RenderableType
+from rich.text import Text
+
+from grader.model.question import Question
+from grader.reports.inert import inert
+from grader.reports.page import Line, Page, measure
+from grader.reports.palette import QUIET, STRONG
+from grader.reports.prose import Code, prose_lines
+
+
+def render_question(question: Question, width: int) -> RenderableType:
+    """The prompt, the interface and the contract, within `width` columns."""
+    spec = question.spec
+    across = measure(width)
+    lines: list[Line] = [*_title(question, across), Text()]
+    lines += prose_lines(spec.prompt, across)
+    lines += [Text(), Text("Interface", STRONG), Text(), Code(spec.interface, across, indent=2)]
+    if spec.contract:
+        lines += [Text(), Text("Contract", STRONG), Text()]
+        for sentence in spec.contract:
+            lines += prose_lines(f"- {' '.join(sentence.split())}", across, indent=2)
+    return Page(lines)
+
+
+def question_markdown(question: Question) -> str:
+    """The same as a Markdown file to lie beside the submission."""
+    spec = question.spec
+    parts = [
+        f"# {spec.title}",
+        f"`{question.id}`: {_terms(question)}",
+        spec.prompt.strip(),
+        "## Interface",
+        f"{_fence(spec.interface)}python\n{spec.interface.strip(chr(10))}\n{_fence(spec.interface)}",
+    ]
+    if spec.contract:
+        bullets = "\n".join(f"- {' '.join(s.split())}" for s in spec.contract)
+        parts += ["## Contract", bullets]
+    parts.append(f"`drill grade` grades `submission.py`; `drill hint {question.id}` gives a hint.")
+    return "\n\n".join(parts) + "\n"
+
+
+def _terms(question: Question) -> str:
+    """What is asked of the candidate besides the answer: "core, 25 minutes, numpy"."""
+    spec = question.spec
+    uses = " and ".join(spec.uses)
+    return ", ".join(filter(None, [spec.level, f"{spec.minutes} minutes", uses]))
+
+
+def _title(question: Question, width: int) -> list[Text]:
+    line = Text.assemble((inert(question.id), STRONG), "  ", inert(question.spec.title))
+    terms = _terms(question)
+    gap = width - line.cell_len - cell_len(terms)
+    if gap >= 2:
+        return [line.append(" " * gap).append(terms, QUIET)]
+    return [line, Text(" " * max(0, width - cell_len(terms))).append(terms, QUIET)]
+
+
+def _fence(code: str) -> str:
+    """A fence that the code does not contain."""
+    return "~~~~" if "```" in code else "```"

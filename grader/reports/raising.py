@@ -1,0 +1,94 @@
+"""What the submission raised: its own lines, the exception, and what it was called with."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from rich.cells import cell_len
+from rich.text import Text
+
+from grader.model.report import Frame, Raised
+from grader.reports.inert import inert
+from grader.reports.page import cut, hanging, listed, padded, paragraph
+from grader.reports.palette import QUIET, STRONG, WRONG
+
+_INDENT = 4
+_MESSAGE_LIMIT = 600  # einsum and torch explain themselves at length; a matrix printed whole is cut
+_FIRST, _LAST = 2, 4  # frames shown of a long traceback, from either end
+
+
+def raised_lines(raised: Raised, width: int, filename: str) -> list[Text]:
+    """The exception as its author needs it; frames that are not theirs never got this far."""
+    if raised.column is not None and raised.frames:
+        lines = _syntax(raised.frames[-1], raised.column, width, filename)
+    else:
+        lines = _frames(raised.frames, width, filename)
+    name = inert(raised.type, 80)
+    message = inert(" ".join(raised.message.split()), _MESSAGE_LIMIT)
+    said = paragraph(f"{name}: {message}" if message else name, width, indent=_INDENT)
+    said[0].stylize(WRONG, _INDENT, _INDENT + len(name))
+    lines += said
+    facts = [("step", raised.step), ("called with", raised.called_with)]
+    facts = [(label, inert(text)) for label, text in facts if text]
+    if facts:
+        lines.append(Text())
+    for label, text in facts:
+        lines += hanging(((f"{label:13}", QUIET),), listed(text), width, indent=_INDENT)
+    return lines
+
+
+def _frames(frames: Sequence[Frame], width: int, filename: str) -> list[Text]:
+    shown = _folded(frames)
+    several = len({f.function for f, _ in shown if f}) > 1
+    places = [
+        _place(f, filename) + (f"  in {cut(inert(f.function), 24)}" if several else "") if f else ""
+        for f, _ in shown
+    ]
+    across = max(map(cell_len, places), default=0) + 2
+    lines: list[Text] = []
+    for (frame, times), place in zip(shown, places, strict=True):
+        if frame is None:
+            lines.append(Text(" " * _INDENT).append(f"... {times} more lines", QUIET))
+            continue
+        lead = ((padded(place, across), QUIET),)
+        lines += hanging(lead, inert(frame.source.strip()), width, indent=_INDENT, style=STRONG)
+        if times > 1:
+            note = f"... the same line {times - 1:,} times more"
+            lines.append(Text(" " * _INDENT).append(note, QUIET))
+    return lines
+
+
+def _folded(frames: Sequence[Frame]) -> list[tuple[Frame | None, int]]:
+    """Frames with repeats counted (a recursion) and the middle of a long list left out."""
+    runs: list[tuple[Frame | None, int]] = []
+    for frame in frames:
+        if runs and runs[-1][0] == frame:
+            runs[-1] = frame, runs[-1][1] + 1
+        else:
+            runs.append((frame, 1))
+    if len(runs) <= _FIRST + _LAST + 1:
+        return runs
+    left = sum(times for _, times in runs[_FIRST:-_LAST])
+    return [*runs[:_FIRST], (None, left), *runs[-_LAST:]]
+
+
+def _syntax(frame: Frame, column: int, width: int, filename: str) -> list[Text]:
+    """The line that does not parse, with a caret below the column (1-based)."""
+    source = frame.source.rstrip("\r\n")
+    start = len(source) - len(source.lstrip())
+    at = max(column - 1 - start, 0)
+    source = source[start:]
+    place = _place(frame, filename)
+    before = _INDENT + cell_len(place) + 2
+    room = max(width - before, 16)
+    if at > room - 8:  # a long line: keep the neighbourhood of the caret
+        skip = at - room // 2
+        source, at = "..." + source[skip:], at - skip + 3
+    line = Text(" " * _INDENT).append(padded(place, before - _INDENT), QUIET)
+    line.append(cut(inert(source), room), STRONG)
+    caret = Text(" " * (before + cell_len(inert(source[:at])))).append("^", WRONG)
+    return [line, caret]
+
+
+def _place(frame: Frame, filename: str) -> str:
+    return f"{inert(filename, 40)}:{frame.line}" if filename else f"line {frame.line}"

@@ -1,0 +1,42 @@
+"""Snapshots: what a page looks like, compared with tests/golden."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from rich.console import Console, RenderableType
+
+GOLDEN = Path(__file__).parent.parent / "golden"
+
+Golden = Callable[[str, str], None]
+
+
+def shown(renderable: RenderableType, width: int, *, colour: bool = False) -> str:
+    """What a console of that width writes, whatever the terminal the tests run in."""
+    out = io.StringIO()
+    Console(
+        file=out,
+        width=width,
+        color_system="standard" if colour else None,
+        force_terminal=colour,
+        legacy_windows=False,
+        _environ={},
+    ).print(renderable)
+    return out.getvalue()
+
+
+@pytest.fixture
+def golden(request: pytest.FixtureRequest) -> Golden:
+    """A function that compares text with the snapshot of that name."""
+
+    def compare(name: str, text: str) -> None:
+        path = GOLDEN / f"{name}.txt"
+        if request.config.getoption("--update-golden"):
+            path.write_text(text, encoding="utf-8", newline="\n")
+        assert path.exists(), f"no snapshot {name}: run pytest --update-golden"
+        assert text == path.read_text(encoding="utf-8")
+
+    return compare
