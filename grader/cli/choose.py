@@ -1,0 +1,118 @@
+"""Which drill a command is about, and where its submission lies.
+
+Without an id: the drill of this folder or of one above it, else the one started last in a folder
+right below, else the one started last anywhere.  With an id: the same, among the folders of that
+drill.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from grader.cli import place, workspace
+from grader.cli.workspace import Workspace
+from grader.model.errors import UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from grader.cli.journal import Journal
+    from grader.model.question import Question
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """A question, its workspace where there is one, and how to name it in a command."""
+
+    question: Question
+    workspace: Workspace | None
+    implied: bool  # whether the id can be left out here
+
+    @property
+    def argument(self) -> str:
+        """What follows `drill hint`: nothing where the folder says it, else the id."""
+        return "" if self.implied else f" {self.question.id}"
+
+
+def choose(
+    question_id: str | None, *, bank: Path | None, journal: Journal, beside: Path | None = None
+) -> Choice:
+    """Return the drill that is meant.
+
+    Args:
+        question_id: The id as typed, None for the drill of the place.
+        bank: The folder given with --bank.
+        journal: The records, for the drill started last.
+        beside: A file given with --file: without an id, the drill of its folder.
+
+    Raises:
+        UsageError: No drill is meant, or there is no such question.
+        BankError: The question cannot be loaded.
+    """
+    found = next(_candidates(question_id, journal, beside), None)
+    if question_id is None and found is None:
+        raise UsageError(
+            "no drill was started here or anywhere else, so it is not clear which one is meant",
+            hint="drill list shows the questions; drill start ID starts one",
+        )
+    implied = next(_candidates(None, journal, None), None)
+    name = question_id or (found.question if found else "")
+    return Choice(
+        load(name, bank=bank, marked=found.bank if found else None),
+        found,
+        implied=implied is not None and implied.question == name,
+    )
+
+
+def load(question_id: str, *, bank: Path | None, marked: Path | None = None) -> Question:
+    """Return a question: from --bank, else from the bank it was started from, else from any."""
+    from grader.bank import banks
+    from grader.bank import load as load_question
+
+    if bank is None and marked is not None and (marked / "questions").is_dir():
+        known = banks(None)
+        return load_question(known if marked in known else banks(marked), question_id)
+    return load_question(banks(bank), question_id)
+
+
+def need_workspace(choice: Choice) -> Workspace:
+    """Return the workspace of a chosen drill.
+
+    Raises:
+        UsageError: It was never started, or its folder is gone.
+    """
+    if choice.workspace is None:
+        name = choice.question.id
+        raise UsageError(
+            f"{name} was not started here, and no folder of it is known",
+            hint=f"drill start {name} lays one down; drill grade {name} --file PATH grades any"
+            " file",
+        )
+    return choice.workspace
+
+
+def _candidates(
+    question_id: str | None, journal: Journal, beside: Path | None
+) -> Iterator[Workspace]:
+    """Yield the workspaces that may be meant, the likeliest first."""
+    for found in _places(question_id, journal, beside):
+        if question_id is None or found.question == question_id:
+            yield found
+
+
+def _places(question_id: str | None, journal: Journal, beside: Path | None) -> Iterator[Workspace]:
+    here = place.here()
+    if beside is not None and (found := workspace.enclosing(beside.absolute().parent)) is not None:
+        yield found
+    if (found := workspace.enclosing(here)) is not None:
+        yield found
+    yield from workspace.inside(here)
+
+    from grader.records import progress
+
+    for start in journal.read(lambda db: progress.starts(db, question_id), ()):
+        recorded = workspace.open_quietly(Path(start.folder))
+        if recorded is not None and recorded.question == start.question:
+            yield recorded

@@ -1,0 +1,142 @@
+"""Reading and writing a person's files: whole or not at all, and never over anything of theirs."""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from grader.model.errors import UsageError
+
+MOST_BYTES = 1_000_000  # a thousand times an honest submission
+
+
+def read_submission(path: Path) -> bytes:
+    """Return the bytes of a submission; whether they are a program is for the judge to say.
+
+    Raises:
+        UsageError: There is no such file, it is not a regular file, or it is too large.
+    """
+    try:
+        # Without O_NONBLOCK, opening a FIFO would wait for somebody to write into it.
+        handle = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0))
+    except FileNotFoundError:
+        where = "" if path.parent.is_dir() else f" (nor the folder {path.parent})"
+        raise UsageError(f"{path}: there is no such file{where}") from None
+    except OSError as fault:
+        raise UsageError(f"{path}: expected a file to read: {fault.strerror}") from fault
+    try:
+        found = os.fstat(handle)
+        if not stat.S_ISREG(found.st_mode):
+            raise UsageError(f"{path}: expected a file, found {_kind(found.st_mode)}")
+        with os.fdopen(handle, "rb", closefd=False) as file:
+            content = file.read(MOST_BYTES + 1)
+    except OSError as fault:
+        raise UsageError(f"{path}: {fault.strerror}") from fault
+    finally:
+        os.close(handle)
+    if len(content) > MOST_BYTES:
+        size = max(found.st_size, len(content))
+        raise UsageError(
+            f"{path}: expected a submission of at most {MOST_BYTES:,} bytes, found {size:,}"
+        )
+    return content
+
+
+def create(path: Path, content: bytes) -> bool:
+    """Write a new file, whole or not at all; return False, touching nothing, if one is there.
+
+    Raises:
+        UsageError: The folder cannot be written.
+    """
+    with _explained(path), _written_beside(path, content) as fresh:
+        try:
+            os.link(fresh, path)  # unlike a rename, it fails where something is
+        except FileExistsError:
+            return False
+        except OSError:
+            # A file system without hard links: the gap between looking and renaming is the
+            # best that can be done there.
+            if os.path.lexists(path):
+                return False
+            fresh.rename(path)
+        return True
+
+
+def replace(path: Path, content: bytes) -> None:
+    """Put a file in the place of another, at once; the caller has kept what was there.
+
+    Raises:
+        UsageError: The folder cannot be written, or the file is a symbolic link.
+    """
+    refuse_link(path)
+    with _explained(path), _written_beside(path, content) as fresh:
+        if path.exists():
+            fresh.chmod(stat.S_IMODE(path.stat().st_mode))
+        fresh.replace(path)
+
+
+def back_up(path: Path, content: bytes, reason: str) -> Path:
+    """Write `content`, what is in `path` now, to the first free numbered name beside it.
+
+    Returns:
+        The copy: submission.before-reset-1.py for the reason "reset".
+    """
+    number = 1
+    while True:
+        copy = path.with_name(f"{path.stem}.before-{reason}-{number}{path.suffix}")
+        if create(copy, content):
+            return copy
+        number += 1
+
+
+def refuse_link(path: Path) -> None:
+    """Refuse to write where a symbolic link leads.
+
+    Raises:
+        UsageError: The path is one.
+    """
+    if path.is_symlink():
+        raise UsageError(
+            f"{path}: expected a file or a folder of its own, found a symbolic link to"
+            f" {os.readlink(path)}",  # noqa: PTH115 - Path.readlink normalises what was written
+            hint="remove the link, or work in another folder (drill start ID --dir DIR)",
+        )
+
+
+@contextmanager
+def _written_beside(path: Path, content: bytes) -> Iterator[Path]:
+    """Give a finished file in the same folder; what is left of it afterwards is removed."""
+    fresh = path.with_name(f".{path.name}.{os.getpid()}.{os.urandom(4).hex()}.tmp")
+    try:
+        with fresh.open("xb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        yield fresh
+    finally:
+        with suppress(OSError):
+            fresh.unlink()
+
+
+@contextmanager
+def _explained(path: Path) -> Iterator[None]:
+    try:
+        yield
+    except OSError as fault:
+        raise UsageError(
+            f"{path}: cannot be written: {fault.strerror or fault}",
+            hint="choose a folder that you can write, with drill start ID --dir DIR",
+        ) from fault
+
+
+def _kind(mode: int) -> str:
+    if stat.S_ISDIR(mode):
+        return "a folder"
+    if stat.S_ISFIFO(mode):
+        return "a pipe"
+    if stat.S_ISSOCK(mode):
+        return "a socket"
+    return "a device"

@@ -1,0 +1,177 @@
+"""The only module that writes to the terminal.
+
+Results go to standard output, everything about the run itself to standard error. A reader that
+closes the pipe (`drill list | head -1`) ends the command silently with the status that a shell
+gives a program killed by SIGPIPE. Colour is left to rich, which knows pipes and TERM=dumb;
+NO_COLOR here means no escape sequence at all.
+"""
+
+from __future__ import annotations
+
+import io
+import os
+import sys
+import textwrap
+from contextlib import suppress
+from shutil import get_terminal_size
+from typing import TYPE_CHECKING, TextIO
+
+from grader.model.errors import UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from rich.console import Console, RenderableType
+
+MAX_WIDTH = 120  # beyond this a line of prose or a table is harder to read, not easier
+SIGPIPE_STATUS = 141
+
+
+class PipeClosedError(Exception):
+    """Whoever read our output has gone; not an OSError, which typer would swallow."""
+
+
+def width() -> int:
+    """Return the columns to fill: the terminal's, 80 where there is none."""
+    return max(20, min(get_terminal_size((80, 24)).columns, MAX_WIDTH))
+
+
+class _Sheet(io.StringIO):
+    """Paper that rich takes for standard output; what is on it is written by `_put`, like all."""
+
+    @property
+    def encoding(self) -> str:  # type: ignore[override]  # read-only in fact, not in typeshed
+        return getattr(sys.stdout, "encoding", None) or "utf-8"
+
+    def isatty(self) -> bool:
+        return sys.stdout is not None and sys.stdout.isatty()
+
+
+def _console(sheet: _Sheet) -> Console:
+    from rich.console import Console
+
+    plain = bool(os.environ.get("NO_COLOR"))
+    return Console(
+        file=sheet,
+        width=width(),
+        color_system=None if plain else "auto",
+        highlight=False,
+        markup=False,
+        emoji=False,
+    )
+
+
+def write(text: str = "") -> None:
+    """Write a line, or several."""
+    _put(sys.stdout, text + "\n")
+
+
+def show(*renderables: RenderableType) -> None:
+    """Write what rich renders, without the blanks it fills lines up with."""
+    sheet = _Sheet()
+    console = _console(sheet)
+    for renderable in renderables:
+        console.print(renderable, crop=False)
+    lines = sheet.getvalue().removesuffix("\n").split("\n")
+    _put(sys.stdout, "".join(f"{line.rstrip(' ')}\n" for line in lines))
+
+
+def heading(text: str) -> None:
+    """Write a line that stands out where the terminal can do that."""
+    from rich.text import Text
+
+    show(Text(text, style="bold"))
+
+
+def document(content: Mapping[str, object]) -> None:
+    """Write one JSON document."""
+    import json
+
+    write(json.dumps(content, indent=2, allow_nan=False))
+
+
+def warn(message: str) -> None:
+    """Tell the person something that does not change the result."""
+    _aside(f"drill: {message}")
+
+
+def complain(message: str, hint: str = "") -> None:
+    """Tell the person why there is no result, and what to do."""
+    _aside(f"drill: {message}")
+    advise(hint)
+
+
+def advise(hint: str) -> None:
+    """Tell the person what to do, below what is wrong."""
+    if hint:
+        _aside(f"       {hint}")
+
+
+def interrupted() -> None:
+    """Acknowledge Ctrl-C, on a line of its own."""
+    _aside("interrupted")
+
+
+def progress(line: str) -> None:
+    """Show where a long command is, to a person only."""
+    if sys.stderr is not None and sys.stderr.isatty():
+        _put(sys.stderr, f"{line}\n")
+
+
+def flush() -> None:
+    """Send what is buffered, so that a closed pipe is noticed while it can be dealt with."""
+    _put(sys.stdout, "")
+
+
+def abandon() -> None:
+    """Give standard output up, after somebody else found its pipe closed."""
+    if sys.__stdout__ is not None:
+        _discard(sys.__stdout__)
+
+
+def prepare() -> None:
+    """Let no character be more than the terminal can take."""
+    for stream in (sys.stdout, sys.stderr):
+        reconfigure = getattr(stream, "reconfigure", None)
+        if reconfigure is not None:
+            reconfigure(errors="backslashreplace")
+
+
+def _aside(text: str) -> None:
+    """Write to standard error: folded between words for a person, one line for a program."""
+    if sys.stderr is None:
+        return
+    if sys.stderr.isatty() and "\n" not in text:
+        indent = " " * 7
+        text = textwrap.fill(
+            text,
+            width(),
+            initial_indent=indent if text.startswith(indent) else "",
+            subsequent_indent=indent,
+            break_long_words=False,
+            break_on_hyphens=False,
+        )
+    with suppress(PipeClosedError, UsageError):
+        _put(sys.stderr, text + "\n")
+
+
+def _put(stream: TextIO | None, text: str) -> None:
+    if stream is None:  # closed by the caller: `drill list >&-`
+        return
+    try:
+        stream.write(text)
+        stream.flush()
+    except BrokenPipeError:
+        _discard(stream)
+        raise PipeClosedError from None
+    except OSError as fault:
+        _discard(stream)
+        raise UsageError(f"the output cannot be written: {fault.strerror}") from fault
+
+
+def _discard(stream: TextIO) -> None:
+    """Point the stream at nothing, so that Python's own flush at the end stays quiet."""
+    with suppress(OSError, ValueError):
+        nothing = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nothing, stream.fileno())
+        os.close(nothing)

@@ -1,0 +1,194 @@
+"""From arguments to an exit status: every way a command can end, in one place.
+
+0 pass, 1 any other verdict on a submission, 2 usage, 3 the bank is at fault, 4 the grader is;
+130 after Ctrl-C and 141 when nobody reads our output any more, as a shell would have it.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import typer
+
+from grader.cli import output
+from grader.model.errors import DrillError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+INTERRUPTED = 130
+INTERNAL = 4
+USAGE = 2
+
+_WORDS = {  # what typer and pydantic say: as we say it
+    " (Possible options: ": "; did you mean ",
+    ". Did you mean ": "; did you mean ",
+    ", unable to parse string as an integer": "",
+    "Input should be greater": "expected a number greater",
+    "Input should be less": "expected a number less",
+    "Input should be ": "expected ",
+}
+
+
+def run(command: Callable[[list[str]], object], arguments: Sequence[str]) -> int:
+    """Carry a command out and return its exit status; no exception gets past this."""
+    typed = list(arguments)
+    as_json = "--json" in _options(typed)
+    try:
+        output.prepare()
+        try:
+            status = command(bank_first(typed))
+            output.flush()
+        except (typer.TyperException, DrillError) as fault:
+            return _tell(fault, as_json=as_json)
+    except SystemExit as fault:
+        return _left(fault, as_json=as_json)
+    except KeyboardInterrupt:
+        status = INTERRUPTED
+    except typer.Abort:  # end of input at a prompt
+        status = INTERRUPTED
+    except output.PipeClosedError:
+        return output.SIGPIPE_STATUS
+    except DrillError as fault:  # telling what is wrong went wrong itself: a full disk, say
+        output.complain(fault.message)
+        return fault.exit_status
+    except Exception as fault:  # noqa: BLE001 - the last net: a sentence instead of a traceback
+        return _confess(fault, as_json=as_json)
+    if status == INTERRUPTED:
+        output.interrupted()
+    return status if isinstance(status, int) else 0
+
+
+def bank_first(arguments: Sequence[str]) -> list[str]:
+    """Move `--bank DIR` before the command, so that it may be typed anywhere."""
+    options = _options(arguments)
+    first, rest = [], list(arguments)
+    position = 0
+    while position < len(options):
+        word = rest[position]
+        taken = 2 if word == "--bank" else 1 if word.startswith("--bank=") else 0
+        if taken:
+            first += rest[position : position + taken]
+            del rest[position : position + taken]
+            options = _options(rest)
+        else:
+            position += 1
+    return first + rest
+
+
+def _options(arguments: Sequence[str]) -> list[str]:
+    """Return the arguments up to `--`, behind which nothing is an option."""
+    return list(arguments[: arguments.index("--")] if "--" in arguments else arguments)
+
+
+def _left(fault: SystemExit, *, as_json: bool) -> int:
+    """Return the status of a command that typer ended.
+
+    It ends one on its own business (completion), and whenever a pipe is broken: its own to our
+    reader, which is no fault, or any pipe of the grader's, which must not look like a verdict.
+    """
+    cause, code = fault.__context__, fault.code
+    if isinstance(cause, OSError):
+        frame = cause.__traceback__
+        while frame is not None and frame.tb_next is not None:
+            frame = frame.tb_next
+        name = str(frame.tb_frame.f_globals.get("__name__", "")) if frame is not None else ""
+        if not name.startswith("typer."):
+            return _confess(cause, as_json=as_json)
+        output.abandon()
+        return output.SIGPIPE_STATUS
+    return code if isinstance(code, int) else int(code is not None)
+
+
+def _tell(fault: typer.TyperException | DrillError, *, as_json: bool) -> int:
+    """Say what is wrong with the command, the bank or the grader, and return the status."""
+    if isinstance(fault, DrillError):
+        status, message, hint = fault.exit_status, fault.message, fault.hint
+        problems = list(getattr(fault, "problems", ()))
+    else:
+        status, problems = USAGE, []
+        message, hint = _usage(fault)
+    if as_json:
+        _tell_json(status, message, hint, problems)
+    else:
+        output.complain(message)
+        for problem in problems:
+            if problem != message:
+                output.complain(problem)
+        output.advise(hint)
+    return status
+
+
+def _usage(fault: typer.TyperException) -> tuple[str, str]:
+    """Put typer's complaint about the command line into our form."""
+    message = fault.format_message()
+    for theirs, ours in _WORDS.items():
+        message = message.replace(theirs, ours)
+    if message.endswith(")") and "; did you mean " in message:
+        message = message.removesuffix(")") + "?"
+    context = getattr(fault, "ctx", None)
+    path = context.command_path if context is not None else "drill"
+    message = message.removesuffix(".")
+    return message[:1].lower() + message[1:], f"{path} --help shows what it takes"
+
+
+def _tell_json(status: int, message: str, hint: str, problems: Sequence[str]) -> None:
+    fault = {2: "usage", 3: "bank"}.get(status, "internal")
+    error: dict[str, object] = {"kind": fault, "status": status, "message": message, "hint": hint}
+    if problems:
+        error["problems"] = list(problems)
+    output.document({"format": 1, "error": error})
+
+
+def _confess(fault: Exception, *, as_json: bool) -> int:
+    """Own up to a fault of ours: where the traceback is, and status 4."""
+    from traceback import format_exception
+
+    from grader.cli import place
+
+    text = "".join(format_exception(fault))
+    summary = f"{type(fault).__name__}: {' '.join(str(fault).split())[:200]}"
+    if place.debugging():
+        sys.stderr.write(text)
+        message, hint = f"the grader is at fault ({summary})", ""
+    else:
+        kept = _keep(text)
+        where = f"the traceback is in {kept}" if kept else "DRILL_DEBUG=1 shows the traceback"
+        message, hint = f"the grader is at fault ({summary}); {where}", "please report it"
+    with suppress(output.PipeClosedError, DrillError):
+        if as_json:
+            _tell_json(INTERNAL, message, hint, ())
+        else:
+            output.complain(message, hint)
+    return INTERNAL
+
+
+def _keep(text: str) -> Path | None:
+    """Write a traceback where the records are, else where temporary files are."""
+    import tempfile
+
+    from grader.cli import place
+
+    for folder in (place.data_folder() / "tracebacks", None):
+        try:
+            if folder is not None:
+                folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            stamp = place.now().replace(":", "").split(".")[0]
+            with tempfile.NamedTemporaryFile(
+                "w",
+                prefix=f"drill-{stamp}-",
+                suffix=".txt",
+                dir=folder,
+                delete=False,
+                encoding="utf-8",
+                errors="backslashreplace",
+            ) as file:
+                file.write(text)
+            return Path(file.name)
+        except OSError:
+            continue
+    return None

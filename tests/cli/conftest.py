@@ -1,0 +1,84 @@
+"""A `drill` to call in this process, one to start in another, and folders of their own."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from grader.cli.app import run
+from tests.cli.stand_in import STANDING_IN
+
+ROOT = Path(__file__).parents[2]
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """How a command ended."""
+
+    status: int
+    out: str
+    err: str
+
+    @property
+    def data(self) -> Any:
+        """The one JSON document on standard output."""
+        return json.loads(self.out)
+
+
+Drill = Callable[..., Ended]
+
+
+@pytest.fixture
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Give a folder for the records, and start in an empty folder."""
+    work = tmp_path / "work"
+    work.mkdir()
+    monkeypatch.chdir(work)
+    monkeypatch.setenv("DRILL_HOME", str(tmp_path / "home"))
+    monkeypatch.setenv("COLUMNS", "80")
+    for name in ("DRILL_DEBUG", "DRILL_BANK", "NO_COLOR", "FORCE_COLOR"):
+        monkeypatch.delenv(name, raising=False)
+    return tmp_path / "home"
+
+
+@pytest.fixture
+def drill(home: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Drill:
+    """Call the command line in this process, against the stand-ins."""
+    assert home
+    for module, functions in STANDING_IN.items():
+        for name, function in functions.items():
+            monkeypatch.setattr(module, name, function, raising=False)
+
+    def call(*arguments: str) -> Ended:
+        capsys.readouterr()
+        status = run(list(arguments))
+        return Ended(status, *capsys.readouterr())
+
+    return call
+
+
+@pytest.fixture
+def program(home: Path) -> Callable[..., subprocess.Popen[str]]:
+    """Start the command line in a process of its own, against the stand-ins."""
+    assert home
+
+    def start(*arguments: str, **more: Any) -> subprocess.Popen[str]:
+        settings: dict[str, Any] = {
+            "stdin": subprocess.DEVNULL,
+            "stdout": subprocess.PIPE,
+            "stderr": subprocess.PIPE,
+            "env": os.environ | {"PYTHONPATH": str(ROOT)},
+            "text": True,
+        }
+        command = [sys.executable, "-m", "tests.cli.stand_in", *arguments]
+        return subprocess.Popen(command, **(settings | more))
+
+    return start

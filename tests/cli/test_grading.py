@@ -1,0 +1,169 @@
+"""`drill grade` finds the drill, refuses what is no file, records, ends with the right status."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from grader.reports.json import from_json
+from tests.cli.conftest import Drill
+
+SUBMISSION = Path("double-trouble/submission.py")
+
+
+@pytest.mark.parametrize(
+    ("verdict", "status"),
+    [
+        *(("pass", 0), ("fail", 1), ("error", 1), ("limit", 1), ("policy", 1)),
+        *(("invalid", 3), ("internal", 4)),
+    ],
+)
+def test_the_verdict_sets_the_exit_status(drill: Drill, verdict: str, status: int) -> None:
+    drill("start", "double-trouble")
+    SUBMISSION.write_text(f"# {verdict}\n")
+    ended = drill("grade")
+    assert ended.status == status
+    assert ended.err == ""
+    assert "double-trouble  The sum that came out too large" in ended.out
+    (attempt,) = drill("history", "--json").data["attempts"]
+    assert (attempt["verdict"], attempt["isolation"]) == (verdict, "process")
+
+
+def test_a_pass_shows_the_time_and_the_next_steps(drill: Drill) -> None:
+    drill("start", "double-trouble")
+    SUBMISSION.write_text("# pass\n")
+    out = drill("grade").out
+    assert "0 minutes since start (25 planned)" in out
+    assert "And halving?" in out
+    assert "drill solution to compare" in out
+    assert "try 1" in out
+
+
+def test_a_fail_says_how_to_go_on_and_how_to_repeat_it(drill: Drill) -> None:
+    drill("start", "double-trouble")
+    out = drill("grade", "--seed", "8121").out
+    assert "drill hint for a nudge" in out
+    assert "drill grade --seed 8121 repeats these numbers" in out
+    for _ in range(3):
+        drill("hint")
+    assert "drill solution --give-up" in drill("grade").out
+
+
+def test_commands_in_the_report_work_where_they_are_printed(drill: Drill) -> None:
+    Path("other name.py").write_text("# fail\n")
+    out = drill("grade", "double-trouble", "--file", "other name.py", "--seed", "3").out
+    out = " ".join(out.split())
+    assert "drill grade double-trouble --file 'other name.py' --seed 3 repeats" in out
+    assert "drill hint double-trouble for a nudge" in out
+
+
+def test_json_is_the_report_and_nothing_else(drill: Drill) -> None:
+    drill("start", "double-trouble")
+    ended = drill("grade", "--seed", "7", "--json")
+    assert (ended.status, ended.err) == (1, "")
+    report = from_json(ended.data)
+    assert (report.question, report.seed, report.verdict) == ("double-trouble", 7, "fail")
+
+
+def test_a_fresh_seed_each_time(drill: Drill) -> None:
+    drill("start", "double-trouble")
+    seeds = {drill("grade", "--json").data["seed"] for _ in range(3)}
+    assert len(seeds) == 3
+
+
+def test_the_drill_is_that_of_the_folder_else_the_last_one_started(
+    drill: Drill, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    def graded(*arguments: str) -> str:
+        return str(drill("grade", "--json", *arguments).data["question"])
+
+    drill("start", "double-trouble")
+    marker = Path("double-trouble/.drill")
+    marker.write_text(marker.read_text().replace('"started_at": "2', '"started_at": "1'))
+    drill("start", "halve-well")
+    assert graded() == "halve-well"  # from above: the last one started
+    assert graded("double-trouble") == "double-trouble"
+    assert graded("--file", "double-trouble/submission.py") == "double-trouble"
+    monkeypatch.chdir("double-trouble")
+    assert graded() == "double-trouble"
+    Path("deeper").mkdir()
+    monkeypatch.chdir("deeper")
+    assert graded() == "double-trouble"
+    monkeypatch.chdir(tmp_path / "home")
+    assert graded() == "halve-well"  # from anywhere: the records know
+    assert graded("double-trouble") == "double-trouble"
+
+
+def test_no_drill_at_all(drill: Drill) -> None:
+    ended = drill("grade")
+    assert ended.status == 2
+    assert "no drill was started here" in ended.err
+    assert "drill start ID" in ended.err
+
+
+def test_an_id_that_was_never_started(drill: Drill) -> None:
+    ended = drill("grade", "double-trouble")
+    assert ended.status == 2
+    assert "drill start double-trouble lays one down" in ended.err
+
+
+def test_an_unknown_id_suggests_the_nearest(drill: Drill) -> None:
+    ended = drill("grade", "doubel-trouble")
+    assert ended.status == 2
+    assert "did you mean double-trouble?" in ended.err
+
+
+def refused(drill: Drill, path: str) -> str:
+    ended = drill("grade", "double-trouble", "--file", path)
+    assert ended.status == 2
+    assert ended.out == ""
+    assert ended.err.count("\n") == 1
+    assert drill("history", "--json").data["attempts"] == []
+    return ended.err
+
+
+def test_a_file_that_is_none_is_refused_in_a_sentence(drill: Drill) -> None:
+    Path("folder").mkdir()
+    os.mkfifo("pipe")
+    Path("large.py").write_bytes(b"#" * 10_000_000)
+    Path("loop").symlink_to("loop")
+    assert "found a folder" in refused(drill, "folder")
+    assert "found a pipe" in refused(drill, "pipe")
+    assert "found a device" in refused(drill, "/dev/null")
+    assert "at most 1,000,000 bytes, found 10,000,000" in refused(drill, "large.py")
+    assert "there is no such file" in refused(drill, "missing.py")
+    assert "nor the folder" in refused(drill, "no/where.py")
+    assert "expected a file to read" in refused(drill, "loop")
+    assert "found a device" in refused(drill, "/dev/zero")
+
+
+@pytest.mark.parametrize("content", [b"", b"\xff\xfe\x00", b"def (", b"# fail\r\n", b"\0"])
+def test_any_small_file_reaches_the_judge(drill: Drill, content: bytes) -> None:
+    Path("any.py").write_bytes(content)
+    assert drill("grade", "double-trouble", "--file", "any.py").status == 1
+    drill("history", "restore", "1", "--to", "back.py")
+    assert Path("back.py").read_bytes() == content
+
+
+def test_without_torch_a_torch_question_says_how_to_get_it(
+    drill: Drill, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("grader.cli.grading.torch_installed", lambda: False)
+    drill("start", "needs-torch")
+    ended = drill("grade")
+    assert ended.status == 2
+    assert "pip install 'drill-dl[torch]'" in ended.err
+    assert drill("grade", "double-trouble", "--file", "needs-torch/submission.py").status == 1
+
+
+def test_a_seed_beyond_what_is_recorded_is_refused(drill: Drill) -> None:
+    drill("start", "double-trouble")
+    assert drill("grade", "--seed", str(2**63)).status == 2
+    assert drill("grade", "--seed", str(2**63 - 1)).status == 1
+
+
+def test_the_time_without_a_start_is_left_out(drill: Drill) -> None:
+    Path("mine.py").write_text("# pass\n")
+    assert "since start" not in drill("grade", "double-trouble", "--file", "mine.py").out

@@ -1,0 +1,79 @@
+"""`drill hint` gives one more each time; `drill solution` waits for a pass or a word."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.cli import stand_in
+from tests.cli.conftest import Drill
+
+
+def test_hints_come_one_at_a_time_and_say_how_many_are_left(drill: Drill) -> None:
+    drill("start", "double-trouble")
+    first, second, third, again = (drill("hint").out for _ in range(4))
+    assert "hint 1 of 3\n    Try 0.\n" in first
+    assert "2 more hints: drill hint" in first
+    assert "Try 0." not in second
+    assert "1 more hint: drill hint" in second
+    assert "that was the last hint" in third
+    assert again.count("hint ") >= 3
+    assert "these were all the hints" in again
+
+
+def test_hints_are_counted_for_each_question(drill: Drill) -> None:
+    assert "hint 1 of 3" in drill("hint", "double-trouble").out
+    assert "hint 1 of 3" in drill("hint", "halve-well").out
+    assert "drill hint double-trouble" in drill("hint", "double-trouble").out
+
+
+def test_hints_as_json(drill: Drill) -> None:
+    found = [drill("hint", "double-trouble", "--json").data for _ in range(4)]
+    assert [len(f["hints"]) for f in found] == [1, 1, 1, 3]
+    assert [f["left"] for f in found] == [2, 1, 0, 0]
+
+
+def test_a_question_without_hints(drill: Drill, monkeypatch: pytest.MonkeyPatch) -> None:
+    bare = stand_in.SPECS["halve-well"].model_copy(update={"hints": []})
+    monkeypatch.setitem(stand_in.SPECS, "halve-well", bare)
+    assert drill("hint", "halve-well").out == "halve-well has no hints\n"
+
+
+def test_without_records_the_first_hint_is_shown(
+    drill: Drill, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("DRILL_HOME", "/proc/nowhere")
+    ended = drill("hint", "double-trouble")
+    assert "hint 1 of 3" in ended.out
+    assert ended.err.count("the records cannot be") == 1
+
+
+def test_the_solution_waits_for_a_pass(drill: Drill) -> None:
+    drill("start", "double-trouble")
+    drill("grade")
+    ended = drill("solution")
+    assert ended.status == 2
+    assert "return 2 * x" not in ended.out
+    assert "--give-up shows it now" in ended.err
+    Path("double-trouble/submission.py").write_text("# pass\n")
+    drill("grade")
+    ended = drill("solution")
+    assert ended.status == 0
+    assert "    return 2 * x" in ended.out
+    assert "Multiply by 0.5." in ended.out
+    assert "Arithmetic, p. 1" in ended.out
+
+
+def test_the_code_of_a_solution_can_be_copied(
+    drill: Drill, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    source = f"def f():\n    return {' + '.join(['one'] * 60)}\n"
+    monkeypatch.setattr(stand_in, "REFERENCE", source.encode())
+    assert source in drill("solution", "double-trouble", "--give-up").out
+
+
+def test_giving_up_is_recorded_and_stays(drill: Drill) -> None:
+    assert drill("solution", "double-trouble", "--give-up").status == 0
+    data = drill("solution", "double-trouble", "--json").data
+    assert (data["passed"], data["solution"]) == (False, stand_in.REFERENCE.decode())

@@ -1,0 +1,77 @@
+"""`drill history` lists every version, and `restore` brings one back over nothing of yours."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from tests.cli.conftest import Drill
+
+SUBMISSION = Path("double-trouble/submission.py")
+
+
+def test_nothing_yet(drill: Drill, home: Path) -> None:
+    assert drill("history").out == "no attempt yet; drill grade makes one\n"
+    assert drill("history", "halve-well").out.startswith("no attempt of halve-well yet")
+    assert drill("history", "--json").data == {"format": 1, "attempts": []}
+    assert not home.exists()
+
+
+def test_an_unknown_id_is_no_empty_history(drill: Drill) -> None:
+    ended = drill("history", "halve-wel")
+    assert ended.status == 2
+    assert "did you mean halve-well?" in ended.err
+
+
+def test_the_history_of_one_question(drill: Drill) -> None:
+    for name in ("double-trouble", "halve-well", "double-trouble"):
+        drill("start", name)
+        drill("grade", name)
+    found = drill("history", "double-trouble", "--json").data["attempts"]
+    assert [a["attempt"] for a in found] == [1, 3]
+    assert drill("history", "list", "--json").data == drill("history", "--json").data
+
+
+def test_restore_brings_back_the_bytes_and_keeps_what_was_there(drill: Drill) -> None:
+    drill("start", "double-trouble")
+    SUBMISSION.write_bytes(b"# fail\r\n\xff")
+    drill("grade")
+    SUBMISSION.write_text("newer work")
+    ended = drill("history", "restore", "1", "--json")
+    assert SUBMISSION.read_bytes() == b"# fail\r\n\xff"
+    assert Path(ended.data["kept"]).read_text() == "newer work"
+    assert Path(ended.data["kept"]).name == "submission.before-restore-1.py"
+    kept = drill("history", "--json").data["attempts"][-1]
+    assert kept["kind"] == "kept"
+
+
+def test_restore_into_a_file_never_writes_over_one(drill: Drill) -> None:
+    drill("start", "double-trouble")
+    drill("grade")
+    Path("mine.py").write_text("mine")
+    ended = drill("history", "restore", "1", "--to", "mine.py")
+    assert ended.status == 2
+    assert "is there already and is left as it is" in ended.err
+    assert Path("mine.py").read_text() == "mine"
+    assert drill("history", "restore", "1", "--to", ".").status == 2
+    assert drill("history", "restore", "1", "--to", "no/where.py").status == 2
+
+
+def test_restore_of_an_attempt_whose_folder_is_gone_says_what_to_do(drill: Drill) -> None:
+    Path("mine.py").write_text("# fail\n")
+    drill("grade", "double-trouble", "--file", "mine.py")
+    ended = drill("history", "restore", "1")
+    assert ended.status == 2
+    assert "drill start double-trouble" in ended.err
+
+
+def test_restore_of_an_unknown_attempt(drill: Drill) -> None:
+    assert "there is no attempt 7" in drill("history", "restore", "7").err
+    assert drill("history", "restore", "x").status == 2
+    assert drill("history", "restore", str(2**70)).status == 2
+
+
+def test_history_that_cannot_be_read_is_an_error(drill: Drill, home: Path) -> None:
+    (home / "drill.sqlite3").mkdir(parents=True)
+    ended = drill("history")
+    assert ended.status == 2
+    assert "drill.sqlite3" in ended.err

@@ -1,0 +1,229 @@
+"""Every way a command can end: a status, at most two lines, and never a traceback."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from grader import __version__
+from grader.cli.running import bank_first
+from tests.cli.conftest import Drill
+
+Program = Callable[..., "subprocess.Popen[str]"]
+
+
+def test_version_and_help(drill: Drill) -> None:
+    assert drill("--version").out == f"drill {__version__}\n"
+    for arguments in ((), ("bank",)):
+        ended = drill(*arguments)
+        assert ended.status == 2
+        assert "Usage: drill" in ended.out
+        assert ended.err == ""
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        *("", "list", "show", "start", "grade", "hint", "solution", "reset", "doctor"),
+        *("history", "history list", "history restore", "bank", "bank audit"),
+    ],
+)
+def test_every_command_has_help_that_fits(drill: Drill, command: str) -> None:
+    ended = drill(*command.split(), "--help")
+    assert ended.status == 0
+    assert max(map(len, ended.out.splitlines())) <= 80
+    commands = ended.out.partition("Commands:")[2]
+    assert "..." not in commands
+
+
+@pytest.mark.parametrize(
+    ("typed", "expected"),
+    [
+        ("grad", "no such command 'grad'; did you mean 'grade'?"),
+        ("list --jsn", "no such option: --jsn; did you mean --json?"),
+        ("grade --seed x", "'--seed': expected a valid integer"),
+        ("grade --seed -1", "'--seed': expected a number greater than or equal to 0"),
+        ("show", "missing argument 'ID'"),
+        ("show a b", "unexpected extra argument"),
+        ("history restore", "missing argument 'NUMBER'"),
+        ("list --track", "requires an argument"),
+        ("bank audit --seeds 0", "expected a number greater than or equal to 1"),
+    ],
+)
+def test_usage_errors(drill: Drill, typed: str, expected: str) -> None:
+    ended = drill(*typed.split())
+    assert ended.status == 2
+    assert ended.out == ""
+    assert expected in ended.err.lower().replace("'id'", "'ID'").replace("'number'", "'NUMBER'")
+    assert "--help shows what it takes" in ended.err
+    assert ended.err.count("\n") == 2
+
+
+@pytest.mark.parametrize(
+    ("typed", "kind", "status"),
+    [
+        ("show doubel-trouble --json", "usage", 2),
+        ("show --json", "usage", 2),
+        ("list --json --jsn", "usage", 2),
+        ("show broken-yaml --json", "bank", 3),
+        ("--json", "usage", 2),
+        ("grade double-trouble --file crash.py --json", "internal", 4),
+    ],
+)
+def test_errors_as_json(drill: Drill, typed: str, kind: str, status: int) -> None:
+    Path("crash.py").write_text("# crash")
+    ended = drill(*typed.split())
+    assert ended.status == status
+    assert ended.err == ""
+    assert ended.data["format"] == 1
+    assert (ended.data["error"]["kind"], ended.data["error"]["status"]) == (kind, status)
+
+
+def test_every_problem_of_a_bank_is_told(drill: Drill) -> None:
+    ended = drill("show", "broken-yaml")
+    assert ended.status == 3
+    assert ended.err == "drill: broken.yaml:3:1: expected a title\ndrill: second\n"
+    assert drill("show", "broken-yaml", "--json").data["error"]["problems"][1:] == ["second"]
+
+
+def test_a_fault_of_ours_is_owned_up_to(
+    drill: Drill, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    Path("crash.py").write_text("# crash")
+    ended = drill("grade", "double-trouble", "--file", "crash.py")
+    assert ended.status == 4
+    assert "the grader is at fault (RuntimeError: the judge fell over)" in ended.err
+    (kept,) = (home / "tracebacks").iterdir()
+    assert str(kept) in ended.err
+    assert "Traceback" in kept.read_text()
+    assert drill("history", "--json").data["attempts"][0]["verdict"] is None  # the bytes are safe
+    monkeypatch.setenv("DRILL_DEBUG", "1")
+    assert "Traceback" in drill("grade", "double-trouble", "--file", "crash.py").err
+
+
+def test_a_broken_pipe_of_the_graders_own_is_no_verdict(drill: Drill) -> None:
+    Path("pipe.py").write_text("# broken pipe")
+    ended = drill("grade", "double-trouble", "--file", "pipe.py")
+    assert ended.status == 4
+    assert "the grader is at fault (BrokenPipeError" in ended.err
+
+
+def test_interrupted_is_said_once(drill: Drill) -> None:
+    Path("stop.py").write_text("# interrupt")
+    ended = drill("grade", "double-trouble", "--file", "stop.py")
+    assert (ended.status, ended.out, ended.err) == (130, "", "interrupted\n")
+
+
+def test_control_c_in_a_running_program(program: Program) -> None:
+    Path("wait.py").write_text("# wait")
+    process = program("grade", "double-trouble", "--file", "wait.py")
+    wait_for(Path("waiting"))
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=20)
+    assert (process.returncode, out, err) == (130, "", "interrupted\n")
+
+
+def test_a_killed_grade_loses_nothing(program: Program, drill: Drill) -> None:
+    Path("wait.py").write_text("# wait\nprecious")
+    process = program("grade", "double-trouble", "--file", "wait.py")
+    wait_for(Path("waiting"))
+    process.kill()
+    process.communicate(timeout=20)
+    assert "unfinished" in drill("history").out
+    drill("history", "restore", "1", "--to", "back.py")
+    assert Path("back.py").read_text() == "# wait\nprecious"
+    assert drill("grade", "double-trouble", "--file", "back.py", "--seed", "x").status == 2
+
+
+@pytest.mark.parametrize("command", ["list", "--help", "--version", "show double-trouble"])
+def test_a_closed_pipe_is_silent(program: Program, command: str) -> None:
+    reader, writer = os.pipe()
+    os.close(reader)
+    process = program(*command.split(), stdout=writer)
+    os.close(writer)
+    _, err = process.communicate(timeout=20)
+    assert (process.returncode, err) == (141, "")
+
+
+def test_a_full_disk_behind_the_output_is_one_sentence(program: Program) -> None:
+    with Path("/dev/full").open("w") as full:
+        process = program("list", stdout=full)
+    _, err = process.communicate(timeout=20)
+    assert process.returncode == 2
+    assert err == "drill: the output cannot be written: No space left on device\n"
+
+
+def test_an_output_that_knows_ascii_only(program: Program) -> None:
+    environment = os.environ | {"PYTHONPATH": str(Path(__file__).parents[2])}
+    environment |= {"PYTHONIOENCODING": "ascii", "LC_ALL": "C"}
+    process = program("show", "no-such-\u00e9", env=environment)
+    _, err = process.communicate(timeout=20)
+    assert process.returncode == 2
+    assert "no-such-\\xe9" in err
+
+
+@pytest.mark.parametrize("plain", [{"NO_COLOR": "1"}, {"TERM": "dumb"}])
+def test_plain_text_on_a_terminal_that_asks_for_it(program: Program, plain: dict[str, str]) -> None:
+    environment = os.environ | {"PYTHONPATH": str(Path(__file__).parents[2]), "TERM": "xterm"}
+    assert "\x1b" in on_a_terminal(program, environment)
+    assert "\x1b" not in on_a_terminal(program, environment | plain)
+
+
+def test_the_bank_may_be_named_anywhere(drill: Drill, tmp_path: Path) -> None:
+    assert bank_first(["list", "--bank", "x", "--json"]) == ["--bank", "x", "list", "--json"]
+    assert bank_first(["a", "--bank=x", "b"]) == ["--bank=x", "a", "b"]
+    assert bank_first(["a", "--", "--bank", "x"]) == ["a", "--", "--bank", "x"]
+    assert bank_first(["a", "--bank"]) == ["--bank", "a"]
+    assert drill("list", "--bank", str(tmp_path)).status == 0
+    assert "there is no such folder" in drill("list", "--bank", "nowhere").err
+
+
+def test_a_folder_removed_under_our_feet(drill: Drill) -> None:
+    gone = Path("gone").absolute()
+    gone.mkdir()
+    os.chdir(gone)
+    gone.rmdir()
+    ended = drill("grade")
+    os.chdir(gone.parent)
+    assert ended.status == 2
+    assert "the current folder is gone" in ended.err
+
+
+def wait_for(path: Path) -> None:
+    for _ in range(400):
+        if path.exists():
+            return
+        time.sleep(0.05)
+    raise AssertionError(f"{path} did not appear")
+
+
+def on_a_terminal(program: Program, environment: dict[str, str]) -> str:
+    ours, theirs = os.openpty()
+    process = program("list", stdout=theirs, env=environment)
+    os.close(theirs)
+    shown = b""
+    try:
+        while piece := os.read(ours, 65536):
+            shown += piece
+    except OSError:  # how Linux says that the other side has closed
+        pass
+    finally:
+        os.close(ours)
+    assert process.wait(timeout=20) == 0
+    return shown.decode()
+
+
+def test_one_document_even_where_records_are_moved_aside(drill: Drill, home: Path) -> None:
+    home.mkdir()
+    (home / "drill.sqlite3").write_bytes(b"not a database " * 100)
+    ended = drill("list", "--json")
+    assert ended.status == 0
+    assert json.loads(ended.out)["format"] == 1
+    assert "kept in" in ended.err

@@ -1,0 +1,179 @@
+"""`drill start` and `drill reset` lay down what is missing and write over nothing."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+
+import pytest
+
+from tests.cli.conftest import Drill
+from tests.cli.stand_in import STARTER
+
+FOLDER = Path("double-trouble")
+SUBMISSION = FOLDER / "submission.py"
+
+
+def test_start_lays_down_the_starter_the_question_and_a_marker(drill: Drill) -> None:
+    ended = drill("start", "double-trouble")
+    assert ended.status == 0
+    assert ended.err == ""
+    assert SUBMISSION.read_bytes() == STARTER
+    text = (FOLDER / "QUESTION.md").read_text()
+    for expected in ("# The sum that came", "25 minutes", "def double(x):", "drill grade"):
+        assert expected in text
+    assert json.loads((FOLDER / ".drill").read_text())["question"] == "double-trouble"
+    assert sorted(p.name for p in FOLDER.iterdir()) == [".drill", "QUESTION.md", "submission.py"]
+    assert "A colleague doubles numbers" in ended.out
+    assert "edit double-trouble/submission.py, then: drill grade" in ended.out
+
+
+def test_start_again_leaves_work_alone_and_shows_the_question(drill: Drill) -> None:
+    drill("start", "double-trouble")
+    marker = (FOLDER / ".drill").read_bytes()
+    SUBMISSION.write_text("mine")
+    ended = drill("start", "double-trouble")
+    assert ended.status == 0
+    assert "already started: double-trouble/submission.py is yours" in ended.out
+    assert "A colleague doubles numbers" in ended.out
+    assert SUBMISSION.read_text() == "mine"
+    assert (FOLDER / ".drill").read_bytes() == marker
+
+
+def test_start_inside_the_drills_own_folder_nests_nothing(
+    drill: Drill, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    drill("start", "double-trouble")
+    monkeypatch.chdir(FOLDER)
+    assert "already started: submission.py" in drill("start", "double-trouble").out
+    assert not FOLDER.exists()
+
+
+def test_start_finishes_a_start_that_was_killed(drill: Drill) -> None:
+    drill("start", "double-trouble")
+    SUBMISSION.unlink()
+    ended = drill("start", "double-trouble", "--json")
+    assert ended.data["written"] == ["submission.py"]
+    assert SUBMISSION.read_bytes() == STARTER
+
+
+def test_start_elsewhere(drill: Drill, tmp_path: Path) -> None:
+    ended = drill("start", "double-trouble", "--dir", str(tmp_path / "new" / "place"), "--json")
+    folder = tmp_path / "new" / "place" / "double-trouble"
+    assert ended.data["folder"] == str(folder)
+    assert (folder / "submission.py").exists()
+
+
+@pytest.mark.parametrize("name", ["submission.py", "QUESTION.md"])
+def test_start_refuses_a_folder_with_work_in_it(drill: Drill, name: str) -> None:
+    FOLDER.mkdir()
+    (FOLDER / name).write_text("mine")
+    ended = drill("start", "double-trouble")
+    assert ended.status == 2
+    assert "was not made by drill start; it is left as it is" in ended.err
+    assert [p.name for p in FOLDER.iterdir()] == [name]
+    assert (FOLDER / name).read_text() == "mine"
+
+
+def test_start_refuses_the_folder_of_another_drill(drill: Drill) -> None:
+    drill("start", "halve-well")
+    Path("halve-well").rename("double-trouble")
+    ended = drill("start", "double-trouble")
+    assert ended.status == 2
+    assert "expected a folder for double-trouble, found that of halve-well" in ended.err
+
+
+def test_start_refuses_a_file_in_the_folders_place(drill: Drill) -> None:
+    FOLDER.write_text("a file")
+    ended = drill("start", "double-trouble")
+    assert ended.status == 2
+    assert "expected a folder, or nothing yet; found a file" in ended.err
+    assert FOLDER.read_text() == "a file"
+
+
+@pytest.mark.parametrize("target", ["elsewhere", "nowhere"])
+def test_start_refuses_a_symbolic_link_in_the_folders_place(drill: Drill, target: str) -> None:
+    Path("elsewhere").mkdir()
+    FOLDER.symlink_to(target)
+    ended = drill("start", "double-trouble")
+    assert ended.status == 2
+    assert f"found a symbolic link to {target}" in ended.err
+    assert not list(Path("elsewhere").iterdir())
+
+
+def test_start_where_nothing_can_be_written(drill: Drill) -> None:
+    ended = drill("start", "double-trouble", "--dir", "/proc/nowhere")
+    assert ended.status == 2
+    assert "the folder cannot be made" in ended.err
+    assert ended.err.count("\n") == 2
+
+
+def test_a_broken_marker_is_one_sentence(drill: Drill) -> None:
+    drill("start", "double-trouble")
+    for text in ("{", "[]", '{"question": 3}', "\0" * 20):
+        (FOLDER / ".drill").write_text(text)
+        ended = drill("start", "double-trouble")
+        assert ended.status == 2
+        assert "expected what drill start wrote there" in ended.err
+
+
+def test_a_file_called_like_the_marker_further_up_is_no_obstacle(drill: Drill) -> None:
+    Path("../.drill").write_text("somebody else's settings")
+    drill("start", "double-trouble")
+    assert drill("grade").status == 1
+    Path("../.drill").unlink()
+
+
+def test_reset_keeps_a_numbered_copy_beside_and_in_the_records(drill: Drill) -> None:
+    drill("start", "double-trouble")
+    for number, text in enumerate(("first", "second"), 1):
+        SUBMISSION.write_text(text)
+        ended = drill("reset")
+        copy = FOLDER / f"submission.before-reset-{number}.py"
+        assert ended.status == 0
+        assert str(copy) in ended.out
+        assert copy.read_text() == text
+        assert SUBMISSION.read_bytes() == STARTER
+    kept = drill("history", "--json").data["attempts"]
+    assert [(a["kind"], a["verdict"]) for a in kept] == [("kept", None)] * 2
+    drill("history", "restore", "1", "--to", "back.py")
+    assert Path("back.py").read_text() == "first"
+
+
+def test_reset_of_an_untouched_or_missing_file_keeps_nothing(drill: Drill) -> None:
+    drill("start", "double-trouble")
+    assert "is the starter" in drill("reset").out
+    SUBMISSION.unlink()
+    assert drill("reset", "--json").data["kept"] is None
+    assert SUBMISSION.read_bytes() == STARTER
+    assert len(list(FOLDER.iterdir())) == 3
+
+
+def test_reset_does_not_follow_a_symbolic_link(drill: Drill) -> None:
+    drill("start", "double-trouble")
+    Path("mine.py").write_text("mine")
+    SUBMISSION.unlink()
+    SUBMISSION.symlink_to(Path("mine.py").absolute())
+    ended = drill("reset")
+    assert ended.status == 2
+    assert "found a symbolic link" in ended.err
+    assert SUBMISSION.is_symlink()
+    assert Path("mine.py").read_text() == "mine"
+
+
+def test_reset_keeps_the_files_mode(drill: Drill) -> None:
+    drill("start", "double-trouble")
+    SUBMISSION.write_text("mine")
+    SUBMISSION.chmod(0o640)
+    drill("reset")
+    assert SUBMISSION.stat().st_mode & 0o777 == 0o640
+
+
+def test_the_files_have_the_mode_that_the_person_asks_for(drill: Drill) -> None:
+    before = os.umask(0o027)
+    try:
+        drill("start", "double-trouble")
+    finally:
+        os.umask(before)
+    assert SUBMISSION.stat().st_mode & 0o777 == 0o640

@@ -1,0 +1,83 @@
+"""Start-up is a feature: what a command may load, and what completion may say."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+HEAVY = {"numpy", "torch", "pydantic", "rich", "yaml", "sqlite3", "json", "platformdirs"}
+
+_LOADED = """
+import sys
+from grader.cli.app import run
+status = run(sys.argv[1:])
+names = {name.split(".")[0] for name in sys.modules}
+sys.stderr.write(" ".join([str(status), *sorted(names)]))
+"""
+
+
+def loaded(home: Path, *arguments: str) -> set[str]:
+    """Return which of the heavy modules a command loads."""
+    environment = os.environ | {"PYTHONPATH": str(ROOT), "DRILL_HOME": str(home)}
+    command = [sys.executable, "-c", _LOADED, *arguments]
+    ended = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
+    status, *names = ended.stderr.split()
+    assert status == "0"
+    return HEAVY & set(names)
+
+
+def test_what_a_command_loads(tmp_path: Path) -> None:
+    assert loaded(tmp_path, "--version") == set()
+    assert loaded(tmp_path, "grade", "--help") == set()
+    assert loaded(tmp_path, "list") <= {"rich", "yaml", "sqlite3"}
+
+
+def complete(home: Path, words: str) -> list[str]:
+    """Return what a shell is offered for the last word."""
+    environment = os.environ | {
+        "PYTHONPATH": str(ROOT),
+        "DRILL_HOME": str(home),
+        "_DRILL_COMPLETE": "complete_bash",
+        "COMP_WORDS": words,
+        "COMP_CWORD": str(len(words.split(" ")) - 1),
+    }
+    command = [sys.executable, "-c", "from grader.cli.app import main; main()"]
+    ended = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
+    assert ended.stderr == ""
+    return ended.stdout.split()
+
+
+@pytest.fixture
+def bank(tmp_path: Path) -> Path:
+    """Give a bank of two questions, one of which is not even YAML."""
+    folder = tmp_path / "bank"
+    (folder / "questions").mkdir(parents=True)
+    head = "format: 1\ntitle: One\ntrack: first\nlevel: core\nminutes: 5\n"
+    (folder / "questions" / "alpha-one.yaml").write_text(head)
+    (folder / "questions" / "alpha-two.yaml").write_text("{[ not yaml")
+    return folder
+
+
+def test_ids_are_completed_for_every_command_that_takes_one(tmp_path: Path, bank: Path) -> None:
+    for command in ("show", "start", "grade", "hint", "solution", "reset", "bank audit"):
+        assert complete(tmp_path, f"drill --bank {bank} {command} alpha-t") == ["alpha-two"]
+    assert complete(tmp_path, f"drill --bank {bank} history ") == [
+        "alpha-one",
+        "alpha-two",
+        "restore",
+    ]
+
+
+def test_tracks_and_commands_are_completed(tmp_path: Path, bank: Path) -> None:
+    assert complete(tmp_path, f"drill --bank {bank} list --track f") == ["first"]
+    assert complete(tmp_path, "drill sol") == ["solution"]
+    assert complete(tmp_path, "drill grade --s") == ["--seed"]
+
+
+def test_a_completion_that_cannot_work_offers_nothing(tmp_path: Path) -> None:
+    assert complete(tmp_path, "drill --bank /nowhere show al") == []

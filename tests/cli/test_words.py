@@ -1,0 +1,36 @@
+"""Numbers with their nouns, times with their units."""
+
+from __future__ import annotations
+
+import pytest
+
+from grader.cli import place
+from grader.cli.words import quantity, span
+
+
+@pytest.mark.parametrize(
+    ("minutes", "expected"),
+    [
+        (-3, "0 minutes"),
+        (0.6, "1 minute"),
+        (119, "119 minutes"),
+        (121, "2 hours"),
+        (47 * 60, "47 hours"),
+        (60 * 24 * 3, "3 days"),
+    ],
+)
+def test_a_span_of_time(minutes: float, expected: str) -> None:
+    assert span(minutes) == expected
+
+
+def test_quantities() -> None:
+    assert quantity(1, "try", "tries") == "1 try"
+    assert quantity(2, "try", "tries") == "2 tries"
+    assert quantity(1_000_000, "byte") == "1,000,000 bytes"
+
+
+def test_times_that_are_none() -> None:
+    assert place.minutes_since("") is None
+    assert place.minutes_since("2025-11-20T21:00:00") is None
+    assert place.minutes_since(place.now()) is not None
+    assert place.local_time("yesterday") == "yesterday"
