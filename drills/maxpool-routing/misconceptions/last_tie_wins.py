@@ -1,0 +1,13 @@
+"""The last of several equal maxima gets the gradient, not the first."""
+
+
+def _pick(windows):
+    return windows.shape[-1] - 1 - windows[..., ::-1].argmax(axis=-1)
+
+
+def _index_in_frame(local, kernel, stride, padding, shape):
+    rows = stride * np.arange(local.shape[2])[:, None] + local // kernel
+    columns = stride * np.arange(local.shape[3]) + local % kernel
+    last_row, last_column = padding + shape[2] - 1, padding + shape[3] - 1
+    frame_width = shape[3] + 2 * padding
+    return np.minimum(rows, last_row) * frame_width + np.minimum(columns, last_column)

@@ -1,0 +1,263 @@
+"""The max-pool drill against torch's max_pool2d, and wrong ideas against what they really are."""
+
+from __future__ import annotations
+
+import sys
+import types
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+import torch.nn.functional as functional
+
+from tests.drills.loading import ROOT, load, load_layered
+
+Array = np.ndarray[Any, np.dtype[Any]]
+Window = tuple[int, int, int]  # kernel, stride, padding
+
+DRILL = ROOT / "drills" / "maxpool-routing"
+SOLUTIONS = ROOT / "tests" / "solutions" / "maxpool-routing"
+RIGHT = sorted((SOLUTIONS / "right").glob("*.py"))
+
+SETTINGS: tuple[tuple[tuple[int, int, int, int], Window], ...] = (
+    ((1, 1, 3, 3), (3, 3, 0)),
+    ((1, 1, 1, 1), (3, 1, 1)),
+    ((1, 2, 1, 7), (1, 1, 0)),
+    ((1, 2, 9, 1), (1, 3, 0)),
+    ((2, 3, 6, 8), (2, 2, 0)),
+    ((2, 3, 7, 5), (2, 2, 0)),
+    ((1, 2, 8, 9), (2, 3, 0)),
+    ((2, 2, 7, 5), (3, 1, 0)),
+    ((2, 3, 5, 7), (3, 2, 1)),
+    ((1, 2, 5, 6), (4, 3, 1)),
+    ((1, 2, 2, 3), (4, 1, 2)),
+    ((2, 1, 4, 3), (5, 2, 2)),
+    ((0, 3, 6, 5), (3, 2, 1)),
+    ((3, 1, 2, 2), (2, 2, 1)),
+    ((1, 1, 5, 4), (24, 17, 12)),
+)
+KINDS = ("normal", "ties", "constant", "negative", "masked", "all-masked", "huge")
+
+
+@pytest.fixture(autouse=True)
+def _module_is_registered(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Dataclasses look their module up in `sys.modules`, as they do in a worker."""
+    monkeypatch.setitem(sys.modules, "submission", types.ModuleType("submission"))
+
+
+def maps(kind: str, shape: tuple[int, ...], dtype: str = "float64") -> Array:
+    """Return an input of the named kind, the same in every run."""
+    rng = np.random.default_rng([len(kind), *shape])
+    normal = rng.normal(size=shape)
+    kinds = {
+        "normal": normal,
+        "ties": rng.integers(0, 3, size=shape).astype(np.float64),
+        "constant": np.full(shape, 1.5),
+        "negative": -40.0 - np.abs(normal),
+        "masked": np.where(rng.random(shape) < 0.8, -np.inf, normal),
+        "all-masked": np.full(shape, -np.inf),
+        "huge": -1e30 + 1e28 * normal,
+    }
+    return kinds[kind].astype(dtype)
+
+
+def torch_pool(x: Array, window: Window, grad_y: Array | None = None) -> tuple[Array, Array, Array]:
+    """Return y, grad_y and grad_x as torch's max_pool2d and its autograd have them."""
+    kernel, stride, padding = window
+    leaf = torch.tensor(np.ascontiguousarray(x), requires_grad=True)
+    y = functional.max_pool2d(leaf, kernel, stride, padding)
+    if grad_y is None:
+        # Small integers: every order of addition gives the same sum, so equality can be exact.
+        rng = np.random.default_rng(x.size)
+        grad_y = rng.integers(-9, 10, size=tuple(y.shape)).astype(x.dtype)
+    (grad_x,) = torch.autograd.grad(y, leaf, torch.tensor(np.ascontiguousarray(grad_y)))
+    return y.detach().numpy(), grad_y, grad_x.numpy()
+
+
+def pool(program: types.SimpleNamespace, x: Array, window: Window, grad_y: Array) -> list[Array]:
+    """Run forward and backward of a program and return y and grad_x."""
+    y, ctx = program.maxpool2d_forward(x, *window)
+    return [y, program.maxpool2d_backward(grad_y, ctx)]
+
+
+def assert_same(results: list[Array], expected: list[Array]) -> None:
+    """Require equal types, shapes, dtypes and values."""
+    for result, right in zip(results, expected, strict=True):
+        assert isinstance(result, np.ndarray)
+        assert result.dtype == right.dtype
+        np.testing.assert_array_equal(result, right, strict=True)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize(("shape", "window"), SETTINGS)
+def test_the_reference_equals_torch(
+    shape: tuple[int, int, int, int], window: Window, kind: str
+) -> None:
+    reference = load(DRILL / "reference.py")
+    for dtype in ("float64", "float32"):
+        x = maps(kind, shape, dtype)
+        y, grad_y, grad_x = torch_pool(x, window)
+        assert_same(pool(reference, x, window, grad_y), [y, grad_x])
+
+
+def test_the_reference_equals_torch_to_the_last_digits_of_float64() -> None:
+    reference = load(DRILL / "reference.py")
+    x = maps("normal", (2, 3, 9, 8))
+    grad_y = np.random.default_rng(3).normal(size=(2, 3, 9, 8))
+    y, _, grad_x = torch_pool(x, (3, 1, 1), grad_y)
+    own_y, own_grad_x = pool(reference, x, (3, 1, 1), grad_y)
+    np.testing.assert_array_equal(own_y, y)
+    np.testing.assert_allclose(own_grad_x, grad_x, rtol=1e-14, atol=1e-14)
+
+
+@pytest.mark.parametrize(
+    ("shape", "window"),
+    [
+        ((1, 1, 1, 70000), (1, 3500, 0)),
+        ((1, 1, 2, 40000), (2, 1999, 1)),
+        ((1, 1, 2, 2), (256, 3, 128)),
+        ((1, 1, 16, 16), (24, 17, 12)),
+    ],
+)
+def test_large_planes_and_windows_equal_torch(
+    shape: tuple[int, int, int, int], window: Window
+) -> None:
+    x = maps("normal", shape, "float32")
+    y, grad_y, grad_x = torch_pool(x, window)
+    assert_same(pool(load(DRILL / "reference.py"), x, window, grad_y), [y, grad_x])
+
+
+def test_a_window_worked_out_by_hand_sends_all_to_the_first_maximum() -> None:
+    x = np.array([[[[1.0, 3.0, 0.0], [0.0, 0.0, 0.0], [0.0, 0.0, 3.0]]]])
+    y, grad_x = pool(load(DRILL / "reference.py"), x, (3, 3, 0), np.ones((1, 1, 1, 1)))
+    assert y.tolist() == [[[[3.0]]]]
+    assert grad_x.tolist() == [[[[0.0, 1.0, 0.0], [0.0, 0.0, 0.0], [0.0, 0.0, 0.0]]]]
+
+
+def test_the_gradient_is_the_slope_of_the_forward_pass() -> None:
+    reference = load(DRILL / "reference.py")
+    rng = np.random.default_rng(5)
+    x = rng.permutation(35).reshape(1, 1, 5, 7) * 0.25
+    grad_y = rng.normal(size=(1, 1, 3, 4))
+    grad_x = pool(reference, x, (3, 2, 1), grad_y)[1]
+    for place in np.ndindex(*x.shape):
+        step = np.zeros_like(x)
+        step[place] = 0.0625
+        up = reference.maxpool2d_forward(x + step, 3, 2, 1)[0]
+        down = reference.maxpool2d_forward(x - step, 3, 2, 1)[0]
+        slope = float(((up - down) * grad_y).sum()) / 0.125
+        assert grad_x[place] == pytest.approx(slope, rel=1e-12, abs=1e-12)
+
+
+def test_inputs_are_left_alone_and_any_layout_gives_the_same_result() -> None:
+    reference = load(DRILL / "reference.py")
+    x = maps("ties", (2, 3, 6, 5))
+    y, grad_y, grad_x = torch_pool(x, (3, 2, 1))
+    for layout in (np.asfortranarray, lambda a: a[::-1, :, ::-1].copy()[::-1, :, ::-1]):
+        given, given_grad = layout(x), layout(grad_y)
+        for array in (given, given_grad):
+            array.flags.writeable = False
+        assert_same(pool(reference, given, (3, 2, 1), given_grad), [y, grad_x])
+        np.testing.assert_array_equal(given, x)
+        np.testing.assert_array_equal(given_grad, grad_y)
+
+
+def test_results_own_their_memory_and_backward_may_run_again() -> None:
+    reference = load(DRILL / "reference.py")
+    x = maps("normal", (2, 3, 4, 5))
+    for window in ((1, 1, 0), (2, 2, 1)):
+        y, ctx = reference.maxpool2d_forward(x, *window)
+        grad_y = np.ones_like(y)
+        first = reference.maxpool2d_backward(grad_y, ctx)
+        kept = first.copy()
+        second = reference.maxpool2d_backward(2 * grad_y, ctx)
+        np.testing.assert_array_equal(first, kept)
+        np.testing.assert_array_equal(second, 2 * kept)
+        arrays = [x, y, grad_y, first, second, ctx.winner]
+        for i, array in enumerate(arrays):
+            assert not any(np.shares_memory(array, other) for other in arrays[:i])
+
+
+def test_the_state_of_the_reference_is_eight_bytes_an_output() -> None:
+    y, ctx = load(DRILL / "reference.py").maxpool2d_forward(maps("normal", (2, 4, 17, 17)), 3, 2)
+    assert ctx.winner.nbytes == 8 * y.size
+    base = ctx.winner.base
+    assert base is None or base.nbytes == ctx.winner.nbytes
+
+
+def test_there_are_at_least_ten_right_solutions() -> None:
+    assert len(RIGHT) >= 10
+
+
+@pytest.mark.parametrize("path", RIGHT, ids=lambda path: path.stem)
+def test_a_right_solution_equals_torch(path: Path) -> None:
+    solution = load(path)
+    for shape, window in SETTINGS:
+        for kind, dtype in (("ties", "float64"), ("masked", "float32"), ("negative", "float64")):
+            x = maps(kind, shape, dtype)
+            y, grad_y, grad_x = torch_pool(x, window)
+            assert_same(pool(solution, x, window, grad_y), [y, grad_x])
+
+
+@pytest.mark.parametrize("path", RIGHT, ids=lambda path: path.stem)
+def test_a_right_solution_keeps_the_precision_of_float64(path: Path) -> None:
+    x = 1.0 + 1e-9 * np.random.default_rng(2).permutation(60).reshape(1, 2, 5, 6)
+    grad_y = np.random.default_rng(3).normal(size=(1, 2, 5, 6))
+    y, _, grad_x = torch_pool(x, (3, 1, 1), grad_y)
+    own_y, own_grad_x = pool(load(path), x, (3, 1, 1), grad_y)
+    np.testing.assert_array_equal(own_y, y)
+    np.testing.assert_allclose(own_grad_x, grad_x, rtol=1e-12, atol=1e-12)
+
+
+@pytest.mark.parametrize(("shape", "window"), SETTINGS)
+def test_the_starter_pools_exactly_and_has_the_right_total(
+    shape: tuple[int, int, int, int], window: Window
+) -> None:
+    starter = load(DRILL / "starter.py")
+    x = maps("masked", shape)
+    y, grad_y, _ = torch_pool(x, window)
+    own_y, own_grad_x = pool(starter, x, window, grad_y)
+    np.testing.assert_array_equal(own_y, y)
+    totals = grad_y.sum(axis=(2, 3))
+    np.testing.assert_allclose(own_grad_x.sum(axis=(2, 3)), totals, rtol=1e-12, atol=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("variant", "count_padding"), [("even_split", True), ("even_split_real", False)]
+)
+def test_an_even_split_is_the_gradient_of_average_pooling(
+    variant: str, *, count_padding: bool
+) -> None:
+    wrong = load_layered(DRILL / "reference.py", DRILL / "misconceptions" / f"{variant}.py")
+    x = maps("normal", (2, 3, 5, 7))
+    leaf = torch.tensor(x, requires_grad=True)
+    average = functional.avg_pool2d(leaf, 3, 2, 1, count_include_pad=count_padding)
+    grad_y = np.random.default_rng(1).normal(size=tuple(average.shape))
+    (grad_x,) = torch.autograd.grad(average, leaf, torch.tensor(grad_y))
+    np.testing.assert_allclose(pool(wrong, x, (3, 2, 1), grad_y)[1], grad_x.numpy(), rtol=1e-12)
+
+
+def test_a_normalised_mask_is_the_gradient_of_amax() -> None:
+    name = "eq_mask_normalised_padded.py"
+    wrong = load_layered(DRILL / "reference.py", DRILL / "misconceptions" / name)
+    x = maps("masked", (1, 2, 6, 7))
+    leaf = torch.tensor(x, requires_grad=True)
+    padded = functional.pad(leaf, (1, 1, 1, 1), value=-np.inf)
+    largest = padded.unfold(2, 3, 2).unfold(3, 3, 2).amax(dim=(4, 5))
+    grad_y = np.random.default_rng(1).normal(size=tuple(largest.shape))
+    (grad_x,) = torch.autograd.grad(largest, leaf, torch.tensor(grad_y))
+    np.testing.assert_allclose(pool(wrong, x, (3, 2, 1), grad_y)[1], grad_x.numpy(), rtol=1e-12)
+
+
+@pytest.mark.parametrize(
+    "path", sorted((DRILL / "misconceptions").glob("*.py")), ids=lambda path: path.stem
+)
+def test_a_misconception_keeps_dtype_and_works_on_an_empty_batch(path: Path) -> None:
+    wrong = load_layered(DRILL / "reference.py", path)
+    for shape in ((0, 2, 5, 6), (2, 2, 5, 6)):
+        x = maps("masked", shape, "float32")
+        y, grad_x = pool(wrong, x, (2, 2, 0), np.ones((*shape[:2], 2, 3), np.float32))
+        assert y.dtype.name == grad_x.dtype.name == "float32"
+        assert grad_x.shape == shape

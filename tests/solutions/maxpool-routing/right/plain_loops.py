@@ -1,0 +1,41 @@
+"""Plain loops over every window and every entry, nothing vectorised."""
+
+import numpy as np
+
+
+def maxpool2d_forward(x, kernel, stride, padding=0):
+    n, c, h, w = x.shape
+    ho = (h + 2 * padding - kernel) // stride + 1
+    wo = (w + 2 * padding - kernel) // stride + 1
+    y = np.empty((n, c, ho, wo), dtype=x.dtype)
+    winners = np.empty((n, c, ho, wo), dtype=np.int64)
+    for b in range(n):
+        for ch in range(c):
+            for i in range(ho):
+                for j in range(wo):
+                    best, where = None, -1
+                    for r in range(
+                        max(i * stride - padding, 0), min(i * stride - padding + kernel, h)
+                    ):
+                        for q in range(
+                            max(j * stride - padding, 0), min(j * stride - padding + kernel, w)
+                        ):
+                            value = x[b, ch, r, q]
+                            if best is None or value > best:
+                                best, where = value, r * w + q
+                    y[b, ch, i, j] = best
+                    winners[b, ch, i, j] = where
+    return y, {"winners": winners, "shape": x.shape}
+
+
+def maxpool2d_backward(grad_y, ctx):
+    n, c, h, w = ctx["shape"]
+    grad_x = np.zeros((n, c, h, w), dtype=grad_y.dtype)
+    _, _, ho, wo = grad_y.shape
+    for b in range(n):
+        for ch in range(c):
+            for i in range(ho):
+                for j in range(wo):
+                    r, q = divmod(ctx["winners"][b, ch, i, j], w)
+                    grad_x[b, ch, r, q] += grad_y[b, ch, i, j]
+    return grad_x
