@@ -1,0 +1,390 @@
+"""The convolution's reference, starter and right solutions against torch's autograd and optimiser.
+
+torch computes in float64 from its own convolution; nothing of the drill's algorithm is repeated.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import types
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+from tests.drills.loading import ROOT, load, load_layered
+
+Array = np.ndarray[Any, np.dtype[Any]]
+
+DRILL = ROOT / "drills" / "conv1d-per-step"
+REFERENCE = DRILL / "reference.py"
+VARIANTS = sorted((DRILL / "misconceptions").glob("*.py"))
+RIGHT = sorted((ROOT / "tests" / "solutions" / "conv1d-per-step" / "right").glob("*.py"))
+
+# Differences of 2e-15 were the largest seen; anything near 1e-12 is another computation.
+CLOSE = 1e-12
+SINGLE = 1e-5
+
+
+@dataclass(frozen=True)
+class Geometry:
+    """Sizes of one convolution; the comment of each entry below says what it is there for."""
+
+    samples: int
+    inputs: int
+    outputs: int
+    length: int
+    kernel: int
+    stride: int = 1
+    padding: int = 0
+
+    @property
+    def steps(self) -> int:
+        return (self.length + 2 * self.padding - self.kernel) // self.stride + 1
+
+
+GEOMETRIES = [
+    Geometry(2, 3, 4, 5, 5),  # a single output step
+    Geometry(2, 3, 4, 11, 3),  # overlapping windows
+    Geometry(1, 2, 3, 9, 3, padding=1),  # a single sample
+    Geometry(2, 2, 3, 12, 3, stride=2, padding=1),  # a right margin that no window reaches
+    Geometry(3, 2, 1, 13, 2, stride=3),  # gaps between the windows and at the end
+    Geometry(2, 1, 3, 4, 2, padding=5),  # windows that see nothing but padding
+    Geometry(2, 2, 2, 2, 5, padding=2),  # an input shorter than the filter
+    Geometry(2, 3, 2, 7, 1),  # one tap
+    Geometry(2, 3, 2, 7, 1, stride=3, padding=1),  # one tap, a stride and padding
+    Geometry(1, 1, 1, 1, 1),  # one of everything
+]
+
+
+@dataclass(frozen=True)
+class Inputs:
+    """Random inputs of one geometry."""
+
+    x: Array
+    w: Array
+    b: Array
+    grad_y: Array
+    target: Array
+
+    @classmethod
+    def draw(cls, geometry: Geometry, seed: int = 0, dtype: str = "float64") -> Inputs:
+        rng = np.random.default_rng(seed)
+        g = geometry
+        shapes = [
+            (g.samples, g.inputs, g.length),
+            (g.outputs, g.inputs, g.kernel),
+            (g.outputs,),
+            (g.samples, g.outputs, g.steps),
+            (g.samples, g.outputs, g.steps),
+        ]
+        return cls(*(rng.standard_normal(shape).astype(dtype) for shape in shapes))
+
+
+def oracle(inputs: Inputs, geometry: Geometry) -> tuple[Array, ...]:
+    """Return y, grad_x, grad_w and grad_b by torch's convolution and autograd in float64."""
+    x, w, b = (
+        torch.tensor(array, dtype=torch.float64, requires_grad=True)
+        for array in (inputs.x, inputs.w, inputs.b)
+    )
+    y = torch.nn.functional.conv1d(x, w, b, geometry.stride, geometry.padding)
+    y.backward(torch.tensor(inputs.grad_y, dtype=torch.float64))  # type: ignore[no-untyped-call]
+    assert x.grad is not None
+    assert w.grad is not None
+    assert b.grad is not None
+    return tuple(tensor.numpy() for tensor in (y.detach(), x.grad, w.grad, b.grad))
+
+
+def sgd_oracle(inputs: Inputs, geometry: Geometry, lr: float) -> tuple[Array, Array, float]:
+    """Return w, b and the loss before the step by torch.optim.SGD in float64."""
+    x, target = (torch.tensor(a, dtype=torch.float64) for a in (inputs.x, inputs.target))
+    w, b = (torch.nn.Parameter(torch.tensor(a, dtype=torch.float64)) for a in (inputs.w, inputs.b))
+    y = torch.nn.functional.conv1d(x, w, b, geometry.stride, geometry.padding)
+    loss = torch.nn.functional.mse_loss(y, target)
+    loss.backward()  # type: ignore[no-untyped-call]
+    torch.optim.SGD([w, b], lr=lr).step()
+    return w.detach().numpy(), b.detach().numpy(), loss.item()
+
+
+def passes(program: types.SimpleNamespace, inputs: Inputs, geometry: Geometry) -> list[Array]:
+    """Return what the program computes for y and the three gradients."""
+    y, cache = program.conv1d_forward(
+        inputs.x, inputs.w, inputs.b, geometry.stride, geometry.padding
+    )
+    return [y, *program.conv1d_backward(inputs.grad_y, cache)]
+
+
+def assert_agree(got: Array, expected: Array, tolerance: float) -> None:
+    """Compare shape and values, relative to the largest expected magnitude."""
+    assert isinstance(got, np.ndarray)
+    assert got.shape == expected.shape
+    scale = max(float(np.abs(expected).max(initial=0.0)), 1e-300)
+    assert float(np.abs(got - expected).max(initial=0.0)) <= tolerance * scale
+
+
+def quietly(path: Path) -> types.SimpleNamespace:
+    with contextlib.redirect_stdout(io.StringIO()):
+        return load(path)
+
+
+@pytest.fixture(scope="module")
+def reference() -> types.SimpleNamespace:
+    return load(REFERENCE)
+
+
+@pytest.fixture(scope="module", params=[REFERENCE, *RIGHT], ids=lambda path: path.stem)
+def solution(request: pytest.FixtureRequest) -> types.SimpleNamespace:
+    path: Path = request.param
+    return quietly(path)
+
+
+@pytest.mark.parametrize("geometry", GEOMETRIES, ids=str)
+def test_every_right_solution_agrees_with_autograd(
+    solution: types.SimpleNamespace, geometry: Geometry
+) -> None:
+    inputs = Inputs.draw(geometry)
+    expected = oracle(inputs, geometry)
+    for got, value in zip(passes(solution, inputs, geometry), expected, strict=True):
+        assert_agree(got, value, CLOSE)
+        assert got.dtype == np.float64
+
+
+@pytest.mark.parametrize("geometry", GEOMETRIES, ids=str)
+def test_every_right_solution_makes_the_step_of_torch_sgd(
+    solution: types.SimpleNamespace, geometry: Geometry
+) -> None:
+    inputs = Inputs.draw(geometry, seed=1)
+    w, b, loss = sgd_oracle(inputs, geometry, 0.7)
+    w_new, b_new, got_loss = solution.train_step(
+        inputs.w, inputs.b, inputs.x, inputs.target, 0.7, geometry.stride, padding=geometry.padding
+    )
+    assert_agree(w_new, w, CLOSE)
+    assert_agree(b_new, b, CLOSE)
+    assert float(got_loss) == pytest.approx(loss, rel=CLOSE)
+
+
+@pytest.mark.parametrize("geometry", GEOMETRIES[1:5], ids=str)
+def test_every_right_solution_keeps_float32(
+    solution: types.SimpleNamespace, geometry: Geometry
+) -> None:
+    inputs = Inputs.draw(geometry, seed=2, dtype="float32")
+    expected = oracle(inputs, geometry)
+    for got, value in zip(passes(solution, inputs, geometry), expected, strict=True):
+        assert got.dtype == np.float32
+        assert_agree(got, value, SINGLE)
+    w, b, _ = sgd_oracle(inputs, geometry, 0.3)
+    w_new, b_new, _ = solution.train_step(
+        inputs.w, inputs.b, inputs.x, inputs.target, 0.3, geometry.stride, geometry.padding
+    )
+    assert w_new.dtype == b_new.dtype == np.float32
+    assert_agree(w_new, w, SINGLE)
+    assert_agree(b_new, b, SINGLE)
+
+
+def test_an_empty_batch_gives_empty_results_and_gradients_of_zero(
+    solution: types.SimpleNamespace,
+) -> None:
+    geometry = Geometry(0, 2, 3, 7, 3, stride=2, padding=1)
+    y, grad_x, grad_w, grad_b = passes(solution, Inputs.draw(geometry), geometry)
+    assert y.shape == (0, 3, 4)
+    assert grad_x.shape == (0, 2, 7)
+    assert grad_w.shape == (3, 2, 3)
+    assert grad_b.shape == (3,)
+    assert not grad_w.any()
+    assert not grad_b.any()
+
+
+def test_inputs_outside_every_window_get_exactly_zero(solution: types.SimpleNamespace) -> None:
+    geometry = Geometry(2, 2, 3, 13, 2, stride=3)
+    grad_x = passes(solution, Inputs.draw(geometry), geometry)[1]
+    assert not grad_x[:, :, [2, 5, 8, 11, 12]].any()
+    assert grad_x[:, :, [0, 1, 3, 4, 6, 7, 9, 10]].all()
+
+
+def test_awkward_layouts_change_nothing_and_are_left_unchanged(
+    solution: types.SimpleNamespace,
+) -> None:
+    geometry = Geometry(3, 2, 4, 9, 3, stride=2, padding=1)
+    plain = Inputs.draw(geometry, seed=3)
+    row = np.broadcast_to(plain.grad_y[:1], plain.grad_y.shape)
+    reverse = np.ascontiguousarray(plain.target[::-1])
+    awkward = Inputs(
+        np.asfortranarray(plain.x),
+        np.repeat(plain.w, 2, axis=2)[:, :, ::2],
+        plain.b[::-1],
+        row,
+        reverse[::-1],
+    )
+    for array in (awkward.x, awkward.w, awkward.b, awkward.target):
+        array.setflags(write=False)
+    # The oracle gets fresh copies, made before the solution could have touched anything.
+    tidy = Inputs(plain.x, plain.w, plain.b[::-1].copy(), row.copy(), plain.target)
+    expected = oracle(tidy, geometry)
+    for got, value in zip(passes(solution, awkward, geometry), expected, strict=True):
+        assert_agree(got, value, CLOSE)
+    w, b, _ = sgd_oracle(tidy, geometry, 0.5)
+    w_new, b_new, _ = solution.train_step(
+        awkward.w, awkward.b, awkward.x, awkward.target, 0.5, stride=2, padding=1
+    )
+    assert_agree(w_new, w, CLOSE)
+    assert_agree(b_new, b, CLOSE)
+
+
+def test_results_share_no_memory_with_anything(solution: types.SimpleNamespace) -> None:
+    geometry = Geometry(1, 1, 1, 1, 1)
+    inputs = Inputs.draw(geometry, seed=4)
+    y, cache = solution.conv1d_forward(inputs.x, inputs.w, inputs.b)
+    results = [
+        y,
+        solution.conv1d_forward(inputs.x, inputs.w, inputs.b)[0],
+        *solution.conv1d_backward(inputs.grad_y, cache),
+        *solution.conv1d_backward(inputs.grad_y, cache),
+        *solution.train_step(inputs.w, inputs.b, inputs.x, inputs.target, 0.0)[:2],
+    ]
+    owners = [inputs.x, inputs.w, inputs.b, inputs.grad_y, inputs.target]
+    for position, result in enumerate(results):
+        for other in owners + results[:position]:
+            assert not np.shares_memory(result, other)
+
+
+def test_a_cache_serves_twice_with_another_forward_in_between(
+    solution: types.SimpleNamespace,
+) -> None:
+    geometry = Geometry(2, 2, 3, 6, 3, padding=1)
+    first, second = Inputs.draw(geometry, seed=5), Inputs.draw(geometry, seed=6)
+    _, cache = solution.conv1d_forward(first.x, first.w, first.b, 1, 1)
+    solution.conv1d_forward(second.x, second.w, second.b, 1, 1)
+    once = solution.conv1d_backward(first.grad_y, cache)
+    kept = [array.copy() for array in once]
+    solution.conv1d_backward(second.grad_y, cache)
+    again = solution.conv1d_backward(first.grad_y, cache)
+    expected = oracle(first, geometry)[1:]
+    for results in (once, kept, again):
+        for got, value in zip(results, expected, strict=True):
+            assert_agree(got, value, CLOSE)
+
+
+def test_stride_and_padding_default_to_one_and_zero(solution: types.SimpleNamespace) -> None:
+    geometry = Geometry(2, 2, 3, 6, 3)
+    inputs = Inputs.draw(geometry, seed=7)
+    y, _ = solution.conv1d_forward(inputs.x, inputs.w, inputs.b)
+    assert_agree(y, oracle(inputs, geometry)[0], CLOSE)
+    w_new, _, _ = solution.train_step(inputs.w, inputs.b, inputs.x, inputs.target, 0.1)
+    assert_agree(w_new, sgd_oracle(inputs, geometry, 0.1)[0], CLOSE)
+
+
+def test_the_hand_worked_case_has_the_hand_worked_answers(
+    reference: types.SimpleNamespace,
+) -> None:
+    # Windows (1, 2) and (2, 5), filter (3, 1): every number below is a sum of two products.
+    x, w, b = np.array([[[1.0, 2.0, 5.0]]]), np.array([[[3.0, 1.0]]]), np.array([0.5])
+    y, cache = reference.conv1d_forward(x, w, b)
+    grad_x, grad_w, grad_b = reference.conv1d_backward(np.array([[[1.0, 10.0]]]), cache)
+    assert y.tolist() == [[[5.5, 11.5]]]
+    assert grad_x.tolist() == [[[3.0, 31.0, 10.0]]]
+    assert grad_w.tolist() == [[[21.0, 52.0]]]
+    assert grad_b.tolist() == [11.0]
+
+
+@pytest.mark.parametrize("name", ["x", "w", "b"])
+def test_the_reference_passes_torch_style_central_differences(
+    reference: types.SimpleNamespace, name: str
+) -> None:
+    geometry = Geometry(2, 2, 3, 7, 3, stride=2, padding=1)
+    inputs = Inputs.draw(geometry, seed=8)
+    arrays = {"x": inputs.x, "w": inputs.w, "b": inputs.b}
+    analytic = passes(reference, inputs, geometry)[1 + list(arrays).index(name)]
+    # The layer is affine in each input, so a wide step costs no accuracy.
+    h = 0.5
+    numeric = np.empty_like(arrays[name])
+    for index in np.ndindex(*numeric.shape):
+        ends = []
+        for sign in (1.0, -1.0):
+            moved = {key: value.copy() for key, value in arrays.items()}
+            moved[name][index] += sign * h
+            y, _ = reference.conv1d_forward(moved["x"], moved["w"], moved["b"], 2, 1)
+            ends.append(float(np.sum(y * inputs.grad_y)))
+        numeric[index] = (ends[0] - ends[1]) / (2 * h)
+    assert_agree(analytic, numeric, CLOSE)
+
+
+def curve(program: types.SimpleNamespace, seed: int) -> list[float]:
+    driver = load(DRILL / "driver.py")
+    signal = np.random.default_rng(seed).integers(0, 2, (128, 1, 12)) * 2.0 - 1.0
+    true_w, true_b = np.array([[[1.5, -1.0, 0.5]]]), np.array([0.5])
+    losses: list[float] = driver.identify(program, signal, true_w, true_b, 0.1, 60)
+    return losses
+
+
+def test_sixty_steps_of_sgd_find_the_filter_for_every_signal(
+    reference: types.SimpleNamespace,
+) -> None:
+    for seed in range(8):
+        losses = curve(reference, seed)
+        assert len(losses) == 61
+        assert losses[0] > 1.0
+        assert losses[-1] < 1e-9  # ten times below what the question asks for
+
+
+def test_every_right_solution_finds_the_filter(solution: types.SimpleNamespace) -> None:
+    assert curve(solution, 0)[-1] < 1e-8
+
+
+def test_the_starter_is_right_for_one_output_step_only() -> None:
+    starter = load(DRILL / "starter.py")
+    toy = Geometry(2, 3, 4, 5, 5)
+    inputs = Inputs.draw(toy)
+    for got, value in zip(passes(starter, inputs, toy), oracle(inputs, toy), strict=True):
+        assert_agree(got, value, CLOSE)
+
+
+@pytest.mark.parametrize("geometry", GEOMETRIES[1:9], ids=str)
+def test_the_starter_keeps_the_last_step_and_is_right_otherwise(geometry: Geometry) -> None:
+    inputs = Inputs.draw(geometry)
+    y, grad_x, grad_w, grad_b = passes(load(DRILL / "starter.py"), inputs, geometry)
+    right = oracle(inputs, geometry)
+    assert_agree(y, right[0], CLOSE)
+    assert_agree(grad_x, right[1], CLOSE)
+    last = inputs.grad_y.copy()
+    last[:, :, :-1] = 0.0
+    only_last = Inputs(inputs.x, inputs.w, inputs.b, last, inputs.target)
+    _, _, last_w, last_b = oracle(only_last, geometry)
+    assert_agree(grad_w, last_w, CLOSE)
+    assert_agree(grad_b, last_b, CLOSE)
+    assert not np.allclose(grad_b, right[3])
+
+
+def test_the_starter_barely_learns_but_does_learn() -> None:
+    losses = curve(load(DRILL / "starter.py"), 0)
+    assert 0.01 * losses[0] < losses[-1] < losses[0]
+
+
+@pytest.mark.parametrize("path", VARIANTS, ids=lambda path: path.stem)
+def test_every_misconception_differs_from_the_oracle_and_keeps_its_manners(path: Path) -> None:
+    variant = load_layered(REFERENCE, path)
+    geometry = Geometry(3, 2, 3, 9, 3, stride=2, padding=1)
+    inputs = Inputs.draw(geometry, seed=9, dtype="float32")
+    for array in (inputs.x, inputs.w, inputs.b, inputs.grad_y, inputs.target):
+        array.setflags(write=False)
+    results = passes(variant, inputs, geometry)
+    w_new, b_new, loss = variant.train_step(
+        inputs.w, inputs.b, inputs.x, inputs.target, 0.7, geometry.stride, geometry.padding
+    )
+    assert all(result.dtype == np.float32 for result in [*results, w_new, b_new])
+    w, b, right_loss = sgd_oracle(inputs, geometry, 0.7)
+    differs = [
+        got.shape != value.shape or not np.allclose(got, value, rtol=1e-3, atol=1e-3)
+        for got, value in zip(
+            [*results, w_new, b_new, np.array(loss)],
+            [*oracle(inputs, geometry), w, b, np.array(right_loss)],
+            strict=True,
+        )
+    ]
+    assert not differs[0]  # every one of these ideas is about the backward pass or the step
+    assert any(differs)
+    empty = Geometry(0, 2, 3, 9, 3, stride=2, padding=1)
+    assert all(np.isfinite(result).all() for result in passes(variant, Inputs.draw(empty), empty))

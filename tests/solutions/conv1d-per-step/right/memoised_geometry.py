@@ -1,0 +1,37 @@
+"""Style: remembers index arrays, keyed by all they depend on: state that does no harm."""
+
+from functools import lru_cache
+
+import numpy as np
+
+
+@lru_cache(maxsize=64)
+def _geometry(width, kernel, stride):
+    steps = (width - kernel) // stride + 1
+    index = stride * np.arange(steps)[:, None] + np.arange(kernel)
+    index.setflags(write=False)
+    return index
+
+
+def conv1d_forward(x, w, b, stride=1, padding=0):
+    xp = np.pad(x, ((0, 0), (0, 0), (padding, padding)))
+    index = _geometry(xp.shape[2], w.shape[2], stride)
+    y = np.einsum("nctk,ock->not", xp[:, :, index], w, optimize=True) + b[:, None]
+    return y, (xp, w, stride, padding)
+
+
+def conv1d_backward(grad_y, cache):
+    xp, w, stride, padding = cache
+    index = _geometry(xp.shape[2], w.shape[2], stride)
+    gxp = np.zeros_like(xp)
+    for k in range(w.shape[2]):
+        gxp[:, :, index[:, k]] += np.einsum("not,oc->nct", grad_y, w[:, :, k])
+    gw = np.einsum("not,nctk->ock", grad_y, xp[:, :, index], optimize=True)
+    return gxp[:, :, padding : xp.shape[2] - padding], gw, grad_y.sum(axis=(0, 2))
+
+
+def train_step(w, b, x, target, lr, stride=1, padding=0):
+    y, cache = conv1d_forward(x, w, b, stride, padding)
+    residual = y - target
+    _, grad_w, grad_b = conv1d_backward(2.0 * residual / residual.size, cache)
+    return w - lr * grad_w, b - lr * grad_b, float(np.mean(residual**2))

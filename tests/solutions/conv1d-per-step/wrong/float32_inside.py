@@ -1,0 +1,34 @@
+"""Wrong: computes in float32 and only casts the results back to float64."""
+
+import numpy as np
+from numpy.lib.stride_tricks import sliding_window_view
+
+
+def conv1d_forward(x, w, b, stride=1, padding=0):
+    w = w.astype(np.float32)
+    padded = np.pad(x.astype(np.float32), ((0, 0), (0, 0), (padding, padding)))
+    windows = sliding_window_view(padded, w.shape[2], axis=2)[:, :, ::stride]
+    y = np.einsum("nctk,ock->not", windows, w) + b[:, None]
+    return y.astype(x.dtype), (padded, windows, w, stride, padding)
+
+
+def conv1d_backward(grad_y, cache):
+    padded, windows, w, stride, padding = cache
+    dtype = grad_y.dtype
+    grad_y = grad_y.astype(np.float32)
+    grad_w = np.einsum("not,nctk->ock", grad_y, windows)
+    grad_b = grad_y.sum(axis=(0, 2))
+    pieces = np.einsum("not,ock->nctk", grad_y, w)
+    grad_padded = np.zeros_like(padded)
+    reach = stride * (grad_y.shape[2] - 1) + 1
+    for k in range(w.shape[2]):
+        grad_padded[:, :, k : k + reach : stride] += pieces[..., k]
+    grad_x = grad_padded[:, :, padding : padded.shape[2] - padding]
+    return grad_x.astype(dtype), grad_w.astype(dtype), grad_b.astype(dtype)
+
+
+def train_step(w, b, x, target, lr, stride=1, padding=0):
+    y, cache = conv1d_forward(x, w, b, stride, padding)
+    residual = y - target
+    _, grad_w, grad_b = conv1d_backward((2.0 / residual.size) * residual, cache)
+    return w - lr * grad_w, b - lr * grad_b, float(np.mean(residual**2))
