@@ -1,0 +1,348 @@
+"""The reference and every right solution of softmax-cross-entropy, against torch and closed forms.
+
+Torch's float64 autograd is the oracle wherever it has the answer that the question wants. For a
+batch without a counted row it has not, and there, as for any matrix times any vector, closed forms
+in plain Python stand in.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+import types
+import warnings
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+import torch.nn.functional as F
+
+from tests.drills.loading import ROOT, load, load_layered
+
+Array = np.ndarray[Any, np.dtype[Any]]
+Program = types.SimpleNamespace
+
+DRILL = ROOT / "drills" / "softmax-cross-entropy"
+RIGHT = sorted((ROOT / "tests" / "solutions" / "softmax-cross-entropy" / "right").glob("*.py"))
+PATHS = [DRILL / "reference.py", *RIGHT]
+INF = math.inf
+BAND = {np.dtype(np.float64): 1e-12, np.dtype(np.float32): 2e-5}
+
+
+@pytest.fixture(scope="module", params=PATHS, ids=lambda path: path.stem)
+def program(request: pytest.FixtureRequest) -> Program:
+    path: Path = request.param
+    return load(path)
+
+
+@pytest.fixture(scope="module")
+def reference() -> Program:
+    return load(DRILL / "reference.py")
+
+
+@pytest.fixture(autouse=True)
+def _one_thread() -> Iterator[None]:
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(before)
+
+
+def close(found: Array, wanted: Array, like: Array) -> None:
+    """Demand shape, dtype and non-finite values of `wanted`, and finite ones within the band."""
+    assert isinstance(found, np.ndarray)
+    assert found.shape == wanted.shape
+    assert found.dtype == like.dtype
+    finite = np.isfinite(wanted)
+    np.testing.assert_array_equal(found[~finite], wanted[~finite])
+    scale = float(np.abs(wanted[finite]).max(initial=0.0))
+    worst = float(np.abs(found[finite].astype(np.float64) - wanted[finite]).max(initial=0.0))
+    assert worst <= BAND[like.dtype] * scale
+
+
+def oracle(z: Array, target: Array, ignore_index: int = -100) -> tuple[Array, float, Array]:
+    """Torch's log-probabilities, loss and gradient in float64, for batches that count some row."""
+    logits = torch.tensor(np.array(z, np.float64), requires_grad=True)
+    labels = torch.tensor(target.astype(np.int64))
+    loss = F.cross_entropy(logits, labels, ignore_index=ignore_index)
+    loss.backward()  # type: ignore[no-untyped-call]
+    assert logits.grad is not None
+    return logits.log_softmax(-1).detach().numpy(), loss.item(), logits.grad.numpy()
+
+
+def agrees(program: Program, z: Array, target: Array, ignore_index: int | None = None) -> None:
+    """Demand log-probabilities, loss and gradient of the oracle."""
+    extra = {} if ignore_index is None else {"ignore_index": ignore_index}
+    lp, loss, grad = oracle(z, target, **extra)
+    close(program.log_softmax(z), lp, z)
+    found = float(program.cross_entropy(z, target, **extra))
+    # A loss that rounds to 0 in torch may be a few 1e-20 in a more careful solution.
+    assert abs(found - loss) <= BAND[z.dtype] * abs(loss) + 1e-15
+    gradient = program.cross_entropy_grad(z, target, **extra)
+    close(gradient, grad, z)
+    ignored = target == (-100 if ignore_index is None else ignore_index)
+    assert not gradient[ignored].any()
+
+
+BATCHES = list(itertools.product([1, 5], [2, 3, 7], ["float64", "float32"], [0.3, 30.0]))
+
+
+@pytest.mark.parametrize(("rows", "classes", "dtype", "scale"), BATCHES)
+def test_loss_and_gradient_are_those_of_torch(
+    program: Program, rows: int, classes: int, dtype: str, scale: float
+) -> None:
+    rng = np.random.default_rng([rows, classes])
+    z = (rng.standard_normal((rows, classes)) * scale).astype(dtype)
+    target = rng.integers(0, classes, rows)
+    agrees(program, z, target)
+    if rows > 1:
+        target[rng.integers(0, rows - 1)] = -100
+        agrees(program, z, target)
+
+
+def test_a_vocabulary_larger_than_a_hundred_does_not_make_minus_100_a_class(
+    program: Program,
+) -> None:
+    z = np.random.default_rng(5).standard_normal((6, 130))
+    agrees(program, z, np.array([129, -100, 30, 0, -100, 128]))
+
+
+@pytest.mark.parametrize("ignore_index", [0, 2, 3, -1, -4, -100, 10**6])
+def test_any_integer_may_be_ignored_even_a_class(program: Program, ignore_index: int) -> None:
+    z = np.random.default_rng(6).standard_normal((5, 4))
+    agrees(program, z, np.array([1, ignore_index, 1, ignore_index, 1]), ignore_index)
+
+
+@pytest.mark.parametrize("kind", ["int8", "uint8", "int16", "uint16", "int32", "uint32", "uint64"])
+def test_targets_may_have_any_integer_type(program: Program, kind: str) -> None:
+    z = np.random.default_rng(7).standard_normal((4, 3))
+    agrees(program, z, np.array([2, 0, 1, 2], kind))
+    agrees(program, z, np.array([2, 0, 1, 2], kind), 2)
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+@pytest.mark.parametrize(
+    ("z", "target"),
+    [
+        ([[1e4, 0.0, -1e4], [-1e4, -1e4, -1e4]], [1, 0]),
+        ([[1e4, 9999.0], [0.0, 1.0]], [1, 0]),
+        ([[50.0, 0.0]], [1]),
+        ([[800.0, 0.0], [-800.0, 0.0]], [1, 1]),
+        ([[1e30, -1e30], [-1e30, -1e30]], [1, 0]),
+        ([[1.0, -INF, 2.0], [-INF, 5.0, -INF], [-INF, -3e4, 3e4]], [2, 1, 2]),
+        ([[3.0], [-7.0]], [0, 0]),
+    ],
+)
+def test_extreme_and_masked_logits_give_what_torch_gives(
+    program: Program, z: list[list[float]], target: list[int], dtype: str
+) -> None:
+    agrees(program, np.array(z, dtype), np.array(target))
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+@pytest.mark.parametrize("rows", [0, 1, 3])
+def test_with_no_row_counted_the_loss_is_zero_and_so_is_the_gradient(
+    program: Program, rows: int, dtype: str
+) -> None:
+    z = np.full((rows, 4), 2.5, dtype)
+    for ignore_index in (-100, 1):
+        target = np.full(rows, ignore_index)
+        assert program.cross_entropy(z, target, ignore_index=ignore_index) == 0.0
+        grad = program.cross_entropy_grad(z, target, ignore_index=ignore_index)
+        assert grad.shape == z.shape
+        assert grad.dtype == z.dtype
+        assert not grad.any()
+    assert program.log_softmax(z).shape == z.shape
+    assert program.log_softmax(z).dtype == z.dtype
+
+
+STEPS = [
+    ([0.25, 0.25, 0.5], [0.0, 1.0, 0.0]),
+    ([0.0, 0.25, 0.75], [0.0, 1.0, 0.0]),
+    ([0.0, 1.0], [0.0, 1.0]),
+    ([0.1, 0.2, 0.3, 0.4], [0.05, 0.0, 0.9, 1.3]),
+    ([1.0], [1.0]),
+    ([0.5, 0.5], [0.0, 0.0]),
+]
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+@pytest.mark.parametrize(("p", "y"), STEPS)
+def test_step_1_is_the_derivative_of_the_weighted_logarithms(
+    program: Program, p: list[float], y: list[float], dtype: str
+) -> None:
+    probability, weight = np.array(p, dtype), np.array(y, dtype)
+    wide = torch.tensor(probability.astype(np.float64), requires_grad=True)
+    used = [k for k, w in enumerate(y) if w]
+    wanted = np.zeros(len(p))
+    if used:
+        loss = -(torch.tensor(weight.astype(np.float64))[used] * wide[used].log()).sum()
+        (grad,) = torch.autograd.grad(loss, wide)
+        wanted = grad.numpy()
+    found = program.dloss_dp(probability, weight)
+    close(found, wanted, probability)
+    assert not found[weight == 0].any()
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+@pytest.mark.parametrize("logits", [[0.3], [1.0, -2.0], [0.1, 0.2, -3.0, 2.0], [60.0, 0.0, 1.0]])
+def test_step_2_is_torchs_jacobian_of_the_softmax(
+    program: Program, logits: list[float], dtype: str
+) -> None:
+    z = torch.tensor(logits, dtype=torch.float64)
+    jacobian = torch.autograd.functional.jacobian(  # type: ignore[no-untyped-call]
+        lambda v: v.softmax(-1), z
+    )
+    p = z.softmax(-1).numpy().astype(dtype)
+    found = program.softmax_jacobian(p)
+    wanted = jacobian.numpy()
+    assert found.shape == wanted.shape
+    assert found.dtype == p.dtype
+    np.testing.assert_allclose(found, wanted, rtol=0, atol=1e-15 if dtype == "float64" else 2e-7)
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+@pytest.mark.parametrize("size", [1, 2, 5])
+def test_step_3_sums_over_the_rows_of_any_matrix(program: Program, size: int, dtype: str) -> None:
+    rng = np.random.default_rng(size)
+    matrix = rng.standard_normal((size, size)).astype(dtype)
+    g = rng.standard_normal(size).astype(dtype)
+    wanted = np.array(
+        [math.fsum(float(matrix[i, j]) * float(g[i]) for i in range(size)) for j in range(size)]
+    )
+    close(program.contract(matrix, g), wanted, g)
+
+
+@pytest.mark.parametrize("classes", [1, 2, 6])
+def test_the_three_steps_together_give_the_sum_of_the_weights_times_p_minus_y(
+    program: Program, classes: int
+) -> None:
+    rng = np.random.default_rng(classes)
+    p = np.exp(rng.standard_normal(classes))
+    p /= p.sum()
+    for y in (np.eye(classes)[0], rng.uniform(0.1, 1, classes)):
+        dz = program.contract(program.softmax_jacobian(p), program.dloss_dp(p, y))
+        np.testing.assert_allclose(dz, p * y.sum() - y, rtol=0, atol=1e-13)
+
+
+def scattered(array: Array) -> Array:
+    """The same values with gaps between them."""
+    wide = np.repeat(array, 2, axis=-1)
+    wide[..., 1::2] = 77
+    return wide[..., ::2]
+
+
+def backwards(array: Array) -> Array:
+    """The same values with negative strides."""
+    turn = (slice(None, None, -1),) * array.ndim
+    return np.ascontiguousarray(array[turn])[turn]
+
+
+def frozen(array: Array) -> Array:
+    """The same values, read-only."""
+    copy = array.copy()
+    copy.setflags(write=False)
+    return copy
+
+
+LAYOUTS = [scattered, backwards, frozen, np.asfortranarray]
+
+
+def calls(program: Program, seed: int, layout: Callable[[Array], Array]) -> list[Array]:
+    """One call of every function, checking that no input changes and no result shares memory."""
+    rng = np.random.default_rng(seed)
+    p = np.exp(rng.standard_normal(4))
+    z, target = rng.standard_normal((3, 4)), np.array([seed % 4, -100, 3])
+    inputs = [z, target, p / p.sum(), rng.uniform(0.1, 1, 4), rng.standard_normal((4, 4)), p]
+    z, target, p, y, matrix, g = laid = [layout(a) for a in inputs]
+    results = [
+        program.log_softmax(z),
+        np.asarray(float(program.cross_entropy(z, target))),
+        program.cross_entropy_grad(z, target),
+        program.dloss_dp(p, y),
+        program.softmax_jacobian(p),
+        program.contract(matrix, g),
+    ]
+    for before, after in zip(inputs, laid, strict=True):
+        assert before.tobytes() == after.tobytes()
+    for result, array in itertools.product(results, laid):
+        assert not np.shares_memory(result, array)
+    return results
+
+
+@pytest.mark.parametrize("layout", LAYOUTS, ids=["scattered", "backwards", "read-only", "fortran"])
+def test_strides_do_not_matter_inputs_stay_and_results_last(
+    program: Program, layout: Callable[[Array], Array]
+) -> None:
+    plain = calls(program, 1, np.copy)
+    kept = [a.copy() for a in plain]
+    other = calls(program, 2, layout)
+    again = calls(program, 1, layout)
+    for first, copy, between, last in zip(plain, kept, other, again, strict=True):
+        np.testing.assert_array_equal(first, copy)
+        np.testing.assert_allclose(last, copy, rtol=0, atol=1e-14)
+        assert not np.shares_memory(first, between)
+        assert not np.shares_memory(first, last)
+
+
+def test_the_reference_warns_about_nothing_legal(reference: Program) -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for dtype in ("float64", "float32"):
+            z = np.array([[1e30, -INF, -1e30], [-INF, 0, -INF], [0, 1, 2]], dtype)
+            for target in ([0, 1, 2], [-100, 1, -100], [-100] * 3):
+                reference.cross_entropy(z, np.array(target))
+                reference.cross_entropy_grad(z, np.array(target))
+            empty = np.zeros((0, 3), dtype)
+            reference.log_softmax(empty)
+            reference.cross_entropy_grad(empty, np.zeros(0, np.int64))
+            p, y = np.array([0, 1], dtype), np.array([0, 1], dtype)
+            reference.contract(reference.softmax_jacobian(p), reference.dloss_dp(p, y))
+
+
+def test_the_starter_goes_downhill_although_it_is_wrong() -> None:
+    starter, driver = load(DRILL / "starter.py"), load(DRILL / "driver.py")
+    z, target = np.random.default_rng(0).standard_normal((4, 5)), np.arange(4)
+    losses = driver.descend(starter, z, target, 1.0, 20)
+    assert len(losses) == 21
+    assert all(later < earlier for earlier, later in itertools.pairwise(losses))
+    assert np.abs(starter.cross_entropy_grad(z, target) - oracle(z, target)[2]).max() > 0.01
+
+
+def test_the_starter_keeps_every_promise_about_ordinary_forward_calls() -> None:
+    starter = load(DRILL / "starter.py")
+    z, target = np.random.default_rng(0).standard_normal((4, 5)), np.array([0, -100, 2, 3])
+    lp, loss, _ = oracle(z, target)
+    close(starter.log_softmax(z), lp, z)
+    assert abs(starter.cross_entropy(z, target) - loss) < 1e-12
+    assert starter.cross_entropy(z, np.full(4, -100)) == 0.0
+    assert starter.cross_entropy_grad(np.zeros((0, 3)), np.zeros(0, np.int64)).shape == (0, 3)
+    for p, y in STEPS:
+        found = starter.dloss_dp(np.array(p), np.array(y))
+        assert np.isfinite(found).all()
+
+
+@pytest.mark.parametrize(
+    "path", sorted((DRILL / "misconceptions").glob("*.py")), ids=lambda path: path.stem
+)
+def test_a_misconception_keeps_shape_dtype_and_inputs(path: Path) -> None:
+    wrong = load_layered(DRILL / "reference.py", path)
+    with np.errstate(all="ignore"):
+        for dtype in ("float64", "float32"):
+            for z, target in (
+                (np.ones((3, 130), dtype), np.array([5, -100, 7])),
+                (np.zeros((0, 3), dtype), np.zeros(0, np.int64)),
+            ):
+                z.setflags(write=False)
+                target.setflags(write=False)
+                for array in (wrong.log_softmax(z), wrong.cross_entropy_grad(z, target)):
+                    assert array.shape == z.shape
+                    assert array.dtype == z.dtype
+                assert isinstance(wrong.cross_entropy(z, target), (float, np.floating))
+            p = np.array([0.25, 0.75], dtype)
+            assert wrong.softmax_jacobian(p).dtype == p.dtype
+            assert wrong.dloss_dp(p, p).dtype == p.dtype
+            assert wrong.contract(np.outer(p, p), p).dtype == p.dtype

@@ -1,0 +1,40 @@
+"""Wrong: a single class is treated as a sigmoid against a logit of 0."""
+
+import numpy as np
+
+
+def log_softmax(z):
+    if z.shape[1] == 1:
+        return -np.logaddexp(0, -z)
+    shifted = z - z.max(axis=-1, keepdims=True)
+    return shifted - np.log(np.exp(shifted).sum(axis=-1, keepdims=True))
+
+
+def dloss_dp(p, y):
+    return np.divide(-y, p, out=np.zeros_like(p), where=y != 0)
+
+
+def softmax_jacobian(p):
+    return np.diag(p) - np.outer(p, p)
+
+
+def contract(jacobian, g):
+    return jacobian.T @ g
+
+
+def cross_entropy(z, target, ignore_index=-100):
+    rows = np.flatnonzero(target != ignore_index)
+    if rows.size == 0:
+        return 0.0
+    return float(-log_softmax(z)[rows, target[rows]].mean())
+
+
+def cross_entropy_grad(z, target, ignore_index=-100):
+    rows = np.flatnonzero(target != ignore_index)
+    grad = np.zeros(z.shape, z.dtype)
+    if rows.size == 0:
+        return grad
+    p = np.exp(log_softmax(z))
+    p[rows, target[rows]] -= 1
+    grad[rows] = p[rows] / rows.size
+    return grad
