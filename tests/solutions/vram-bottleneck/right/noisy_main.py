@@ -1,0 +1,39 @@
+"""Prints from every function and demonstrates itself under a __main__ guard."""
+
+import sys
+
+import torch
+import torch.nn.functional as F
+
+print("loading", __name__)
+
+
+class ChattySwiGLU(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x, w_gate, w_up, w_down):
+        print("forward", tuple(x.shape), x.dtype, "-" * 200)
+        ctx.save_for_backward(x, w_gate, w_up, w_down)
+        return (F.silu(x @ w_gate.t()) * (x @ w_up.t())) @ w_down.t()
+
+    @staticmethod
+    def backward(ctx, grad_y):
+        print("backward", ctx.needs_input_grad, file=sys.stderr)
+        x, w_gate, w_up, w_down = ctx.saved_tensors
+        rows, dy = x.reshape(-1, x.shape[-1]), grad_y.reshape(-1, x.shape[-1])
+        g, u = rows @ w_gate.t(), rows @ w_up.t()
+        sig = torch.sigmoid(g)
+        s, dh = g * sig, dy @ w_down
+        dg, du = dh * u * sig * (1 + g * (1 - sig)), dh * s
+        print("norm of dg", float(dg.norm()))
+        dx = (dg @ w_gate + du @ w_up).reshape(x.shape)
+        return dx, dg.t() @ rows, du.t() @ rows, dy.t() @ (s * u)
+
+
+def swiglu_mlp(x, w_gate, w_up, w_down):
+    return ChattySwiGLU.apply(x, w_gate, w_up, w_down)
+
+
+if __name__ == "__main__":
+    weights = [torch.randn(s, requires_grad=True) for s in ((8, 2), (8, 2), (2, 8))]
+    swiglu_mlp(torch.randn(3, 2), *weights).sum().backward()
+    raise SystemExit(f"gradient of w_gate: {weights[0].grad}")

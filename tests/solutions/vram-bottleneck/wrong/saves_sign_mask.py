@@ -1,0 +1,29 @@
+"""Saves a boolean mask of the sign of g, which is a byte for each hidden entry."""
+
+import torch
+import torch.nn.functional as F
+
+
+class SwiGLU(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x, w_gate, w_up, w_down):
+        g, u = x @ w_gate.t(), x @ w_up.t()
+        ctx.save_for_backward(x, w_gate, w_up, w_down, g > 0)
+        return (F.silu(g) * u) @ w_down.t()
+
+    @staticmethod
+    def backward(ctx, grad_y):
+        x, w_gate, w_up, w_down, positive = ctx.saved_tensors
+        rows, dy = x.reshape(-1, x.shape[-1]), grad_y.reshape(-1, x.shape[-1])
+        g, u = rows @ w_gate.t(), rows @ w_up.t()
+        e = torch.exp(-g.abs())
+        sig = torch.where(positive.reshape(g.shape), 1 / (1 + e), e / (1 + e))
+        s = g * sig
+        dh = dy @ w_down
+        dg, du = dh * u * sig * (1 + g * (1 - sig)), dh * s
+        dx = (dg @ w_gate + du @ w_up).reshape(x.shape)
+        return dx, dg.t() @ rows, du.t() @ rows, dy.t() @ (s * u)
+
+
+def swiglu_mlp(x, w_gate, w_up, w_down):
+    return SwiGLU.apply(x, w_gate, w_up, w_down)
