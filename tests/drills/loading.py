@@ -1,0 +1,27 @@
+"""Load drill files by path, the way a worker layers them, for tests that compare them with an oracle."""
+
+from __future__ import annotations
+
+import sys
+import types
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def load(path: Path) -> types.SimpleNamespace:
+    """Execute one file in a namespace of its own and return its names as attributes."""
+    return _execute(path)
+
+
+def load_layered(reference: Path, variant: Path) -> types.SimpleNamespace:
+    """Execute a reference and, in the same namespace, a misconception on top of it."""
+    return _execute(reference, variant)
+
+
+def _execute(*paths: Path) -> types.SimpleNamespace:
+    module = types.ModuleType("submission")
+    sys.modules["submission"] = module  # dataclasses look their module up
+    for path in paths:
+        exec(compile(path.read_bytes(), str(path), "exec", dont_inherit=True), module.__dict__)
+    return types.SimpleNamespace(**module.__dict__)
