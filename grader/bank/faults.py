@@ -74,12 +74,19 @@ def _keys(loc: tuple[int | str, ...], data: Any, *, names: bool) -> Keys:  # noq
     path: list[str | int] = []
     here = data
     for i, step in enumerate(loc):
-        if (isinstance(here, dict) and isinstance(step, str) and step in here) or (isinstance(here, list) and isinstance(step, int) and step < len(here)):
+        if _holds(here, step):
             here = here[step]
             path.append(step)
         elif names and i == len(loc) - 1 and isinstance(here, dict):
             path.append(step)  # the missing key itself
     return tuple(path)
+
+
+def _holds(here: Any, step: int | str) -> bool:  # noqa: ANN401 parsed YAML
+    """Whether a mapping has a key, or a list an index."""
+    if isinstance(step, str):
+        return isinstance(here, dict) and step in here
+    return isinstance(here, list) and step < len(here)
 
 
 def _sentence(doc: Document, at: Keys, group: list[ErrorDetails]) -> str:

@@ -222,6 +222,17 @@ class Bench:
         }
         return sizes | drawn
 
+    def afresh(self) -> Program:
+        """The submission executed once more, in a namespace that has not seen any call.
+
+        Raises:
+            ProgramError, WorkerError: as loading it did not the first time.
+        """
+        mine = self.submission
+        again = Program(mine.worker, f"{mine.name}, afresh", mine.sources, mine.driver, mine.filename)
+        again.load(())
+        return again
+
     def forget(self, program: Program) -> None:
         """Drop what is remembered of a program that is not coming back."""
         self._memories.pop(program.name, None)

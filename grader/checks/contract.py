@@ -27,11 +27,16 @@ def check_contract(bench: Bench, check: ContractCheck) -> CheckResult:
     """Try every clause on every case; the first breach of a case is reported."""
 
     def judge(case: CaseRecipe) -> Finding | None:
-        return next(_breaches(bench, check, case), None)
+        return breach(bench, check, case)
 
     return tally(
         bench, check, judge, good=f"inputs, ownership, repeated calls, {len(check.layouts)} layouts"
     )
+
+
+def breach(bench: Bench, check: ContractCheck, case: CaseRecipe) -> Finding | None:
+    """The first breach of the contract on one case."""
+    return next(_breaches(bench, check, case), None)
 
 
 def _breaches(bench: Bench, check: ContractCheck, case: CaseRecipe) -> Iterator[Finding]:
@@ -78,16 +83,27 @@ def _in_turn(bench: Bench, check: ContractCheck, case: CaseRecipe) -> Iterator[F
             fault = compare(name, outcome.values.get(name), want)
             if fault is None or _wrong_anyway(bench, check.run, case, name, 0):
                 continue
-            alone = (
-                "wrong when two calls take turns"
-                if not _wrong_anyway(bench, check.run, case, name, turn)
-                else "wrong in a later call on other inputs of the same shapes"
-            )
+            if turn and _wrong_afresh(bench, check, case, name, turn):
+                yield Finding(
+                    f"{fault.sentence} on another draw of case {case.name}",
+                    mismatch=mismatch(fault, case),
+                )
+                continue
             yield Finding(
-                f"{name} is right in a first call and {alone}: something is kept outside of what the "
-                f"steps hand on (case {case.name})",
+                f"{name} is right in a first call and wrong when calls take turns: something is kept "
+                f"outside of what the steps hand on (case {case.name})",
                 mismatch=mismatch(fault, case),
             )
+
+
+def _wrong_afresh(
+    bench: Bench, check: ContractCheck, case: CaseRecipe, name: str, turn: int
+) -> bool:
+    """Whether a result is wrong even when nothing was called before: then no memory is to blame."""
+    inputs = bench.inputs(case, check.run, turn=turn)
+    outcome = bench.afresh().run(bench.steps(check.run), inputs, bench.wanted[check.run])
+    want = expected(bench, check.run, case, name, turn=turn)
+    return compare(name, outcome.values.get(name), want) is not None
 
 
 def _wrong_anyway(bench: Bench, run: str, case: CaseRecipe, name: str, turn: int) -> bool:

@@ -20,6 +20,7 @@ from typing import Any
 from grader.cases.recipe import CaseRecipe
 from grader.checks.bench import BankFault, Bench
 from grader.checks.compare import same_value
+from grader.checks.contract import breach
 from grader.checks.graph import kept, measure, origin
 from grader.checks.state import measure_state
 from grader.model import spec as model
@@ -108,7 +109,9 @@ def components(bench: Bench) -> list[Component]:
                 wanted = list(check.gradients.values())
             case model.NumbersCheck() | model.CurveCheck():
                 wanted = [check.of]
-            case model.StateCheck() | model.GraphCheck() | model.FlopsCheck():
+            case (
+                model.StateCheck() | model.GraphCheck() | model.FlopsCheck() | model.ContractCheck()
+            ):
                 measured.append(Component(check.id, check.run, tuple(names), check))
                 continue
             case model.MemoryCheck() if check.device == "cpu":
@@ -126,7 +129,7 @@ def components(bench: Bench) -> list[Component]:
 
 def _cost(component: Component) -> int:
     check = component.measured_by
-    slow = isinstance(check, (model.FlopsCheck, model.StateCheck))
+    slow = isinstance(check, (model.FlopsCheck, model.StateCheck, model.ContractCheck))
     return 2 if isinstance(check, model.MemoryCheck) and check.quantity == "peak" else int(slow)
 
 
@@ -146,6 +149,9 @@ def observe(bench: Bench, component: Component, case: CaseRecipe) -> Any:  # noq
                 )
             case model.GraphCheck() as check:
                 return origin(bench, check, case)
+            case model.ContractCheck() as check:
+                found = breach(bench, check, case)
+                return None if found is None else found.sentence
             case _:
                 return None
     except ProgramError as error:

@@ -1,0 +1,88 @@
+"""Two workers that outlive a grade: for auditing a bank's own programs one after another.
+
+What a class or a watch needs too, but for code that the bank vouches for: programs share a process here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from types import TracebackType
+from typing import TYPE_CHECKING, Self
+
+from grader.checks.bench import BankFault, Bench
+from grader.programs.process import Worker, WorkerError
+from grader.programs.program import Program, ProgramError
+
+if TYPE_CHECKING:
+    from grader.model.question import Question
+
+HOUR = 3600  # CPU seconds of a worker that examines hundreds of programs
+
+
+class Stage:
+    """The reference in one worker, and one program after another in a second."""
+
+    def __init__(self, question: Question) -> None:
+        """Start both workers and load the reference.
+
+        Raises:
+            BankFault: the reference cannot be loaded.
+        """
+        self.question = question
+        self._theirs = self._worker()
+        self._ours = self._worker()
+        self._bench: Bench | None = None
+        self._variants: dict[str, Program] = {}
+        try:
+            self.reference = self._load(self._ours, "reference", [question.reference])
+        except BaseException:
+            self.close()
+            raise
+
+    def __enter__(self) -> Self:
+        """Return the stage."""
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        value: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        """End both workers."""
+        self.close()
+
+    def close(self) -> None:
+        """End both workers."""
+        self._theirs.close()
+        self._ours.close()
+
+    def bench(self, name: str, sources: Sequence[bytes], seed: int) -> Bench:
+        """Put a program on the bench, with the cases of a seed.
+
+        What the reference and the variants computed on that seed is kept until another seed comes.
+
+        Raises:
+            BankFault: the program cannot be loaded.
+        """
+        if self._theirs.failure is not None:  # an earlier program ended the process
+            self._theirs.close()
+            self._theirs = self._worker()
+        program = self._load(self._theirs, name, sources)
+        if self._bench is None or self._bench.seed != seed:
+            self._bench = Bench(self.question, seed, program, self.reference)
+            self._bench.variants = self._variants
+        return self._bench.with_submission(program)
+
+    def _worker(self) -> Worker:
+        return Worker(torch=self.question.spec.needs_torch, cpu_seconds=HOUR)
+
+    def _load(self, worker: Worker, name: str, sources: Sequence[bytes]) -> Program:
+        program = Program(worker, name, sources, self.question.driver, f"{name}.py")
+        try:
+            loaded = program.load(self.question.functions)
+        except (ProgramError, WorkerError) as error:
+            raise BankFault(f"{name} cannot be loaded: {error}") from None
+        if loaded.missing:
+            raise BankFault(f"{name} does not define {', '.join(loaded.missing)}")
+        return program
