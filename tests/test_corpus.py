@@ -1,0 +1,100 @@
+"""Every right solution passes and every wrong one is rejected, however it is written.
+
+`tests/solutions/ID/right` holds solutions in many styles; `wrong` holds faults beyond the misconceptions
+that the question lists.  Each goes through all the checks that decide, in the order of a grade.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from grader import bank
+from grader.checks import run_check
+from grader.checks.bench import BankFault
+from grader.checks.tally import Stopped
+from grader.judge.stage import Stage
+from grader.model.report import CheckResult
+from grader.model.verdict import Verdict
+
+ROOT = Path(__file__).parents[1]
+SOLUTIONS = ROOT / "tests" / "solutions"
+QUESTIONS = sorted(p.name for p in SOLUTIONS.iterdir() if p.is_dir())
+SEED = 20
+
+Files = list[tuple[str, Path]]
+
+
+def files(kind: str) -> Files:
+    return [(q, path) for q in QUESTIONS for path in sorted((SOLUTIONS / q / kind).glob("*.py"))]
+
+
+def names(pairs: Files) -> list[str]:
+    return [f"{question}-{path.stem}" for question, path in pairs]
+
+
+@pytest.fixture(scope="module")
+def stages() -> Iterator[dict[str, Stage]]:
+    opened: dict[str, Stage] = {}
+    yield opened
+    for stage in opened.values():
+        stage.close()
+
+
+def stage_of(stages: dict[str, Stage], question_id: str) -> Stage:
+    if question_id not in stages:
+        stages[question_id] = Stage(bank.load([ROOT], question_id))
+    return stages[question_id]
+
+
+def faults(stage: Stage, path: Path, *, every: bool) -> list[CheckResult]:
+    """The checks that a file does not pass; only the first, unless every one is wanted."""
+    bench = stage.bench(path.stem, [path.read_bytes()], SEED)
+    found: list[CheckResult] = []
+    passed: set[str] = set()
+    with np.errstate(all="ignore"):
+        for check in stage.question.spec.checks:
+            if check.stretch or not set(check.needed) <= passed:
+                continue
+            try:
+                result = run_check(bench, check)
+            except Stopped as stop:
+                return [*found, stop.result]
+            if result.verdict is Verdict.PASS:
+                passed.add(check.id)
+            else:
+                found.append(result)
+                if not every:
+                    return found
+    return found
+
+
+RIGHT, WRONG = files("right"), files("wrong")
+
+
+@pytest.mark.parametrize(("question", "path"), RIGHT, ids=names(RIGHT))
+def test_a_right_solution_passes(question: str, path: Path, stages: dict[str, Stage]) -> None:
+    found = faults(stage_of(stages, question), path, every=True)
+    assert not found, [(r.id, r.message) for r in found]
+
+
+@pytest.mark.parametrize(("question", "path"), WRONG, ids=names(WRONG))
+def test_a_wrong_solution_is_rejected(
+    question: str, path: Path, stages: dict[str, Stage]
+) -> None:
+    try:
+        assert faults(stage_of(stages, question), path, every=False)
+    except BankFault as unloadable:  # here: the file itself cannot be loaded
+        assert path.stem in str(unloadable)
+
+
+@pytest.mark.parametrize("question", QUESTIONS)
+def test_the_corpus_is_broad(question: str) -> None:
+    right = [path for q, path in RIGHT if q == question]
+    wrong = [path for q, path in WRONG if q == question]
+    assert len(right) >= 8
+    assert len(wrong) >= 15
+    assert len({path.read_bytes() for path in right + wrong}) == len(right) + len(wrong)
