@@ -1,6 +1,6 @@
-"""The head of a spec: title, track, level and minutes, read without parsing the rest.
+"""The head of a spec: title, track, level, minutes and uses, read without parsing the rest.
 
-YAML is parsed as a stream of events and left as soon as the four keys are there, which they are in the
+YAML is parsed as a stream of events and left as soon as the five keys are there, which they are in the
 first lines of every spec: listing thirty questions costs what thirty first pages cost.
 """
 
@@ -12,7 +12,7 @@ import yaml
 
 from grader.model.question import Header
 
-KEYS = ("title", "track", "level", "minutes")
+KEYS = ("title", "track", "level", "minutes", "uses")
 _LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
@@ -32,30 +32,32 @@ def read_head(question_id: str, path: Path, bank: Path) -> Header:
         level=found.get("level", ""),
         minutes=int(minutes) if minutes.isdecimal() else 0,
         bank=bank,
+        torch="torch" in found.get("uses", "").split(),
     )
 
 
 def _scan(data: bytes) -> dict[str, str]:
-    """The four keys, or nothing when the data ends before they are all there."""
+    """The five keys (a list as its items with spaces), or nothing when the data ends before them."""
     found: dict[str, str] = {}
-    depth, key = 0, None
+    depth = 0
+    key: str | None = None  # at the top level, the key whose value comes next
     try:
         for event in yaml.parse(data.decode("utf-8", "ignore"), Loader=_LOADER):
             if isinstance(event, (yaml.MappingStartEvent, yaml.SequenceStartEvent)):
                 depth += 1
-                key = None
-            elif isinstance(event, (yaml.MappingEndEvent, yaml.SequenceEndEvent)):
+                continue
+            if isinstance(event, (yaml.MappingEndEvent, yaml.SequenceEndEvent)):
                 depth -= 1
-                key = None
-            elif depth == 1 and isinstance(event, yaml.ScalarEvent):
-                if key is None:
+                key = key if depth > 1 else None
+            elif isinstance(event, yaml.ScalarEvent):
+                if depth == 1 and key is None:
                     key = event.value
-                else:
-                    if key in KEYS:
-                        found[key] = event.value
-                        if len(found) == len(KEYS):
-                            return found
-                    key = None
+                    continue
+                if key in KEYS and depth <= 2:
+                    found[key] = f"{found.get(key, '')} {event.value}".strip()
+                key = key if depth > 1 else None
+            if key is None and found.keys() >= set(KEYS):
+                return found
     except yaml.YAMLError:
         return {}
     return found if found.keys() >= set(KEYS) else {}

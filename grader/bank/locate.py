@@ -107,6 +107,17 @@ def headers(banks: Sequence[Path]) -> list[Header]:
     return sorted(found.values(), key=lambda h: (h.track, h.id))
 
 
+def header(banks: Sequence[Path], question_id: str) -> Header | None:
+    """The header of one question, or None where no bank has it."""
+    from grader.bank.head import read_head
+
+    for bank in banks:
+        path = spec_paths(bank).get(question_id)
+        if path is not None:
+            return read_head(question_id, path, bank)
+    return None
+
+
 def ids(banks: Sequence[Path]) -> list[str]:
     """All ids, without opening a file."""
     return sorted({question_id for bank in banks for question_id in spec_paths(bank)})

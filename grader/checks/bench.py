@@ -229,7 +229,9 @@ class Bench:
             ProgramError, WorkerError: as loading it did not the first time.
         """
         mine = self.submission
-        again = Program(mine.worker, f"{mine.name}, afresh", mine.sources, mine.driver, mine.filename)
+        again = Program(
+            mine.worker, f"{mine.name}, afresh", mine.sources, mine.driver, mine.filename
+        )
         again.load(())
         return again
 

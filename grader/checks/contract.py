@@ -18,6 +18,7 @@ from grader.checks.compare import compare
 from grader.checks.exhibit import mismatch
 from grader.checks.outputs import expected
 from grader.checks.tally import Finding, tally
+from grader.model.question import Step
 from grader.model.report import CheckResult
 from grader.model.spec import ContractCheck
 from grader.programs.program import Outcome, ProgramError
@@ -52,7 +53,7 @@ def _manners(
     steps = bench.steps(check.run)
     for index, name in outcome.changed:
         step = steps[index] if 0 <= index < len(steps) else steps[-1]
-        yield Finding(f"{step.function} changes its caller's {name} (case {case.name})")
+        yield Finding(f"{_who(step)} changes its caller's {name} (case {case.name})")
     for result, name in outcome.shared:
         if result in check.results:
             yield Finding(
@@ -61,7 +62,11 @@ def _manners(
     for result, index in outcome.stale:
         if result in check.results:
             step = steps[index] if 0 <= index < len(steps) else steps[-1]
-            yield Finding(f"{result} is changed afterwards by {step.function} (case {case.name})")
+            yield Finding(f"{result} is changed afterwards by {_who(step)} (case {case.name})")
+
+
+def _who(step: Step) -> str:
+    return "your backward" if step.owner == "torch" else step.function
 
 
 def _in_turn(bench: Bench, check: ContractCheck, case: CaseRecipe) -> Iterator[Finding]:

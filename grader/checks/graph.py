@@ -73,6 +73,10 @@ def check_graph(bench: Bench, check: GraphCheck) -> CheckResult:
     return tally(bench, check, judge)
 
 
+def _other(check: MemoryCheck | FlopsCheck) -> str:
+    return check.called or f"the run {check.against}"
+
+
 def origin(bench: Bench, check: GraphCheck, case: CaseRecipe) -> str:
     """Which node the tensor comes from: `own`, a node's name, or `none`."""
     return str(measure(bench, bench.submission, check.run, case, "graph", of=check.of).value)
@@ -98,10 +102,10 @@ def check_memory(bench: Bench, check: MemoryCheck) -> CheckResult:
         if check.against is not None:
             base = float(baseline(bench, check.against, case, _quantity(check)).value)
             budget = float(check.at_most) * base
-            bars.append(Bar(f"the run {check.against}", base, bytes_text(base)))
+            bars.append(Bar(_other(check), base, bytes_text(base)))
             figures.update(ratio=mine / base if base else 0.0)
             lines[:] = [
-                f"{times(mine / base)} the run {check.against}, {times(float(check.at_most))} allowed"
+                f"{times(mine / base)} {_other(check)}, {times(float(check.at_most))} allowed"
             ]
         else:
             try:
@@ -163,18 +167,18 @@ def check_flops(bench: Bench, check: FlopsCheck) -> CheckResult:
         base = baseline(bench, check.against, case, "flops")
         ratio = float(mine.value) / max(1.0, float(base.value))
         figures.update(ratio=ratio)
-        lines[:] = [f"{ratio:.3f}x the run {check.against}, {times(check.at_most)} allowed"]
+        lines[:] = [f"{ratio:.3f}x {_other(check)}, {times(check.at_most)} allowed"]
         if ratio > check.at_most:
             bars = [
                 ("yours", float(mine.value)),
                 ("allowed", check.at_most * float(base.value)),
-                (f"the run {check.against}", float(base.value)),
+                (_other(check), float(base.value)),
             ]
             exhibit = Bars(tuple(Bar(label, v, f"{number(v)} FLOPs") for label, v in bars))
             return Finding(f"{lines[0]} in case {case.name}", exhibit=exhibit)
         if mine.elements > ELEMENTWISE_ROOM * base.elements:
             return Finding(
-                f"{mine.elements:,} element-wise results, {base.elements:,} in the run {check.against}: "
+                f"{mine.elements:,} element-wise results, {base.elements:,} in {_other(check)}: "
                 f"a product written as multiply-and-sum costs FLOPs too (case {case.name})"
             )
         return None

@@ -16,7 +16,7 @@ from grader.cli.workspace import Workspace
 from grader.model.errors import UsageError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from grader.cli.journal import Journal
     from grader.model.question import Question
@@ -37,7 +37,12 @@ class Choice:
 
 
 def choose(
-    question_id: str | None, *, bank: Path | None, journal: Journal, beside: Path | None = None
+    question_id: str | None,
+    *,
+    bank: Path | None,
+    journal: Journal,
+    beside: Path | None = None,
+    soon: Callable[[str, list[Path]], None] | None = None,
 ) -> Choice:
     """Return the drill that is meant.
 
@@ -46,6 +51,7 @@ def choose(
         bank: The folder given with --bank.
         journal: The records, for the drill started last.
         beside: A file given with --file: without an id, the drill of its folder.
+        soon: Is told the id and the banks before the question is loaded, to prepare meanwhile.
 
     Raises:
         UsageError: No drill is meant, or there is no such question.
@@ -59,8 +65,11 @@ def choose(
         )
     implied = next(_candidates(None, journal, None), None)
     name = question_id or (found.question if found else "")
+    marked = found.bank if found else None
+    if soon is not None:
+        soon(name, _banks(bank, marked))
     return Choice(
-        load(name, bank=bank, marked=found.bank if found else None),
+        load(name, bank=bank, marked=marked),
         found,
         implied=implied is not None and implied.question == name,
     )
@@ -68,13 +77,18 @@ def choose(
 
 def load(question_id: str, *, bank: Path | None, marked: Path | None = None) -> Question:
     """Return a question: from --bank, else from the bank it was started from, else from any."""
-    from grader.bank import banks
     from grader.bank import load as load_question
+
+    return load_question(_banks(bank, marked), question_id)
+
+
+def _banks(bank: Path | None, marked: Path | None) -> list[Path]:
+    from grader.bank import banks
 
     if bank is None and marked is not None and (marked / "questions").is_dir():
         known = banks(None)
-        return load_question(known if marked in known else banks(marked), question_id)
-    return load_question(banks(bank), question_id)
+        return known if marked in known else banks(marked)
+    return banks(bank)
 
 
 def need_workspace(choice: Choice) -> Workspace:

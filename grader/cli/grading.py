@@ -15,6 +15,7 @@ from grader.model.verdict import Verdict
 from grader.records import attempts, progress
 
 if TYPE_CHECKING:
+    from grader.judge.pair import Pair
     from grader.model.question import Question
     from grader.model.report import Report
 
@@ -30,12 +31,23 @@ def grade(
     as_json: bool,
 ) -> int:
     """Grade a submission, record it, show what was found and return the exit status."""
-    from grader.judge import grade as judge
-
     if seed is not None and seed > place.MAX_SEED:
         raise UsageError(f"--seed: expected a whole number of at most {place.MAX_SEED:,}")
+    with Ahead() as ahead:
+        return _grade(question_id, bank, file, seed, ahead, as_json=as_json)
+
+
+def _grade(
+    question_id: str | None,
+    bank: Path | None,
+    file: Path | None,
+    seed: int | None,
+    ahead: Ahead,
+    *,
+    as_json: bool,
+) -> int:
     journal = Journal()
-    choice = choose(question_id, bank=bank, journal=journal, beside=file)
+    choice = choose(question_id, bank=bank, journal=journal, beside=file, soon=ahead.start)
     question = choice.question
     need_torch(question)
     path = need_workspace(choice).submission if file is None else file.expanduser()
@@ -52,7 +64,9 @@ def grade(
             submission=submission,
         )
     )
-    report = judge(question, submission, seed=seed, filename=path.name)
+    from grader.judge import grade as judge
+
+    report = judge(question, submission, seed=seed, filename=path.name, pair=ahead.pair)
     if attempt is not None:
         _record(journal, attempt, report)
     if as_json:
@@ -62,6 +76,32 @@ def grade(
     else:
         _show(report, choice, file, journal)
     return _STATUS.get(report.verdict, 1)
+
+
+class Ahead:
+    """Workers started as soon as it is known which question is meant; closed in any case."""
+
+    def __init__(self) -> None:
+        """Start nothing yet."""
+        self.pair: Pair | None = None
+
+    def __enter__(self) -> Ahead:
+        """Return the holder."""
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """End the workers."""
+        if self.pair is not None:
+            self.pair.close()
+
+    def start(self, question_id: str, banks: list[Path]) -> None:
+        """Start the workers of a question, if it is there and can run here."""
+        from grader.bank.locate import header
+        from grader.judge.pair import Pair
+
+        head = header(banks, question_id)
+        if head is not None and (not head.torch or torch_installed()):
+            self.pair = Pair(torch=head.torch)
 
 
 def need_torch(question: Question) -> None:

@@ -65,12 +65,12 @@ def diagnose(bench: Bench, checks: Sequence[CheckResult]) -> tuple[Named, ...]:
         return ()
     everything = components(bench)
     reference = bench.with_submission(bench.reference)
-    failed = {c.id for c in checks if c.verdict not in {Verdict.PASS, Verdict.SKIPPED}}
+    passed = {c.id for c in checks if c.verdict is Verdict.PASS}
     wrong = {
         c: differing
         for c in everything
         # A measure that keeps its budget is not wrong, however much it differs from the reference's.
-        if (c.measured_by is None or c.name in failed)
+        if (c.measured_by is None or c.name not in passed)
         and (differing := list(_differing(bench, reference, c)))
     }
     if not wrong:
@@ -127,10 +127,15 @@ def components(bench: Bench) -> list[Component]:
     )  # cheap ones first: most variants are ruled out by one
 
 
-def _cost(component: Component) -> int:
+def _by_style(component: Component) -> bool:
+    """Whether a component also depends on how the same idea is written: the peak of temporaries does."""
     check = component.measured_by
-    slow = isinstance(check, (model.FlopsCheck, model.StateCheck, model.ContractCheck))
-    return 2 if isinstance(check, model.MemoryCheck) and check.quantity == "peak" else int(slow)
+    return isinstance(check, model.MemoryCheck) and check.quantity == "peak"
+
+
+def _cost(component: Component) -> int:
+    slow = (model.FlopsCheck, model.StateCheck, model.ContractCheck)
+    return 2 if _by_style(component) else int(isinstance(component.measured_by, slow))
 
 
 def observe(bench: Bench, component: Component, case: CaseRecipe) -> Any:  # noqa: ANN401 a result or a count
@@ -228,9 +233,13 @@ def _explains(
         if component in wrong:
             if _same(mine, variant, component, wrong[component]):
                 matched.append(component)
-            elif not _same(reference, variant, component):
+            elif not _by_style(component) and not _same(reference, variant, component):
                 return []
-        elif not _same(reference, variant, component) and not _same(mine, variant, component):
+        elif (
+            not _by_style(component)
+            and not _same(reference, variant, component)
+            and not _same(mine, variant, component)
+        ):
             return []
     return matched
 

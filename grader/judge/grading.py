@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING
 
 from grader.model.report import CheckResult, Raised, Report
 from grader.model.verdict import Verdict
-from grader.programs.process import Overran, Worker, WorkerError, isolation_level
+from grader.judge.pair import Pair
+from grader.programs.process import Overran, WorkerError, isolation_level
 from grader.programs.program import Loaded, Program, ProgramError
 
 if TYPE_CHECKING:
@@ -26,7 +27,12 @@ SHOWN_OUTPUT = 4000  # characters of the submission's printing that go into a re
 
 
 def grade(
-    question: Question, submission: bytes, *, seed: int, filename: str = "submission.py"
+    question: Question,
+    submission: bytes,
+    *,
+    seed: int,
+    filename: str = "submission.py",
+    pair: Pair | None = None,
 ) -> Report:
     """Grade a submission.
 
@@ -35,6 +41,7 @@ def grade(
         submission: the file's bytes; they are never decoded, parsed or run in this process.
         seed: from which every input is drawn.
         filename: what tracebacks call the file.
+        pair: workers that were started ahead, fresh; the caller closes them.
 
     Returns:
         The report; whatever the submission does, it becomes a verdict.
@@ -55,7 +62,11 @@ def grade(
         return replace(blank, verdict=Verdict.LIMIT, message=f"the file has {size}")
     if not submission.strip(b"\xef\xbb\xbf \t\r\n\f"):
         return replace(blank, message=f"the file is empty; expected {_listed(question.functions)}")
-    with Worker(torch=torch) as theirs, Worker(torch=torch) as ours, _quiet():
+    with contextlib.ExitStack() as stack:
+        if pair is None or pair.torch != torch:
+            pair = stack.enter_context(Pair(torch=torch))
+        stack.enter_context(_quiet())
+        theirs, ours = pair.theirs, pair.ours
         mine = Program(theirs, "submission", [submission], question.driver, filename)
         reference = Program(
             ours, "reference", [question.reference], question.driver, "reference.py"
@@ -84,7 +95,7 @@ def _examined(
         verdict = overall(checks)
         named = diagnose(bench, checks) if verdict is not Verdict.PASS else ()
     except BankFault as error:
-        message = f"{question.spec_path}: the question is at fault, not your code: {error}"
+        message = f"{question.spec_path}: {error}"
         return replace(blank, verdict=Verdict.INVALID, message=message)
     follow_ups = question.spec.follow_ups
     return replace(

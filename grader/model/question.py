@@ -49,6 +49,7 @@ class Header:
     level: str
     minutes: int
     bank: Path
+    torch: bool = False  # whether it needs torch
 
 
 @dataclass(frozen=True, slots=True)

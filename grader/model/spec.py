@@ -144,6 +144,7 @@ class MemoryCheck(Check):
     without: list[Name] = Field(default=[], alias="except")
     at_most: Amount
     against: RunName | None = None
+    called: str = ""  # what the other run is, in words
     device: Literal["cpu", "cuda"] = "cpu"
 
 
@@ -152,6 +153,7 @@ class FlopsCheck(Check):
 
     kind: Literal["flops"]
     against: RunName
+    called: str = ""  # what the other run is, in words
     at_most: float
 
 

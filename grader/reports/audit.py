@@ -52,7 +52,9 @@ def _row(report: AuditReport, row: AuditRow, names: int) -> Text:
     text = Text(f"  {row.name:{names}}  ")
     for check in report.checks:
         cell = row.cells[check]
-        style = WRONG if row.name == "reference" and cell is not Cell.PASSES else _STYLES.get(cell, "")
+        style = (
+            WRONG if row.name == "reference" and cell is not Cell.PASSES else _STYLES.get(cell, "")
+        )
         text.append(cell.value, style)
     good = row.named_well == row.seeds
     if row.misconception is not None:

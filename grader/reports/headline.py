@@ -10,7 +10,7 @@ from rich.text import Text
 from grader.model.report import CheckResult, Report
 from grader.model.verdict import Verdict
 from grader.reports.inert import inert
-from grader.reports.page import cut, hanging, padded, paragraph
+from grader.reports.page import cut, hanging, listed, padded, paragraph
 from grader.reports.palette import STRONG, WORD_WIDTH, check_word, word
 
 _INDENT = 2
@@ -25,9 +25,33 @@ _OURS = {
 
 
 def check_lines(checks: Sequence[CheckResult], width: int) -> list[Text]:
-    """Verdict, id and sentence of every check, in columns."""
-    across = min(max((cell_len(inert(c.id)) for c in checks), default=0), _ID_LIMIT)
-    return [line for check in checks for line in _line(check, across, width)]
+    """Verdict, id and sentence of every check, in columns; those skipped for one reason share a line."""
+    groups: dict[str, list[CheckResult]] = {}
+    for check in checks:
+        if check.verdict is Verdict.SKIPPED and check.blocked_by:
+            groups.setdefault(_root(check, checks), []).append(check)
+    together = {root: group for root, group in groups.items() if len(group) > 1}
+    alone = [c for c in checks if not any(c in group for group in together.values())]
+    across = min(max((cell_len(inert(c.id)) for c in alone), default=0), _ID_LIMIT)
+    lines = [line for check in alone for line in _line(check, across, width)]
+    for root, group in together.items():
+        label, style = check_word(group[0])
+        names = listed(", ".join(inert(c.id) for c in group))
+        stopped = any("stopped" in c.message for c in group)
+        why = f"not reached, {root} ended the process" if stopped else f"that need {root}"
+        lead = ((padded(label, WORD_WIDTH + 1), style),)
+        lines += hanging(lead, f"{len(group)} checks {why}: {names}", width, indent=_INDENT)
+    return lines
+
+
+def _root(check: CheckResult, checks: Sequence[CheckResult]) -> str:
+    """The check that did not pass and for which, directly or not, this one was skipped."""
+    by_id = {c.id: c for c in checks}
+    seen: set[str] = set()
+    while check.verdict is Verdict.SKIPPED and check.blocked_by and check.id not in seen:
+        seen.add(check.id)
+        check = by_id.get(check.blocked_by, check)
+    return inert(check.id)
 
 
 def verdict_line(report: Report, width: int) -> list[Text]:

@@ -21,6 +21,7 @@ MEASURE = 100  # prose and headers stay within this however wide the window is
 
 BOUND = "\xa0"  # a space that no line is broken at
 _SHAPE = re.compile(r"\(\d+(?:, ?\d+)*,?\)")
+PARAGRAPH = 4000  # characters of one paragraph; feedback is the longest there is
 _SHORT = 24  # parts of a list up to this long are kept whole
 
 Line = Text | RenderableType
@@ -100,13 +101,14 @@ def hanging(
 
     `text` is made inert here; the lead is the caller's.
     """
+    text = inert(text, PARAGRAPH)
     start = indent + sum(cell_len(part) for part, _ in lead)
     if start > width - 16:  # too narrow for a column of its own
-        body = wrapped(inert(text), width - indent - 4)
+        body = wrapped(text, width - indent - 4)
         head = Text(" " * indent).append_text(Text.assemble(*lead))
         head.rstrip()
         return [head, *(Text(" " * (indent + 4)).append(line, style) for line in body)]
-    body = wrapped(inert(text), width - start)
+    body = wrapped(text, width - start)
     first = Text(" " * indent).append_text(Text.assemble(*lead)).append(body[0], style)
     return [first, *(Text(" " * start).append(line, style) for line in body[1:])]
 
