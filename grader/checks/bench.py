@@ -6,10 +6,10 @@ once for every run and case, and remembers.  Checks never see a process.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
@@ -23,6 +23,8 @@ from grader.programs.worker.wire import Tensor
 
 if TYPE_CHECKING:
     from grader.model.question import Question, Step
+
+T = TypeVar("T")
 
 NATIVE, PRECISE = "native", "precise"  # the case's own dtypes, or float64 throughout
 NUDGES = ("nudge-1", "nudge-2")  # every value moved by one unit in its last place, then float64
@@ -54,9 +56,9 @@ class Bench:
         self._drawn: dict[tuple[str, int], dict[str, Any]] = {}
         self._memories: dict[str, _Memory] = {}
         self.variants: dict[str, Program] = {}  # misconceptions loaded so far, by program name
-        self.observations: dict[
-            Any, Any
-        ] = {}  # what diagnosis has seen, by program, component, case
+        self._facts: dict[Any, Any] = {}  # what was measured of the reference
+        # What diagnosis has seen, by program, component and case.
+        self.observations: dict[Any, Any] = {}
 
     def with_submission(self, program: Program) -> Bench:
         """The same bench with another program in the submission's place, sharing what is known."""
@@ -210,6 +212,13 @@ class Bench:
             return self.outcome(self.reference, run, case, turn=turn, mode=mode)
         except (ProgramError, WorkerError) as error:
             raise BankFault(f"the reference fails on case {case.name}: {error}") from None
+
+    def fact(self, key: tuple[str, ...], measure: Callable[[], T]) -> T:
+        """Something about the reference and the cases alone, measured once."""
+        if key not in self._facts:
+            self._facts[key] = measure()
+        found: T = self._facts[key]
+        return found
 
     def known(self, run: str, case: CaseRecipe) -> dict[str, Any]:
         """Inputs and the reference's results by name, for amounts."""

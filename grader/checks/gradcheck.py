@@ -35,7 +35,9 @@ def check_gradients(bench: Bench, check: GradcheckCheck) -> CheckResult:
 
     def judge(case: CaseRecipe) -> Finding | None:
         values = bench.observed(check.run, case).values
-        numeric = differences(bench, check, case)
+        numeric = bench.fact(
+            ("differences", check.id, case.name), lambda: differences(bench, check, case)
+        )
         for wrt, gradient in check.gradients.items():
             found = _compare(bench, case, gradient, values.get(gradient), numeric[wrt])
             if found is not None:

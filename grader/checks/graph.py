@@ -44,7 +44,10 @@ def measure(
 def baseline(bench: Bench, run: str, case: CaseRecipe, quantity: str) -> Measured:
     """Measure the reference's side of a comparison."""
     try:
-        return measure(bench, bench.reference, run, case, quantity)
+        return bench.fact(
+            ("baseline", run, case.name, quantity),
+            lambda: measure(bench, bench.reference, run, case, quantity),
+        )
     except (ProgramError, WorkerError) as error:
         raise BankFault(
             f"the run {run} of the reference fails on case {case.name}: {error}"
