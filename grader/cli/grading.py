@@ -10,7 +10,7 @@ from grader.cli import files, output, place, workspace
 from grader.cli.choose import Choice, choose, need_workspace
 from grader.cli.journal import Journal
 from grader.cli.words import span
-from grader.model.errors import UsageError
+from grader.model.errors import DrillError, UsageError
 from grader.model.verdict import Verdict
 from grader.records import attempts, progress
 
@@ -99,7 +99,10 @@ class Ahead:
         from grader.bank.locate import header
         from grader.judge.pair import Pair
 
-        head = header(banks, question_id)
+        try:
+            head = header(banks, question_id)
+        except DrillError:
+            return  # loading the question will say so
         if head is not None and (not head.torch or torch_installed()):
             self.pair = Pair(torch=head.torch)
 

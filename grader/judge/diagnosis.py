@@ -1,13 +1,14 @@
 """Which misconception does a submission hold?  Decided by what it computes, never by how it looks.
 
-Every variant runs on the same inputs as the submission.  A *component* is one result of one run, or one
-measured quantity, over all its cases.  A variant is named
+Every variant runs on the same inputs as the submission.  A *component* is one result of one run, or
+one measured quantity, over all its cases.  A variant is named
 
-- exactly, when on every component the submission equals the variant, or the variant equals the reference;
+- exactly, when on every component the submission equals the variant, or the variant equals the
+  reference;
 - in part, when it reproduces components that no exactly named one explains ("your grad_w is ...").
 
-A variant that agrees on fewer components than another does is dropped; when nothing matches, nothing is
-named.  Several names mean several faults, or ideas that these cases cannot tell apart.
+A variant that agrees on fewer components than another does is dropped; when nothing matches,
+nothing is named.  Several names mean several faults, or ideas that these cases cannot tell apart.
 """
 
 from __future__ import annotations
@@ -56,7 +57,7 @@ def diagnose(bench: Bench, checks: Sequence[CheckResult]) -> tuple[Named, ...]:
     """Name the misconceptions that explain what the submission computes.
 
     Args:
-        bench: the programs; the submission's process may be gone, then only what it did before counts.
+        bench: the programs; where the submission's process is gone, what it did before counts.
         checks: what was found.
     """
     if not bench.question.variants or not any(
@@ -69,14 +70,12 @@ def diagnose(bench: Bench, checks: Sequence[CheckResult]) -> tuple[Named, ...]:
     wrong = {
         c: differing
         for c in everything
-        # A measure that keeps its budget is not wrong, however much it differs from the reference's.
+        # A measure within its budget is not wrong, however much it differs from the reference's.
         if (c.measured_by is None or c.name not in passed)
         and (differing := list(_differing(bench, reference, c)))
     }
     if not wrong:
         return ()
-    # The submission's faults first: one of them rules out most variants after a single call.
-    order = sorted(everything, key=lambda c: c not in wrong)
     faces = [
         (name, variant)
         for name, sources in bench.question.variants.items()
@@ -85,7 +84,7 @@ def diagnose(bench: Bench, checks: Sequence[CheckResult]) -> tuple[Named, ...]:
     exact = _best(
         Match(name, matched, True, _cases(wrong, matched))
         for name, variant in faces
-        if (matched := _explains(bench, reference, variant, order, wrong))
+        if (matched := _explains(bench, reference, variant, everything, wrong))
     )
     unexplained = [c for c in wrong if not any(c in m.components for m in exact)]
     partial = _best(
@@ -227,19 +226,17 @@ def _explains(
     everything: Sequence[Component],
     wrong: Mapping[Component, list[str]],
 ) -> list[Component]:
-    """The wrong components that a variant reproduces, or none when it contradicts the submission anywhere."""
-    matched = []
+    """The wrong components that a variant reproduces; none when it contradicts the submission."""
+    # One call on a failing case rules out most variants; only the few left are looked at whole.
+    matched = [c for c in wrong if _same(mine, variant, c, wrong[c])]
+    if not matched:
+        return []
     for component in everything:
-        if component in wrong:
-            if _same(mine, variant, component, wrong[component]):
-                matched.append(component)
-            elif not _by_style(component) and not _same(reference, variant, component):
-                return []
-        elif (
-            not _by_style(component)
-            and not _same(reference, variant, component)
-            and not _same(mine, variant, component)
-        ):
+        if component in matched or _by_style(component):
+            continue
+        if _same(reference, variant, component):
+            continue
+        if component in wrong or not _same(mine, variant, component):
             return []
     return matched
 
