@@ -21,7 +21,7 @@ def read_head(question_id: str, path: Path, bank: Path) -> Header:
     found: dict[str, str] = {}
     try:
         with path.open("rb") as stream:
-            found = _scan(stream.read(4096)) or _scan(path.read_bytes())
+            found = _scan(stream.read(4096)) or _scan(path.read_bytes(), whole=True)
     except (OSError, yaml.YAMLError, UnicodeDecodeError):
         found = {}
     minutes = found.get("minutes", "")
@@ -36,8 +36,8 @@ def read_head(question_id: str, path: Path, bank: Path) -> Header:
     )
 
 
-def _scan(data: bytes) -> dict[str, str]:
-    """The five keys (a list as its items with spaces), or nothing when the data ends before them."""
+def _scan(data: bytes, *, whole: bool = False) -> dict[str, str]:
+    """The five keys (a list as its items with spaces); of a part of a file, all of them or none."""
     found: dict[str, str] = {}
     depth = 0
     key: str | None = None  # at the top level, the key whose value comes next
@@ -60,4 +60,4 @@ def _scan(data: bytes) -> dict[str, str]:
                 return found
     except yaml.YAMLError:
         return {}
-    return found if found.keys() >= set(KEYS) else {}
+    return found if whole else {}

@@ -206,17 +206,17 @@ def wait_for(path: Path) -> None:
 
 def on_a_terminal(program: Program, environment: dict[str, str]) -> str:
     ours, theirs = os.openpty()
-    process = program("list", stdout=theirs, env=environment)
-    os.close(theirs)
-    shown = b""
-    try:
-        while piece := os.read(ours, 65536):
-            shown += piece
-    except OSError:  # how Linux says that the other side has closed
-        pass
-    finally:
-        os.close(ours)
-    assert process.wait(timeout=20) == 0
+    with program("list", stdout=theirs, env=environment) as process:
+        os.close(theirs)
+        shown = b""
+        try:
+            while piece := os.read(ours, 65536):
+                shown += piece
+        except OSError:  # how Linux says that the other side has closed
+            pass
+        finally:
+            os.close(ours)
+        assert process.wait(timeout=20) == 0
     return shown.decode()
 
 
