@@ -1,7 +1,7 @@
 """Two programs on one bench: the submission and the reference, and what each computes on each case.
 
-A check asks the bench for results and compares them; the bench draws inputs once, calls each program
-once for every run and case, and remembers.  Checks never see a process.
+A check asks the bench for results and compares them; the bench draws inputs once, calls each
+program once for every run and case, and remembers.  Checks never see a process.
 """
 
 from __future__ import annotations
@@ -133,7 +133,7 @@ class Bench:
         self,
         case: CaseRecipe,
         name: str,
-        value: Any,
+        value: Any,  # noqa: ANN401 any input
         mode: str,
         layout: str | None,
     ) -> dict[str, Any]:
@@ -282,8 +282,8 @@ def producing(steps: Sequence[Step], name: str) -> tuple[Step, ...]:
 def _nudged(value: Array, dtype: str, which: int) -> Array:
     """Move every value by one unit in the last place of its dtype, equal values alike.
 
-    Equal values stay equal and neighbours keep their order, so that a tie or an order that the question
-    is about is not disturbed: what is measured is rounding alone.
+    Equal values stay equal and neighbours keep their order, so that a tie or an order that the
+    question is about is not disturbed: what is measured is rounding alone.
     """
     unique, inverse = np.unique(value, return_inverse=True)
     signs = np.random.default_rng([which, unique.size]).choice([-1.0, 1.0], unique.size)

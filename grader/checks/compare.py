@@ -1,8 +1,8 @@
 """Decide whether a result agrees with the reference, and say where it does not.
 
-Order: type, dtype, shape, finiteness, values.  Values agree norm-wise: the worst deviation is held against
-the largest expected magnitude, never an entry against itself (an element-wise relative error rejects right
-gradients wherever the true value is near zero).  The band:
+Order: type, shape, dtype, finiteness, values.  Values agree norm-wise: the worst deviation is held
+against the largest expected magnitude, never an entry against itself (an element-wise relative
+error rejects right gradients wherever the true value is near zero).  The band:
 
 - float64: 1e-10, or 16 times what moving the inputs by one unit in the last place does to the
   reference, whichever is more.  float32 arithmetic on float64 inputs is off by 1e-8 and more.
@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -68,7 +68,7 @@ class Expected:
 
 def compare(
     result: str,
-    observed: Any,
+    observed: Any,  # noqa: ANN401 any result
     expected: Expected,
     *,
     exact: bool = False,
@@ -88,7 +88,7 @@ def compare(
 
 def _faults(
     result: str,
-    observed: Any,
+    observed: Any,  # noqa: ANN401 any result
     expected: Expected,
     *,
     exact: bool,
@@ -121,7 +121,7 @@ def _faults(
 
 def _array(
     result: str,
-    observed: Any,
+    observed: Any,  # noqa: ANN401 any result
     expected: Expected,
     *,
     exact: bool,
@@ -136,10 +136,8 @@ def _array(
     got, want = _values(observed), _values(native)
     found, wanted = _dtype(observed), _dtype(native)
     if got.shape != want.shape:
-        yield Fault(
-            result, f"{result} has shape {shape_text(got.shape)}, expected {shape_text(want.shape)}", "shape",
-            shape_text(got.shape), shape_text(want.shape),
-        )  # fmt: skip
+        mine, theirs = shape_text(got.shape), shape_text(want.shape)
+        yield Fault(result, f"{result} has shape {mine}, expected {theirs}", "shape", mine, theirs)
         return
     if found != wanted:
         yield Fault(result, f"{result} is {found}, expected {wanted}", "dtype", found, wanted)
@@ -159,11 +157,10 @@ def _numbers(
     if odd.any():
         index = _first(odd)
         fault = next(_report(result, got, want, odd, None, index))
-        yield Fault(
-            result,
-            f"{result} holds {number(float(got[index]))} where {number(float(want[index]))} is expected",
-            "nonfinite", fault.observed, fault.expected, None, index, fault.wrong, fault.total, fault.arrays,
-        )  # fmt: skip
+        mine, theirs = number(float(got[index])), number(float(want[index]))
+        yield replace(
+            fault, sentence=f"{result} holds {mine} where {theirs} is expected", kind="nonfinite"
+        )
         return
     if not finite.any():
         return
@@ -192,8 +189,9 @@ def allowance(
     Args:
         dtype: of the case: float64 or float32.
         want: expected values, float64.
-        moved: gives the expected values after nudging the inputs; costly, so called only when needed.
-        deviation: absolute, from the expected values; when it is already small enough nothing more is measured.
+        moved: gives the expected values after nudging the inputs; costly, so called when needed.
+        deviation: absolute, from the expected values; when it is small enough, nothing more is
+            measured.
     """
     finite = np.isfinite(want)
     scale = float(np.abs(want[finite]).max(initial=0.0))
@@ -251,11 +249,16 @@ def _scalar(result: str, observed: Any, expected: Expected, *, exact: bool) -> I
         if abs(got - want) > RELATIVE_BF16 * abs(want):
             yield _different(result, got, want, RELATIVE_BF16 * abs(want))
         return
-    target = np.asarray(want)
-    allowed = 0.0 if exact else allowance(
-        expected.dtype, target, lambda: [np.asarray(float(m)) for m in expected.moved()], np.asarray(abs(got - want))
-    )  # fmt: skip
-    if abs(got - want) > allowed:
+    off = abs(got - want)
+    allowed = 0.0
+    if not exact:
+        allowed = allowance(
+            expected.dtype,
+            np.asarray(want),
+            lambda: [np.asarray(float(m)) for m in expected.moved()],
+            np.asarray(off),
+        )
+    if off > allowed:
         yield _different(result, got, want, allowed or None)
 
 
@@ -359,7 +362,7 @@ LOOSE = {"float64": 1e-9, "float32": 1e-4, "bfloat16": 5e-2, "float16": 5e-2}
 
 
 def same_value(a: Any, b: Any, dtype: str = "float64") -> bool:  # noqa: ANN401 any results
-    """Whether two results are the same number for number, up to what two ways of computing them differ by.
+    """Whether two results are the same, up to what two ways of computing them differ by.
 
     Args:
         a: a result.

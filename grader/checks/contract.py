@@ -1,9 +1,9 @@
 """Check `contract`: the manners that a caller relies on.
 
 - Inputs are as they were after every step, not only at the end.
-- A result shares no memory with an input, keeps its value through later steps and calls, and is not the
-  same object that another call returns.
-- Two callers in turn do not disturb each other: what one step leaves for the next is not in a global.
+- A result shares no memory with an input, keeps its value through later steps and calls, and is not
+  the same object that another call returns.
+- Two callers in turn do not disturb each other: what one step leaves for the next is in no global.
 - Any strides, and inputs that may not be written to, give the same values.
 """
 
@@ -57,7 +57,8 @@ def _manners(
     for result, name in outcome.shared:
         if result in check.results:
             yield Finding(
-                f"{result} shares its memory with {name}: writing to one changes the other (case {case.name})"
+                f"{result} shares its memory with {name}: "
+                f"writing to one changes the other (case {case.name})"
             )
     for result, index in outcome.stale:
         if result in check.results:
@@ -79,7 +80,8 @@ def _in_turn(bench: Bench, check: ContractCheck, case: CaseRecipe) -> Iterator[F
     for name in common:
         if name in check.results:
             yield Finding(
-                f"{name} of one call is overwritten by the next: two calls return the same memory (case {case.name})"
+                f"{name} of one call is overwritten by the next: "
+                f"two calls return the same memory (case {case.name})"
             )
     for turn, outcome in zip(turns, outcomes, strict=True):
         yield from _manners(bench, check, case, outcome)
@@ -95,8 +97,8 @@ def _in_turn(bench: Bench, check: ContractCheck, case: CaseRecipe) -> Iterator[F
                 )
                 continue
             yield Finding(
-                f"{name} is right in a first call and wrong when calls take turns: something is kept "
-                f"outside of what the steps hand on (case {case.name})",
+                f"{name} is right in a first call and wrong when calls take turns: "
+                f"something is kept outside of what the steps hand on (case {case.name})",
                 mismatch=mismatch(fault, case),
             )
 
@@ -132,7 +134,8 @@ def _layouts(bench: Bench, check: ContractCheck, case: CaseRecipe) -> Iterator[F
                 return
             step = steps[error.step].function if error.step is not None else "your code"
             yield Finding(
-                f"{step} raises {error.raised.type} when the arrays are {_words(layout)} (case {case.name})",
+                f"{step} raises {error.raised.type} when the arrays are {_words(layout)} "
+                f"(case {case.name})",
                 raised=error.raised,
             )
             continue

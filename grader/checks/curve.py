@@ -25,7 +25,8 @@ def check_curve(bench: Bench, check: CurveCheck) -> CheckResult:
         points = series(observed)
         if points is None or len(points) != len(wanted):
             return Finding(
-                f"{check.of} is {describe(observed)}, expected {len(wanted)} numbers (case {case.name})"
+                f"{check.of} is {describe(observed)}, "
+                f"expected {len(wanted)} numbers (case {case.name})"
             )
         exhibit = Curve(points, wanted)
         bad = [i for i, v in enumerate(points) if not np.isfinite(v)]
@@ -47,11 +48,16 @@ def check_curve(bench: Bench, check: CurveCheck) -> CheckResult:
                 1,
                 len(points),
             )
-            sentence = f"{check.of} ends at {number(last)} after {len(points)} steps, expected below {number(check.ends_below)}"
-            return Finding(f"{sentence} (case {case.name})", mismatch=where, exhibit=exhibit)
+            return Finding(
+                f"{check.of} ends at {number(last)} after {len(points)} steps, "
+                f"expected below {number(check.ends_below)} (case {case.name})",
+                mismatch=where,
+                exhibit=exhibit,
+            )
         if check.falls and not last < points[0]:
             return Finding(
-                f"{check.of} does not fall: {number(points[0])} at first, {number(last)} after {len(points)} steps (case {case.name})",
+                f"{check.of} does not fall: {number(points[0])} at first, "
+                f"{number(last)} after {len(points)} steps (case {case.name})",
                 exhibit=exhibit,
             )
         return None

@@ -61,7 +61,7 @@ def grids(bench: Bench, case: CaseRecipe, fault: Fault, show: Show) -> Grids | N
     for name in show.inputs:
         value = drawn.get(name)
         if isinstance(value, np.ndarray) and value.ndim:
-            panels.append(_beside(name, value, observed.shape, index, window, result=fault.result))
+            panels.append(_beside(name, value, observed.shape, index, window))
     panels.append(_slice(f"{fault.result}, yours", observed, index, wrong))
     panels.append(_slice(f"{fault.result}, expected", expected, index, None))
     return Grids(tuple(panels))
@@ -78,7 +78,7 @@ def _window(show: Show, drawn: dict[str, Any]) -> tuple[int, int, int] | None:
 
 
 def _plane(array: Array, index: tuple[int, ...]) -> tuple[Array, tuple[int, int], str]:
-    """The 2-D slice around an index: the last two axes; the place in it, and what it is a slice of."""
+    """The last two axes around an index, the place in them, and what they are a slice of."""
     if array.ndim == 1:
         return array[None, :], (0, index[-1]), ""
     lead = index[:-2]
@@ -131,10 +131,8 @@ def _beside(
     shape: tuple[int, ...],
     index: tuple[int, ...],
     window: tuple[int, int, int] | None,
-    *,
-    result: str,
 ) -> Panel:
-    """An input, cut to the same place as the result; the window that the entry belongs to is in focus."""
+    """An input, cut to the place of the result's entry, with the entry's window in focus."""
     if value.ndim != len(shape) or value.ndim < 2:
         place = tuple(min(i, n - 1) for i, n in zip(index[: value.ndim], value.shape, strict=False))
         place += (0,) * (value.ndim - len(place))

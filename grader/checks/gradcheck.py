@@ -1,8 +1,9 @@
-"""Check `gradcheck`: gradients agree with differences of the reference's forward, and conserve what they must.
+"""Check `gradcheck`: gradients agree with numerical differences, and conserve what they must.
 
-The differences are taken of the *reference's* forward: a forward that is wrong in the same way as its
-backward cannot vouch for itself.  Where the function has kinks (a maximum), inputs keep their distance
-from them and the step stays below it; at a tie no difference exists, and the conservation laws hold instead.
+The differences are taken of the *reference's* forward: a forward that is wrong in the same way as
+its backward cannot vouch for itself.  Where the function has kinks (a maximum), inputs keep their
+distance from them and the step stays below it; at a tie no difference exists, and the conservation
+laws hold instead.
 
 Tolerance: 1e-7 of the largest gradient plus 20 times the estimated error of the difference itself.
 """
@@ -81,7 +82,7 @@ def _compare(
     bench: Bench,
     case: CaseRecipe,
     name: str,
-    observed: Any,
+    observed: Any,  # noqa: ANN401 any result
     numeric: dict[str, Array],
 ) -> Finding | None:
     want, error = numeric["value"], numeric["error"]
@@ -99,10 +100,11 @@ def _compare(
     size = np.where(wrong, np.nan_to_num(np.abs(got - want), nan=np.inf), -1.0)
     index = tuple(int(i) for i in np.unravel_index(int(np.argmax(size)), wrong.shape))
     mine, theirs = numbers_apart(got[index], want[index])
+    count, total = int(wrong.sum()), int(wrong.size)
     fault = Fault(
         name,
-        f"{name} disagrees with differences of the forward in {int(wrong.sum())} of {wrong.size} entries",
-        "values", mine, theirs, band(float(allowed[index])), index, int(wrong.sum()), int(wrong.size),
+        f"{name} disagrees with differences of the forward in {count} of {total} entries",
+        "values", mine, theirs, band(float(allowed[index])), index, count, total,
         (got, want, wrong),
     )  # fmt: skip
     return Finding(

@@ -1,6 +1,7 @@
 """Checks of an autograd graph: where a tensor comes from, what it keeps, and what it costs.
 
-Bytes and FLOPs are counts (see `worker.autograd`): the same on every machine, and decided without tolerance.
+Bytes and FLOPs are counts (see `worker.autograd`): the same on every machine, and decided without
+tolerance.
 """
 
 from __future__ import annotations
@@ -67,10 +68,12 @@ def check_graph(bench: Bench, check: GraphCheck) -> CheckResult:
             )
         if found.startswith(("CheckpointFunction", "_CheckpointFrame")):
             return Finding(
-                f"{check.of} comes from torch.utils.checkpoint, not from an autograd.Function of yours"
+                f"{check.of} comes from torch.utils.checkpoint, "
+                "not from an autograd.Function of yours"
             )
         return Finding(
-            f"{check.of} comes from {found}, not from an autograd.Function of yours (case {case.name})"
+            f"{check.of} comes from {found}, "
+            f"not from an autograd.Function of yours (case {case.name})"
         )
 
     return tally(bench, check, judge)

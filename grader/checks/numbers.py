@@ -1,6 +1,7 @@
 """Check `numbers`: a dict of named quantities, judged part by part.
 
-A right total from wrong parts fails, and the breakdown says which part is missing, halved or doubled.
+A right total from wrong parts fails, and the breakdown says which part is missing, halved or
+doubled.
 """
 
 from __future__ import annotations
@@ -27,7 +28,8 @@ def check_numbers(bench: Bench, check: NumbersCheck) -> CheckResult:
         expected = bench.truth(check.run, case).values[check.of]
         if not isinstance(observed, dict):
             return Finding(
-                f"{check.of} is {describe(observed)}, expected a dict with {', '.join(check.parts)} (case {case.name})"
+                f"{check.of} is {describe(observed)}, "
+                f"expected a dict with {', '.join(check.parts)} (case {case.name})"
             )
         missing = [p for p in check.parts if p not in observed]
         extra = [str(p) for p in observed if p not in check.parts]

@@ -1,4 +1,4 @@
-"""Check `outputs`: results agree with the reference in type, shape, dtype, finiteness and values."""
+"""Check `outputs`: results agree with the reference in type, shape, dtype and values."""
 
 from __future__ import annotations
 

@@ -1,12 +1,12 @@
 """Check `performance`: CPU time of a run as a multiple of the reference's, decided statistically.
 
-Both programs run the same fresh inputs in alternating order; each pair says whether the submission took more
-than the allowed multiple; the check stops when one side leads by five (a sequential probability ratio
-test with p = 0.2 against 0.8 and both errors at 1e-3: Wald, "Sequential Analysis", 1947).  When the pairs run
-out first it is *inconclusive*, which fails nobody.
+Both programs run the same fresh inputs in alternating order; each pair says whether the submission
+took more than the allowed multiple; the check stops when one side leads by five (a sequential
+probability ratio test with p = 0.2 against 0.8 and both errors at 1e-3: Wald, "Sequential
+Analysis", 1947).  When the pairs run out first it is *inconclusive*, which fails nobody.
 
-Time is CPU time of the worker's process read from outside, less what the exchange itself costs, which is
-measured on the trusted worker.  Machine load moves it by a few per cent.
+Time is CPU time of the worker's process read from outside, less what the exchange itself costs,
+which is measured on the trusted worker.  Machine load moves it by a few per cent.
 """
 
 from __future__ import annotations
@@ -131,7 +131,8 @@ def _pair(
                 is not None
             ):
                 return Finding(
-                    f"{name} is wrong on the inputs of case {case.name}, so its time does not count",
+                    f"{name} is wrong on the inputs of case {case.name}, "
+                    "so its time does not count",
                     Verdict.SKIPPED,
                 )
     race.add(mine, theirs)

@@ -1,7 +1,7 @@
 """Check `state`: bytes that one function keeps for another.
 
-Two witnesses: every byte reachable from the object, and the bytes that the steps left allocated.  The second
-also sees what hides in a global; it allows for the interpreter's own small objects.
+Two witnesses: every byte reachable from the object, and the bytes that the steps left allocated.
+The second also sees what hides in a global; it allows for the interpreter's own small objects.
 """
 
 from __future__ import annotations

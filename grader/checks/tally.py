@@ -64,7 +64,7 @@ def tally(
     Args:
         bench: the programs and cases.
         check: what is tried.
-        judge: finds what is wrong on one case; its ProgramError and WorkerError are the submission's.
+        judge: finds what is wrong on one case; what it raises is the submission's doing.
         figures: measured numbers; read after the last case.
         good: the sentence of a pass; the cases when empty.
 
@@ -109,7 +109,10 @@ def _result(
     alike = [f for _, f in findings if f.subject == first.subject and f.verdict == first.verdict]
     message = first.sentence
     if len(alike) > 1 and first.subject:
-        message = f"{first.subject} differs in {len(alike)} of {len(cases)} cases; the smallest is {case.name}"
+        message = (
+            f"{first.subject} differs in {len(alike)} of {len(cases)} cases; "
+            f"the smallest is {case.name}"
+        )
     elif first.subject:
         message = f"{first.sentence} in case {case.name}"
     return CheckResult(

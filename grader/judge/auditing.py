@@ -1,7 +1,7 @@
 """Prove a question: right passes, wrong does not, and every wrong idea is called by its name.
 
-Every program goes through every check, needs or no needs, so that what each check can tell is known; what a
-grade would have skipped is worked out afterwards.
+Every program goes through every check, needs or no needs, so that what each check can tell is
+known; what a grade would have skipped is worked out afterwards.
 """
 
 from __future__ import annotations
@@ -199,7 +199,8 @@ def _problems(question: Question, subjects: Sequence[_Subject]) -> list[str]:
                 found = ", ".join(named) or "nothing"
                 wanted = ", ".join(sorted(expected)) or "nothing"
                 problems.append(
-                    f"{subject.name} is diagnosed as {found} on seed number {i + 1}, expected {wanted}"
+                    f"{subject.name} is diagnosed as {found} on seed number {i + 1}, "
+                    f"expected {wanted}"
                 )
     return list(dict.fromkeys(problems))
 

@@ -71,7 +71,7 @@ def diagnose(bench: Bench, checks: Sequence[CheckResult]) -> tuple[Named, ...]:
         c: differing
         for c in everything
         # A measure within its budget is not wrong, however much it differs from the reference's.
-        if (c.measured_by is None or c.name not in passed)
+        if (c.measured_by is None or c.measured_by.id not in passed)
         and (differing := list(_differing(bench, reference, c)))
     }
     if not wrong:
@@ -106,8 +106,11 @@ def components(bench: Bench) -> list[Component]:
                 wanted = list(check.results)
             case model.GradcheckCheck():
                 wanted = list(check.gradients.values())
-            case model.NumbersCheck() | model.CurveCheck():
+            case model.NumbersCheck():
                 wanted = [check.of]
+            case model.CurveCheck():
+                measured.append(Component(check.of, check.run, tuple(names), check))
+                continue
             case (
                 model.StateCheck() | model.GraphCheck() | model.FlopsCheck() | model.ContractCheck()
             ):
@@ -127,7 +130,7 @@ def components(bench: Bench) -> list[Component]:
 
 
 def _by_style(component: Component) -> bool:
-    """Whether a component also depends on how the same idea is written: the peak of temporaries does."""
+    """Whether a component depends on how an idea is written too: the peak of temporaries does."""
     check = component.measured_by
     return isinstance(check, model.MemoryCheck) and check.quantity == "peak"
 
@@ -141,7 +144,7 @@ def observe(bench: Bench, component: Component, case: CaseRecipe) -> Any:  # noq
     """What the bench's submission gives for a component on one case; a fault becomes a text."""
     try:
         match component.measured_by:
-            case None:
+            case None | model.CurveCheck():
                 return bench.observed(component.run, case).values.get(component.name)
             case model.StateCheck() as check:
                 return _Count(measure_state(bench, check, case))

@@ -1,6 +1,7 @@
 """Grade one submission: start both programs, carry out the checks, name the misconception.
 
-The whole of a grade can be read in `grade` below; everything it decides with is plain data from workers.
+The whole of a grade can be read in `grade` below; all that it decides with is plain data from
+workers.
 """
 
 from __future__ import annotations
@@ -12,9 +13,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from grader.judge.pair import Pair
 from grader.model.report import CheckResult, Raised, Report
 from grader.model.verdict import Verdict
-from grader.judge.pair import Pair
 from grader.programs.process import Overran, WorkerError, isolation_level
 from grader.programs.program import Loaded, Program, ProgramError
 
@@ -110,7 +111,7 @@ def _examined(
 
 
 def carry_out(bench: Bench) -> tuple[CheckResult, ...]:
-    """Run the checks in order; skip those whose needs did not pass, and all once the process is gone."""
+    """Run the checks in order, but not those whose needs did not pass or whose process is gone."""
     from grader.checks import run_check
     from grader.checks.tally import Stopped
 
@@ -183,7 +184,8 @@ def _unloadable(error: ProgramError, question: Question) -> tuple[Verdict, str, 
 def _incomplete(loaded: Loaded) -> tuple[Verdict, str, Raised | None] | None:
     if loaded.missing:
         found = [name for name in loaded.defined if name not in loaded.missing]
-        text = f"expected {_listed(loaded.missing)}, found {_listed(found) if found else 'no functions'}"
+        listed = _listed(found) if found else "no functions"
+        text = f"expected {_listed(loaded.missing)}, found {listed}"
         return Verdict.ERROR, text + _near(loaded.missing, found), None
     if loaded.uncallable:
         name, kind = loaded.uncallable[0]

@@ -1,4 +1,4 @@
-"""The two workers of a grade, started before anybody knows much: they import while the judge reads the question."""
+"""The two workers of a grade, started early: they import while the judge reads the question."""
 
 from __future__ import annotations
 

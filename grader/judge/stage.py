@@ -1,6 +1,7 @@
 """Two workers that outlive a grade: for auditing a bank's own programs one after another.
 
-What a class or a watch needs too, but for code that the bank vouches for: programs share a process here.
+What a class or a watch needs too, but for code that the bank vouches for: programs share a process
+here.
 """
 
 from __future__ import annotations

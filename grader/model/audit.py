@@ -1,4 +1,4 @@
-"""What an audit of a question found: which check kills which variant, and what diagnosis calls it."""
+"""What an audit of a question found: which check kills which variant, and how each is named."""
 
 from __future__ import annotations
 

@@ -80,8 +80,8 @@ def _summary(report: AuditReport) -> str:
     ideas = {row.misconception for row in report.rows if row.misconception is not None}
     if report.ok:
         return (
-            f"the reference passes, the starter does not, {len(ideas)} misconceptions are killed by the "
-            "checks that claim them and named, no check is idle"
+            f"the reference passes, the starter does not, {len(ideas)} misconceptions are killed "
+            "by the checks that claim them and named, no check is idle"
         )
     count = len(report.problems)
     return f"{count} problem{'' if count == 1 else 's'}: the question is not ready"

@@ -25,7 +25,7 @@ _OURS = {
 
 
 def check_lines(checks: Sequence[CheckResult], width: int) -> list[Text]:
-    """Verdict, id and sentence of every check, in columns; those skipped for one reason share a line."""
+    """Verdict, id and sentence of every check in columns; one line for all skipped alike."""
     groups: dict[str, list[CheckResult]] = {}
     for check in checks:
         if check.verdict is Verdict.SKIPPED and check.blocked_by:
