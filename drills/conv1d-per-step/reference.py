@@ -100,7 +100,7 @@ def _bias_gradient(grad_y):
 def _input_gradient(grad_y, w, padded_shape, stride):
     """Return the gradient of the padded input, of shape padded_shape (N, Cin, P).
 
-    It adds one tap k at a time: the T positions t * stride + k differ, so a slice can take them all.
+    It adds one tap k at a time: the T positions t * stride + k differ, so one slice takes them all.
     """
     steps, kernel = grad_y.shape[2], w.shape[2]
     per_tap = np.einsum("not,ock->knct", grad_y, w, optimize=True)

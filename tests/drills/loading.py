@@ -1,4 +1,4 @@
-"""Load drill files by path, the way a worker layers them, for tests that compare them with an oracle."""
+"""Load drill files by path and layer them as a worker does, to compare them with an oracle."""
 
 from __future__ import annotations
 

@@ -330,7 +330,7 @@ def matmul_flops(block: Block, tensors: list[Tensor]) -> int:
 
 
 def wide(dtype: torch.dtype = torch.float32) -> list[Tensor]:
-    """Return the inputs of the memory cases: N = 512, D = 64, F = 256."""
+    """Return inputs of N = 512, D = 64, F = 256, large enough for bytes to be all tensors."""
     return trained(inputs((ROWS, WIDTH), HIDDEN, dtype))
 
 
