@@ -33,6 +33,9 @@ def problems(question: Question) -> Iterator[Problem]:
                         f"checks[{i}].needs: expected the id of an earlier check", needed, ids[:i]
                     ),
                 )
+            elif not check.stretch and spec.checks[ids.index(needed)].stretch:
+                where = f"checks[{i}].needs"
+                yield (*at, "needs"), f"{where}: {check.id} decides, but needs the stretch {needed}"
         if check.run not in question.runs:
             yield (
                 (*at, "run"),

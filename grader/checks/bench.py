@@ -6,7 +6,8 @@ program once for every run and case, and remembers.  Checks never see a process.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+import contextlib
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -32,6 +33,15 @@ NUDGES = ("nudge-1", "nudge-2")  # every value moved by one unit in its last pla
 
 class BankFault(Exception):
     """The reference or the spec fails: no fault of the submission's."""
+
+
+@contextlib.contextmanager
+def trusting(what: str) -> Iterator[None]:
+    """Whatever goes wrong inside is the bank's fault: the reference's code runs there."""
+    try:
+        yield
+    except (ProgramError, WorkerError) as error:
+        raise BankFault(f"{what}: {error}") from None
 
 
 @dataclass(slots=True)
@@ -109,10 +119,8 @@ class Bench:
             if not set(free_names(needed)) <= drawn.keys():
                 continue
             inputs = {n: self._spec(case, n, drawn[n], NATIVE, None) for n in free_names(needed)}
-            try:
+            with trusting(f"the reference fails on case {case.name}"):
                 value = self.reference.run(needed, inputs, [name]).values[name]
-            except (ProgramError, WorkerError) as error:
-                raise BankFault(f"the reference fails on case {case.name}: {error}") from None
             return tuple(array_of(value).shape)
         raise DrawError(f"no run gives {name} from the inputs that come before it")
 
@@ -208,10 +216,8 @@ class Bench:
         Raises:
             BankFault: it does not.
         """
-        try:
+        with trusting(f"the reference fails on case {case.name}"):
             return self.outcome(self.reference, run, case, turn=turn, mode=mode)
-        except (ProgramError, WorkerError) as error:
-            raise BankFault(f"the reference fails on case {case.name}: {error}") from None
 
     def fact(self, key: tuple[str, ...], measure: Callable[[], T]) -> T:
         """Something about the reference and the cases alone, measured once."""

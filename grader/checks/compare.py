@@ -167,7 +167,10 @@ def _numbers(
     deviation = np.where(finite, np.abs(np.where(finite, got - np.where(finite, want, 0), 0)), 0)
     if dtype == "bfloat16":
         norm = float(np.linalg.norm(want[finite]))
-        if float(np.linalg.norm(deviation)) > RELATIVE_BF16 * norm:
+        nonzero = (want == 0) & (got != 0) if zeros else np.zeros(want.shape, bool)
+        if nonzero.any():
+            yield from _report(result, got, want, nonzero, None)
+        elif float(np.linalg.norm(deviation)) > RELATIVE_BF16 * norm:
             allowed = RELATIVE_BF16 * norm / math.sqrt(max(1, int(finite.sum())))
             yield from _report(result, got, want, deviation > allowed, allowed)
         return
@@ -329,7 +332,10 @@ def _of_type(result: str, observed: Any, expected: str, note: str = "") -> Fault
 
 def dict_keys(value: Any) -> str:  # noqa: ANN401 any result
     """The keys of a dict, to be put behind 'a dict'."""
-    return f" with {', '.join(map(str, value)) or 'no keys'}" if isinstance(value, dict) else ""
+    if not isinstance(value, dict):
+        return ""
+    shown = ", ".join(str(key)[:40] for key in list(value)[:8]) or "no keys"
+    return f" with {shown}" + (f" and {len(value) - 8:,} more" if len(value) > 8 else "")
 
 
 def describe(value: Any) -> str:  # noqa: ANN401 any result
@@ -340,10 +346,9 @@ def describe(value: Any) -> str:  # noqa: ANN401 any result
         case Opaque(type=kind):
             return f"{'an' if kind[:1] in 'aeiou' else 'a'} {kind}"
         case Tensor():
-            return f"a {value.dtype} tensor of shape {shape_text(value.values.shape)}"
+            return f"{_article(value.dtype)} tensor of shape {shape_text(value.values.shape)}"
         case np.ndarray():
-            article = "an" if value.dtype.name[:1] in "iu" else "a"
-            return f"{article} {value.dtype.name} array of shape {shape_text(value.shape)}"
+            return f"{_article(value.dtype.name)} array of shape {shape_text(value.shape)}"
         case bool() | np.bool_():
             return str(bool(value))
         case int() | float() | np.integer() | np.floating():
@@ -356,6 +361,10 @@ def describe(value: Any) -> str:  # noqa: ANN401 any result
             return "a dict"
         case _:
             return f"a {type(value).__name__}"
+
+
+def _article(dtype: str) -> str:
+    return f"{'an' if dtype.startswith('int') else 'a'} {dtype}"
 
 
 LOOSE = {"float64": 1e-9, "float32": 1e-4, "bfloat16": 5e-2, "float16": 5e-2}
@@ -390,6 +399,8 @@ def same_value(a: Any, b: Any, dtype: str = "float64") -> bool:  # noqa: ANN401 
         return bool(np.array_equal(x, y))
     arrays = isinstance(a, (np.ndarray, Tensor)) and x.ndim
     loose = LOOSE.get(_dtype(a) if arrays else dtype, LOOSE["float64"])
+    if "c" in x.dtype.kind + y.dtype.kind:
+        x, y = np.stack([x.real, x.imag]), np.stack([y.real, y.imag])
     x, y = x.astype(np.float64), y.astype(np.float64)
     finite = np.isfinite(x) & np.isfinite(y)
     if not bool(np.array_equal(x[~finite], y[~finite], equal_nan=True)):

@@ -132,7 +132,7 @@ def _layouts(bench: Bench, check: ContractCheck, case: CaseRecipe) -> Iterator[F
                     f"{error.message} when the arrays are {_words(layout)} (case {case.name})"
                 )
                 return
-            step = steps[error.step].function if error.step is not None else "your code"
+            step = _who(error.step) if error.step is not None else "your code"
             yield Finding(
                 f"{step} raises {error.raised.type} when the arrays are {_words(layout)} "
                 f"(case {case.name})",

@@ -32,7 +32,7 @@ def check_curve(bench: Bench, check: CurveCheck) -> CheckResult:
         bad = [i for i, v in enumerate(points) if not np.isfinite(v)]
         if bad:
             return Finding(
-                f"{check.of} is {number(points[bad[0]])} from step {bad[0]} on (case {case.name})",
+                f"{check.of} is {number(points[bad[0]])} at step {bad[0]} (case {case.name})",
                 exhibit=exhibit,
             )
         last = points[-1]

@@ -60,7 +60,7 @@ def grids(bench: Bench, case: CaseRecipe, fault: Fault, show: Show) -> Grids | N
     window = _window(show, drawn)
     for name in show.inputs:
         value = drawn.get(name)
-        if isinstance(value, np.ndarray) and value.ndim:
+        if isinstance(value, np.ndarray) and value.ndim and value.size:
             panels.append(_beside(name, value, observed.shape, index, window))
     panels.append(_slice(f"{fault.result}, yours", observed, index, wrong))
     panels.append(_slice(f"{fault.result}, expected", expected, index, None))
@@ -177,6 +177,9 @@ def _beside(
         for c in range(corner[1], corner[1] + kernel)
         if rows.start <= r < rows.stop and columns.start <= c < columns.stop
     )
+    if like_input and len(focus) == plane[rows, columns].size:
+        # A window that is all there is to see points at nothing: point at the entry.
+        focus = frozenset({(at2[0] - rows.start, at2[1] - columns.start)})
     return Panel(
         name, _texts(plane[rows, columns]), frozenset(), focus, _note(note, plane, rows, columns)
     )

@@ -17,15 +17,13 @@ import numpy as np
 from grader.bank.consistency import free_names
 from grader.cases.draw import Array
 from grader.cases.recipe import CaseRecipe
-from grader.checks.bench import PRECISE, BankFault, Bench, array_of, producing
+from grader.checks.bench import PRECISE, Bench, array_of, producing, trusting
 from grader.checks.compare import Fault, describe
 from grader.checks.exhibit import grids, mismatch
 from grader.checks.tally import Finding, tally
 from grader.model.numerals import band, number, numbers_apart, shape_text
 from grader.model.report import CheckResult
 from grader.model.spec import Conserved, GradcheckCheck, Show
-from grader.programs.process import WorkerError
-from grader.programs.program import ProgramError
 
 RELATIVE = 1e-7
 ESTIMATES = 20.0
@@ -44,7 +42,7 @@ def check_gradients(bench: Bench, check: GradcheckCheck) -> CheckResult:
             if found is not None:
                 return found
         for law in check.conserves:
-            found = _conserved(bench, case, law, values)
+            found = _conserved(bench, check.run, case, law, values)
             if found is not None:
                 return found
         return None
@@ -62,7 +60,7 @@ def differences(
     cotangent = None
     if check.cotangent is not None:
         cotangent = array_of(bench.drawn(case)[check.cotangent]).astype(np.float64)
-    try:
+    with trusting(f"the reference cannot be differentiated on case {case.name}"):
         found: Any = bench.reference.gradients(
             steps,
             inputs,
@@ -71,10 +69,6 @@ def differences(
             cotangent=cotangent,
             kinks=check.kinks,
         )
-    except (ProgramError, WorkerError) as error:
-        raise BankFault(
-            f"the reference cannot be differentiated on case {case.name}: {error}"
-        ) from None
     return dict(found)
 
 
@@ -89,7 +83,8 @@ def _compare(
     got = _array(observed)
     if got is None or got.shape != want.shape:
         found = describe(observed)
-        return Finding(f"{name} is {found}, expected an array of shape {shape_text(want.shape)}")
+        wanted = f"floats of shape {shape_text(want.shape)}"
+        return Finding(f"{name} is {found}, expected {wanted} (case {case.name})")
     known = np.isfinite(want)  # entries at -inf have no difference
     scale = float(np.abs(want[known]).max(initial=0.0))
     allowed = RELATIVE * scale + ESTIMATES * error
@@ -122,15 +117,29 @@ def _array(value: Any) -> Array | None:  # noqa: ANN401 any result
     return None
 
 
-def _conserved(bench: Bench, case: CaseRecipe, law: Conserved, values: Any) -> Finding | None:  # noqa: ANN401
+def _conserved(
+    bench: Bench,
+    run: str,
+    case: CaseRecipe,
+    law: Conserved,
+    values: Any,  # noqa: ANN401 results by name
+) -> Finding | None:
     got = _array(values.get(law.sum))
     if got is None:
-        return Finding(f"{law.sum} is {describe(values.get(law.sum))}, expected an array")
+        found = describe(values.get(law.sum))
+        return Finding(f"{law.sum} is {found}, expected floats (case {case.name})")
     axes = tuple(law.over)
+    if got.ndim <= max(axes, default=-1):
+        return Finding(
+            f"{law.sum} has shape {shape_text(got.shape)}, too few axes to sum over {list(axes)} "
+            f"(case {case.name})"
+        )
+    if not np.isfinite(got).all():
+        return Finding(f"{law.sum} holds NaN or infinity (case {case.name})")
     if isinstance(law.equals, str):
         other = bench.drawn(case).get(law.equals)
         if other is None:
-            other = array_of(bench.truth("main", case).values[law.equals])
+            other = array_of(bench.truth(run, case).values[law.equals])
         want = np.asarray(other, np.float64).sum(axis=axes)
         what = f"the sum of {law.equals}"
     else:
@@ -139,12 +148,13 @@ def _conserved(bench: Bench, case: CaseRecipe, law: Conserved, values: Any) -> F
     mine = got.sum(axis=axes)
     if mine.shape != want.shape:
         return Finding(
-            f"the sums of {law.sum} over axes {axes} have shape {shape_text(mine.shape)}"
+            f"{law.sum} summed over axes {list(axes)} has shape {shape_text(mine.shape)}, "
+            f"expected {shape_text(want.shape)} (case {case.name})"
         )
     scale = float(np.abs(got).sum(axis=axes).max(initial=0.0)) + float(
         np.abs(want).max(initial=0.0)
     )
-    epsilon = float(np.finfo(np.float32 if case.dtype == "float32" else np.float64).eps)
+    epsilon = {"float32": 2.0**-23, "bfloat16": 2.0**-7}.get(case.dtype, 2.0**-52)
     allowed = max(RELATIVE if case.dtype == "float64" else 0.0, 64 * epsilon) * scale
     off = np.abs(mine - want)
     if bool((off <= allowed).all()):
@@ -153,8 +163,8 @@ def _conserved(bench: Bench, case: CaseRecipe, law: Conserved, values: Any) -> F
         int(i)
         for i in np.unravel_index(int(np.nanargmax(np.nan_to_num(off, nan=np.inf))), off.shape)
     )
-    place = f"{list(at)}" if at else ""
+    place = f" at {list(at)}" if at else ""
     return Finding(
         f"{law.sum} summed over axes {list(axes)} is {number(float(mine[at]))}, expected {what}, "
-        f"{number(float(want[at]))}, at {place} in case {case.name}"
+        f"{number(float(want[at]))}{place} in case {case.name}"
     )

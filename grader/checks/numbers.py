@@ -102,4 +102,6 @@ def _note(observed: float, expected: float) -> str:
     for known, word in words.items():
         if math.isclose(ratio, known, rel_tol=1e-9):
             return word
+    if math.isclose(ratio, 1.0, rel_tol=1e-3):
+        return f"off by {number(observed - expected)}"
     return f"{number(ratio)} times" if 0.001 < abs(ratio) < 1000 else "wrong"

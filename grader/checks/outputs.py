@@ -69,6 +69,6 @@ def _precision(fault: Fault) -> str:
     # float32 rounds at 6e-8 of a number; sums of a few thousand reach 1e-6.
     return (
         "; it is right to about 7 digits: is part of it computed in float32?"
-        if 0 < worst < 1e-6 * scale
+        if 1e-10 * scale < worst < 1e-6 * scale
         else ""
     )

@@ -77,7 +77,7 @@ def tally(
         try:
             found = judge(case)
         except ProgramError as error:
-            found = raised(bench, check, case, error)
+            found = raised(bench, case, error)
         except WorkerError as failure:
             verdict = Verdict.LIMIT if isinstance(failure, Overran) else Verdict.ERROR
             found = Finding(f"your code {failure} (case {case.name})", verdict)
@@ -136,10 +136,9 @@ def _line(bench: Bench, case: CaseRecipe, run: str) -> str:
     return f"{case.about}: {line}" if case.about else line
 
 
-def raised(bench: Bench, check: AnyCheck, case: CaseRecipe, error: ProgramError) -> Finding:
+def raised(bench: Bench, case: CaseRecipe, error: ProgramError) -> Finding:
     """A finding about an exception of the submission, or about a result of the wrong form."""
-    steps = bench.steps(check.run)
-    step = steps[error.step] if error.step is not None and error.step < len(steps) else None
+    step = error.step
     if error.raised is None:
         return Finding(f"{error.message} (case {case.name})")
     verdict = Verdict.LIMIT if error.out_of_memory else Verdict.ERROR

@@ -118,7 +118,8 @@ def carry_out(bench: Bench) -> tuple[CheckResult, ...]:
     done: dict[str, CheckResult] = {}
     gone: str | None = None
     for check in bench.question.spec.checks:
-        blocking = next((n for n in check.needed if done[n].verdict is not Verdict.PASS), gone)
+        good = {Verdict.PASS, Verdict.INCONCLUSIVE}
+        blocking = next((n for n in check.needed if done[n].verdict not in good), gone)
         if blocking is not None:
             reason = "the process was stopped in" if gone == blocking else "needs"
             done[check.id] = CheckResult(
@@ -141,9 +142,13 @@ def carry_out(bench: Bench) -> tuple[CheckResult, ...]:
 def overall(checks: Sequence[CheckResult]) -> Verdict:
     """The verdict of all checks that decide: the first that is neither a pass nor open."""
     fine = {Verdict.PASS, Verdict.INCONCLUSIVE, Verdict.SKIPPED}
+    by_id = {check.id: check for check in checks}
     for check in checks:
-        if not check.stretch and check.verdict not in fine:
-            return check.verdict
+        root = check
+        while root.verdict is Verdict.SKIPPED and root.blocked_by in by_id:
+            root = by_id[root.blocked_by]  # what was never tried is no better than what stopped it
+        if not check.stretch and root.verdict not in fine:
+            return root.verdict
     return Verdict.PASS
 
 
@@ -163,7 +168,7 @@ def _unloadable(error: ProgramError, question: Question) -> tuple[Verdict, str, 
     raised = error.raised
     if raised is None:
         return Verdict.ERROR, error.message, None
-    if raised.type in {"SyntaxError", "IndentationError", "TabError"}:
+    if raised.type in {"SyntaxError", "IndentationError", "TabError"} and _of_the_file(raised):
         if "codec can't decode" in raised.message or "Non-UTF-8" in raised.message:
             return Verdict.ERROR, f"the file is not UTF-8 text: {raised.message}", None
         line = f" at line {raised.frames[0].line}" if raised.frames else ""
@@ -179,6 +184,11 @@ def _unloadable(error: ProgramError, question: Question) -> tuple[Verdict, str, 
             raised,
         )
     return Verdict.ERROR, f"loading the file raised {raised.type}: {raised.message}", raised
+
+
+def _of_the_file(raised: Raised) -> bool:
+    """Whether a syntax error is about the file's text, and not one that its code raised."""
+    return raised.column is not None or not raised.frames
 
 
 def _incomplete(loaded: Loaded) -> tuple[Verdict, str, Raised | None] | None:

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import contextlib
-from types import TracebackType
-from typing import Self
 
+from grader.programs.closing import Closing
 from grader.programs.process import Worker
 
 
-class Pair:
+class Pair(Closing):
     """One worker for the submission, and one for the reference and the misconceptions."""
 
     def __init__(self, *, torch: bool) -> None:
@@ -19,19 +18,6 @@ class Pair:
             self.theirs = stack.enter_context(Worker(torch=torch))
             self.ours = stack.enter_context(Worker(torch=torch))
             self._stack = stack.pop_all()
-
-    def __enter__(self) -> Self:
-        """Return the pair."""
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        value: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        """End both."""
-        self.close()
 
     def close(self) -> None:
         """End both, with all that they started."""

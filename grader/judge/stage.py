@@ -7,10 +7,10 @@ here.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from types import TracebackType
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING
 
 from grader.checks.bench import BankFault, Bench
+from grader.programs.closing import Closing
 from grader.programs.process import Worker, WorkerError
 from grader.programs.program import Program, ProgramError
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 HOUR = 3600  # CPU seconds of a worker that examines hundreds of programs
 
 
-class Stage:
+class Stage(Closing):
     """The reference in one worker, and one program after another in a second."""
 
     def __init__(self, question: Question) -> None:
@@ -39,19 +39,6 @@ class Stage:
         except BaseException:
             self.close()
             raise
-
-    def __enter__(self) -> Self:
-        """Return the stage."""
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        value: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        """End both workers."""
-        self.close()
 
     def close(self) -> None:
         """End both workers."""

@@ -21,8 +21,9 @@ import tempfile
 import time
 from collections.abc import Iterator
 from pathlib import Path
-from types import TracebackType
-from typing import Any, Self
+from typing import Any
+
+from grader.programs.closing import Closing
 
 BOOT = Path(__file__).parent / "worker" / "boot.py"
 START_SECONDS = 30.0  # importing torch from a cold disk; numpy takes a tenth of a second
@@ -65,7 +66,7 @@ def isolation_level() -> str:
     return "limited" if sys.platform == "linux" else "process"
 
 
-class Worker:
+class Worker(Closing):
     """One process that runs programs.  Use it as a context manager."""
 
     def __init__(self, *, torch: bool, cpu_seconds: int = 120) -> None:
@@ -111,19 +112,6 @@ class Worker:
     def pid(self) -> int:
         """The process's id."""
         return self.process.pid
-
-    def __enter__(self) -> Self:
-        """Return the worker."""
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        value: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        """End the process."""
-        self.close()
 
     def ask(
         self, request: dict[str, Any], *, seconds: float = CALL_SECONDS, reply_bytes: int = 1 << 20

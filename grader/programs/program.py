@@ -18,8 +18,10 @@ ROOM = 1 << 20  # bytes a reply may hold beyond twice what was sent
 class ProgramError(Exception):
     """The program raised, or returned what a step cannot use."""
 
-    def __init__(self, message: str, raised: Raised | None = None, step: int | None = None) -> None:
-        """Store a sentence, and the exception with the program's own frames when there was one."""
+    def __init__(
+        self, message: str, raised: Raised | None = None, step: Step | None = None
+    ) -> None:
+        """Store a sentence, the step, and the exception with the program's own frames, if any."""
         super().__init__(message)
         self.message = message
         self.raised = raised
@@ -93,13 +95,14 @@ class Program:
                 uncallable=tuple((str(n), str(t)) for n, t in reply["uncallable"]),
                 defined=tuple(str(n) for n in reply["defined"]),
             )
-        except (KeyError, TypeError, ValueError):
+        except (KeyError, TypeError, ValueError, OverflowError):
             raise Garbled("broke the protocol: not a reply to load") from None
         return self.loaded
 
     def run(self, steps: Sequence[Step], inputs: Inputs, want: Sequence[str]) -> Outcome:
         """Run the steps and return the wanted results."""
-        reply = self._ask({"op": "run", **self._about(steps, inputs), "want": list(want)}, inputs)
+        request = {"op": "run", **self._about(steps, inputs), "want": list(want)}
+        reply = self._ask(request, inputs, steps=steps)
         return _outcome(reply)
 
     def interleave(
@@ -117,7 +120,7 @@ class Program:
             "inputs": [_plain(i) for i in inputs],
             "want": list(want),
         }
-        reply = self._ask(request, *inputs)
+        reply = self._ask(request, *inputs, steps=steps)
         runs, common = reply.get("runs"), reply.get("common")
         if not isinstance(runs, list) or len(runs) != len(inputs) or not isinstance(common, list):
             raise Garbled("broke the protocol: not a reply to interleave")
@@ -128,7 +131,8 @@ class Program:
     ) -> tuple[Outcome, int]:
         """Run the steps once and return their results and the worker's CPU time, in nanoseconds."""
         before = self.worker.cpu_nanoseconds()
-        reply = self._ask({"op": "time", **self._about(steps, inputs), "want": list(want)}, inputs)
+        request = {"op": "time", **self._about(steps, inputs), "want": list(want)}
+        reply = self._ask(request, inputs, steps=steps)
         after = self.worker.cpu_nanoseconds()
         own = reply.get("spent")
         if before is None or after is None:
@@ -154,14 +158,15 @@ class Program:
             "cotangent": cotangent,
             "kinks": kinks,
         }
-        found: Mapping[str, Mapping[str, Any]] = self._ask(request, inputs, inputs, seconds=60)[
-            "gradients"
-        ]
+        found: Mapping[str, Mapping[str, Any]] = self._ask(
+            request, inputs, inputs, steps=steps, seconds=60
+        )["gradients"]
         return found
 
     def state(self, steps: Sequence[Step], inputs: Inputs, of: str) -> tuple[int, int]:
         """Bytes reachable from a result, and bytes left allocated besides the other results."""
-        reply = self._ask({"op": "state", **self._about(steps, inputs), "of": of}, seconds=30)
+        request = {"op": "state", **self._about(steps, inputs), "of": of}
+        reply = self._ask(request, steps=steps, seconds=30)
         reachable, allocated = reply.get("reachable"), reply.get("allocated")
         if not isinstance(reachable, int) or not isinstance(allocated, int):
             raise Garbled("broke the protocol: not a reply to state")
@@ -184,14 +189,14 @@ class Program:
             "without": list(without),
             "of": of,
         }
-        reply = self._ask(request, seconds=60)
+        reply = self._ask(request, steps=steps, seconds=60)
         try:
             value = reply["value"]
             details = tuple((str(what), int(size)) for what, size in reply["details"])
             elements = int(reply.get("elements", 0))
-        except (KeyError, TypeError, ValueError):
+        except (KeyError, TypeError, ValueError, OverflowError):
             raise Garbled("broke the protocol: not a reply to measure") from None
-        if not isinstance(value, (int, str)):
+        if type(value) is not (str if quantity == "graph" else int):
             raise Garbled("broke the protocol: not a reply to measure")
         return Measured(value, details, elements)
 
@@ -203,7 +208,11 @@ class Program:
         }
 
     def _ask(
-        self, request: dict[str, Any], *sent: Inputs, seconds: float | None = None
+        self,
+        request: dict[str, Any],
+        *sent: Inputs,
+        steps: Sequence[Step] = (),
+        seconds: float | None = None,
     ) -> dict[str, Any]:
         size = sum(_size(spec["value"]) for inputs in sent for spec in inputs.values())
         reply = self.worker.ask(
@@ -213,7 +222,7 @@ class Program:
         )
         if reply["ok"]:
             return reply
-        raise _fault(reply)
+        raise _fault(reply, steps)
 
 
 def _size(value: Any) -> int:  # noqa: ANN401 an input's value
@@ -256,13 +265,14 @@ def _outcome(reply: Mapping[str, Any]) -> Outcome:
             stale=tuple((str(n), int(i)) for n, i in reply.get("stale", ())),
             shared=tuple((str(r), str(i)) for r, i in reply.get("shared", ())),
         )
-    except (KeyError, TypeError, ValueError):
+    except (KeyError, TypeError, ValueError, OverflowError):
         raise Garbled("broke the protocol: not a reply to run") from None
 
 
-def _fault(reply: Mapping[str, Any]) -> Exception:
+def _fault(reply: Mapping[str, Any], steps: Sequence[Step]) -> Exception:
     """The exception that a reply of 'not ok' stands for."""
-    step = reply.get("step") if isinstance(reply.get("step"), int) else None
+    index = reply.get("step")
+    step = steps[index] if isinstance(index, int) and 0 <= index < len(steps) else None
     if isinstance(reply.get("fault"), str):
         return ProgramError(str(reply["fault"])[:2000], step=step)
     raised = reply.get("raised")
@@ -276,7 +286,7 @@ def _fault(reply: Mapping[str, Any]) -> Exception:
                 frames=frames,
                 column=int(column) if isinstance(column, int) else None,
             )
-        except (KeyError, TypeError, ValueError):
+        except (KeyError, TypeError, ValueError, OverflowError):
             return Garbled("broke the protocol: not a fault")
         return ProgramError(f"raised {record.type}", record, step)
     return Garbled(f"broke the process it runs in: {str(reply.get('broken', ''))[-300:]}")

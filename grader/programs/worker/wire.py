@@ -23,6 +23,7 @@ MAX_ITEMS = 20_000  # values in one frame
 JOINED = 1 << 18  # bytes of payload up to which one copy is cheaper than many system calls
 MAX_DIMS = 8
 MAX_TEXT = 1 << 16  # bytes of one text
+MAX_INT = 127  # bytes of one integer: every one of them is also a finite float
 
 NONE, BOOL, INT, FLOAT, TEXT, ARRAY, LIST, TUPLE, DICT, SCALAR, TENSOR, OPAQUE, BIGINT = range(13)
 
@@ -112,8 +113,9 @@ def _encode(value: object, meta: list[bytes], payload: list[Array], depth: int) 
                 meta.append(struct.pack("<Bq", INT, number))
             else:
                 digits = number.to_bytes(number.bit_length() // 8 + 1, "little", signed=True)
-                if len(digits) > MAX_TEXT:
-                    raise WireError("an integer of more than half a million bits")
+                if len(digits) > MAX_INT:
+                    _encode(Opaque("int of more than 300 digits"), meta, payload, depth)
+                    return
                 meta.append(struct.pack("<BI", BIGINT, len(digits)) + digits)
         case float():
             meta.append(struct.pack("<Bd", FLOAT, value))
@@ -148,6 +150,7 @@ def _encode_array(
     tag: int, code: int, array: Array, meta: list[bytes], payload: list[Array]
 ) -> None:
     plain = np.ascontiguousarray(array.view(np.ndarray))
+    plain = plain.astype(plain.dtype.newbyteorder("<"), copy=False)
     if array.ndim > MAX_DIMS:
         raise WireError(f"an array of {array.ndim} dimensions, at most {MAX_DIMS} allowed")
     meta.append(struct.pack(f"<BBB{array.ndim}Q", tag, code, array.ndim, *array.shape))
@@ -242,7 +245,7 @@ class _Reader:
             case 11:
                 return Opaque(self.data(MAX_TEXT).decode("utf-8", "replace"))
             case 12:
-                return int.from_bytes(self.data(MAX_TEXT), "little", signed=True)
+                return int.from_bytes(self.data(MAX_INT), "little", signed=True)
             case _:
                 raise WireError(f"an unknown tag, {tag}")
 
