@@ -142,10 +142,25 @@ def _array(
     if found != wanted:
         yield Fault(result, f"{result} is {found}, expected {wanted}", "dtype", found, wanted)
         return
-    if wanted == "bool" or got.dtype.kind not in "fc" or exact:
+    if got.dtype.kind == "f" and (fault := _nonfinite(result, got, want)) is not None:
+        yield fault
+    elif got.dtype.kind != "f" or exact:
         yield from _report(result, got, want, ~_equal(got, want), None)
-        return
-    yield from _numbers(result, got, _values(expected.precise), wanted, expected, zeros=zeros)
+    else:
+        precise = _values(expected.precise)
+        yield from _numbers(result, got, precise, wanted, expected, zeros=zeros)
+
+
+def _nonfinite(result: str, got: Array, want: Array) -> Fault | None:
+    """NaN or infinity where a number is expected, or the other way round."""
+    odd = np.where(np.isfinite(want), ~np.isfinite(got), ~_equal(got, want))
+    if not odd.any():
+        return None
+    index = _first(odd)
+    fault = next(_report(result, got, want, odd, None, index))
+    mine, theirs = number(float(got[index])), number(float(want[index]))
+    sentence = f"{result} holds {mine} where {theirs} is expected"
+    return replace(fault, sentence=sentence, kind="nonfinite")
 
 
 def _numbers(
@@ -153,14 +168,8 @@ def _numbers(
 ) -> Iterator[Fault]:
     got, want = got.astype(np.float64), want.astype(np.float64)
     finite = np.isfinite(want)
-    odd = np.where(finite, ~np.isfinite(got), ~_equal(got, want))
-    if odd.any():
-        index = _first(odd)
-        fault = next(_report(result, got, want, odd, None, index))
-        mine, theirs = number(float(got[index])), number(float(want[index]))
-        yield replace(
-            fault, sentence=f"{result} holds {mine} where {theirs} is expected", kind="nonfinite"
-        )
+    if (fault := _nonfinite(result, got, want)) is not None:
+        yield fault
         return
     if not finite.any():
         return

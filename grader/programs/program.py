@@ -1,4 +1,4 @@
-"""A program as checks see it: functions to call, results that are plain data, no process in sight."""
+"""A program as checks see it: functions to call, plain data for results, no process in sight."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ class Program:
     sources: Sequence[bytes]
     driver: bytes | None = None
     filename: str = "submission.py"
-    call_seconds: float = CALL_SECONDS
+    call_seconds: float = field(default_factory=lambda: CALL_SECONDS)
     loaded: Loaded | None = field(default=None, init=False)
 
     def load(self, functions: Sequence[str]) -> Loaded:
@@ -281,7 +281,8 @@ def _fault(reply: Mapping[str, Any], steps: Sequence[Step]) -> Exception:
             frames = tuple(Frame(int(n), str(f), str(s)) for n, f, s in raised["frames"])
             column = raised.get("column")
             record = Raised(
-                type=str(raised["type"])[:200],
+                # numpy has a MemoryError of its own; what limit was met matters, not whose class it is
+                type="MemoryError" if raised.get("memory") is True else str(raised["type"])[:200],
                 message=str(raised["message"])[:2000],
                 frames=frames,
                 column=int(column) if isinstance(column, int) else None,
