@@ -1,6 +1,7 @@
 """Amounts in a spec: arithmetic over sizes, such as `8 * y.size + 256 bytes`.
 
-Interpreted over a tree of numbers, names and the four operations; there is no call, no power, no loop.
+Interpreted over a tree of numbers, names and the four operations; there is no call, no power, no
+loop.
 """
 
 from __future__ import annotations
@@ -30,7 +31,8 @@ def value(amount: str | float, known: Mapping[str, Any]) -> float:
 
     Args:
         amount: a number, or text.
-        known: scalars and arrays by name; of arrays only `.size`, `.nbytes`, `.itemsize`, `.shape[i]`.
+        known: scalars and arrays by name; of arrays only `.size`, `.nbytes`, `.itemsize` and
+            `.shape[i]`.
 
     Raises:
         AmountError: it cannot be read, or a name is not known.
@@ -73,7 +75,8 @@ def _check(node: ast.expr) -> None:
             return
         case _:
             raise AmountError(
-                f"expected numbers, names, + - * / // and .size .nbytes .itemsize .shape[i], found {ast.unparse(node)!r}"
+                "expected numbers, names, + - * / // and .size .nbytes .itemsize .shape[i], "
+                f"found {ast.unparse(node)!r}"
             )
 
 
@@ -107,7 +110,7 @@ def _value(node: ast.expr, known: Mapping[str, Any]) -> float:
         case ast.Subscript(
             value=ast.Attribute(value=ast.Name(id=name)), slice=ast.Constant(value=int() as axis)
         ):
-            return float(_look_up(name, known).shape[axis])
+            return _size_along(name, axis, known)
         case _:
             raise AmountError("not an amount")
 
@@ -116,3 +119,10 @@ def _look_up(name: str, known: Mapping[str, Any]) -> Any:  # noqa: ANN401 a scal
     if name not in known:
         raise AmountError(f"{name} is not an input of the case nor a result of the run")
     return known[name]
+
+
+def _size_along(name: str, axis: int, known: Mapping[str, Any]) -> float:
+    shape = _look_up(name, known).shape
+    if not axis < len(shape):
+        raise AmountError(f"{name} has {len(shape)} axes, so no .shape[{axis}]")
+    return float(shape[axis])

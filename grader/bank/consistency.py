@@ -1,4 +1,4 @@
-"""What needs more than one key to be wrong: names that nothing gives, checks that nothing follows."""
+"""What needs more than one key to be wrong: names nothing gives, checks nothing follows."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def _unknown(expected: str, word: str, words: object) -> str:
 def case_names(
     check: model.Check, steps: tuple[Step, ...], cases: dict[str, CaseRecipe]
 ) -> list[str]:
-    """The cases of a check, in the order of the file; `all` means those that have the run's inputs."""
+    """The cases of a check, in the order of the file; `all`: those that have the run's inputs."""
     if check.cases == "all":
         wanted = set(free_names(steps))
         return [name for name, case in cases.items() if wanted <= case.inputs.keys()]
@@ -101,8 +101,10 @@ def _cases(
     if not names:
         yield (
             (*at, "cases"),
-            f"{check.id}: expected at least one case, found none with {', '.join(free_names(steps))}",
+            f"{check.id}: expected at least one case, "
+            f"found none with {', '.join(free_names(steps))}",
         )
+    anywhere = {name for run in question.runs.values() for name in results(run)}
     runs = [steps]
     against = getattr(check, "against", None)
     if against is not None:
@@ -120,11 +122,12 @@ def _cases(
                     step = next(s for s in run if free in s.reads)
                     yield (
                         (*at, "cases"),
-                        f"{check.id}: case {name} gives no value for {free}, which '{step.text}' needs",
+                        f"{check.id}: case {name} gives no value for {free}, "
+                        f"which '{step.text}' needs",
                     )
         for key, recipe in cases[name].inputs.items():
             like = recipe.like
-            if like is not None and like not in cases[name].inputs and like not in results(steps):
+            if like is not None and like not in cases[name].inputs and like not in anywhere:
                 yield (
                     ("cases", name, key),
                     f"cases.{name}.{key}: expected 'like' an input or a result, found {like!r}",

@@ -28,7 +28,7 @@ class Document:
     keys: dict[Keys, tuple[int, int]]  # of the key itself, where there is one
 
     def where(self, at: Keys, *, key: bool = False) -> str:
-        """`file:line:column` of a value (or of its key), or of the nearest thing that encloses it."""
+        """`file:line:column` of a value (or of its key), or of the nearest thing around it."""
         places = (self.keys, self.values) if key else (self.values, self.keys)
         while at:
             for place in places:
@@ -61,6 +61,7 @@ def read(path: Path) -> Document:
             f"{path}:{line}:1: expected UTF-8 text, found the byte 0x{raw[error.start]:02x}"
         ) from None
     try:
+        _limit_depth(path, text)
         root = yaml.compose(text, Loader=_LOADER)
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
@@ -84,6 +85,20 @@ def read(path: Path) -> Document:
     return Document(path, data, builder.values, builder.keys)
 
 
+def _limit_depth(path: Path, text: str) -> None:
+    """Refuse what nests too deep before composing it: the C library composes by recursion, unguarded."""
+    depth = 0
+    for event in yaml.parse(text, Loader=_LOADER):
+        if isinstance(event, (yaml.MappingStartEvent, yaml.SequenceStartEvent)):
+            depth += 1
+            if depth > MAX_DEPTH:
+                mark = event.start_mark
+                place = f"{path}:{mark.line + 1}:{mark.column + 1}"
+                raise BankError(f"{place}: expected a question, found more than {MAX_DEPTH} levels")
+        elif isinstance(event, (yaml.MappingEndEvent, yaml.SequenceEndEvent)):
+            depth -= 1
+
+
 class _Builder:
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -97,7 +112,8 @@ class _Builder:
         place = _place(node)
         if self.nodes > MAX_NODES or depth > MAX_DEPTH:
             raise BankError(
-                f"{self.path}:{place[0]}:{place[1]}: expected a question, found a file that repeats or nests itself without end"
+                f"{self.path}:{place[0]}:{place[1]}: expected a question, "
+                "found a file that repeats or nests itself without end"
             )
         self.values[at] = place
         if isinstance(node, yaml.MappingNode):
@@ -108,7 +124,8 @@ class _Builder:
             return self.scalars.construct_object(node)
         except (yaml.YAMLError, ValueError) as error:
             raise BankError(
-                f"{self.path}:{place[0]}:{place[1]}: expected a plain value, found {node.value!r} ({error})"
+                f"{self.path}:{place[0]}:{place[1]}: expected a plain value, "
+                f"found {node.value!r} ({error})"
             ) from None
 
     def _mapping(self, node: yaml.MappingNode, at: Keys, depth: int) -> dict[str, Any]:
@@ -125,7 +142,8 @@ class _Builder:
             if key in data:
                 first = self.keys[(*at, key)]
                 raise BankError(
-                    f"{where}: expected each key once, found {key!r} again (first at line {first[0]})"
+                    f"{where}: expected each key once, "
+                    f"found {key!r} again (first at line {first[0]})"
                 )
             self.keys[(*at, key)] = (line, column)
             data[key] = self.build(value_node, (*at, key), depth + 1)

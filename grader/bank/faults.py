@@ -93,20 +93,25 @@ def _sentence(doc: Document, at: Keys, group: list[ErrorDetails]) -> str:
     kind = group[0]["type"]
     name = dotted(at)
     if kind == "missing":
-        return f"{doc.where(at[:-1])}: {dotted(at[:-1]) or 'the question'}: expected the key {at[-1]!r}, found none"
+        whole = dotted(at[:-1]) or "the question"
+        return f"{doc.where(at[:-1])}: {whole}: expected the key {at[-1]!r}, found none"
     if kind == "extra_forbidden":
         known = _known_keys(at, doc.data)
         near = closest(str(at[-1]), known)
         hint = f"did you mean {near!r}?" if near else f"known keys: {', '.join(known)}"
-        return f"{doc.where(at, key=True)}: {dotted(at[:-1]) or 'the question'}: found the unknown key {at[-1]!r}; {hint}"
+        whole = dotted(at[:-1]) or "the question"
+        return f"{doc.where(at, key=True)}: {whole}: found the unknown key {at[-1]!r}; {hint}"
     if kind == "union_tag_invalid":
         value = group[0]["input"].get("kind")
         near = closest(str(value), _KINDS)
         hint = f"; did you mean {near!r}?" if near else ""
-        return f"{doc.where((*at, 'kind'))}: {name}.kind: expected one of {', '.join(_KINDS)}, found {value!r}{hint}"
+        kinds = ", ".join(_KINDS)
+        place = doc.where((*at, "kind"))
+        return f"{place}: {name}.kind: expected one of {kinds}, found {value!r}{hint}"
     expected = " or ".join(dict.fromkeys(_expected(detail) for detail in group))
     value = group[0]["input"]
-    return f"{doc.where(at)}: {name}: expected {expected}, found {found(value)}{_advice(value, expected)}"
+    advice = _advice(value, expected)
+    return f"{doc.where(at)}: {name}: expected {expected}, found {found(value)}{advice}"
 
 
 def _expected(detail: ErrorDetails) -> str:

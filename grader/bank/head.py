@@ -1,7 +1,7 @@
 """The head of a spec: title, track, level, minutes and uses, read without parsing the rest.
 
-YAML is parsed as a stream of events and left as soon as the five keys are there, which they are in the
-first lines of every spec: listing thirty questions costs what thirty first pages cost.
+YAML is parsed as a stream of events and left as soon as the five keys are there, which they are in
+the first lines of every spec: listing thirty questions costs what thirty first pages cost.
 """
 
 from __future__ import annotations

@@ -13,7 +13,7 @@ from grader.model.question import Header
 
 
 def builtin() -> Path:
-    """The bank that comes with the program: in the wheel inside the package, in a checkout beside it."""
+    """The bank that comes with the program: inside the package, in a checkout beside it."""
     package = Path(__file__).resolve().parent.parent
     inside = package / "_bank"
     return inside if inside.is_dir() else package.parent
@@ -33,7 +33,7 @@ def config_file() -> Path:
 
 
 def banks(explicit: Path | None = None) -> list[Path]:
-    """The banks to look in: `--bank` alone, else `DRILL_BANK`, the user's list, and the built-in one.
+    """The banks to look in: `--bank` alone; else `DRILL_BANK`, the user's list, the built-in one.
 
     Raises:
         UsageError: a bank that was asked for is not there.
@@ -84,7 +84,8 @@ def spec_paths(bank: Path) -> dict[str, Path]:
         if path.suffix in {".yaml", ".yml"} and not path.name.startswith("."):
             if path.stem in found:
                 raise BankError(
-                    f"{path}: expected one file for the id {path.stem}, found {found[path.stem].name} too",
+                    f"{path}: expected one file for the id {path.stem}, "
+                    f"found {found[path.stem].name} too",
                     "rename or remove one of them",
                 )
             found[path.stem] = path
@@ -94,8 +95,8 @@ def spec_paths(bank: Path) -> dict[str, Path]:
 def headers(banks: Sequence[Path]) -> list[Header]:
     """The headers of all questions, by track and id; the first bank with an id wins.
 
-    A spec whose head cannot be read is listed with the title `(unreadable)`: a broken question must not
-    hide the others.
+    A spec whose head cannot be read is listed with the title `(unreadable)`: a broken question must
+    not hide the others.
     """
     from grader.bank.head import read_head
 

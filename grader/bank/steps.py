@@ -1,7 +1,7 @@
 """Read the steps of a run: `y, ctx = forward(x, kernel, padding=1)`.
 
-Python's own parser reads the text of the bank (never of a submission), and everything but assignments of
-calls with names and literals is refused.  Nothing is generated or evaluated.
+Python's own parser reads the text of the bank (never of a submission), and everything but
+assignments of calls with names and literals is refused.  Nothing is generated or evaluated.
 """
 
 from __future__ import annotations
@@ -66,7 +66,8 @@ def _function(node: ast.expr) -> tuple[Owner, str]:
             return ("torch" if owner == "torch" else "driver"), name
         case _:
             raise StepError(
-                f"expected a function, torch.FUNCTION or driver.FUNCTION, found {ast.unparse(node)!r}"
+                "expected a function, torch.FUNCTION or driver.FUNCTION, "
+                f"found {ast.unparse(node)!r}"
             )
 
 

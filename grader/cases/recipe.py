@@ -10,7 +10,8 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 GENERATORS = (
-    "array", "normal", "uniform", "integers", "distinct", "zeros", "ones", "full", "simplex", "one_hot",
+    "array", "normal", "uniform", "integers", "distinct",
+    "zeros", "ones", "full", "simplex", "one_hot",
 )  # fmt: skip
 OPTIONS: dict[str, tuple[str, ...]] = {
     "uniform": ("from", "to"),

@@ -142,13 +142,21 @@ def _array(
     if found != wanted:
         yield Fault(result, f"{result} is {found}, expected {wanted}", "dtype", found, wanted)
         return
+    precise = _values(expected.precise)
+    if got.dtype.kind == "c":  # both parts count: compare them as two numbers
+        wanted = "float32" if wanted == "complex64" else "float64"
+        got, want, precise = (_parts(a) for a in (got, want, precise))
     if got.dtype.kind == "f" and (fault := _nonfinite(result, got, want)) is not None:
         yield fault
     elif got.dtype.kind != "f" or exact:
         yield from _report(result, got, want, ~_equal(got, want), None)
     else:
-        precise = _values(expected.precise)
         yield from _numbers(result, got, precise, wanted, expected, zeros=zeros)
+
+
+def _parts(array: Array) -> Array:
+    """A complex array as pairs of real numbers; any other as it is."""
+    return np.stack([array.real, array.imag], -1) if array.dtype.kind == "c" else array
 
 
 def _nonfinite(result: str, got: Array, want: Array) -> Fault | None:
@@ -184,7 +192,10 @@ def _numbers(
             yield from _report(result, got, want, deviation > allowed, allowed)
         return
     allowed = allowance(
-        dtype, want, lambda: [_values(m).astype(np.float64) for m in expected.moved()], deviation
+        dtype,
+        want,
+        lambda: [_parts(_values(m)).astype(np.float64) for m in expected.moved()],
+        deviation,
     )
     wrong = deviation > allowed
     if zeros:
@@ -409,7 +420,7 @@ def same_value(a: Any, b: Any, dtype: str = "float64") -> bool:  # noqa: ANN401 
     arrays = isinstance(a, (np.ndarray, Tensor)) and x.ndim
     loose = LOOSE.get(_dtype(a) if arrays else dtype, LOOSE["float64"])
     if "c" in x.dtype.kind + y.dtype.kind:
-        x, y = np.stack([x.real, x.imag]), np.stack([y.real, y.imag])
+        x, y = (_parts(np.asarray(v, np.complex128)) for v in (x, y))
     x, y = x.astype(np.float64), y.astype(np.float64)
     finite = np.isfinite(x) & np.isfinite(y)
     if not bool(np.array_equal(x[~finite], y[~finite], equal_nan=True)):

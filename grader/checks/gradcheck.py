@@ -17,7 +17,7 @@ import numpy as np
 from grader.bank.consistency import free_names
 from grader.cases.draw import Array
 from grader.cases.recipe import CaseRecipe
-from grader.checks.bench import PRECISE, Bench, array_of, producing, trusting
+from grader.checks.bench import PRECISE, BankFault, Bench, array_of, producing, trusting
 from grader.checks.compare import Fault, describe
 from grader.checks.exhibit import grids, mismatch
 from grader.checks.tally import Finding, tally
@@ -129,11 +129,12 @@ def _conserved(
         found = describe(values.get(law.sum))
         return Finding(f"{law.sum} is {found}, expected floats (case {case.name})")
     axes = tuple(law.over)
-    if got.ndim <= max(axes, default=-1):
-        return Finding(
-            f"{law.sum} has shape {shape_text(got.shape)}, too few axes to sum over {list(axes)} "
-            f"(case {case.name})"
-        )
+    shape = array_of(bench.truth(run, case).values[law.sum]).shape
+    if any(not -len(shape) <= axis < len(shape) for axis in axes):
+        raise BankFault(f"{law.sum} of shape {shape_text(shape)} has no axes {list(axes)}")
+    if got.shape != shape:
+        mine, theirs = shape_text(got.shape), shape_text(shape)
+        return Finding(f"{law.sum} has shape {mine}, expected {theirs} (case {case.name})")
     if not np.isfinite(got).all():
         return Finding(f"{law.sum} holds NaN or infinity (case {case.name})")
     if isinstance(law.equals, str):
@@ -147,10 +148,7 @@ def _conserved(
         what = number(float(law.equals))
     mine = got.sum(axis=axes)
     if mine.shape != want.shape:
-        return Finding(
-            f"{law.sum} summed over axes {list(axes)} has shape {shape_text(mine.shape)}, "
-            f"expected {shape_text(want.shape)} (case {case.name})"
-        )
+        raise BankFault(f"the sums of {law.sum} and {what} over {list(axes)} differ in shape")
     scale = float(np.abs(got).sum(axis=axes).max(initial=0.0)) + float(
         np.abs(want).max(initial=0.0)
     )

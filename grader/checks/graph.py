@@ -102,12 +102,11 @@ def check_memory(bench: Bench, check: MemoryCheck) -> CheckResult:
         bars = []
         if check.against is not None:
             base = max(1.0, float(baseline(bench, check.against, case, _quantity(check)).value))
-            budget = float(check.at_most) * base
+            most = amounts.value(check.at_most, {})
+            budget = most * base
             bars.append(Bar(_other(check), base, bytes_text(base)))
             figures.update(ratio=mine / base)
-            lines[:] = [
-                f"{times(mine / base)} {_other(check)}, {times(float(check.at_most))} allowed"
-            ]
+            lines[:] = [f"{times(mine / base)} {_other(check)}, {times(most)} allowed"]
         else:
             try:
                 budget = amounts.value(check.at_most, bench.known(check.run, case))

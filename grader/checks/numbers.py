@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from grader.cases.recipe import CaseRecipe
-from grader.checks.bench import Bench
+from grader.checks.bench import BankFault, Bench
 from grader.checks.compare import describe, dict_keys
 from grader.checks.tally import Finding, tally
 from grader.model.numerals import amount, amounts_apart, number
@@ -26,6 +26,9 @@ def check_numbers(bench: Bench, check: NumbersCheck) -> CheckResult:
     def judge(case: CaseRecipe) -> Finding | None:
         observed = bench.observed(check.run, case).values.get(check.of)
         expected = bench.truth(check.run, case).values[check.of]
+        if not isinstance(expected, dict) or not set(check.parts) <= expected.keys():
+            found = describe(expected) + dict_keys(expected)
+            raise BankFault(f"{check.id}: the reference's {check.of} is {found}")
         if not isinstance(observed, dict):
             return Finding(
                 f"{check.of} is {describe(observed)}, "

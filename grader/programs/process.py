@@ -1,8 +1,9 @@
 """A worker process seen from the judge: start it, ask it, end it.
 
 The judge sends requests and reads replies over one socket, decodes them with `wire`, and believes
-nothing else: not the exit status, not what is printed.  Every request has one deadline; a reply that is
-late, too large or malformed ends the worker and becomes an exception here, never a traceback of ours.
+nothing else: not the exit status, not what is printed.  Every request has one deadline; a reply
+that is late, too large or malformed ends the worker and becomes an exception here, never a
+traceback of ours.
 """
 
 from __future__ import annotations
@@ -62,7 +63,7 @@ def _site_folders() -> tuple[str, ...]:
 
 
 def isolation_level() -> str:
-    """What a submission is refused on this system: `limited` is resource limits and a process of its own."""
+    """What a submission is refused here: `limited` is resource limits and a process of its own."""
     return "limited" if sys.platform == "linux" else "process"
 
 
@@ -120,7 +121,8 @@ class Worker(Closing):
 
         Args:
             request: plain data with an `op`.
-            seconds: of wall-clock time for the whole exchange (start-up comes on top the first time).
+            seconds: of wall-clock time for the whole exchange (the first time, start-up comes on
+                top).
             reply_bytes: of array data that the reply may hold.
 
         Raises:
@@ -257,10 +259,11 @@ class Worker(Closing):
         return Died(f"ended its process (exit status {status}) before it answered")
 
     def cpu_nanoseconds(self) -> int | None:
-        """CPU time of the process so far, read from outside; None where the system has no such clock."""
+        """CPU time of the process so far, read from outside; None where there is no such clock."""
         if sys.platform != "linux":
             return None
-        # The clock id of another process: CPUCLOCK_SCHED (2) of the negated pid, see clock_getcpuclockid(3).
+        # The clock id of another process: CPUCLOCK_SCHED (2) of the negated pid, see
+        # clock_getcpuclockid(3).
         try:
             return time.clock_gettime_ns((~self.pid << 3) | 2)
         except OSError:

@@ -1,7 +1,7 @@
-"""Counts of an autograd graph: bytes saved, alive and at the peak, matmul FLOPs, and where a tensor came from.
+"""Counts of an autograd graph: bytes saved, alive, at the peak; matmul FLOPs; a tensor's origin.
 
-All are exact at the granularity of one dispatched operation, repeat to the byte, and read the same on every
-machine.  Scratch memory inside one kernel is not seen.
+All are exact at the granularity of one dispatched operation, repeat to the byte, and read the same
+on every machine.  Scratch memory inside one kernel is not seen.
 """
 
 from __future__ import annotations
@@ -57,8 +57,8 @@ def _key(tensor: Tensor) -> int:
 class Meter(TorchDispatchMode):  # type: ignore[no-untyped-call]  # torch's base is untyped
     """Counts the bytes of every storage made while it is on, until it is freed, and matmul FLOPs.
 
-    It holds a weak reference to each storage, so whatever keeps one alive (the graph, an attribute of
-    ctx, a global, a closure) is counted, and nothing is kept alive by counting.
+    It holds a weak reference to each storage, so whatever keeps one alive (the graph, an attribute
+    of ctx, a global, a closure) is counted, and nothing is kept alive by counting.
     Technique: `torch/distributed/_tools/mem_tracker.py`.
     """
 
@@ -68,7 +68,7 @@ class Meter(TorchDispatchMode):  # type: ignore[no-untyped-call]  # torch's base
         return False
 
     def __init__(self, *, count_flops: bool = False) -> None:
-        """Start at zero; FLOPs are counted only when asked for, because their table is slow to import."""
+        """Start at zero; FLOPs are counted only when asked for: their table is slow to import."""
         super().__init__()  # type: ignore[no-untyped-call]
         self.live = 0
         self.peak = 0
@@ -123,7 +123,8 @@ class Meter(TorchDispatchMode):  # type: ignore[no-untyped-call]  # torch's base
                 self.live -= entry[1]
 
 
-# In-place and fused products that torch's registry leaves out, by the out-of-place operation that costs the same.
+# In-place and fused products that torch's registry leaves out, by the out-of-place operation that
+# costs the same.
 _SAME_COST = {
     "addmm_": "addmm", "baddbmm_": "baddbmm", "addmv_": "addmv",
     "_scaled_dot_product_flash_attention_for_cpu": "_scaled_dot_product_flash_attention",
@@ -131,7 +132,7 @@ _SAME_COST = {
 
 
 def matmul_flops(func: Any, args: Any, kwargs: Any, out: Any) -> int:  # noqa: ANN401 torch's own types
-    """FLOPs of one dispatched operation, two for each multiply-add; 0 for everything element-wise."""
+    """FLOPs of one dispatched operation, two a multiply-add; 0 for everything element-wise."""
     from torch.utils.flop_counter import flop_registry
 
     name = func._overloadpacket.__name__
@@ -221,7 +222,7 @@ def _saved(
 def _live(
     program: Program, steps: Sequence[dict[str, Any]], inputs: dict[str, dict[str, Any]]
 ) -> dict[str, Any]:
-    """Bytes made by the forward steps and alive after them, in torch and in numpy, without the results."""
+    """Bytes made by the forward steps and alive after them, torch and numpy, less the results."""
     with Meter():  # what a first call imports or caches is not what this one keeps
         _perform(program, steps, stepping.build(inputs))
     gc.freeze()  # so that the collection below looks at this run's objects only
@@ -276,15 +277,18 @@ def _cuda_peak(
     return {"value": int(torch.cuda.max_memory_allocated() - before), "details": []}
 
 
-_VIEWS = ("View", "Reshape", "Unsqueeze", "Squeeze", "Transpose", "Permute", "TBackward", "Alias", "Expand", "Clone", "ToCopy", "Slice", "Select")  # fmt: skip
+_VIEWS = (
+    "View", "Reshape", "Unsqueeze", "Squeeze", "Transpose", "Permute", "TBackward", "Alias",
+    "Expand", "Clone", "ToCopy", "Slice", "Select",
+)  # fmt: skip
 
 
 def origin(value: object, module: str) -> str:
     """Say which node made a tensor, looking through views of it.
 
     Returns:
-        `own` when it is an `autograd.Function` that the submission defines; else the node's name, or
-        `none` when there is no graph, or the type's name when it is not a tensor.
+        `own` when it is an `autograd.Function` that the submission defines; else the node's name,
+        or `none` when there is no graph, or the type's name when it is not a tensor.
     """
     if not isinstance(value, Tensor):
         return type(value).__name__

@@ -1,6 +1,7 @@
 """The first lines of a worker process: limits, then imports, then requests.
 
-Started as `python -I -S -B boot.py FD MEMORY CPU_SECONDS TORCH SITE...` by `grader.programs.process`.
+Started as `python -I -S -B boot.py FD MEMORY CPU_SECONDS TORCH SITE...` by
+`grader.programs.process`.
 Nothing is imported from the environment before the limits hold.
 """
 
@@ -75,7 +76,8 @@ def main() -> None:
 
     import gc
 
-    gc.freeze()  # the libraries' objects never die: looking through them at every collection takes 0.2 s
+    # The libraries' objects never die: looking through them at every collection takes 0.2 s.
+    gc.freeze()
 
     from worker import serve  # type: ignore[import-not-found, unused-ignore]
 

@@ -1,7 +1,8 @@
 """Numerical gradients of a run's result by Ridders' method.
 
-Central differences at four step sizes, extrapolated to step zero; the tableau also says how far to trust
-each entry.  Run on the reference, so that a gradient is never held against the forward it came with.
+Central differences at four step sizes, extrapolated to step zero; the tableau also says how far to
+trust each entry.  Run on the reference, so that a gradient is never held against the forward it
+came with.
 
 Source: Ridders, "Accurate computation of F'(x) and F'(x)F''(x)", Adv. Eng. Software 4(2), 1982;
 Press et al., Numerical Recipes, section 5.7.

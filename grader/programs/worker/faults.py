@@ -17,7 +17,7 @@ class StepFault(Exception):
 
 
 def describe(error: BaseException, filename: str) -> dict[str, Any]:
-    """Return an exception as plain data: `type`, `message`, `frames`, and `column` of a syntax error."""
+    """Return an exception as data: `type`, `message`, `frames`, and `column` of a syntax error."""
     frames = _frames(error.__traceback__, filename)
     column: int | None = None
     if isinstance(error, SyntaxError) and error.filename == filename:

@@ -16,7 +16,8 @@ def build(spec: dict[str, Any]) -> Any:  # noqa: ANN401 an input may be anything
     """Make one input, owned by nobody else.
 
     Args:
-        spec: `value`; for arrays `layout`; for tensors also `tensor` (bool) and `grad` (requires_grad).
+        spec: `value`; for arrays `layout`; for tensors also `tensor` (bool) and `grad`
+            (requires_grad).
     """
     value = spec["value"]
     dtype: str | None = None

@@ -40,7 +40,8 @@ def execute(sources: Sequence[bytes], driver: bytes | None, name: str, filename:
     """Run the sources in order in one module.
 
     Args:
-        sources: Python files as bytes, decoded as Python decodes files (BOM, coding line, any newline).
+        sources: Python files as bytes, decoded as Python decodes files (BOM, coding line, any
+            newline).
         driver: the question's driver, or None.
         name: the module's name; dataclasses and pickling look it up in `sys.modules`.
         filename: what tracebacks call the file.
@@ -60,7 +61,7 @@ def _execute(sources: Sequence[bytes], name: str, filename: str) -> types.Module
     for source in sources:
         code = compile(source, filename, "exec", dont_inherit=True)
         text = source.decode("utf-8", "replace")
-        # Tracebacks, inspect.getsource and torch.jit read the lines from here: there is no such file.
+        # Tracebacks, inspect.getsource and torch.jit read the lines here: there is no such file.
         linecache.cache[filename] = (len(source), None, text.splitlines(keepends=True), filename)
         exec(code, module.__dict__)  # noqa: S102 this is what the process is for
     return module

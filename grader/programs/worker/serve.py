@@ -92,7 +92,7 @@ class Server:
         }
 
     def state(self, request: Request) -> Request:
-        """Bytes reachable from a result, and bytes that the steps left allocated besides the others."""
+        """Bytes reachable from a result, and bytes that the steps left allocated besides others."""
         program, steps, of = self.programs[request["program"]], request["steps"], request["of"]
         first = stepping.build(request["inputs"])
         self._perform(program, steps, first)

@@ -48,7 +48,8 @@ def _assign(step: Step, result: object) -> dict[str, Any]:
         raise StepFault(f"{step['function']} returned {found}, expected {wanted}")
     if len(result) != len(targets):
         raise StepFault(
-            f"{step['function']} returned a {type(result).__name__} of {len(result)}, expected {wanted}"
+            f"{step['function']} returned a {type(result).__name__} of {len(result)}, "
+            f"expected {wanted}"
         )
     return dict(zip(targets, result, strict=True))
 
@@ -86,8 +87,8 @@ def run(
     """Run all steps and return the wanted results as they were when they were made.
 
     Returns:
-        `values` by name; `changed`: (step, input) pairs; `stale`: (result, step) pairs of results that a
-        later step changed; `shared`: (result, input) pairs that share memory.
+        `values` by name; `changed`: (step, input) pairs; `stale`: (result, step) pairs of results
+        that a later step changed; `shared`: (result, input) pairs that share memory.
     """
     lent = build(inputs)
     watch = Watch(lent)
@@ -106,7 +107,8 @@ def interleave(
     """Run the same steps on several sets of inputs in lockstep, as two callers in turn would.
 
     Returns:
-        `runs`: one reply of `run` each; `common`: names of results that two of the runs share in memory.
+        `runs`: one reply of `run` each; `common`: names of results that two of the runs share in
+        memory.
     """
     progress = []
     for given in inputs:

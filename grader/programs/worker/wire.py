@@ -1,9 +1,11 @@
-"""The protocol: plain data in a fixed frame.  Reading a reply can neither run code nor take more memory than was allowed.
+"""The protocol: plain data in a fixed frame, which can be read without running anything.
 
-A frame is a 16-byte header (magic, bytes of metadata, bytes of payload), the metadata, and the payload.
-The metadata is a tree of tagged values; array contents lie in the payload in the order in which the tree
-names them.  There is no pickle, no npy header, and no class lookup.  Both sides use this file; the
-judge trusts none of what it decodes.
+Reading a reply can neither run code nor take more memory than was allowed.
+
+A frame is a 16-byte header (magic, bytes of metadata, bytes of payload), the metadata, and the
+payload.  The metadata is a tree of tagged values; array contents lie in the payload in the order in
+which the tree names them.  There is no pickle, no npy header, and no class lookup.  Both sides use
+this file; the judge trusts none of what it decodes.
 """
 
 from __future__ import annotations
@@ -42,7 +44,7 @@ class WireError(Exception):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Tensor:
-    """A torch tensor as data.  bfloat16 values are widened exactly to float32; `dtype` says what they were."""
+    """A torch tensor as data.  bfloat16 is widened exactly to float32; `dtype` says what it was."""
 
     values: Array
     dtype: str
@@ -271,7 +273,8 @@ class _Reader:
     def payload_array(self, name: str, shape: tuple[int, ...]) -> Array:
         dtype = numpy_dtype(name)
         size = math.prod(shape) * dtype.itemsize
-        # An empty array may still claim absurd dimensions, which numpy refuses with an error of its own.
+        # An empty array may still claim absurd dimensions, which numpy refuses with an error of
+        # its own.
         if self.taken + size > len(self.payload) or any(n > 1 << 48 for n in shape):
             raise WireError("an array larger than the frame")
         piece = self.payload[self.taken : self.taken + size]
