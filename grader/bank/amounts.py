@@ -7,6 +7,7 @@ loop.
 from __future__ import annotations
 
 import ast
+import math
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -37,7 +38,12 @@ def value(amount: str | float, known: Mapping[str, Any]) -> float:
     Raises:
         AmountError: it cannot be read, or a name is not known.
     """
-    return float(_value(_tree(amount), known))
+    try:
+        return float(_value(_tree(amount), known))
+    except (AttributeError, LookupError, TypeError, OverflowError):
+        raise AmountError(
+            f"{amount!r} asks for a size that something on this case has not"
+        ) from None
 
 
 def _tree(amount: str | float) -> ast.expr:
@@ -56,7 +62,12 @@ def _tree(amount: str | float) -> ast.expr:
 
 def _check(node: ast.expr) -> None:
     match node:
-        case ast.Constant(value=int() | float()) | ast.Name():
+        case ast.Constant(value=int() | float() as number) if type(number) in {
+            int,
+            float,
+        } and math.isfinite(number):
+            return
+        case ast.Name():
             return
         case ast.UnaryOp(op=ast.USub() | ast.UAdd(), operand=inner):
             _check(inner)

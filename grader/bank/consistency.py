@@ -20,6 +20,7 @@ def problems(question: Question) -> Iterator[Problem]:
     cases, faults = read_cases(spec.cases)
     for path, text in faults:
         yield ("cases", *path), f"cases.{'.'.join(path)}: {text}"
+    yield from _owners(question)
     ids = [check.id for check in spec.checks]
     for i, check in enumerate(spec.checks):
         at: Keys = ("checks", i)
@@ -97,6 +98,7 @@ def _cases(
     question: Question, check: model.AnyCheck, at: Keys, cases: dict[str, CaseRecipe]
 ) -> Iterator[Problem]:
     steps = question.runs[check.run]
+    made = {name for run in question.runs.values() for name in results(run)}
     names = case_names(check, steps, cases)
     if not names:
         yield (
@@ -104,7 +106,6 @@ def _cases(
             f"{check.id}: expected at least one case, "
             f"found none with {', '.join(free_names(steps))}",
         )
-    anywhere = {name for run in question.runs.values() for name in results(run)}
     runs = [steps]
     against = getattr(check, "against", None)
     if against is not None:
@@ -127,7 +128,7 @@ def _cases(
                     )
         for key, recipe in cases[name].inputs.items():
             like = recipe.like
-            if like is not None and like not in cases[name].inputs and like not in anywhere:
+            if like is not None and like not in cases[name].inputs and like not in made:
                 yield (
                     ("cases", name, key),
                     f"cases.{name}.{key}: expected 'like' an input or a result, found {like!r}",
@@ -140,6 +141,7 @@ def _results(
     steps = question.runs[check.run]
     made = results(steps)
     wanted: list[tuple[str, str]] = []
+    given: list[tuple[str, str]] = []
     match check:
         case model.OutputsCheck() | model.ContractCheck():
             wanted = [("of", name) for name in check.results]
@@ -148,16 +150,28 @@ def _results(
         case model.GradcheckCheck():
             wanted = [("loss", check.loss), *(("gradients", g) for g in check.gradients.values())]
             wanted += [("conserves", law.sum) for law in check.conserves]
-            for name in check.gradients:
-                if name not in free_names(steps):
+            given += [("gradients", name) for name in check.gradients]
+            given += [("cotangent", check.cotangent)] if check.cotangent is not None else []
+            known = {*made, *free_names(steps)}
+            for law in check.conserves:
+                if isinstance(law.equals, str) and law.equals not in known:
                     yield (
-                        (*at, "gradients"),
-                        _unknown(
-                            f"{check.id}: expected an input of the run", name, free_names(steps)
-                        ),
+                        (*at, "conserves"),
+                        _unknown(f"{check.id}: expected an input or a result", law.equals, known),
                     )
+        case model.MemoryCheck():
+            given = [("except", name) for name in check.without]
         case _:
             pass
+    if isinstance(check, model.OutputsCheck):
+        given = [("show", name) for name in check.show.inputs]
+        given += [("show", name) for name in check.show.window or [] if isinstance(name, str)]
+    for key, name in given:
+        if name not in free_names(steps):
+            yield (
+                (*at, key),
+                _unknown(f"{check.id}: expected an input of the run", name, free_names(steps)),
+            )
     for key, name in wanted:
         if name not in made:
             yield (
@@ -165,28 +179,62 @@ def _results(
                 _unknown(f"{check.id}: expected a result of the run {check.run}", name, made),
             )
     if isinstance(check, (model.StateCheck, model.MemoryCheck)):
-        known = {
-            *made,
-            *(
-                n
-                for name in case_names(check, steps, cases)
-                if name in cases
-                for n in cases[name].inputs
-            ),
-        }
+        sized = isinstance(check, model.StateCheck) or check.against is None
+        known = (
+            set()
+            if not sized
+            else {
+                *made,
+                *(
+                    n
+                    for name in case_names(check, steps, cases)
+                    if name in cases
+                    for n in cases[name].inputs
+                ),
+            }
+        )
         try:
             for name in amounts.names(check.at_most):
                 if name not in known:
+                    what = "an input or a result" if sized else "a number"
                     yield (
                         (*at, "at_most"),
-                        _unknown(f"{check.id}: expected an input or a result", name, known),
+                        _unknown(f"{check.id}: expected {what}", name, known),
                     )
         except amounts.AmountError as error:
             yield (*at, "at_most"), f"{check.id}: {error}"
-    if isinstance(check, model.CurveCheck) and check.ends_below is None and not check.falls:
-        yield (
-            at,
-            f"{check.id}: expected ends_below or falls, found neither: the check could not fail",
-        )
+    lacks = _idle(check)
+    if lacks:
+        yield at, f"{check.id}: expected {lacks}, found none: the check could not fail"
     if isinstance(check, model.OutputsCheck) and check.exact and check.zeros == "exact":
         yield (*at, "zeros"), f"{check.id}: exact already includes zeros"
+
+
+def _idle(check: model.AnyCheck) -> str:
+    """What a check would need to be able to fail, where it has nothing."""
+    match check:
+        case model.CurveCheck() if check.ends_below is None and not check.falls:
+            return "ends_below or falls"
+        case model.GradcheckCheck() if not check.gradients and not check.conserves:
+            return "gradients or conserves"
+        case model.OutputsCheck() | model.ContractCheck() if not check.results:
+            return "the name of a result"
+        case model.NumbersCheck() if not check.parts:
+            return "the names of parts"
+        case _:
+            return ""
+
+
+def _owners(question: Question) -> Iterator[Problem]:
+    """Steps and checks that need a file or a library that the question has not."""
+    plain = isinstance(question.spec.run, list)
+    for name, steps in question.runs.items():
+        for i, step in enumerate(steps):
+            at: Keys = ("run", i) if plain else ("run", name, i)
+            if step.owner == "driver" and question.driver is None:
+                yield at, f"'{step.text}' needs the file driver.py beside reference.py, found none"
+            if step.owner == "torch" and not question.spec.needs_torch:
+                yield at, f"'{step.text}' needs torch in uses, found {question.spec.uses}"
+    for i, check in enumerate(question.spec.checks):
+        if check.kind in {"graph", "memory", "flops"} and not question.spec.needs_torch:
+            yield ("checks", i, "kind"), f"{check.id}: the kind {check.kind} needs torch in uses"

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 import yaml
+from yaml.reader import Reader
 
 from grader.model.errors import BankError
 
@@ -14,6 +15,9 @@ MAX_BYTES = 1 << 20
 MAX_NODES = 50_000
 MAX_DEPTH = 40
 _LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+_PLAIN = {f"tag:yaml.org,2002:{name}" for name in ("str", "int", "float", "bool", "null")}
+_NESTED = {f"tag:yaml.org,2002:{name}" for name in ("map", "seq")}
+_ENDLESS = "expected a question, found a file that repeats or nests itself without end"
 
 Keys = tuple[str | int, ...]
 
@@ -60,8 +64,14 @@ def read(path: Path) -> Document:
         raise BankError(
             f"{path}:{line}:1: expected UTF-8 text, found the byte 0x{raw[error.start]:02x}"
         ) from None
+    odd = Reader.NON_PRINTABLE.search(text)
+    if odd is not None:
+        raise BankError(
+            f"{path}:{_line_and_column(text, odd.start())}: expected text without control "
+            f"characters, found U+{ord(odd.group()):04X}"
+        )
     try:
-        _limit_depth(path, text)
+        _refuse_depth(text, path)  # composing is recursive, in C: it would end the process
         root = yaml.compose(text, Loader=_LOADER)
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
@@ -85,18 +95,20 @@ def read(path: Path) -> Document:
     return Document(path, data, builder.values, builder.keys)
 
 
-def _limit_depth(path: Path, text: str) -> None:
-    """Refuse what nests too deep before composing it: the C library composes by recursion, unguarded."""
+def _refuse_depth(text: str, path: Path) -> None:
     depth = 0
     for event in yaml.parse(text, Loader=_LOADER):
-        if isinstance(event, (yaml.MappingStartEvent, yaml.SequenceStartEvent)):
+        if isinstance(event, yaml.CollectionEndEvent):
+            depth -= 1
+        elif isinstance(event, yaml.CollectionStartEvent):
             depth += 1
             if depth > MAX_DEPTH:
-                mark = event.start_mark
-                place = f"{path}:{mark.line + 1}:{mark.column + 1}"
-                raise BankError(f"{place}: expected a question, found more than {MAX_DEPTH} levels")
-        elif isinstance(event, (yaml.MappingEndEvent, yaml.SequenceEndEvent)):
-            depth -= 1
+                line, column = _place(event)
+                raise BankError(f"{path}:{line}:{column}: {_ENDLESS}")
+
+
+def _line_and_column(text: str, at: int) -> str:
+    return f"{text.count(chr(10), 0, at) + 1}:{at - text.rfind(chr(10), 0, at)}"
 
 
 class _Builder:
@@ -111,22 +123,29 @@ class _Builder:
         self.nodes += 1
         place = _place(node)
         if self.nodes > MAX_NODES or depth > MAX_DEPTH:
-            raise BankError(
-                f"{self.path}:{place[0]}:{place[1]}: expected a question, "
-                "found a file that repeats or nests itself without end"
-            )
+            raise BankError(f"{self.path}:{place[0]}:{place[1]}: {_ENDLESS}")
         self.values[at] = place
+        if node.tag not in (_PLAIN if isinstance(node, yaml.ScalarNode) else _NESTED):
+            self._refuse(node, "put a text in quotes")
         if isinstance(node, yaml.MappingNode):
             return self._mapping(node, at, depth)
         if isinstance(node, yaml.SequenceNode):
             return [self.build(item, (*at, i), depth + 1) for i, item in enumerate(node.value)]
         try:
             return self.scalars.construct_object(node)
-        except (yaml.YAMLError, ValueError) as error:
-            raise BankError(
-                f"{self.path}:{place[0]}:{place[1]}: expected a plain value, "
-                f"found {node.value!r} ({error})"
-            ) from None
+        except (yaml.YAMLError, ValueError, LookupError):
+            self._refuse(node, "it cannot be read as a number")
+
+    def _refuse(self, node: yaml.Node, advice: str) -> NoReturn:
+        line, column = _place(node)
+        text = node.value if isinstance(node, yaml.ScalarNode) else ""
+        found = (
+            repr(text if len(text) <= 40 else text[:37] + "...") if text else f"the tag {node.tag}"
+        )
+        raise BankError(
+            f"{self.path}:{line}:{column}: expected text, a number, true, false or null, "
+            f"found {found}; {advice}"
+        )
 
     def _mapping(self, node: yaml.MappingNode, at: Keys, depth: int) -> dict[str, Any]:
         data: dict[str, Any] = {}
@@ -150,5 +169,11 @@ class _Builder:
         return data
 
 
-def _place(node: yaml.Node) -> tuple[int, int]:
+def one_line(text: str) -> str:
+    """A sentence about a file with whatever the file put into it made printable."""
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
+
+
+def _place(node: yaml.Node | yaml.Event) -> tuple[int, int]:
+    assert node.start_mark is not None
     return node.start_mark.line + 1, node.start_mark.column + 1

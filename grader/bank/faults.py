@@ -8,7 +8,7 @@ from typing import Any, get_args
 from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
-from grader.bank.document import Document, Keys
+from grader.bank.document import Document, Keys, one_line
 from grader.bank.locate import closest
 from grader.model import spec as model
 from grader.model.errors import BankError
@@ -23,6 +23,8 @@ _EXPECTED = {
     "list_type": "a list",
     "dict_type": "a mapping",
     "model_type": "a mapping",
+    "model_attributes_type": "a mapping",
+    "finite_number": "a finite number",
     "string_too_short": "some text",
     "too_short": "at least one entry",
     "union_tag_not_found": "a mapping with the key 'kind'",
@@ -54,7 +56,7 @@ def validate(doc: Document) -> Spec:
         found = sorted(
             (_order(doc, at), _sentence(doc, at, group)) for at, group in grouped.items()
         )
-        problems = tuple(text for _, text in found)
+        problems = tuple(one_line(text) for _, text in found)
         raise BankError(problems[0], problems=problems) from None
 
 
@@ -130,8 +132,6 @@ def _expected(detail: ErrorDetails) -> str:
             if "A-Z" in str(context["pattern"])
             else "lower-case words joined by hyphens"
         )
-    if kind == "value_error":
-        return str(context["error"]).removeprefix("expected ")
     limits = {"greater_than": "a number above {gt}", "less_than_equal": "a number of at most {le}",
               "string_too_long": "text of at most {max_length} characters"}  # fmt: skip
     if kind in limits:

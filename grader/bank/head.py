@@ -30,7 +30,7 @@ def read_head(question_id: str, path: Path, bank: Path) -> Header:
         title=found.get("title", "(unreadable)"),
         track=found.get("track", ""),
         level=found.get("level", ""),
-        minutes=int(minutes) if minutes.isdecimal() else 0,
+        minutes=int(minutes) if minutes.isdecimal() and len(minutes) < 10 else 0,
         bank=bank,
         torch="torch" in found.get("uses", "").split(),
     )

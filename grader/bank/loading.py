@@ -71,6 +71,7 @@ def load_file(bank: Path, path: Path) -> Question:
     )
     if not found:
         found.extend(f"{doc.where(at)}: {text}" for at, text in problems(question))
+    found = list(dict.fromkeys(document.one_line(text) for text in found))
     if found:
         raise BankError(found[0], problems=tuple(found))
     return question

@@ -25,8 +25,9 @@ def config_file() -> Path:
     if home:
         return Path(home) / "banks"
     base = os.environ.get("XDG_CONFIG_HOME", "")
-    if not os.path.isabs(base):  # the XDG specification: relative values are ignored
-        base = os.path.expanduser(
+    if not base.startswith("/"):  # the XDG specification: relative values are ignored
+        # Not Path.expanduser: where there is no home it raises, and this is not the place to fail.
+        base = os.path.expanduser(  # noqa: PTH111
             "~/Library/Application Support" if sys.platform == "darwin" else "~/.config"
         )
     return Path(base) / "drill" / "banks"
@@ -52,7 +53,8 @@ def banks(explicit: Path | None = None) -> list[Path]:
     for line in lines:
         path = line.split("#", 1)[0].strip()
         if path:
-            found.append(_bank(Path(path).expanduser(), str(config_file())))
+            home = os.path.expanduser(path)  # noqa: PTH111 as above
+            found.append(_bank(Path(home), str(config_file())))
     return [*dict.fromkeys([*found, builtin()])]
 
 

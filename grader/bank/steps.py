@@ -12,6 +12,7 @@ from typing import Literal
 from grader.model.question import Argument, Scalar, Step
 
 Owner = Literal["submission", "torch", "driver"]
+MAX_TEXT = 200
 BUILT_IN = ("vjp",)  # what `torch.` offers; implemented in the worker
 
 
@@ -25,6 +26,17 @@ def parse(text: str) -> Step:
     Raises:
         StepError: expected and found, in one sentence.
     """
+    if len(text) > MAX_TEXT:
+        raise StepError(f"expected a step of at most {MAX_TEXT} characters, found {len(text):,}")
+    try:
+        return _parse(text)
+    except (MemoryError, RecursionError):
+        raise StepError(
+            f"expected 'NAME = FUNCTION(NAMES)', found {text[:40]!r}, nested too deep"
+        ) from None
+
+
+def _parse(text: str) -> Step:
     try:
         body = ast.parse(text.strip(), mode="exec").body
     except (SyntaxError, ValueError) as error:
@@ -40,6 +52,8 @@ def parse(text: str) -> Step:
     for keyword in call.keywords:
         if keyword.arg is None:
             raise StepError("expected plain arguments, found '**'")
+        if any(a.keyword == keyword.arg for a in arguments):
+            raise StepError(f"expected each argument once, found {keyword.arg} again")
         arguments.append(_argument(keyword.value, keyword.arg))
     if owner == "torch" and function not in BUILT_IN:
         raise StepError(f"expected torch.{' or torch.'.join(BUILT_IN)}, found torch.{function}")

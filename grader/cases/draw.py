@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from grader.cases.recipe import FLOATS, CaseRecipe, Recipe
+from grader.cases.recipe import FLOATS, CaseRecipe, Recipe, shape_chain
 
 Array = np.ndarray[Any, np.dtype[Any]]
 ShapeOf = Callable[[str, Mapping[str, Any]], tuple[int, ...]]
@@ -36,10 +36,11 @@ def draw(case: CaseRecipe, seed: int, shape_of: ShapeOf, turn: int = 0) -> dict[
         bfloat16 and float32 inputs are exactly representable there; bfloat16 is held in float32).
     """
     drawn: dict[str, Any] = {}
-    # Inputs shaped like a result wait until everything else is there.
-    later = [n for n, r in case.inputs.items() if r.like is not None and r.like not in case.inputs]
-    first = [n for n in case.inputs if n not in later]
-    for name in sorted(first, key=lambda n: case.inputs[n].like is not None) + later:
+    # Inputs shaped like a result wait for all others, and every one for what it is like.
+    chains = {name: shape_chain(name, case.inputs) for name in case.inputs}
+    for name in sorted(
+        chains, key=lambda n: (any(c not in case.inputs for c in chains[n]), len(chains[n]))
+    ):
         recipe = case.inputs[name]
         if not recipe.is_array:
             drawn[name] = recipe.literal
@@ -61,6 +62,12 @@ def _array(
     recipe: Recipe, case: CaseRecipe, shape: tuple[int, ...] | None, rng: np.random.Generator
 ) -> Array:
     dtype = recipe.dtype or case.dtype
+    if (
+        not shape
+        and recipe.like
+        and (recipe.generator in {"simplex", "one_hot"} or recipe.option("sort"))
+    ):
+        raise DrawError(f"{recipe.generator} needs at least one dimension; {recipe.like} has none")
     values = _values(recipe, shape or (), rng)
     if (scale := recipe.option("scale")) is not None:
         values = values * scale

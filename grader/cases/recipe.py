@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
@@ -24,6 +25,10 @@ RESERVED = ("about", "extends", "dtype", "layout", "frozen")
 LAYOUTS = ("contiguous", "fortran", "reversed", "strided", "readonly", "broadcast")
 FLOATS = ("float32", "float64", "bfloat16")
 DTYPES = (*FLOATS, "int64", "int32", "int16", "uint8", "bool")
+
+
+MAX_DIMS = 8  # what the protocol carries
+MAX_ENTRIES = 10_000_000  # of one input: 80 MB, sent to two processes
 
 
 class RecipeError(Exception):
@@ -102,6 +107,8 @@ def read_input(value: object) -> Recipe:
         recipe = Recipe("array", literal=value["array"], options=options)
     else:
         shape, like = _shape(value[generator], generator)
+        if shape is not None:
+            _check_shape(shape, generator, options)
         recipe = Recipe(generator, shape=shape, like=like, options=options)
     return replace(recipe, dtype=dtype, layout=layout)
 
@@ -110,8 +117,21 @@ def _check_options(generator: str, options: Mapping[str, Any]) -> None:
     for key in ("from", "to", "gap", "value", "scale", "shift"):
         if key in options and not _is_number(options[key]):
             raise RecipeError(f"expected a number, found {options[key]!r}", key)
-    if generator == "integers" and not {"from", "to"} <= options.keys():
-        raise RecipeError("integers needs from and to, both included")
+    for key in ("from", "to", "gap", "scale", "shift"):
+        if not math.isfinite(options.get(key, 0)):
+            raise RecipeError(f"expected a finite number, found {options[key]!r}", key)
+    if generator == "integers":
+        if not {"from", "to"} <= options.keys():
+            raise RecipeError("integers needs from and to, both included")
+        for key in ("from", "to"):
+            if int(options[key]) != options[key] or abs(options[key]) > 1 << 53:
+                raise RecipeError(f"expected a whole number, found {options[key]!r}", key)
+    if generator in {"integers", "uniform"} and options.get("from", 0) > options.get("to", 1):
+        raise RecipeError("expected from to be at most to", "from")
+    if options.get("gap", 1) <= 0:
+        raise RecipeError(f"expected a gap above 0, found {options['gap']!r}", "gap")
+    if not isinstance(options.get("sort", False), bool):
+        raise RecipeError(f"expected true or false, found {options['sort']!r}", "sort")
     if generator == "full" and "value" not in options:
         raise RecipeError("full needs a value")
     sprinkle = options.get("sprinkle")
@@ -119,8 +139,9 @@ def _check_options(generator: str, options: Mapping[str, Any]) -> None:
         isinstance(sprinkle, dict)
         and set(sprinkle) == {"value", "share"}
         and all(_is_number(v) for v in sprinkle.values())
+        and 0 <= sprinkle["share"] <= 1
     ):
-        raise RecipeError("expected {value: NUMBER, share: NUMBER}", "sprinkle")
+        raise RecipeError("expected {value: NUMBER, share: NUMBER from 0 to 1}", "sprinkle")
 
 
 def _is_number(value: object) -> bool:
@@ -147,6 +168,17 @@ def _shape(value: object, generator: str) -> tuple[tuple[int, ...] | None, str |
             raise RecipeError(
                 f"expected a shape (a list of sizes) or 'like NAME', found {value!r}", generator
             )
+
+
+def _check_shape(shape: tuple[int, ...], generator: str, options: Mapping[str, Any]) -> None:
+    if len(shape) > MAX_DIMS or math.prod(shape) > MAX_ENTRIES:
+        raise RecipeError(
+            f"expected at most {MAX_DIMS} dimensions and {MAX_ENTRIES:,} entries, "
+            f"found {list(shape)}",
+            generator,
+        )
+    if not shape and (generator in {"simplex", "one_hot"} or options.get("sort")):
+        raise RecipeError("expected at least one dimension, found []", generator)
 
 
 def _rectangular(value: object) -> tuple[int, ...]:
@@ -181,6 +213,7 @@ def read_cases(
             except RecipeError as error:
                 path = (name, key) if error.key is None else (name, key, error.key)
                 faults.append((path, str(error)))
+                inputs[key] = Recipe(None)  # the input is there, so nothing else need complain
         dtype, layout = written.get("dtype", "float64"), written.get("layout", "contiguous")
         frozen = written.get("frozen", [])
         if dtype not in FLOATS:
@@ -191,18 +224,34 @@ def read_cases(
             faults.append(
                 ((name, "layout"), f"expected one of {', '.join(LAYOUTS)}, found {layout!r}")
             )
-        if not isinstance(frozen, list) or not set(frozen) <= inputs.keys():
+        if not isinstance(frozen, list) or any(
+            not isinstance(n, str) or n not in inputs for n in frozen
+        ):
             faults.append(
                 ((name, "frozen"), f"expected a list of this case's inputs, found {frozen!r}")
             )
             frozen = []
         for key, recipe in inputs.items():
-            if recipe.like is not None and recipe.like == key:
+            if recipe.like is None:
+                continue
+            if key in shape_chain(key, inputs):
                 faults.append(((name, key), f"{key} cannot take its own shape"))
+            elif recipe.like in inputs and not inputs[recipe.like].is_array:
+                faults.append(((name, key), f"expected 'like' an array, found {recipe.like}"))
         read[name] = CaseRecipe(
             name, inputs, str(written.get("about", "")), str(dtype), str(layout), tuple(frozen)
         )
     return read, faults
+
+
+def shape_chain(name: str, inputs: Mapping[str, Recipe]) -> list[str]:
+    """The names from which an input takes its shape, nearest first; its own where they circle."""
+    chain: list[str] = []
+    like = inputs[name].like
+    while like is not None and like not in chain:
+        chain.append(like)
+        like = inputs[like].like if like in inputs else None
+    return chain
 
 
 def _extended(
@@ -211,7 +260,7 @@ def _extended(
     chain = [name]
     while "extends" in cases[chain[-1]]:
         parent = cases[chain[-1]]["extends"]
-        if parent not in cases or parent in chain:
+        if not isinstance(parent, str) or parent not in cases or parent in chain:
             found = "itself" if parent in chain else repr(parent)
             faults.append(
                 ((chain[-1], "extends"), f"expected the name of another case, found {found}")

@@ -292,16 +292,16 @@ def _nudged(value: Array, dtype: str, which: int) -> Array:
     question is about is not disturbed: what is measured is rounding alone.
     """
     unique, inverse = np.unique(value, return_inverse=True)
-    # Neighbours within two units move together, or one could step onto or over the other.
-    finite = np.where(np.isfinite(unique), unique, 0)
-    unit = np.abs(finite) * 2.0**-7 if dtype == "bfloat16" else np.spacing(np.abs(finite))
-    apart = np.diff(finite) > 2 * np.maximum(unit[1:], unit[:-1])
-    group = np.concatenate([[0], np.cumsum(apart)]) if unique.size else np.zeros(0, np.int64)
-    choice = np.random.default_rng([which, unique.size]).choice([-1.0, 1.0], unique.size)
-    signs = choice[group]
+    size = np.abs(unique)
+    unit = size * 2.0**-8 if dtype == "bfloat16" else np.spacing(size)
+    # Values that could meet or cross if one went up and the other down move the same way.
+    apart = ~(np.diff(unique) <= 2 * np.maximum(unit[1:], unit[:-1]))
+    group = np.concatenate([[0], np.cumsum(apart)])[: unique.size].astype(np.int64)
+    signs = np.random.default_rng([which, unique.size]).choice([-1.0, 1.0], unique.size)[group]
     if dtype == "bfloat16":
         moved = unique * (1 + signs * 2.0**-8)
     else:
         moved = np.nextafter(unique, np.copysign(np.inf, signs).astype(unique.dtype))
-    moved = np.where(np.isfinite(unique) & (unique != 0), moved, unique)
+    stays = ~np.isfinite(unique) | ~np.isfinite(moved) | (unique == 0)
+    moved = np.where(stays, unique, moved)
     return np.asarray(moved[inverse].reshape(value.shape), value.dtype)

@@ -145,18 +145,13 @@ def _array(
     precise = _values(expected.precise)
     if got.dtype.kind == "c":  # both parts count: compare them as two numbers
         wanted = "float32" if wanted == "complex64" else "float64"
-        got, want, precise = (_parts(a) for a in (got, want, precise))
+        got, want, precise = (_real(a) for a in (got, want, precise))
     if got.dtype.kind == "f" and (fault := _nonfinite(result, got, want)) is not None:
         yield fault
     elif got.dtype.kind != "f" or exact:
         yield from _report(result, got, want, ~_equal(got, want), None)
     else:
         yield from _numbers(result, got, precise, wanted, expected, zeros=zeros)
-
-
-def _parts(array: Array) -> Array:
-    """A complex array as pairs of real numbers; any other as it is."""
-    return np.stack([array.real, array.imag], -1) if array.dtype.kind == "c" else array
 
 
 def _nonfinite(result: str, got: Array, want: Array) -> Fault | None:
@@ -174,7 +169,7 @@ def _nonfinite(result: str, got: Array, want: Array) -> Fault | None:
 def _numbers(
     result: str, got: Array, want: Array, dtype: str, expected: Expected, *, zeros: bool
 ) -> Iterator[Fault]:
-    got, want = got.astype(np.float64), want.astype(np.float64)
+    got, want = _real(got).astype(np.float64), _real(want).astype(np.float64)
     finite = np.isfinite(want)
     if (fault := _nonfinite(result, got, want)) is not None:
         yield fault
@@ -194,7 +189,7 @@ def _numbers(
     allowed = allowance(
         dtype,
         want,
-        lambda: [_parts(_values(m)).astype(np.float64) for m in expected.moved()],
+        lambda: [_real(_values(m)).astype(np.float64) for m in expected.moved()],
         deviation,
     )
     wrong = deviation > allowed
@@ -307,11 +302,7 @@ def _report(
         return
     if at is None:
         with np.errstate(all="ignore"):
-            size = np.where(
-                wrong,
-                np.abs(np.asarray(got - want if got.dtype != bool else got ^ want, np.float64)),
-                -1.0,
-            )
+            size = np.where(wrong, np.abs(got.astype(np.float64) - want.astype(np.float64)), -1.0)
         at = _index(int(np.nanargmax(np.where(np.isnan(size), np.inf, size))), wrong.shape)
     mine, yours = numbers_apart(got[at], want[at])
     entries = "entries" if wrong.size != 1 else "entry"
@@ -319,6 +310,11 @@ def _report(
         result, f"{result} differs in {count:,} of {wrong.size:,} {entries}", "values", mine, yours,
         None if allowed is None else band(allowed), at, count, int(wrong.size), (got, want, wrong),
     )  # fmt: skip
+
+
+def _real(array: Array) -> Array:
+    """Complex entries as two numbers along a last axis; anything else as it is."""
+    return np.stack([array.real, array.imag], axis=-1) if array.dtype.kind == "c" else array
 
 
 def _equal(a: Array, b: Array) -> Array:
@@ -420,7 +416,7 @@ def same_value(a: Any, b: Any, dtype: str = "float64") -> bool:  # noqa: ANN401 
     arrays = isinstance(a, (np.ndarray, Tensor)) and x.ndim
     loose = LOOSE.get(_dtype(a) if arrays else dtype, LOOSE["float64"])
     if "c" in x.dtype.kind + y.dtype.kind:
-        x, y = (_parts(np.asarray(v, np.complex128)) for v in (x, y))
+        x, y = (_real(np.asarray(v, np.complex128)) for v in (x, y))
     x, y = x.astype(np.float64), y.astype(np.float64)
     finite = np.isfinite(x) & np.isfinite(y)
     if not bool(np.array_equal(x[~finite], y[~finite], equal_nan=True)):

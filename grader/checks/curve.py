@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from grader.cases.recipe import CaseRecipe
-from grader.checks.bench import Bench
+from grader.checks.bench import BankFault, Bench
 from grader.checks.compare import describe
 from grader.checks.tally import Finding, tally
 from grader.model.numerals import number
@@ -21,7 +21,10 @@ def check_curve(bench: Bench, check: CurveCheck) -> CheckResult:
 
     def judge(case: CaseRecipe) -> Finding | None:
         observed = bench.observed(check.run, case).values.get(check.of)
-        wanted = series(bench.truth(check.run, case).values[check.of]) or ()
+        truth = bench.truth(check.run, case).values[check.of]
+        wanted = series(truth)
+        if not wanted:
+            raise BankFault(f"{check.id}: the reference's {check.of} is {describe(truth)}")
         points = series(observed)
         if points is None or len(points) != len(wanted):
             return Finding(

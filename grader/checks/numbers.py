@@ -26,9 +26,9 @@ def check_numbers(bench: Bench, check: NumbersCheck) -> CheckResult:
     def judge(case: CaseRecipe) -> Finding | None:
         observed = bench.observed(check.run, case).values.get(check.of)
         expected = bench.truth(check.run, case).values[check.of]
-        if not isinstance(expected, dict) or not set(check.parts) <= expected.keys():
-            found = describe(expected) + dict_keys(expected)
-            raise BankFault(f"{check.id}: the reference's {check.of} is {found}")
+        if not isinstance(expected, dict) or set(expected) != set(check.parts):
+            wanted = ", ".join(check.parts)
+            raise BankFault(f"{check.id}: the reference's {check.of} lacks or adds to {wanted}")
         if not isinstance(observed, dict):
             return Finding(
                 f"{check.of} is {describe(observed)}, "

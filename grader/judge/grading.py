@@ -173,7 +173,7 @@ def _unloadable(error: ProgramError, question: Question) -> tuple[Verdict, str, 
             return Verdict.ERROR, f"the file is not UTF-8 text: {raised.message}", None
         line = f" at line {raised.frames[0].line}" if raised.frames else ""
         return Verdict.ERROR, f"the file is not valid Python{line}: {raised.message}", raised
-    if raised.type == "MemoryError":
+    if error.out_of_memory:
         return Verdict.LIMIT, "loading the file took more memory than is allowed", raised
     if raised.type == "ModuleNotFoundError":
         allowed = ", ".join(question.spec.uses)

@@ -124,7 +124,7 @@ class Program:
         runs, common = reply.get("runs"), reply.get("common")
         if not isinstance(runs, list) or len(runs) != len(inputs) or not isinstance(common, list):
             raise Garbled("broke the protocol: not a reply to interleave")
-        return tuple(_outcome(r) for r in runs), tuple(str(c) for c in common)
+        return tuple(_outcome(r) for r in runs), tuple(c for c in common if isinstance(c, str))
 
     def timed(
         self, steps: Sequence[Step], inputs: Inputs, want: Sequence[str]
@@ -265,7 +265,7 @@ def _outcome(reply: Mapping[str, Any]) -> Outcome:
             stale=tuple((str(n), int(i)) for n, i in reply.get("stale", ())),
             shared=tuple((str(r), str(i)) for r, i in reply.get("shared", ())),
         )
-    except (KeyError, TypeError, ValueError, OverflowError):
+    except (AttributeError, KeyError, TypeError, ValueError, OverflowError):
         raise Garbled("broke the protocol: not a reply to run") from None
 
 
@@ -281,7 +281,7 @@ def _fault(reply: Mapping[str, Any], steps: Sequence[Step]) -> Exception:
             frames = tuple(Frame(int(n), str(f), str(s)) for n, f, s in raised["frames"])
             column = raised.get("column")
             record = Raised(
-                # numpy has a MemoryError of its own; what limit was met matters, not whose class it is
+                # numpy has a MemoryError of its own: what was met matters, not whose class it is
                 type="MemoryError" if raised.get("memory") is True else str(raised["type"])[:200],
                 message=str(raised["message"])[:2000],
                 frames=frames,
@@ -290,4 +290,7 @@ def _fault(reply: Mapping[str, Any], steps: Sequence[Step]) -> Exception:
         except (KeyError, TypeError, ValueError, OverflowError):
             return Garbled("broke the protocol: not a fault")
         return ProgramError(f"raised {record.type}", record, step)
-    return Garbled(f"broke the process it runs in: {str(reply.get('broken', ''))[-300:]}")
+    broken = reply.get("broken")
+    return Garbled(
+        f"broke the process it runs in: {broken[-300:] if isinstance(broken, str) else ''}"
+    )

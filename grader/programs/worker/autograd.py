@@ -81,9 +81,9 @@ class Meter(TorchDispatchMode):  # type: ignore[no-untyped-call]  # torch's base
 
     def __torch_dispatch__(
         self,
-        func: Any,
-        types: Any,
-        args: Any = (),
+        func: Any,  # noqa: ANN401 torch's signature
+        types: Any,  # noqa: ANN401 torch's signature
+        args: Any = (),  # noqa: ANN401 torch's signature
         kwargs: Any = None,  # noqa: ANN401 torch's signature
     ) -> Any:  # noqa: ANN401 torch's signature
         """Count what one operation makes."""
@@ -177,27 +177,18 @@ def measure(
         case "live":
             return _live(program, forward, inputs)
         case "peak" | "flops":
-            _perform(
-                program, steps, stepping.build(inputs)
-            )  # caches made by a first call are not its cost
+            # Caches made by a first call are not its cost.
+            stepping.perform_all(program, steps, stepping.build(inputs))
             gc.freeze()
             with Meter(count_flops=quantity == "flops") as meter:
-                _perform(program, steps, names)
+                stepping.perform_all(program, steps, names)
             value = meter.peak if quantity == "peak" else meter.flops
             return {"value": int(value), "elements": int(meter.elements), "details": []}
         case "cuda-peak":
             return _cuda_peak(program, steps, names)
         case _:
-            _perform(program, forward, names)
+            stepping.perform_all(program, forward, names)
             return {"value": origin(names[of], program.module.__name__), "details": []}
-
-
-def _perform(program: Program, steps: Sequence[dict[str, Any]], names: dict[str, Any]) -> None:
-    for index, step in enumerate(steps):
-        try:
-            stepping.perform(program, step, names)
-        except BaseException as error:
-            raise stepping.Stopped(index, error) from None
 
 
 def _saved(
@@ -215,7 +206,7 @@ def _saved(
         return tensor
 
     with torch.autograd.graph.saved_tensors_hooks(pack, lambda tensor: tensor):
-        _perform(program, steps, names)
+        stepping.perform_all(program, steps, names)
     return {"value": sum(n for n, _ in found.values()), "details": _details(found.values())}
 
 
@@ -224,14 +215,14 @@ def _live(
 ) -> dict[str, Any]:
     """Bytes made by the forward steps and alive after them, torch and numpy, less the results."""
     with Meter():  # what a first call imports or caches is not what this one keeps
-        _perform(program, steps, stepping.build(inputs))
+        stepping.perform_all(program, steps, stepping.build(inputs))
     gc.freeze()  # so that the collection below looks at this run's objects only
     names = stepping.build(inputs)
     given = set(names)
     tracemalloc.start()
     try:
         with Meter() as meter:
-            _perform(program, steps, names)
+            stepping.perform_all(program, steps, names)
         results = [t for name, value in names.items() if name not in given for t in _tensors(value)]
         meter.forget(results)
         gc.collect()
@@ -266,13 +257,13 @@ def _cuda_peak(
     }
     warm = torch.ones(64, 64, device=device)
     (warm @ warm).sum().item()  # the matmul library's workspace is not the run's
-    _perform(program, steps, dict(moved))
+    stepping.perform_all(program, steps, dict(moved))
     torch.cuda.synchronize()
     gc.collect()
     torch.cuda.empty_cache()
     before = torch.cuda.memory_allocated()
     torch.cuda.reset_peak_memory_stats()
-    _perform(program, steps, dict(moved))
+    stepping.perform_all(program, steps, dict(moved))
     torch.cuda.synchronize()
     return {"value": int(torch.cuda.max_memory_allocated() - before), "details": []}
 

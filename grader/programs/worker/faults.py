@@ -25,12 +25,12 @@ def describe(error: BaseException, filename: str) -> dict[str, Any]:
         source = error.text or linecache.getline(filename, line)
         frames = [[line, "", (source or "").rstrip("\r\n")]]
         column = error.offset
-        message = str(error.msg)
+        message = str(error.msg)[:MAX_MESSAGE]
     else:
         message = _text(error)
     return {
         "type": type_name(error),
-        "message": message[:MAX_MESSAGE],
+        "message": message,
         "frames": frames,
         "column": column,
         "memory": isinstance(error, MemoryError),
@@ -38,10 +38,10 @@ def describe(error: BaseException, filename: str) -> dict[str, Any]:
 
 
 def _text(error: BaseException) -> str:
-    if isinstance(error, SystemExit):
-        return f"the code called sys.exit({error.code!r})"[:MAX_MESSAGE]
     try:
-        return str(error)
+        if isinstance(error, SystemExit):
+            return f"the code called sys.exit({error.code!r})"[:MAX_MESSAGE]
+        return str.__getitem__(str(error), slice(MAX_MESSAGE))  # a subclass of str has no say
     except BaseException:  # noqa: BLE001 a hostile __str__ may raise anything
         return "(its text cannot be shown)"
 

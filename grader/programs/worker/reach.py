@@ -3,10 +3,13 @@
 Counted is data, not bookkeeping: the allocation behind every array (so a small view of a large
 array counts the large one), bytes and texts, and 8 bytes for every number in a container.  Python's
 own object headers are not: they differ between versions and are not what a state budget is about.
+
+What an object refers to is asked of the garbage collector, so that no class has a say in it.
 """
 
 from __future__ import annotations
 
+import gc
 import sys
 import types
 from typing import Any
@@ -14,7 +17,8 @@ from typing import Any
 import numpy as np
 
 NUMBER = 8  # bytes counted for a Python int, float or numpy scalar
-_SKIP = (type, types.ModuleType, types.BuiltinFunctionType, np.dtype)
+_TEXT_HEADER = 73  # bytes of a text that are not its characters, at most
+_SKIP = (type, types.ModuleType, types.CodeType, np.dtype)
 
 
 def reachable_bytes(root: object) -> int:
@@ -22,40 +26,36 @@ def reachable_bytes(root: object) -> int:
     total = 0
     seen: set[int] = set()
     pending: list[Any] = [root]
+    storages: set[int] = set()
     keep: list[Any] = []  # a freed temporary's id must not be met again
     while pending:
         item = pending.pop()
-        if item is None or isinstance(item, _SKIP) or item is Ellipsis:
+        kind = type(item)  # not isinstance: an object may lie about its class
+        if item is None or item is Ellipsis or issubclass(kind, _SKIP):
             continue
-        if isinstance(item, (bool, int, float, complex, np.generic)):
-            total += NUMBER
-            continue
-        if id(item) in seen:
+        if not issubclass(kind, (bool, int, float, complex, np.generic)) and id(item) in seen:
             continue
         seen.add(id(item))
         keep.append(item)
-        if isinstance(item, np.ndarray):
+        if issubclass(kind, int):
+            total += max(NUMBER, -(-int.bit_length(item) // 8))
+        elif issubclass(kind, (float, complex, np.generic)):
+            total += NUMBER
+        elif issubclass(kind, str):
+            total += max(str.__len__(item), str.__sizeof__(item) - _TEXT_HEADER)
+        elif issubclass(kind, np.ndarray):
             total += _array(item, pending, seen)
-        elif isinstance(item, (bytes, bytearray)):
-            total += len(item)
-        elif isinstance(item, memoryview):
-            pending.append(item.obj)
-        elif isinstance(item, str):
-            total += len(item)
-        elif isinstance(item, dict):
-            pending.extend(item.values())
-            pending.extend(k for k in item if not isinstance(k, str))
-        elif isinstance(item, (list, tuple, set, frozenset)):
-            pending.extend(item)
         else:
-            total += _object(item, pending)
+            total += _buffer(item, storages)
+        if kind not in {int, float, str, bytes, np.ndarray}:
+            pending.extend(_referents(item, kind))
     return total
 
 
 def _array(array: np.ndarray[Any, np.dtype[Any]], pending: list[Any], seen: set[int]) -> int:
     root: Any = array
-    while isinstance(root, np.ndarray) and root.base is not None:
-        root = root.base
+    while isinstance(root, np.ndarray) and (base := np.ndarray.base.__get__(root)) is not None:
+        root = base
     if root is not array:
         if not isinstance(root, np.ndarray):
             pending.append(root)
@@ -63,54 +63,45 @@ def _array(array: np.ndarray[Any, np.dtype[Any]], pending: list[Any], seen: set[
         if id(root) in seen:
             return 0
         seen.add(id(root))
-    if root.dtype == object:
-        pending.extend(root.ravel().tolist())
-    return int(root.nbytes)
+        pending.extend(gc.get_referents(root))
+    plain = np.ndarray.view(root, np.ndarray)
+    if plain.dtype == object:
+        pending.extend(plain.ravel().tolist())
+    return int(plain.nbytes)
 
 
-def _object(item: Any, pending: list[Any]) -> int:  # noqa: ANN401 anything at all
+def _buffer(item: Any, storages: set[int]) -> int:  # noqa: ANN401 anything at all
+    """The bytes of whatever lends its memory: bytes, array, ctypes, mmap; a tensor's storage."""
     torch = sys.modules.get("torch")
-    if torch is not None and isinstance(item, torch.Tensor):
-        return int(item.untyped_storage().nbytes())
-    if isinstance(item, types.FunctionType):
-        pending.extend(cell.cell_contents for cell in item.__closure__ or () if _filled(cell))
-        pending.extend(item.__defaults__ or ())
-        pending.extend((item.__kwdefaults__ or {}).values())
-        pending.append(item.__dict__)
-        return 0
-    if isinstance(item, types.MethodType):
-        pending.append(item.__self__)
-        return 0
-    size = 0
-    for name in ("func", "args", "keywords"):  # functools.partial keeps these outside __dict__
-        if type(item).__name__ == "partial" and hasattr(item, name):
-            pending.append(getattr(item, name))
-    if isinstance(getattr(item, "__dict__", None), dict):
-        pending.append(item.__dict__)
-    for kind in type(item).__mro__:
-        slots = kind.__dict__.get("__slots__", ())
-        for slot in (slots,) if isinstance(slots, str) else slots:
-            if hasattr(item, slot):
-                pending.append(getattr(item, slot))
-    if isinstance(item, types.GeneratorType) and item.gi_frame is not None:
-        pending.extend(item.gi_frame.f_locals.values())
-    if hasattr(item, "buffer_info") and hasattr(item, "itemsize"):  # array.array
-        size += len(item) * item.itemsize
-    elif not hasattr(item, "__dict__") and isinstance(getattr(item, "__iter__", None), object):
-        pending.extend(_contents(item))
-    return size
-
-
-def _contents(item: Any) -> list[Any]:  # noqa: ANN401 anything at all
-    """The items of containers known not to be consumed by looking: deque, ranges."""
-    if isinstance(item, range):
-        return []
-    return list(item) if type(item).__module__ == "collections" else []
-
-
-def _filled(cell: types.CellType) -> bool:
+    if torch is not None and issubclass(type(item), torch.Tensor):
+        storage = item.untyped_storage()
+        seen = storage._cdata in storages
+        storages.add(storage._cdata)
+        return 0 if seen else int(storage.nbytes())
+    if type(item) is memoryview:
+        return 0  # what it looks at is among its referents
     try:
-        cell.cell_contents  # noqa: B018
-    except ValueError:
-        return False
-    return True
+        with memoryview(item) as memory:
+            return memory.nbytes
+    except (TypeError, ValueError, BufferError):
+        return 0
+
+
+def _referents(item: Any, kind: type) -> list[Any]:  # noqa: ANN401 anything at all
+    """What an object keeps alive."""
+    if issubclass(kind, types.FunctionType):  # its globals are not what it was given
+        cells = [r for cell in item.__closure__ or () for r in gc.get_referents(cell)]
+        return [*cells, item.__defaults__, item.__kwdefaults__, item.__dict__]
+    if kind is memoryview:
+        return [item.obj]
+    if kind is np.flatiter:
+        return [item.base]
+    if kind is np.nditer:
+        return list(item.operands)
+    found = gc.get_referents(item)
+    if issubclass(kind, dict):  # words as keys are bookkeeping
+        inside = [*dict.values(item), *dict.keys(item)]
+        known = set(map(id, inside))
+        found = [r for r in found if id(r) not in known]  # attributes of a subclass
+        found += [*dict.values(item), *(k for k in dict.keys(item) if type(k) is not str)]
+    return found

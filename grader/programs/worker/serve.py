@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import gc
 import os
 import socket
@@ -69,11 +70,7 @@ class Server:
         program = self.programs[request["program"]]
         names = stepping.build(request["inputs"])
         start = time.process_time_ns()
-        for index, step in enumerate(request["steps"]):
-            try:
-                stepping.perform(program, step, names)
-            except BaseException as error:
-                raise stepping.Stopped(index, error) from None
+        stepping.perform_all(program, request["steps"], names)
         spent = time.process_time_ns() - start
         return {"values": {n: values.snapshot(names[n]) for n in request["want"]}, "spent": spent}
 
@@ -95,14 +92,14 @@ class Server:
         """Bytes reachable from a result, and bytes that the steps left allocated besides others."""
         program, steps, of = self.programs[request["program"]], request["steps"], request["of"]
         first = stepping.build(request["inputs"])
-        self._perform(program, steps, first)
+        stepping.perform_all(program, steps, first)
         del first
         gc.collect()
         names = stepping.build(request["inputs"])
         given = set(names)
         tracemalloc.start()
         try:
-            self._perform(program, steps, names)
+            stepping.perform_all(program, steps, names)
             gc.collect()
             traced = tracemalloc.get_traced_memory()[0]
         finally:
@@ -131,14 +128,6 @@ class Server:
             "torch": None if torch is None else str(torch.__version__),
             "cuda": False if torch is None else bool(torch.cuda.is_available()),
         }
-
-    @staticmethod
-    def _perform(program: Program, steps: list[Request], names: dict[str, Any]) -> None:
-        for index, step in enumerate(steps):
-            try:
-                stepping.perform(program, step, names)
-            except BaseException as error:
-                raise stepping.Stopped(index, error) from None
 
     def answer(self, request: Request) -> Request:
         """Carry out one request; a fault of the program's becomes part of the reply."""
@@ -180,10 +169,8 @@ def serve(channel: int) -> None:
         request = _receive(connection, exits)
         reply = server.answer(request)
         for stream in (sys.stdout, sys.stderr):
-            try:
+            with contextlib.suppress(BaseException):  # a program may have closed or replaced it
                 stream.flush()
-            except BaseException:  # noqa: BLE001 a program may have closed or replaced it
-                pass
         try:
             pieces = pack(reply)
         except wire.WireError as error:

@@ -54,6 +54,19 @@ def _assign(step: Step, result: object) -> dict[str, Any]:
     return dict(zip(targets, result, strict=True))
 
 
+def perform_all(program: Program, steps: Sequence[Step], names: Names) -> None:
+    """Carry out steps one after another; `names` is updated.
+
+    Raises:
+        Stopped: by the first that fails.
+    """
+    for index, step in enumerate(steps):
+        try:
+            perform(program, step, names)
+        except BaseException as error:  # noqa: BLE001 whatever it is, it is the program's
+            raise Stopped(index, error) from None
+
+
 class Stopped(Exception):
     """A step raised, or returned what cannot be used."""
 
@@ -152,10 +165,15 @@ class Progress:
             return False
         try:
             assigned = perform(self.program, self.steps[self.at], self.names)
-        except BaseException as error:
+            self.watch.look(self.at)
+            self._look_back()
+            self._keep(assigned)  # looking at a result may run code of its class
+        except BaseException as error:  # noqa: BLE001 whatever it is, it is the program's
             raise Stopped(self.at, error) from None
-        self.watch.look(self.at)
-        self._look_back()
+        self.at += 1
+        return True
+
+    def _keep(self, assigned: Names) -> None:
         for name, value in assigned.items():
             if name in self.want:
                 self.results[name] = value
@@ -163,8 +181,6 @@ class Progress:
                 for lent, given in self.watch.inputs.items():
                     if values.share_memory(value, given):
                         self.shared.append((name, lent))
-        self.at += 1
-        return True
 
     def _look_back(self) -> None:
         for name, value in self.results.items():

@@ -96,7 +96,7 @@ def _flat(array: Array) -> memoryview:
 def _encode(value: object, meta: list[bytes], payload: list[Array], depth: int) -> None:
     if depth > MAX_DEPTH:
         raise WireError(f"nested deeper than {MAX_DEPTH}")
-    if len(meta) > 4 * MAX_ITEMS:
+    if len(meta) >= MAX_ITEMS:  # a value is one piece at least: never more than decode takes
         raise WireError(f"more than {MAX_ITEMS:,} values")
     match value:
         case None:
@@ -169,7 +169,7 @@ def type_name(value: object) -> str:
     kind = type(value)
     try:
         module, name = str(kind.__module__), str(kind.__qualname__)
-    except Exception:  # noqa: BLE001 a hostile metaclass may raise anything
+    except BaseException:  # noqa: BLE001 a hostile metaclass may raise anything
         return "object"
     return name if module in {"builtins", "submission"} else f"{module}.{name}"
 
