@@ -161,7 +161,7 @@ def _load(program: Program, question: Question) -> tuple[Verdict, str, Raised | 
         return verdict, f"your file {failure} while it was being loaded", None
     except ProgramError as error:
         return _unloadable(error, question)
-    return _incomplete(loaded)
+    return _incomplete(loaded, question.functions)
 
 
 def _unloadable(error: ProgramError, question: Question) -> tuple[Verdict, str, Raised | None]:
@@ -175,15 +175,12 @@ def _unloadable(error: ProgramError, question: Question) -> tuple[Verdict, str, 
         return Verdict.ERROR, f"the file is not valid Python{line}: {raised.message}", raised
     if error.out_of_memory:
         return Verdict.LIMIT, "loading the file took more memory than is allowed", raised
+    what = f"loading the file raised {raised.type}"
+    what += f": {raised.message}" if raised.message.strip() else ""
     if raised.type == "ModuleNotFoundError":
         allowed = ", ".join(question.spec.uses)
-        hint = f"this question allows {allowed} and the standard library"
-        return (
-            Verdict.ERROR,
-            f"loading the file raised {raised.type}: {raised.message}; {hint}",
-            raised,
-        )
-    return Verdict.ERROR, f"loading the file raised {raised.type}: {raised.message}", raised
+        what += f"; this question allows {allowed} and the standard library"
+    return Verdict.ERROR, what, raised
 
 
 def _of_the_file(raised: Raised) -> bool:
@@ -191,15 +188,16 @@ def _of_the_file(raised: Raised) -> bool:
     return raised.column is not None or not raised.frames
 
 
-def _incomplete(loaded: Loaded) -> tuple[Verdict, str, Raised | None] | None:
+def _incomplete(loaded: Loaded, wanted: Sequence[str]) -> tuple[Verdict, str, Raised | None] | None:
     if loaded.missing:
-        found = [name for name in loaded.defined if name not in loaded.missing]
-        listed = _listed(found) if found else "no functions"
+        listed = _listed(loaded.defined) if loaded.defined else "no functions"
         text = f"expected {_listed(loaded.missing)}, found {listed}"
-        return Verdict.ERROR, text + _near(loaded.missing, found), None
+        spare = [name for name in loaded.defined if name not in wanted]
+        return Verdict.ERROR, text + _near(loaded.missing, spare), None
     if loaded.uncallable:
         name, kind = loaded.uncallable[0]
-        return Verdict.ERROR, f"expected a function called {name}, found a {kind}", None
+        article = "an" if kind[:1] in "aeio" else "a"
+        return Verdict.ERROR, f"expected a function called {name}, found {article} {kind}", None
     return None
 
 

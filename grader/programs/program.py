@@ -274,7 +274,7 @@ def _fault(reply: Mapping[str, Any], steps: Sequence[Step]) -> Exception:
     index = reply.get("step")
     step = steps[index] if isinstance(index, int) and 0 <= index < len(steps) else None
     if isinstance(reply.get("fault"), str):
-        return ProgramError(str(reply["fault"])[:2000], step=step)
+        return ProgramError(str(reply["fault"])[:2000] or "gave no usable result", step=step)
     raised = reply.get("raised")
     if isinstance(raised, dict):
         try:

@@ -52,7 +52,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 @pytest.fixture
 def drill(home: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Drill:
     """Call the command line in this process, against the stand-ins."""
-    assert home
+    assert home.name
     for module, functions in STANDING_IN.items():
         for name, function in functions.items():
             monkeypatch.setattr(module, name, function, raising=False)
@@ -68,7 +68,7 @@ def drill(home: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFix
 @pytest.fixture
 def program(home: Path) -> Callable[..., subprocess.Popen[str]]:
     """Start the command line in a process of its own, against the stand-ins."""
-    assert home
+    assert home.name
 
     def start(*arguments: str, **more: Any) -> subprocess.Popen[str]:
         settings: dict[str, Any] = {

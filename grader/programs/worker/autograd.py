@@ -17,7 +17,9 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves
 
 from . import steps as stepping
+from .faults import StepFault
 from .namespace import Program
+from .wire import type_name
 
 Tensor = torch.Tensor
 
@@ -28,8 +30,6 @@ def vjp(y: Tensor, cotangent: Tensor | None, *inputs: Tensor) -> Any:  # noqa: A
     The graph is kept, so that a second call is a second backward.
     """
     wanted = [t for t in inputs if t.requires_grad]
-    if not isinstance(y, Tensor):
-        raise TypeError(f"the result to differentiate is of type {type(y).__name__}, not a tensor")
     if not wanted:
         return tuple(None for _ in inputs)
     found = iter(torch.autograd.grad(y, wanted, cotangent, retain_graph=True, allow_unused=True))
@@ -37,10 +37,24 @@ def vjp(y: Tensor, cotangent: Tensor | None, *inputs: Tensor) -> Any:  # noqa: A
     return grads if len(grads) != 1 else grads[0]
 
 
-def no_grad(function: Callable[..., Any], *args: object) -> Any:  # noqa: ANN401 what it returns
-    """Call without recording a graph."""
-    with torch.no_grad():
-        return function(*args)
+def refuse_undifferentiable(
+    name: str, y: object, cotangent: Tensor | None = None, *inputs: Tensor
+) -> None:
+    """Say in the question's words what torch would say in its own.
+
+    Raises:
+        StepFault: `y` is no ordinary tensor, has another shape than its cotangent, or has no graph.
+    """
+    if not isinstance(y, Tensor):
+        found = "None" if y is None else f"a {type_name(y)}"
+        raise StepFault(f"{name} is {found}, expected a tensor")
+    if y.layout != torch.strided or y.device.type == "meta":
+        raise StepFault(f"{name} is a tensor without ordinary memory ({y.layout}, {y.device.type})")
+    if cotangent is not None and y.shape != cotangent.shape:
+        mine, theirs = tuple(y.shape), tuple(cotangent.shape)
+        raise StepFault(f"{name} has shape {mine}, expected {theirs}")
+    if any(t.requires_grad for t in inputs) and not y.requires_grad:
+        raise StepFault(f"{name} has no graph: nothing can flow back through it")
 
 
 BUILT_IN: dict[str, Callable[..., Any]] = {"vjp": vjp}

@@ -40,7 +40,7 @@ def laid_out(array: Array, layout: str) -> Array:
             return np.array(array, order="F")
         case "reversed":
             flip = (slice(None, None, -1),) * array.ndim
-            return np.ascontiguousarray(array[flip])[flip]
+            return np.array(array[flip], order="C")[flip]
         case "strided":
             # Between the values lies something that would be noticed in any sum.
             gaps = np.full(

@@ -59,12 +59,29 @@ def _execute(sources: Sequence[bytes], name: str, filename: str) -> types.Module
     module.__file__ = filename
     sys.modules[name] = module
     for source in sources:
-        code = compile(source, filename, "exec", dont_inherit=True)
+        code = compile(_decoded(source), filename, "exec", dont_inherit=True)
         text = source.decode("utf-8", "replace")
         # Tracebacks, inspect.getsource and torch.jit read the lines here: there is no such file.
         linecache.cache[filename] = (len(source), None, text.splitlines(keepends=True), filename)
         exec(code, module.__dict__)  # noqa: S102 this is what the process is for
     return module
+
+
+def _decoded(source: bytes) -> str | bytes:
+    """The text of a source; bytes where the file itself says how it is encoded.
+
+    Raises:
+        SyntaxError: it is not UTF-8 and does not say what it is; `compile` overlooks that in comments.
+    """
+    if b"coding" in b"".join(source.splitlines()[:2]):
+        return source
+    try:
+        # As text, because of bytes some versions of Python count the columns of errors in bytes.
+        return source.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = source.count(b"\n", 0, error.start) + 1
+        message = f"(unicode error) 'utf-8' codec can't decode byte 0x{source[error.start]:02x}"
+        raise SyntaxError(f"{message} in line {line}") from None
 
 
 def defined(module: types.ModuleType) -> list[str]:

@@ -30,6 +30,7 @@ def perform(program: Program, step: Step, names: Names) -> dict[str, Any]:
     if step["owner"] == "torch":
         from . import autograd
 
+        autograd.refuse_undifferentiable(step["arguments"][0][1], *args)
         result = autograd.BUILT_IN[step["function"]](*args, **kwargs)
     else:
         result = program.function(step["owner"], step["function"])(*args, **kwargs)

@@ -19,7 +19,7 @@ def is_tensor(value: object) -> bool:
     return torch is not None and isinstance(value, torch.Tensor)
 
 
-def snapshot(value: object, depth: int = 0) -> Any:  # noqa: ANN401 any plain value
+def snapshot(value: Any, depth: int = 0) -> Any:  # noqa: ANN401 any value
     """Copy a result into plain data: later changes to it do not show."""
     if isinstance(value, np.ndarray):
         # `view` on the class itself: a subclass cannot have its say.
@@ -34,9 +34,13 @@ def snapshot(value: object, depth: int = 0) -> Any:  # noqa: ANN401 any plain va
             return items if isinstance(value, list) else tuple(items)
         if isinstance(value, dict) and all(isinstance(k, str) for k in value):
             return {str(k): snapshot(v, depth + 1) for k, v in value.items()}
-    for plain in (bool, int, float, str):  # subclasses: an IntEnum, a float with a name
-        if isinstance(value, plain):
-            return plain(value)
+    kind = type(value)  # subclasses: an IntEnum, a float with a name; they have no say themselves
+    if issubclass(kind, int):
+        return int.__add__(value, 0)
+    if issubclass(kind, float):
+        return float.__add__(value, 0.0)
+    if issubclass(kind, str):
+        return str.__getitem__(value, slice(None))
     return Opaque(type_name(value))
 
 

@@ -1,0 +1,80 @@
+"""One small right spec, and what is said about it once it is edited."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+from grader.bank import load
+from grader.model.errors import BankError
+from grader.model.question import Question
+
+SPEC = """\
+format: 1
+title: A scaled copy
+track: basics
+level: warm-up
+minutes: 5
+uses: [numpy]
+prompt: Multiply x.
+interface: "def scale(x, factor): ..."
+run:
+  - y, ctx = scale(x, factor)
+  - grad_x = scale_backward(grad_y, ctx)
+cases:
+  small: {x: [[1.0, 2.0]], factor: 3, grad_y: {normal: like y}}
+  wide: {x: {normal: [2, 5]}, factor: 2, grad_y: {normal: like y}}
+checks:
+  - {id: forward, kind: outputs, of: y}
+  - {id: backward, kind: outputs, of: grad_x, needs: forward}
+misconceptions:
+  adds-it:
+    killed_by: forward
+    feedback: You add the factor.
+hints: [Twice 3 is what]
+follow_ups:
+  - {ask: And without factor, answer: A copy.}
+"""
+FILES = {"starter.py": "", "reference.py": "", "misconceptions/adds_it.py": ""}
+
+
+def edited(*edits: str) -> str:
+    """Return the spec with each text of the pairs replaced by the one after it."""
+    text = SPEC
+    for old, new in zip(edits[::2], edits[1::2], strict=True):
+        assert text.count(old) == 1, f"{old!r} occurs {text.count(old)} times"
+        text = text.replace(old, new)
+    return text
+
+
+def write_bank(folder: Path, spec: str | bytes = SPEC, name: str = "scaled-copy") -> Path:
+    """Write a bank of one question and return its folder."""
+    (folder / "questions").mkdir(parents=True, exist_ok=True)
+    data = spec if isinstance(spec, bytes) else spec.encode()
+    (folder / "questions" / f"{name}.yaml").write_bytes(data)
+    for file, source in FILES.items():
+        path = folder / "drills" / name / file
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(source, encoding="utf-8")
+    return folder
+
+
+def loaded(folder: Path, spec: str | bytes = SPEC) -> Question:
+    """Load a spec from a bank of its own."""
+    return load([write_bank(folder, spec)], "scaled-copy")
+
+
+def problems(folder: Path, spec: str | bytes) -> list[str]:
+    """Return what is wrong with a spec, its path left out."""
+    try:
+        loaded(folder, spec)
+    except BankError as error:
+        found = error
+    else:
+        return []
+    assert found.message == found.problems[0]
+    path = f"{folder / 'questions' / 'scaled-copy.yaml'}:"
+    return [p.removeprefix(path).strip() for p in found.problems]
+
+
+Problems = Callable[..., list[str]]

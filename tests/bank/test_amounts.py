@@ -1,0 +1,144 @@
+"""Amounts: arithmetic over sizes, and nothing that could run, hang or blow up."""
+
+from __future__ import annotations
+
+import ast
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from grader.bank.amounts import AmountError, names, value
+
+KNOWN: dict[str, Any] = {
+    "x": np.zeros((2, 5), np.float32),
+    "y": np.zeros(3),
+    "k": 3,
+    "rate": 0.5,
+    "mode": "same",
+    "none": None,
+    "table": {"a": 1},
+}
+
+
+@pytest.mark.parametrize(
+    ("amount", "expected"),
+    [
+        (256, 256.0),
+        (1.25, 1.25),
+        ("8 * y.size + 256 bytes", 280.0),
+        ("1.25 * x.nbytes + 1024 bytes", 1074.0),
+        ("x.itemsize", 4.0),
+        ("x.shape[0] * x.shape[1]", 10.0),
+        ("(k + 1) // 2", 2.0),
+        ("-k + 10 / 4", -0.5),
+        ("k * rate", 1.5),
+        ("+7 bytes", 7.0),
+    ],
+)
+def test_amounts_are_worked_out(amount: str | float, expected: float) -> None:
+    assert value(amount, KNOWN) == expected
+
+
+def test_the_names_of_an_amount() -> None:
+    assert names("8 * y.size + x.shape[0] * k bytes") == {"x", "y", "k"}
+    assert names(3) == set()
+
+
+@pytest.mark.parametrize(
+    "amount",
+    [
+        "",
+        "bytes",
+        "8 *",
+        "8 bytes bytes",
+        "__import__('os')",
+        "x.__class__",
+        "x.T",
+        "x.size.real",
+        "x.shape",
+        "x.shape[-1]",
+        "x.shape[k]",
+        "x.shape[0:1]",
+        "x[0]",
+        "9**9**9",
+        "2 ** 3",
+        "1 << 80",
+        "8 % 3",
+        "8 @ 3",
+        "not k",
+        "~k",
+        "k if k else 1",
+        "k < 3",
+        "k and 1",
+        "[k]",
+        "(k,)",
+        "'a'",
+        "b'a'",
+        "1j",
+        "None",
+        "...",
+        "lambda: 1",
+        "k := 1",
+        "f'{k}'",
+        "[k for k in x]",
+        "1e999",
+        "True",
+        "\x00",
+        "(" * 150 + "1" + ")" * 150,
+        "-" * 150 + "x.T",
+        "1 + " * 60 + "1",
+    ],
+)
+def test_anything_that_is_not_arithmetic_over_sizes_is_refused(amount: str) -> None:
+    with pytest.raises(AmountError, match=r"^expected "):
+        names(amount)
+    with pytest.raises(AmountError, match=r"^expected "):
+        value(amount, KNOWN)
+
+
+@pytest.mark.parametrize(
+    "amount",
+    ["z", "z.size", "x", "mode", "none", "table", "k.size", "table.nbytes", "y.shape[1]",
+     "k / 0", "k // 0", "1 / (k - 3)"],
+)  # fmt: skip
+def test_what_a_case_has_not_is_said(amount: str) -> None:
+    with pytest.raises(AmountError):
+        value(amount, KNOWN)
+
+
+def test_an_amount_that_is_too_large_for_a_number_is_refused() -> None:
+    with pytest.raises(AmountError):
+        value("k * k", {"k": 10**300})
+
+
+@settings(deadline=None)
+@given(st.text(st.characters(max_codepoint=0x2FF), max_size=210))
+def test_any_text_is_an_amount_or_refused(text: str) -> None:
+    try:
+        found = value(text, KNOWN)
+    except AmountError:
+        return
+    assert isinstance(found, float)
+
+
+PIECES = st.sampled_from(
+    ["8", "2.5", "k", "x", "y.size", "x.nbytes", "x.shape[0]", "z", "(", ")", "+", "-", "*", "/",
+     "//", "**", " ", "bytes", ".", "[0]", ",", "mode", "none.size"]
+)  # fmt: skip
+
+
+@settings(deadline=None)
+@given(st.lists(PIECES, max_size=12).map(" ".join))
+def test_any_arrangement_of_its_pieces_is_worked_out_as_python_would_or_refused(text: str) -> None:
+    try:
+        found = value(text, KNOWN)
+    except AmountError:
+        return
+    plain = text.strip().removesuffix("bytes").strip()
+    assert not any(isinstance(n, ast.Pow) for n in ast.walk(ast.parse(plain)))
+    expected = eval(plain, {"__builtins__": {}}, KNOWN)
+    assert math.isclose(found, float(expected))

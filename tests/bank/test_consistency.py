@@ -1,0 +1,273 @@
+"""What needs more than one key to be wrong: names that nothing gives, checks that could not fail."""
+
+# ruff: noqa: E501 a message that is compared stands on one line
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.bank.specs import Problems, edited, loaded
+
+FIRST = "kind: outputs, of: y"  # of the check `forward`, line 16
+
+
+@pytest.mark.parametrize(
+    ("new", "message"),
+    [
+        (
+            "kind: outputs, of: y, needs: backward",
+            "16:48: checks[0].needs: expected the id of an earlier check, found 'backward'",
+        ),
+        (
+            "kind: outputs, of: y, needs: forward",
+            "16:48: checks[0].needs: expected the id of an earlier check, found 'forward'",
+        ),
+        (
+            "kind: outputs, of: y, run: mian",
+            "16:46: checks[0].run: expected the name of a run, found 'mian'; did you mean 'main'?",
+        ),
+        (
+            "kind: outputs, of: y, cases: smal",
+            "16:48: forward: expected the name of a case, found 'smal'; did you mean 'small'?",
+        ),
+        (
+            "kind: outputs, of: y, cases: [wide, narrow]",
+            "16:48: forward: expected the name of a case, found 'narrow'",
+        ),
+        (
+            "kind: outputs, of: y, cases: []",
+            "16:48: forward: expected at least one case, found none with x, factor, grad_y",
+        ),
+        (
+            "kind: outputs, of: yy",
+            "16:38: forward: expected a result of the run main, found 'yy'; did you mean 'y'?",
+        ),
+        (
+            "kind: outputs, of: x",
+            "16:38: forward: expected a result of the run main, found 'x'; did you mean 'ctx'?",
+        ),
+        (
+            "kind: outputs, of: []",
+            "16:5: forward: expected the name of a result, found none: the check could not fail",
+        ),
+        (
+            "kind: contract, of: []",
+            "16:5: forward: expected the name of a result, found none: the check could not fail",
+        ),
+        (
+            "kind: numbers, of: y, parts: []",
+            "16:5: forward: expected the names of parts, found none: the check could not fail",
+        ),
+        (
+            "kind: curve, of: y",
+            "16:5: forward: expected ends_below or falls, found none: the check could not fail",
+        ),
+        (
+            "kind: gradcheck, loss: y, gradients: {}",
+            "16:5: forward: expected gradients or conserves, found none: the check could not fail",
+        ),
+        (
+            "kind: outputs, of: y, exact: true, zeros: exact",
+            "16:61: forward: exact already includes zeros",
+        ),
+        (
+            "kind: outputs, of: y, show: {beside: z}",
+            "16:47: forward: expected an input of the run, found 'z'",
+        ),
+        (
+            "kind: outputs, of: y, show: {window: [3, factr, 0]}",
+            "16:47: forward: expected an input of the run, found 'factr'; did you mean 'factor'?",
+        ),
+        (
+            "kind: gradcheck, loss: z, gradients: {x: grad_x}",
+            "16:42: forward: expected a result of the run main, found 'z'",
+        ),
+        (
+            "kind: gradcheck, loss: y, gradients: {z: grad_x}",
+            "16:56: forward: expected an input of the run, found 'z'",
+        ),
+        (
+            "kind: gradcheck, loss: y, gradients: {x: grad}",
+            "16:56: forward: expected a result of the run main, found 'grad'; did you mean 'grad_x'?",
+        ),
+        (
+            "kind: gradcheck, loss: y, gradients: {x: grad_x}, cotangent: grad_z",
+            "16:80: forward: expected an input of the run, found 'grad_z'; did you mean 'grad_y'?",
+        ),
+        (
+            "kind: gradcheck, loss: y, gradients: {}, conserves: [{sum: x, over: [0], equals: 0}]",
+            "16:71: forward: expected a result of the run main, found 'x'; did you mean 'ctx'?",
+        ),
+        (
+            "kind: gradcheck, loss: y, gradients: {}, conserves: [{sum: y, over: [0], equals: z}]",
+            "16:71: forward: expected an input or a result, found 'z'",
+        ),
+        (
+            "kind: state, of: ctx, at_most: 8 * z.size",
+            "16:50: forward: expected an input or a result, found 'z'",
+        ),
+        (
+            "kind: state, of: ctx, at_most: .nan",
+            "16:50: forward: expected an input or a result, found 'nan'",
+        ),
+        (
+            "kind: flops, against: zzz, at_most: 2",
+            "16:41: expected the name of a run, found 'zzz'",
+        ),
+        ("kind: graph, of: y", "16:25: forward: the kind graph needs torch in uses"),
+        (
+            "kind: memory, quantity: saved, at_most: 9, except: [z]",
+            "16:70: forward: expected an input of the run, found 'z'",
+        ),
+        (
+            "kind: memory, quantity: peak, against: main, at_most: 2 * x",
+            "16:73: forward: expected a number, found 'x'",
+        ),
+    ],
+)  # fmt: skip
+def test_a_check_can_only_name_what_there_is(said: Problems, new: str, message: str) -> None:
+    assert message in said(FIRST, new)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        (
+            "killed_by: forward",
+            "killed_by: forwad",
+            "20:16: expected the id of a check, found 'forwad'; did you mean 'forward'?",
+        ),
+        (
+            "killed_by: forward",
+            "killed_by: [forward, shape]",
+            "20:16: expected the id of a check, found 'shape'",
+        ),
+        (
+            "misconceptions:\n",
+            "starter: [adds-itt]\nmisconceptions:\n",
+            "18:11: expected the id of a misconception, found 'adds-itt'; did you mean 'adds-it'?",
+        ),
+        (
+            "id: backward",
+            "id: forward",
+            "17:10: checks[1].id: expected each id once, found 'forward' again",
+        ),
+        (
+            "small: {x: [[1.0, 2.0]], factor: 3,",
+            "small: {x: [[1.0, 2.0]],",
+            "16:40: forward: case small gives no value for factor, "
+            "which 'y, ctx = scale(x, factor)' needs",
+        ),
+        (
+            "= scale(x, factor)",
+            "= scale(x, factr)",
+            "16:5: forward: expected at least one case, found none with x, factr, grad_y",
+        ),
+        (
+            "grad_y, ctx)",
+            "grad_y, ctx, torch_seed)",
+            "16:5: forward: expected at least one case, found none with x, factor, grad_y, torch_seed",
+        ),
+        (
+            "y, ctx = scale(x",
+            "y, ctx = driver.scale(x",
+            "10:5: 'y, ctx = driver.scale(x, factor)' needs the file driver.py beside reference.py, "
+            "found none",
+        ),
+        (
+            "grad_x = scale_backward(grad_y, ctx)",
+            "grad_x = torch.vjp(y, grad_y, x)",
+            "11:5: 'grad_x = torch.vjp(y, grad_y, x)' needs torch in uses, found ['numpy']",
+        ),
+    ],
+)  # fmt: skip
+def test_names_elsewhere_must_exist_too(said: Problems, old: str, new: str, message: str) -> None:
+    edits = [old, new]
+    if "gives no value" in message:
+        edits += [FIRST, f"{FIRST}, cases: small"]
+        message = message.replace("16:40", "16:48")
+    assert message in said(*edits)
+
+
+@pytest.mark.parametrize(
+    ("x", "message"),
+    [
+        ("{nrmal: [2]}", "cases.wide.x: expected exactly one generator"),
+        ("{normal: [2], ones: [2]}", "cases.wide.x: expected exactly one generator"),
+        ("{normal: [2.5]}", "14:22: cases.wide.x.normal: expected a shape (a list of sizes) or 'like NAME', found [2.5]"),
+        ("{normal: [.nan]}", "14:22: cases.wide.x.normal: expected a shape (a list of sizes) or 'like NAME', found [nan]"),
+        ("{normal: [-1]}", "14:22: cases.wide.x.normal: expected a shape (a list of sizes) or 'like NAME', found [-1]"),
+        ("{normal: [yes]}", "14:22: cases.wide.x.normal: expected a shape (a list of sizes) or 'like NAME', found [True]"),
+        ("{normal: [99999, 99999]}", "14:22: cases.wide.x.normal: expected at most 8 dimensions and 10,000,000 entries, found [99999, 99999]"),
+        ("{normal: [1, 1, 1, 1, 1, 1, 1, 1, 1]}", "14:22: cases.wide.x.normal: expected at most 8 dimensions"),
+        ("{normal: [2], gap: 1}", "14:32: cases.wide.x.gap: normal takes scale, shift, sprinkle, sort, dtype, layout, found the key 'gap'"),
+        ("{normal: [2], scale: .inf}", "14:34: cases.wide.x.scale: expected a finite number, found inf"),
+        ("{normal: [2], shift: a}", "14:34: cases.wide.x.shift: expected a number, found 'a'"),
+        ("{normal: [2], sort: 1}", "14:33: cases.wide.x.sort: expected true or false, found 1"),
+        ("{normal: [], sort: true}", "14:22: cases.wide.x.normal: expected at least one dimension, found []"),
+        ("{one_hot: []}", "14:23: cases.wide.x.one_hot: expected at least one dimension, found []"),
+        ("{simplex: []}", "14:23: cases.wide.x.simplex: expected at least one dimension, found []"),
+        ("{normal: [2], dtype: f32}", "14:34: cases.wide.x.dtype: expected one of float32, float64"),
+        ("{normal: [2], layout: packed}", "14:35: cases.wide.x.layout: expected one of contiguous, fortran"),
+        ("{integers: [2], from: 1}", "14:13: cases.wide.x: integers needs from and to, both included"),
+        ("{integers: [2], from: 3, to: 1}", "14:35: cases.wide.x.from: expected from to be at most to"),
+        ("{integers: [2], from: 0.5, to: 1}", "14:35: cases.wide.x.from: expected a whole number, found 0.5"),
+        ("{integers: [2], from: 0, to: .inf}", "14:42: cases.wide.x.to: expected a finite number, found inf"),
+        ("{distinct: [2], gap: 0}", "14:34: cases.wide.x.gap: expected a gap above 0, found 0"),
+        ("{full: [2]}", "14:13: cases.wide.x: full needs a value"),
+        ("{normal: [2], sprinkle: {value: 1, share: 2}}", "14:37: cases.wide.x.sprinkle: expected {value: NUMBER, share: NUMBER from 0 to 1}"),
+        ("{normal: [2], sprinkle: 0.5}", "14:37: cases.wide.x.sprinkle: expected {value: NUMBER, share: NUMBER from 0 to 1}"),
+        ("[[1], [2, 3]]", "14:13: cases.wide.x: the rows of an array differ in length"),
+        ("[1, [2]]", "14:13: cases.wide.x: the rows of an array differ in length"),
+        ("[1, a]", "14:13: cases.wide.x: expected numbers in an array, found 'a'"),
+        ("{array: [[1], 2]}", "14:13: cases.wide.x: the rows of an array differ in length"),
+        ("{normal: like x}", "14:13: cases.wide.x: x cannot take its own shape"),
+        ("{normal: like factor}", "14:13: cases.wide.x: expected 'like' an array, found factor"),
+        ("{normal: like z}", "14:13: cases.wide.x: expected 'like' an input or a result, found 'z'"),
+        ("3, dtype: float16", "14:23: cases.wide.dtype: expected one of float32, float64, bfloat16, found 'float16'"),
+        ("3, layout: [a]", "14:24: cases.wide.layout: expected one of contiguous, fortran"),
+        ("3, frozen: x", "14:24: cases.wide.frozen: expected a list of this case's inputs, found 'x'"),
+        ("3, frozen: [[x]]", "14:24: cases.wide.frozen: expected a list of this case's inputs, found [['x']]"),
+        ("3, frozen: [w]", "14:24: cases.wide.frozen: expected a list of this case's inputs, found ['w']"),
+        ("3, extends: smal", "14:25: cases.wide.extends: expected the name of another case, found 'smal'"),
+        ("3, extends: wide", "14:25: cases.wide.extends: expected the name of another case, found itself"),
+        ("3, extends: [small]", "14:25: cases.wide.extends: expected the name of another case, found ['small']"),
+    ],
+)  # fmt: skip
+def test_an_input_that_cannot_be_drawn_is_refused(said: Problems, x: str, message: str) -> None:
+    found = said("{normal: [2, 5]}", x)
+    assert len(found) == 1, "one fault, one message"
+    assert message in found[0]
+
+
+def test_cases_that_extend_each_other_are_refused(said: Problems) -> None:
+    found = said("small: {", "small: {extends: wide, ", "wide: {", "wide: {extends: small, ")
+    assert found
+    assert all("expected the name of another case, found itself" in p for p in found)
+
+
+def test_inputs_that_take_each_others_shape_are_refused(said: Problems) -> None:
+    found = said("{normal: [2, 5]}", "{normal: like w}, w: {normal: like x}")
+    assert found == [
+        "14:13: cases.wide.x: x cannot take its own shape",
+        "14:34: cases.wide.w: w cannot take its own shape",
+    ]
+
+
+def test_a_case_may_be_drawn_like_a_result_of_another_run(tmp_path: Path) -> None:
+    spec = edited(
+        "run:\n", "run:\n  twin:\n  - t = scale(x, factor)\n  main:\n",
+        "of: y}", "of: y}\n  - {id: twin, kind: outputs, of: t, run: twin}",
+    )  # fmt: skip
+    assert loaded(tmp_path, spec).runs.keys() == {"twin", "main"}
+
+
+def test_a_broken_case_is_reported_once_and_with_the_other_faults(said: Problems) -> None:
+    found = said(
+        "{normal: [2, 5]}", "{nothing: [2, 5]}",
+        "of: grad_x", "of: grad_z",
+        "needs: forward", "needs: later",
+    )  # fmt: skip
+    assert [p.split(":")[0] for p in found] == ["14", "17", "17"]

@@ -1,0 +1,180 @@
+"""Reading YAML: whatever the bytes are, plain data with places or one error that says where."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from grader.bank import document
+from grader.model.errors import BankError
+
+
+def fault(tmp_path: Path, data: str | bytes) -> str:
+    """Return the message about a file, its path left out."""
+    path = tmp_path / "q.yaml"
+    path.write_bytes(data if isinstance(data, bytes) else data.encode())
+    with pytest.raises(BankError) as raised:
+        document.read(path)
+    assert raised.value.message.startswith(f"{path}:")
+    assert "\n" not in raised.value.message
+    assert len(raised.value.message) < len(str(path)) + 250
+    return raised.value.message.removeprefix(f"{path}:").strip()
+
+
+def test_a_document_remembers_where_keys_and_values_stand(tmp_path: Path) -> None:
+    path = tmp_path / "q.yaml"
+    path.write_text("title: T\ncases:\n  small: {x: [1, 2]}\n", encoding="utf-8")
+    doc = document.read(path)
+    assert doc.data == {"title": "T", "cases": {"small": {"x": [1, 2]}}}
+    assert doc.where(("title",)) == f"{path}:1:8"
+    assert doc.where(("title",), key=True) == f"{path}:1:1"
+    assert doc.where(("cases", "small", "x", 1)) == f"{path}:3:18"
+    assert doc.where(("cases", "small", "nothing", "below")) == f"{path}:3:10"
+    assert doc.where(()) == f"{path}:1:1"
+
+
+def test_keys_are_the_words_as_written(tmp_path: Path) -> None:
+    path = tmp_path / "q.yaml"
+    path.write_text("on: 1\nno: 2\n1: 3\n~: 4\n", encoding="utf-8")
+    assert document.read(path).data == {"on": 1, "no": 2, "1": 3, "~": 4}
+
+
+def test_a_byte_order_mark_and_windows_line_ends_are_read(tmp_path: Path) -> None:
+    path = tmp_path / "q.yaml"
+    path.write_bytes(b"\xef\xbb\xbftitle: T\r\nminutes: 5\r\n")
+    assert document.read(path).data == {"title": "T", "minutes": 5}
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", "1:1: expected a mapping of keys such as 'title:', found nothing"),
+        ("# only this\n", "1:1: expected a mapping of keys such as 'title:', found nothing"),
+        ("- 1\n- 2\n", "1:1: expected a mapping of keys such as 'title:', found a list"),
+        ("just words", "1:1: expected a mapping of keys such as 'title:', found a single value"),
+        ("a: 1\nb: 2\na: 3\n", "3:1: expected each key once, found 'a' again (first at line 1)"),
+        (
+            "a:\n  c: 1\n  c: 2\n",
+            "3:3: expected each key once, found 'c' again (first at line 2)",
+        ),
+        ("? [1]\n: 2\n", "1:3: expected a word as a key, found a list or a mapping"),
+        ("a: {<<: {b: 1}}", "1:5: expected plain keys, found '<<'; in cases, use extends"),
+    ],
+)
+def test_what_is_no_mapping_of_unique_words_is_refused(
+    tmp_path: Path, text: str, message: str
+) -> None:
+    assert fault(tmp_path, text) == message
+
+
+@pytest.mark.parametrize(
+    ("text", "place", "problem"),
+    [
+        ("a: 1\nb: [1, 2\nc: 3\n", "3:2", "expected ',' or ']'"),
+        ("a:\n\tb: 1\n", "2:1", "cannot start any token"),
+        ("a: 'open\n", "2:1", "end of stream"),
+        ("a: *nowhere\n", "1:4", "undefined alias"),
+        ("a: &x 1\nb: &x 2\n", "2:4", "duplicate anchor"),
+        ("a: 1\n---\nb: 2\n", "2:1", "another document"),
+        ("a: b: c\n", "1:5", "mapping values are not allowed"),
+        ('a: "\\ud800"\n', "1:7", "Unicode"),
+        ("%YAML 9.9\n---\na: 1\n", "1:1", "incompatible YAML document"),
+    ],
+)
+def test_broken_yaml_is_placed_to_the_column(
+    tmp_path: Path, text: str, place: str, problem: str
+) -> None:
+    said = fault(tmp_path, text)
+    assert said.startswith(f"{place}: expected YAML, found a mistake in it: ")
+    assert problem in said
+
+
+@pytest.mark.parametrize(
+    ("data", "message"),
+    [
+        (b"a: 1\nb: \xff\xfe\n", "2:1: expected UTF-8 text, found the byte 0xff"),
+        ("a: caf\u00e9".encode("latin-1"), "1:1: expected UTF-8 text, found the byte 0xe9"),
+        ("a: 1".encode("utf-16"), "1:1: expected UTF-8 text, found the byte 0xff"),
+        (
+            b"\x7fELF\x02\x01\x00",
+            "1:1: expected text without control characters, found U+007F",
+        ),
+        (b"a: 1\nb: x\x00", "2:5: expected text without control characters, found U+0000"),
+        (b"x" * (2 << 20), "expected at most 1,048,576 bytes, found 2,097,152"),
+    ],
+)
+def test_what_is_not_text_is_refused(tmp_path: Path, data: bytes, message: str) -> None:
+    assert fault(tmp_path, data) == message
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "a: &a [*a]\n",
+        "a: &a [x, x]\nb: &b {c: *a, d: &d [*b]}\n",
+        "a: &a [x, x, x, x, x, x, x, x, x]\n"
+        + "".join(
+            f"{new}: &{new} [{', '.join([f'*{old}'] * 9)}]\n"
+            for old, new in zip("abcdefgh", "bcdefghi", strict=True)
+        ),
+        "a: " + "[" * 60 + "]" * 60,
+        "a:\n" + "".join("  " * i + "- \n" for i in range(1, 60)),
+        "a: " + "{b: " * 100,
+        "a: " + "[" * 300_000,
+        "- " * 300_000,
+    ],
+    ids=[
+        "itself",
+        "each-other",
+        "laughs",
+        "lists",
+        "indented",
+        "mappings",
+        "deeper-than-the-stack",
+        "dashes",
+    ],
+)
+def test_what_nests_or_repeats_itself_without_end_is_refused_in_time(
+    tmp_path: Path, text: str
+) -> None:
+    assert fault(tmp_path, text).endswith(
+        ": expected a question, found a file that repeats or nests itself without end"
+    )
+
+
+@pytest.mark.parametrize(
+    ("value", "found"),
+    [
+        ("2024-01-01", "'2024-01-01'; put a text in quotes"),
+        ("2024-13-45", "'2024-13-45'; put a text in quotes"),
+        ("!!binary aGk=", "'aGk='; put a text in quotes"),
+        ("!!set {b}", "the tag tag:yaml.org,2002:set; put a text in quotes"),
+        ("!!timestamp x", "'x'; put a text in quotes"),
+        ("!!python/name:os.system ''", "the tag tag:yaml.org,2002:python/name:os.system"),
+        ("!!python/object/apply:os.system [ls]", "the tag tag:yaml.org,2002:python/object"),
+        ("!mine [1]", "the tag !mine"),
+        ("<<", "'<<'"),
+        ("=", "'='"),
+    ],
+)
+def test_only_plain_values_are_read(tmp_path: Path, value: str, found: str) -> None:
+    said = fault(tmp_path, f"a: {value}\n")
+    assert said.startswith(f"1:4: expected text, a number, true, false or null, found {found}")
+
+
+@pytest.mark.parametrize("value", ["!!int ''", "!!float ''", "!!bool x", "0x_", "9" * 5000])
+def test_numbers_that_are_none_are_refused(tmp_path: Path, value: str) -> None:
+    said = fault(tmp_path, f"a: {value}\n")
+    assert said.startswith("1:4: expected text, a number, true, false or null, found ")
+    assert said.endswith("; it cannot be read as a number")
+
+
+def test_a_file_that_is_not_there_or_is_a_folder_is_said_to_be_so(tmp_path: Path) -> None:
+    for path, found in (
+        (tmp_path / "none.yaml", "No such file or directory"),
+        (tmp_path, "Is a directory"),
+    ):
+        with pytest.raises(BankError) as raised:
+            document.read(path)
+        assert raised.value.message == f"{path}: expected a file that can be read, found {found}"

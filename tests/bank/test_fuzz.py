@@ -1,0 +1,142 @@
+"""Whatever a bank holds, loading it ends in a question or in a `BankError`, and soon."""
+
+from __future__ import annotations
+
+import copy
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from grader.model.errors import BankError
+from tests.bank.specs import SPEC, loaded
+
+
+def fuzz(examples: int = 100) -> settings:
+    """Return settings that let the examples of a test share its folder."""
+    shared = HealthCheck.function_scoped_fixture
+    return settings(max_examples=examples, deadline=None, suppress_health_check=[shared])
+
+
+WORDS = st.sampled_from(
+    [
+        "x", "y", "grad_x", "main", "small", "wide", "forward", "backward", "all", "like y",
+        "like x", "id", "kind", "of", "cases", "run", "needs", "at_most", "against", "outputs",
+        "gradcheck", "contract", "state", "numbers", "curve", "graph", "memory", "flops",
+        "performance", "normal", "sprinkle", "extends", "frozen", "dtype", "layout", "y = f(x)",
+        "8 * y.size", "float32", "1e-6",
+    ]
+)  # fmt: skip
+SCALARS = (
+    st.none() | st.booleans() | st.integers(-5, 10**20) | st.floats() | WORDS | st.text(max_size=6)
+)
+KEYS = WORDS | st.text(max_size=4)
+TREES = st.recursive(
+    SCALARS,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(KEYS, inner, max_size=3),
+    max_leaves=8,
+)
+
+
+def survives(folder: Path, spec: str | bytes) -> None:
+    try:
+        loaded(folder, spec)
+    except BankError as error:
+        for problem in error.problems:
+            assert problem.startswith(str(folder)) or "expected the file" in problem
+            assert "\n" not in problem
+
+
+@fuzz()
+@given(st.binary(max_size=200))
+def test_any_bytes(tmp_path: Path, data: bytes) -> None:
+    survives(tmp_path, data)
+
+
+@fuzz()
+@given(st.text(st.sampled_from("ab:-[]{}&*!|>'\"#%@?,.~<= \n\t\u00e9\u2028019"), max_size=60))
+def test_any_text_of_the_marks_of_yaml(tmp_path: Path, text: str) -> None:
+    survives(tmp_path, text)
+
+
+@fuzz()
+@given(st.data())
+def test_a_right_spec_with_a_piece_cut_out_or_doubled(tmp_path: Path, data: st.DataObject) -> None:
+    start = data.draw(st.integers(0, len(SPEC)))
+    end = data.draw(st.integers(start, min(len(SPEC), start + 40)))
+    piece = data.draw(
+        st.sampled_from(["", SPEC[start:end] * 2, "\t", ": ", "- ", "{", "*a", "!!x "])
+    )
+    survives(tmp_path, SPEC[:start] + piece + SPEC[end:])
+
+
+@fuzz()
+@given(TREES)
+def test_any_nested_data(tmp_path: Path, tree: Any) -> None:
+    survives(tmp_path, yaml.safe_dump(tree))
+
+
+def _places(tree: Any, at: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
+    if isinstance(tree, list):
+        tree = dict(enumerate(tree))
+    items = tree.items() if isinstance(tree, dict) else ()
+    return [at, *(place for key, value in items for place in _places(value, (*at, key)))]
+
+
+RIGHT = yaml.safe_load(SPEC)
+PLACES = _places(RIGHT)[1:]
+
+
+@fuzz()
+@given(st.sampled_from(PLACES), TREES, st.booleans())
+def test_a_right_spec_with_any_data_in_any_place(
+    tmp_path: Path, place: tuple[Any, ...], tree: Any, beside: bool
+) -> None:
+    spec = copy.deepcopy(RIGHT)
+    here = spec
+    for key in place[:-1]:
+        here = here[key]
+    if beside and isinstance(here, dict):
+        here[f"{place[-1]}s"] = tree
+    else:
+        here[place[-1]] = tree
+    survives(tmp_path, yaml.safe_dump(spec, sort_keys=False))
+
+
+CHECKS = st.fixed_dictionaries(
+    {"id": st.just("forward"), "kind": WORDS},
+    optional={
+        key: TREES
+        for key in ("of", "cases", "run", "needs", "at_most", "against", "loss", "cotangent",
+                    "gradients", "conserves", "parts", "ends_below", "quantity", "except", "show")
+    },
+)  # fmt: skip
+INPUTS = st.dictionaries(
+    st.sampled_from(["normal", "integers", "distinct", "simplex", "one_hot", "full", "array",
+                     "from", "to", "gap", "value", "scale", "sprinkle", "sort", "dtype", "layout"]),
+    TREES | st.lists(st.integers(0, 3), max_size=3), max_size=4,
+)  # fmt: skip
+CASES = st.dictionaries(
+    st.sampled_from(["x", "factor", "grad_y", "extends", "frozen", "dtype", "layout", "about"]),
+    INPUTS | TREES,
+    max_size=4,
+)
+
+
+@fuzz()
+@given(CHECKS, CASES)
+def test_any_check_and_any_case(tmp_path: Path, check: Any, case: Any) -> None:
+    spec = copy.deepcopy(RIGHT)
+    spec["checks"][0] = check
+    spec["cases"]["small"] = case
+    survives(tmp_path, yaml.safe_dump(spec, sort_keys=False))
+
+
+@pytest.mark.parametrize("mark", ["[", "{a: ", "- ", "? ", "&a [", "!x ", "'", "|\n", "*a ", "a: "])
+@pytest.mark.parametrize("times", [50, 5_000, 200_000])
+def test_a_repeated_mark_of_any_length(tmp_path: Path, mark: str, times: int) -> None:
+    survives(tmp_path, mark * times)
+    survives(tmp_path, "prompt: " + mark * times)

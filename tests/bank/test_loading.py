@@ -1,0 +1,135 @@
+"""A question is a spec and its files; what is missing is said with its place."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from grader.bank import load
+from grader.model.errors import BankError, UsageError
+from tests.bank.specs import edited, loaded, problems, write_bank
+
+
+def test_a_question_carries_its_sources_as_bytes(tmp_path: Path) -> None:
+    write_bank(tmp_path)
+    home = tmp_path / "drills" / "scaled-copy"
+    (home / "starter.py").write_bytes(b"\xff not even text")
+    (home / "driver.py").write_bytes(b"helper")
+    (home / "misconceptions" / "adds_it.py").write_bytes(b"x + factor")
+    question = load([tmp_path], "scaled-copy")
+    assert question.starter == b"\xff not even text"
+    assert question.driver == b"helper"
+    assert question.variants == {"adds-it": (b"x + factor",)}
+    assert question.spec_path == tmp_path / "questions" / "scaled-copy.yaml"
+    assert question.bank == tmp_path
+
+
+@pytest.mark.parametrize("file", ["starter.py", "reference.py"])
+def test_a_missing_program_is_named(tmp_path: Path, file: str) -> None:
+    path = write_bank(tmp_path) / "drills" / "scaled-copy" / file
+    path.unlink()
+    with pytest.raises(BankError) as raised:
+        load([tmp_path], "scaled-copy")
+    assert raised.value.problems == (f"expected the file {path}, found: No such file or directory",)
+
+
+def test_a_missing_variant_is_named_where_its_misconception_stands(tmp_path: Path) -> None:
+    path = write_bank(tmp_path) / "drills" / "scaled-copy" / "misconceptions" / "adds_it.py"
+    path.unlink()
+    with pytest.raises(BankError) as raised:
+        load([tmp_path], "scaled-copy")
+    spec = tmp_path / "questions" / "scaled-copy.yaml"
+    assert raised.value.problems == (
+        f"{spec}:19:3: expected the file {path}, found: No such file or directory",
+    )
+
+
+def test_every_face_of_a_misconception_is_looked_for(tmp_path: Path) -> None:
+    spec = edited("killed_by: forward", "killed_by: forward\n    variants: [one, two]")
+    assert len(problems(tmp_path, spec)) == 2
+
+
+def test_a_variant_cannot_lie_outside_its_folder(tmp_path: Path) -> None:
+    spec = edited("killed_by: forward", "killed_by: forward\n    variants: [../../secret]")
+    assert problems(tmp_path, spec) == [
+        "21:16: misconceptions.adds-it.variants[0]: expected a name (letters, digits, _), "
+        "found the text '../../secret'"
+    ]
+
+
+def test_a_file_that_is_too_long_is_refused(tmp_path: Path) -> None:
+    path = write_bank(tmp_path) / "drills" / "scaled-copy" / "reference.py"
+    path.write_bytes(b"#" * ((1 << 20) + 1))
+    with pytest.raises(BankError) as raised:
+        load([tmp_path], "scaled-copy")
+    assert raised.value.message == f"{path}: expected at most 1,048,576 bytes, found 1,048,577"
+
+
+def test_broken_steps_and_missing_files_are_said_together(tmp_path: Path) -> None:
+    spec = edited(
+        "y, ctx = scale(x, factor)", "scale(x, factor)",
+        "grad_x = scale_backward(grad_y, ctx)", "'grad_x = grad_y'",
+        "adds-it:", "adds-them:",
+    )  # fmt: skip
+    found = problems(tmp_path, spec)
+    assert found[:2] == [
+        "10:5: step 1 of main: expected one assignment of a call, found 'scale(x, factor)'",
+        "11:5: step 2 of main: expected a call on the right of '=', found 'grad_y'",
+    ]
+    assert found[2].startswith("19:3: expected the file ")
+
+
+def test_steps_of_a_named_run_are_placed(tmp_path: Path) -> None:
+    spec = edited("run:\n", "run:\n  main:\n", "grad_x = scale_backward(", "grad_x = 3 + f(")
+    assert problems(tmp_path, spec)[0].startswith("12:5: step 2 of main: expected a call")
+
+
+def test_the_first_bank_with_an_id_is_asked(tmp_path: Path) -> None:
+    first = write_bank(tmp_path / "first", edited("A scaled copy", "First"))
+    second = write_bank(tmp_path / "second", edited("A scaled copy", "Second"))
+    assert load([first, second], "scaled-copy").spec.title == "First"
+    assert load([second, first], "scaled-copy").spec.title == "Second"
+
+
+def test_both_endings_of_a_spec_are_found(tmp_path: Path) -> None:
+    folder = write_bank(tmp_path) / "questions"
+    (folder / "scaled-copy.yaml").rename(folder / "scaled-copy.yml")
+    assert load([tmp_path], "scaled-copy").id == "scaled-copy"
+
+
+def test_one_id_in_two_files_is_refused(tmp_path: Path) -> None:
+    folder = write_bank(tmp_path) / "questions"
+    (folder / "scaled-copy.yml").write_text("", encoding="utf-8")
+    with pytest.raises(BankError) as raised:
+        load([tmp_path], "scaled-copy")
+    assert raised.value.message == (
+        f"{folder / 'scaled-copy.yml'}: expected one file for the id scaled-copy, "
+        "found scaled-copy.yaml too"
+    )
+
+
+def test_an_unknown_id_suggests_the_nearest(tmp_path: Path) -> None:
+    bank = write_bank(tmp_path)
+    for asked, hint in (
+        ("scaled-cpoy", "did you mean scaled-copy?"),
+        ("copy", "did you mean scaled-copy?"),
+        ("attention", "drill list shows them all"),
+        ("", "drill list shows them all"),
+    ):
+        with pytest.raises(UsageError) as raised:
+            load([bank], asked)
+        assert raised.value.message == f"expected the id of a question, found {asked!r}"
+        assert raised.value.hint == hint
+        assert raised.value.exit_status == 2
+
+
+def test_an_id_is_never_a_path(tmp_path: Path) -> None:
+    write_bank(tmp_path)
+    for asked in ("../questions/scaled-copy", str(tmp_path / "questions" / "scaled-copy"), "."):
+        with pytest.raises(UsageError):
+            load([tmp_path], asked)
+
+
+def test_loading_twice_gives_the_same_question(tmp_path: Path) -> None:
+    assert loaded(tmp_path) == load([tmp_path], "scaled-copy")

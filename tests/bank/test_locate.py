@@ -1,0 +1,197 @@
+"""Which banks are looked in, and what a list of questions shows of them."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from grader.bank import banks, closest, headers
+from grader.bank.head import read_head
+from grader.bank.locate import builtin, header
+from grader.model.errors import BankError, UsageError
+from tests.bank.specs import SPEC, edited, write_bank
+
+
+@pytest.fixture(autouse=True)
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Give a home without banks."""
+    for name in ("DRILL_HOME", "DRILL_BANK"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
+    return tmp_path
+
+
+def listed(home: Path, *lines: str) -> Path:
+    """Write the user's list of banks."""
+    path = home / "config" / "drill" / "banks"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    return path
+
+
+def test_the_bank_that_comes_with_the_program_is_always_there() -> None:
+    assert banks() == [builtin()]
+    assert (builtin() / "questions").is_dir()
+
+
+def test_a_bank_given_on_the_command_line_stands_alone(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("DRILL_BANK", str(write_bank(home / "env")))
+    assert banks(write_bank(home / "asked")) == [home / "asked"]
+
+
+def test_the_environment_comes_before_the_list_and_the_list_before_the_builtin(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    one, two, three = (write_bank(home / name) for name in ("one", "two", "three"))
+    monkeypatch.setenv("DRILL_BANK", f"{one}{os.pathsep}{os.pathsep}{two}")
+    listed(home, "# mine", f"{three}  # and a remark", "", f"  {one}  ")
+    assert banks() == [one, two, three, builtin()]
+
+
+def test_the_users_list_is_in_drill_home_when_that_is_set(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    listed(home, "/nowhere")
+    bank = write_bank(home / "bank")
+    monkeypatch.setenv("DRILL_HOME", str(home / "records"))
+    (home / "records").mkdir()
+    (home / "records" / "banks").write_text(str(bank), encoding="utf-8")
+    assert banks() == [bank, builtin()]
+
+
+def test_a_relative_config_folder_is_ignored(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_CONFIG_HOME", "config")
+    monkeypatch.chdir(home)
+    listed(home, str(home / "nowhere"))
+    assert banks() == [builtin()]
+
+
+def test_a_list_that_is_no_text_is_passed_over(home: Path) -> None:
+    listed(home).write_bytes(b"\xff\xfe")
+    assert banks() == [builtin()]
+
+
+def test_a_bank_that_was_asked_for_and_is_not_there_is_said(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    empty = home / "empty"
+    empty.mkdir()
+    with pytest.raises(UsageError) as raised:
+        banks(home / "none")
+    assert raised.value.message == (
+        f"--bank: expected a folder that holds questions/, found no folder at {home / 'none'}"
+    )
+    monkeypatch.setenv("DRILL_BANK", str(empty))
+    with pytest.raises(UsageError, match=r"^DRILL_BANK: .*, found none in "):
+        banks()
+    monkeypatch.delenv("DRILL_BANK")
+    path = listed(home, str(empty))
+    with pytest.raises(UsageError, match=f"^{path}: "):
+        banks()
+
+
+def test_a_home_that_does_not_exist_is_said_like_any_other(home: Path) -> None:
+    listed(home, "~nobody-of-that-name/bank")
+    with pytest.raises(UsageError, match="found no folder at ~nobody-of-that-name/bank"):
+        banks()
+
+
+def test_headers_are_sorted_by_track_and_the_first_bank_wins(home: Path) -> None:
+    first = write_bank(home / "first", edited("A scaled copy", "First"))
+    write_bank(home / "first", edited("track: basics", "track: algebra"), "zebra")
+    second = write_bank(home / "second", edited("A scaled copy", "Second"))
+    write_bank(home / "second", edited("[numpy]", "[numpy, torch]"), "apple")
+    found = headers([first, second])
+    assert [(h.id, h.track, h.title) for h in found] == [
+        ("zebra", "algebra", "A scaled copy"),
+        ("apple", "basics", "A scaled copy"),
+        ("scaled-copy", "basics", "First"),
+    ]
+    assert [(h.level, h.minutes, h.torch) for h in found] == [
+        ("warm-up", 5, False), ("warm-up", 5, True), ("warm-up", 5, False),
+    ]  # fmt: skip
+    assert header([second, first], "scaled-copy") == headers([second])[1]
+    assert header([second], "nothing") is None
+
+
+@pytest.mark.parametrize(
+    "spec",
+    [
+        b"",
+        b"\xff\xfe\x00",
+        b"title: [",
+        b"- a list",
+        b"a: " + b"[" * 5000,
+        b"x: y\n" * 3000,
+    ],
+)
+def test_a_broken_question_hides_no_other(home: Path, spec: bytes) -> None:
+    bank = write_bank(home / "bank")
+    write_bank(home / "bank", spec, "broken")
+    by_id = {h.id: h for h in headers([bank])}
+    assert by_id["scaled-copy"].title == "A scaled copy"
+    assert by_id["broken"].title == "(unreadable)"
+    assert by_id["broken"].minutes == 0
+
+
+def test_a_head_that_lacks_a_key_is_shown_as_far_as_it_goes(home: Path) -> None:
+    bank = write_bank(home / "bank", SPEC.replace("track: basics\nlevel: warm-up\n", ""))
+    (found,) = headers([bank])
+    assert (found.title, found.track, found.level, found.minutes) == ("A scaled copy", "", "", 5)
+
+
+@pytest.mark.parametrize("minutes", ["soon", "-3", "5.5", "[a]", "9" * 5000, "\u0663\u00b2"])
+def test_minutes_that_are_no_number_are_none(home: Path, minutes: str) -> None:
+    bank = write_bank(home / "bank", edited("minutes: 5", f"minutes: {minutes}"))
+    (found,) = headers([bank])
+    assert found.minutes in {0, 3}
+
+
+def test_a_head_behind_a_long_comment_is_found(home: Path) -> None:
+    bank = write_bank(home / "bank", "# licence\n" * 2000 + SPEC)
+    assert headers([bank])[0].title == "A scaled copy"
+
+
+def test_hidden_and_foreign_files_are_no_questions(home: Path) -> None:
+    folder = write_bank(home / "bank") / "questions"
+    for name in (".swap.yaml", "README.md", "notes.txt", "old.yaml~"):
+        (folder / name).write_text("", encoding="utf-8")
+    assert [h.id for h in headers([home / "bank"])] == ["scaled-copy"]
+
+
+def test_a_folder_without_questions_is_the_banks_fault(home: Path) -> None:
+    with pytest.raises(BankError, match="expected a folder that can be read, found No such file"):
+        headers([home / "none"])
+
+
+@settings(deadline=None)
+@given(st.binary(max_size=300) | st.text(max_size=200).map(lambda t: f"title: {t}".encode()))
+def test_a_head_of_any_bytes_is_read_without_complaint(
+    tmp_path_factory: pytest.TempPathFactory, data: bytes
+) -> None:
+    path = tmp_path_factory.getbasetemp() / "head.yaml"
+    path.write_bytes(data)
+    assert read_head("head", path, path.parent).id == "head"
+
+
+@pytest.mark.parametrize(
+    ("word", "words", "expected"),
+    [
+        ("maxpool", ["maxpool-routing", "conv"], "maxpool-routing"),
+        ("routing", ["maxpool-routing", "conv"], "maxpool-routing"),
+        ("POOL", ["maxpool-routing"], "maxpool-routing"),
+        ("minuets", ["minutes", "minus"], "minutes"),
+        ("zzz", ["minutes"], None),
+        ("", ["minutes"], None),
+        ("a", [], None),
+    ],
+)
+def test_the_nearest_word(word: str, words: list[str], expected: str | None) -> None:
+    assert closest(word, words) == expected

@@ -1,0 +1,93 @@
+"""Steps are assignments of calls with names and literals, and nothing else."""
+
+from __future__ import annotations
+
+import pytest
+
+from grader.bank.steps import StepError, parse
+from grader.model.question import Argument
+
+
+def test_a_step_is_read_into_its_parts() -> None:
+    step = parse(" y, ctx = forward(x, 3, stride=stride, mode='same', bias=None) ")
+    assert step.text == "y, ctx = forward(x, 3, stride=stride, mode='same', bias=None)"
+    assert step.targets == ("y", "ctx")
+    assert step.unpack
+    assert (step.owner, step.function) == ("submission", "forward")
+    assert step.arguments == (
+        Argument("x"),
+        Argument(None, 3),
+        Argument("stride", None, "stride"),
+        Argument(None, "same", "mode"),
+        Argument(None, None, "bias"),
+    )
+    assert step.reads == ("x", "stride")
+
+
+@pytest.mark.parametrize(
+    ("text", "owner", "unpack"),
+    [
+        ("y = f()", "submission", False),
+        ("(y,) = f()", "submission", True),
+        ("[a, b] = f(x)", "submission", True),
+        ("g = torch.vjp(y, grad_y, x)", "torch", False),
+        ("curve = driver.train(x, 0.1)", "driver", False),
+        ("y = f(-1.5e-3, True, 1_000)", "submission", False),
+    ],
+)
+def test_the_forms_of_a_step(text: str, owner: str, *, unpack: bool) -> None:
+    step = parse(text)
+    assert (step.owner, step.unpack) == (owner, unpack)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("", "expected one assignment of a call"),
+        ("f(x)", "expected one assignment of a call"),
+        ("y = x", "expected a call on the right of '='"),
+        ("y = f(x) + 1", "expected a call on the right of '='"),
+        ("y = [f(x)]", "expected a call on the right of '='"),
+        ("y = lambda: f(x)", "expected a call on the right of '='"),
+        ("y += f(x)", "expected one assignment of a call"),
+        ("y: int = f(x)", "expected one assignment of a call"),
+        ("y = z = f(x)", "expected one assignment of a call"),
+        ("y = f(x); z = g(y)", "expected one assignment of a call"),
+        ("import os", "expected one assignment of a call"),
+        ("y.a = f(x)", "expected names on the left of '='"),
+        ("y[0] = f(x)", "expected names on the left of '='"),
+        ("y, *z = f(x)", "expected names on the left of '='"),
+        ("y = f(x)(z)", "expected a function, torch.FUNCTION or driver.FUNCTION"),
+        ("y = os.system(x)", "expected a function, torch.FUNCTION or driver.FUNCTION"),
+        ("y = driver.a.b(x)", "expected a function, torch.FUNCTION or driver.FUNCTION"),
+        ("y = torch.load(x)", "expected torch.vjp, found torch.load"),
+        ("y = f(x + 1)", "expected a name or a literal as an argument"),
+        ("y = f(x.T)", "expected a name or a literal as an argument"),
+        ("y = f(g(x))", "expected a name or a literal as an argument"),
+        ("y = f(__import__('os'))", "expected a name or a literal as an argument"),
+        ("y = f([1, 2])", "expected a name or a literal as an argument"),
+        ("y = f({'a': 1})", "expected a name or a literal as an argument"),
+        ("y = f(())", "expected a name or a literal as an argument"),
+        ("y = f(b'a')", "expected a name or a literal as an argument"),
+        ("y = f(1j)", "expected a name or a literal as an argument"),
+        ("y = f(...)", "expected a name or a literal as an argument"),
+        ("y = f(f'{x}')", "expected a name or a literal as an argument"),
+        ("y = f(*x)", "expected a name or a literal as an argument"),
+        ("y = f(**x)", "expected plain arguments, found '**'"),
+        ("y = f(x for x in z)", "expected a name or a literal as an argument"),
+        ("y = f(x := 1)", "expected a name or a literal as an argument"),
+        ("y = f(x", "expected 'NAME = FUNCTION(NAMES)'"),
+        ("y = f(a=1, a=2)", "expected each argument once"),
+        ("y = f(\x00)", "expected 'NAME = FUNCTION(NAMES)'"),
+        ("y = f(" + "-" * 180 + "x)", "expected a name or a literal as an argument"),
+        ("y = f(" + "(" * 90 + ")" * 90 + ")", "expected a name or a literal as an argument"),
+        ("y = f(" + "-" * 100_000 + "1)", "expected a step of at most 200 characters"),
+        ("y = f(" + "9" * 5000 + ")", "expected a step of at most 200 characters"),
+        ("y = " + "f(" * 5000, "expected a step of at most 200 characters"),
+    ],
+)
+def test_everything_else_is_refused_in_words(text: str, expected: str) -> None:
+    with pytest.raises(StepError) as raised:
+        parse(text)
+    assert str(raised.value).startswith(expected)
+    assert len(str(raised.value)) < 600

@@ -1,0 +1,249 @@
+"""Drawing inputs: repeatable from seed, case, input and turn alone, and as each generator says."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
+
+from grader.cases.draw import Array, DrawError, as_dtype, draw
+from grader.cases.recipe import CaseRecipe, read_cases
+
+
+def no_result(name: str, drawn: Mapping[str, Any]) -> tuple[int, ...]:
+    """Stand for a question without results."""
+    raise DrawError(f"{name} is no result of {', '.join(drawn)}")
+
+
+def case(name: str = "c", /, **inputs: Any) -> CaseRecipe:
+    """Return one case as YAML would give it."""
+    cases, faults = read_cases({name: inputs})
+    assert faults == []
+    return cases[name]
+
+
+def one(x: Any, seed: int = 0, **more: Any) -> Array:
+    """Draw a single input."""
+    drawn = draw(case(x=x, **more), seed, no_result)["x"]
+    assert isinstance(drawn, np.ndarray)
+    return drawn
+
+
+NORMAL = {"normal": [40]}
+
+
+def test_a_draw_depends_on_seed_case_input_and_turn_and_on_nothing_else() -> None:
+    plain = draw(case(x=NORMAL), 7, no_result)["x"]
+    others = {
+        "seed": draw(case(x=NORMAL), 8, no_result)["x"],
+        "case": draw(case("d", x=NORMAL), 7, no_result)["x"],
+        "input": draw(case(z=NORMAL), 7, no_result)["z"],
+        "turn": draw(case(x=NORMAL), 7, no_result, turn=1)["x"],
+    }
+    for what, other in others.items():
+        assert not np.array_equal(plain, other), what
+    same = [
+        draw(case(x=NORMAL), 7, no_result)["x"],
+        draw(case(w={"uniform": [3]}, x=NORMAL, z=3), 7, no_result)["x"],
+        draw(case(z=NORMAL, x=NORMAL, about="other words"), 7, no_result)["x"],
+    ]
+    for other in same:
+        assert np.array_equal(plain, other)
+
+
+def test_the_global_generator_is_neither_used_nor_disturbed() -> None:
+    np.random.seed(1)
+    first, after = one(NORMAL), np.random.standard_normal()
+    np.random.seed(2)
+    assert np.array_equal(first, one(NORMAL))
+    np.random.seed(1)
+    assert np.random.standard_normal() == after
+
+
+def test_scalars_and_literals_do_not_change_with_the_seed() -> None:
+    written = case(x=[[1, 2.5]], k=3, on=True, name="same", none=None)
+    drawn = draw(written, 5, no_result, turn=9)
+    assert list(drawn) == ["x", "k", "on", "name", "none"]
+    assert np.array_equal(drawn["x"], [[1.0, 2.5]])
+    assert (drawn["k"], drawn["on"], drawn["name"], drawn["none"]) == (3, True, "same", None)
+
+
+def test_normal_values_have_mean_zero_and_spread_one() -> None:
+    x = one({"normal": [100, 100]})
+    assert x.shape == (100, 100)
+    assert abs(x.mean()) < 0.05
+    assert abs(x.std() - 1) < 0.05
+
+
+def test_uniform_values_fill_their_range() -> None:
+    x = one({"uniform": [4000], "from": -2, "to": 6})
+    assert -2 <= x.min() < -1.9
+    assert 5.9 < x.max() < 6
+    assert abs(one({"uniform": [4000]}).mean() - 0.5) < 0.05
+
+
+def test_integers_include_both_ends_and_are_floats_unless_asked_otherwise() -> None:
+    x = one({"integers": [500], "from": -1, "to": 2})
+    assert x.dtype == np.float64
+    assert set(x) == {-1.0, 0.0, 1.0, 2.0}
+    assert one({"integers": [5], "from": 1, "to": 1, "dtype": "int64"}).tolist() == [1] * 5
+
+
+@settings(deadline=None)
+@given(st.integers(0, 99), st.integers(1, 60), st.sampled_from([0.25, 1e-9, 3.0]))
+def test_distinct_values_keep_their_gap_and_are_centred(seed: int, size: int, gap: float) -> None:
+    x = np.sort(one({"distinct": [size], "gap": gap}, seed))
+    assert np.allclose(np.diff(x), gap, rtol=1e-6)
+    assert abs(float(x.sum())) <= 1e-9 * gap * size**2
+
+
+def test_distinct_values_are_shuffled_with_the_seed() -> None:
+    drawn = [one({"distinct": [4, 5]}, seed) for seed in range(3)]
+    assert not np.array_equal(drawn[0], drawn[1])
+    assert np.array_equal(np.sort(drawn[0], None), np.sort(drawn[2], None))
+
+
+def test_constants() -> None:
+    assert one({"zeros": [2]}).tolist() == [0.0, 0.0]
+    assert one({"ones": [2]}).tolist() == [1.0, 1.0]
+    assert one({"full": [2], "value": -1.5}).tolist() == [-1.5, -1.5]
+    assert one({"array": [1, 2], "scale": 10, "shift": 1}).tolist() == [11.0, 21.0]
+
+
+def test_simplex_rows_are_positive_and_sum_to_one() -> None:
+    x = one({"simplex": [3, 4, 5]})
+    assert (x > 0).all()
+    assert np.allclose(x.sum(-1), 1.0)
+
+
+def test_one_hot_rows_hold_a_single_one_anywhere() -> None:
+    x = one({"one_hot": [200, 4]})
+    assert np.array_equal(np.sort(x, -1), np.tile([0.0, 0.0, 0.0, 1.0], (200, 1)))
+    assert set(x.argmax(-1)) == {0, 1, 2, 3}
+    assert one({"one_hot": [2, 3, 5]}).sum() == 6
+
+
+@pytest.mark.parametrize(
+    "generator", ["normal", "uniform", "distinct", "zeros", "simplex", "one_hot"]
+)
+@pytest.mark.parametrize("shape", [[0], [0, 3], [3, 0], [2, 0, 4]])
+def test_empty_arrays_have_the_shape_asked_for(generator: str, shape: list[int]) -> None:
+    assert one({generator: shape}).shape == tuple(shape)
+
+
+@pytest.mark.parametrize("generator", ["normal", "uniform", "distinct", "zeros", "ones"])
+def test_an_empty_shape_is_a_single_value(generator: str) -> None:
+    assert one({generator: []}).shape == ()
+
+
+def test_modifiers_are_applied_in_their_order() -> None:
+    x = one({"distinct": [50], "gap": 1, "scale": 2, "shift": 100, "sort": True})
+    assert np.array_equal(x, np.arange(50) * 2 - 49 + 100)
+    y = one(
+        {"ones": [400], "scale": 5, "sprinkle": {"value": -np.inf, "share": 0.25}, "sort": True}
+    )
+    hidden = int(np.isneginf(y).sum())
+    assert 60 < hidden < 140
+    assert np.isneginf(y[:hidden]).all()
+    assert (y[hidden:] == 5).all()
+    z = one({"normal": [30], "dtype": "float32", "scale": 1e-3})
+    assert z.dtype == np.float32
+    assert np.array_equal(z, z.astype(np.float64).astype(np.float32))
+
+
+def test_sorting_is_along_the_last_axis_only() -> None:
+    x = one({"normal": [3, 6], "sort": True})
+    assert (np.diff(x, axis=1) >= 0).all()
+    assert not (np.diff(x, axis=0) >= 0).all()
+
+
+@pytest.mark.parametrize(("share", "expected"), [(0, 0), (1, 30)])
+def test_nothing_or_everything_may_be_sprinkled(share: int, expected: int) -> None:
+    x = one({"zeros": [30], "sprinkle": {"value": 7, "share": share}})
+    assert int((x == 7).sum()) == expected
+
+
+def test_the_dtype_of_an_input_comes_before_that_of_its_case() -> None:
+    drawn = draw(
+        case(x=[1.5], t={"array": [2], "dtype": "int32"}, b={"array": [0, 3], "dtype": "bool"},
+             dtype="float32"),
+        0, no_result,
+    )  # fmt: skip
+    assert [str(drawn[n].dtype) for n in "xtb"] == ["float32", "int32", "bool"]
+
+
+def test_infinities_are_no_integers() -> None:
+    with pytest.raises(DrawError, match="infinite values cannot be of dtype int64"):
+        one({"full": [2], "value": float("inf"), "dtype": "int64"})
+
+
+def test_a_broadcast_input_repeats_its_first_entry() -> None:
+    x = one({"normal": [4, 3], "layout": "broadcast"})
+    assert np.array_equal(x, np.broadcast_to(x[:1], (4, 3)))
+    assert x[0].std() > 0
+    assert one({"normal": [0, 3], "layout": "broadcast"}).shape == (0, 3)
+    assert one({"normal": []}, layout="broadcast").shape == ()
+
+
+def test_like_takes_the_shape_of_an_input_however_they_are_ordered() -> None:
+    drawn = draw(
+        case(a={"normal": "like b"}, b={"ones": "like c"}, c={"zeros": [2, 3]}), 0, no_result
+    )
+    assert list(drawn) == ["a", "b", "c"]
+    assert {v.shape for v in drawn.values()} == {(2, 3)}
+
+
+def test_like_a_result_waits_for_every_other_input() -> None:
+    asked = []
+
+    def shape_of(name: str, drawn: Mapping[str, Any]) -> tuple[int, ...]:
+        asked.append((name, sorted(drawn)))
+        return (3, 1)
+
+    drawn = draw(case(h={"ones": "like g"}, g={"normal": "like y"}, x=[1.0], k=2), 0, shape_of)
+    assert asked == [("y", ["k", "x"])]
+    assert drawn["g"].shape == drawn["h"].shape == (3, 1)
+
+
+def test_a_row_generator_without_a_row_is_the_banks_fault() -> None:
+    for generator in ("simplex", "one_hot"):
+        with pytest.raises(DrawError):
+            draw(case(x={generator: "like s"}, s={"zeros": []}), 0, no_result)
+
+
+BITS = hnp.arrays(np.uint32, 8, elements=st.integers(0, 2**32 - 1))
+
+
+@settings(deadline=None)
+@given(BITS)
+def test_bfloat16_rounds_as_torch_does(bits: Array) -> None:
+    torch = pytest.importorskip("torch")
+    values = bits.view(np.float32)
+    ours = as_dtype(values, "bfloat16")
+    theirs = torch.from_numpy(values.copy()).to(torch.bfloat16).to(torch.float32).numpy()
+    assert np.array_equal(ours, theirs, equal_nan=True)
+    known = ~np.isnan(ours)
+    assert np.array_equal(np.signbit(ours[known]), np.signbit(theirs[known]))
+
+
+def test_bfloat16_ties_go_to_the_even_neighbour() -> None:
+    step = 2.0**-7
+    values = np.array([1 + step / 2, 1 + 3 * step / 2, -1 - step / 2, 3.3e38, 3.4e38, 1e-45])
+    expected = [1.0, 1 + 2 * step, -1.0, 3.3e38, np.inf, 0.0]
+    rounded = as_dtype(values, "bfloat16")
+    assert rounded.dtype == np.float32
+    assert np.allclose(rounded, expected, rtol=5e-3)
+    assert rounded[:3].tolist() == expected[:3]
+
+
+@settings(deadline=None)
+@given(hnp.arrays(np.float64, 6), st.sampled_from(["float64", "float32", "bfloat16"]))
+def test_rounding_twice_is_rounding_once(values: Array, dtype: str) -> None:
+    with np.errstate(over="ignore"):
+        once = as_dtype(values, dtype)
+    assert np.array_equal(once, as_dtype(once, dtype), equal_nan=True)

@@ -1,0 +1,183 @@
+"""The laws of the layout, read from the source: who imports whom, and what only one room may do.
+
+Each law collects its offenders, so that a failure lists every one of them.
+"""
+
+from __future__ import annotations
+
+import ast
+import functools
+import re
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+ROOT = Path(__file__).parents[1]
+PACKAGE = ROOT / "grader"
+WORKER = PACKAGE / "programs" / "worker"
+FLOORS = {
+    "model": 0, "cases": 1, "bank": 2, "programs": 3, "checks": 4, "judge": 5,
+    "records": 6, "reports": 6, "cli": 7,
+}  # fmt: skip
+TOP = 8  # the files beside the rooms
+MOST_LINES = 440  # of one file: what a person reads in one sitting
+FILES = sorted(p for p in PACKAGE.rglob("*.py") if "_bank" not in p.parts)
+JUDGING = [p for p in FILES if WORKER not in p.parents]
+
+
+def inside(path: Path) -> str:
+    """A file's path in the package."""
+    return path.relative_to(PACKAGE).as_posix()
+
+
+def room(path: Path) -> str:
+    """The first folder of a file in the package, or its own name."""
+    return path.relative_to(PACKAGE).parts[0]
+
+
+@functools.cache
+def tree(path: Path) -> ast.Module:
+    """Parse a file once."""
+    return ast.parse(path.read_text(encoding="utf-8"))
+
+
+def imported(path: Path) -> Iterator[str]:
+    """Every module that a file imports anywhere, and what it takes out of one."""
+    package = ["grader", *path.relative_to(PACKAGE).parts[:-1]]
+    for node in ast.walk(tree(path)):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            base = package[: len(package) - node.level + 1] if node.level else []
+            module = ".".join([*base, *([node.module] if node.module else [])])
+            yield module
+            yield from (f"{module}.{alias.name}" for alias in node.names)
+
+
+def read(path: Path) -> set[str]:
+    """The names that a file reads or calls, dotted once."""
+    found = set()
+    for node in ast.walk(tree(path)):
+        if isinstance(node, ast.Name):
+            found.add(node.id)
+        elif isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
+            found.add(f"{node.value.id}.{node.attr}")
+    return found
+
+
+def within(name: str, modules: set[str]) -> bool:
+    """Whether an imported name is one of some modules or lies in one."""
+    parts = name.split(".")
+    return any(".".join(parts[:n]) in modules for n in range(1, len(parts) + 1))
+
+
+def test_every_room_has_a_floor() -> None:
+    assert {p.name for p in PACKAGE.iterdir() if (p / "__init__.py").exists()} == set(FLOORS)
+
+
+def test_imports_go_down() -> None:
+    offenders = [
+        f"{inside(path)} imports {name}"
+        for path in FILES
+        for name in imported(path)
+        if name.startswith("grader.")
+        and (there := name.split(".")[1]) in FLOORS
+        and there != room(path)
+        and FLOORS[there] >= FLOORS.get(room(path), TOP)
+    ]
+    assert offenders == []
+
+
+def test_torch_is_imported_in_workers_only() -> None:
+    assert [inside(p) for p in JUDGING if any(within(n, {"torch"}) for n in imported(p))] == []
+
+
+def test_the_judging_side_takes_nothing_of_a_worker_but_the_protocol() -> None:
+    offenders = [
+        f"{inside(path)} imports {name}"
+        for path in JUDGING
+        for name in imported(path)
+        if within(name, {"grader.programs.worker"})
+        and name != "grader.programs.worker"
+        and not within(name, {"grader.programs.worker.wire"})
+    ]
+    assert offenders == []
+
+
+def test_a_worker_imports_its_own_folder_the_standard_library_numpy_and_torch() -> None:
+    allowed = {*sys.stdlib_module_names, "numpy", "torch", "worker", "grader.programs.worker"}
+    offenders = [
+        f"{inside(path)} imports {name}"
+        for path in WORKER.glob("*.py")
+        for name in imported(path)
+        if not within(name, allowed)
+    ]
+    assert offenders == []
+
+
+def test_the_judging_side_runs_no_data_as_code() -> None:
+    forbidden = {"eval", "exec", "compile", "__import__", "breakpoint"}
+    assert [(inside(p), read(p) & forbidden) for p in JUDGING if read(p) & forbidden] == []
+    runners = {"runpy", "code", "codeop", "imp"}
+    assert [inside(p) for p in JUDGING if any(within(n, runners) for n in imported(p))] == []
+
+
+def test_nothing_is_unpickled_anywhere() -> None:
+    modules = {"pickle", "marshal", "shelve", "dill", "copyreg", "cloudpickle"}
+    assert [inside(p) for p in FILES if any(within(n, modules) for n in imported(p))] == []
+    loaders = {"np.load", "numpy.load", "torch.load", "yaml.load", "yaml.unsafe_load"}
+    assert [(inside(p), read(p) & loaders) for p in FILES if read(p) & loaders] == []
+
+
+SPEAKING = {"print", "input", "exit", "quit", "sys.exit"}
+SURROUNDINGS = {
+    "os.environ", "os.getenv", "os.getcwd", "os.chdir", "Path.cwd", "time.time", "datetime.now",
+}  # fmt: skip
+JUSTIFIED = {
+    ("bank/locate.py", "os.environ"),  # DRILL_BANK, DRILL_HOME, XDG_CONFIG_HOME: where banks are
+}
+
+
+def test_speaking_and_looking_around_are_for_the_command_line() -> None:
+    found = {
+        (inside(path), name)
+        for path in FILES
+        if room(path) not in {"cli", "__main__.py"}
+        for name in read(path) & (SPEAKING | SURROUNDINGS)
+    }
+    assert found == JUSTIFIED
+
+
+def test_the_engine_knows_no_question_by_name() -> None:
+    ids = [p.stem for p in (ROOT / "questions").glob("*.y*ml")]
+    words = re.compile("|".join(re.escape(word) for i in ids for word in (i, i.replace("-", "_"))))
+    assert len(ids) >= 5
+    assert [inside(p) for p in FILES if words.search(p.read_text(encoding="utf-8"))] == []
+
+
+def test_questions_and_drills_carry_the_same_ids() -> None:
+    questions = {p.stem for p in (ROOT / "questions").glob("*.y*ml")}
+    assert questions == {p.name for p in (ROOT / "drills").iterdir() if p.is_dir()}
+
+
+def test_every_file_can_be_read_in_one_sitting() -> None:
+    lengths = {inside(p): len(p.read_text(encoding="utf-8").splitlines()) for p in FILES}
+    assert {name: n for name, n in lengths.items() if n > MOST_LINES} == {}
+
+
+def undocumented(scope: ast.Module | ast.ClassDef) -> Iterator[str]:
+    """The public things of a scope that do not say what they do."""
+    for node in scope.body:
+        if isinstance(node, ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
+            if node.name.startswith("_"):
+                continue
+            if not ast.get_docstring(node):
+                yield node.name
+            if isinstance(node, ast.ClassDef):
+                yield from undocumented(node)
+
+
+def test_everything_public_says_what_it_does() -> None:
+    offenders = {inside(p): list(undocumented(tree(p))) for p in FILES}
+    assert {name: found for name, found in offenders.items() if found} == {}
+    assert [inside(p) for p in FILES if not ast.get_docstring(tree(p))] == []

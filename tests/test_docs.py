@@ -1,0 +1,276 @@
+"""What the documents say is so: sessions are run, commands exist, nothing is left out."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import os
+import re
+import shlex
+import shutil
+import stat
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from types import ModuleType
+from typing import Any, get_args
+
+import pytest
+import typer
+from pydantic import BaseModel
+
+from grader.cases import recipe
+from grader.cli import grading, output, running
+from grader.cli.app import app
+from grader.model import errors, spec
+from grader.model.verdict import Verdict
+
+ROOT = Path(__file__).parents[1]
+PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+FORMAT = (ROOT / "docs" / "format.md").read_text(encoding="utf-8")
+KINDS = get_args(get_args(spec.AnyCheck)[0])
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """One line behind a `$`, and the lines printed below it."""
+
+    line: str
+    printed: tuple[str, ...]
+
+
+def blocks(text: str) -> list[str]:
+    """Return the fenced blocks that are consoles."""
+    return re.findall(r"^```console\n(.*?)^```", text, re.MULTILINE | re.DOTALL)
+
+
+def commands(block: str) -> Iterator[Command]:
+    """Yield the commands of a console."""
+    for part in re.split(r"^\$ ", block, flags=re.MULTILINE)[1:]:
+        line, *printed = part.rstrip("\n").split("\n")
+        yield Command(line, tuple(printed))
+
+
+def parts(line: str) -> Iterator[list[str]]:
+    """Yield the words of each program on a line, paths to `drill` shortened."""
+    for part in line.split(" && "):
+        words = shlex.split(part)
+        if words[0].endswith("venv/bin/drill"):
+            words[0] = "drill"
+        yield words
+
+
+SHOWN = [(p.relative_to(ROOT).as_posix(), c) for p in PAGES for b in blocks(p.read_text("utf-8"))
+         for c in commands(b)]  # fmt: skip
+
+
+@pytest.mark.parametrize(("page", "command"), SHOWN, ids=[f"{p}: {c.line}" for p, c in SHOWN])
+def test_every_command_that_is_shown_can_be_typed(page: str, command: Command) -> None:
+    assert page
+    for words in parts(command.line):
+        match words:
+            case ["drill", *arguments]:
+                assert_drill_takes(arguments)
+            case [".ci/test", *paths]:
+                assert (ROOT / ".ci/test").stat().st_mode & stat.S_IXUSR
+                assert all((ROOT / path).exists() for path in paths)
+            case [".ci/venv/bin/python", "-m", "ruff" | "mypy", *_]:
+                pass
+            case ["python", script, *_]:
+                assert (ROOT / script).is_file()
+            case ["python3", "-m", "venv", ".venv"] | [".", ".venv/bin/activate"]:
+                pass
+            case [".venv/bin/pip", "install", "-q", "-e", "."]:
+                assert (ROOT / "pyproject.toml").is_file()
+            case ["pip", "install", "-c", constraints, "torch"]:
+                assert "torch==" in (ROOT / constraints).read_text("utf-8")
+            case ["$EDITOR", _]:
+                pass
+            case _:
+                pytest.fail(f"nobody knows how to try {words}")
+
+
+def assert_drill_takes(arguments: list[str]) -> None:
+    """Check the commands, options and ids of a line; metavariables in capitals are anything."""
+    command: Any = typer.main.get_command(app)
+    rest = list(arguments)
+    while rest:
+        word = rest.pop(0)
+        below = getattr(command, "commands", {})
+        if word.startswith("--"):
+            (option,) = [p for p in command.params if word in p.opts] or [None]
+            assert option is not None, f"{command.name} has no {word}"
+            if not option.is_flag:
+                rest.pop(0)
+        elif below and word in below:
+            command = below[word]
+        else:
+            assert not below or getattr(command, "name", "") == "history", f"no command {word}"
+            known = {path.stem for path in (ROOT / "questions").glob("*.yaml")}
+            assert word.isupper() or word in known | {"relu-gate", "..."}, f"no question {word}"
+
+
+def test_the_session_in_the_readme_is_what_happens(tmp_path: Path) -> None:
+    right = ROOT / "tests" / "solutions" / "maxpool-routing" / "right" / "clipped_windows.py"
+    # Seeds are drawn afresh, so the session is repeated with the one it shows.
+    (seed,) = set(re.findall(r"seed (\d+)", blocks(README)[0]))
+    for command in commands(blocks(README)[0]):
+        words = shlex.split(command.line)
+        if words[0] == "$EDITOR":
+            shutil.copy(right, tmp_path / words[1])
+            continue
+        extra = ["--seed", seed] if words[1] == "grade" else []
+        shown = timeless("\n".join(command.printed))
+        printed = timeless(drill(*words[1:], *extra, cwd=tmp_path).stdout)
+        assert filled(shown, printed) == printed
+
+
+def drill(*arguments: str, cwd: Path) -> subprocess.CompletedProcess[str]:
+    """Run the program as a person at a terminal of 80 columns would."""
+    shown = {k: v for k, v in os.environ.items() if not k.startswith("DRILL_")}
+    mine = {"DRILL_HOME": str(cwd / "home"), "COLUMNS": "80", "PYTHONPATH": str(ROOT)}
+    return subprocess.run(
+        [sys.executable, "-m", "grader", *arguments],
+        env=shown | mine,
+        cwd=cwd,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+def filled(shown: str, printed: str) -> str:
+    """Return what was printed where a page shows it, `...` being any lines; else what is shown."""
+    pieces = shown.split("\n...\n")
+    at = 0
+    for piece in pieces:
+        at = printed.find(piece, at)
+        if at < 0:
+            return shown
+        at += len(piece)
+    whole = printed.startswith(pieces[0]) and printed.endswith(pieces[-1])
+    return printed if whole else shown
+
+
+def timeless(text: str) -> str:
+    """Replace what depends on the machine and on the clock."""
+    text = re.sub(r" +try (\d+), [\d.]+ s$", r" try \1", text, flags=re.MULTILINE)
+    return text.rstrip("\n") + "\n"
+
+
+def test_the_example_of_authoring_passes_its_audit(tmp_path: Path) -> None:
+    text = (ROOT / "docs" / "authoring.md").read_text(encoding="utf-8")
+    files = re.findall(r"^`([\w/.-]+)`\n\n```\w+\n(.*?)^```", text, re.MULTILINE | re.DOTALL)
+    for name, content in files:
+        path = tmp_path / "bank" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(content)
+    bank = ("--bank", str(tmp_path / "bank"))
+    ended = drill("bank", "audit", "relu-gate", *bank, "--seeds", "2", cwd=tmp_path)
+    assert ended.returncode == 0, ended.stdout + ended.stderr
+    drill("start", "relu-gate", *bank, cwd=tmp_path)
+    graded = drill("grade", "--json", cwd=tmp_path)
+    assert graded.returncode == 1
+    assert [m["id"] for m in json.loads(graded.stdout)["misconceptions"]] == ["no-gate"]
+
+
+def generator() -> ModuleType:
+    """Import docs/generate.py."""
+    found = importlib.util.spec_from_file_location("generate", ROOT / "docs" / "generate.py")
+    assert found is not None
+    assert found.loader is not None
+    module = importlib.util.module_from_spec(found)
+    found.loader.exec_module(module)
+    return module
+
+
+@pytest.mark.parametrize("page", ["commands.md", "question.schema.json"])
+def test_pages_made_from_the_program_are_current(page: str) -> None:
+    made = generator().pages()
+    message = "python docs/generate.py writes it anew"
+    assert (ROOT / "docs" / page).read_text(encoding="utf-8") == made[page], message
+
+
+def test_every_command_is_in_the_readme() -> None:
+    for words in generator().commands():
+        command = " ".join(["drill", *words])
+        group = words in {(), ("bank",), ("history", "list")}
+        assert group or f"`{command}" in README, f"{command} is missing"
+
+
+def test_every_exit_status_is_in_the_readme() -> None:
+    faults = [errors.UsageError("", ""), errors.BankError(""), errors.GraderError("", "")]
+    statuses = {0, 1, running.USAGE, running.INTERNAL, running.INTERRUPTED, output.SIGPIPE_STATUS}
+    statuses |= {fault.exit_status for fault in faults} | set(grading._STATUS.values())
+    documented = {int(n) for n in re.findall(r"^\| (\d+) \|", README, re.MULTILINE)}
+    assert documented == statuses
+
+
+def test_every_verdict_is_in_the_description_of_the_report() -> None:
+    text = (ROOT / "docs" / "report.md").read_text(encoding="utf-8")
+    assert all(f"`{verdict}`" in text for verdict in Verdict)
+
+
+def section(heading: str) -> str:
+    """Return one section of the description of the format."""
+    found = re.search(rf"^## {heading}\b.*?(?=^## |\Z)", FORMAT, re.MULTILINE | re.DOTALL)
+    assert found, f"no section {heading}"
+    return found[0]
+
+
+def names(model: type[BaseModel]) -> set[str]:
+    """Return the keys of a part of a spec, as YAML has them."""
+    return {field.alias or name for name, field in model.model_fields.items()}
+
+
+def test_every_key_of_a_question_is_described() -> None:
+    top = section("Top level")
+    for key in names(spec.Spec):
+        assert re.search(rf"^{key}:|`{key}[:`]", top + section("misconceptions"), re.MULTILINE), key
+    for key in names(spec.Misconception) | names(spec.FollowUp):
+        assert re.search(rf"\b{key}:", FORMAT), key
+
+
+@pytest.mark.parametrize("kind", KINDS, ids=lambda k: k.__name__)
+def test_every_kind_of_check_is_described_with_its_keys(kind: type[spec.Check]) -> None:
+    described = section("checks")
+    name = get_args(kind.model_fields["kind"].annotation)[0]
+    row = re.search(rf"^\| `{name}` \|.*$", described, re.MULTILINE)
+    assert row, f"no row for {name}"
+    for key in names(kind) - names(spec.Check) - {"kind"}:
+        assert re.search(rf"\b{key}\b", row[0]), f"{name}: {key}"
+    for key in names(spec.Check):
+        assert f"`{key}`" in described or f"`{key}:" in described, key
+    for part in (spec.Show, spec.Conserved):
+        assert all(f"{key}:" in described for key in names(part))
+
+
+def words_of(*vocabularies: Mapping[str, object] | tuple[str, ...]) -> list[str]:
+    """Return all words of some vocabularies."""
+    return [word for vocabulary in vocabularies for word in vocabulary]
+
+
+def test_every_generator_modifier_dtype_and_layout_is_described() -> None:
+    described = section("cases")
+    options = [o for found in recipe.OPTIONS.values() for o in found]
+    for word in words_of(recipe.GENERATORS, recipe.MODIFIERS, tuple(options)):
+        assert re.search(rf"\b{word}: ", described), word
+    for word in words_of(recipe.RESERVED, recipe.DTYPES, recipe.LAYOUTS):
+        assert re.search(rf"[`| ]{word}[`:, |]", described), word
+
+
+def test_links_between_pages_lead_somewhere() -> None:
+    for page in PAGES:
+        for target in re.findall(r"\]\(([^)#]+)\)", page.read_text(encoding="utf-8")):
+            assert (page.parent / target).exists(), f"{page.name}: {target}"
+
+
+def test_files_named_in_the_records_of_decisions_exist() -> None:
+    for page in (ROOT / "docs" / "adr").glob("*.md"):
+        named = re.findall(r"`((?:grader|tests|benchmarks|docs)/[\w/.]+)`", page.read_text("utf-8"))
+        assert named
+        for name in named:
+            assert (ROOT / name).exists(), f"{page.name}: {name}"

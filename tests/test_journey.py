@@ -1,0 +1,347 @@
+"""A person's way through a drill, with the program in processes of its own, as they would run it."""
+
+from __future__ import annotations
+
+import json
+import os
+import select
+import signal
+import subprocess
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+REFERENCE = (ROOT / "drills" / "maxpool-routing" / "reference.py").read_bytes()
+STARTER = (ROOT / "drills" / "maxpool-routing" / "starter.py").read_bytes()
+SUBMISSION = Path("maxpool-routing", "submission.py")
+
+# The command line where torch cannot be found, as on a machine without it.
+WITHOUT_TORCH = """
+import sys
+
+class Blind:
+    def __init__(self, finder):
+        self.finder = finder
+
+    def find_spec(self, name, *more):
+        return None if name.split(".")[0] == "torch" else self.finder.find_spec(name, *more)
+
+    def __getattr__(self, name):
+        return getattr(self.finder, name)
+
+sys.meta_path[:] = [Blind(finder) for finder in sys.meta_path]
+from grader.cli.app import main
+main()
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """How a command ended."""
+
+    status: int
+    out: str
+    err: str
+
+    @property
+    def data(self) -> Any:
+        """The one JSON document on standard output."""
+        return json.loads(self.out)
+
+
+@dataclass(frozen=True, slots=True)
+class Person:
+    """Somebody at a terminal: a folder, a home for the records, a width."""
+
+    folder: Path
+    environment: Mapping[str, str]
+    command: tuple[str, ...] = (sys.executable, "-m", "grader")
+
+    def drill(self, *arguments: str, **extra: str) -> Ended:
+        done = subprocess.run(
+            [*self.command, *arguments],
+            cwd=self.folder,
+            env={**self.environment, **extra},
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            timeout=120,
+            check=False,
+        )
+        assert "Traceback" not in done.stderr
+        return Ended(done.returncode, done.stdout, done.stderr)
+
+    def begin(self, *arguments: str) -> subprocess.Popen[str]:
+        """Start a command in a process group of its own, as a shell does."""
+        return subprocess.Popen(
+            [*self.command, *arguments],
+            cwd=self.folder,
+            env=dict(self.environment),
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            start_new_session=True,
+        )
+
+    def write(self, source: bytes) -> None:
+        (self.folder / SUBMISSION).write_bytes(source)
+
+    def read(self) -> bytes:
+        return (self.folder / SUBMISSION).read_bytes()
+
+
+@pytest.fixture
+def person(tmp_path: Path) -> Person:
+    folder, scratch = tmp_path / "work", tmp_path / "scratch"
+    folder.mkdir()
+    scratch.mkdir()
+    environment = {
+        "PATH": os.environ.get("PATH", "/usr/bin:/bin"),
+        "PYTHONPATH": str(ROOT),
+        "HOME": str(tmp_path),
+        "TMPDIR": str(scratch),
+        "DRILL_HOME": str(tmp_path / "home"),
+        "COLUMNS": "80",
+    }
+    return Person(folder, environment)
+
+
+def test_a_drill_from_start_to_solution(person: Person) -> None:
+    started = person.drill("start", "maxpool-routing")
+    assert (started.status, started.err) == (0, "")
+    assert "The backward that lost its winner" in started.out
+    assert "edit maxpool-routing/submission.py, then: drill grade" in started.out
+    assert "def maxpool2d_backward" in (person.folder / SUBMISSION).read_text()
+    assert "## Contract" in (person.folder / "maxpool-routing" / "QUESTION.md").read_text()
+
+    failed = person.drill("grade")
+    assert (failed.status, failed.err) == (1, "")
+    assert "FAIL" in failed.out
+    assert "This is even-split, exactly" in failed.out
+    assert "drill hint for a nudge; drill grade --seed" in " ".join(failed.out.split())
+
+    refused = person.drill("solution")
+    assert refused.status == 2
+    assert "is shown after a pass" in refused.err
+    for number in (1, 2, 3):
+        assert f"hint {number} of 3" in person.drill("hint").out
+
+    person.write(REFERENCE)
+    passed = person.drill("grade")
+    assert (passed.status, passed.err) == (0, "")
+    assert "PASS" in passed.out
+    assert "Think about:" in passed.out
+    solution = person.drill("solution")
+    assert solution.status == 0
+    assert "np.add.at(frame, place, grad)" in solution.out
+
+    reset = person.drill("reset")
+    assert reset.status == 0
+    assert person.read() == STARTER
+    (kept,) = (person.folder / "maxpool-routing").glob("submission.before-reset-*.py")
+    assert kept.read_bytes() == REFERENCE
+
+    history = person.drill("history").out
+    assert [word in history for word in ("fail", "pass", "kept")] == [True] * 3
+    assert person.drill("history", "restore", "2").status == 0
+    assert person.read() == REFERENCE
+    listed = person.drill("list").out
+    assert any("maxpool-routing" in line and "passed" in line for line in listed.splitlines())
+    assert person.drill("show", "adam-7b-memory").status == 0
+    assert person.drill("doctor").status == 0
+
+
+@pytest.mark.parametrize("width", [80, 120])
+def test_nothing_is_wider_than_the_window(person: Person, width: int) -> None:
+    columns = {"COLUMNS": str(width)}
+    pages = [person.drill("start", "maxpool-routing", **columns), person.drill("grade", **columns)]
+    person.write(b"def maxpool2d_forward(x, kernel, stride, padding=0):\n    return x @ x @ [1] * 40\n"
+                 b"def maxpool2d_backward(grad_y, ctx):\n    return None\n")  # fmt: skip
+    pages.append(person.drill("grade", **columns))
+    person.write(REFERENCE)
+    pages += [person.drill("grade", **columns), person.drill("list", **columns)]
+    for page in pages:
+        assert page.out
+        assert max(map(len, page.out.splitlines())) <= width
+        assert all(c.isprintable() or c == "\n" for c in page.out)
+
+
+def test_every_command_speaks_json_in_one_document(person: Person) -> None:
+    assert person.drill("start", "maxpool-routing", "--json").data["already_started"] is False
+    assert person.drill("start", "maxpool-routing", "--json").data["already_started"] is True
+    graded = person.drill("grade", "--seed", "7", "--json")
+    assert (graded.status, graded.err) == (1, "")
+    assert (graded.data["verdict"], graded.data["seed"]) == ("fail", 7)
+    assert [m["id"] for m in graded.data["misconceptions"]] == ["even-split"]
+    person.write(REFERENCE)
+    assert person.drill("grade", "--json").data["verdict"] == "pass"
+    commands = [
+        ("list",), ("show", "maxpool-routing"), ("hint",), ("solution",), ("reset",), ("history",),
+        ("history", "maxpool-routing"), ("history", "restore", "1"), ("doctor",),
+        ("bank", "audit", "adam-7b-memory", "--seeds", "1"),
+    ]  # fmt: skip
+    for command in commands:
+        ended = person.drill(*command, "--json")
+        assert (ended.status, ended.err) == (0, ""), command
+        assert ended.data["format"] == 1
+    faults = [("grade", "maxpol-routing"), ("show", "nothing"), ("history", "restore", "99")]
+    for command in faults:
+        ended = person.drill(*command, "--json")
+        assert ended.status == 2
+        assert ended.data["error"]["message"]
+
+
+def test_starting_twice_leaves_what_was_written(person: Person) -> None:
+    person.drill("start", "maxpool-routing")
+    person.write(b"mine = 1\n")
+    again = person.drill("start", "maxpool-routing")
+    assert again.status == 0
+    assert "left as it is" in again.out
+    assert person.read() == b"mine = 1\n"
+
+
+def test_without_a_home_to_write_grading_goes_on(person: Person, tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("in the way")
+    nowhere = {"DRILL_HOME": str(tmp_path / "file" / "home")}
+    started = person.drill("start", "maxpool-routing", **nowhere)
+    assert started.status == 0
+    assert started.err.count("\n") == 1
+    graded = person.drill("grade", **nowhere)
+    assert graded.status == 1
+    assert "even-split" in graded.out
+    assert graded.err.count("\n") == 1
+    assert "the records cannot be" in graded.err
+    as_json = person.drill("grade", "--json", **nowhere)
+    assert as_json.data["verdict"] == "fail"
+    assert person.drill("doctor", **nowhere).status == 2
+
+
+def test_without_torch_only_its_questions_are_closed(person: Person) -> None:
+    blind = Person(person.folder, person.environment, (sys.executable, "-c", WITHOUT_TORCH))
+    assert "not installed" in blind.drill("doctor").out
+    assert blind.drill("start", "vram-bottleneck").status == 0
+    refused = blind.drill("grade", "vram-bottleneck")
+    assert (refused.status, refused.out) == (2, "")
+    assert "vram-bottleneck needs torch, which is not installed" in refused.err
+    assert "pip install" in refused.err
+    assert "torch" in blind.drill("grade", "vram-bottleneck", "--json").data["error"]["message"]
+    assert blind.drill("history", "--json").data["attempts"] == []
+    blind.drill("start", "maxpool-routing")
+    person.write(REFERENCE)
+    assert blind.drill("grade", "maxpool-routing").status == 0
+
+
+# -- interrupted -----------------------------------------------------------------------------------
+
+
+def processes(mark: Path) -> list[int]:
+    """Processes whose environment names the folder; a zombie has none."""
+    found = []
+    for entry in Path("/proc").iterdir():
+        if entry.name.isdigit() and int(entry.name) != os.getpid():
+            try:
+                environment = (entry / "environ").read_bytes()
+            except OSError:
+                continue
+            if str(mark).encode() in environment:
+                found.append(int(entry.name))
+    return found
+
+
+def all_end(mark: Path) -> bool:
+    """Whether every process that names the folder ends, within ten seconds each."""
+    for pid in processes(mark):
+        try:
+            handle = os.pidfd_open(pid)
+        except ProcessLookupError:
+            continue
+        ended, _, _ = select.select([handle], [], [], 10)
+        os.close(handle)
+        if not ended:
+            return False
+    return not processes(mark)
+
+
+def sleeping_grade(person: Person, tmp_path: Path) -> tuple[subprocess.Popen[str], bytes]:
+    """A grade whose submission has begun to sleep, and the submission."""
+    ready = tmp_path / "ready"
+    os.mkfifo(ready)
+    source = f"""\
+def maxpool2d_forward(x, kernel, stride, padding=0):
+    with open({str(ready)!r}, "w") as pipe:
+        pipe.write("sleeping")
+    while True:
+        pass
+
+
+def maxpool2d_backward(grad_y, ctx):
+    return None
+""".encode()
+    person.drill("start", "maxpool-routing")
+    person.write(source)
+    # Opened for writing too, so that the submission never waits for a reader.
+    pipe = os.open(ready, os.O_RDWR | os.O_NONBLOCK)
+    grade = person.begin("grade", "--seed", "1")
+    began, _, _ = select.select([pipe], [], [], 60)
+    os.close(pipe)
+    assert began, "the submission was never called"
+    return grade, source
+
+
+LINUX = pytest.mark.skipif(sys.platform != "linux", reason="looks for processes in /proc")
+
+
+@LINUX
+def test_ctrl_c_ends_a_grade_and_all_it_started(person: Person, tmp_path: Path) -> None:
+    grade, source = sleeping_grade(person, tmp_path)
+    os.killpg(grade.pid, signal.SIGINT)
+    out, err = grade.communicate(timeout=30)
+    assert grade.returncode == 130
+    assert (out, err) == ("", "interrupted\n")
+    assert all_end(tmp_path / "scratch")
+    assert list((tmp_path / "scratch").iterdir()) == []
+    (attempt,) = person.drill("history", "--json").data["attempts"]
+    assert (attempt["verdict"], attempt["seed"]) == (None, 1)
+    assert "unfinished" in person.drill("history").out
+    assert person.read() == source
+    person.drill("history", "restore", "1", "--to", "back.py")
+    assert (person.folder / "back.py").read_bytes() == source
+
+
+@LINUX
+def test_a_killed_grade_leaves_no_process_and_loses_no_attempt(
+    person: Person, tmp_path: Path
+) -> None:
+    grade, source = sleeping_grade(person, tmp_path)
+    grade.kill()
+    grade.communicate(timeout=30)
+    assert all_end(tmp_path / "scratch")
+    (attempt,) = person.drill("history", "--json").data["attempts"]
+    assert (attempt["verdict"], attempt["finished_at"]) == (None, None)
+    person.drill("history", "restore", "1", "--to", "back.py")
+    assert (person.folder / "back.py").read_bytes() == source
+    person.write(REFERENCE)
+    assert person.drill("grade").status == 0
+    verdicts = [a["verdict"] for a in person.drill("history", "--json").data["attempts"]]
+    assert verdicts == [None, "pass"]
+
+
+def test_a_reader_who_leaves_early_is_no_fault(person: Person) -> None:
+    shell = f"{sys.executable} -m grader show maxpool-routing | head -1"
+    done = subprocess.run(
+        ["sh", "-c", shell],
+        cwd=person.folder,
+        env=dict(person.environment),
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=True,
+    )
+    assert "maxpool-routing" in done.stdout
+    assert done.stderr == ""
