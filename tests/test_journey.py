@@ -1,4 +1,4 @@
-"""A person's way through a drill, with the program in processes of its own, as they would run it."""
+"""A person's way through a drill, with the program in processes of its own, as they run it."""
 
 from __future__ import annotations
 
@@ -161,8 +161,8 @@ def test_a_drill_from_start_to_solution(person: Person) -> None:
 def test_nothing_is_wider_than_the_window(person: Person, width: int) -> None:
     columns = {"COLUMNS": str(width)}
     pages = [person.drill("start", "maxpool-routing", **columns), person.drill("grade", **columns)]
-    person.write(b"def maxpool2d_forward(x, kernel, stride, padding=0):\n    return x @ x @ [1] * 40\n"
-                 b"def maxpool2d_backward(grad_y, ctx):\n    return None\n")  # fmt: skip
+    raising = "def maxpool2d_forward(x, kernel, stride, padding=0):\n    return x @ x @ [1] * 40\n"
+    person.write((raising + "def maxpool2d_backward(grad_y, ctx):\n    return None\n").encode())
     pages.append(person.drill("grade", **columns))
     person.write(REFERENCE)
     pages += [person.drill("grade", **columns), person.drill("list", **columns)]

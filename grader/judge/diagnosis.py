@@ -86,7 +86,14 @@ def diagnose(bench: Bench, checks: Sequence[CheckResult]) -> tuple[Named, ...]:
         for name, variant in faces
         if (matched := _explains(bench, reference, variant, everything, wrong))
     )
-    unexplained = [c for c in wrong if not any(c in m.components for m in exact)]
+    untried = {c.id for c in checks if c.verdict is Verdict.SKIPPED}
+    unexplained = [
+        c
+        for c in wrong
+        # A measure that was never held against its budget can confirm an idea, not suggest one.
+        if not (c.measured_by is not None and c.measured_by.id in untried)
+        and not any(c in m.components for m in exact)
+    ]
     partial = _best(
         Match(name, matched, False, _cases(wrong, matched))
         for name, variant in faces

@@ -218,13 +218,15 @@ import os
 {DEF}os.makedirs("deep/er")
     open("deep/er/file", "w").write("x")
     os.symlink("/", "root")
-    os.chmod("deep", 0o500)
-    return os.getcwd()
+    found = [os.getcwd(), sorted(os.listdir("."))]
+    os.chmod("deep", 0)
+    os.chmod(".", 0)
+    return found
 """
     with started() as worker:
-        where = run(load(worker, source)).values["y"]
-        assert Path(where).resolve() == Path(worker.scratch).resolve()
-        assert (Path(where) / "deep").exists()
+        where, files = run(load(worker, source)).values["y"]
+        assert Path(where) == Path(worker.scratch).resolve()
+        assert files == ["deep", "root"]
     assert Path("/").exists()
 
 

@@ -71,7 +71,7 @@ def _decoded(source: bytes) -> str | bytes:
     """The text of a source; bytes where the file itself says how it is encoded.
 
     Raises:
-        SyntaxError: it is not UTF-8 and does not say what it is; `compile` overlooks that in comments.
+        SyntaxError: it is not UTF-8 and does not say so; `compile` overlooks that in comments.
     """
     if b"coding" in b"".join(source.splitlines()[:2]):
         return source
