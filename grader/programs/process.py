@@ -280,7 +280,18 @@ class Worker(Closing):
         self.process.wait()
         self.channel.close()
         os.close(self.output)
-        shutil.rmtree(self.scratch, ignore_errors=True)
+        _remove(self.scratch)
+
+
+def _remove(folder: str) -> None:
+    """Remove a folder, also where a program took away the permission to write in it."""
+    with contextlib.suppress(OSError):
+        Path(folder).chmod(0o700)
+        for place, inside, _ in os.walk(folder):
+            for path in (Path(place, name) for name in inside):
+                if not path.is_symlink():
+                    path.chmod(0o700)
+    shutil.rmtree(folder, ignore_errors=True)
 
 
 def _memory(*, torch: bool) -> int:
