@@ -363,7 +363,12 @@ def test_the_starter_barely_learns_but_does_learn() -> None:
     assert 0.01 * losses[0] < losses[-1] < losses[0]
 
 
-@pytest.mark.parametrize("path", VARIANTS, ids=lambda path: path.stem)
+# Wrong in the forward pass, or in their manners alone; the audit holds these.
+APART = {"true_convolution", "cache_in_a_global", "updates_in_place"}
+GRADIENTS = [path for path in VARIANTS if path.stem not in APART]
+
+
+@pytest.mark.parametrize("path", GRADIENTS, ids=lambda path: path.stem)
 def test_every_misconception_differs_from_the_oracle_and_keeps_its_manners(path: Path) -> None:
     variant = load_layered(REFERENCE, path)
     geometry = Geometry(3, 2, 3, 9, 3, stride=2, padding=1)

@@ -325,9 +325,15 @@ def test_the_starter_keeps_every_promise_about_ordinary_forward_calls() -> None:
         assert np.isfinite(found).all()
 
 
-@pytest.mark.parametrize(
-    "path", sorted((DRILL / "misconceptions").glob("*.py")), ids=lambda path: path.stem
-)
+# All but the one whose fault it is to change its input.
+MANNERLY = [
+    path
+    for path in sorted((DRILL / "misconceptions").glob("*.py"))
+    if path.stem != "shifts_in_place"
+]
+
+
+@pytest.mark.parametrize("path", MANNERLY, ids=lambda path: path.stem)
 def test_a_misconception_keeps_shape_dtype_and_inputs(path: Path) -> None:
     wrong = load_layered(DRILL / "reference.py", path)
     with np.errstate(all="ignore"):
