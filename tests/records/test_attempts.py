@@ -110,7 +110,7 @@ def test_giving_up_is_remembered(store: Store) -> None:
 
 def test_starts_are_listed_the_latest_first(store: Store) -> None:
     for name in ("a", "b", "a"):
-        start = progress.Start(name, "bank", f"/work/{name}", "now")
+        start = progress.Start(name, "bank", f"/home/{name}", "now")
         store.write(lambda db, start=start: progress.add_start(db, start))  # type: ignore[misc]
     assert [s.question for s in store.write(progress.starts)] == ["a", "b", "a"]
     assert len(store.write(lambda db: progress.starts(db, "a"))) == 2
