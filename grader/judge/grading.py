@@ -16,7 +16,8 @@ from typing import TYPE_CHECKING
 from grader.judge.pair import Pair
 from grader.model.report import CheckResult, Raised, Report
 from grader.model.verdict import Verdict
-from grader.programs.process import Overran, WorkerError, isolation_level
+from grader.programs.levels import PROCESS
+from grader.programs.process import Overran, WorkerError
 from grader.programs.program import Loaded, Program, ProgramError
 
 if TYPE_CHECKING:
@@ -54,7 +55,7 @@ def grade(
         title=question.spec.title,
         verdict=Verdict.ERROR,
         seed=seed,
-        isolation=isolation_level(),
+        isolation=PROCESS,  # until a process has shown what it is refused
         seconds=0.0,
         sha256=hashlib.sha256(submission).hexdigest(),
     )
@@ -68,6 +69,7 @@ def grade(
             pair = stack.enter_context(Pair(torch=torch))
         stack.enter_context(_quiet())
         theirs, ours = pair.theirs, pair.ours
+        blank = replace(blank, isolation=theirs.isolation.level)
         mine = Program(theirs, "submission", [submission], question.driver, filename)
         reference = Program(
             ours, "reference", [question.reference], question.driver, "reference.py"

@@ -1,10 +1,15 @@
-"""The two workers of a grade, started early: they import while the judge reads the question."""
+"""The two workers of a grade, started early: they import while the judge reads the question.
+
+On Linux one zygote imports for both.  They share nothing but the memory of before they were forked, in
+which there is nothing but libraries.
+"""
 
 from __future__ import annotations
 
 import contextlib
 
 from grader.programs.closing import Closing
+from grader.programs.origin import zygote_if_safe
 from grader.programs.process import Worker
 
 
@@ -15,8 +20,11 @@ class Pair(Closing):
         """Start both."""
         self.torch = torch
         with contextlib.ExitStack() as stack:
-            self.theirs = stack.enter_context(Worker(torch=torch))
-            self.ours = stack.enter_context(Worker(torch=torch))
+            zygote = zygote_if_safe(torch=torch)
+            if zygote is not None:
+                stack.enter_context(zygote)
+            self.theirs = stack.enter_context(Worker(torch=torch, zygote=zygote))
+            self.ours = stack.enter_context(Worker(torch=torch, zygote=zygote))
             self._stack = stack.pop_all()
 
     def close(self) -> None:

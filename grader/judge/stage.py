@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from grader.checks.bench import BankFault, Bench
 from grader.programs.closing import Closing
+from grader.programs.origin import zygote_if_safe
 from grader.programs.process import Worker, WorkerError
 from grader.programs.program import Program, ProgramError
 
@@ -30,6 +31,7 @@ class Stage(Closing):
             BankFault: the reference cannot be loaded.
         """
         self.question = question
+        self._zygote = zygote_if_safe(torch=question.spec.needs_torch)
         self._theirs = self._worker()
         self._ours = self._worker()
         self._bench: Bench | None = None
@@ -44,6 +46,8 @@ class Stage(Closing):
         """End both workers."""
         self._theirs.close()
         self._ours.close()
+        if self._zygote is not None:
+            self._zygote.close()
 
     def bench(self, name: str, sources: Sequence[bytes], seed: int) -> Bench:
         """Put a program on the bench, with the cases of a seed.
@@ -62,8 +66,20 @@ class Stage(Closing):
             self._bench.variants = self._variants
         return self._bench.with_submission(program)
 
+    def restore(self) -> bool:
+        """Start the reference's process again if it has ended; whether it had."""
+        if self._ours.failure is None:
+            return False
+        self._ours.close()
+        self._ours = self._worker()
+        self._variants.clear()
+        self.reference = self._load(self._ours, "reference", [self.question.reference])
+        if self._bench is not None:
+            self._bench.reference = self.reference
+        return True
+
     def _worker(self) -> Worker:
-        return Worker(torch=self.question.spec.needs_torch, cpu_seconds=HOUR)
+        return Worker(torch=self.question.spec.needs_torch, cpu_seconds=HOUR, zygote=self._zygote)
 
     def _load(self, worker: Worker, name: str, sources: Sequence[bytes]) -> Program:
         program = Program(worker, name, sources, self.question.driver, f"{name}.py")

@@ -1,118 +1,101 @@
 """A worker process seen from the judge: start it, ask it, end it.
 
 The judge sends requests and reads replies over one socket, decodes them with `wire`, and believes
-nothing else: not the exit status, not what is printed.  Every request has one deadline; a reply
-that is late, too large or malformed ends the worker and becomes an exception here, never a
-traceback of ours.
+nothing else: not the exit status, not what is printed.  A reply that is late, too large or
+malformed ends the worker and becomes an exception here, never a traceback of ours.
 """
 
 from __future__ import annotations
 
 import contextlib
-import functools
 import os
-import select
-import shutil
 import signal
 import socket
-import subprocess
-import sys
-import sysconfig
-import tempfile
-import time
-from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
+from grader.model.errors import GraderError
+from grader.programs import channel, levels, orders, origin, watch
 from grader.programs.closing import Closing
+from grader.programs.failures import Died, Garbled, Overran, WorkerError
+from grader.programs.scratch import Scratch
 
-BOOT = Path(__file__).parent / "worker" / "boot.py"
-START_SECONDS = 30.0  # importing torch from a cold disk; numpy takes a tenth of a second
-START_SECONDS_TORCH = 120.0
+__all__ = ["CALL_SECONDS", "Died", "Garbled", "Overran", "Worker", "WorkerError"]
+
 CALL_SECONDS = 5.0
+CPU_SECONDS = 120
 KEEP_OUTPUT = 64 << 10  # bytes of output kept for the reader
 MAX_OUTPUT = 16 << 20  # bytes of output after which the worker is stopped
-MEMORY = 2 << 30  # address space of a numpy worker; it takes 0.14 GB by itself
-MEMORY_TORCH = 8 << 30
-
-
-class WorkerError(Exception):
-    """The worker can no longer be used.  The message completes 'the submission ...'."""
-
-
-class Died(WorkerError):
-    """The process ended without answering."""
-
-
-class Overran(WorkerError):
-    """A limit of time or output was reached."""
-
-
-class Garbled(WorkerError):
-    """What came back is not an answer."""
-
-
-@functools.cache
-def _site_folders() -> tuple[str, ...]:
-    """Folders from which a worker imports numpy and torch: those of the running interpreter."""
-    names = dict.fromkeys((sysconfig.get_path("purelib"), sysconfig.get_path("platlib")))
-    found = [name for name in names if Path(name).is_dir()]
-    # A development install or `python -m venv --system-site-packages` may keep numpy elsewhere.
-    extra = [p for p in sys.path if p.endswith("-packages") and p not in found and Path(p).is_dir()]
-    return (*found, *extra)
-
-
-def isolation_level() -> str:
-    """What a submission is refused here: `limited` is resource limits and a process of its own."""
-    return "limited" if sys.platform == "linux" else "process"
 
 
 class Worker(Closing):
-    """One process that runs programs.  Use it as a context manager."""
+    """One process that runs programs.  Use it as a context manager.
 
-    def __init__(self, *, torch: bool, cpu_seconds: int = 120) -> None:
-        """Start the process; it imports its libraries while the judge goes on."""
+    The thread that makes it must outlive it: Linux ends a worker with the thread that started it.
+    """
+
+    def __init__(
+        self,
+        *,
+        torch: bool,
+        cpu_seconds: int = CPU_SECONDS,
+        zygote: origin.Zygote | None = None,
+    ) -> None:
+        """Start the process, or have a zygote fork it; the judge goes on meanwhile."""
         self.torch = torch
-        self.scratch = tempfile.mkdtemp(prefix="drill-")
         self.printed = b""
         self.output_bytes = 0
         self.failure: WorkerError | None = None
+        self._isolation: levels.Isolation | None = None
         self._closed = False
+        self._scratch = Scratch()
         ours, theirs = socket.socketpair()
         reading, writing = os.pipe()
-        arguments = [theirs.fileno(), _memory(torch=torch), cpu_seconds, int(torch)]
-        command = [
-            sys.executable,
-            "-I",
-            "-S",
-            "-B",
-            str(BOOT),
-            *map(str, arguments),
-            *_site_folders(),
-        ]
+        told = orders.for_one(self._scratch, cpu_seconds)
         try:
-            self.process = subprocess.Popen(
-                command,
-                stdin=subprocess.DEVNULL,
-                stdout=writing,
-                stderr=writing,
-                pass_fds=[theirs.fileno()],
-                env=_environment(self.scratch),
-                cwd=self.scratch,
-                start_new_session=True,
+            self.process: origin.Process = (
+                origin.Started({**orders.for_all(torch=torch), **told}, theirs.fileno(), writing)
+                if zygote is None
+                else zygote.fork(told, theirs.fileno(), writing)
             )
+        except BaseException:
+            ours.close()
+            os.close(reading)
+            self._scratch.remove()
+            raise
         finally:
             theirs.close()
             os.close(writing)
-        self.channel, self.output = ours, reading
-        self.channel.setblocking(False)
-        os.set_blocking(self.output, False)
-        self._started = False
+        self._channel, self._output = ours, reading
+        self._channel.setblocking(False)
+        os.set_blocking(self._output, False)
+
+    @property
+    def scratch(self) -> str:
+        """The folder in which it may write."""
+        return self._scratch.folder
 
     @property
     def pid(self) -> int:
-        """The process's id."""
+        """The process's id, once it has started."""
         return self.process.pid
+
+    @property
+    def isolation(self) -> levels.Isolation:
+        """What the process was refused, tried in it before it ran anything.
+
+        Raises:
+            GraderError: the process did not start.
+        """
+        if self._isolation is None:
+            try:
+                said = self._ask({"op": "walls"}, CALL_SECONDS, 0, self._start_seconds)
+            except WorkerError as failure:  # nothing foreign has run in it: this is our own fault
+                raise GraderError(
+                    f"the process that runs programs did not start: {self._last_words(failure)}",
+                    hint="drill doctor shows what is missing",
+                ) from None
+            self._isolation = levels.read(said)
+        return self._isolation
 
     def ask(
         self, request: dict[str, Any], *, seconds: float = CALL_SECONDS, reply_bytes: int = 1 << 20
@@ -127,113 +110,66 @@ class Worker(Closing):
 
         Raises:
             WorkerError: now and from then on, when the worker did not answer properly.
+            GraderError: the process could not be started.
         """
+        if self.failure is None:
+            _ = self.isolation  # before anything else: what it says now, no submission has a say in
+        return self._ask(request, seconds, reply_bytes, 0.0)
+
+    def _ask(
+        self, request: dict[str, Any], seconds: float, reply_bytes: int, grace: float
+    ) -> dict[str, Any]:
         if self.failure is not None:
             raise self.failure
-        if not self._started:
-            seconds += START_SECONDS_TORCH if self.torch else START_SECONDS
         try:
-            reply = self._exchange(request, time.monotonic() + seconds, seconds, reply_bytes)
+            self._watch()
+            reply = channel.exchange(
+                self._channel,
+                request,
+                seconds=seconds,
+                grace=grace,
+                reply_bytes=reply_bytes,
+                output=self._output,
+                drain=self._drain,
+                watch=self._watch,
+                death=self._death,
+            )
+            self._drain()
         except WorkerError as failure:
             self.failure = failure
             self.close()
             raise
-        self._started = True
         return reply
 
-    def _exchange(
-        self, request: dict[str, Any], deadline: float, seconds: float, reply_bytes: int
-    ) -> dict[str, Any]:
-        from grader.programs.worker import wire
+    @property
+    def _start_seconds(self) -> float:
+        return origin.start_seconds(torch=self.torch)
 
-        with contextlib.suppress(BlockingIOError):
-            early = self.channel.recv(1, socket.MSG_PEEK)
-            raise Garbled("wrote to the judge without being asked") if early else self._death()
-        pending = [memoryview(p) for p in wire.encode(request)]
-        header = bytearray()
-        body: bytearray | None = None
-        got = sizes = 0
-        meta = 0
-        for readable, writable in self._ready(deadline, seconds, lambda: bool(pending)):
-            if writable:
-                self._send(pending)
-            if not readable:
-                continue
-            try:
-                if body is None:
-                    piece = self.channel.recv(wire.HEADER.size - len(header))
-                    if not piece:
-                        raise self._death()
-                    header += piece
-                    if len(header) == wire.HEADER.size:
-                        magic, meta, payload = wire.HEADER.unpack(bytes(header))
-                        if magic != wire.MAGIC:
-                            raise Garbled("broke the protocol: not a reply")
-                        if meta > wire.MAX_META or payload > reply_bytes:
-                            size = f"{meta + payload:,} bytes, {reply_bytes:,} allowed"
-                            raise Garbled(f"returned far too much data ({size})")
-                        sizes = meta + payload
-                        body = bytearray(sizes)
-                elif got < sizes:
-                    count = self.channel.recv_into(memoryview(body)[got:])
-                    if not count:
-                        raise self._death()
-                    got += count
-            except BlockingIOError:
-                continue
-            except ConnectionError:
-                raise self._death() from None
-            if body is not None and got == sizes:
-                if pending:
-                    raise Garbled("broke the protocol: answered before it was asked")
-                break
-        assert body is not None
+    def _last_words(self, failure: WorkerError) -> str:
+        """What is known about a process that never answered."""
         try:
-            reply = wire.decode(bytes(body[:meta]), memoryview(body)[meta:])
-        except wire.WireError as error:
-            raise Garbled(f"broke the protocol: {error}") from None
-        if not isinstance(reply, dict) or not isinstance(reply.get("ok"), bool):
-            raise Garbled("broke the protocol: not a reply")
-        self._drain()
-        return reply
+            _ = self.pid
+            lines = self.printed.decode("utf-8", "replace").strip().splitlines()
+        except (ChildProcessError, TimeoutError) as error:
+            lines = [str(error)]
+        return lines[-1] if lines else f"it {failure}"
 
-    def _send(self, pending: list[memoryview]) -> None:
-        try:
-            while pending:
-                sent = self.channel.send(pending[0])
-                if sent == len(pending[0]):
-                    pending.pop(0)
-                else:
-                    pending[0] = pending[0][sent:]
-        except BlockingIOError:
-            return
-        except ConnectionError:
-            raise self._death() from None
-
-    def _ready(
-        self,
-        deadline: float,
-        seconds: float,
-        sending: Any,  # noqa: ANN401 a predicate
-    ) -> Iterator[tuple[bool, bool]]:
-        """Wait for the channel, draining output meanwhile; stop at the deadline."""
-        output_open = True
-        while True:
-            left = deadline - time.monotonic()
-            if left <= 0:
-                raise Overran(f"did not finish within {seconds:.3g} seconds")
-            want_read: list[Any] = [self.channel, *([self.output] if output_open else [])]
-            want_write: list[Any] = [self.channel] if sending() else []
-            readable, writable, _ = select.select(want_read, want_write, [], left)
-            if self.output in readable:
-                output_open = self._drain()
-            yield self.channel in readable, bool(writable)
+    def _watch(self) -> None:
+        """End a worker that takes more than it may of what no system limit counts."""
+        too_much = watch.overfull(self.scratch)
+        if too_much is not None:
+            raise Overran(too_much)
+        if self._isolation is None:
+            return  # it has run nothing yet, and may not have an id
+        held, allowed = watch.resident_bytes(self.pid), orders.most_memory(torch=self.torch)
+        if held is not None and held > allowed:
+            raise Overran(f"took more than {allowed >> 20:,} MB of memory")
 
     def _drain(self) -> bool:
         """Read what the process printed; False when it has closed its output."""
         while True:
             try:
-                piece = os.read(self.output, 1 << 16)
+                piece = os.read(self._output, 1 << 16)
             except BlockingIOError:
                 return True
             if not piece:
@@ -248,8 +184,10 @@ class Worker(Closing):
         with contextlib.suppress(WorkerError):
             self._drain()
         try:
-            status = self.process.wait(timeout=2)
-        except subprocess.TimeoutExpired:
+            status = self.process.wait(2)
+        except (ChildProcessError, TimeoutError):
+            return Died("lost its process before it answered")
+        if status is None:
             return Garbled("closed its channel to the judge")
         if status == -signal.SIGXCPU:
             return Overran("used up its CPU time")
@@ -260,51 +198,14 @@ class Worker(Closing):
 
     def cpu_nanoseconds(self) -> int | None:
         """CPU time of the process so far, read from outside; None where there is no such clock."""
-        if sys.platform != "linux":
-            return None
-        # The clock id of another process: CPUCLOCK_SCHED (2) of the negated pid, see
-        # clock_getcpuclockid(3).
-        try:
-            return time.clock_gettime_ns((~self.pid << 3) | 2)
-        except OSError:
-            return None
+        return watch.cpu_nanoseconds(self.pid)
 
     def close(self) -> None:
-        """Kill the process with all it started in its group, and remove its scratch folder."""
+        """Kill the process with all it started, and remove its scratch folder."""
         if self._closed:
             return
         self._closed = True
-        with contextlib.suppress(ProcessLookupError, PermissionError):
-            os.killpg(self.process.pid, signal.SIGKILL)
         self.process.kill()
-        self.process.wait()
-        self.channel.close()
-        os.close(self.output)
-        _remove(self.scratch)
-
-
-def _remove(folder: str) -> None:
-    """Remove a folder, also where a program took away the permission to write in it."""
-    with contextlib.suppress(OSError):
-        Path(folder).chmod(0o700)
-        for place, inside, _ in os.walk(folder):
-            for path in (Path(place, name) for name in inside):
-                if not path.is_symlink():
-                    path.chmod(0o700)
-    shutil.rmtree(folder, ignore_errors=True)
-
-
-def _memory(*, torch: bool) -> int:
-    return MEMORY_TORCH if torch else MEMORY
-
-
-def _environment(scratch: str) -> dict[str, str]:
-    """A closed environment: nothing of the judge's, one thread a library."""
-    threads = ("OMP", "OPENBLAS", "MKL", "NUMEXPR", "VECLIB_MAXIMUM")
-    return {
-        "PATH": "/usr/bin:/bin",
-        "LANG": "C.UTF-8",
-        "HOME": scratch,
-        "TMPDIR": scratch,
-        **{f"{name}_NUM_THREADS": "1" for name in threads},
-    }
+        self._channel.close()
+        os.close(self._output)
+        self._scratch.remove()

@@ -33,8 +33,8 @@ def started(*, torch: bool = False, cpu_seconds: int = 120) -> Iterator[Worker]:
     with Worker(torch=torch, cpu_seconds=cpu_seconds) as worker:
         worker.ask({"op": "facts"})
         yield worker
-    assert worker.process.returncode is not None
-    assert not Path(worker.scratch).exists()
+    assert worker.process.wait(0) is not None
+    assert not Path(worker.scratch).parent.exists()
 
 
 def load(worker: Worker, source: str, name: str = "submission", seconds: float = 5.0) -> Program:

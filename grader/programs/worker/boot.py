@@ -1,58 +1,42 @@
-"""The first lines of a worker process: limits, then imports, then requests.
+"""The first lines of a process that runs programs, or of one that forks such processes.
 
-Started as `python -I -S -B boot.py FD MEMORY CPU_SECONDS TORCH SITE...` by
-`grader.programs.process`.
-Nothing is imported from the environment before the limits hold.
+Started as `python -I -S -B boot.py ORDERS` by `grader.programs`, where ORDERS is JSON.  Nothing is
+imported from the environment before the walls are up, save by a zygote, which runs no programs.
 """
 
 from __future__ import annotations
 
+import json
 import os
 import sys
-
-
-def limit(memory: int, cpu_seconds: int) -> None:
-    """Bound this process before anything else runs.  A limit that this system lacks is left out."""
-    import resource as r
-
-    def bound(which: int, soft: int, hard: int) -> None:
-        try:
-            r.setrlimit(which, (soft, hard))
-        except (OSError, ValueError):
-            return
-
-    bound(r.RLIMIT_CORE, 0, 0)
-    bound(r.RLIMIT_CPU, cpu_seconds, cpu_seconds + 1)
-    bound(r.RLIMIT_FSIZE, 16 << 20, 16 << 20)
-    bound(r.RLIMIT_NOFILE, 64, 64)
-    if memory:
-        bound(r.RLIMIT_AS, memory, memory)
-
-
-def die_with_parent() -> None:
-    """Ask Linux to kill this process when the judge ends, however it ends."""
-    if sys.platform != "linux":
-        return
-    import ctypes
-    import signal
-
-    parent = os.getppid()
-    set_parent_death_signal = 1  # PR_SET_PDEATHSIG, <linux/prctl.h>
-    ctypes.CDLL(None).prctl(set_parent_death_signal, signal.SIGKILL, 0, 0, 0)
-    if os.getppid() != parent:
-        os._exit(0)
+from collections.abc import Mapping
+from typing import Any
 
 
 def main() -> None:
-    """Set up and serve until the judge hangs up."""
-    channel, memory, cpu_seconds, torch = (int(a) for a in sys.argv[1:5])
-    site = sys.argv[5:]
-    limit(memory, cpu_seconds)
-    die_with_parent()
-    stdlib = list(sys.path[1:])  # without this folder
-    sys.path[:] = stdlib + site
+    """Follow the orders until the judge hangs up."""
+    orders: Mapping[str, Any] = json.loads(sys.argv[1])
     sys.argv[:] = ["worker"]
+    stdlib = list(sys.path[1:])  # without this folder
+    _make_package()
+    from worker import confine  # type: ignore[import-not-found, unused-ignore]
 
+    if orders["control"] is not None:
+        confine.die_with(orders["parent"])
+        _libraries(stdlib, orders)
+        from worker import zygote  # type: ignore[import-not-found, unused-ignore]
+
+        zygote.serve(orders)
+        return
+    missing = confine.confine(orders)
+    _libraries(stdlib, orders)
+    from worker import serve  # type: ignore[import-not-found, unused-ignore]
+
+    serve.serve(orders["channel"], confine.try_everything(orders), missing)
+
+
+def _make_package() -> None:
+    """Make this folder a package of its own, so that nothing else of ours can be imported."""
     import importlib.util
 
     here = os.path.dirname(os.path.abspath(__file__))
@@ -65,23 +49,33 @@ def main() -> None:
     sys.modules["worker"] = package
     spec.loader.exec_module(package)
 
+
+def _libraries(stdlib: list[str], orders: Mapping[str, Any]) -> None:
+    """Import what programs compute with."""
+    sys.path[:] = stdlib + orders["site"]
     import numpy  # noqa: F401  before the path is narrowed
 
-    if torch:
-        import torch as library
+    if orders["torch"]:
+        import torch
 
-        library.set_num_threads(1)
+        torch.set_num_threads(1)
+        torch.compile = _no_compiler  # type: ignore[assignment, unused-ignore]
     else:
         sys.path[:] = stdlib  # numpy finds its own submodules; nothing else of the site is offered
 
     import gc
 
     # The libraries' objects never die: looking through them at every collection takes 0.2 s.
+    gc.collect()
     gc.freeze()
 
-    from worker import serve  # type: ignore[import-not-found, unused-ignore]
 
-    serve.serve(channel)
+def _no_compiler(*_: object, **__: object) -> None:
+    """A courtesy: what follows otherwise is a page of traceback about a program not started."""
+    raise RuntimeError(
+        "torch.compile is not available here: it starts a compiler, and a submission may not start "
+        "programs; call the function without it"
+    )
 
 
 if __name__ == "__main__":

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 import gc
 import os
 import socket
@@ -10,7 +11,7 @@ import sys
 import time
 import traceback
 import tracemalloc
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -27,8 +28,14 @@ Request = dict[str, Any]
 class Server:
     """The programs of this process, and what can be asked of them."""
 
-    def __init__(self) -> None:
-        """Start without programs."""
+    def __init__(self, acts: Mapping[str, str], missing: Sequence[str]) -> None:
+        """Start without programs.
+
+        Args:
+            acts: what this process was refused when it tried; see `walls.canary`.
+            missing: why walls are missing.
+        """
+        self.acts, self.missing = dict(acts), list(missing)
         self.programs: dict[str, Program] = {}
         self.loads = 0
 
@@ -122,6 +129,21 @@ class Server:
             of=request["of"],
         )
 
+    def mutants(self, request: Request) -> Request:
+        """Small changes of a source, a page of them; nothing is executed."""
+        from . import mutants
+
+        found = mutants.derive(bytes(request["source"]))
+        first, last = request["first"], request["first"] + request["count"]
+        return {
+            "mutants": [list(dataclasses.astuple(m)) for m in found[first:last]],
+            "total": len(found),
+        }
+
+    def walls(self, _: Request) -> Request:
+        """What this process was refused before it ran anything."""
+        return {"acts": self.acts, "missing": self.missing}
+
     def facts(self, _: Request) -> Request:
         """What this process can offer."""
         torch = sys.modules.get("torch")
@@ -141,7 +163,9 @@ class Server:
             "gradients": self.gradients,
             "state": self.state,
             "measure": self.measure,
+            "mutants": self.mutants,
             "facts": self.facts,
+            "walls": self.walls,
         }
         filename = str(request.get("filename", ""))
         if not filename and request.get("program") in self.programs:
@@ -158,10 +182,10 @@ class Server:
             return {"ok": False, "step": None, "broken": traceback.format_exc()[-2000:]}
 
 
-def serve(channel: int) -> None:
-    """Answer requests on the channel until the judge closes it."""
+def serve(channel: int, acts: Mapping[str, str], missing: Sequence[str]) -> None:
+    """Answer requests on the channel until the judge closes it; for the rest see `Server`."""
     connection = socket.socket(fileno=channel)
-    server = Server()
+    server = Server(acts, missing)
     exits = os._exit  # taken now: a program may replace it
     pack = wire.encode
     np.seterr(

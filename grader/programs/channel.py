@@ -1,0 +1,139 @@
+"""The judge's end of the socket to a worker: a frame out, a frame in, one deadline for both.
+
+What comes in is bytes from anybody: sizes are checked before memory is taken, and whatever is not
+exactly one answer to exactly one request ends the worker.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import select
+import socket
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+from grader.programs.failures import Garbled, Overran, WorkerError
+from grader.programs.worker import wire
+
+WATCH_SECONDS = 0.05  # how often the watch is called while there is nothing to read
+
+
+@dataclass(slots=True)
+class _Reply:
+    """A frame that is coming in."""
+
+    allowed: int  # bytes of array data
+    header: bytearray = field(default_factory=bytearray)
+    meta: int = 0
+    body: bytearray | None = None
+    got: int = 0
+
+    def read(self, channel: socket.socket) -> bool:
+        """Take in what is there; False when the other side has hung up."""
+        if self.body is None:
+            piece = channel.recv(wire.HEADER.size - len(self.header))
+            self.header += piece
+            if len(self.header) == wire.HEADER.size:
+                self._begin()
+            return bool(piece)
+        if self.done:
+            return True
+        count = channel.recv_into(memoryview(self.body)[self.got :])
+        self.got += count
+        return bool(count)
+
+    def _begin(self) -> None:
+        magic, meta, payload = wire.HEADER.unpack(bytes(self.header))
+        if magic != wire.MAGIC:
+            raise Garbled("broke the protocol: not a reply")
+        if meta > wire.MAX_META or payload > self.allowed:
+            size = f"{meta + payload:,} bytes, {self.allowed:,} allowed"
+            raise Garbled(f"returned far too much data ({size})")
+        self.meta, self.body = meta, bytearray(meta + payload)
+
+    @property
+    def done(self) -> bool:
+        """Whether all of it has come."""
+        return self.body is not None and self.got == len(self.body)
+
+    def value(self) -> dict[str, object]:
+        """The reply, decoded."""
+        assert self.body is not None
+        try:
+            reply = wire.decode(bytes(self.body[: self.meta]), memoryview(self.body)[self.meta :])
+        except wire.WireError as error:
+            raise Garbled(f"broke the protocol: {error}") from None
+        if not isinstance(reply, dict) or not isinstance(reply.get("ok"), bool):
+            raise Garbled("broke the protocol: not a reply")
+        return reply
+
+
+def exchange(
+    channel: socket.socket,
+    request: dict[str, object],
+    *,
+    seconds: float,
+    grace: float,
+    reply_bytes: int,
+    output: int,
+    drain: Callable[[], bool],
+    watch: Callable[[], None],
+    death: Callable[[], WorkerError],
+) -> dict[str, object]:
+    """Send a request and return the decoded reply.
+
+    Args:
+        channel: a socket that does not block.
+        request: plain data.
+        seconds: that the exchange may take.
+        grace: seconds on top, for a process that is still starting.
+        reply_bytes: of array data that the reply may hold.
+        output: a descriptor to watch besides; `drain` reads it and says whether it is still open.
+        drain: see there.
+        watch: called while waiting, about every `WATCH_SECONDS`.
+        death: says how the process ended.
+
+    Raises:
+        WorkerError: there was no proper answer in time.
+    """
+    with contextlib.suppress(BlockingIOError):
+        early = channel.recv(1, socket.MSG_PEEK)
+        raise Garbled("wrote to the judge without being asked") if early else death()
+    deadline = time.monotonic() + seconds + grace
+    pending = [memoryview(piece) for piece in wire.encode(request)]
+    reply = _Reply(reply_bytes)
+    output_open = True
+    while not reply.done:
+        left = deadline - time.monotonic()
+        if left <= 0:
+            raise Overran(f"did not finish within {seconds:.3g} seconds")
+        reads: Sequence[object] = [channel, *([output] if output_open else [])]
+        readable, writable, _ = select.select(
+            reads, [channel] if pending else [], [], min(left, WATCH_SECONDS)
+        )
+        if output in readable:
+            output_open = drain()
+        if not readable:
+            watch()
+        try:
+            if writable:
+                _send(channel, pending)
+            if channel in readable and not reply.read(channel):
+                raise death()
+        except BlockingIOError:
+            continue
+        except ConnectionError:
+            raise death() from None
+    if pending:
+        raise Garbled("broke the protocol: answered before it was asked")
+    return reply.value()
+
+
+def _send(channel: socket.socket, pending: list[memoryview]) -> None:
+    while pending:
+        sent = channel.send(pending[0])
+        if sent == len(pending[0]):
+            pending.pop(0)
+        else:
+            pending[0] = pending[0][sent:]

@@ -1,0 +1,178 @@
+"""What the kernel refuses this very process: tried, not assumed, before any foreign code runs.
+
+An act that is not refused does no harm here: it asks for the least that shows that harm could be
+done.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import errno
+import os
+import platform
+import signal
+import socket
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from typing import Any
+
+from . import kernel, limits
+
+REFUSED, DONE, ABSENT = "refused", "done", "absent"
+
+_REFUSALS = {errno.EPERM, errno.EACCES, errno.ENOSYS}
+_MACHINE = platform.machine()
+_PROCESS_VM_READV = {"x86_64": 310, "aarch64": 270}.get(_MACHINE)
+_PRLIMIT = {"x86_64": 302, "aarch64": 261}.get(_MACHINE)
+_SHMGET = {"x86_64": 29, "aarch64": 194}.get(_MACHINE)
+_SHMCTL = {"x86_64": 31, "aarch64": 195}.get(_MACHINE)
+_UNSHARE = {"x86_64": 272, "aarch64": 97}.get(_MACHINE)
+_IO_URING_SETUP = 425
+_IPC_RMID = 0
+
+
+class _Absent(Exception):
+    """There is no such thing on this system."""
+
+
+def report(*, judge: int, witness: str, kept: Sequence[str]) -> dict[str, str]:
+    """Try every act and say what became of it.
+
+    Args:
+        judge: its process id.
+        witness: a file of the judge's.
+        kept: files that no submission may read: torch's in a numpy question, the references'.
+
+    Returns:
+        By act: `refused`, `done` (it could be done), or `absent` (there is no such thing here).
+    """
+    acts: Mapping[str, Callable[[], object]] = {
+        "read": lambda: _open(witness, os.O_RDONLY),
+        "write": lambda: _open(witness, os.O_WRONLY),
+        "create": lambda: _create(witness + ".new"),
+        "change": lambda: os.chmod(witness, 0o600),
+        "touch": lambda: os.utime(witness),
+        "list": lambda: os.listdir(os.path.dirname(witness)),
+        "kept": lambda: _any_of(kept),
+        "memory": lambda: _read_memory(judge),
+        "signal": lambda: os.kill(judge, 0),
+        "limit": lambda: _limits_of(judge),
+        "network": lambda: socket.socket(socket.AF_INET, socket.SOCK_STREAM).close(),
+        "socket": lambda: socket.socket(_family("AF_UNIX"), socket.SOCK_DGRAM).close(),
+        "process": _start_process,
+        "program": _start_program,
+        "unseen": _unseen_memory,
+        "shared": _shared_memory,
+        "ring": lambda: kernel.syscall(_linux(_IO_URING_SETUP), 1, None),
+        "namespace": lambda: kernel.syscall(_linux(_UNSHARE), 0),
+        "outlive": _outlive,
+        "root": _root,
+        "unbounded": _unbounded,
+    }
+    return {name: _outcome(act) for name, act in acts.items()}
+
+
+def _outcome(act: Callable[[], object]) -> str:
+    try:
+        act()
+    except _Absent:
+        return ABSENT
+    except OSError as error:
+        return REFUSED if error.errno in _REFUSALS else DONE
+    except (AttributeError, ValueError):
+        return ABSENT
+    return DONE
+
+
+def _linux(number: int | None) -> int:
+    if sys.platform != "linux" or number is None:
+        raise _Absent
+    return number
+
+
+def _family(name: str) -> int:
+    return int(getattr(socket, name))
+
+
+def _open(path: str, flags: int) -> None:
+    os.close(os.open(path, flags))
+
+
+def _create(path: str) -> None:
+    _open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY)
+    os.unlink(path)
+
+
+def _any_of(paths: Sequence[str]) -> None:
+    """Succeed when one of the files can be read."""
+    if not paths:
+        raise _Absent
+    refused: OSError | None = None
+    for path in paths:
+        try:
+            return _open(path, os.O_RDONLY)
+        except OSError as error:
+            if error.errno in _REFUSALS:
+                refused = error
+    if refused is None:  # none of them exists
+        raise _Absent
+    raise refused
+
+
+def _read_memory(process: int) -> None:
+    """Both ways into another process; asking for nothing at address 0 tells whether it is allowed."""
+    vector = (ctypes.c_size_t * 2)(0, 1)
+    try:
+        kernel.syscall(_linux(_PROCESS_VM_READV), process, vector, 1, vector, 1, 0)
+    except OSError as error:
+        if error.errno not in _REFUSALS:
+            raise
+    _open(f"/proc/{process}/mem", os.O_RDONLY)
+
+
+def _limits_of(process: int) -> None:
+    import resource
+
+    old = (ctypes.c_uint64 * 2)()
+    kernel.syscall(_linux(_PRLIMIT), process, resource.RLIMIT_CPU, None, old)
+
+
+def _start_process() -> None:
+    child = os.fork()
+    if child == 0:
+        os._exit(0)
+    os.waitpid(child, 0)
+
+
+def _start_program() -> None:
+    os.execv("/nonexistent/program", ["program"])
+
+
+def _unseen_memory() -> None:
+    if sys.platform != "linux":
+        raise _Absent
+    os.close(os.memfd_create("canary"))
+
+
+def _shared_memory() -> None:
+    segment = kernel.syscall(_linux(_SHMGET), 0, 4096, 0o600)
+    with suppress(OSError):
+        kernel.syscall(_linux(_SHMCTL), segment, _IPC_RMID, None)
+
+
+def _outlive() -> None:
+    if sys.platform != "linux":
+        raise _Absent
+    kernel.prctl(kernel.PR_SET_PDEATHSIG, 0)
+    kernel.prctl(kernel.PR_SET_PDEATHSIG, signal.SIGKILL)
+
+
+def _root() -> None:
+    if os.getuid() != 0:
+        raise PermissionError(errno.EPERM, "not root")
+
+
+def _unbounded() -> None:
+    if limits.bounded():
+        raise PermissionError(errno.EPERM, "limits hold")

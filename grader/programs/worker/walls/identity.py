@@ -1,0 +1,71 @@
+"""Who a worker is: never root, and without capabilities.
+
+Root is not held to a limit on threads, and owns the judge's files.  A worker started by root becomes
+a user that nobody else is.  Where that user could not read Python's own files (an interpreter in
+`/root`, say), the worker keeps the one capability to read; Landlock still names what it may read.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import platform
+import struct
+from collections.abc import Sequence
+from contextlib import suppress
+
+from .kernel import PR_CAP_AMBIENT, PR_CAPBSET_DROP, PR_SET_KEEPCAPS, prctl, syscall
+
+_READ_SEARCH = 1 << 2  # CAP_DAC_READ_SEARCH, <linux/capability.h>
+_CAPABILITIES = 64
+_VERSION = struct.pack("<Ii", 0x20080522, 0)  # _LINUX_CAPABILITY_VERSION_3, this process
+_CALLS = {"x86_64": (125, 126), "aarch64": (90, 91)}  # capget, capset
+_AMBIENT_CLEAR_ALL = 4
+
+
+def apply(user: int | None, readable: Sequence[str]) -> str | None:
+    """Become a user, if one is given, and give up all capabilities.
+
+    Args:
+        user: the id to take; None to stay who this is.
+        readable: files that must stay readable.
+
+    Returns:
+        Why it did not work, or None.
+    """
+    try:
+        if user is not None:
+            prctl(PR_SET_KEEPCAPS, 1)
+            os.setgroups([])
+            os.setresgid(user, user, user)
+            os.setresuid(user, user, user)
+        _shed(readable)
+    except OSError as error:
+        return str(error.strerror)
+    return None
+
+
+def _shed(readable: Sequence[str]) -> None:
+    capget, capset = _CALLS[platform.machine()]
+    with suppress(OSError):  # a kernel without ambient capabilities
+        prctl(PR_CAP_AMBIENT, _AMBIENT_CLEAR_ALL)
+    for capability in range(_CAPABILITIES):
+        with suppress(OSError):  # only who has CAP_SETPCAP may, and there is nothing to drop else
+            prctl(PR_CAPBSET_DROP, capability)
+    held = ctypes.create_string_buffer(24)  # effective, permitted, inheritable; then the same for 32-63
+    syscall(capget, _VERSION, held)
+    keep = struct.unpack("<6I", held.raw)[1] & _READ_SEARCH
+
+    def hold(effective: int, permitted: int) -> None:
+        syscall(capset, _VERSION, struct.pack("<6I", effective, permitted, 0, 0, 0, 0))
+
+    hold(0, keep)
+    hold(*((0, 0) if all(map(_can_read, readable)) else (keep, keep)))
+
+
+def _can_read(path: str) -> bool:
+    try:
+        os.close(os.open(path, os.O_RDONLY | os.O_CLOEXEC))
+    except OSError:
+        return False
+    return True

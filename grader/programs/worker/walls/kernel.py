@@ -1,0 +1,48 @@
+"""System calls through ctypes."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+
+_libc = ctypes.CDLL(None, use_errno=True)
+_libc.syscall.restype = ctypes.c_long
+
+PR_SET_PDEATHSIG = 1  # <linux/prctl.h>
+PR_SET_DUMPABLE = 4
+PR_SET_KEEPCAPS = 8
+PR_SET_SECCOMP = 22
+PR_CAPBSET_DROP = 24
+PR_SET_CHILD_SUBREAPER = 36
+PR_SET_NO_NEW_PRIVS = 38
+PR_CAP_AMBIENT = 47
+
+
+def prctl(option: int, value: int = 0, third: object = 0) -> int:
+    """Call prctl.
+
+    Raises:
+        OSError: the kernel refused.
+    """
+    return _checked(_libc.prctl(option, ctypes.c_ulong(value), third, 0, 0))
+
+
+def syscall(number: int, *arguments: object) -> int:
+    """Make a system call; integers are passed as C longs, bytes as pointers.
+
+    Raises:
+        OSError: the kernel refused.
+    """
+    return _checked(
+        _libc.syscall(
+            ctypes.c_long(number),
+            *(ctypes.c_long(a) if isinstance(a, int) else a for a in arguments),
+        )
+    )
+
+
+def _checked(result: int) -> int:
+    if result < 0:
+        number = ctypes.get_errno()
+        raise OSError(number, os.strerror(number))
+    return int(result)

@@ -1,0 +1,154 @@
+"""The seccomp filter: which system calls a worker is refused, and with which arguments.
+
+A list of what is refused, not of what is allowed: numpy, torch and Python's library make calls that
+differ between versions, and everything newer than the list is refused as well.  What a call does
+beyond this process, or beyond its limits, is on it; files are Landlock's business, save for what
+Landlock does not cover (modes, owners, times, attributes).
+"""
+
+from __future__ import annotations
+
+import ctypes
+import errno
+import os
+import platform
+import struct
+from collections.abc import Iterable, Sequence
+
+from . import syscalls
+from .kernel import PR_SET_DUMPABLE, PR_SET_NO_NEW_PRIVS, PR_SET_PDEATHSIG, PR_SET_SECCOMP, prctl
+
+# Classic BPF, <linux/bpf_common.h>.
+_LOAD, _EQUAL, _AT_LEAST, _ANY_BIT, _AND, _RETURN = 0x20, 0x15, 0x35, 0x45, 0x54, 0x06
+_ALLOW, _KILL, _ERRNO = 0x7FFF0000, 0x80000000, 0x00050000  # <linux/seccomp.h>
+_NUMBER, _ARCHITECTURE = 0, 4  # offsets in struct seccomp_data; arguments follow from 16 on
+_X32 = 0x40000000
+_MODE_FILTER = 2
+
+_ARCHITECTURES = {  # machine: AUDIT_ARCH_*, <linux/audit.h>
+    "x86_64": (0xC000003E, syscalls.X86_64),
+    "aarch64": (0xC00000B7, syscalls.AARCH64),
+}
+
+_CLONE_THREAD = 0x00010000
+_AF_UNIX, _SOCK_STREAM, _SOCK_TYPE = 1, 1, 0xF
+_OWN_PROCESS = ("kill", "tgkill")  # their first argument names the process
+_OWN_OR_ZERO = ("prlimit64", "sched_setaffinity")
+_REFUSED_PRCTL = (PR_SET_PDEATHSIG, PR_SET_DUMPABLE, PR_SET_SECCOMP)
+# F_SETOWN, F_SETSIG and F_SETOWN_EX have the kernel signal another process; leases and notification
+# watch what others do: <linux/fcntl.h>.
+_REFUSED_FCNTL = (8, 10, 15, 1024, 1026)
+# TIOCSTI types into a terminal, TIOCLINUX pastes; FIOSETOWN and SIOCSPGRP are F_SETOWN again.
+_REFUSED_IOCTL = (0x5412, 0x541C, 0x8901, 0x8902)
+_ABSENT = ("clone3", "io_uring_setup", "io_uring_enter", "io_uring_register")  # callers fall back
+_BY_ARGUMENT = ("clone", "socketpair", "prctl", "fcntl", "ioctl", *_OWN_PROCESS, *_OWN_OR_ZERO)
+
+
+def supported(machine: str | None = None) -> bool:
+    """Whether the numbers of this machine's system calls are known."""
+    return (machine or platform.machine()) in _ARCHITECTURES
+
+
+def install(pid: int) -> None:
+    """Put the filter on this thread and on all that it starts, for good.
+
+    Args:
+        pid: of this process: the one it may signal.
+
+    Raises:
+        OSError: the kernel has no filters, or the machine is unknown.
+    """
+    if not supported():
+        raise OSError(errno.ENOSYS, f"system calls of {platform.machine()} are not known")
+    program = build(pid, platform.machine())
+
+    class Program(ctypes.Structure):
+        _fields_ = (("length", ctypes.c_ushort), ("code", ctypes.c_char_p))
+
+    prctl(PR_SET_NO_NEW_PRIVS, 1)
+    prctl(PR_SET_SECCOMP, _MODE_FILTER, ctypes.byref(Program(len(program) // 8, program)))
+
+
+def build(pid: int, machine: str) -> bytes:
+    """Return the filter as BPF instructions."""
+    architecture, numbers = _ARCHITECTURES[machine]
+    code = [
+        *_load(_ARCHITECTURE),
+        _op(_EQUAL, architecture, yes=1),
+        _op(_RETURN, _KILL),
+        *_load(_NUMBER),
+        *_when(_AT_LEAST, _X32, [_op(_RETURN, _KILL)]),  # the x32 calls have numbers of their own
+        *_when(_AT_LEAST, syscalls.NEWEST + 1, [_refuse(errno.ENOSYS)]),
+    ]
+    for name, body in _bodies(pid):
+        if name in numbers:
+            code += _when(_EQUAL, numbers[name], [*body, _op(_RETURN, _ALLOW)])
+    for name, number in numbers.items():
+        if name not in _BY_ARGUMENT:
+            code += _when(
+                _EQUAL, number, [_refuse(errno.ENOSYS if name in _ABSENT else errno.EPERM)]
+            )
+    return b"".join([*code, _op(_RETURN, _ALLOW)])
+
+
+def _bodies(pid: int) -> Iterable[tuple[str, list[bytes]]]:
+    """What is asked of the arguments of calls that are refused only with some."""
+    yield "clone", [*_argument(0), *_unless(_ANY_BIT, [_CLONE_THREAD])]
+    # Stream pairs alone: a datagram socket, even one of a pair, can send to any address.
+    yield (
+        "socketpair",
+        [
+            *_argument(0),
+            *_unless(_EQUAL, [_AF_UNIX]),
+            *_argument(1),
+            _op(_AND, _SOCK_TYPE),
+            *_unless(_EQUAL, [_SOCK_STREAM]),
+        ],
+    )
+    yield "prctl", [*_argument(0), *_refuse_if(_REFUSED_PRCTL)]
+    yield "fcntl", [*_argument(1), *_refuse_if(_REFUSED_FCNTL)]
+    yield "ioctl", [*_argument(1), *_refuse_if(_REFUSED_IOCTL)]
+    for name in _OWN_PROCESS:
+        yield name, [*_argument(0), *_unless(_EQUAL, [pid])]
+    for name in _OWN_OR_ZERO:
+        yield name, [*_argument(0), *_unless(_EQUAL, [0, pid])]
+
+
+def _op(code: int, value: int, yes: int = 0, no: int = 0) -> bytes:
+    return struct.pack("<HBBI", code, yes, no, value)
+
+
+def _load(offset: int) -> list[bytes]:
+    return [_op(_LOAD, offset)]
+
+
+def _argument(index: int) -> list[bytes]:
+    """Load the lower half of an argument: all that the kernel looks at for those asked here."""
+    return _load(16 + 8 * index)
+
+
+def _refuse(number: int = errno.EPERM) -> bytes:
+    return _op(_RETURN, _ERRNO | number)
+
+
+def _when(test: int, value: int, body: Sequence[bytes]) -> list[bytes]:
+    return [_op(test, value, no=len(body)), *body]
+
+
+def _refuse_if(values: Sequence[int]) -> list[bytes]:
+    return [piece for value in values for piece in _when(_EQUAL, value, [_refuse()])]
+
+
+def _unless(test: int, values: Sequence[int]) -> list[bytes]:
+    """Refuse when no value passes the test."""
+    jumps = [_op(test, v, yes=len(values) - i) for i, v in enumerate(values)]
+    return [*jumps, _refuse()]
+
+
+def apply() -> str | None:
+    """Install the filter for this process; why not, where that cannot be done."""
+    try:
+        install(os.getpid())
+    except OSError as error:
+        return str(error.strerror)
+    return None
