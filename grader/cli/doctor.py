@@ -35,6 +35,7 @@ class Finding:
     value: str
     advice: str = ""
     status: int = 0
+    rows: tuple[str, ...] = ()
 
 
 def doctor(*, bank: Path | None, as_json: bool) -> int:
@@ -47,7 +48,13 @@ def doctor(*, bank: Path | None, as_json: bool) -> int:
                 "format": 1,
                 "ok": status == 0,
                 "findings": [
-                    {"name": f.name, "value": f.value, "advice": f.advice, "ok": f.status == 0}
+                    {
+                        "name": f.name,
+                        "value": f.value,
+                        "advice": f.advice,
+                        "rows": list(f.rows),
+                        "ok": f.status == 0,
+                    }
                     for f in findings
                 ],
             }
@@ -58,6 +65,8 @@ def doctor(*, bank: Path | None, as_json: bool) -> int:
         output.write(f"{finding.name:<{across}}  {finding.value}")
         if finding.advice:
             output.write(f"{'':<{across}}  {finding.advice}")
+        for row in finding.rows:
+            output.write(f"{'':<{across}}  {row}")
     return status
 
 
@@ -139,13 +148,24 @@ def _banks(bank: Path | None) -> Iterator[Finding]:
 
 
 def _isolation() -> Finding:
-    from grader.programs import isolation_level
+    """Start a worker and have it try what a submission must not be able to do."""
+    from grader.programs.levels import ACTS, STRONG
+    from grader.programs.process import Worker
 
-    level = isolation_level()
-    advice = ""
-    if level != "strong":
-        advice = "submissions run in processes of their own, with limits; grade people you trust"
-    return Finding("isolation", level, advice)
+    try:
+        with Worker(torch=False) as worker:
+            found = worker.isolation
+    except DrillError as fault:
+        return Finding("isolation", fault.message, fault.hint, fault.exit_status)
+    if found.level == STRONG:
+        summary = "strong: a submission is refused all of this, as was just tried:"
+    else:
+        summary = f"{found.level}: a submission is not refused all of this, as was just tried:"
+    rows = [f"{found.acts.get(name, 'done'):<8} {words}" for name, words in ACTS.items()]
+    rows += [f"no wall: {reason}" for reason in found.missing]
+    if found.level != STRONG:
+        rows.append("grade only the code of people you trust on this machine")
+    return Finding("isolation", summary, rows=tuple(rows))
 
 
 def _version(distribution: str) -> str | None:

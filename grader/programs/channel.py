@@ -10,7 +10,7 @@ import contextlib
 import select
 import socket
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from grader.programs.failures import Garbled, Overran, WorkerError
@@ -108,7 +108,7 @@ def exchange(
         left = deadline - time.monotonic()
         if left <= 0:
             raise Overran(f"did not finish within {seconds:.3g} seconds")
-        reads: Sequence[object] = [channel, *([output] if output_open else [])]
+        reads: list[socket.socket | int] = [channel, *([output] if output_open else [])]
         readable, writable, _ = select.select(
             reads, [channel] if pending else [], [], min(left, WATCH_SECONDS)
         )

@@ -32,7 +32,16 @@ _DEVICES = ("/dev/null", "/dev/zero")
 _CUDA = ("/dev/nvidiactl", "/dev/nvidia-uvm", "/dev/nvidia-uvm-tools", "/proc/driver/nvidia")
 _LIBRARIES = ("/lib", "/lib64", "/usr/lib", "/usr/lib64", "/usr/local/lib")
 # What a fresh Python has in site-packages; a folder with nothing else needs no hiding.
-_HARMLESS = ("pip", "setuptools", "wheel", "pkg_resources", "_distutils_hack", "distutils-", "README")
+_HARMLESS = (
+    "pip",
+    "setuptools",
+    "wheel",
+    "pkg_resources",
+    "_distutils_hack",
+    "distutils-",
+    "README",
+    "__pycache__",
+)
 
 
 @functools.cache
@@ -57,7 +66,7 @@ def readable() -> list[str]:
 
 
 def kept(*, torch: bool) -> list[str]:
-    """Files that a worker must not be able to read: they prove that the walls are where they should be."""
+    """Files that a worker must not be able to read: with them it tries its walls."""
     torch_files = [str(Path(p, "torch", "__init__.py")) for p in site_folders()]
     return [__file__, *([] if torch else torch_files)]
 
@@ -79,7 +88,9 @@ def _roots() -> Iterator[Path]:
     yield from (base / name for name in ("lib", "lib64") if base not in {Path("/usr"), Path("/")})
     # Debian keeps libraries in a folder named for the machine, which spares everything beside it.
     triplet = getattr(sys.implementation, "_multiarch", "")
-    narrow = [Path(root, triplet) for root in _LIBRARIES if triplet and Path(root, triplet).is_dir()]
+    narrow = [
+        Path(root, triplet) for root in _LIBRARIES if triplet and Path(root, triplet).is_dir()
+    ]
     yield from narrow or (Path(root) for root in _LIBRARIES)
     yield from (Path(p) for p in ("/lib64", "/usr/lib64") if narrow)
 
@@ -97,7 +108,7 @@ def _hidden() -> frozenset[Path]:
 
 def _worth_hiding(site: Path) -> bool:
     try:
-        return any(not name.startswith((*_HARMLESS, "__pycache__")) for name in os.listdir(site))
+        return any(not inside.name.startswith(_HARMLESS) for inside in site.iterdir())
     except OSError:
         return False
 

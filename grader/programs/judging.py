@@ -1,7 +1,4 @@
-"""The judging process's own part: it keeps its memory closed, and leaves nothing running.
-
-On Linux only; elsewhere these do nothing.
-"""
+"""The judging process's own part: it keeps its memory closed, and leaves nothing behind."""
 
 from __future__ import annotations
 
@@ -12,6 +9,7 @@ import sys
 from contextlib import suppress
 from pathlib import Path
 
+from grader.programs import scratch
 from grader.programs.worker.walls import kernel
 
 known: set[int] = set()  # processes of ours that are still in use
@@ -20,7 +18,8 @@ _ROUNDS = 1000  # of a sweep: something may start processes faster than they are
 
 @functools.cache
 def prepare() -> None:
-    """Close this process's memory to others of the same user, and inherit what workers leave."""
+    """Close this process's memory to others of its user, and see to what workers leave."""
+    scratch.clear_stale()
     if sys.platform == "linux":
         kernel.prctl(kernel.PR_SET_DUMPABLE, 0)
         kernel.prctl(kernel.PR_SET_CHILD_SUBREAPER, 1)

@@ -36,14 +36,14 @@ ACTS = {
 
 @dataclass(frozen=True, slots=True)
 class Isolation:
-    """What one worker was refused, tried in that worker before it ran anything of a submission's."""
+    """What one worker was refused, tried in it before it ran anything of a submission's."""
 
-    acts: Mapping[str, str]  # by act: "refused", "done", or "absent" where the system has no such thing
+    acts: Mapping[str, str]  # "refused", "done", or "absent": the system has no such thing
     missing: Sequence[str] = ()  # why walls are missing
 
     @property
     def level(self) -> str:
-        """`strong` when nothing could be done, `limited` when something was refused, or `process`."""
+        """`strong`: nothing could be done; `limited`: there are limits at least; `process`."""
         done = {name for name in ACTS if self.acts.get(name, DONE) == DONE}
         if not done and not self.missing:
             return STRONG

@@ -11,20 +11,18 @@ import contextlib
 import json
 import os
 import select
-import shutil
 import signal
 import socket
 import subprocess
 import sys
-import tempfile
 import time
 from collections import deque
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any, Protocol
 
 from grader.programs import ground, judging, orders
 from grader.programs.closing import Closing
+from grader.programs.scratch import Scratch
 
 START_SECONDS = 30.0  # importing numpy takes a tenth of a second, from a cold disk far more
 START_SECONDS_TORCH = 120.0
@@ -115,8 +113,8 @@ class Forked:
     def kill(self) -> None:
         """See `Process`.
 
-        One that the zygote has not forked yet finds its channel closed and ends by itself, before it
-        has run anything; one whose zygote is gone went along with it.
+        One that the zygote has not forked yet finds its channel closed and ends by itself, before
+        it has run anything; one whose zygote is gone went along with it.
         """
         with contextlib.suppress(ChildProcessError, TimeoutError):
             _kill(self._known(0))
@@ -130,18 +128,20 @@ class Zygote(Closing):
         """Start it; it imports while the judge goes on."""
         judging.prepare()
         self.torch = torch
-        self.folder = tempfile.mkdtemp(prefix="drill-")
+        self._scratch = Scratch()
+        self._log = self._scratch.whole / "log"
         self._waiting: deque[int] = deque()
         self._answers: dict[int, int] = {}
         self._tickets = 0
         self._control, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         told = {**orders.for_all(torch=torch), "control": theirs.fileno()}
         try:
-            with theirs, Path(self.folder, "log").open("wb") as log:
-                self._process = _start(told, theirs.fileno(), log.fileno(), self.folder)
+            with theirs, self._log.open("wb") as log:
+                folder = self._scratch.folder
+                self._process = _start(told, theirs.fileno(), log.fileno(), folder)
         except BaseException:
             self._control.close()
-            shutil.rmtree(self.folder, ignore_errors=True)
+            self._scratch.remove()
             raise
         self._closed = False
 
@@ -192,7 +192,7 @@ class Zygote(Closing):
 
     def _last_words(self) -> str:
         with contextlib.suppress(OSError):
-            lines = Path(self.folder, "log").read_text("utf-8", "replace").strip().splitlines()
+            lines = self._log.read_text("utf-8", "replace").strip().splitlines()
             if lines:
                 return lines[-1]
         return "the process that starts workers has ended"
@@ -211,14 +211,14 @@ class Zygote(Closing):
         self._process.wait()
         judging.known.discard(self._process.pid)
         judging.sweep()  # of one that was killed
-        shutil.rmtree(self.folder, ignore_errors=True)
+        self._scratch.remove()
 
 
 def zygote_if_safe(*, torch: bool) -> Zygote | None:
     """A zygote, where a process that has imported such libraries may be forked.
 
-    Not outside Linux; and not with a CUDA device, because nobody has shown yet that torch leaves it alone
-    while it is being imported.
+    Not outside Linux; and not with a CUDA device, because nobody has shown yet that torch leaves
+    it alone while it is being imported.
     """
     if sys.platform != "linux" or (torch and ground.has_cuda()):
         return None

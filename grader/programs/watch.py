@@ -16,16 +16,14 @@ MAX_FILES = 1000
 
 def resident_bytes(pid: int) -> int | None:
     """Bytes of memory that a process holds now; None where that cannot be told."""
-    if sys.platform == "linux":
-        with suppress(OSError, ValueError, IndexError):
-            pages = Path(f"/proc/{pid}/statm").read_text(encoding="ascii").split()[1]
-            return int(pages) * _page_bytes()
-        return None
-    return _by_ps(pid)
+    with suppress(OSError, ValueError, IndexError):
+        pages = Path(f"/proc/{pid}/statm").read_text(encoding="ascii").split()[1]
+        return int(pages) * _page_bytes()
+    return None if sys.platform == "linux" else by_ps(pid)
 
 
-def _by_ps(pid: int) -> int | None:
-    """For systems without /proc."""
+def by_ps(pid: int) -> int | None:
+    """Resident bytes on systems without /proc."""
     with suppress(OSError, ValueError, subprocess.SubprocessError):
         told = subprocess.run(
             ["/bin/ps", "-o", "rss=", "-p", str(pid)], capture_output=True, timeout=5, check=True
@@ -58,7 +56,7 @@ def forget_peak(pid: int) -> bool:
 
 
 def cpu_nanoseconds(pid: int) -> int | None:
-    """CPU time of a process and its threads so far, ended ones included; None without such a clock."""
+    """CPU time of a process and its threads, ended ones included; None without such a clock."""
     if sys.platform != "linux":
         return None
     # The clock of another process: CPUCLOCK_SCHED (2) of the negated id, clock_getcpuclockid(3).

@@ -6,14 +6,15 @@ from pathlib import Path
 
 import pytest
 
-import grader.programs
+from grader.model.errors import GraderError
+from grader.programs.levels import ACTS, Isolation
+from grader.programs.process import Worker
 from tests.cli.conftest import Drill
 
 
 @pytest.fixture(autouse=True)
 def _no_torch(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("grader.cli.doctor.torch_installed", lambda: False)
-    monkeypatch.setattr(grader.programs, "isolation_level", lambda: "process", raising=False)
 
 
 def test_all_is_well(drill: Drill, home: Path) -> None:
@@ -21,7 +22,8 @@ def test_all_is_well(drill: Drill, home: Path) -> None:
     assert ended.status == 0
     for expected in ("python", "numpy", "pip install 'drill-dl[torch]'", "3 questions", str(home)):
         assert expected in ended.out
-    assert "isolation  process" in ended.out
+    assert "isolation  strong" in ended.out
+    assert ended.out.count("refused  ") == len(ACTS)
     assert not list(home.iterdir())
     data = drill("doctor", "--json").data
     assert data["ok"] is True
@@ -49,3 +51,25 @@ def test_torch_that_does_not_load(drill: Drill, monkeypatch: pytest.MonkeyPatch)
     assert "torch does not load: ImportError: libcuda is missing" in ended.out
     monkeypatch.setattr("grader.cli.doctor._ASK_TORCH", "print('NVIDIA H200')")
     assert "NVIDIA H200" in drill("doctor").out
+
+
+def test_walls_that_are_missing_are_named(drill: Drill, monkeypatch: pytest.MonkeyPatch) -> None:
+    acts = dict.fromkeys(ACTS, "refused") | {"network": "done"}
+    weak = Isolation(acts, ("Landlock: this kernel has no Landlock",))
+    monkeypatch.setattr(Worker, "isolation", weak)
+    ended = drill("doctor")
+    assert "isolation  limited: a submission is not refused all of this" in ended.out
+    assert "done     open a network connection" in ended.out
+    assert "no wall: Landlock: this kernel has no Landlock" in ended.out
+    assert "grade only the code of people you trust" in ended.out
+    assert ended.status == 0
+
+
+def test_a_worker_that_does_not_start(drill: Drill, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fails(self: Worker) -> Isolation:
+        raise GraderError("the process that runs programs did not start: no numpy", hint="see")
+
+    monkeypatch.setattr(Worker, "isolation", property(fails))
+    ended = drill("doctor")
+    assert "did not start: no numpy" in ended.out
+    assert ended.status == 4

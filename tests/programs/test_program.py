@@ -10,7 +10,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from grader.programs import isolation_level
 from grader.programs.process import Garbled, Worker, WorkerError
 from grader.programs.program import Loaded, Measured, Outcome, Program, ProgramError
 from tests.programs.running import X, load, run, started, steps
@@ -250,5 +249,9 @@ def test_interleaving_runs_each_input_in_turn() -> None:
     assert common == ("y",)
 
 
-def test_the_isolation_is_named() -> None:
-    assert isolation_level() in {"strong", "limited", "process"}
+def test_a_wall_that_was_met_is_explained() -> None:
+    with started() as worker, pytest.raises(ProgramError) as told:
+        run(load(worker, "def f(x):\n    return open('/etc/passwd').read()"))
+    assert told.value.raised is not None
+    assert told.value.raised.type == "PermissionError"
+    assert "A submission runs walled off" in told.value.raised.message

@@ -1,8 +1,8 @@
 """Confine this process before it runs anything that is not ours, and find out what that achieved.
 
 The order matters.  Limits first, while they may still be set; then the user, because changing it
-makes Linux forget what to do when the parent ends; then files, then system calls, because raising the
-earlier walls needs calls that the last one refuses.
+makes Linux forget what to do when the parent ends; then files, then system calls, because raising
+the earlier walls needs calls that the last one refuses.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 from .walls import canary, limits
@@ -21,9 +22,9 @@ def confine(orders: Orders) -> list[str]:
     """Raise every wall there is.
 
     Args:
-        orders: `memory`, `cpu_seconds`, `threads`: see `limits`; `user`: see `identity`; `readable`:
-            files that must stay readable; `grants`, `scratch_grant`: see `landlock`; `parent`:
-            the process with which this one ends.
+        orders: `memory`, `cpu_seconds`, `threads`: see `limits`; `user`: see `identity`;
+            `readable`: files that must stay readable; `grants`, `scratch_grant`: see `landlock`;
+            `parent`: the process with which this one ends.
 
     Returns:
         Why walls are missing, one sentence each.
@@ -59,11 +60,10 @@ def die_with(parent: int) -> None:
 
 def alone() -> bool:
     """Whether this process has one thread: a filter does not reach those that run already."""
-    return len(os.listdir("/proc/self/task")) == 1 if os.path.isdir("/proc/self/task") else True
+    tasks = Path("/proc/self/task")
+    return not tasks.is_dir() or sum(1 for _ in tasks.iterdir()) == 1
 
 
 def try_everything(orders: Orders) -> dict[str, str]:
     """What this process is refused now; see `canary.report`."""
-    return canary.report(
-        judge=orders["judge"], witness=orders["witness"], kept=orders["kept"]
-    )
+    return canary.report(judge=orders["judge"], witness=orders["witness"], kept=orders["kept"])

@@ -13,6 +13,7 @@ import socket
 import sys
 from collections.abc import Mapping
 from contextlib import suppress
+from pathlib import Path
 from typing import Any, NoReturn
 
 from . import confine
@@ -99,8 +100,8 @@ def _sweep(live: set[int]) -> None:
 
 def _children() -> list[int]:
     try:
-        with open("/proc/thread-self/children", encoding="ascii") as file:
-            return [int(word) for word in file.read().split()]
+        listed = Path("/proc/thread-self/children").read_text(encoding="ascii")
+        return [int(word) for word in listed.split()]
     except OSError:  # a kernel built without CONFIG_PROC_CHILDREN
         return []
 

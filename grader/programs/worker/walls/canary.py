@@ -15,7 +15,6 @@ import socket
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from typing import Any
 
 from . import kernel, limits
 
@@ -29,7 +28,7 @@ _SHMGET = {"x86_64": 29, "aarch64": 194}.get(_MACHINE)
 _SHMCTL = {"x86_64": 31, "aarch64": 195}.get(_MACHINE)
 _UNSHARE = {"x86_64": 272, "aarch64": 97}.get(_MACHINE)
 _IO_URING_SETUP = 425
-_IPC_RMID = 0
+_IPC_RMID = _RLIMIT_CPU = 0
 
 
 class _Absent(Exception):
@@ -121,7 +120,7 @@ def _any_of(paths: Sequence[str]) -> None:
 
 
 def _read_memory(process: int) -> None:
-    """Both ways into another process; asking for nothing at address 0 tells whether it is allowed."""
+    """Both ways into another process; asking for address 0 tells whether it is allowed."""
     vector = (ctypes.c_size_t * 2)(0, 1)
     try:
         kernel.syscall(_linux(_PROCESS_VM_READV), process, vector, 1, vector, 1, 0)
@@ -132,10 +131,8 @@ def _read_memory(process: int) -> None:
 
 
 def _limits_of(process: int) -> None:
-    import resource
-
     old = (ctypes.c_uint64 * 2)()
-    kernel.syscall(_linux(_PRLIMIT), process, resource.RLIMIT_CPU, None, old)
+    kernel.syscall(_linux(_PRLIMIT), process, _RLIMIT_CPU, None, old)
 
 
 def _start_process() -> None:

@@ -1,8 +1,9 @@
 """Who a worker is: never root, and without capabilities.
 
-Root is not held to a limit on threads, and owns the judge's files.  A worker started by root becomes
-a user that nobody else is.  Where that user could not read Python's own files (an interpreter in
-`/root`, say), the worker keeps the one capability to read; Landlock still names what it may read.
+Root is not held to a limit on threads, and owns the judge's files.  A worker started by root
+becomes a user that nobody else is.  Where that user could not read Python's own files (an
+interpreter in `/root`, say), the worker keeps the one capability to read; Landlock still names what
+it may read.
 """
 
 from __future__ import annotations
@@ -52,7 +53,9 @@ def _shed(readable: Sequence[str]) -> None:
     for capability in range(_CAPABILITIES):
         with suppress(OSError):  # only who has CAP_SETPCAP may, and there is nothing to drop else
             prctl(PR_CAPBSET_DROP, capability)
-    held = ctypes.create_string_buffer(24)  # effective, permitted, inheritable; then the same for 32-63
+    held = ctypes.create_string_buffer(
+        24
+    )  # effective, permitted, inheritable; then the same for 32-63
     syscall(capget, _VERSION, held)
     keep = struct.unpack("<6I", held.raw)[1] & _READ_SEARCH
 

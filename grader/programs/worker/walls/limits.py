@@ -2,6 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+r: Any
+try:
+    import resource as r
+except ImportError:  # Windows
+    r = None
+
 MAX_FILE = 16 << 20  # bytes of one file
 MAX_OPEN = 64  # files at once
 
@@ -14,9 +22,7 @@ def apply(*, memory: int, cpu_seconds: int, threads: int) -> None:
         cpu_seconds: of all threads together.
         threads: of all processes of this user; 0 for no such limit.  Root is not held to it.
     """
-    try:
-        import resource as r
-    except ImportError:  # Windows
+    if r is None:
         return
 
     def bound(name: str, soft: int, hard: int | None = None) -> None:
@@ -42,9 +48,7 @@ def apply(*, memory: int, cpu_seconds: int, threads: int) -> None:
 
 def bounded() -> bool:
     """Whether CPU time and files of this process are limited; the judge watches its memory."""
-    try:
-        import resource as r
-    except ImportError:
+    if r is None:
         return False
     wanted = ("RLIMIT_CPU", "RLIMIT_FSIZE", "RLIMIT_NOFILE")
     return all(r.getrlimit(getattr(r, n))[1] != r.RLIM_INFINITY for n in wanted)

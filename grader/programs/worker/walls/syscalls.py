@@ -1,7 +1,7 @@
 """Numbers of the system calls that a worker is refused, by machine.
 
-Sources: `asm/unistd_64.h` (x86_64) and `asm-generic/unistd.h` (aarch64, which lacks the older calls)
-of the Linux headers.  From 424 on, both have the same numbers.
+Sources: `asm/unistd_64.h` (x86_64) and `asm-generic/unistd.h` (aarch64, which lacks the older
+calls) of the Linux headers.  From 424 on, both have the same numbers.
 """
 
 from __future__ import annotations

@@ -1,0 +1,138 @@
+"""A worker that was forked is as good as one that was started, and goes as surely."""
+
+from __future__ import annotations
+
+import os
+import signal
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from grader.model.errors import GraderError
+from grader.programs import ground, orders
+from grader.programs.levels import STRONG
+from grader.programs.origin import Forked, Zygote
+from grader.programs.process import Died, Worker
+from grader.programs.worker.walls.landlock import READ
+from tests.programs.running import load, run
+
+
+@pytest.fixture
+def zygote() -> Iterator[Zygote]:
+    with Zygote(torch=False) as made:
+        yield made
+    assert not made._scratch.whole.exists()
+
+
+def gone(pid: int) -> bool:
+    """Whether a process has ended and was reaped."""
+    return not Path(f"/proc/{pid}").exists()
+
+
+def test_forks_have_walls_of_their_own(zygote: Zygote) -> None:
+    with Worker(torch=False, zygote=zygote) as one, Worker(torch=False, zygote=zygote) as other:
+        assert (one.isolation.level, other.isolation.level) == (STRONG, STRONG)
+        assert one.pid != other.pid
+        assert one.scratch != other.scratch
+        load(one, "import builtins\nbuiltins.mark = 1\ndef f(x): return 1")
+        seen = run(load(other, "import builtins\ndef f(x): return hasattr(builtins, 'mark')"))
+        assert seen.values["y"] is False
+        pids = [one.pid, other.pid]
+    assert all(map(gone, pids))
+    assert not Path(one.scratch).exists()
+
+
+def test_forks_draw_different_numbers(zygote: Zygote) -> None:
+    source = "import random, numpy as np\ndef f(x): return [random.random(), np.random.rand()]"
+    drawn = []
+    for _ in range(2):
+        with Worker(torch=False, zygote=zygote) as worker:
+            drawn.append(run(load(worker, source)).values["y"])
+    assert drawn[0][0] != drawn[1][0]
+    assert drawn[0][1] != drawn[1][1]
+
+
+def test_a_fork_that_dies_says_how_and_the_next_one_lives(zygote: Zygote) -> None:
+    with Worker(torch=False, zygote=zygote) as worker:
+        program = load(worker, "import os\ndef f(x): os._exit(7)")
+        with pytest.raises(Died, match="exit status 7"):
+            run(program)
+    with Worker(torch=False, zygote=zygote) as worker:
+        assert run(load(worker, "def f(x): return 2")).values["y"] == 2
+
+
+def test_a_zygote_that_is_killed_takes_its_workers_along(zygote: Zygote) -> None:
+    with Worker(torch=False, zygote=zygote) as worker:
+        program = load(worker, "def f(x): return 1")
+        pid = worker.pid
+        os.kill(zygote._process.pid, signal.SIGKILL)
+        zygote._process.wait()
+        with pytest.raises(Died):
+            run(program)
+    zygote.close()
+    assert gone(pid)
+
+
+def test_closing_before_it_is_ready_leaves_nothing() -> None:
+    with Zygote(torch=False) as zygote:
+        worker = Worker(torch=False, zygote=zygote)
+        worker.close()
+        first = zygote._process.pid
+    assert gone(first)
+    assert not Path(worker.scratch).parent.exists()
+
+
+def test_a_fork_after_the_zygote_is_closed_is_refused() -> None:
+    zygote = Zygote(torch=False)
+    zygote.close()
+    zygote.close()
+    with Worker(torch=False, zygote=zygote) as worker, pytest.raises(GraderError):
+        _ = worker.isolation
+
+
+def test_a_zygote_that_cannot_import_says_why(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "numpy").mkdir()
+    (tmp_path / "numpy" / "__init__.py").write_text("raise ImportError('numpy is broken here')")
+    granted = ((READ, str(tmp_path)), *ground.grants(torch=False))
+    monkeypatch.setattr(ground, "site_folders", lambda: (str(tmp_path),))
+    monkeypatch.setattr(ground, "grants", lambda *, torch: granted)
+    with (
+        Zygote(torch=False) as zygote,
+        Worker(torch=False, zygote=zygote) as worker,
+        pytest.raises(GraderError, match="numpy is broken here"),
+    ):
+        _ = worker.isolation
+    with (
+        Worker(torch=False) as worker,
+        pytest.raises(GraderError, match="numpy is broken here"),
+    ):
+        _ = worker.isolation
+
+
+def test_a_zygote_waits_with_one_thread_and_no_children(zygote: Zygote) -> None:
+    with Worker(torch=False, zygote=zygote) as worker:
+        assert isinstance(worker.process, Forked)
+        _ = worker.isolation
+    pid = zygote._process.pid
+    assert len(list(Path(f"/proc/{pid}/task").iterdir())) == 1
+    assert not Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
+
+
+def test_threads_are_counted_for_a_user_of_its_own_where_the_judge_is_root(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(os, "getuid", lambda: 1000)
+    assert orders._own("/nonexistent") is None
+    monkeypatch.setattr(os, "getuid", lambda: 0)
+    given: list[int] = []
+
+    def chown(_: str, user: int, group: int) -> None:
+        given.append(user)
+        if len(given) == 1:
+            raise OSError("a container knows fewer ids")
+
+    monkeypatch.setattr(os, "chown", chown)
+    assert orders._own("/nonexistent") == given[1] == 65534
