@@ -104,6 +104,7 @@ def exchange(
     pending = [memoryview(piece) for piece in wire.encode(request)]
     reply = _Reply(reply_bytes)
     output_open = True
+    looked = time.monotonic()
     while not reply.done:
         left = deadline - time.monotonic()
         if left <= 0:
@@ -114,8 +115,9 @@ def exchange(
         )
         if output in readable:
             output_open = drain()
-        if not readable:
+        if time.monotonic() >= looked + WATCH_SECONDS:  # however busy it keeps us
             watch()
+            looked = time.monotonic()
         try:
             if writable:
                 _send(channel, pending)

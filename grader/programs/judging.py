@@ -6,6 +6,7 @@ import functools
 import os
 import signal
 import sys
+import threading
 from contextlib import suppress
 from pathlib import Path
 
@@ -13,6 +14,7 @@ from grader.programs import scratch
 from grader.programs.worker.walls import kernel
 
 known: set[int] = set()  # processes of ours that are still in use
+starting = threading.Lock()  # held from before a process is started until it is known
 _ROUNDS = 1000  # of a sweep: something may start processes faster than they are killed
 
 
@@ -35,7 +37,8 @@ def sweep() -> int:
         return 0
     killed: set[int] = set()
     for _ in range(_ROUNDS):
-        orphans = [c for c in _children() - known if _session(c) != os.getsid(0)]
+        with starting:
+            orphans = [c for c in _children() - known if _session(c) != os.getsid(0)]
         if not orphans:
             break
         for orphan in orphans:

@@ -32,6 +32,7 @@ def for_all(*, torch: bool) -> dict[str, Any]:
         "judge": os.getpid(),
         "parent": os.getpid(),
         "grants": list(ground.grants(torch=torch)) if sys.platform == "linux" else [],
+        "devices": torch and ground.has_cuda(),
         "readable": ground.readable(),
         "kept": ground.kept(torch=torch),
         "control": None,

@@ -228,17 +228,18 @@ def zygote_if_safe(*, torch: bool) -> Zygote | None:
 def _start(
     told: Mapping[str, Any], channel: int, output: int, folder: str
 ) -> subprocess.Popen[bytes]:
-    process = subprocess.Popen(
-        [sys.executable, "-I", "-S", "-B", str(orders.BOOT), json.dumps(told)],
-        stdin=subprocess.DEVNULL,
-        stdout=output,
-        stderr=output,
-        pass_fds=[channel],
-        env=_environment(folder),
-        cwd=folder,
-        start_new_session=True,
-    )
-    judging.known.add(process.pid)
+    with judging.starting:
+        process = subprocess.Popen(
+            [sys.executable, "-I", "-S", "-B", str(orders.BOOT), json.dumps(told)],
+            stdin=subprocess.DEVNULL,
+            stdout=output,
+            stderr=output,
+            pass_fds=[channel],
+            env=_environment(folder),
+            cwd=folder,
+            start_new_session=True,
+        )
+        judging.known.add(process.pid)
     return process
 
 

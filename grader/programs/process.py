@@ -161,6 +161,9 @@ class Worker(Closing):
             raise Overran(too_much)
         if self._isolation is None:
             return  # it has run nothing yet, and may not have an id
+        written = watch.written_bytes(self.pid)
+        if written is not None and written > watch.MAX_WRITTEN:
+            raise Overran(f"wrote more than {watch.MAX_WRITTEN >> 20} MB to files")
         held, allowed = watch.resident_bytes(self.pid), orders.most_memory(torch=self.torch)
         if held is not None and held > allowed:
             raise Overran(f"took more than {allowed >> 20:,} MB of memory")

@@ -24,7 +24,7 @@ def confine(orders: Orders) -> list[str]:
     Args:
         orders: `memory`, `cpu_seconds`, `threads`: see `limits`; `user`: see `identity`;
             `readable`: files that must stay readable; `grants`, `scratch_grant`: see `landlock`;
-            `parent`: the process with which this one ends.
+            `devices`: see `seccomp`; `parent`: the process with which this one ends.
 
     Returns:
         Why walls are missing, one sentence each.
@@ -41,7 +41,7 @@ def confine(orders: Orders) -> list[str]:
     kernel.prctl(kernel.PR_SET_DUMPABLE, 1)  # so that the judge can ask what memory this takes
     missing["Landlock"] = landlock.apply([*orders["grants"], orders["scratch_grant"]])
     missing["threads"] = None if alone() else "a thread was running before the walls were up"
-    missing["seccomp"] = seccomp.apply()
+    missing["seccomp"] = seccomp.apply(devices=orders["devices"])
     return [f"{wall}: {why}" for wall, why in missing.items() if why]
 
 

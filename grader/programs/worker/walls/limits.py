@@ -39,6 +39,7 @@ def apply(*, memory: int, cpu_seconds: int, threads: int) -> None:
     bound("RLIMIT_FSIZE", MAX_FILE)
     bound("RLIMIT_NOFILE", MAX_OPEN)
     bound("RLIMIT_MEMLOCK", 0)
+    bound("RLIMIT_SIGPENDING", 256)  # timers take from what the user's processes share
     bound("RLIMIT_MSGQUEUE", 0)
     if memory:
         bound("RLIMIT_AS", memory)

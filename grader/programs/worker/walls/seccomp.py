@@ -38,8 +38,14 @@ _REFUSED_PRCTL = (PR_SET_PDEATHSIG, PR_SET_DUMPABLE, PR_SET_SECCOMP)
 # F_SETOWN, F_SETSIG and F_SETOWN_EX have the kernel signal another process; leases and notification
 # watch what others do: <linux/fcntl.h>.
 _REFUSED_FCNTL = (8, 10, 15, 1024, 1026)
-# TIOCSTI types into a terminal, TIOCLINUX pastes; FIOSETOWN and SIOCSPGRP are F_SETOWN again.
+# What Python and numpy ask of their files: TCGETS, TIOCGPGRP, TIOCGWINSZ, FIONREAD, FIONBIO, FIONCLEX,
+# FIOCLEX.  The rest is a world of its own: file systems take flags and make snapshots by ioctl.
+_ALLOWED_IOCTL = (0x5401, 0x540F, 0x5413, 0x541B, 0x5421, 0x5450, 0x5451)
+# With devices to talk to, only what is known to do harm: TIOCSTI, TIOCLINUX, FIOSETOWN, SIOCSPGRP, and
+# all that file systems take (types f, X and 0x94).
 _REFUSED_IOCTL = (0x5412, 0x541C, 0x8901, 0x8902)
+_REFUSED_IOCTL_TYPES = (0x6600, 0x5800, 0x9400)
+_IOCTL_TYPE = 0xFF00
 _ABSENT = ("clone3", "io_uring_setup", "io_uring_enter", "io_uring_register")  # callers fall back
 _BY_ARGUMENT = ("clone", "socketpair", "prctl", "fcntl", "ioctl", *_OWN_PROCESS, *_OWN_OR_ZERO)
 
@@ -49,18 +55,19 @@ def supported(machine: str | None = None) -> bool:
     return (machine or platform.machine()) in _ARCHITECTURES
 
 
-def install(pid: int) -> None:
+def install(pid: int, *, devices: bool) -> None:
     """Put the filter on this thread and on all that it starts, for good.
 
     Args:
         pid: of this process: the one it may signal.
+        devices: whether there are devices, of CUDA, that it must talk to.
 
     Raises:
         OSError: the kernel has no filters, or the machine is unknown.
     """
     if not supported():
         raise OSError(errno.ENOSYS, f"system calls of {platform.machine()} are not known")
-    program = build(pid, platform.machine())
+    program = build(pid, platform.machine(), devices=devices)
 
     class Program(ctypes.Structure):
         _fields_ = (("length", ctypes.c_ushort), ("code", ctypes.c_char_p))
@@ -69,7 +76,7 @@ def install(pid: int) -> None:
     prctl(PR_SET_SECCOMP, _MODE_FILTER, ctypes.byref(Program(len(program) // 8, program)))
 
 
-def build(pid: int, machine: str) -> bytes:
+def build(pid: int, machine: str, *, devices: bool = False) -> bytes:
     """Return the filter as BPF instructions."""
     architecture, numbers = _ARCHITECTURES[machine]
     code = [
@@ -80,7 +87,7 @@ def build(pid: int, machine: str) -> bytes:
         *_when(_AT_LEAST, _X32, [_op(_RETURN, _KILL)]),  # the x32 calls have numbers of their own
         *_when(_AT_LEAST, syscalls.NEWEST + 1, [_refuse(errno.ENOSYS)]),
     ]
-    for name, body in _bodies(pid):
+    for name, body in _bodies(pid, devices=devices):
         if name in numbers:
             code += _when(_EQUAL, numbers[name], [*body, _op(_RETURN, _ALLOW)])
     for name, number in numbers.items():
@@ -91,7 +98,7 @@ def build(pid: int, machine: str) -> bytes:
     return b"".join([*code, _op(_RETURN, _ALLOW)])
 
 
-def _bodies(pid: int) -> Iterable[tuple[str, list[bytes]]]:
+def _bodies(pid: int, *, devices: bool) -> Iterable[tuple[str, list[bytes]]]:
     """What is asked of the arguments of calls that are refused only with some."""
     yield "clone", [*_argument(0), *_unless(_ANY_BIT, [_CLONE_THREAD])]
     # Stream pairs alone: a datagram socket, even one of a pair, can send to any address.
@@ -107,7 +114,11 @@ def _bodies(pid: int) -> Iterable[tuple[str, list[bytes]]]:
     )
     yield "prctl", [*_argument(0), *_refuse_if(_REFUSED_PRCTL)]
     yield "fcntl", [*_argument(1), *_refuse_if(_REFUSED_FCNTL)]
-    yield "ioctl", [*_argument(1), *_refuse_if(_REFUSED_IOCTL)]
+    if devices:
+        kinds = [_op(_AND, _IOCTL_TYPE), *_refuse_if(_REFUSED_IOCTL_TYPES)]
+        yield "ioctl", [*_argument(1), *_refuse_if(_REFUSED_IOCTL), *kinds]
+    else:
+        yield "ioctl", [*_argument(1), *_unless(_EQUAL, _ALLOWED_IOCTL)]
     for name in _OWN_PROCESS:
         yield name, [*_argument(0), *_unless(_EQUAL, [pid])]
     for name in _OWN_OR_ZERO:
@@ -145,10 +156,10 @@ def _unless(test: int, values: Sequence[int]) -> list[bytes]:
     return [*jumps, _refuse()]
 
 
-def apply() -> str | None:
+def apply(*, devices: bool) -> str | None:
     """Install the filter for this process; why not, where that cannot be done."""
     try:
-        install(os.getpid())
+        install(os.getpid(), devices=devices)
     except OSError as error:
         return str(error.strerror)
     return None

@@ -1,0 +1,119 @@
+"""What the walls cost a worker, and what a worker costs.
+
+    python benchmarks/walls.py [--rounds 40] [--json]
+
+The walls are raised in children of this process, one by one, each timed in the child; the figures
+are medians.  Forking, importing and starting afresh are there to compare with.  Exits with 1 when the
+walls together take 5 ms or more.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import statistics
+import struct
+import sys
+import time
+from collections import defaultdict
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+
+import numpy  # noqa: F401  as a zygote has
+
+from grader.programs import orders
+from grader.programs.origin import Zygote
+from grader.programs.process import Worker
+from grader.programs.scratch import Scratch
+from grader.programs.worker import confine
+from grader.programs.worker.walls import identity, landlock, limits, seccomp
+
+BAR = 5.0  # milliseconds
+WALLS = ("limits", "user and capabilities", "Landlock", "seccomp", "trying them all")
+
+
+def raised(told: dict[str, Any]) -> Iterator[None]:
+    """Raise one wall after another."""
+    limits.apply(memory=told["memory"], cpu_seconds=told["cpu_seconds"], threads=told["threads"])
+    yield
+    identity.apply(told["user"], told["readable"])
+    yield
+    confine.die_with(told["parent"])
+    landlock.apply([*told["grants"], told["scratch_grant"]])
+    yield
+    seccomp.apply(devices=False)
+    yield
+    confine.try_everything(told)
+    yield
+
+
+def in_a_child(told: dict[str, Any]) -> list[float]:
+    """Milliseconds that each wall takes in a fresh child."""
+    reading, writing = os.pipe()
+    told = {**told, "parent": os.getpid()}
+    child = os.fork()
+    if child == 0:
+        marks = [time.perf_counter()]
+        marks += [time.perf_counter() for _ in raised(told)]
+        spent = [1e3 * (after - before) for before, after in zip(marks, marks[1:], strict=False)]
+        os.write(writing, struct.pack(f"{len(WALLS)}d", *spent))
+        os._exit(0)
+    os.waitpid(child, 0)
+    os.close(writing)
+    data = os.read(reading, 8 * len(WALLS))
+    os.close(reading)
+    return list(struct.unpack(f"{len(WALLS)}d", data))
+
+
+def milliseconds(act: Callable[[], object]) -> float:
+    """How long something takes."""
+    start = time.perf_counter()
+    act()
+    return 1e3 * (time.perf_counter() - start)
+
+
+def answered(zygote: Zygote | None) -> str:
+    """Have a worker start, answer once, and end; return its level."""
+    with Worker(torch=False, zygote=zygote) as worker:
+        return worker.isolation.level
+
+
+def main() -> int:
+    """Measure, print, and say whether the bar holds."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--rounds", type=int, default=40)
+    parser.add_argument("--json", action="store_true")
+    options = parser.parse_args()
+    found: dict[str, list[float]] = defaultdict(list)
+    for_all = orders.for_all(torch=False)
+    with Zygote(torch=False) as zygote:
+        level = answered(zygote)
+        for _ in range(options.rounds):
+            scratch = Scratch()
+            spent = in_a_child({**for_all, **orders.for_one(scratch, 10)})
+            scratch.remove()
+            for wall, took in zip(WALLS, spent, strict=True):
+                found[wall].append(took)
+            found["all walls"].append(sum(spent))
+            found["a worker forked, asked once, ended"].append(
+                milliseconds(lambda: answered(zygote))
+            )
+            found["a worker started afresh, asked once, ended"].append(
+                milliseconds(lambda: answered(None))
+            )
+    medians = {name: round(statistics.median(values), 2) for name, values in found.items()}
+    if options.json:
+        print(json.dumps({"isolation": level, "milliseconds": medians}))
+    else:
+        print(f"isolation {level}; medians of {options.rounds} rounds")
+        for name, took in medians.items():
+            print(f"{took:8.2f} ms  {name}")
+    return int(medians["all walls"] >= BAR)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
