@@ -17,11 +17,13 @@ from shutil import get_terminal_size
 from typing import TYPE_CHECKING, TextIO
 
 from grader.model.errors import UsageError
+from grader.reports.inert import harmless
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
-    from rich.console import Console, RenderableType
+    from rich.console import Console, ConsoleOptions, RenderableType
+    from rich.segment import Segment
 
 MAX_WIDTH = 120  # beyond this a line of prose or a table is harder to read, not easier
 SIGPIPE_STATUS = 141
@@ -47,6 +49,20 @@ class _Sheet(io.StringIO):
         return sys.stdout is not None and sys.stdout.isatty()
 
 
+class _Inert:
+    """What is shown, without what its texts might do to the terminal: the styles are our own."""
+
+    def __init__(self, renderable: RenderableType) -> None:
+        self.renderable = renderable
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> Iterator[Segment]:
+        from rich.segment import Segment
+
+        for segment in console.render(self.renderable, options):
+            if not segment.control:
+                yield Segment(harmless(segment.text), segment.style)
+
+
 def _console(sheet: _Sheet) -> Console:
     from rich.console import Console
 
@@ -62,8 +78,8 @@ def _console(sheet: _Sheet) -> Console:
 
 
 def write(text: str = "") -> None:
-    """Write a line, or several."""
-    _put(sys.stdout, text + "\n")
+    """Write a line, or several, in which nothing acts on the terminal."""
+    _put(sys.stdout, harmless(text) + "\n")
 
 
 def show(*renderables: RenderableType) -> None:
@@ -71,7 +87,7 @@ def show(*renderables: RenderableType) -> None:
     sheet = _Sheet()
     console = _console(sheet)
     for renderable in renderables:
-        console.print(renderable, crop=False)
+        console.print(_Inert(renderable), crop=False)
     lines = sheet.getvalue().removesuffix("\n").split("\n")
     _put(sys.stdout, "".join(f"{line.rstrip(' ')}\n" for line in lines))
 
@@ -115,7 +131,7 @@ def interrupted() -> None:
 def progress(line: str) -> None:
     """Show where a long command is, to a person only."""
     if sys.stderr is not None and sys.stderr.isatty():
-        _put(sys.stderr, f"{line}\n")
+        _put(sys.stderr, f"{harmless(line)}\n")
 
 
 def flush() -> None:
@@ -141,6 +157,7 @@ def _aside(text: str) -> None:
     """Write to standard error: folded between words for a person, one line for a program."""
     if sys.stderr is None:
         return
+    text = harmless(text)
     if sys.stderr.isatty() and "\n" not in text:
         indent = " " * 7
         text = textwrap.fill(

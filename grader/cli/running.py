@@ -16,6 +16,7 @@ import typer
 
 from grader.cli import output
 from grader.model.errors import DrillError
+from grader.reports.inert import harmless
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -153,7 +154,7 @@ def _confess(fault: Exception, *, as_json: bool) -> int:
     text = "".join(format_exception(fault))
     summary = f"{type(fault).__name__}: {' '.join(str(fault).split())[:200]}"
     if place.debugging():
-        sys.stderr.write(text)
+        sys.stderr.write(harmless(text))
         message, hint = f"the grader is at fault ({summary})", ""
     else:
         kept = _keep(text)

@@ -1,4 +1,4 @@
-r"""Text from a submission, made harmless to a terminal.
+r"""Text from a submission or a bank, made harmless to a terminal, a spreadsheet, a page.
 
 A submission chooses its exception messages, its source lines and what it prints.  Shown
 raw, these could move the cursor, recolour a FAIL or turn a line of text around.  Every
@@ -8,6 +8,7 @@ text is cut with a notice.
 
 from __future__ import annotations
 
+import re
 import unicodedata
 
 LINE_LIMIT = 400  # characters of one line: five lines of a terminal, more than any honest one
@@ -15,6 +16,8 @@ _ACTING = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp"})  # control, format (bidi), s
 _MARKS = frozenset({"Mn", "Me"})
 _MOST_MARKS = 2  # combining marks on one letter; no script in use stacks more
 _TAB = "    "
+_ACTS = re.compile(r"[^\x20-\x7e\n\t]")
+_FORMULA = (*"=+-@|%", "\uff1d", "\uff0b", "\uff0d", "\uff20")  # the last four are the wide forms
 
 
 def inert(text: str, limit: int = LINE_LIMIT) -> str:
@@ -39,6 +42,31 @@ def inert_lines(text: str, most: int, limit: int = LINE_LIMIT) -> tuple[list[str
     lines = [line.removesuffix("\r") for line in text.strip("\r\n").split("\n")]
     dropped = max(0, len(lines) - most)
     return [inert(line.rstrip(), limit) for line in lines[dropped:]], dropped
+
+
+def harmless(text: str) -> str:
+    """Text of many lines with nothing in it that acts on a terminal; tabs stay as they are."""
+    if _ACTS.search(text) is None:
+        return text
+    return "".join(c if c in "\n\t" else _escaped(c) for c in text)
+
+
+def cell(text: str) -> str:
+    """Text for one cell of a spreadsheet: never a formula, whatever it begins with.
+
+    Excel, LibreOffice and Google Sheets take a text that begins with one of these, perhaps after
+    blanks, for a formula, which can read other cells and fetch addresses (OWASP, "CSV Injection");
+    after an apostrophe they do not.
+    """
+    shown = inert(text)
+    return f"'{shown}" if shown.lstrip()[:1] in _FORMULA else shown
+
+
+def markup(text: str) -> str:
+    """Text for the body of an HTML element or a quoted attribute."""
+    import html  # here: every start of the program comes by this file
+
+    return html.escape(inert(text), quote=True)
 
 
 def ascii_only(text: str) -> str:

@@ -1,0 +1,48 @@
+"""Nothing that a bank, a submission or a person wrote acts on the terminal."""
+
+from __future__ import annotations
+
+import pytest
+from rich.table import Table
+from rich.text import Text
+
+from grader.cli import output
+
+HOSTILE = "\x1b[2J\x1b]0;name\x07 \u202e \x9b31m [bold]b[/bold] \r"
+SHOWN = "\\x1b[2J\\x1b]0;name\\x07 \\u202e \\x9b31m [bold]b[/bold] \\r"
+
+
+def seen(capsys: pytest.CaptureFixture[str]) -> str:
+    """Return what was written since the last time."""
+    out, err = capsys.readouterr()
+    assert not set(out + err) & {"\x1b", "\x07", "\x9b", "\u202e", "\r"}
+    return out + err
+
+
+def test_lines_and_complaints(capsys: pytest.CaptureFixture[str]) -> None:
+    output.write(HOSTILE)
+    assert seen(capsys) == SHOWN + "\n"
+    output.write("one\n\ttwo")
+    assert seen(capsys) == "one\n\ttwo\n"
+    output.complain(HOSTILE, hint=HOSTILE)
+    assert seen(capsys).count("name\\x07") == 2
+    output.warn(HOSTILE)
+    assert SHOWN in seen(capsys)
+
+
+def test_tables_and_headings(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "120")
+    table = Table(box=None)
+    table.add_column("title")
+    table.add_row(HOSTILE.replace("\r", ""))
+    output.show(table, Text(HOSTILE))
+    shown = seen(capsys)
+    assert "\\x1b]0;name" in shown
+    assert "[bold]b[/bold]" in shown
+
+
+def test_documents(capsys: pytest.CaptureFixture[str]) -> None:
+    output.document({"title": HOSTILE})
+    assert "\\u001b[2J" in seen(capsys)
