@@ -28,6 +28,10 @@ from grader.reports.raising import raised_lines
 
 _INDENT = 4
 _PRINTED_LINES = 6
+_NOT_WALLED_OFF = (
+    "isolation {level}: on this machine a submission is not walled off completely; drill doctor "
+    "shows what it could do"
+)
 
 
 def render_report(
@@ -119,3 +123,5 @@ def _endings(
         ending += paragraph("; ".join(steps), width)
     if ending:
         yield ending
+    if report.isolation != "strong":
+        yield paragraph(_NOT_WALLED_OFF.format(level=inert(report.isolation, 20)), width)

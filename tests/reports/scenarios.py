@@ -63,7 +63,7 @@ maxpool_fail = Report(
     "The backward that lost its winner",
     FAIL,
     seed=8121,
-    isolation="process",
+    isolation="strong",
     seconds=0.41,
     checks=(
         _check(
@@ -98,7 +98,7 @@ swiglu_fail = Report(
     "Seventeen units or one",
     FAIL,
     seed=99,
-    isolation="process",
+    isolation="strong",
     seconds=1.93,
     checks=(
         _check(
@@ -148,7 +148,7 @@ adam_fail = Report(
     "Where 112 GB come from",
     FAIL,
     seed=5,
-    isolation="process",
+    isolation="strong",
     seconds=0.24,
     checks=(
         _check(
@@ -179,7 +179,7 @@ conv_raises = Report(
     "One filter, many time steps",
     ERROR,
     seed=17,
-    isolation="process",
+    isolation="strong",
     seconds=0.35,
     checks=(
         _check(
@@ -212,7 +212,7 @@ maxpool_pass = Report(
     "The backward that lost its winner",
     PASS,
     seed=8121,
-    isolation="process",
+    isolation="strong",
     seconds=0.43,
     checks=(
         *(
@@ -246,7 +246,7 @@ syntax_error = Report(
     "The backward that lost its winner",
     ERROR,
     seed=3,
-    isolation="process",
+    isolation="strong",
     seconds=0.12,
     message="submission.py does not parse, so nothing was run",
     raised=Raised(
@@ -266,7 +266,7 @@ missing_function = Report(
     "The backward that lost its winner",
     ERROR,
     seed=3,
-    isolation="process",
+    isolation="strong",
     seconds=0.12,
     message="submission.py: expected the function maxpool2d_backward, found maxpool2d_forward and "
     "maxpool2d_backwards; rename maxpool2d_backwards",
@@ -315,7 +315,7 @@ curve_fail = Report(
     "One filter, many time steps",
     FAIL,
     seed=17,
-    isolation="process",
+    isolation="strong",
     seconds=0.52,
     checks=(
         _check("forward", "outputs", PASS, "7 cases"),

@@ -230,3 +230,12 @@ def test_a_curve_that_breaks_says_where() -> None:
     text = text_of(scenarios.curve_nan)
     assert "yours is NaN from step 14" in text
     assert "??" in text
+
+
+@pytest.mark.parametrize("level", ["limited", "process"])
+def test_a_weak_isolation_is_said_on_every_page(level: str) -> None:
+    for name in ("maxpool_pass", "maxpool_fail", "syntax_error"):
+        weak = replace(SCENARIOS[name], isolation=level)
+        said = " ".join(text_of(weak).split())
+        assert f"isolation {level}: on this machine a submission is not walled off" in said
+        assert "isolation" not in text_of(SCENARIOS[name])

@@ -1,0 +1,108 @@
+"""Audits to show: small ones, and one as large as a question gets."""
+
+from __future__ import annotations
+
+from grader.model.audit import (
+    AuditReport,
+    AuditRow,
+    Cell,
+    CheckFacts,
+    Margin,
+    Remark,
+    Trivial,
+    Twins,
+)
+
+PASSES, KILLS, WOULD, VARIES, NOT_RUN = Cell
+
+
+def row(name: str, cells: str, *, claimed: tuple[str, ...] = (), well: int = 3) -> AuditRow:
+    """One program by the marks of its cells."""
+    idea = None if name in {"reference", "starter"} else name.split(" (")[0]
+    return AuditRow(
+        name=name,
+        misconception=idea,
+        cells={check: Cell(mark) for check, mark in zip(CHECKS, cells, strict=True)},
+        named=() if name == "reference" else (idea or "even-split",),
+        named_well=well,
+        seeds=3,
+        claimed=claimed,
+        passing={"overlap": (1, 2)} if "?" in cells else {},
+    )
+
+
+CHECKS = ("forward", "routing", "overlap", "border", "speed")
+ROWS = (
+    row("reference", "....."),
+    row("starter", ".Xxx "),
+    row("even-split", ".Xxx ", claimed=("routing",)),
+    row("even-split (2)", ".Xxx ", claimed=("routing",)),
+    row("assign-overlap", "..X? ", claimed=("overlap",)),
+    row("pad-offset-kept", ".....", claimed=("border",), well=1),
+)
+FACTS = (
+    CheckFacts("forward", "outputs", False, 0, 0, 0.41, 0.205),
+    CheckFacts("routing", "outputs", False, 3, 3, 0.1, 0.05, Margin(-5.65, 9.95, "even-split")),
+    CheckFacts("overlap", "outputs", False, 4, 1, 0.2, 0.1, Margin(-1.2, 0.4, "assign-overlap")),
+    CheckFacts("border", "outputs", False, 4, 0, 0.0, 0.0, Margin(None, None)),
+    CheckFacts("speed", "performance", True, 0, 0, 1.2, 0.6),
+)
+PROVED = AuditReport(
+    question="maxpool",
+    title="The backward that lost its winner",
+    seeds=(0, 1, 2),
+    seconds=7.9,
+    checks=CHECKS,
+    rows=ROWS[:4],
+    problems=(),
+    remarks=(
+        Remark("tolerance", "overlap: only 1.6 orders of magnitude lie between right and wrong"),
+        Remark("wording", "the text does not mention NaN", "x may hold NaN; then ..."),
+    ),
+    notes=("speed was run on the reference only",),
+    facts=FACTS,
+    trivial=(
+        Trivial("zeros", "zeros of the right form", (), accepted=False),
+        Trivial("first-call", "every time what the first call gave", (), accepted=False),
+    ),
+)
+FAULTY = AuditReport(
+    question="maxpool",
+    title="The backward that lost its winner",
+    seeds=(0, 1, 2),
+    seconds=7.9,
+    checks=CHECKS,
+    rows=ROWS,
+    problems=(
+        "the check forward kills no variant: it is idle, or a misconception is missing",
+        "pad-offset-kept is said to be killed by border, which says pass on seed number 1",
+    ),
+    facts=FACTS,
+    trivial=(Trivial("ones", "ones of the right form", CHECKS, accepted=True),),
+    twins=(
+        Twins("assign-overlap", "pad-offset-kept", ("x: {normal: [2, 3]}", "kernel: 2"), 17),
+        Twins("even-split", "copy-to-all", (), 120),
+    ),
+)
+
+MANY = tuple(f"check-number-{i}" for i in range(17))
+LARGE = AuditReport(
+    question="large",
+    title="As large as it gets",
+    seeds=tuple(range(20)),
+    seconds=61.0,
+    checks=MANY,
+    rows=tuple(
+        AuditRow(
+            name=f"misconception-number-{i}",
+            misconception=f"misconception-number-{i}",
+            cells={c: KILLS if j == i % 17 else PASSES for j, c in enumerate(MANY)},
+            named=(),
+            named_well=20,
+            seeds=20,
+            claimed=(MANY[i % 17],),
+        )
+        for i in range(20)
+    ),
+    problems=(),
+)
