@@ -8,25 +8,50 @@ from typing import TYPE_CHECKING
 from grader.cli import output
 from grader.cli.choose import load
 from grader.cli.grading import need_torch
+from grader.cli.running import INTERRUPTED
+from grader.cli.waiting import waiting
 from grader.model.errors import BankError, UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from grader.model.audit import AuditReport
+    from grader.model.mutation import MutationReport
     from grader.model.question import Question
 
 _FAULTY = 3
 
 
-def audit(question_ids: Sequence[str], *, bank: Path | None, seeds: int, as_json: bool) -> int:
-    """Prove questions: show what every check does to every variant, and return 0 if all is well."""
+def audit(
+    question_ids: Sequence[str],
+    *,
+    bank: Path | None,
+    seeds: int,
+    strict: bool,
+    as_json: bool,
+    mutants: bool = False,
+    at_most: int | None = None,
+) -> int:
+    """Prove questions: show what every check does to every variant, and return 0 if all is well.
+
+    Args:
+        question_ids: which; all of the bank when empty.
+        bank: where `--bank` says they are.
+        seeds: how many to try.
+        strict: whether a remark fails too.
+        as_json: whether to print one JSON document.
+        mutants: whether to try the mutants of every question that has no problem.
+        at_most: how many mutants of each; all when None.
+    """
     from grader.judge import audit as prove
 
     wanted = list(dict.fromkeys(question_ids)) or _all_ids(bank)
     if not wanted:
         raise UsageError("no question to audit", hint="--bank DIR names the bank")
+    if at_most is not None and not mutants:
+        raise UsageError("--at-most says how many mutants to try", hint="add --mutants")
     reports: list[AuditReport] = []
+    mutations: dict[int, MutationReport] = {}  # by the place of the report
     broken: list[BankError] = []
     skipped: list[str] = []
     for name in wanted:
@@ -40,31 +65,56 @@ def audit(question_ids: Sequence[str], *, bank: Path | None, seeds: int, as_json
             skipped.append(name)
             output.warn(f"{name} is not audited: it needs torch, which is not installed")
             continue
-        report = prove(question, seeds=range(seeds), progress=output.progress)
+        with waiting() as tell:
+            report = prove(question, seeds=range(seeds), progress=tell)
         reports.append(report)
         if not as_json:
             _show(report, first=len(reports) == 1)
-    good = not broken and all(report.ok for report in reports)
+        if mutants and not report.ok:
+            output.warn(f"the mutants of {name} are not tried: its audit has problems")
+        elif mutants:
+            from grader.cli.mutating import mutate
+
+            tried = mutate(question, seeds=seeds, at_most=at_most, as_json=as_json)
+            mutations[len(reports) - 1] = tried
+            if tried.interrupted:
+                break
+    proved = not broken and all(_good(report, strict=strict) for report in reports)
+    good = proved and all(tried.ok for tried in mutations.values())
     if as_json:
-        from grader.reports.audit import to_json
+        from grader.model.audit import AUDIT_FORMAT
+        from grader.reports.audit_json import to_json
+        from grader.reports.mutation import beside
 
         output.document(
             {
-                "format": 1,
+                "format": AUDIT_FORMAT,
                 "ok": good,
+                "strict": strict,
                 "seeds": seeds,
-                "questions": [to_json(report) for report in reports],
+                "questions": [
+                    to_json(report) | beside(mutations.get(index))
+                    for index, report in enumerate(reports)
+                ],
                 "skipped": skipped,
                 "problems": [problem for fault in broken for problem in fault.problems],
             }
         )
+    if strict and not proved and not broken and all(report.ok for report in reports):
+        output.warn("the remarks are faults, because of --strict")
+    if any(tried.interrupted for tried in mutations.values()):
+        return INTERRUPTED
     return 0 if good else _FAULTY
+
+
+def _good(report: AuditReport, *, strict: bool) -> bool:
+    return report.ok and not (strict and report.remarks)
 
 
 def _all_ids(bank: Path | None) -> list[str]:
     from grader.bank import banks, headers
 
-    return [header.id for header in headers(banks(bank))]
+    return [header.called for header in headers(banks(bank))]
 
 
 def _runs_here(question: Question, *, named: bool) -> bool:

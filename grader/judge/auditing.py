@@ -1,21 +1,26 @@
 """Prove a question: right passes, wrong does not, and every wrong idea is called by its name.
 
 Every program goes through every check, needs or no needs, so that what each check can tell is
-known; what a grade would have skipped is worked out afterwards.
+known; what a grade would have skipped is worked out afterwards.  What else the proof consists of
+is in `grader.judge.proof`, a file each.
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from grader.checks import run_check
 from grader.checks.bench import BankFault, Bench
 from grader.checks.tally import Stopped
+from grader.judge.proof import hints, margins, matrix, trivial, twins, wording
+from grader.judge.proof.subjects import FINE, Subject, subjects
 from grader.judge.stage import Stage
-from grader.model.audit import AuditReport, AuditRow, Cell
+from grader.model.audit import AuditReport, AuditRow, CheckFacts, Remark, Trivial, Twins
 from grader.model.report import CheckResult
 from grader.model.verdict import Verdict
 
@@ -23,23 +28,30 @@ if TYPE_CHECKING:
     from grader.model.question import Question
     from grader.model.spec import AnyCheck
 
-FINE = {Verdict.PASS, Verdict.INCONCLUSIVE, Verdict.SKIPPED}
+__all__ = ["FINE", "as_graded", "audit"]
+
+Progress = Callable[[str], None]
+SLOW_SHARE = 0.4  # of an audit's CPU time: a check that takes more is worth a note
+SLOW_SECONDS = 1.0  # and takes this long: shares of nothing mean nothing
 
 
 @dataclass(slots=True)
-class _Subject:
-    """One program under audit, and what the seeds have shown of it."""
+class _Findings:
+    """What the seeds have shown so far."""
 
-    name: str
-    sources: Sequence[bytes]
-    misconception: str | None = None
-    results: list[Mapping[str, CheckResult]] = field(default_factory=list)
-    graded: list[Sequence[CheckResult]] = field(default_factory=list)
-    named: list[tuple[str, ...]] = field(default_factory=list)
+    rights: defaultdict[str, list[float]] = field(default_factory=lambda: defaultdict(list))
+    wrongs: defaultdict[str, list[tuple[float, str]]] = field(
+        default_factory=lambda: defaultdict(list)
+    )
+    spent: defaultdict[str, float] = field(default_factory=lambda: defaultdict(float))
+    trivial: list[Trivial] = field(default_factory=list)
+    twins: list[Twins] = field(default_factory=list)
+    remarks: list[Remark] = field(default_factory=list)
+    problems: list[str] = field(default_factory=list)
 
 
 def audit(
-    question: Question, *, seeds: Sequence[int], progress: Callable[[str], None] | None = None
+    question: Question, *, seeds: Sequence[int], progress: Progress | None = None
 ) -> AuditReport:
     """Audit one question.
 
@@ -49,22 +61,31 @@ def audit(
         progress: is told what is being done, for people who wait.
     """
     began = time.perf_counter()
-    subjects = _subjects(question)
-    problems: list[str] = []
-    with Stage(question) as stage:
-        for number, seed in enumerate(seeds):
-            for subject in subjects:
-                if progress is not None:
-                    progress(f"{question.id}: seed {number + 1} of {len(seeds)}, {subject.name}")
-                fault = _examine(stage, subject, seed)
-                if fault is not None:
-                    problems.append(f"seed {seed}, {subject.name}: {fault}")
-                    break
-            if problems:
-                break
-    rows = tuple(_row(question, s) for s in subjects if s.results)
-    if not problems:
-        problems = [*_problems(question, subjects), *_idle(question, rows)]
+    tell = progress or (lambda _: None)
+    programs = subjects(question)
+    found = _Findings()
+    try:
+        with Stage(question) as stage:
+            _through_all_checks(stage, programs, seeds, found, tell)
+            if not found.problems:
+                _beyond_the_matrix(stage, programs, seeds, found, tell)
+    except BankFault as fault:
+        found.problems.append(str(fault))
+    rows = tuple(matrix.row(question, s, seeds) for s in programs if s.results)
+    facts = tuple(_facts(question, check, rows, found) for check in question.spec.checks)
+    if not found.problems:
+        found.problems += [
+            *matrix.problems(question, programs, found.twins),
+            *matrix.idle(question, rows),
+            *trivial.problems(found.trivial),
+        ]
+        found.remarks += [
+            *matrix.never_first(question, rows),
+            *matrix.flaky(rows),
+            *margins.remarks([(f.id, f.margin) for f in facts if f.margin is not None]),
+            *trivial.remarks(question, found.trivial),
+            *hints.remarks(question),
+        ]
     return AuditReport(
         question=question.id,
         title=question.spec.title,
@@ -72,45 +93,107 @@ def audit(
         seconds=time.perf_counter() - began,
         checks=tuple(c.id for c in question.spec.checks),
         rows=rows,
-        problems=tuple(problems),
-        remarks=tuple(_remarks(question)),
+        problems=tuple(found.problems),
+        remarks=tuple(found.remarks),
+        notes=tuple(_notes(question, facts, found)),
+        facts=facts,
+        trivial=tuple(found.trivial),
+        twins=tuple(found.twins),
     )
 
 
-def _subjects(question: Question) -> list[_Subject]:
-    subjects = [
-        _Subject("reference", [question.reference]),
-        _Subject("starter", [question.starter]),
-    ]
-    for name, sources in question.variants.items():
-        for i, source in enumerate(sources):
-            label = name if i == 0 else f"{name} ({i + 1})"
-            subjects.append(_Subject(label, [question.reference, source], name))
-    return subjects
+def _through_all_checks(
+    stage: Stage,
+    programs: Sequence[Subject],
+    seeds: Sequence[int],
+    found: _Findings,
+    tell: Progress,
+) -> None:
+    """Put every program through every check on every seed, until the bank itself fails."""
+    for number, seed in enumerate(seeds):
+        for subject in programs:
+            tell(f"{stage.question.id}: seed {number + 1} of {len(seeds)}, {subject.name}")
+            try:
+                _examine(stage, subject, seed, found)
+            except BankFault as fault:
+                found.problems.append(f"seed {seed}, {subject.name}: {fault}")
+                return
 
 
-def _examine(stage: Stage, subject: _Subject, seed: int) -> str | None:
-    """Put a program through every check on one seed; return what stopped the audit, if anything."""
+def _examine(stage: Stage, subject: Subject, seed: int, found: _Findings) -> None:
+    """Put a program through every check on one seed, and have it named."""
     import numpy as np
 
     from grader.judge.diagnosis import diagnose
 
     question = stage.question
-    try:
-        bench = stage.bench(f"subject {subject.name}", subject.sources, seed)
-        with np.errstate(all="ignore"):
-            results = {c.id: _result(bench, c, subject) for c in question.spec.checks}
-            graded = as_graded(question, results)
+    bench = stage.bench(f"subject {subject.name}", subject.sources, seed)
+    with np.errstate(all="ignore"):
+        results = {}
+        for check in question.spec.checks:
+            with _clocked(bench, check.id, found):
+                results[check.id] = _result(bench, check, subject)
+        graded = as_graded(question, results)
+        with _clocked(bench, "", found):
             named = diagnose(bench, graded)
-    except BankFault as fault:
-        return str(fault)
+        _measure(bench, subject, results, found)
     subject.results.append(results)
     subject.graded.append(graded)
     subject.named.append(tuple(sorted(n.id for n in named)))
-    return None
 
 
-def _result(bench: Bench, check: AnyCheck, subject: _Subject) -> CheckResult:
+def _measure(
+    bench: Bench, subject: Subject, results: Mapping[str, CheckResult], found: _Findings
+) -> None:
+    """Hold a program against the tolerance of every check that has one."""
+    for check in bench.question.spec.checks:
+        verdict = results[check.id].verdict
+        if not margins.has_tolerance(check):
+            continue
+        if subject.name == "reference":
+            if verdict is Verdict.PASS:
+                found.rights[check.id].append(margins.right(bench, check))
+        elif verdict is Verdict.FAIL:
+            found.wrongs[check.id].append((margins.wrong(bench, check), subject.name))
+
+
+def _beyond_the_matrix(
+    stage: Stage,
+    programs: Sequence[Subject],
+    seeds: Sequence[int],
+    found: _Findings,
+    tell: Progress,
+) -> None:
+    """What one seed is enough for: trivial answers, twins, the wording."""
+    import numpy as np
+
+    question, seed = stage.question, seeds[-1]
+    tell(f"{question.id}: trivial answers")
+    found.trivial = trivial.try_answers(stage, seed)
+    for one, other in twins.pairs([(s.misconception, s.named) for s in programs]):
+        tell(f"{question.id}: a case to tell {one} from {other}")
+        found.twins.append(twins.tell_apart(stage, one, other))
+    tell(f"{question.id}: the wording")
+    bench = stage.bench("subject reference", [question.reference], seed)
+    with np.errstate(all="ignore"):
+        found.remarks += wording.remarks(question, bench)
+
+
+@contextmanager
+def _clocked(bench: Bench, name: str, found: _Findings) -> Iterator[None]:
+    """Count the CPU time that both workers spend meanwhile."""
+    workers = (bench.submission.worker, bench.reference.worker)
+    before = [w.cpu_nanoseconds() for w in workers]
+    try:
+        yield
+    finally:
+        for worker, was in zip(workers, before, strict=True):
+            now = worker.cpu_nanoseconds()
+            if was is not None and now is not None:  # else it ended, or there is no such clock
+                found.spent[name] += (now - was) / 1e9
+
+
+def _result(bench: Bench, check: AnyCheck, subject: Subject) -> CheckResult:
     # Timing wrong answers proves nothing and takes long; the reference's own time does.
     if check.kind == "performance" and subject.name != "reference":
         return CheckResult(check.id, check.kind, Verdict.SKIPPED, "not run", stretch=check.stretch)
@@ -138,83 +221,43 @@ def as_graded(question: Question, results: Mapping[str, CheckResult]) -> tuple[C
     return tuple(graded.values())
 
 
-def _row(question: Question, subject: _Subject) -> AuditRow:
-    expected = _expected(question, subject)
-    always = set(subject.named[0])
-    for named in subject.named:
-        always &= set(named)
-    return AuditRow(
-        name=subject.name,
-        misconception=subject.misconception,
-        cells={c.id: _cell(subject, i, c.id) for i, c in enumerate(question.spec.checks)},
-        named=tuple(sorted(always)),
-        named_well=sum(set(named) == expected for named in subject.named),
-        seeds=len(subject.named),
+def _facts(
+    question: Question, check: AnyCheck, rows: Sequence[AuditRow], found: _Findings
+) -> CheckFacts:
+    total = sum(found.spent.values())
+    seconds = found.spent.get(check.id) if total else None
+    measured = check.id in found.rights
+    return CheckFacts(
+        id=check.id,
+        kind=check.kind,
+        stretch=check.stretch,
+        stops=matrix.stops(rows, check.id),
+        first=matrix.first(question, rows, check.id),
+        seconds=seconds,
+        share=None if seconds is None else seconds / total,
+        margin=margins.margin(found.rights[check.id], found.wrongs[check.id]) if measured else None,
+        lets_through=tuple(t.name for t in found.trivial if t.made and check.id in t.passes),
     )
 
 
-def _expected(question: Question, subject: _Subject) -> set[str]:
-    if subject.misconception is not None:
-        return {subject.misconception}
-    return set(question.spec.starter) if subject.name == "starter" else set()
-
-
-def _cell(subject: _Subject, index: int, check: str) -> Cell:
-    if all(r[check].verdict is Verdict.SKIPPED for r in subject.results):
-        return Cell.NOT_RUN
-    kinds = set()
-    for results, graded in zip(subject.results, subject.graded, strict=True):
-        if results[check].verdict in FINE:
-            kinds.add(Cell.PASSES)
-        elif graded[index].verdict is Verdict.SKIPPED:
-            kinds.add(Cell.WOULD_KILL)
-        else:
-            kinds.add(Cell.KILLS)
-    return kinds.pop() if len(kinds) == 1 else Cell.VARIES
-
-
-def _problems(question: Question, subjects: Sequence[_Subject]) -> list[str]:
-    problems: list[str] = []
-    for subject in subjects:
-        for i, results in enumerate(subject.results):
-            bad = [r for r in results.values() if r.verdict not in FINE and not r.stretch]
-            if subject.name == "reference":
-                problems += [f"the reference does not pass {r.id}: {r.message}" for r in bad]
-            elif not bad:
-                problems.append(f"{subject.name} passes every check on seed number {i + 1}")
-            if subject.misconception is not None:
-                killers = question.spec.misconceptions[subject.misconception].killers
-                graded = {r.id: r for r in subject.graded[i]}
-                problems += [
-                    f"{subject.name} is said to be killed by {killer}, "
-                    f"which says {graded[killer].verdict} on seed number {i + 1}"
-                    for killer in killers
-                    if graded[killer].verdict in FINE
-                ]
-        expected = _expected(question, subject)
-        if subject.name == "starter" and not expected:
-            continue  # the spec does not say what the starter holds
-        for i, named in enumerate(subject.named):
-            if set(named) != expected:
-                found = ", ".join(named) or "nothing"
-                wanted = ", ".join(sorted(expected)) or "nothing"
-                problems.append(
-                    f"{subject.name} is diagnosed as {found} on seed number {i + 1}, "
-                    f"expected {wanted}"
-                )
-    return list(dict.fromkeys(problems))
-
-
-def _idle(question: Question, rows: Sequence[AuditRow]) -> list[str]:
-    """Checks that decide and kill nothing: they cost time and prove nothing."""
-    kills = {Cell.KILLS, Cell.WOULD_KILL, Cell.VARIES}
-    return [
-        f"the check {check.id} kills no variant: it is idle, or a misconception is missing"
-        for check in question.spec.checks
-        if not check.stretch and not any(row.cells[check.id] in kills for row in rows)
+def _notes(question: Question, facts: Sequence[CheckFacts], found: _Findings) -> list[str]:
+    notes = [
+        f"{c.id} was run on the reference only"
+        for c in question.spec.checks
+        if c.kind == "performance"
     ]
-
-
-def _remarks(question: Question) -> list[str]:
-    timed = [c.id for c in question.spec.checks if c.kind == "performance"]
-    return [f"{name} was run on the reference only" for name in timed]
+    notes += [
+        f"{f.id} takes {f.share:.0%} of the audit's CPU time, {f.seconds:.1f} s"
+        for f in facts
+        if f.share is not None
+        and f.seconds is not None
+        and f.share > SLOW_SHARE
+        and f.seconds > SLOW_SECONDS
+    ]
+    unmade = [t.name for t in found.trivial if not t.made]
+    if unmade:
+        notes.append(
+            f"the trivial answers {', '.join(unmade)} could not be made: what is checked is not "
+            "what the functions return"
+        )
+    return notes

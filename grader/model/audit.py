@@ -1,10 +1,16 @@
-"""What an audit of a question found: which check kills which variant, and how each is named."""
+"""What an audit of a question found: the proof, part by part, as plain frozen data.
+
+A *problem* is a fault of the question, and the audit fails.  A *remark* says what would make the
+question better and fails a strict audit only.  A *note* says what was left out, or takes long.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
+
+AUDIT_FORMAT = 2
 
 
 class Cell(StrEnum):
@@ -27,6 +33,71 @@ class AuditRow:
     named: tuple[str, ...]  # misconceptions that diagnosis named on every seed
     named_well: int  # seeds on which it named exactly what it should
     seeds: int
+    claimed: tuple[str, ...] = ()  # checks that the spec says kill it
+    passing: Mapping[str, tuple[int, ...]] = field(default_factory=dict)  # VARIES: seeds it passes
+
+
+@dataclass(frozen=True, slots=True)
+class Margin:
+    """How far the tolerance of a check is from right and from wrong, in orders of magnitude.
+
+    0 is the tolerance itself, -3 a thousandth of it, and 4 ten thousand times it.
+    """
+
+    right: float | None  # the worst right program; None when none deviates at all
+    wrong: float | None  # the closest wrong one that it stops by its values; None without any
+    closest: str = ""  # which that is
+
+    @property
+    def gap(self) -> float | None:
+        """Orders of magnitude between right and wrong; None where one of them is not near."""
+        return None if self.right is None or self.wrong is None else self.wrong - self.right
+
+
+@dataclass(frozen=True, slots=True)
+class CheckFacts:
+    """What is known of one check when everything has been through it."""
+
+    id: str
+    kind: str
+    stretch: bool
+    stops: int  # wrong programs that it does not pass on every seed, needs or no needs
+    first: int  # those of them that no check before it stops
+    seconds: float | None = None  # CPU time of the workers; None where there is no such clock
+    share: float | None = None  # of the whole audit's
+    margin: Margin | None = None  # None: it allows no deviation, or counts something
+    lets_through: tuple[str, ...] = ()  # trivial answers that pass it
+
+
+@dataclass(frozen=True, slots=True)
+class Trivial:
+    """An answer that takes no thought, and the checks that it passes."""
+
+    name: str  # "zeros", "first-call"
+    about: str  # "returns zeros of the right shape"
+    passes: tuple[str, ...]
+    accepted: bool  # every check that decides lets it through
+    made: bool = True  # False: it computes what the reference does, so it says nothing
+
+
+@dataclass(frozen=True, slots=True)
+class Twins:
+    """Two misconceptions that compute the same on every case."""
+
+    one: str
+    other: str
+    case: tuple[str, ...] = ()  # lines of YAML of a case that tells them apart; empty: none found
+    tried: int = 0  # random cases that were tried
+    run: str = "main"  # of which the results differ on that case
+
+
+@dataclass(frozen=True, slots=True)
+class Remark:
+    """What would make the question better."""
+
+    about: str  # idle, flaky, tolerance, trivial, wording, hints
+    text: str
+    add: str = ""  # a sentence that the question may add, where one is missing
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +111,12 @@ class AuditReport:
     checks: tuple[str, ...]
     rows: tuple[AuditRow, ...]
     problems: tuple[str, ...]
-    remarks: tuple[str, ...] = ()  # what was left out, and why
+    remarks: tuple[Remark, ...] = ()
+    notes: tuple[str, ...] = ()  # what was left out, and what takes long
+    facts: tuple[CheckFacts, ...] = ()  # of every check, in order
+    trivial: tuple[Trivial, ...] = ()
+    twins: tuple[Twins, ...] = ()
+    format: int = AUDIT_FORMAT
 
     @property
     def ok(self) -> bool:

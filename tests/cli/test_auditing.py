@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -10,6 +11,7 @@ from types import ModuleType
 import pytest
 
 import grader.judge
+from grader.cli.waiting import waiting
 from grader.model.question import Question
 from tests.cli.conftest import Drill
 
@@ -21,6 +23,7 @@ class Audited:
     question: str
     ok: bool
     seeds: int
+    remarks: tuple[str, ...] = ()
 
 
 def audit(
@@ -29,15 +32,18 @@ def audit(
     """Find fault with one of the questions."""
     assert progress is not None
     progress("reference")
-    return Audited(question.id, question.id != "halve-well", len(seeds))
+    remarks = ("could be better",) if len(seeds) == 2 else ()
+    return Audited(question.id, question.id != "halve-well", len(seeds), remarks)
 
 
 @pytest.fixture(autouse=True)
 def _stand_in(monkeypatch: pytest.MonkeyPatch) -> None:
     reports = ModuleType("grader.reports.audit")
     reports.render_audit = lambda report, width: f"{report.question} in {width} columns"  # type: ignore[attr-defined]
-    reports.to_json = lambda report: {"question": report.question, "seeds": report.seeds}  # type: ignore[attr-defined]
+    plain = ModuleType("grader.reports.audit_json")
+    plain.to_json = lambda report: {"question": report.question, "seeds": report.seeds}  # type: ignore[attr-defined]
     monkeypatch.setitem(sys.modules, "grader.reports.audit", reports)
+    monkeypatch.setitem(sys.modules, "grader.reports.audit_json", plain)
     monkeypatch.setattr(grader.judge, "audit", audit, raising=False)
     monkeypatch.setattr("grader.cli.grading.torch_installed", lambda: False)
 
@@ -80,3 +86,60 @@ def test_a_broken_question_does_not_hide_the_others(drill: Drill) -> None:
 
 def test_an_unknown_question_is_a_usage_error(drill: Drill) -> None:
     assert drill("bank", "audit", "double-troubel").status == 2
+
+
+def test_a_remark_fails_a_strict_audit_only(drill: Drill) -> None:
+    assert drill("bank", "audit", "double-trouble", "--seeds", "2").status == 0
+    ended = drill("bank", "audit", "double-trouble", "--seeds", "2", "--strict")
+    assert ended.status == 3
+    assert "because of --strict" in ended.err
+    data = drill("bank", "audit", "double-trouble", "--seeds", "2", "--strict", "--json").data
+    assert (data["format"], data["ok"], data["strict"]) == (2, False, True)
+    assert drill("bank", "audit", "double-trouble", "--seeds", "1", "--strict").status == 0
+
+
+def test_nothing_is_said_about_progress_where_nobody_waits(drill: Drill) -> None:
+    assert drill("bank", "audit", "double-trouble").err == ""
+
+
+def test_ctrl_c_ends_an_audit_with_130(drill: Drill, monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupted(*_: object, **__: object) -> Audited:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(grader.judge, "audit", interrupted)
+    ended = drill("bank", "audit", "double-trouble")
+    assert (ended.status, ended.out) == (130, "")
+    assert "interrupted" in ended.err
+
+
+class Terminal(io.StringIO):
+    """Paper that is taken for a terminal."""
+
+    def isatty(self) -> bool:
+        return True
+
+
+@pytest.mark.parametrize(("term", "stays"), [("xterm", False), ("dumb", True)])
+def test_a_person_sees_where_it_is(monkeypatch: pytest.MonkeyPatch, term: str, stays: bool) -> None:
+    paper = Terminal()
+    monkeypatch.setattr(sys, "stderr", paper)
+    monkeypatch.setenv("TERM", term)
+    with waiting() as tell:
+        tell("a question: seed 1 of 3, the [reference]")
+    assert ("\x1b[2K" in paper.getvalue()) is not stays  # the line is taken back
+    assert "the [reference]" in paper.getvalue()
+
+
+def test_the_line_is_taken_back_after_a_fault_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    paper = Terminal()
+    monkeypatch.setattr(sys, "stderr", paper)
+    monkeypatch.setenv("TERM", "xterm")
+
+    def wait() -> None:
+        with waiting() as tell:
+            tell("a question")
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        wait()
+    assert paper.getvalue().endswith("\x1b[1A\x1b[2K")

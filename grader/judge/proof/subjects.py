@@ -1,0 +1,46 @@
+"""The programs under audit, and what the seeds have shown of each."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from grader.model.report import CheckResult
+from grader.model.verdict import Verdict
+
+if TYPE_CHECKING:
+    from grader.model.question import Question
+
+FINE = {Verdict.PASS, Verdict.INCONCLUSIVE, Verdict.SKIPPED}
+
+
+@dataclass(slots=True)
+class Subject:
+    """One program; every list has one entry a seed."""
+
+    name: str
+    sources: Sequence[bytes]
+    misconception: str | None = None
+    results: list[Mapping[str, CheckResult]] = field(default_factory=list)
+    graded: list[Sequence[CheckResult]] = field(default_factory=list)
+    named: list[tuple[str, ...]] = field(default_factory=list)
+
+    def expected(self, question: Question) -> set[str]:
+        """The misconceptions that diagnosis should name."""
+        if self.misconception is not None:
+            return {self.misconception}
+        return set(question.spec.starter) if self.name == "starter" else set()
+
+
+def subjects(question: Question) -> list[Subject]:
+    """The reference, the starter, and every face of every misconception."""
+    found = [
+        Subject("reference", [question.reference]),
+        Subject("starter", [question.starter]),
+    ]
+    for name, sources in question.variants.items():
+        for i, source in enumerate(sources):
+            label = name if i == 0 else f"{name} ({i + 1})"
+            found.append(Subject(label, [question.reference, source], name))
+    return found
