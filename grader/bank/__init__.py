@@ -1,10 +1,10 @@
-"""F1: from a folder of YAML and Python files to a `Question`, or to an error that says where."""
+"""F1: YAML and Python, in a folder, a file or an archive, to a `Question` or a list of faults."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from grader.bank.locate import banks, closest, headers
+from grader.bank.locate import banks, closest, find, headers, holds, names
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -12,16 +12,16 @@ if TYPE_CHECKING:
 
     from grader.model.question import Question
 
-__all__ = ["banks", "closest", "headers", "load"]
+__all__ = ["banks", "closest", "find", "headers", "holds", "load", "names"]
 
 
-def load(banks: Sequence[Path], question_id: str) -> Question:
-    """Load one question.
+def load(banks: Sequence[Path], asked: str) -> Question:
+    """Load one question, asked for as `ID` or as `BANK/ID`.
 
     Raises:
-        UsageError: no bank has the id; the nearest is suggested.
+        UsageError: no bank has it, the nearest is suggested; or two have it, both are named.
         BankError: the question is there and broken; every fault with file:line:column.
     """
     from grader.bank.loading import load as load_question  # YAML and pydantic only when needed
 
-    return load_question(banks, question_id)
+    return load_question(banks, asked)

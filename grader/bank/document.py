@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterable
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any
 
 import yaml
 from yaml.reader import Reader
@@ -20,6 +21,7 @@ _NESTED = {f"tag:yaml.org,2002:{name}" for name in ("map", "seq")}
 _ENDLESS = "expected a question, found a file that repeats or nests itself without end"
 
 Keys = tuple[str | int, ...]
+Problem = tuple[int, int, str]  # 1-based line and column, and what is wrong there
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,33 +32,49 @@ class Document:
     data: dict[str, Any]
     values: dict[Keys, tuple[int, int]]  # 1-based line and column of the value
     keys: dict[Keys, tuple[int, int]]  # of the key itself, where there is one
+    styles: dict[Keys, str] = field(default_factory=dict)  # of block scalars: | or >
+    problems: tuple[Problem, ...] = ()  # what YAML allows and a spec does not
 
-    def where(self, at: Keys, *, key: bool = False) -> str:
-        """`file:line:column` of a value (or of its key), or of the nearest thing around it."""
+    def place(self, at: Keys, *, key: bool = False) -> tuple[int, int]:
+        """Line and column of a value (or of its key), or of the nearest thing around it."""
         places = (self.keys, self.values) if key else (self.values, self.keys)
         while at:
             for place in places:
                 if at in place:
-                    line, column = place[at]
-                    return f"{self.path}:{line}:{column}"
+                    return place[at]
             at = at[:-1]
-        return f"{self.path}:1:1"
+        return 1, 1
+
+    def where(self, at: Keys, *, key: bool = False) -> str:
+        """`file:line:column` of a value (or of its key), or of the nearest thing around it."""
+        line, column = self.place(at, key=key)
+        return f"{self.path}:{line}:{column}"
+
+    def first_line(self, at: Keys) -> int:
+        """The line on which a text begins: below the mark of a block, else where it stands."""
+        return self.place(at)[0] + (1 if at in self.styles else 0)
+
+    def complaint(self, problems: Iterable[Problem]) -> BankError:
+        """Everything that is wrong with the file, in its order, each with its place."""
+        found = tuple(
+            dict.fromkeys(
+                one_line(f"{self.path}:{line}:{column}: {text}")
+                for line, column, text in sorted(problems, key=lambda p: p[:2])
+            )
+        )
+        return BankError(found[0], problems=found)
 
 
-def read(path: Path) -> Document:
-    """Read a YAML file.
+def parse(raw: bytes, path: Path) -> Document:
+    """Read the bytes of a YAML file that goes by a path.
+
+    What YAML allows and a spec does not (a key twice, tags) is in `problems` of the document.
 
     Raises:
-        BankError: it cannot be read, is not YAML, is not a mapping, or repeats a key.
+        BankError: it is not YAML, or not a mapping.
     """
-    try:
-        raw = path.read_bytes()
-    except OSError as error:
-        raise BankError(
-            f"{path}: expected a file that can be read, found {error.strerror}"
-        ) from None
     if len(raw) > MAX_BYTES:
-        raise BankError(f"{path}: expected at most {MAX_BYTES:,} bytes, found {len(raw):,}")
+        raise BankError(f"{path}:1:1: expected at most {MAX_BYTES:,} bytes, found {len(raw):,}")
     try:
         text = raw.decode("utf-8-sig")
     except UnicodeDecodeError as error:
@@ -75,11 +93,11 @@ def read(path: Path) -> Document:
         root = yaml.compose(text, Loader=_LOADER)
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
-        place = f"{path}:{mark.line + 1}:{mark.column + 1}" if mark else str(path)
+        place = f"{path}:{mark.line + 1}:{mark.column + 1}" if mark else f"{path}:1:1"
         problem = " ".join(str(p) for p in (error.context, error.problem) if p)
         raise BankError(f"{place}: expected YAML, found a mistake in it: {problem}") from None
     except (yaml.YAMLError, RecursionError) as error:
-        raise BankError(f"{path}: expected YAML, found a mistake in it: {error}") from None
+        raise BankError(f"{path}:1:1: expected YAML, found a mistake in it: {error}") from None
     if not isinstance(root, yaml.MappingNode):
         found = (
             "nothing"
@@ -92,7 +110,8 @@ def read(path: Path) -> Document:
     builder = _Builder(path)
     data = builder.build(root, (), 0)
     assert isinstance(data, dict)
-    return Document(path, data, builder.values, builder.keys)
+    problems = tuple(builder.problems)
+    return Document(path, data, builder.values, builder.keys, builder.styles, problems)
 
 
 def _refuse_depth(text: str, path: Path) -> None:
@@ -116,6 +135,8 @@ class _Builder:
         self.path = path
         self.values: dict[Keys, tuple[int, int]] = {}
         self.keys: dict[Keys, tuple[int, int]] = {}
+        self.styles: dict[Keys, str] = {}
+        self.problems: list[Problem] = []
         self.nodes = 0
         self.scalars = yaml.SafeLoader("")
 
@@ -126,47 +147,58 @@ class _Builder:
             raise BankError(f"{self.path}:{place[0]}:{place[1]}: {_ENDLESS}")
         self.values[at] = place
         if node.tag not in (_PLAIN if isinstance(node, yaml.ScalarNode) else _NESTED):
-            self._refuse(node, "put a text in quotes")
+            return self._refuse(node, "put a text in quotes")
         if isinstance(node, yaml.MappingNode):
             return self._mapping(node, at, depth)
         if isinstance(node, yaml.SequenceNode):
             return [self.build(item, (*at, i), depth + 1) for i, item in enumerate(node.value)]
+        style = str(getattr(node, "style", ""))
+        if style in {"|", ">"}:
+            self.styles[at] = style
         try:
             return self.scalars.construct_object(node)
         except (yaml.YAMLError, ValueError, LookupError):
-            self._refuse(node, "it cannot be read as a number")
+            return self._refuse(node, "it cannot be read as a number")
 
-    def _refuse(self, node: yaml.Node, advice: str) -> NoReturn:
-        line, column = _place(node)
+    def _refuse(self, node: yaml.Node, advice: str) -> None:
         text = node.value if isinstance(node, yaml.ScalarNode) else ""
         found = (
             repr(text if len(text) <= 40 else text[:37] + "...") if text else f"the tag {node.tag}"
         )
-        raise BankError(
-            f"{self.path}:{line}:{column}: expected text, a number, true, false or null, "
-            f"found {found}; {advice}"
-        )
+        self._note(node, f"expected text, a number, true, false or null, found {found}; {advice}")
+
+    def _note(self, node: yaml.Node, text: str) -> None:
+        self.problems.append((*_place(node), text))
 
     def _mapping(self, node: yaml.MappingNode, at: Keys, depth: int) -> dict[str, Any]:
         data: dict[str, Any] = {}
         for key_node, value_node in node.value:
-            line, column = _place(key_node)
-            where = f"{self.path}:{line}:{column}"
             if not isinstance(key_node, yaml.ScalarNode):
-                raise BankError(f"{where}: expected a word as a key, found a list or a mapping")
+                self._note(key_node, "expected a word as a key, found a list or a mapping")
+                continue
             # A key is the word as written: `on`, `no` and `1` are not turned into something else.
             key = str(key_node.value)
             if key == "<<":
-                raise BankError(f"{where}: expected plain keys, found '<<'; in cases, use extends")
+                self._note(key_node, "expected plain keys, found '<<'; in cases, use extends")
+                continue
             if key in data:
                 first = self.keys[(*at, key)]
-                raise BankError(
-                    f"{where}: expected each key once, "
-                    f"found {key!r} again (first at line {first[0]})"
+                self._note(
+                    key_node,
+                    f"expected each key once, found {key!r} again (first at line {first[0]})",
                 )
-            self.keys[(*at, key)] = (line, column)
+                continue
+            self.keys[(*at, key)] = _place(key_node)
             data[key] = self.build(value_node, (*at, key), depth + 1)
         return data
+
+
+def dotted(at: Keys) -> str:
+    """`checks[1].at_most`."""
+    text = ""
+    for step in at:
+        text += f"[{step}]" if isinstance(step, int) else f".{step}" if text else str(step)
+    return text
 
 
 def one_line(text: str) -> str:

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import Any, get_args
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
 
 from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
-from grader.bank.document import Document, Keys, one_line
+from grader.bank.document import Document, Keys, Problem, dotted
+from grader.bank.gaps import Gaps, without
+from grader.bank.kinds import known, spec_with, written_in
 from grader.bank.locate import closest
 from grader.model import spec as model
-from grader.model.errors import BankError
+from grader.model.extension import CHECKS, names
 from grader.model.spec import Spec
 
 _EXPECTED = {
@@ -29,40 +33,45 @@ _EXPECTED = {
     "too_short": "at least one entry",
     "union_tag_not_found": "a mapping with the key 'kind'",
 }
-_KINDS: dict[str, type[BaseModel]] = {
-    str(get_args(kind.model_fields["kind"].annotation)[0]): kind
-    for kind in get_args(get_args(model.AnyCheck)[0])
-}
 
 
-def validate(doc: Document) -> Spec:
+def validate(doc: Document) -> tuple[Spec | None, list[Problem], Gaps]:
     """Turn a document into a spec.
 
-    Raises:
-        BankError: with every fault found, in the order of the file.
+    Returns:
+        The spec, without the parts that are wrong where there are some (None where nothing can be
+        said without them); what is wrong; and what was left out.
     """
+    problems = list(doc.problems)
+    kinds, unusable = known(written_in(doc.data))
+    model_of_spec = spec_with(kinds)
     try:
-        return Spec.model_validate(doc.data)
+        return model_of_spec.model_validate(doc.data), problems, Gaps()
     except ValidationError as error:
-        grouped: dict[Keys, list[ErrorDetails]] = {}
-        for detail in error.errors():
-            at = _keys(
-                detail["loc"], doc.data, names=detail["type"] in {"missing", "extra_forbidden"}
-            )
-            grouped.setdefault(at, []).append(detail)
-        # Where one branch of a union got further than another, the other has nothing to add.
-        deepest = {at for at in grouped if not any(o != at and o[: len(at)] == at for o in grouped)}
-        grouped = {at: group for at, group in grouped.items() if at in deepest}
-        found = sorted(
-            (_order(doc, at), _sentence(doc, at, group)) for at, group in grouped.items()
-        )
-        problems = tuple(one_line(text) for _, text in found)
-        raise BankError(problems[0], problems=problems) from None
+        told = {problem[:2] for problem in problems}
+        grouped = _grouped(error, doc)
+        words = _Words(doc, kinds, unusable)
+        for at, group in grouped.items():
+            line, column, text = words.problem(at, group)
+            if (line, column) not in told:
+                problems.append((line, column, text))
+    faulty = [(at, group[0]["type"]) for at, group in grouped.items()]
+    data, gaps = without(doc.data, faulty)
+    try:
+        return (None if data is None else model_of_spec.model_validate(data)), problems, gaps
+    except ValidationError:
+        return None, problems, gaps
 
 
-def _order(doc: Document, at: Keys) -> tuple[int, int]:
-    place = doc.where(at, key=True).rsplit(":", 2)
-    return int(place[1]), int(place[2])
+def _grouped(error: ValidationError, doc: Document) -> dict[Keys, list[ErrorDetails]]:
+    """The faults by place, those left out that only say that another branch did not match."""
+    grouped: dict[Keys, list[ErrorDetails]] = {}
+    for detail in error.errors():
+        at = _keys(detail["loc"], doc.data, names=detail["type"] in {"missing", "extra_forbidden"})
+        grouped.setdefault(at, []).append(detail)
+    # Where one branch of a union got further than another, the other has nothing to add.
+    deepest = {at for at in grouped if not any(o != at and o[: len(at)] == at for o in grouped)}
+    return {at: group for at, group in grouped.items() if at in deepest}
 
 
 def _keys(loc: tuple[int | str, ...], data: Any, *, names: bool) -> Keys:  # noqa: ANN401 parsed YAML
@@ -91,29 +100,82 @@ def _holds(here: Any, step: int | str) -> bool:  # noqa: ANN401 parsed YAML
     return isinstance(here, list) and step < len(here)
 
 
-def _sentence(doc: Document, at: Keys, group: list[ErrorDetails]) -> str:
-    kind = group[0]["type"]
-    name = dotted(at)
-    if kind == "missing":
-        whole = dotted(at[:-1]) or "the question"
-        return f"{doc.where(at[:-1])}: {whole}: expected the key {at[-1]!r}, found none"
-    if kind == "extra_forbidden":
-        known = _known_keys(at, doc.data)
-        near = closest(str(at[-1]), known)
-        hint = f"did you mean {near!r}?" if near else f"known keys: {', '.join(known)}"
-        whole = dotted(at[:-1]) or "the question"
-        return f"{doc.where(at, key=True)}: {whole}: found the unknown key {at[-1]!r}; {hint}"
-    if kind == "union_tag_invalid":
-        value = group[0]["input"].get("kind")
-        near = closest(str(value), _KINDS)
-        hint = f"; did you mean {near!r}?" if near else ""
-        kinds = ", ".join(_KINDS)
-        place = doc.where((*at, "kind"))
-        return f"{place}: {name}.kind: expected one of {kinds}, found {value!r}{hint}"
-    expected = " or ".join(dict.fromkeys(_expected(detail) for detail in group))
-    value = group[0]["input"]
-    advice = _advice(value, expected)
-    return f"{doc.where(at)}: {name}: expected {expected}, found {found(value)}{advice}"
+@dataclass(frozen=True, slots=True)
+class _Words:
+    """Puts the faults of one document into words."""
+
+    doc: Document
+    kinds: Mapping[str, type[model.Check]]
+    unusable: Mapping[str, str]  # extensions by the kind they should give
+
+    def problem(self, at: Keys, group: list[ErrorDetails]) -> Problem:
+        """What is wrong at a place."""
+        doc = self.doc
+        kind = group[0]["type"]
+        name = dotted(at)
+        if kind == "missing":
+            whole = dotted(at[:-1]) or "the question"
+            return *doc.place(at[:-1]), f"{whole}: expected the key {at[-1]!r}, found none"
+        if kind == "extra_forbidden":
+            known_keys = self._known_keys(at)
+            near = closest(str(at[-1]), known_keys)
+            hint = f"did you mean {near!r}?" if near else f"known keys: {', '.join(known_keys)}"
+            whole = dotted(at[:-1]) or "the question"
+            return *doc.place(at, key=True), f"{whole}: found the unknown key {at[-1]!r}; {hint}"
+        if kind == "union_tag_invalid":
+            return *doc.place((*at, "kind")), f"{name}.kind: {self._kind(group[0]['input'])}"
+        expected = " or ".join(dict.fromkeys(_expected(detail) for detail in group))
+        value = group[0]["input"]
+        advice = _advice(value, expected) or _near_literal(value, group)
+        return *doc.place(at), f"{name}: expected {expected}, found {found(value)}{advice}"
+
+    def _kind(self, check: Mapping[str, object]) -> str:
+        value = check.get("kind")
+        if isinstance(value, str) and value in self.unusable:
+            return self.unusable[value]
+        kinds = [*self.kinds, *names(CHECKS)]
+        listed = ", ".join(dict.fromkeys(kinds))
+        return f"expected one of {listed}, found {value!r}{_hint(value, kinds)}"
+
+    def _known_keys(self, at: Keys) -> list[str]:
+        """The keys allowed where an unknown one was found."""
+        match at:
+            case (_,):
+                return _fields(Spec)
+            case ("checks", int() as i, _):
+                kind = str(self.doc.data["checks"][i].get("kind"))
+                return _fields(self.kinds.get(kind, model.Check))
+            case ("checks", _, "show", _):
+                return _fields(model.Show)
+            case ("checks", _, "conserves", _, _):
+                return _fields(model.Conserved)
+            case ("misconceptions", _, _):
+                return _fields(model.Misconception)
+            case ("code", _):
+                return _fields(model.Code)
+            case ("survivors", _, _):
+                return _fields(model.Survivor)
+            case ("follow_ups", _, _):
+                return _fields(model.FollowUp)
+            case _:
+                return []
+
+
+def _hint(word: object, words: Iterable[str]) -> str:
+    near = closest(str(word), words)
+    return f"; did you mean {near!r}?" if near else ""
+
+
+def _near_literal(value: object, group: list[ErrorDetails]) -> str:
+    """The nearest of the words that are allowed, if any is near."""
+    if not isinstance(value, str):
+        return ""
+    words = [w for d in group if d["type"] == "literal_error" for w in _words(d)]
+    return _hint(value, words)
+
+
+def _words(detail: ErrorDetails) -> list[str]:
+    return re.findall(r"'([^']*)'", str(detail.get("ctx", {}).get("expected", "")))
 
 
 def _expected(detail: ErrorDetails) -> str:
@@ -171,33 +233,6 @@ def _advice(value: object, expected: str) -> str:
         )
         return f"; YAML reads a number only with the dot: {dotted_number}"
     return ""
-
-
-def dotted(at: Keys) -> str:
-    """`checks[1].at_most`."""
-    text = ""
-    for step in at:
-        text += f"[{step}]" if isinstance(step, int) else f".{step}" if text else str(step)
-    return text
-
-
-def _known_keys(at: Keys, data: dict[str, Any]) -> list[str]:
-    """The keys allowed where an unknown one was found."""
-    match at:
-        case (_,):
-            return _fields(Spec)
-        case ("checks", int() as i, _):
-            return _fields(_KINDS.get(str(data["checks"][i].get("kind")), model.Check))
-        case ("checks", _, "show", _):
-            return _fields(model.Show)
-        case ("checks", _, "conserves", _, _):
-            return _fields(model.Conserved)
-        case ("misconceptions", _, _):
-            return _fields(model.Misconception)
-        case ("follow_ups", _, _):
-            return _fields(model.FollowUp)
-        case _:
-            return []
 
 
 def _fields(part: type[BaseModel]) -> list[str]:

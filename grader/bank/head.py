@@ -10,19 +10,28 @@ from pathlib import Path
 
 import yaml
 
+from grader.bank.shelf import Shelf
+from grader.model.errors import BankError
 from grader.model.question import Header
 
 KEYS = ("title", "track", "level", "minutes", "uses")
 _LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
-def read_head(question_id: str, path: Path, bank: Path) -> Header:
-    """Read a spec's head; what is missing or unreadable is shown as such, never raised."""
+def read_head(question_id: str, files: Shelf, name: str, bank: Path, before: str = "") -> Header:
+    """Read a spec's head; what is missing or unreadable is shown as such, never raised.
+
+    Args:
+        question_id: the question's id.
+        files: of the bank.
+        name: of the spec.
+        bank: where the bank is.
+        before: the bank's name and a `/`, where another bank holds the id too.
+    """
     found: dict[str, str] = {}
     try:
-        with path.open("rb") as stream:
-            found = _scan(stream.read(4096)) or _scan(path.read_bytes(), whole=True)
-    except (OSError, yaml.YAMLError, UnicodeDecodeError):
+        found = _scan(files.read(name, 4096)) or _scan(files.read(name), whole=True)
+    except (OSError, yaml.YAMLError, UnicodeDecodeError, BankError):
         found = {}
     minutes = found.get("minutes", "")
     return Header(
@@ -32,6 +41,7 @@ def read_head(question_id: str, path: Path, bank: Path) -> Header:
         level=found.get("level", ""),
         minutes=int(minutes) if minutes.isdecimal() and len(minutes) < 10 else 0,
         bank=bank,
+        before=before,
         torch="torch" in found.get("uses", "").split(),
     )
 

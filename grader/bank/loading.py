@@ -2,96 +2,90 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
+from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from grader.bank import document, faults, steps
 from grader.bank.consistency import problems
-from grader.bank.locate import closest, ids, spec_paths
-from grader.model.errors import BankError, UsageError
+from grader.bank.locate import find
+from grader.bank.shelf import shelf
+from grader.bank.sources import Sources
+from grader.model.errors import BankError
 from grader.model.question import Question, Step
 
-MAX_SOURCE = 1 << 20
+if TYPE_CHECKING:
+    from grader.model.spec import Spec
 
 
-def load(banks: Sequence[Path], question_id: str) -> Question:
-    """Load one question from the first bank that has it.
+def load(banks: Sequence[Path], asked: str) -> Question:
+    """Load the question that is meant by `ID`, or by `BANK/ID`.
 
     Raises:
-        UsageError: no bank has it.
+        UsageError: no bank has it, or two have it and none is named.
         BankError: it is broken; `problems` lists every fault.
     """
-    for bank in banks:
-        path = spec_paths(bank).get(question_id)
-        if path is not None:
-            return load_file(bank, path)
-    known = ids(banks)
-    near = closest(question_id, known)
-    hint = f"did you mean {near}?" if near else "drill list shows them all"
-    raise UsageError(f"expected the id of a question, found {question_id!r}", hint)
+    return load_from(*find(banks, asked))
 
 
-def load_file(bank: Path, path: Path) -> Question:
-    """Load the question of one spec file."""
-    doc = document.read(path)
-    spec = faults.validate(doc)
-    found: list[str] = []
+def load_from(bank: Path, question_id: str) -> Question:
+    """Load a question of one bank that has it.
+
+    Raises:
+        BankError: it is broken; `problems` lists every fault.
+    """
+    files = shelf(bank)
+    name = files.specs()[question_id]
+    path = files.shown(name)
+    try:
+        raw = files.read(name, document.MAX_BYTES + 1)
+    except OSError as error:
+        raise BankError(
+            f"{path}: expected a file that can be read, found {error.strerror}"
+        ) from None
+    doc = document.parse(raw, path)
+    spec, found, gaps = faults.validate(doc)
+    if spec is None:
+        raise doc.complaint(found)
+    runs, unread = _runs(doc, spec, gaps.runs)
+    found += unread.values()
+    gaps = replace(gaps, runs=gaps.runs | {name for name, _ in unread})
+    programs = Sources(files, question_id, doc, spec)
+    question = Question(
+        id=question_id,
+        bank=bank,
+        spec=spec,
+        runs=runs,
+        starter=programs.starter(),
+        reference=programs.reference(),
+        driver=programs.driver(),
+        variants=programs.variants(),
+        spec_path=path,
+    )
+    found += programs.problems
+    found += [(*doc.place(at), text) for at, text in problems(question, gaps)]
+    if found:
+        raise doc.complaint(found)
+    return question
+
+
+def _runs(
+    doc: document.Document, spec: Spec, lost: Collection[str]
+) -> tuple[dict[str, tuple[Step, ...]], dict[tuple[str, int], document.Problem]]:
+    """The steps of every run, and those that cannot be read."""
     runs: dict[str, tuple[Step, ...]] = {}
+    unread: dict[tuple[str, int], document.Problem] = {}
     plain = isinstance(spec.run, list)
     for name, texts in spec.runs.items():
+        if name in lost:
+            continue
         parsed: list[Step] = []
         for i, text in enumerate(texts):
             try:
                 parsed.append(steps.parse(text))
             except steps.StepError as error:
                 at = ("run", i) if plain else ("run", name, i)
-                found.append(f"{doc.where(at)}: step {i + 1} of {name}: {error}")
+                unread[name, i] = (*doc.place(at), f"step {i + 1} of {name}: {error}")
         runs[name] = tuple(parsed)
-    home = bank / "drills" / path.stem
-    sources = _Sources(home, found)
-    starter, reference = sources.need("starter.py"), sources.need("reference.py")
-    driver = sources.need("driver.py") if (home / "driver.py").exists() else None
-    variants = {
-        name: tuple(
-            sources.need(f"misconceptions/{file}.py", doc.where(("misconceptions", name), key=True))
-            for file in (item.variants or [name.replace("-", "_")])
-        )
-        for name, item in spec.misconceptions.items()
-    }
-    question = Question(
-        id=path.stem,
-        bank=bank,
-        spec=spec,
-        runs=runs,
-        starter=starter,
-        reference=reference,
-        driver=driver,
-        variants=variants,
-        spec_path=path,
-    )
-    if not found:
-        found.extend(f"{doc.where(at)}: {text}" for at, text in problems(question))
-    found = list(dict.fromkeys(document.one_line(text) for text in found))
-    if found:
-        raise BankError(found[0], problems=tuple(found))
-    return question
-
-
-class _Sources:
-    """Reads the drill's files, noting those that are missing instead of stopping at the first."""
-
-    def __init__(self, home: Path, found: list[str]) -> None:
-        self.home = home
-        self.found = found
-
-    def need(self, name: str, where: str = "") -> bytes:
-        path = self.home / name
-        try:
-            data = path.read_bytes()
-        except OSError as error:
-            prefix = f"{where}: " if where else ""
-            self.found.append(f"{prefix}expected the file {path}, found: {error.strerror}")
-            return b""
-        if len(data) > MAX_SOURCE:
-            self.found.append(f"{path}: expected at most {MAX_SOURCE:,} bytes, found {len(data):,}")
-        return data
+    return runs, unread

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import difflib
 import os
+import re
+import shlex
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
+from grader.bank.shelf import ARCHIVES, SPECS, refusal, shelf
 from grader.model.errors import BankError, UsageError
 from grader.model.question import Header
 
@@ -33,97 +37,190 @@ def config_file() -> Path:
     return Path(base) / "drill" / "banks"
 
 
-def banks(explicit: Path | None = None) -> list[Path]:
-    """The banks to look in: `--bank` alone; else `DRILL_BANK`, the user's list, the built-in one.
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A path that should be a bank, and who says so."""
 
-    Raises:
-        UsageError: a bank that was asked for is not there.
-    """
+    path: Path
+    origin: str  # --bank, DRILL_BANK, the file with the list, or nothing: it comes with the program
+    hint: str = ""  # what to do when it is no bank
+
+
+def places(explicit: Path | None = None) -> list[Place]:
+    """Where to look for banks: `--bank` alone; else `DRILL_BANK`, the list, the built-in one."""
     if explicit is not None:
-        return [_bank(explicit, "--bank")]
+        return [Place(explicit, "--bank")]
     found = [
-        _bank(Path(part), "DRILL_BANK")
+        Place(Path(part), "DRILL_BANK")
         for part in os.environ.get("DRILL_BANK", "").split(os.pathsep)
         if part
     ]
     try:
-        lines = config_file().read_text(encoding="utf-8").splitlines()
+        text = config_file().read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError):
-        lines = []
-    for line in lines:
-        path = line.split("#", 1)[0].strip()
-        if path:
-            home = os.path.expanduser(path)  # noqa: PTH111 as above
-            found.append(_bank(Path(home), str(config_file())))
-    return [*dict.fromkeys([*found, builtin()])]
+        text = ""
+    for line in text.splitlines():
+        written = path_in(line)
+        if written:
+            hint = f"drill bank remove {shlex.quote(written)} takes it off the list"
+            found.append(Place(expanded(written), str(config_file()), hint))
+    return [*found, Place(builtin(), "")]
 
 
-def _bank(path: Path, origin: str) -> Path:
-    if not path.is_dir():
-        raise UsageError(
-            f"{origin}: expected a folder that holds questions/, found no folder at {path}"
-        )
-    if not (path / "questions").is_dir():
-        raise UsageError(f"{origin}: expected a folder that holds questions/, found none in {path}")
-    return path.resolve()
+def path_in(line: str) -> str:
+    """The path on a line of the list, without the remark behind a `#`; nothing where none is."""
+    before = re.split(r"(?:^|\s)#", line, maxsplit=1)[0]
+    return before.strip()
 
 
-def spec_paths(bank: Path) -> dict[str, Path]:
-    """The specs of a bank by id.
+def expanded(path: str) -> Path:
+    """A path as it is written in the list, `~` for the home folder."""
+    # Not Path.expanduser: where there is no home it raises, and this is not the place to fail.
+    return Path(os.path.expanduser(path))  # noqa: PTH111
+
+
+def banks(explicit: Path | None = None) -> list[Path]:
+    """The banks to look in, each once.
 
     Raises:
-        BankError: two files claim one id.
+        UsageError: one that was asked for is none.
+    """
+    return [*dict.fromkeys(_bank(place) for place in places(explicit))]
+
+
+def _bank(place: Place) -> Path:
+    if not place.origin:
+        return place.path
+    wrong = refusal(place.path)
+    if wrong:
+        raise UsageError(f"{place.origin}: {wrong}", place.hint)
+    return place.path.resolve()
+
+
+def names(banks: Sequence[Path]) -> dict[str, Path]:
+    """The name of every bank: that of its folder or file, `drill` for the one of the program.
+
+    Where two would have one name, the later gets a number: `mine`, `mine-2`.
     """
     found: dict[str, Path] = {}
-    folder = bank / "questions"
-    try:
-        entries = sorted(folder.iterdir())
-    except OSError as error:
-        raise BankError(
-            f"{folder}: expected a folder that can be read, found {error.strerror}"
-        ) from None
-    for path in entries:
-        if path.suffix in {".yaml", ".yml"} and not path.name.startswith("."):
-            if path.stem in found:
-                raise BankError(
-                    f"{path}: expected one file for the id {path.stem}, "
-                    f"found {found[path.stem].name} too",
-                    "rename or remove one of them",
-                )
-            found[path.stem] = path
+    for bank in banks:
+        name = wanted = "drill" if bank == builtin() else _stem(bank)
+        number = 1
+        while name in found or (name == "drill" and bank != builtin()):
+            number += 1
+            name = f"{wanted}-{number}"
+        found[name] = bank
     return found
 
 
+def _stem(bank: Path) -> str:
+    if bank.suffix == ".whl":
+        return bank.name.split("-", 1)[0]
+    return (bank.stem if bank.suffix in {*SPECS, *ARCHIVES} else bank.name) or "bank"
+
+
+def find(banks: Sequence[Path], asked: str) -> tuple[Path, str]:
+    """The bank and the id that are meant by `ID`, or by `BANK/ID`.
+
+    Raises:
+        UsageError: no bank holds it, or two do and none is named.
+        BankError: no bank holds it, and one cannot be read.
+    """
+    before, slash, question_id = asked.rpartition("/")
+    if slash:
+        named = names(banks)
+        if before not in named:
+            near = closest(before, named)
+            known = f"the banks are {', '.join(named)}"
+            raise UsageError(
+                f"expected the name of a bank before '/', found {before!r} in {asked!r}",
+                f"did you mean {near}/{question_id}?" if near else known,
+            )
+        banks = [named[before]]
+    holders: list[Path] = []
+    unread: BankError | None = None
+    for bank in banks:
+        try:
+            if question_id in shelf(bank).specs():
+                holders.append(bank)
+        except BankError as error:
+            unread = error
+    if len(holders) > 1:
+        ways = [f"{name}/{question_id}" for name, bank in names(banks).items() if bank in holders]
+        raise UsageError(
+            f"expected a question that one bank holds, found {question_id!r} in {len(holders)}",
+            f"say {' or '.join(ways)}",
+        )
+    if holders:
+        return holders[0], question_id
+    if unread is not None:
+        raise unread
+    near = closest(question_id, ids(banks))
+    hint = f"did you mean {near}?" if near else "drill list shows them all"
+    raise UsageError(f"expected the id of a question, found {asked!r}", hint)
+
+
+def holds(bank: Path, question_id: str) -> bool:
+    """Whether a path is a bank, and one that holds a question."""
+    try:
+        return not refusal(bank) and question_id in shelf(bank).specs()
+    except BankError:
+        return False
+
+
 def headers(banks: Sequence[Path]) -> list[Header]:
-    """The headers of all questions, by track and id; the first bank with an id wins.
+    """The headers of all questions, by track and id.
 
     A spec whose head cannot be read is listed with the title `(unreadable)`: a broken question must
-    not hide the others.
+    not hide the others.  What two banks hold is there twice, each with its bank's name.
     """
     from grader.bank.head import read_head
 
-    found: dict[str, Header] = {}
-    for bank in banks:
-        for question_id, path in spec_paths(bank).items():
-            if question_id not in found:
-                found[question_id] = read_head(question_id, path, bank)
-    return sorted(found.values(), key=lambda h: (h.track, h.id))
+    called = {bank: name for name, bank in names(banks).items()}
+    specs = [(bank, files, files.specs()) for bank, files in ((b, shelf(b)) for b in banks)]
+    twice = _twice(found for _, _, found in specs)
+    heads = [
+        read_head(
+            question_id, files, name, bank, f"{called[bank]}/" if question_id in twice else ""
+        )
+        for bank, files, found in specs
+        for question_id, name in found.items()
+    ]
+    return sorted(heads, key=lambda h: (h.track, h.id))
 
 
-def header(banks: Sequence[Path], question_id: str) -> Header | None:
-    """The header of one question, or None where no bank has it."""
+def header(banks: Sequence[Path], asked: str) -> Header:
+    """The header of one question.
+
+    Raises:
+        UsageError: it is not clear which one is meant.
+    """
     from grader.bank.head import read_head
 
-    for bank in banks:
-        path = spec_paths(bank).get(question_id)
-        if path is not None:
-            return read_head(question_id, path, bank)
-    return None
+    bank, question_id = find(banks, asked)
+    files = shelf(bank)
+    return read_head(question_id, files, files.specs()[question_id], bank)
 
 
 def ids(banks: Sequence[Path]) -> list[str]:
-    """All ids, without opening a file."""
-    return sorted({question_id for bank in banks for question_id in spec_paths(bank)})
+    """Every question as it can be typed, without opening one: ID, BANK/ID where two hold it."""
+    found = {name: shelf(bank).specs() for name, bank in names(banks).items()}
+    twice = _twice(found.values())
+    return sorted(
+        f"{name}/{question_id}" if question_id in twice else question_id
+        for name, specs in found.items()
+        for question_id in specs
+    )
+
+
+def _twice(found: Iterable[Mapping[str, str]]) -> set[str]:
+    """The ids that more than one bank holds."""
+    seen: set[str] = set()
+    twice: set[str] = set()
+    for specs in found:
+        twice |= seen & specs.keys()
+        seen |= specs.keys()
+    return twice
 
 
 def closest(word: str, words: Iterable[str]) -> str | None:

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from grader.cases.recipe import FLOATS, CaseRecipe, Recipe, shape_chain
+from grader.model import extension
 
 Array = np.ndarray[Any, np.dtype[Any]]
 ShapeOf = Callable[[str, Mapping[str, Any]], tuple[int, ...]]
@@ -84,37 +85,89 @@ def _array(
 
 
 def _values(recipe: Recipe, shape: tuple[int, ...], rng: np.random.Generator) -> Array:
+    name = recipe.generator or ""
+    if name == "array":
+        return np.asarray(recipe.literal, np.float64)
+    options = recipe.options or {}
+    if name in BUILT_IN:
+        return BUILT_IN[name](shape, options, rng)
+    return _extended(name, shape, options, rng)
+
+
+def _extended(
+    name: str, shape: tuple[int, ...], options: Mapping[str, Any], rng: np.random.Generator
+) -> Array:
+    """What a generator of an installed extension draws."""
+    try:
+        found = extension.generator(name)
+        if found is None:
+            raise DrawError(f"no generator is called {name!r}")
+        values = np.asarray(found.draw(shape, options, rng), np.float64)
+    except DrawError:
+        raise
+    except Exception as error:  # whatever somebody else's code raises
+        raise DrawError(f"the generator {name} raised {type(error).__name__}: {error}") from error
+    if values.shape != shape:
+        raise DrawError(
+            f"expected the generator {name} to give shape {shape}, found {values.shape}"
+        )
+    return values
+
+
+def _normal(shape: tuple[int, ...], _: Mapping[str, Any], rng: np.random.Generator) -> Array:
+    return np.asarray(rng.standard_normal(shape))
+
+
+def _uniform(shape: tuple[int, ...], given: Mapping[str, Any], rng: np.random.Generator) -> Array:
+    return np.asarray(rng.uniform(given.get("from", 0.0), given.get("to", 1.0), shape))
+
+
+def _integers(shape: tuple[int, ...], given: Mapping[str, Any], rng: np.random.Generator) -> Array:
+    return rng.integers(given["from"], given["to"], shape, endpoint=True).astype(np.float64)
+
+
+def _distinct(shape: tuple[int, ...], given: Mapping[str, Any], rng: np.random.Generator) -> Array:
     size = int(np.prod(shape, dtype=np.int64))
-    match recipe.generator:
-        case "array":
-            return np.asarray(recipe.literal, np.float64)
-        case "normal":
-            return np.asarray(rng.standard_normal(shape))
-        case "uniform":
-            return np.asarray(
-                rng.uniform(recipe.option("from", 0.0), recipe.option("to", 1.0), shape)
-            )
-        case "integers":
-            low, high = recipe.option("from"), recipe.option("to")
-            return rng.integers(low, high, shape, endpoint=True).astype(np.float64)
-        case "distinct":
-            gap = recipe.option("gap", 0.25)
-            return np.asarray(((rng.permutation(size) - (size - 1) / 2) * gap).reshape(shape))
-        case "zeros":
-            return np.zeros(shape)
-        case "ones":
-            return np.ones(shape)
-        case "full":
-            return np.full(shape, float(recipe.option("value")))
-        case "simplex":
-            raw = np.exp(rng.standard_normal(shape))
-            return np.asarray(raw / raw.sum(axis=-1, keepdims=True))
-        case "one_hot":
-            rows = np.zeros((size // max(shape[-1], 1), shape[-1]))
-            rows[np.arange(len(rows)), rng.integers(0, max(shape[-1], 1), len(rows))] = 1.0
-            return rows.reshape(shape)
-        case other:
-            raise DrawError(f"no generator is called {other!r}")
+    steps = (rng.permutation(size) - (size - 1) / 2) * given.get("gap", 0.25)
+    return np.asarray(steps.reshape(shape))
+
+
+def _zeros(shape: tuple[int, ...], _: Mapping[str, Any], __: np.random.Generator) -> Array:
+    return np.zeros(shape)
+
+
+def _ones(shape: tuple[int, ...], _: Mapping[str, Any], __: np.random.Generator) -> Array:
+    return np.ones(shape)
+
+
+def _full(shape: tuple[int, ...], given: Mapping[str, Any], _: np.random.Generator) -> Array:
+    return np.full(shape, float(given["value"]))
+
+
+def _simplex(shape: tuple[int, ...], _: Mapping[str, Any], rng: np.random.Generator) -> Array:
+    raw = np.exp(rng.standard_normal(shape))
+    return np.asarray(raw / raw.sum(axis=-1, keepdims=True))
+
+
+def _one_hot(shape: tuple[int, ...], _: Mapping[str, Any], rng: np.random.Generator) -> Array:
+    size, wide = int(np.prod(shape, dtype=np.int64)), max(shape[-1], 1)
+    rows = np.zeros((size // wide, shape[-1]))
+    rows[np.arange(len(rows)), rng.integers(0, wide, len(rows))] = 1.0
+    return rows.reshape(shape)
+
+
+Draw = Callable[[tuple[int, ...], Mapping[str, Any], np.random.Generator], Array]
+BUILT_IN: dict[str, Draw] = {
+    "normal": _normal,
+    "uniform": _uniform,
+    "integers": _integers,
+    "distinct": _distinct,
+    "zeros": _zeros,
+    "ones": _ones,
+    "full": _full,
+    "simplex": _simplex,
+    "one_hot": _one_hot,
+}
 
 
 def as_dtype(values: Array, dtype: str) -> Array:

@@ -5,10 +5,16 @@
 
 from __future__ import annotations
 
+import difflib
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+from grader.model import extension
+
+if TYPE_CHECKING:
+    from grader.model.extension import Generator
 
 GENERATORS = (
     "array", "normal", "uniform", "integers", "distinct",
@@ -85,23 +91,24 @@ def read_input(value: object) -> Recipe:
         return Recipe("array", literal=value)
     if not isinstance(value, dict):
         return Recipe(None, literal=value)
-    named = [key for key in value if key in GENERATORS]
-    if len(named) != 1:
-        found = ", ".join(map(str, value)) or "nothing"
-        raise RecipeError(
-            f"expected exactly one generator ({', '.join(GENERATORS)}), found {found}"
-        )
-    generator = str(named[0])
-    allowed = (generator, *OPTIONS.get(generator, ()), *MODIFIERS)
+    generator, extended = _generator(value)
+    taken = OPTIONS.get(generator, ()) if extended is None else extended.options
+    allowed = (generator, *taken, *MODIFIERS)
     for key in value:
         if key not in allowed:
+            hint = _near(key, allowed[1:])
             raise RecipeError(
-                f"{generator} takes {', '.join(allowed[1:])}, found the key {key!r}", str(key)
+                f"{generator} takes {', '.join(allowed[1:])}, found the key {key!r}{hint}",
+                str(key),
             )
     options = {str(k): v for k, v in value.items() if k not in {generator, "dtype", "layout"}}
     dtype = _one_of(value.get("dtype"), DTYPES, "dtype")
     layout = _one_of(value.get("layout"), LAYOUTS, "layout")
     _check_options(generator, options)
+    if extended is not None and extended.refuse is not None:
+        wrong = extended.refuse(options)
+        if wrong:
+            raise RecipeError(wrong, generator)
     if generator == "array":
         _rectangular(value["array"])
         recipe = Recipe("array", literal=value["array"], options=options)
@@ -111,6 +118,38 @@ def read_input(value: object) -> Recipe:
             _check_shape(shape, generator, options)
         recipe = Recipe(generator, shape=shape, like=like, options=options)
     return replace(recipe, dtype=dtype, layout=layout)
+
+
+def _generator(value: Mapping[str, Any]) -> tuple[str, Generator | None]:
+    """The generator that an input names, and what extends the program by it, if it is none of ours.
+
+    Raises:
+        RecipeError: there is not exactly one.
+    """
+    named = [key for key in value if key in GENERATORS]
+    if len(named) == 1:
+        return str(named[0]), None
+    words = [key for key in value if key not in (*MODIFIERS, *GENERATORS)]
+    if not named:
+        for key in words:
+            try:
+                found = extension.generator(str(key))
+            except extension.ExtensionError as error:
+                raise RecipeError(str(error), str(key)) from None
+            if found is not None:
+                return str(key), found
+    known = GENERATORS if named else (*GENERATORS, *extension.names(extension.INPUTS))
+    hint = next(filter(None, (_near(key, known) for key in words)), "") if not named else ""
+    found_keys = ", ".join(map(str, value)) or "nothing"
+    raise RecipeError(
+        f"expected exactly one generator ({', '.join(known)}), found {found_keys}{hint}"
+    )
+
+
+def _near(word: object, words: Sequence[str]) -> str:
+    """The nearest of some words, as a question; nothing where none is near."""
+    found = difflib.get_close_matches(str(word), words, n=1, cutoff=0.5)
+    return f"; did you mean {found[0]!r}?" if found else ""
 
 
 def _check_options(generator: str, options: Mapping[str, Any]) -> None:
@@ -150,7 +189,8 @@ def _is_number(value: object) -> bool:
 
 def _one_of(value: object, allowed: tuple[str, ...], key: str) -> str | None:
     if value is not None and value not in allowed:
-        raise RecipeError(f"expected one of {', '.join(allowed)}, found {value!r}", key)
+        hint = _near(value, allowed)
+        raise RecipeError(f"expected one of {', '.join(allowed)}, found {value!r}{hint}", key)
     return None if value is None else str(value)
 
 
@@ -218,11 +258,15 @@ def read_cases(
         frozen = written.get("frozen", [])
         if dtype not in FLOATS:
             faults.append(
-                ((name, "dtype"), f"expected one of {', '.join(FLOATS)}, found {dtype!r}")
+                (
+                    (name, "dtype"),
+                    f"expected one of {', '.join(FLOATS)}, found {dtype!r}{_near(dtype, FLOATS)}",
+                )
             )
         if layout not in LAYOUTS:
+            near = _near(layout, LAYOUTS)
             faults.append(
-                ((name, "layout"), f"expected one of {', '.join(LAYOUTS)}, found {layout!r}")
+                ((name, "layout"), f"expected one of {', '.join(LAYOUTS)}, found {layout!r}{near}")
             )
         if not isinstance(frozen, list) or any(
             not isinstance(n, str) or n not in inputs for n in frozen
@@ -262,6 +306,8 @@ def _extended(
         parent = cases[chain[-1]]["extends"]
         if not isinstance(parent, str) or parent not in cases or parent in chain:
             found = "itself" if parent in chain else repr(parent)
+            others = [case for case in cases if case not in chain]
+            found += "" if parent in chain else _near(parent, others)
             faults.append(
                 ((chain[-1], "extends"), f"expected the name of another case, found {found}")
             )

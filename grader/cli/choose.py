@@ -29,11 +29,17 @@ class Choice:
     question: Question
     workspace: Workspace | None
     implied: bool  # whether the id can be left out here
+    typed: str = ""  # ID, or BANK/ID
+
+    @property
+    def called(self) -> str:
+        """What names the question in a command: what was typed, else its id."""
+        return self.typed or self.question.id
 
     @property
     def argument(self) -> str:
         """What follows `drill hint`: nothing where the folder says it, else the id."""
-        return "" if self.implied else f" {self.question.id}"
+        return "" if self.implied else f" {self.called}"
 
 
 def choose(
@@ -57,21 +63,25 @@ def choose(
         UsageError: No drill is meant, or there is no such question.
         BankError: The question cannot be loaded.
     """
-    found = next(_candidates(question_id, journal, beside), None)
+    asked, named = asked_for(question_id, bank)
+    found = next(_candidates(asked, named, journal, beside), None)
     if question_id is None and found is None:
         raise UsageError(
             "no drill was started here or anywhere else, so it is not clear which one is meant",
             hint="drill list shows the questions; drill start ID starts one",
         )
-    implied = next(_candidates(None, journal, None), None)
-    name = question_id or (found.question if found else "")
-    marked = found.bank if found else None
+    implied = next(_candidates(None, None, journal, None), None)
+    name = asked or (found.question if found else "")
+    marked = named or (found.bank if found else None)
     if soon is not None:
-        soon(name, _banks(bank, marked))
+        soon(name, _banks(name, bank, marked))
     return Choice(
         load(name, bank=bank, marked=marked),
         found,
-        implied=implied is not None and implied.question == name,
+        implied=implied is not None
+        and implied.question == name
+        and (found is None or implied.bank == found.bank),
+        typed=question_id or "",
     )
 
 
@@ -79,15 +89,25 @@ def load(question_id: str, *, bank: Path | None, marked: Path | None = None) -> 
     """Return a question: from --bank, else from the bank it was started from, else from any."""
     from grader.bank import load as load_question
 
-    return load_question(_banks(bank, marked), question_id)
+    return load_question(_banks(question_id, bank, marked), question_id)
 
 
-def _banks(bank: Path | None, marked: Path | None) -> list[Path]:
-    from grader.bank import banks
+def asked_for(question_id: str | None, bank: Path | None) -> tuple[str | None, Path | None]:
+    """Return the id in what was typed and, where that was BANK/ID, the bank."""
+    if question_id is None or "/" not in question_id:
+        return question_id, None
+    from grader.bank import banks, find
 
-    if bank is None and marked is not None and (marked / "questions").is_dir():
-        known = banks(None)
-        return known if marked in known else banks(marked)
+    named, asked = find(banks(bank), question_id)
+    return asked, named
+
+
+def _banks(question_id: str, bank: Path | None, marked: Path | None) -> list[Path]:
+    """Return where to look: the bank of the drill's folder alone, as long as it has the drill."""
+    from grader.bank import banks, holds
+
+    if bank is None and marked is not None and holds(marked, question_id):
+        return [marked]
     return banks(bank)
 
 
@@ -98,7 +118,7 @@ def need_workspace(choice: Choice) -> Workspace:
         UsageError: It was never started, or its folder is gone.
     """
     if choice.workspace is None:
-        name = choice.question.id
+        name = choice.called
         raise UsageError(
             f"{name} was not started here, and no folder of it is known",
             hint=f"drill start {name} lays one down; drill grade {name} --file PATH grades any"
@@ -108,12 +128,21 @@ def need_workspace(choice: Choice) -> Workspace:
 
 
 def _candidates(
-    question_id: str | None, journal: Journal, beside: Path | None
+    question_id: str | None, named: Path | None, journal: Journal, beside: Path | None
 ) -> Iterator[Workspace]:
     """Yield the workspaces that may be meant, the likeliest first."""
     for found in _places(question_id, journal, beside):
-        if question_id is None or found.question == question_id:
+        if question_id is None or (
+            found.question == question_id and (named is None or _of_bank(found, named))
+        ):
             yield found
+
+
+def _of_bank(found: Workspace, named: Path) -> bool:
+    """Whether a folder is of a bank; where its own bank has moved, it may be of any."""
+    from grader.bank import holds
+
+    return found.bank == named or not holds(found.bank, found.question)
 
 
 def _places(question_id: str | None, journal: Journal, beside: Path | None) -> Iterator[Workspace]:

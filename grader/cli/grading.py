@@ -103,7 +103,7 @@ class Ahead:
             head = header(banks, question_id)
         except DrillError:
             return  # loading the question will say so
-        if head is not None and (not head.torch or torch_installed()):
+        if not head.torch or torch_installed():
             self.pair = Pair(torch=head.torch)
 
 
@@ -149,7 +149,7 @@ def _show(report: Report, choice: Choice, file: Path | None, journal: Journal) -
 
     name = choice.question.id
     tries = journal.read(lambda db: attempts.graded(db, name), 0)
-    which = "" if file is None and choice.implied else f" {name}"
+    which = "" if file is None and choice.implied else f" {choice.called}"
     where = "" if file is None else f" --file {shlex.quote(str(file))}"
     output.show(
         render_report(
@@ -171,7 +171,7 @@ def _next_steps(report: Report, choice: Choice, journal: Journal) -> list[str]:
         case Verdict.PASS:
             return [f"drill solution{choice.argument} to compare"]
         case Verdict.INVALID:
-            return [f"drill bank audit {question.id} shows what is wrong with the question"]
+            return [f"drill bank audit {choice.called} shows what is wrong with the question"]
         case Verdict.INTERNAL:
             return []
         case _ if question.spec.hints:

@@ -67,7 +67,7 @@ def solution(question_id: str | None, *, bank: Path | None, give_up: bool, as_js
         )
     if not (passed or earlier):
         journal.write(lambda db: progress.give_up(db, question.id, place.now()))
-    source = question.reference.decode("utf-8", "replace")
+    source = question.handed_out(question.reference).decode("utf-8", "replace")
     if as_json:
         output.document(
             {

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from grader.cli import files, output, place
-from grader.cli.choose import choose, need_workspace
+from grader.cli.choose import asked_for, choose, need_workspace
 from grader.cli.journal import Journal
 from grader.cli.starting import put_back
 from grader.cli.words import quantity
@@ -25,7 +25,10 @@ def history(question_id: str | None, *, bank: Path | None, as_json: bool) -> int
     """List every version that was graded or kept, the latest last."""
     # Not through the journal: here the records are the result, so that a fault is an error.
     store = Journal().store
-    found = store.read(lambda db: attempts.listing(db, question_id), empty=())
+    asked, named = asked_for(question_id, bank)
+    found = store.read(lambda db: attempts.listing(db, asked), empty=())
+    if named is not None:
+        found = tuple(attempt for attempt in found if attempt.bank == str(named))
     if question_id is not None and not found:
         _known(question_id, bank)
     if as_json:
@@ -117,8 +120,9 @@ def _known(question_id: str, bank: Path | None) -> None:
     """
     from grader.bank import banks, closest, headers
 
-    ids = [header.id for header in headers(banks(bank))]
-    if question_id not in ids:
+    found = headers(banks(bank))
+    ids = [header.called for header in found]
+    if question_id not in {*ids, *(header.id for header in found)}:
         near = closest(question_id, ids)
         raise UsageError(
             f"{question_id}: there is no such question and no attempt at one",

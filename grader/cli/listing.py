@@ -50,7 +50,7 @@ def show(question_id: str, *, bank: Path | None, as_json: bool) -> int:
 
     output.show(render_question(question, output.width()))
     output.write()
-    output.write(f"drill start {question.id} lays it down in a folder of its own")
+    output.write(f"drill start {question_id} lays it down in a folder of its own")
     return 0
 
 
@@ -71,7 +71,7 @@ def table(found: Sequence[Header], state: Mapping[str, Progress]) -> Table:
             result.add_row(f"\n{track}", style="bold")
         yours = state.get(header.id, progress.Progress())
         result.add_row(
-            f"  {header.id}",
+            f"  {header.called}",
             header.title,
             header.level,
             str(header.minutes),
@@ -89,6 +89,7 @@ def _as_data(header: Header, state: Mapping[str, Progress]) -> dict[str, object]
     yours = state.get(header.id, progress.Progress())
     return {
         "id": header.id,
+        "called": header.called,
         "title": header.title,
         "track": header.track,
         "level": header.level,

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from grader.cli import files, output, place, workspace
 from grader.cli.choose import choose, load, need_workspace
 from grader.cli.journal import Journal
+from grader.model.errors import UsageError
 
 if TYPE_CHECKING:
     from grader.cli.workspace import Laid
@@ -24,7 +25,9 @@ def start(
     wanted = workspace.Workspace(
         question.id, question.bank, _folder(question.id, parent), place.now()
     )
-    laid = workspace.lay_down(wanted, question.starter, question_markdown(question))
+    _refuse_other_bank(wanted, bank)
+    starter = question.handed_out(question.starter)
+    laid = workspace.lay_down(wanted, starter, question_markdown(question))
     if not laid.already:
         _record(laid)
     if as_json:
@@ -49,9 +52,9 @@ def reset(question_id: str | None, *, bank: Path | None, as_json: bool = False) 
     journal = Journal()
     choice = choose(question_id, bank=bank, journal=journal)
     found = need_workspace(choice)
-    copy = put_back(
-        found.submission, choice.question.starter, "reset", question=choice.question, into=journal
-    )
+    question = choice.question
+    starter = question.handed_out(question.starter)
+    copy = put_back(found.submission, starter, "reset", question=question, into=journal)
     if as_json:
         output.document(
             {
@@ -112,6 +115,29 @@ def _folder(question_id: str, parent: Path | None) -> Path:
     if inside is not None and inside.question == question_id:
         return inside.folder
     return here / question_id
+
+
+def _refuse_other_bank(wanted: workspace.Workspace, bank: Path | None) -> None:
+    """Refuse the folder of a question of the same id that another bank in use holds.
+
+    A bank that has moved is not another one: its question is found where it is now.
+
+    Raises:
+        UsageError: It is such a folder.
+    """
+    found = workspace.open_quietly(wanted.folder)
+    if found is None or found.question != wanted.question or found.bank == wanted.bank:
+        return
+    from grader.bank import banks, holds, names
+
+    called = {path: name for name, path in names(banks(bank)).items()}
+    if found.bank in called and holds(found.bank, found.question):
+        raise UsageError(
+            f"{wanted.folder}: expected a folder for {called.get(wanted.bank)}/{wanted.question}, "
+            f"found that of {called[found.bank]}/{found.question}",
+            hint=f"drill start {called.get(wanted.bank)}/{wanted.question} --dir DIR makes it"
+            " elsewhere",
+        )
 
 
 def _record(laid: Laid) -> None:

@@ -127,7 +127,7 @@ def components(bench: Bench) -> list[Component]:
                 measured.append(Component(check.id, check.run, tuple(names), check))
                 continue
             case _:
-                continue
+                wanted = list(check.results)
         for result in wanted:
             cases.setdefault((check.run, result), {}).update(dict.fromkeys(names))
     values = [Component(result, run, tuple(names)) for (run, result), names in cases.items()]

@@ -50,11 +50,21 @@ class Header:
     minutes: int
     bank: Path
     torch: bool = False  # whether it needs torch
+    before: str = ""  # the bank's name and a `/`, where another bank holds the id too
+
+    @property
+    def called(self) -> str:
+        """What names it on the command line: ID, or BANK/ID."""
+        return f"{self.before}{self.id}"
 
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """A question of a bank."""
+    """A question of a bank.
+
+    Programs written into the spec begin with blank lines, as many as make their lines the spec's.
+    `handed_out` gives such a program as a person should get it.
+    """
 
     id: str
     bank: Path
@@ -65,6 +75,11 @@ class Question:
     driver: bytes | None
     variants: Mapping[str, tuple[bytes, ...]]  # misconception id -> sources, one a face
     spec_path: Path
+
+    @staticmethod
+    def handed_out(source: bytes) -> bytes:
+        """A program without the blank lines it begins with."""
+        return source.lstrip(b"\n")
 
     @property
     def functions(self) -> tuple[str, ...]:

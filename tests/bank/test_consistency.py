@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.bank.specs import Problems, edited, loaded
+from tests.bank.specs import Problems, edited, loaded, problems
 
 FIRST = "kind: outputs, of: y"  # of the check `forward`, line 16
 
@@ -34,7 +34,7 @@ FIRST = "kind: outputs, of: y"  # of the check `forward`, line 16
         ),
         (
             "kind: outputs, of: y, cases: [wide, narrow]",
-            "16:48: forward: expected the name of a case, found 'narrow'",
+            "16:55: forward: expected the name of a case, found 'narrow'",
         ),
         (
             "kind: outputs, of: y, cases: []",
@@ -70,15 +70,15 @@ FIRST = "kind: outputs, of: y"  # of the check `forward`, line 16
         ),
         (
             "kind: outputs, of: y, exact: true, zeros: exact",
-            "16:61: forward: exact already includes zeros",
+            "16:61: forward: expected exact or zeros, found both; exact already includes zeros",
         ),
         (
             "kind: outputs, of: y, show: {beside: z}",
-            "16:47: forward: expected an input of the run, found 'z'",
+            "16:56: forward: expected an input of the run, found 'z'",
         ),
         (
             "kind: outputs, of: y, show: {window: [3, factr, 0]}",
-            "16:47: forward: expected an input of the run, found 'factr'; did you mean 'factor'?",
+            "16:60: forward: expected an input of the run, found 'factr'; did you mean 'factor'?",
         ),
         (
             "kind: gradcheck, loss: z, gradients: {x: grad_x}",
@@ -86,11 +86,11 @@ FIRST = "kind: outputs, of: y"  # of the check `forward`, line 16
         ),
         (
             "kind: gradcheck, loss: y, gradients: {z: grad_x}",
-            "16:56: forward: expected an input of the run, found 'z'",
+            "16:60: forward: expected an input of the run, found 'z'",
         ),
         (
             "kind: gradcheck, loss: y, gradients: {x: grad}",
-            "16:56: forward: expected a result of the run main, found 'grad'; did you mean 'grad_x'?",
+            "16:60: forward: expected a result of the run main, found 'grad'; did you mean 'grad_x'?",
         ),
         (
             "kind: gradcheck, loss: y, gradients: {x: grad_x}, cotangent: grad_z",
@@ -98,11 +98,11 @@ FIRST = "kind: outputs, of: y"  # of the check `forward`, line 16
         ),
         (
             "kind: gradcheck, loss: y, gradients: {}, conserves: [{sum: x, over: [0], equals: 0}]",
-            "16:71: forward: expected a result of the run main, found 'x'; did you mean 'ctx'?",
+            "16:78: forward: expected a result of the run main, found 'x'; did you mean 'ctx'?",
         ),
         (
             "kind: gradcheck, loss: y, gradients: {}, conserves: [{sum: y, over: [0], equals: z}]",
-            "16:71: forward: expected an input or a result, found 'z'",
+            "16:100: forward: expected an input or a result, found 'z'",
         ),
         (
             "kind: state, of: ctx, at_most: 8 * z.size",
@@ -116,10 +116,10 @@ FIRST = "kind: outputs, of: y"  # of the check `forward`, line 16
             "kind: flops, against: zzz, at_most: 2",
             "16:41: expected the name of a run, found 'zzz'",
         ),
-        ("kind: graph, of: y", "16:25: forward: the kind graph needs torch in uses"),
+        ("kind: graph, of: y", "16:25: forward: the kind graph needs torch in uses, found ['numpy']"),
         (
             "kind: memory, quantity: saved, at_most: 9, except: [z]",
-            "16:70: forward: expected an input of the run, found 'z'",
+            "16:71: forward: expected an input of the run, found 'z'",
         ),
         (
             "kind: memory, quantity: peak, against: main, at_most: 2 * x",
@@ -142,7 +142,7 @@ def test_a_check_can_only_name_what_there_is(said: Problems, new: str, message: 
         (
             "killed_by: forward",
             "killed_by: [forward, shape]",
-            "20:16: expected the id of a check, found 'shape'",
+            "20:26: expected the id of a check, found 'shape'",
         ),
         (
             "misconceptions:\n",
@@ -163,18 +163,18 @@ def test_a_check_can_only_name_what_there_is(said: Problems, new: str, message: 
         (
             "= scale(x, factor)",
             "= scale(x, factr)",
-            "16:5: forward: expected at least one case, found none with x, factr, grad_y",
+            "10:5: step 1 of main: expected an input of a case or an earlier result, found 'factr'; did you mean 'factor'?",
         ),
         (
             "grad_y, ctx)",
             "grad_y, ctx, torch_seed)",
-            "16:5: forward: expected at least one case, found none with x, factor, grad_y, torch_seed",
+            "11:5: step 2 of main: expected an input of a case or an earlier result, found 'torch_seed'",
         ),
         (
             "y, ctx = scale(x",
             "y, ctx = driver.scale(x",
             "10:5: 'y, ctx = driver.scale(x, factor)' needs the file driver.py beside reference.py, "
-            "found none",
+            "or code.driver, found neither",
         ),
         (
             "grad_x = scale_backward(grad_y, ctx)",
@@ -271,3 +271,92 @@ def test_a_broken_case_is_reported_once_and_with_the_other_faults(said: Problems
         "needs: forward", "needs: later",
     )  # fmt: skip
     assert [p.split(":")[0] for p in found] == ["14", "17", "17"]
+
+
+def test_an_input_that_nothing_reads_is_refused_with_the_one_that_is_missing(
+    said: Problems,
+) -> None:
+    found = said("wide: {x: {normal: [2, 5]}, factor: 2", "wide: {x: {normal: [2, 5]}, factr: 2")
+    assert found == [
+        "14:38: cases.wide.factr: expected an input that a step reads, found 'factr'; did you mean 'factor'?"
+    ]
+
+
+def test_an_input_that_only_another_is_like_or_an_amount_needs_is_read(tmp_path: Path) -> None:
+    spec = edited(
+        "wide: {x: {normal: [2, 5]},", "wide: {w: {zeros: [2, 5]}, n: 3, x: {normal: like w},",
+        FIRST, "kind: state, of: ctx, cases: wide, at_most: 8 * n",
+    )  # fmt: skip
+    assert loaded(tmp_path, spec).spec.cases["wide"]["n"] == 3
+
+
+def test_wrong_values_and_wrong_names_are_said_together(said: Problems) -> None:
+    found = said(
+        "minutes: 5", "minutes: long",
+        "level: warm-up", "level: warm-upp",
+        "y, ctx = scale(x, factor)", "y, ctx = scale(x, factr)",
+        "of: y}", "of: y, exakt: true}",
+        "of: grad_x, needs", "of: grad_z, needs",
+        "killed_by: forward", "killed_by: forwad",
+        "hints: [", "hints: [3, ",
+    )  # fmt: skip
+    assert found == [
+        "4:8: level: expected one of 'warm-up', 'core' or 'senior', found the text 'warm-upp'; did you mean 'warm-up'?",
+        "5:10: minutes: expected a whole number, found the text 'long'",
+        "10:5: step 1 of main: expected an input of a case or an earlier result, found 'factr'; did you mean 'factor'?",
+        "16:41: checks[0]: found the unknown key 'exakt'; did you mean 'exact'?",
+        "17:39: backward: expected a result of the run main, found 'grad_z'; did you mean 'grad_x'?",
+        "20:16: expected the id of a check, found 'forwad'; did you mean 'forward'?",
+        "22:9: hints[0]: expected text, found the number 3",
+    ]
+
+
+def test_what_only_refers_to_a_broken_part_is_not_blamed(said: Problems) -> None:
+    assert said("kind: outputs, of: y}", "kind: outputs, of: 3}") == [
+        "16:38: checks[0].of: expected text or a list, found the number 3"
+    ]
+    assert said("killed_by: forward", "killed_by: 3", "hints:", "starter: [adds-it]\nhints:") == [
+        "20:16: misconceptions.adds-it.killed_by: expected text or a list, found the number 3"
+    ]
+    broken_step = said("y, ctx = scale(x, factor)", "y, ctx == scale(x, factor)")
+    assert len(broken_step) == 1
+    assert said("small: {x: [[1.0, 2.0]], factor: 3, grad_y: {normal: like y}}", "small: 3") == [
+        "13:10: cases.small: expected a mapping, found the number 3"
+    ]
+
+
+@pytest.mark.parametrize(
+    ("x", "hint"),
+    [
+        ("{nrmal: [2, 5]}", "'normal'"),
+        ("{normal: [2, 5], scal: 2}", "'scale'"),
+        ("{normal: [2, 5], dtype: flaot32}", "'float32'"),
+        ("{normal: [2, 5], layout: fotran}", "'fortran'"),
+        ("{normal: [2, 5]}, extends: smal", "'small'"),
+        ("{normal: like grad_yy}", "'grad_y'"),
+        ("{normal: [2, 5]}, dtype: float46", "'float64'"),
+    ],
+)
+def test_a_misspelt_word_of_a_case_suggests_the_nearest(said: Problems, x: str, hint: str) -> None:
+    (found,) = said("{normal: [2, 5]}", x)
+    assert found.endswith(f"did you mean {hint}?")
+
+
+def test_a_function_that_the_interface_spells_otherwise_is_refused(tmp_path: Path) -> None:
+    right = '"def scale(x, factor): ...; def scale_backward(g, ctx): ..."'
+    assert problems(tmp_path, edited('"def scale(x, factor): ..."', right)) == []
+    wrong = edited('"def scale(x, factor): ..."', right, "= scale_backward(", "= scale_bakward(")
+    assert problems(tmp_path, wrong) == [
+        "11:5: step 2 of main: expected a function of the interface, found 'scale_bakward'; did you mean 'scale_backward'?"
+    ]
+
+
+def test_a_broken_check_can_still_be_what_was_meant(said: Problems) -> None:
+    found = said("kind: outputs, of: y}", "kind: output, of: y}", "needs: forward", "needs: forwad")
+    assert found[-1].endswith("found 'forwad'; did you mean 'forward'?")
+
+
+def test_a_function_very_like_one_of_the_interface_is_refused(said: Problems) -> None:
+    assert said("y, ctx = scale(x, factor)", "y, ctx = scal(x, factor)") == [
+        "10:5: step 1 of main: expected a function of the interface, found 'scal'; did you mean 'scale'?"
+    ]

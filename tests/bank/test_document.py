@@ -10,12 +10,20 @@ from grader.bank import document
 from grader.model.errors import BankError
 
 
+def read(path: Path) -> document.Document:
+    """Return the document of a file that nothing is wrong with."""
+    doc = document.parse(path.read_bytes(), path)
+    if doc.problems:
+        raise doc.complaint(doc.problems)
+    return doc
+
+
 def fault(tmp_path: Path, data: str | bytes) -> str:
     """Return the message about a file, its path left out."""
     path = tmp_path / "q.yaml"
     path.write_bytes(data if isinstance(data, bytes) else data.encode())
     with pytest.raises(BankError) as raised:
-        document.read(path)
+        read(path)
     assert raised.value.message.startswith(f"{path}:")
     assert "\n" not in raised.value.message
     assert len(raised.value.message) < len(str(path)) + 250
@@ -25,7 +33,7 @@ def fault(tmp_path: Path, data: str | bytes) -> str:
 def test_a_document_remembers_where_keys_and_values_stand(tmp_path: Path) -> None:
     path = tmp_path / "q.yaml"
     path.write_text("title: T\ncases:\n  small: {x: [1, 2]}\n", encoding="utf-8")
-    doc = document.read(path)
+    doc = read(path)
     assert doc.data == {"title": "T", "cases": {"small": {"x": [1, 2]}}}
     assert doc.where(("title",)) == f"{path}:1:8"
     assert doc.where(("title",), key=True) == f"{path}:1:1"
@@ -37,13 +45,13 @@ def test_a_document_remembers_where_keys_and_values_stand(tmp_path: Path) -> Non
 def test_keys_are_the_words_as_written(tmp_path: Path) -> None:
     path = tmp_path / "q.yaml"
     path.write_text("on: 1\nno: 2\n1: 3\n~: 4\n", encoding="utf-8")
-    assert document.read(path).data == {"on": 1, "no": 2, "1": 3, "~": 4}
+    assert read(path).data == {"on": 1, "no": 2, "1": 3, "~": 4}
 
 
 def test_a_byte_order_mark_and_windows_line_ends_are_read(tmp_path: Path) -> None:
     path = tmp_path / "q.yaml"
     path.write_bytes(b"\xef\xbb\xbftitle: T\r\nminutes: 5\r\n")
-    assert document.read(path).data == {"title": "T", "minutes": 5}
+    assert read(path).data == {"title": "T", "minutes": 5}
 
 
 @pytest.mark.parametrize(
@@ -101,7 +109,7 @@ def test_broken_yaml_is_placed_to_the_column(
             "1:1: expected text without control characters, found U+007F",
         ),
         (b"a: 1\nb: x\x00", "2:5: expected text without control characters, found U+0000"),
-        (b"x" * (2 << 20), "expected at most 1,048,576 bytes, found 2,097,152"),
+        (b"x" * (2 << 20), "1:1: expected at most 1,048,576 bytes, found 2,097,152"),
     ],
 )
 def test_what_is_not_text_is_refused(tmp_path: Path, data: bytes, message: str) -> None:
@@ -170,11 +178,18 @@ def test_numbers_that_are_none_are_refused(tmp_path: Path, value: str) -> None:
     assert said.endswith("; it cannot be read as a number")
 
 
-def test_a_file_that_is_not_there_or_is_a_folder_is_said_to_be_so(tmp_path: Path) -> None:
-    for path, found in (
-        (tmp_path / "none.yaml", "No such file or directory"),
-        (tmp_path, "Is a directory"),
-    ):
-        with pytest.raises(BankError) as raised:
-            document.read(path)
-        assert raised.value.message == f"{path}: expected a file that can be read, found {found}"
+def test_everything_that_yaml_allows_and_a_spec_does_not_is_said_at_once(tmp_path: Path) -> None:
+    path = tmp_path / "q.yaml"
+    path.write_text("a: 1\na: 2\nb: 2024-01-01\n? [x]\n: 3\nc: {<<: 1}\n", encoding="utf-8")
+    doc = document.parse(path.read_bytes(), path)
+    assert [problem[:2] for problem in doc.problems] == [(2, 1), (3, 4), (4, 3), (6, 5)]
+    assert doc.data == {"a": 1, "b": None, "c": {}}
+
+
+@pytest.mark.parametrize(
+    ("text", "line"), [("a: |\n  x\n", 2), ("a: >\n  x\n", 2), ("a: x\n", 1), ("a:\n  'x'\n", 2)]
+)
+def test_the_line_on_which_a_text_begins(tmp_path: Path, text: str, line: int) -> None:
+    path = tmp_path / "q.yaml"
+    path.write_text(text, encoding="utf-8")
+    assert read(path).first_line(("a",)) == line

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import re
 from pathlib import Path
 from typing import Any
 
@@ -33,6 +34,7 @@ WORDS = st.sampled_from(
 SCALARS = (
     st.none() | st.booleans() | st.integers(-5, 10**20) | st.floats() | WORDS | st.text(max_size=6)
 )
+PLACE = r"/questions/scaled-copy\.yaml:[1-9][0-9]*:[1-9][0-9]*: ."
 KEYS = WORDS | st.text(max_size=4)
 TREES = st.recursive(
     SCALARS,
@@ -45,9 +47,14 @@ def survives(folder: Path, spec: str | bytes) -> None:
     try:
         loaded(folder, spec)
     except BankError as error:
-        for problem in error.problems:
-            assert problem.startswith(str(folder)) or "expected the file" in problem
-            assert "\n" not in problem
+        problems = error.problems
+    else:
+        return
+    for problem in problems:
+        assert re.match(PLACE, problem.removeprefix(str(folder))), problem
+        assert problem.isprintable()
+        assert len(problem) < 2000
+    assert len(set(problems)) == len(problems)
 
 
 @fuzz()
@@ -140,3 +147,66 @@ def test_any_check_and_any_case(tmp_path: Path, check: Any, case: Any) -> None:
 def test_a_repeated_mark_of_any_length(tmp_path: Path, mark: str, times: int) -> None:
     survives(tmp_path, mark * times)
     survives(tmp_path, "prompt: " + mark * times)
+
+
+INLINE = (
+    SPEC
+    + """\
+code:
+  reference: |
+    import numpy as np
+
+    def scale(x, factor):
+        return x * factor, factor
+  starter: |
+    def scale(x, factor):
+        return x, factor
+  driver: |
+    def twice(program, x):
+        return program.scale(x, 2)
+"""
+)
+MARKS = st.sampled_from(["", ":", " ", "\n", "\t", "|", ">", "- ", "{", "}", "[", "'", "#",
+                         "&a ", "*a", "!!x ", "\u2028", "\u00e9", "null", "1e-6",
+                         "\n  code: |\n    x\n"])  # fmt: skip
+
+
+@fuzz(200)
+@given(st.data())
+def test_a_right_spec_with_any_marks_changed_says_where(
+    tmp_path: Path, data: st.DataObject
+) -> None:
+    text = INLINE
+    for _ in range(data.draw(st.integers(1, 3))):
+        at = data.draw(st.integers(0, len(text)))
+        length = data.draw(st.integers(0, 4))
+        text = text[:at] + data.draw(MARKS) + text[at + length :]
+    survives(tmp_path, text)
+
+
+LINES = INLINE.splitlines(keepends=True)
+
+
+@fuzz(150)
+@given(st.lists(st.sampled_from(LINES), max_size=6), st.integers(0, len(LINES)), st.integers(0, 6))
+def test_a_right_spec_with_lines_moved_says_where(
+    tmp_path: Path, lines: list[str], at: int, gone: int
+) -> None:
+    survives(tmp_path, "".join([*LINES[:at], *lines, *LINES[at + gone :]]))
+
+
+SPOTS = [
+    (name, SPEC.index("run:") + spot.start())
+    for name in ("forward", "grad_x", "grad_y", "ctx", "factor", "adds-it", "outputs")
+    for spot in re.finditer(
+        rf"(?<![\w-]){name}(?![\w-])", SPEC[SPEC.index("run:") : SPEC.index("feedback")]
+    )
+]
+
+
+@pytest.mark.parametrize(("name", "at"), SPOTS)
+def test_a_misspelt_name_is_never_accepted_in_silence(tmp_path: Path, name: str, at: int) -> None:
+    middle = at + len(name) // 2
+    with pytest.raises(BankError) as raised:
+        loaded(tmp_path, SPEC[:middle] + "q" + SPEC[middle + 1 :])
+    assert any("did you mean " in problem for problem in raised.value.problems)

@@ -31,7 +31,11 @@ def test_a_missing_program_is_named(tmp_path: Path, file: str) -> None:
     path.unlink()
     with pytest.raises(BankError) as raised:
         load([tmp_path], "scaled-copy")
-    assert raised.value.problems == (f"expected the file {path}, found: No such file or directory",)
+    spec = tmp_path / "questions" / "scaled-copy.yaml"
+    assert raised.value.problems == (
+        f"{spec}:1:1: expected the file {path}, or code.{path.stem} in the spec, "
+        "found: No such file or directory",
+    )
 
 
 def test_a_missing_variant_is_named_where_its_misconception_stands(tmp_path: Path) -> None:
@@ -41,7 +45,8 @@ def test_a_missing_variant_is_named_where_its_misconception_stands(tmp_path: Pat
         load([tmp_path], "scaled-copy")
     spec = tmp_path / "questions" / "scaled-copy.yaml"
     assert raised.value.problems == (
-        f"{spec}:19:3: expected the file {path}, found: No such file or directory",
+        f"{spec}:19:3: expected the file {path}, or misconceptions.adds-it.code in the spec, "
+        "found: No such file or directory",
     )
 
 
@@ -63,7 +68,10 @@ def test_a_file_that_is_too_long_is_refused(tmp_path: Path) -> None:
     path.write_bytes(b"#" * ((1 << 20) + 1))
     with pytest.raises(BankError) as raised:
         load([tmp_path], "scaled-copy")
-    assert raised.value.message == f"{path}: expected at most 1,048,576 bytes, found 1,048,577"
+    spec = tmp_path / "questions" / "scaled-copy.yaml"
+    assert raised.value.message == (
+        f"{spec}:1:1: expected at most 1,048,576 bytes in {path}, found more"
+    )
 
 
 def test_broken_steps_and_missing_files_are_said_together(tmp_path: Path) -> None:
@@ -85,11 +93,52 @@ def test_steps_of_a_named_run_are_placed(tmp_path: Path) -> None:
     assert problems(tmp_path, spec)[0].startswith("12:5: step 2 of main: expected a call")
 
 
-def test_the_first_bank_with_an_id_is_asked(tmp_path: Path) -> None:
+def test_a_question_that_two_banks_hold_is_told_apart_by_the_banks_name(tmp_path: Path) -> None:
     first = write_bank(tmp_path / "first", edited("A scaled copy", "First"))
     second = write_bank(tmp_path / "second", edited("A scaled copy", "Second"))
-    assert load([first, second], "scaled-copy").spec.title == "First"
-    assert load([second, first], "scaled-copy").spec.title == "Second"
+    both = [first, second]
+    assert load(both, "first/scaled-copy").spec.title == "First"
+    assert load(both, "second/scaled-copy").spec.title == "Second"
+    assert load([first], "first/scaled-copy").bank == first
+    with pytest.raises(UsageError) as raised:
+        load(both, "scaled-copy")
+    assert raised.value.message == (
+        "expected a question that one bank holds, found 'scaled-copy' in 2"
+    )
+    assert raised.value.hint == "say first/scaled-copy or second/scaled-copy"
+
+
+def test_an_unknown_bank_or_question_of_a_bank_suggests_the_nearest(tmp_path: Path) -> None:
+    both = [write_bank(tmp_path / name) for name in ("mine", "yours")]
+    for asked, message, hint in (
+        (
+            "mime/scaled-copy",
+            "expected the name of a bank before '/', found 'mime' in 'mime/scaled-copy'",
+            "did you mean mine/scaled-copy?",
+        ),
+        (
+            "xyz/scaled-copy",
+            "expected the name of a bank before '/', found 'xyz' in 'xyz/scaled-copy'",
+            "the banks are mine, yours",
+        ),
+        (
+            "mine/scaled-cpoy",
+            "expected the id of a question, found 'mine/scaled-cpoy'",
+            "did you mean scaled-copy?",
+        ),
+    ):
+        with pytest.raises(UsageError) as raised:
+            load(both, asked)
+        assert (raised.value.message, raised.value.hint) == (message, hint)
+
+
+def test_a_broken_bank_does_not_hide_the_questions_of_another(tmp_path: Path) -> None:
+    good = write_bank(tmp_path / "good")
+    bad = write_bank(tmp_path / "bad", name="other") / "questions"
+    (bad / "other.yml").write_text("", encoding="utf-8")
+    assert load([bad.parent, good], "scaled-copy").bank == good
+    with pytest.raises(BankError, match="expected one file for the id other"):
+        load([bad.parent, good], "other")
 
 
 def test_both_endings_of_a_spec_are_found(tmp_path: Path) -> None:

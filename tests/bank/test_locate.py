@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 
 from grader.bank import banks, closest, headers
 from grader.bank.head import read_head
-from grader.bank.locate import builtin, header
+from grader.bank.locate import builtin, header, ids, names
+from grader.bank.shelf import OneFile
 from grader.model.errors import BankError, UsageError
 from tests.bank.specs import SPEC, edited, write_bank
 
@@ -86,10 +87,11 @@ def test_a_bank_that_was_asked_for_and_is_not_there_is_said(
     with pytest.raises(UsageError) as raised:
         banks(home / "none")
     assert raised.value.message == (
-        f"--bank: expected a folder that holds questions/, found no folder at {home / 'none'}"
+        "--bank: expected a folder that holds questions/, a .yaml file, or a zip or wheel of a "
+        f"bank, found nothing at {home / 'none'}"
     )
     monkeypatch.setenv("DRILL_BANK", str(empty))
-    with pytest.raises(UsageError, match=r"^DRILL_BANK: .*, found none in "):
+    with pytest.raises(UsageError, match=r"^DRILL_BANK: .*, found no questions/ in "):
         banks()
     monkeypatch.delenv("DRILL_BANK")
     path = listed(home, str(empty))
@@ -99,26 +101,39 @@ def test_a_bank_that_was_asked_for_and_is_not_there_is_said(
 
 def test_a_home_that_does_not_exist_is_said_like_any_other(home: Path) -> None:
     listed(home, "~nobody-of-that-name/bank")
-    with pytest.raises(UsageError, match="found no folder at ~nobody-of-that-name/bank"):
+    with pytest.raises(UsageError, match="found nothing at ~nobody-of-that-name/bank"):
         banks()
 
 
-def test_headers_are_sorted_by_track_and_the_first_bank_wins(home: Path) -> None:
+def test_headers_are_sorted_by_track_and_what_two_banks_hold_is_there_twice(home: Path) -> None:
     first = write_bank(home / "first", edited("A scaled copy", "First"))
     write_bank(home / "first", edited("track: basics", "track: algebra"), "zebra")
     second = write_bank(home / "second", edited("A scaled copy", "Second"))
     write_bank(home / "second", edited("[numpy]", "[numpy, torch]"), "apple")
     found = headers([first, second])
-    assert [(h.id, h.track, h.title) for h in found] == [
+    assert [(h.called, h.track, h.title) for h in found] == [
         ("zebra", "algebra", "A scaled copy"),
         ("apple", "basics", "A scaled copy"),
-        ("scaled-copy", "basics", "First"),
+        ("first/scaled-copy", "basics", "First"),
+        ("second/scaled-copy", "basics", "Second"),
     ]
-    assert [(h.level, h.minutes, h.torch) for h in found] == [
-        ("warm-up", 5, False), ("warm-up", 5, True), ("warm-up", 5, False),
+    assert [h.id for h in found] == ["zebra", "apple", "scaled-copy", "scaled-copy"]
+    assert [(h.level, h.minutes, h.torch) for h in found][:2] == [
+        ("warm-up", 5, False), ("warm-up", 5, True),
     ]  # fmt: skip
-    assert header([second, first], "scaled-copy") == headers([second])[1]
-    assert header([second], "nothing") is None
+    assert ids([first, second]) == ["apple", "first/scaled-copy", "second/scaled-copy", "zebra"]
+    assert header([second, first], "zebra") == found[0]
+    assert header([first, second], "second/scaled-copy").title == "Second"
+
+
+def test_every_bank_has_a_name_of_its_own(home: Path) -> None:
+    made = [write_bank(home / name) for name in ("a/class", "b/class", "drill", "c/class")]
+    spec = home / "one.yaml"
+    spec.write_text(SPEC, encoding="utf-8")
+    assert names([*made, spec, builtin()]) == {
+        "class": made[0], "class-2": made[1], "drill-2": made[2], "class-3": made[3],
+        "one": spec, "drill": builtin(),
+    }  # fmt: skip
 
 
 @pytest.mark.parametrize(
@@ -178,7 +193,7 @@ def test_a_head_of_any_bytes_is_read_without_complaint(
 ) -> None:
     path = tmp_path_factory.getbasetemp() / "head.yaml"
     path.write_bytes(data)
-    assert read_head("head", path, path.parent).id == "head"
+    assert read_head("head", OneFile(path), path.name, path).id == "head"
 
 
 @pytest.mark.parametrize(

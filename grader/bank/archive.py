@@ -1,0 +1,152 @@
+"""A bank in a zip or a wheel, read where it is: nothing is ever extracted, or imported.
+
+`questions/` and `drills/` lie at the top, in one folder (as in a package, or a repository that was
+downloaded), or where this program's own wheel has them.  An archive that could surprise whoever
+unpacks it by hand is refused as a whole: paths that lead out, links, encrypted or damaged entries,
+and more bytes than a bank has.
+"""
+
+from __future__ import annotations
+
+import io
+import stat
+import zipfile
+import zlib
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from functools import cached_property
+from pathlib import Path, PurePosixPath
+
+from grader.bank.shelf import MAX_SOURCE, by_id
+from grader.model.errors import BankError
+
+MAX_ARCHIVE = 64 << 20  # bytes of the file
+MAX_ENTRIES = 20_000
+MAX_UNPACKED = 256 << 20  # bytes of all entries: a hundred times a large bank
+DEEPEST = 2  # folders above questions/: as in grader/_bank
+_ENCRYPTED = 0x1
+_METHODS = {zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED}
+# What the module zipfile raises on a file that is no archive, or a damaged one.
+_DAMAGE = (
+    zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, ValueError,
+    UnicodeDecodeError, OverflowError,
+)  # fmt: skip
+
+
+class Archive:
+    """The shelf of an archive."""
+
+    def __init__(self, path: Path) -> None:
+        """Take the file; nothing is read yet."""
+        self.path = path
+
+    def specs(self) -> Mapping[str, str]:
+        """The specs in `questions/`."""
+        return by_id(self.names("questions"), self.path / self._top / "questions")
+
+    def read(self, name: str, most: int = MAX_SOURCE + 1) -> bytes:
+        """The first bytes of an entry; no more are unpacked."""
+        entry = self._entries.get(f"{self._top}{name}")
+        if entry is None:
+            raise FileNotFoundError(2, "no such file in the archive")
+        with self._explained(), self._zip.open(entry) as file:
+            return file.read(most)
+
+    def shown(self, name: str) -> Path:
+        """The entry's path, as if the archive were a folder."""
+        return self.path / self._top / name
+
+    def names(self, folder: str) -> list[str]:
+        """The names of the files right in a folder."""
+        inside = f"{self._top}{folder}/"
+        return sorted(
+            rest
+            for name in self._entries
+            if name.startswith(inside) and "/" not in (rest := name.removeprefix(inside)) and rest
+        )
+
+    @cached_property
+    def _entries(self) -> dict[str, zipfile.ZipInfo]:
+        """Every file of the archive, by its path in it.
+
+        Raises:
+            BankError: one of them does not belong into an archive of a bank.
+        """
+        listed = self._zip.infolist()
+        if len(listed) > MAX_ENTRIES:
+            raise self._refused(f"at most {MAX_ENTRIES:,} entries, found {len(listed):,}")
+        unpacked = sum(entry.file_size for entry in listed)
+        if unpacked > MAX_UNPACKED:
+            raise self._refused(f"at most {MAX_UNPACKED:,} bytes unpacked, found {unpacked:,}")
+        found: dict[str, zipfile.ZipInfo] = {}
+        for entry in listed:
+            self._check(entry)
+            if entry.filename in found:
+                raise self._refused(f"each path once, found {entry.filename!r} twice")
+            found[entry.filename] = entry
+        return {name: entry for name, entry in found.items() if not entry.is_dir()}
+
+    def _check(self, entry: zipfile.ZipInfo) -> None:
+        # orig_filename is what the archive says; zipfile cuts it at a NUL and turns separators.
+        name = entry.orig_filename
+        path = PurePosixPath(name)
+        if path.is_absolute() or ".." in path.parts or any(c in name for c in "\\:\0"):
+            raise self._refused(f"paths inside the archive, found {name!r}")
+        mode = entry.external_attr >> 16
+        if stat.S_IFMT(mode) not in {0, stat.S_IFREG, stat.S_IFDIR}:
+            kind = "symbolic link" if stat.S_ISLNK(mode) else "special file"
+            raise self._refused(f"files and folders, found the {kind} {name!r}")
+        if entry.flag_bits & _ENCRYPTED:
+            raise self._refused(f"files that can be read, found {name!r} encrypted")
+        if entry.compress_type not in _METHODS:
+            raise self._refused(f"stored or deflated files, found {name!r} packed otherwise")
+
+    @cached_property
+    def _top(self) -> str:
+        """The folder that holds `questions/`, with its slash; nothing where that is the archive.
+
+        Raises:
+            BankError: there is none, or it is not clear which.
+        """
+        tops = {
+            "".join(f"{part}/" for part in parts[:-2])
+            for name in self._entries
+            if (parts := PurePosixPath(name).parts)[-2:-1] == ("questions",)
+            and len(parts) <= DEEPEST + 2
+            and parts[-1].endswith((".yaml", ".yml"))
+        }
+        highest = min((top.count("/") for top in tops), default=0)
+        found = sorted(top for top in tops if top.count("/") == highest)
+        if not found:
+            raise self._refused("questions/ with specs at the top or in one folder, found none")
+        if len(found) > 1:
+            both = " and ".join(f"{top}questions/" for top in found[:2])
+            raise self._refused(f"one folder questions/, found {both}")
+        return found[0]
+
+    @cached_property
+    def _zip(self) -> zipfile.ZipFile:
+        """The archive in memory, so that it is read once and stays the same meanwhile."""
+        with self._explained():
+            with self.path.open("rb") as file:
+                data = file.read(MAX_ARCHIVE + 1)
+            if len(data) > MAX_ARCHIVE:
+                raise self._refused(f"at most {MAX_ARCHIVE:,} bytes, found more")
+            return zipfile.ZipFile(io.BytesIO(data))
+
+    @contextmanager
+    def _explained(self) -> Iterator[None]:
+        try:
+            yield
+        except _DAMAGE as error:
+            said = " ".join(str(error).split())[:120] or type(error).__name__
+            raise self._refused(f"a whole zip archive, found a damaged one: {said}") from None
+        except OSError as error:
+            what = error.strerror or "a damaged one"
+            raise self._refused(f"a file that can be read, found {what}") from None
+
+    def _refused(self, expected_and_found: str) -> BankError:
+        return BankError(
+            f"{self.path}: expected {expected_and_found}",
+            "pack the bank anew: questions/ and drills/ in a plain zip",
+        )

@@ -1,0 +1,158 @@
+"""What a bank holds, whatever the bank is: a folder, one YAML file, or an archive.
+
+A shelf gives specs and programs as bytes, by names with `/` between their parts. Paths it gives are
+for messages: in an archive there is no such file.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Protocol
+
+from grader.model.errors import BankError
+
+SPECS = (".yaml", ".yml")
+ARCHIVES = (".zip", ".whl")
+MAX_SOURCE = 1 << 20  # bytes of a spec or a program; the longest known takes 30 KB
+
+
+class Shelf(Protocol):
+    """The files of a bank."""
+
+    def specs(self) -> Mapping[str, str]:
+        """The name of every spec by the question's id.
+
+        Raises:
+            BankError: it cannot be told, or two files claim one id.
+        """
+        ...
+
+    def read(self, name: str, most: int = MAX_SOURCE + 1) -> bytes:
+        """The first bytes of a file.
+
+        Raises:
+            OSError: there is no such file, or it cannot be read.
+            BankError: the bank itself is damaged.
+        """
+        ...
+
+    def shown(self, name: str) -> Path:
+        """What messages call a file."""
+        ...
+
+    def names(self, folder: str) -> list[str]:
+        """The names of the files right in a folder; none where there is no such folder."""
+        ...
+
+
+class Folder:
+    """A folder with `questions/` and `drills/`."""
+
+    def __init__(self, path: Path) -> None:
+        """Take the folder; nothing is read yet."""
+        self.path = path
+
+    def specs(self) -> Mapping[str, str]:
+        """The specs in `questions/`, hidden files left out."""
+        folder = self.path / "questions"
+        try:
+            entries = sorted(entry.name for entry in folder.iterdir())
+        except OSError as error:
+            raise BankError(
+                f"{folder}: expected a folder that can be read, found {error.strerror}"
+            ) from None
+        return by_id(entries, folder)
+
+    def read(self, name: str, most: int = MAX_SOURCE + 1) -> bytes:
+        """The first bytes of a file."""
+        with (self.path / name).open("rb") as file:
+            return file.read(most)
+
+    def shown(self, name: str) -> Path:
+        """The file's path."""
+        return self.path / name
+
+    def names(self, folder: str) -> list[str]:
+        """The names of the files right in a folder."""
+        try:
+            return sorted(entry.name for entry in (self.path / folder).iterdir())
+        except OSError:
+            return []
+
+
+class OneFile:
+    """A bank that is a single spec, with its programs inline."""
+
+    def __init__(self, path: Path) -> None:
+        """Take the file; nothing is read yet."""
+        self.path = path
+
+    def specs(self) -> Mapping[str, str]:
+        """The one spec; the file's name is the question's id."""
+        return {self.path.stem: self.path.name}
+
+    def read(self, name: str, most: int = MAX_SOURCE + 1) -> bytes:
+        """The first bytes of the file; there is no other."""
+        if name != self.path.name:
+            raise FileNotFoundError(2, "a bank of one file holds no other")
+        with self.path.open("rb") as file:
+            return file.read(most)
+
+    def shown(self, name: str) -> Path:
+        """The file's path; others would lie beside it."""
+        return self.path.parent / name
+
+    def names(self, folder: str) -> list[str]:  # noqa: ARG002 as every shelf
+        """Nothing: there are no folders."""
+        return []
+
+
+def by_id(names: list[str], folder: Path) -> dict[str, str]:
+    """The specs among the names of a folder `questions`, by id.
+
+    Raises:
+        BankError: two files claim one id.
+    """
+    found: dict[str, str] = {}
+    for name in names:
+        stem, dot, ending = name.rpartition(".")
+        if f"{dot}{ending}" not in SPECS or not stem or stem.startswith("."):
+            continue
+        if stem in found:
+            raise BankError(
+                f"{folder / name}: expected one file for the id {stem}, "
+                f"found {Path(found[stem]).name} too",
+                "rename or remove one of them",
+            )
+        found[stem] = f"questions/{name}"
+    return found
+
+
+def shelf(bank: Path) -> Shelf:
+    """The shelf of a bank that `refusal` has nothing against."""
+    if bank.suffix in SPECS and bank.is_file():
+        return OneFile(bank)
+    if bank.suffix in ARCHIVES and bank.is_file():
+        from grader.bank.archive import Archive  # zipfile only where there is one
+
+        return Archive(bank)
+    return Folder(bank)
+
+
+def refusal(bank: Path) -> str:
+    """Why a path is no bank, as 'expected ..., found ...'; nothing where it is one."""
+    wanted = "expected a folder that holds questions/, a .yaml file, or a zip or wheel of a bank"
+    if bank.is_dir():
+        return "" if (bank / "questions").is_dir() else f"{wanted}, found no questions/ in {bank}"
+    if not bank.is_file():
+        return f"{wanted}, found nothing at {bank}"
+    if bank.suffix in SPECS:
+        return ""
+    if bank.suffix not in ARCHIVES:
+        return f"{wanted}, found the file {bank}"
+    try:
+        shelf(bank).specs()
+    except BankError as error:
+        return error.message
+    return ""

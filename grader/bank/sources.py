@@ -1,0 +1,113 @@
+"""The programs of a question: files beside the spec, or code inside it.
+
+Code inside a spec is given as many blank lines before it as make its lines those of the spec, so
+that an error in it names a line that can be looked up.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from grader.bank.document import Document, Keys, Problem
+from grader.bank.locate import closest
+from grader.bank.shelf import MAX_SOURCE, OneFile, Shelf
+
+if TYPE_CHECKING:
+    from grader.model.spec import Spec
+
+
+class Sources:
+    """Reads programs, noting those that are missing instead of stopping at the first."""
+
+    def __init__(self, files: Shelf, question_id: str, doc: Document, spec: Spec) -> None:
+        """Take what the programs are read from; nothing is read yet."""
+        self.problems: list[Problem] = []
+        self._files = files
+        self._home = f"drills/{question_id}"
+        self._doc = doc
+        self._spec = spec
+        self._there = files.names(self._home)
+        wanted = [item.variants or [name] for name, item in spec.misconceptions.items()]
+        faces = {f"{face.replace('-', '_')}.py" for names in wanted for face in names}
+        self._claimed = {"starter.py", "reference.py", "driver.py", *faces}
+
+    def starter(self) -> bytes:
+        """The code to fix."""
+        return self._part("starter") or b""
+
+    def reference(self) -> bytes:
+        """The right solution."""
+        return self._part("reference") or b""
+
+    def driver(self) -> bytes | None:
+        """The step functions, if the question has some of its own."""
+        return self._part("driver", needed=False)
+
+    def variants(self) -> dict[str, tuple[bytes, ...]]:
+        """The faces of every misconception."""
+        return {name: tuple(self._faces(name)) for name in self._spec.misconceptions}
+
+    def _part(self, part: str, *, needed: bool = True) -> bytes | None:
+        at: Keys = ("code", part)
+        file = f"{part}.py"
+        text: str = getattr(self._spec.code, part)
+        if not text:
+            if not needed and file not in self._there:
+                return None
+            return self._file(file, (), f"code.{part}")
+        if file in self._there:
+            self._twice(at, f"code.{part}", file)
+        return self._inline(at, text)
+
+    def _faces(self, name: str) -> list[bytes]:
+        item = self._spec.misconceptions[name]
+        at: Keys = ("misconceptions", name)
+        file = f"{name.replace('-', '_')}.py"
+        if not item.faces:
+            files = [f"{face}.py" for face in item.variants] or [file]
+            key = "" if item.variants else f"misconceptions.{name}.code"
+            return [self._file(f"misconceptions/{face}", at, key) for face in files]
+        if item.variants:
+            text = f"{name}: expected variants (files) or code, found both; remove one of them"
+            self._note((*at, "code"), text, key=True)
+        elif file in self._files.names(f"{self._home}/misconceptions"):
+            self._twice((*at, "code"), f"misconceptions.{name}.code", f"misconceptions/{file}")
+        several = isinstance(item.code, list)
+        return [
+            self._inline((*at, "code", i) if several else (*at, "code"), text)
+            for i, text in enumerate(item.faces)
+        ]
+
+    def _file(self, name: str, at: Keys, instead: str) -> bytes:
+        """The bytes of a file; `instead` is the key that may hold the code."""
+        path = self._files.shown(f"{self._home}/{name}")
+        try:
+            data = self._files.read(f"{self._home}/{name}")
+        except OSError as error:
+            folder, _, file = name.rpartition("/")
+            there = self._files.names(f"{self._home}/{folder}".rstrip("/"))
+            near = closest(file, [name for name in there if name not in self._claimed])
+            hint = f"; did you mean {near}?" if near else ""
+            or_else = f", or {instead} in the spec" if instead else ""
+            text = f"expected the file {path}{or_else}, found: {error.strerror}{hint}"
+            if isinstance(self._files, OneFile):
+                text = f"expected {instead or 'code'}, because there are no files, found none"
+            self._note(at, text, key=True)
+            return b""
+        if len(data) > MAX_SOURCE:
+            text = f"expected at most {MAX_SOURCE:,} bytes in {path}, found more"
+            self._note(at, text, key=True)
+        return data
+
+    def _inline(self, at: Keys, text: str) -> bytes:
+        if self._doc.styles.get(at) == ">":
+            self._note(at, "expected code below '|', found '>', which joins its lines")
+        return b"\n" * (self._doc.first_line(at) - 1) + text.encode("utf-8", "surrogatepass")
+
+    def _twice(self, at: Keys, key: str, file: str) -> None:
+        path = self._files.shown(f"{self._home}/{file}")
+        text = f"{key}: expected the code in one place, found the file {path} too; remove one"
+        self._note(at, text, key=True)
+
+    def _note(self, at: Keys, text: str, *, key: bool = False) -> None:
+        self.problems.append((*self._doc.place(at, key=key), text))

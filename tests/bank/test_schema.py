@@ -1,0 +1,32 @@
+"""The JSON Schema that editors complete a spec by."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from grader.bank import schema
+
+ROOT = Path(__file__).parents[2]
+SPECS = sorted((ROOT / "questions").glob("*.yaml"))
+
+
+def test_it_knows_every_key_and_that_others_are_errors() -> None:
+    found = json.loads(schema.text(extended=False))
+    assert found["$schema"].startswith("https://json-schema.org/")
+    assert {"title", "run", "cases", "checks", "code", "misconceptions"} <= found[
+        "properties"
+    ].keys()
+    assert found["additionalProperties"] is False
+    assert {"reference", "starter", "driver"} == found["$defs"]["Code"]["properties"].keys()
+
+
+@pytest.mark.parametrize("path", SPECS, ids=lambda p: p.stem)
+def test_the_first_line_of_every_question_names_it(path: Path) -> None:
+    first = path.read_text(encoding="utf-8").splitlines()[0]
+    named = re.fullmatch(r"# yaml-language-server: \$schema=(\S+)", first)
+    assert named, first
+    assert (path.parent / named[1]).resolve() == ROOT / "docs" / "question.schema.json"

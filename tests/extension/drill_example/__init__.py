@@ -1,0 +1,1 @@
+"""A kind of check and a generator of inputs for drill."""
