@@ -74,7 +74,7 @@ def drill(
     ctx: typer.Context,
     bank: Annotated[
         Path | None,
-        typer.Option(metavar="DIR", help="Use this question bank alone."),
+        typer.Option(metavar="PATH", help="Use this question bank alone."),
     ] = None,
     version: Annotated[  # noqa: ARG001 - its callback does everything
         bool,
@@ -236,12 +236,87 @@ def audit(
     seeds: Annotated[
         int, typer.Option(metavar="N", min=1, max=1000, help="How many seeds to try.")
     ] = 3,
+    strict: Annotated[bool, typer.Option("--strict", help="Let a remark fail it too.")] = False,
+    mutants: Annotated[
+        bool, typer.Option("--mutants", help="Try small changes of the reference as well.")
+    ] = False,
+    at_most: Annotated[
+        int | None,
+        typer.Option(metavar="N", min=1, help="With --mutants: N of them, the same each time."),
+    ] = None,
     json: Json = False,
 ) -> int:
     """Prove questions: every variant through every check."""
     from grader.cli.auditing import audit
 
-    return audit(questions or [], bank=ctx.obj, seeds=seeds, as_json=json)
+    return audit(
+        questions or [],
+        bank=ctx.obj,
+        seeds=seeds,
+        strict=strict,
+        mutants=mutants,
+        at_most=at_most,
+        as_json=json,
+    )
+
+
+@_bank.command("new")
+def new_question(
+    ctx: typer.Context,
+    question: Annotated[str, typer.Argument(metavar="ID", show_default=False)],
+    oracle: Annotated[
+        str | None,
+        typer.Option(
+            "--from", metavar="FUNCTION", help="Begin from a function of numpy or torch."
+        ),
+    ] = None,
+    one_file: Annotated[
+        bool, typer.Option("--one-file", help="Everything in one YAML file.")
+    ] = False,
+    json: Json = False,
+) -> int:
+    """Lay down a question that passes its audit, to begin from."""
+    from grader.cli.authoring import new
+
+    return new(question, bank=ctx.obj, one_file=one_file, oracle=oracle, as_json=json)
+
+
+@_bank.command("add")
+def add_bank(
+    path: Annotated[Path, typer.Argument(metavar="PATH", show_default=False)],
+    json: Json = False,
+) -> int:
+    """Use a bank: a folder, a zip, a wheel or a YAML file."""
+    from grader.cli.banking import add
+
+    return add(path, as_json=json)
+
+
+@_bank.command("remove")
+def remove_bank(
+    path: Annotated[str, typer.Argument(metavar="PATH", show_default=False)],
+    json: Json = False,
+) -> int:
+    """Stop using a bank; nothing is deleted."""
+    from grader.cli.banking import remove
+
+    return remove(path, as_json=json)
+
+
+@_bank.command("list")
+def list_banks(ctx: typer.Context, json: Json = False) -> int:
+    """List the banks in use, and how many questions each holds."""
+    from grader.cli.banking import list_banks
+
+    return list_banks(bank=ctx.obj, as_json=json)
+
+
+@_bank.command()
+def schema() -> int:
+    """Print the JSON Schema of a question, for editors."""
+    from grader.cli.banking import schema
+
+    return schema()
 
 
 def run(arguments: list[str]) -> int:

@@ -18,7 +18,7 @@ from grader.model.report import CheckResult, Raised, Report
 from grader.model.verdict import Verdict
 from grader.programs.levels import PROCESS
 from grader.programs.process import Overran, WorkerError
-from grader.programs.program import Loaded, Program, ProgramError
+from grader.programs.program import Flagged, Loaded, Program, ProgramError
 
 if TYPE_CHECKING:
     from grader.checks.bench import Bench
@@ -70,7 +70,14 @@ def grade(
         stack.enter_context(_quiet())
         theirs, ours = pair.theirs, pair.ours
         blank = replace(blank, isolation=theirs.isolation.level)
-        mine = Program(theirs, "submission", [submission], question.driver, filename)
+        mine = Program(
+            theirs,
+            "submission",
+            [submission],
+            question.driver,
+            filename,
+            forbids=question.spec.forbids,
+        )
         reference = Program(
             ours, "reference", [question.reference], question.driver, "reference.py"
         )
@@ -161,8 +168,13 @@ def _load(program: Program, question: Question) -> tuple[Verdict, str, Raised | 
     except WorkerError as failure:
         verdict = Verdict.LIMIT if isinstance(failure, Overran) else Verdict.ERROR
         return verdict, f"your file {failure} while it was being loaded", None
+    except Flagged as evidence:
+        return Verdict.POLICY, f"flagged for review: your code {evidence.message}", None
     except ProgramError as error:
         return _unloadable(error, question)
+    if loaded.unknown:
+        unknown = ", ".join(loaded.unknown)
+        return Verdict.INVALID, f"{question.spec_path}: forbids: there is no {unknown}", None
     return _incomplete(loaded, question.functions)
 
 

@@ -1,7 +1,7 @@
 """The two workers of a grade, started early: they import while the judge reads the question.
 
-On Linux one zygote imports for both.  They share nothing but the memory of before they were forked, in
-which there is nothing but libraries.
+On Linux one zygote imports for both.  They share nothing but the memory of before they were forked,
+in which there is nothing but libraries.
 """
 
 from __future__ import annotations

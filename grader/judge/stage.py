@@ -60,6 +60,7 @@ class Stage(Closing):
         if self._theirs.failure is not None:  # an earlier program ended the process
             self._theirs.close()
             self._theirs = self._worker()
+        self._theirs.count_anew()
         program = self._load(self._theirs, name, sources)
         if self._bench is None or self._bench.seed != seed:
             self._bench = Bench(self.question, seed, program, self.reference)
@@ -82,11 +83,17 @@ class Stage(Closing):
         return Worker(torch=self.question.spec.needs_torch, cpu_seconds=HOUR, zygote=self._zygote)
 
     def _load(self, worker: Worker, name: str, sources: Sequence[bytes]) -> Program:
-        program = Program(worker, name, sources, self.question.driver, f"{name}.py")
+        # The reference's own process also runs the yardsticks, which may call anything.
+        forbids = self.question.spec.forbids if worker is self._theirs else ()
+        program = Program(
+            worker, name, sources, self.question.driver, f"{name}.py", forbids=forbids
+        )
         try:
             loaded = program.load(self.question.functions)
         except (ProgramError, WorkerError) as error:
             raise BankFault(f"{name} cannot be loaded: {error}") from None
+        if loaded.unknown:
+            raise BankFault(f"forbids: there is no {', '.join(loaded.unknown)}")
         if loaded.missing:
             raise BankFault(f"{name} does not define {', '.join(loaded.missing)}")
         return program

@@ -16,8 +16,13 @@ FloatDtype = Literal["float32", "float64", "bfloat16"]
 Layout = Literal["contiguous", "fortran", "reversed", "strided", "readonly", "broadcast"]
 Slug = Annotated[str, Field(pattern=r"^[a-z0-9]+(-[a-z0-9]+)*$", max_length=60)]
 Text = Annotated[str, Field(min_length=1, max_length=20_000)]
+Source = Annotated[str, Field(min_length=1, max_length=1 << 20)]  # a program, written out
+Sources = Annotated[list[Source], Field(min_length=1)]
 Name = Annotated[str, Field(pattern=r"^[A-Za-z_][A-Za-z0-9_]*$", max_length=60)]
 RunName = Annotated[str, Field(pattern=r"^[A-Za-z_][A-Za-z0-9_-]*$", max_length=60)]
+# A name of numpy's or torch's, or operators of torch's.
+_CALL = r"^((numpy|torch)(\.[A-Za-z_][A-Za-z0-9_]*)+|aten::[A-Za-z0-9_*]+)$"
+Call = Annotated[str, Field(pattern=_CALL, max_length=120)]
 Steps = Annotated[list[str], Field(min_length=1)]  # an empty run would pass anybody
 Multiple = Annotated[float, Field(gt=0, allow_inf_nan=False)]
 Amount = str | int | float  # arithmetic over sizes; `grader.bank.amounts` reads it
@@ -33,6 +38,7 @@ class Check(Part):
     """What every kind of check shares."""
 
     id: Slug
+    kind: str
     about: str = ""
     run: RunName = "main"
     cases: str | list[str] = "all"
@@ -43,6 +49,12 @@ class Check(Part):
     def needed(self) -> tuple[str, ...]:
         """The ids in `needs`, always as a tuple."""
         return (self.needs,) if isinstance(self.needs, str) else tuple(self.needs)
+
+    @property
+    def results(self) -> tuple[str, ...]:
+        """The results of the run that the check looks at, where it has the key `of`."""
+        of = getattr(self, "of", ())
+        return (of,) if isinstance(of, str) else tuple(of)
 
 
 class Show(Part):
@@ -65,11 +77,6 @@ class OutputsCheck(Check):
     exact: bool = False
     zeros: Literal["close", "exact"] = "close"
     show: Show = Show()
-
-    @property
-    def results(self) -> tuple[str, ...]:
-        """The names in `of`, always as a tuple."""
-        return (self.of,) if isinstance(self.of, str) else tuple(self.of)
 
 
 class Conserved(Part):
@@ -98,11 +105,6 @@ class ContractCheck(Check):
     of: Name | list[Name]
     layouts: list[Layout] = ["fortran", "reversed", "strided", "readonly"]
 
-    @property
-    def results(self) -> tuple[str, ...]:
-        """The names in `of`, always as a tuple."""
-        return (self.of,) if isinstance(self.of, str) else tuple(self.of)
-
 
 class StateCheck(Check):
     """Bytes reachable from an object that one step hands to another."""
@@ -110,6 +112,7 @@ class StateCheck(Check):
     kind: Literal["state"]
     of: Name
     at_most: Amount
+    large: Slug | Literal[""] = ""  # the case on which the system's own account is taken
 
 
 class NumbersCheck(Check):
@@ -148,6 +151,7 @@ class MemoryCheck(Check):
     against: RunName | None = None
     called: str = ""  # what the other run is, in words
     device: Literal["cpu", "cuda"] = "cpu"
+    large: Slug | Literal[""] = ""  # the case on which the system's own account is taken
 
 
 class FlopsCheck(Check):
@@ -181,17 +185,31 @@ AnyCheck = Annotated[
 ]
 
 
+class Code(Part):
+    """The programs of a question, written into its spec; each may be a file instead."""
+
+    reference: Source = ""
+    starter: Source = ""
+    driver: Source = ""
+
+
 class Misconception(Part):
-    """A named wrong idea.  Its code is in `drills/ID/misconceptions/`."""
+    """A named wrong idea.  Its code is here, or in `drills/ID/misconceptions/`."""
 
     killed_by: str | list[str]
     feedback: Text
     variants: list[Name] = []
+    code: Source | Sources = ""  # a list when one idea has several faces
 
     @property
     def killers(self) -> tuple[str, ...]:
         """The ids in `killed_by`, always as a tuple."""
         return (self.killed_by,) if isinstance(self.killed_by, str) else tuple(self.killed_by)
+
+    @property
+    def faces(self) -> tuple[str, ...]:
+        """The programs in `code`, always as a tuple; none where they are files."""
+        return tuple(self.code) if isinstance(self.code, list) else (self.code,) * bool(self.code)
 
 
 class FollowUp(Part):
@@ -199,6 +217,15 @@ class FollowUp(Part):
 
     ask: Text
     answer: Text
+
+
+class Survivor(Part):
+    """A mutant of the reference that every check passes, and why that is right."""
+
+    scope: Annotated[str, Field(alias="in", min_length=1, max_length=200)]  # function, or `module`
+    was: Text
+    becomes: Text
+    because: Text
 
 
 class Spec(Part):
@@ -213,10 +240,13 @@ class Spec(Part):
     prompt: Text
     interface: Text
     contract: list[Text] = []
+    forbids: list[Call] = []
     run: Steps | Annotated[dict[RunName, Steps], Field(min_length=1)]
     cases: dict[Slug, dict[str, Any]]
     checks: Annotated[list[AnyCheck], Field(min_length=1)]
+    code: Code = Code()
     misconceptions: dict[Slug, Misconception] = {}
+    survivors: list[Survivor] = []
     starter: list[Slug] = []
     hints: list[Text] = []
     follow_ups: list[FollowUp] = []

@@ -10,13 +10,15 @@ import contextlib
 import select
 import socket
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from grader.programs.failures import Garbled, Overran, WorkerError
 from grader.programs.worker import wire
 
 WATCH_SECONDS = 0.05  # how often the watch is called while there is nothing to read
+# Beyond the CPU time that an exchange may take, what the clock allows: others use the machine too.
+SLACK, MOST_SLACK = 5, 25.0  # times those seconds, but at most this many
 
 
 @dataclass(slots=True)
@@ -79,6 +81,7 @@ def exchange(
     output: int,
     drain: Callable[[], bool],
     watch: Callable[[], None],
+    spent: Callable[[], int | None],
     death: Callable[[], WorkerError],
 ) -> dict[str, object]:
     """Send a request and return the decoded reply.
@@ -86,12 +89,14 @@ def exchange(
     Args:
         channel: a socket that does not block.
         request: plain data.
-        seconds: that the exchange may take.
+        seconds: of CPU time that the exchange may take; by the clock it may take longer, see
+            `SLACK`, but not where CPU time cannot be read.
         grace: seconds on top, for a process that is still starting.
         reply_bytes: of array data that the reply may hold.
         output: a descriptor to watch besides; `drain` reads it and says whether it is still open.
         drain: see there.
         watch: called while waiting, about every `WATCH_SECONDS`.
+        spent: gives the process's CPU time in nanoseconds, or None.
         death: says how the process ended.
 
     Raises:
@@ -100,28 +105,29 @@ def exchange(
     with contextlib.suppress(BlockingIOError):
         early = channel.recv(1, socket.MSG_PEEK)
         raise Garbled("wrote to the judge without being asked") if early else death()
-    deadline = time.monotonic() + seconds + grace
+    before = spent()
+    slack = 0.0 if before is None else min(SLACK * seconds, MOST_SLACK)
+    deadline = time.monotonic() + seconds + slack + grace
     pending = [memoryview(piece) for piece in wire.encode(request)]
     reply = _Reply(reply_bytes)
     output_open = True
     looked = time.monotonic()
     while not reply.done:
         left = deadline - time.monotonic()
-        if left <= 0:
+        now = None if before is None else spent()
+        if left <= 0 or (before is not None and now is not None and now - before > seconds * 1e9):
             raise Overran(f"did not finish within {seconds:.3g} seconds")
-        reads: list[socket.socket | int] = [channel, *([output] if output_open else [])]
-        readable, writable, _ = select.select(
-            reads, [channel] if pending else [], [], min(left, WATCH_SECONDS)
-        )
-        if output in readable:
+        ready = _ready(channel, output if output_open else None, min(left, WATCH_SECONDS), pending)
+        if output in ready:
             output_open = drain()
         if time.monotonic() >= looked + WATCH_SECONDS:  # however busy it keeps us
             watch()
             looked = time.monotonic()
         try:
-            if writable:
+            events = ready.get(channel.fileno(), 0)
+            if events & select.POLLOUT:
                 _send(channel, pending)
-            if channel in readable and not reply.read(channel):
+            if events & ~select.POLLOUT and not reply.read(channel):
                 raise death()
         except BlockingIOError:
             continue
@@ -130,6 +136,17 @@ def exchange(
     if pending:
         raise Garbled("broke the protocol: answered before it was asked")
     return reply.value()
+
+
+def _ready(
+    channel: socket.socket, output: int | None, seconds: float, pending: Sequence[object]
+) -> dict[int, int]:
+    """Events by descriptor; with poll, because select knows no descriptor beyond 1023."""
+    poll = select.poll()
+    poll.register(channel, select.POLLIN | (select.POLLOUT if pending else 0))
+    if output is not None:
+        poll.register(output, select.POLLIN)
+    return dict(poll.poll(1000 * seconds))
 
 
 def _send(channel: socket.socket, pending: list[memoryview]) -> None:

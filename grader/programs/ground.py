@@ -25,9 +25,12 @@ _TORCH = (
 )  # fmt: skip
 _SYSTEM = (
     "/etc/ld.so.cache", "/etc/localtime", "/usr/share/zoneinfo", "/dev/urandom", "/dev/random",
-    "/proc/self", "/proc/cpuinfo", "/proc/meminfo", "/proc/stat", "/proc/sys/vm/overcommit_memory",
+    "/proc/cpuinfo", "/proc/meminfo", "/proc/stat", "/proc/sys/vm/overcommit_memory",
     "/sys/devices/system/cpu", "/sys/devices/system/node",
 )  # fmt: skip
+# Of /proc/self not all: its `net` tells of every connection of the machine.
+_SELF = tuple(f"/proc/self/{name}" for name in ("maps", "status", "stat", "statm", "limits"))
+_SELF_LISTED = ("/proc/self/task", "/proc/self/fd")
 _DEVICES = ("/dev/null", "/dev/zero")
 _CUDA = ("/dev/nvidiactl", "/dev/nvidia-uvm", "/dev/nvidia-uvm-tools", "/proc/driver/nvidia")
 _LIBRARIES = ("/lib", "/lib64", "/usr/lib", "/usr/lib64", "/usr/local/lib")
@@ -49,12 +52,13 @@ def grants(*, torch: bool) -> tuple[Grant, ...]:
     """Rights and paths for `landlock`, without the scratch folder."""
     sites = [Path(p) for p in site_folders()]
     wanted = _NUMPY + (_TORCH if torch else ())
-    read = [str(WORKER), *_SYSTEM, *(str(site / name) for site in sites for name in wanted)]
+    read = [str(WORKER), *_SYSTEM, *_SELF, *(str(site / name) for site in sites for name in wanted)]
     read += [p for root in _roots() for p in _around(root, _hidden())]
     devices = [*_DEVICES, *(_cuda() if torch else ())]
     return (
         *((READ, path) for path in dict.fromkeys(read)),
         *((LIST, str(site)) for site in sites),  # the import system looks a module up in it
+        *((LIST, path) for path in _SELF_LISTED),
         *((USE, path) for path in devices),
     )
 

@@ -104,10 +104,12 @@ class Forked:
         """See `Process`."""
         if self._status is None:
             pid = self.pid
-            if not select.select([self._handle], [], [], seconds)[0]:
+            if not _readable(self._handle, seconds):
                 return None
             os.close(self._handle)
-            self._status = self._zygote.reap(pid)
+            self._status = -signal.SIGKILL  # what it gets where its zygote has gone before it
+            with contextlib.suppress(ChildProcessError, TimeoutError):
+                self._status = self._zygote.reap(pid)
         return self._status
 
     def kill(self) -> None:
@@ -174,7 +176,7 @@ class Zygote(Closing):
             if self._closed:
                 raise ChildProcessError("the process that starts workers was ended")
             left = max(0.0, deadline - time.monotonic())
-            if not select.select([self._control], [], [], left)[0]:
+            if not _readable(self._control, left):
                 raise TimeoutError(f"no answer within {seconds:.3g} seconds")
             try:
                 packet = self._control.recv(_PACKET)
@@ -241,6 +243,13 @@ def _start(
         )
         judging.known.add(process.pid)
     return process
+
+
+def _readable(file: int | socket.socket, seconds: float) -> bool:
+    """Wait until there is something to read, on any descriptor however large."""
+    poll = select.poll()
+    poll.register(file, select.POLLIN)
+    return bool(poll.poll(1000 * seconds))
 
 
 def _kill(pid: int) -> None:

@@ -46,6 +46,7 @@ class Worker(Closing):
         self.output_bytes = 0
         self.failure: WorkerError | None = None
         self._isolation: levels.Isolation | None = None
+        self._written_before = 0
         self._closed = False
         self._scratch = Scratch()
         ours, theirs = socket.socketpair()
@@ -104,8 +105,7 @@ class Worker(Closing):
 
         Args:
             request: plain data with an `op`.
-            seconds: of wall-clock time for the whole exchange (the first time, start-up comes on
-                top).
+            seconds: of CPU time for the whole exchange; see `channel.exchange`.
             reply_bytes: of array data that the reply may hold.
 
         Raises:
@@ -132,6 +132,7 @@ class Worker(Closing):
                 output=self._output,
                 drain=self._drain,
                 watch=self._watch,
+                spent=self._spent,
                 death=self._death,
             )
             self._drain()
@@ -162,7 +163,7 @@ class Worker(Closing):
         if self._isolation is None:
             return  # it has run nothing yet, and may not have an id
         written = watch.written_bytes(self.pid)
-        if written is not None and written > watch.MAX_WRITTEN:
+        if written is not None and written - self._written_before > watch.MAX_WRITTEN:
             raise Overran(f"wrote more than {watch.MAX_WRITTEN >> 20} MB to files")
         held, allowed = watch.resident_bytes(self.pid), orders.most_memory(torch=self.torch)
         if held is not None and held > allowed:
@@ -199,9 +200,23 @@ class Worker(Closing):
             return Died(f"ended its process ({name}) before it answered")
         return Died(f"ended its process (exit status {status}) before it answered")
 
+    def _spent(self) -> int | None:
+        """CPU time so far, of a process that has started."""
+        return None if self._isolation is None else self.cpu_nanoseconds()
+
+    def count_anew(self) -> None:
+        """Forget what was printed and written so far: the next program is another one."""
+        self.printed, self.output_bytes = b"", 0
+        self._written_before = watch.written_bytes(self.pid) or 0
+
     def cpu_nanoseconds(self) -> int | None:
         """CPU time of the process so far, read from outside; None where there is no such clock."""
         return watch.cpu_nanoseconds(self.pid)
+
+    def occupied_bytes(self) -> int | None:
+        """Bytes of memory and of files that it holds, read from outside; None where unknown."""
+        _ = self.isolation  # it has started
+        return watch.occupied_bytes(self.pid, self.scratch)
 
     def close(self) -> None:
         """Kill the process with all it started, and remove its scratch folder."""

@@ -66,8 +66,8 @@ def same(a: object, b: object) -> bool:
         return len(a) == len(b) and all(same(x, y) for x, y in zip(a, b, strict=True))
     if isinstance(a, dict) and isinstance(b, dict):
         return a.keys() == b.keys() and all(same(a[k], b[k]) for k in a)
-    if isinstance(a, float) and isinstance(b, float) and a != a:
-        return b != b
+    if isinstance(a, (float, np.inexact)) and isinstance(b, (float, np.inexact)) and a != a:
+        return type(a) is type(b) and bool(b != b)  # NaN, numpy's scalars included
     return type(a) is type(b) and bool(a == b)
 
 

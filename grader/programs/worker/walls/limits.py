@@ -34,7 +34,8 @@ def apply(*, memory: int, cpu_seconds: int, threads: int) -> None:
         except (OSError, ValueError):
             return
 
-    bound("RLIMIT_CORE", 0)
+    # Not 0, at which Linux still hands a crash to a program that keeps cores: core(5), "piping".
+    bound("RLIMIT_CORE", 1)
     bound("RLIMIT_CPU", cpu_seconds, cpu_seconds + 1)
     bound("RLIMIT_FSIZE", MAX_FILE)
     bound("RLIMIT_NOFILE", MAX_OPEN)

@@ -34,20 +34,32 @@ _CLONE_THREAD = 0x00010000
 _AF_UNIX, _SOCK_STREAM, _SOCK_TYPE = 1, 1, 0xF
 _OWN_PROCESS = ("kill", "tgkill")  # their first argument names the process
 _OWN_OR_ZERO = ("prlimit64", "sched_setaffinity")
+_RLIMIT_CORE = 4
+# A file that is mapped shared is written without a call that could be counted; MAP_SHARED and
+# MAP_SHARED_VALIDATE among the types of mappings, <linux/mman.h>.
+_MAP_ANONYMOUS, _MAP_TYPE, _MAP_OF_A_FILE = 0x20, 0x0F, (1, 3)
 _REFUSED_PRCTL = (PR_SET_PDEATHSIG, PR_SET_DUMPABLE, PR_SET_SECCOMP)
 # F_SETOWN, F_SETSIG and F_SETOWN_EX have the kernel signal another process; leases and notification
 # watch what others do: <linux/fcntl.h>.
 _REFUSED_FCNTL = (8, 10, 15, 1024, 1026)
-# What Python and numpy ask of their files: TCGETS, TIOCGPGRP, TIOCGWINSZ, FIONREAD, FIONBIO, FIONCLEX,
-# FIOCLEX.  The rest is a world of its own: file systems take flags and make snapshots by ioctl.
+# What Python and numpy ask of their files: TCGETS, TIOCGPGRP, TIOCGWINSZ, FIONREAD, FIONBIO,
+# FIONCLEX, FIOCLEX.  The rest is a world of its own: file systems make snapshots by ioctl.
 _ALLOWED_IOCTL = (0x5401, 0x540F, 0x5413, 0x541B, 0x5421, 0x5450, 0x5451)
-# With devices to talk to, only what is known to do harm: TIOCSTI, TIOCLINUX, FIOSETOWN, SIOCSPGRP, and
-# all that file systems take (types f, X and 0x94).
+# With devices to talk to, only what is known to do harm: TIOCSTI, TIOCLINUX, FIOSETOWN, SIOCSPGRP,
+# and all that file systems take (types f, X and 0x94).
 _REFUSED_IOCTL = (0x5412, 0x541C, 0x8901, 0x8902)
 _REFUSED_IOCTL_TYPES = (0x6600, 0x5800, 0x9400)
 _IOCTL_TYPE = 0xFF00
-_ABSENT = ("clone3", "io_uring_setup", "io_uring_enter", "io_uring_register")  # callers fall back
-_BY_ARGUMENT = ("clone", "socketpair", "prctl", "fcntl", "ioctl", *_OWN_PROCESS, *_OWN_OR_ZERO)
+_INSTEAD = {  # callers fall back on something else
+    **dict.fromkeys(
+        ("clone3", "io_uring_setup", "io_uring_enter", "io_uring_register"), errno.ENOSYS
+    ),
+    **dict.fromkeys(("getxattr", "lgetxattr", "listxattr", "llistxattr"), errno.EOPNOTSUPP),
+}
+_BY_ARGUMENT = {
+    "clone", "socketpair", "prctl", "fcntl", "ioctl", "mmap", "setrlimit",
+    *_OWN_PROCESS, *_OWN_OR_ZERO,
+}  # fmt: skip
 
 
 def supported(machine: str | None = None) -> bool:
@@ -92,9 +104,7 @@ def build(pid: int, machine: str, *, devices: bool = False) -> bytes:
             code += _when(_EQUAL, numbers[name], [*body, _op(_RETURN, _ALLOW)])
     for name, number in numbers.items():
         if name not in _BY_ARGUMENT:
-            code += _when(
-                _EQUAL, number, [_refuse(errno.ENOSYS if name in _ABSENT else errno.EPERM)]
-            )
+            code += _when(_EQUAL, number, [_refuse(_INSTEAD.get(name, errno.EPERM))])
     return b"".join([*code, _op(_RETURN, _ALLOW)])
 
 
@@ -119,10 +129,15 @@ def _bodies(pid: int, *, devices: bool) -> Iterable[tuple[str, list[bytes]]]:
         yield "ioctl", [*_argument(1), *_refuse_if(_REFUSED_IOCTL), *kinds]
     else:
         yield "ioctl", [*_argument(1), *_unless(_EQUAL, _ALLOWED_IOCTL)]
+    anonymous = _when(_ANY_BIT, _MAP_ANONYMOUS, [_op(_RETURN, _ALLOW)])
+    yield "mmap", [*_argument(3), *anonymous, _op(_AND, _MAP_TYPE), *_refuse_if(_MAP_OF_A_FILE)]
+    # It is set so that a crash calls no program of the machine's; lowering it would.
+    yield "setrlimit", [*_argument(0), *_refuse_if([_RLIMIT_CORE])]
     for name in _OWN_PROCESS:
         yield name, [*_argument(0), *_unless(_EQUAL, [pid])]
     for name in _OWN_OR_ZERO:
-        yield name, [*_argument(0), *_unless(_EQUAL, [0, pid])]
+        core = [*_argument(1), *_refuse_if([_RLIMIT_CORE])] if name == "prlimit64" else []
+        yield name, [*_argument(0), *_unless(_EQUAL, [0, pid]), *core]
 
 
 def _op(code: int, value: int, yes: int = 0, no: int = 0) -> bytes:

@@ -1,0 +1,198 @@
+"""A case in other sizes and with other numbers, within what a question's cases give each name."""
+
+from __future__ import annotations
+
+import math
+import random
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from grader.cases.recipe import FLOATS, CaseRecipe, Recipe
+from grader.model.mutation import Reach
+
+LARGEST = 9  # side of an array that was smaller before
+
+
+def varied(
+    case: CaseRecipe,
+    cases: Sequence[CaseRecipe],
+    rng: random.Random,
+    reach: Reach,
+    layouts: Sequence[str],
+) -> CaseRecipe | None:
+    """Another case in the manner of one of the question's; None where nothing can be changed.
+
+    Args:
+        case: a case of the question.
+        cases: all of its cases.
+        rng: the only source of chance.
+        reach: what to change: values alone, sizes (with dtype and layout), or numbers as well.
+        layouts: those that the question allows.
+    """
+    inputs = dict(case.inputs)
+    if reach is Reach.VALUES or rng.random() < 0.25:
+        inputs = {name: _rounder(recipe) for name, recipe in inputs.items()}
+    if reach is Reach.VALUES:
+        changed = replace(case, inputs=inputs)
+        return None if changed == case else changed
+    sizes = {
+        n: min(rng.choice([1, 2, 3, max(1, n - 1), n + 1, n]), max(n, LARGEST))
+        for n in sorted(_sides(case))
+    }
+    taken = _numbers(case, cases, rng) if reach is Reach.NUMBERS and not _indexed(case) else {}
+    inputs = {
+        name: Recipe(None, taken[name]) if name in taken else _resized(recipe, sizes)
+        for name, recipe in inputs.items()
+    }
+    dtypes = sorted({c.dtype for c in cases if c.inputs.keys() == case.inputs.keys()})
+    plain = case.layout == "contiguous" and not any(r.layout for r in inputs.values())
+    changed = replace(
+        case,
+        inputs=inputs,
+        dtype=rng.choice([case.dtype, *dtypes]),
+        layout=rng.choice(["contiguous", "contiguous", *layouts]) if plain else case.layout,
+    )
+    return None if changed == case else changed
+
+
+def _rounder(recipe: Recipe) -> Recipe:
+    """Small whole numbers, with zeros and ties among them, for what may be any number.
+
+    What is drawn with a purpose stays: probabilities, classes, distinct values, bounded ones.
+    """
+    if recipe.dtype not in (None, *FLOATS) or recipe.option("sprinkle") or recipe.option("sort"):
+        return recipe
+    shape = recipe.shape
+    if recipe.generator == "array":
+        entries = list(_entries(recipe.literal))
+        if not (entries and all(map(math.isfinite, entries)) and min(entries) < 0 < max(entries)):
+            return recipe
+        shape = _shape(recipe.literal)
+    elif recipe.generator != "normal":
+        return recipe
+    options = {"from": -2, "to": 2}
+    return Recipe("integers", None, shape, recipe.like, options, recipe.dtype, recipe.layout)
+
+
+def _entries(value: Any) -> Iterator[float]:  # noqa: ANN401 a nested list
+    if isinstance(value, list):
+        for item in value:
+            yield from _entries(item)
+    else:
+        yield value
+
+
+def _shape(value: Any) -> tuple[int, ...]:  # noqa: ANN401 a nested list
+    return (len(value), *_shape(value[0])) if isinstance(value, list) and value else ()
+
+
+def smaller(case: CaseRecipe) -> Iterator[CaseRecipe]:
+    """Cases that differ in one size, which is smaller, the boldest first; then plainer ones."""
+    for side in sorted(_sides(case), reverse=True):
+        for size in [n for n in (1, 2, 3, side - 1) if n < side]:
+            yield replace(
+                case, inputs={n: _resized(r, {side: size}) for n, r in case.inputs.items()}
+            )
+    if case.layout != "contiguous":
+        yield replace(case, layout="contiguous")
+    if case.dtype != "float64":
+        yield replace(case, dtype="float64")
+    for name, recipe in case.inputs.items():
+        value = recipe.literal
+        if not recipe.is_array and type(value) is int and value > 1:
+            for less in sorted({1, 2, value - 1}):
+                if less < value:
+                    yield replace(case, inputs={**case.inputs, name: Recipe(None, less)})
+
+
+def described(case: CaseRecipe, names: Sequence[str]) -> str:
+    """The inputs of a case as they are written in a spec."""
+    parts = [f"{name}: {_written(case.inputs[name])}" for name in case.inputs if name in names]
+    if case.dtype != "float64":
+        parts.append(f"dtype: {case.dtype}")
+    if case.layout != "contiguous":
+        parts.append(f"layout: {case.layout}")
+    return ", ".join(parts)
+
+
+def _sides(case: CaseRecipe) -> set[int]:
+    """Every length of a side that may change; equal ones are taken to belong together.
+
+    What an array that is written out has for a side cannot change, so nothing of that length does.
+    """
+    arrays = [r for r in case.inputs.values() if r.is_array]
+    fixed = {n for r in arrays if r.generator == "array" for n in _shape(r.literal)}
+    return {n for r in arrays for n in r.shape or () if n > 0} - fixed
+
+
+def _resized(recipe: Recipe, sizes: Mapping[int, int]) -> Recipe:
+    options = dict(recipe.options or {})
+    top = options.get("to")
+    # Classes run up to one below a size: fewer of them where that size is smaller.
+    classes = recipe.generator == "integers" and recipe.dtype not in (None, *FLOATS)
+    if classes and isinstance(top, int) and top + 1 in sizes:
+        options["to"] = max(options.get("from", 0), sizes[top + 1] - 1)
+    if recipe.shape is None or recipe.generator == "array":
+        return replace(recipe, options=options) if recipe.is_array else recipe
+    return replace(recipe, shape=tuple(sizes.get(n, n) for n in recipe.shape), options=options)
+
+
+def _indexed(case: CaseRecipe) -> bool:
+    """Whether a case has an array of whole numbers, which its other numbers may be about."""
+    return any(r.is_array and r.dtype not in (None, *FLOATS) for r in case.inputs.values())
+
+
+def _numbers(
+    case: CaseRecipe, others: Sequence[CaseRecipe], rng: random.Random
+) -> Mapping[str, Any]:
+    """What another case gives the names that are no arrays, one of them moved a little at times.
+
+    Numbers belong together (a padding to its kernel), so they are taken from one case.
+    """
+    names = [name for name, recipe in case.inputs.items() if not recipe.is_array]
+    donors = [c for c in others if all(n in c.inputs and not c.inputs[n].is_array for n in names)]
+    donor = rng.choice(donors)
+    taken = {name: donor.inputs[name].literal for name in names}
+    whole = [name for name in names if type(taken[name]) in (int, float)]
+    if whole and rng.random() < 0.6:
+        name = rng.choice(whole)
+        seen = [c.inputs[name].literal for c in donors]
+        seen = [v for v in seen if type(v) in (int, float)]
+        near = rng.choice([taken[name] - 1, taken[name] + 1, rng.choice(seen)])
+        if type(taken[name]) is float:
+            near = rng.uniform(min(seen), max(seen))
+        taken[name] = min(max(near, min(seen)), max(seen))
+    return taken
+
+
+def _written(recipe: Recipe) -> str:
+    if not recipe.is_array:
+        return _yaml(recipe.literal)
+    if recipe.generator == "array" and not recipe.options and not recipe.dtype:
+        return _yaml(recipe.literal)
+    what = recipe.literal if recipe.generator == "array" else recipe.shape
+    first = f"like {recipe.like}" if recipe.like else _yaml(list(what or ()))
+    options = {k: v for k, v in (recipe.options or {}).items() if k != "array"}
+    extra = {**options, "dtype": recipe.dtype, "layout": recipe.layout}
+    rest = "".join(f", {k}: {_yaml(v)}" for k, v in extra.items() if v is not None)
+    return f"{{{recipe.generator}: {first}{rest}}}"
+
+
+def _yaml(value: Any) -> str:  # noqa: ANN401 whatever YAML holds
+    match value:
+        case None:
+            return "null"
+        case bool():
+            return str(value).lower()
+        case float() if value != value or value in (float("inf"), -float("inf")):
+            return ".nan" if value != value else ".inf" if value > 0 else "-.inf"
+        case float():
+            text = repr(value)
+            return text if "." in text or "e" not in text else text.replace("e", ".0e")
+        case list():
+            return "[" + ", ".join(map(_yaml, value)) + "]"
+        case dict():
+            return "{" + ", ".join(f"{k}: {_yaml(v)}" for k, v in value.items()) + "}"
+        case _:
+            return str(value)
