@@ -3,8 +3,8 @@
     python benchmarks/walls.py [--rounds 40] [--json]
 
 The walls are raised in children of this process, one by one, each timed in the child; the figures
-are medians.  Forking, importing and starting afresh are there to compare with.  Exits with 1 when the
-walls together take 5 ms or more.
+are medians.  The tree of its own, on which no level rests, stands apart.  Forking, importing and
+starting afresh are there to compare with.  Exits with 1 when the walls together take 5 ms or more.
 """
 
 from __future__ import annotations
@@ -30,15 +30,19 @@ from grader.programs.origin import Zygote
 from grader.programs.process import Worker
 from grader.programs.scratch import Scratch
 from grader.programs.worker import confine
-from grader.programs.worker.walls import identity, landlock, limits, seccomp
+from grader.programs.worker.walls import identity, landlock, limits, seccomp, view
 
 BAR = 5.0  # milliseconds
-WALLS = ("limits", "user and capabilities", "Landlock", "seccomp", "trying them all")
+TREE = "a tree of its own"
+WALLS = ("limits", TREE, "user and capabilities", "Landlock", "seccomp", "trying them all")
 
 
 def raised(told: dict[str, Any]) -> Iterator[None]:
     """Raise one wall after another."""
     limits.apply(memory=told["memory"], cpu_seconds=told["cpu_seconds"], threads=told["threads"])
+    yield
+    if told["sights"]:
+        view.apply(told["sights"], told["scratch"], root=told["user"] is not None)
     yield
     identity.apply(told["user"], told["readable"])
     yield
@@ -90,6 +94,7 @@ def main() -> int:
     options = parser.parse_args()
     found: dict[str, list[float]] = defaultdict(list)
     for_all = orders.for_all(torch=False)
+    seccomp.prepare(devices=False)  # as a zygote does
     with Zygote(torch=False) as zygote:
         level = answered(zygote)
         for _ in range(options.rounds):
@@ -98,7 +103,7 @@ def main() -> int:
             scratch.remove()
             for wall, took in zip(WALLS, spent, strict=True):
                 found[wall].append(took)
-            found["all walls"].append(sum(spent))
+            found["all walls, without the tree"].append(sum(spent) - spent[WALLS.index(TREE)])
             found["a worker forked, asked once, ended"].append(
                 milliseconds(lambda: answered(zygote))
             )
@@ -112,7 +117,7 @@ def main() -> int:
         print(f"isolation {level}; medians of {options.rounds} rounds")
         for name, took in medians.items():
             print(f"{took:8.2f} ms  {name}")
-    return int(medians["all walls"] >= BAR)
+    return int(medians["all walls, without the tree"] >= BAR)
 
 
 if __name__ == "__main__":

@@ -36,6 +36,9 @@ def problems(question: Question, gaps: Gaps | None = None) -> Iterator[Problem]:
     yield from odd.values()
     if not odd:  # else a name that seems unread is likely what was meant
         yield from unread(question, gaps, cases)
+    for i, name in enumerate(spec.forbids):
+        if not name.startswith("numpy.") and not spec.needs_torch:
+            yield ("forbids", i), f"forbids: {name} needs torch in uses, found {spec.uses}"
     ids = [check.id for check in spec.checks]
     for number, check in enumerate(spec.checks):
         i = gaps.place(number)
@@ -121,6 +124,9 @@ def _cases(
     large = getattr(check, "large", "")
     if large and large not in cases:
         yield (*at, "large"), unknown(f"{check.id}: expected the name of a case", large, cases)
+    large = getattr(check, "large", "")
+    if large:
+        names = [*names, large]
     for j, name in enumerate(names):
         if name not in cases:
             expected = f"{check.id}: expected the name of a case"
@@ -135,6 +141,16 @@ def _cases(
                         f"{check.id}: case {name} gives no value for {free}, "
                         f"which '{step.text}' needs",
                     )
+        if isinstance(check, model.PerformanceCheck) and not any(
+            cases[name].inputs[free].is_drawn
+            for free in free_names(steps)
+            if free in cases[name].inputs
+        ):
+            yield (
+                (*at, "cases", j),
+                f"{check.id}: expected inputs that are drawn, found only fixed ones in case "
+                f"{name}: whoever remembers the answer would be fast",
+            )
         for key, recipe in cases[name].inputs.items():
             like = recipe.like
             if like is None or like in cases[name].inputs or like in made or gaps.runs:

@@ -189,6 +189,8 @@ def _expected(detail: ErrorDetails) -> str:
             else str(context["expected"])
         )
     if kind == "string_pattern_mismatch":
+        if "aten" in str(context["pattern"]):
+            return "a call such as numpy.dot, torch.relu or aten::relu*"
         return (
             "a name (letters, digits, _)"
             if "A-Z" in str(context["pattern"])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 
+from grader.model.descriptions import describe
 from grader.model.spec import Spec
 
 
@@ -18,5 +19,6 @@ def text(*, extended: bool) -> str:
         from grader.bank.kinds import extended_spec
 
         model = extended_spec()
-    schema = {"$schema": "https://json-schema.org/draft/2020-12/schema"}
-    return json.dumps(schema | model.model_json_schema(), indent=2) + "\n"
+    schema = {"$schema": "https://json-schema.org/draft/2020-12/schema"} | model.model_json_schema()
+    describe(schema)
+    return json.dumps(schema, indent=2) + "\n"

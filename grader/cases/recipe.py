@@ -63,6 +63,12 @@ class Recipe:
         """Whether it makes an array."""
         return self.generator is not None
 
+    @property
+    def is_drawn(self) -> bool:
+        """Whether it differs from draw to draw."""
+        fixed = {None, "array", "zeros", "ones", "full"}
+        return self.generator not in fixed or bool(self.option("sprinkle"))
+
     def option(self, name: str, default: Any = None) -> Any:  # noqa: ANN401 whatever YAML holds
         """One option or modifier."""
         return (self.options or {}).get(name, default)

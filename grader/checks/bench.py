@@ -7,6 +7,7 @@ program once for every run and case, and remembers.  Checks never see a process.
 from __future__ import annotations
 
 import contextlib
+import secrets
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -41,7 +42,13 @@ def trusting(what: str) -> Iterator[None]:
     try:
         yield
     except (ProgramError, WorkerError) as error:
-        raise BankFault(f"{what}: {error}") from None
+        raise BankFault(f"{what}: {error}{_line(error)}") from None
+
+
+def _line(error: Exception) -> str:
+    """Where in the bank's code it happened, if it is known."""
+    raised = error.raised if isinstance(error, ProgramError) else None
+    return f", at line {raised.frames[-1].line}" if raised and raised.frames else ""
 
 
 @dataclass(slots=True)
@@ -60,6 +67,8 @@ class Bench:
         """Set the programs up; nothing runs yet."""
         self.question = question
         self.seed = seed
+        # Draws that no program can foresee, not even one that has found out the seed.
+        self.secret = 2 + secrets.randbits(64)
         self.submission = submission
         self.reference = reference
         self.cases: dict[str, CaseRecipe] = read_cases(question.spec.cases)[0]
@@ -178,8 +187,10 @@ class Bench:
                 case model.GradcheckCheck():
                     here.update(dict.fromkeys([check.loss, *check.gradients.values()]))
                     here.update(dict.fromkeys(law.sum for law in check.conserves))
+                case model.StateCheck() | model.GraphCheck():
+                    pass  # measured in the worker
                 case _:
-                    pass
+                    here.update(dict.fromkeys(check.results))
         for run, names in wanted.items():
             if not names:  # measured only: the results still have to be right in type and number
                 names.update(dict.fromkeys(self.steps(run)[-1].targets))
@@ -245,7 +256,12 @@ class Bench:
         """
         mine = self.submission
         again = Program(
-            mine.worker, f"{mine.name}, afresh", mine.sources, mine.driver, mine.filename
+            mine.worker,
+            f"{mine.name}, afresh",
+            mine.sources,
+            mine.driver,
+            mine.filename,
+            forbids=mine.forbids,
         )
         again.load(())
         return again

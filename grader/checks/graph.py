@@ -11,6 +11,7 @@ from dataclasses import replace
 from grader.bank import amounts
 from grader.bank.consistency import free_names
 from grader.cases.recipe import CaseRecipe
+from grader.checks import witness
 from grader.checks.bench import BankFault, Bench, producing, trusting
 from grader.checks.tally import Finding, tally
 from grader.model.numerals import bytes_text, number, times
@@ -96,22 +97,26 @@ def check_memory(bench: Bench, check: MemoryCheck) -> CheckResult:
     figures: dict[str, float] = {}
     lines: list[str] = []
 
+    def allowed(case: CaseRecipe) -> tuple[float, float | None]:
+        """The budget on a case, and what it is a multiple of, if it is one."""
+        if check.against is not None:
+            base = max(1.0, float(baseline(bench, check.against, case, _quantity(check)).value))
+            return amounts.value(check.at_most, {}) * base, base
+        try:
+            return amounts.value(check.at_most, bench.known(check.run, case)), None
+        except amounts.AmountError as error:
+            raise BankFault(f"{check.id}: {error}") from None
+
     def judge(case: CaseRecipe) -> Finding | None:
         found = kept(bench, check, case)
         mine = float(found.value)
+        budget, base = allowed(case)
         bars = []
-        if check.against is not None:
-            base = max(1.0, float(baseline(bench, check.against, case, _quantity(check)).value))
-            most = amounts.value(check.at_most, {})
-            budget = most * base
+        if base is not None:
             bars.append(Bar(_other(check), base, bytes_text(base)))
             figures.update(ratio=mine / base)
-            lines[:] = [f"{times(mine / base)} {_other(check)}, {times(most)} allowed"]
+            lines[:] = [f"{times(mine / base)} {_other(check)}, {times(budget / base)} allowed"]
         else:
-            try:
-                budget = amounts.value(check.at_most, bench.known(check.run, case))
-            except amounts.AmountError as error:
-                raise BankFault(f"{check.id}: {error}") from None
             lines[:] = [f"{bytes_text(mine)} {_words(check)}, {bytes_text(budget)} allowed"]
         figures.update(bytes=mine, allowed=budget)
         if mine <= budget:
@@ -130,8 +135,43 @@ def check_memory(bench: Bench, check: MemoryCheck) -> CheckResult:
             exhibit=Bars(tuple(bars), details),
         )
 
+    def outside(case: CaseRecipe) -> Finding | None:
+        # What is alive after the forward is no more than the peak.
+        at_rest = check.quantity != "peak"
+        own, budget = float(kept(bench, check, case).value), allowed(case)[0]
+        if not at_rest:
+            found = witness.towering(bench, check.run, case, own=own, budget=budget)
+            if found is not None:
+                return found
+        return witness.unseen(
+            bench,
+            check.run,
+            case,
+            of="",
+            own=own,
+            budget=budget,
+            room=witness.OWN_OBJECTS,
+            needed=lambda: (
+                float(_of(bench, bench.reference, check, case).value) if at_rest else 0.0
+            ),
+        )
+
     result = tally(bench, check, judge, figures=figures)
+    if (
+        result.verdict is Verdict.PASS
+        and check.device == "cpu"
+        and not _seen_by_another(bench, check)
+    ):
+        result = witness.beside(bench, check, result, outside)
     return replace(result, message=lines[0]) if result.verdict is Verdict.PASS and lines else result
+
+
+def _seen_by_another(bench: Bench, check: MemoryCheck) -> bool:
+    """Whether a later check of what is alive looks at the same run: it sees all that is saved."""
+    return check.quantity == "saved" and any(
+        isinstance(other, MemoryCheck) and other.quantity == "live" and other.run == check.run
+        for other in bench.question.spec.checks
+    )
 
 
 def kept(bench: Bench, check: MemoryCheck, case: CaseRecipe) -> Measured:

@@ -6,7 +6,13 @@ probability ratio test with p = 0.2 against 0.8 and both errors at 1e-3: Wald, "
 Analysis", 1947).  When the pairs run out first it is *inconclusive*, which fails nobody.
 
 Time is CPU time of the worker's process read from outside, less what the exchange itself costs,
-which is measured on the trusted worker.  Machine load moves it by a few per cent.
+which is measured on the trusted worker.  Machine load moves it by a few per cent.  All threads
+count, so that extra threads save nothing, and sleeping costs nothing and gains nothing.  What the
+process uses between its reply and its next request is counted to the call before, and is evidence:
+an honest process waits.
+
+The inputs of the pairs depend on a secret besides the seed, so that nobody who learns the seed can
+compute the answers ahead.
 """
 
 from __future__ import annotations
@@ -31,19 +37,51 @@ ENOUGH_NANOSECONDS = (
     3_000_000_000  # of the submission's CPU time: slow code need not prove it sixty times
 )
 
+WAITING = 100_000  # nanoseconds that an honest process may use after its reply; it takes 40,000
+
 
 @dataclass(slots=True)
 class Race:
     """Pairs of times so far."""
 
     allowed: float
-    ratios: list[float] = field(default_factory=list)
-    spent: int = 0
+    mine: list[int] = field(default_factory=list)
+    theirs: list[int] = field(default_factory=list)
+    idle: list[int] = field(default_factory=list)  # used after the reply of each pair
 
     def add(self, mine: int, theirs: int) -> None:
         """Record one pair, in nanoseconds."""
-        self.ratios.append(mine / max(1, theirs))
-        self.spent += mine
+        self.mine.append(mine)
+        self.theirs.append(theirs)
+        self.idle.append(0)
+
+    def defer(self, nanoseconds: int) -> None:
+        """Count what was used since the last reply to the call before it."""
+        if self.idle:
+            self.idle[-1] += nanoseconds
+
+    @property
+    def late(self) -> list[int]:
+        """By pair, the nanoseconds used after the reply that waiting does not explain."""
+        return [max(0, idle - WAITING) for idle in self.idle]
+
+    @property
+    def ratios(self) -> list[float]:
+        """By pair, the submission's time as a multiple of the reference's."""
+        spent = zip(self.mine, self.late, self.theirs, strict=True)
+        return [(mine + late) / max(1, theirs) for mine, late, theirs in spent]
+
+    @property
+    def spent(self) -> int:
+        """Nanoseconds of the submission's CPU time."""
+        return sum(self.mine) + sum(self.late)
+
+    @property
+    def went_on(self) -> int:
+        """Nanoseconds a pair that were used after the reply, where that is a habit; else 0."""
+        late = self.late
+        often = 2 * sum(n > WAITING for n in late) > len(late)
+        return sum(late) // len(late) if often else 0
 
     @property
     def lead(self) -> int:
@@ -80,6 +118,14 @@ def check_performance(bench: Bench, check: PerformanceCheck) -> CheckResult:
             if race.decided or (race.spent > ENOUGH_NANOSECONDS and len(race.ratios) >= LEAD):
                 break
         figures.update(ratio=race.ratio)
+        if race.went_on:
+            figures.update(idle_milliseconds=race.went_on / 1e6)
+            return Finding(
+                "flagged for review: the process goes on computing after it has answered, "
+                f"{race.went_on / 1e6:.2g} ms of CPU time a call, which is counted "
+                f"(case {case.name})",
+                Verdict.POLICY,
+            )
         lines[:] = [f"{times(race.ratio)} the reference's CPU time, {times(check.at_most)} allowed"]
         if race.lead >= LEAD:
             bars = (
@@ -110,7 +156,7 @@ def _pair(
     bench: Bench, check: PerformanceCheck, case: CaseRecipe, race: Race, pair: int, idle: int
 ) -> Finding | None:
     """Time both on fresh inputs, the order alternating; the submission's results must be right."""
-    steps, turn = bench.steps(check.run), pair + 2
+    steps, turn = bench.steps(check.run), bench.secret + pair
     want = bench.wanted[check.run]
     inputs = bench.inputs(case, check.run, turn=turn)
 
@@ -124,11 +170,12 @@ def _pair(
 
     if pair % 2:
         right, theirs = reference()
-        values, mine = one(bench.submission)
-    else:
-        values, mine = one(bench.submission)
+    race.defer(bench.submission.idled())
+    values, mine = one(bench.submission)
+    if not pair % 2:
         right, theirs = reference()
     race.add(mine, theirs)
+    race.defer(bench.submission.idled())
     for name in want:
         fault = None
         if pair == 0:

@@ -14,10 +14,10 @@ from grader.checks.exhibit import case_line
 from grader.model.numerals import shape_text
 from grader.model.question import Step
 from grader.model.report import CheckResult, Exhibit, Mismatch, Raised
-from grader.model.spec import AnyCheck
+from grader.model.spec import Check
 from grader.model.verdict import Verdict
 from grader.programs.process import Overran, WorkerError
-from grader.programs.program import ProgramError
+from grader.programs.program import Flagged, ProgramError
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +53,7 @@ class Notes:
 
 def tally(
     bench: Bench,
-    check: AnyCheck,
+    check: Check,
     judge: Judge,
     *,
     figures: Mapping[str, float] | None = None,
@@ -100,7 +100,7 @@ def tally(
 
 def _result(
     bench: Bench,
-    check: AnyCheck,
+    check: Check,
     cases: list[CaseRecipe],
     findings: list[tuple[CaseRecipe, Finding]],
     figures: Mapping[str, float] | None,
@@ -139,6 +139,9 @@ def _line(bench: Bench, case: CaseRecipe, run: str) -> str:
 def raised(bench: Bench, case: CaseRecipe, error: ProgramError) -> Finding:
     """A finding about an exception of the submission, or about a result of the wrong form."""
     step = error.step
+    if isinstance(error, Flagged):
+        sentence = f"flagged for review: your code {error.message} (case {case.name})"
+        return Finding(sentence, Verdict.POLICY)
     if error.raised is None:
         return Finding(f"{error.message} (case {case.name})")
     verdict = Verdict.LIMIT if error.out_of_memory else Verdict.ERROR

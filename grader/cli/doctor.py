@@ -149,7 +149,7 @@ def _banks(bank: Path | None) -> Iterator[Finding]:
 
 def _isolation() -> Finding:
     """Start a worker and have it try what a submission must not be able to do."""
-    from grader.programs.levels import ACTS, STRONG
+    from grader.programs.levels import ACTS, BEYOND, STRONG
     from grader.programs.process import Worker
 
     try:
@@ -162,6 +162,10 @@ def _isolation() -> Finding:
     else:
         summary = f"{found.level}: a submission is not refused all of this, as was just tried:"
     rows = [f"{found.acts.get(name, 'done'):<8} {words}" for name, words in ACTS.items()]
+    rows += [
+        f"{found.beyond.get(name, 'done'):<8} {words}; no level rests on this"
+        for name, words in BEYOND.items()
+    ]
     rows += [f"no wall: {reason}" for reason in found.missing]
     if found.level != STRONG:
         rows.append("grade only the code of people you trust on this machine")

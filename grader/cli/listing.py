@@ -115,6 +115,7 @@ def _brief(question: Question) -> dict[str, object]:
         "prompt": spec.prompt,
         "interface": spec.interface,
         "contract": list(spec.contract),
+        "forbids": list(spec.forbids),
         "functions": list(question.functions),
         "checks": [{"id": c.id, "kind": c.kind, "about": c.about} for c in spec.checks],
         "hints": len(spec.hints),

@@ -14,6 +14,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from grader.programs.worker.walls.landlock import LIST, READ, USE, Grant
+from grader.programs.worker.walls.view import Sight
 
 WORKER = Path(__file__).parent / "worker"
 
@@ -60,6 +61,25 @@ def grants(*, torch: bool) -> tuple[Grant, ...]:
         *((LIST, str(site)) for site in sites),  # the import system looks a module up in it
         *((LIST, path) for path in _SELF_LISTED),
         *((USE, path) for path in devices),
+    )
+
+
+def sights(*, torch: bool) -> tuple[Sight, ...]:
+    """What a worker sees that has a tree of its own, for `view`: what is granted, in fewer pieces.
+
+    Python's library and the system's are there as wholes, and their folders of packages empty, but
+    for the packages that are granted.
+    """
+    sites = [Path(p) for p in site_folders()]
+    wanted = _NUMPY + (_TORCH if torch else ())
+    roots = [root for root in _roots() if root.is_dir()]
+    inside = [p for p in _hidden() if any(root.resolve() in (p, *p.parents) for root in roots)]
+    packages = [str(site / name) for site in sites for name in wanted]
+    return (
+        *((True, str(root)) for root in roots),
+        *((False, str(folder)) for folder in sorted(inside)),
+        (False, "/dev/shm"),  # where semaphores are tried: forbidden says more than not found
+        *((True, p) for p in (*packages, str(WORKER), "/proc/self", *_SYSTEM, *_DEVICES)),
     )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from grader.programs.worker.walls.canary import DONE, REFUSED
 
@@ -33,6 +33,9 @@ ACTS = {
     "unbounded": "use time and memory without limit",
 }
 
+# No level rests on these, because many systems cannot refuse them; they are tried and shown.
+BEYOND = {"probe": "see whether a file of yours exists, and how large it is"}
+
 
 @dataclass(frozen=True, slots=True)
 class Isolation:
@@ -40,6 +43,7 @@ class Isolation:
 
     acts: Mapping[str, str]  # "refused", "done", or "absent": the system has no such thing
     missing: Sequence[str] = ()  # why walls are missing
+    beyond: Mapping[str, str] = field(default_factory=dict)  # likewise, and no level rests on these
 
     @property
     def level(self) -> str:
@@ -65,7 +69,9 @@ def read(reply: Mapping[str, object]) -> Isolation:
     acts, missing = reply.get("acts"), reply.get("missing")
     known = acts if isinstance(acts, dict) else {}
     reasons = missing if isinstance(missing, list) else ["it did not say"]
+    said = {str(n): str(v) for n, v in known.items() if v in {REFUSED, DONE, "absent"}}
     return Isolation(
-        {str(n): str(v) for n, v in known.items() if v in {REFUSED, DONE, "absent"}},
+        {name: what for name, what in said.items() if name not in BEYOND},
         tuple(str(reason) for reason in reasons),
+        {name: what for name, what in said.items() if name in BEYOND},
     )

@@ -25,6 +25,7 @@ _serial = itertools.count(os.getpid() << 4)
 
 def for_all(*, torch: bool) -> dict[str, Any]:
     """What holds for every worker that a zygote forks."""
+    cuda = torch and ground.has_cuda()  # its driver looks about itself in ways nobody has listed
     return {
         "torch": torch,
         "site": list(ground.site_folders()),
@@ -32,7 +33,8 @@ def for_all(*, torch: bool) -> dict[str, Any]:
         "judge": os.getpid(),
         "parent": os.getpid(),
         "grants": list(ground.grants(torch=torch)) if sys.platform == "linux" else [],
-        "devices": torch and ground.has_cuda(),
+        "sights": list(ground.sights(torch=torch)) if sys.platform == "linux" and not cuda else [],
+        "devices": cuda,
         "readable": ground.readable(),
         "kept": ground.kept(torch=torch),
         "control": None,

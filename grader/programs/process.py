@@ -45,6 +45,7 @@ class Worker(Closing):
         self.printed = b""
         self.output_bytes = 0
         self.failure: WorkerError | None = None
+        self.fresh: int | None = None  # bytes that it held before the first program was loaded
         self._isolation: levels.Isolation | None = None
         self._written_before = 0
         self._closed = False
@@ -216,7 +217,10 @@ class Worker(Closing):
     def occupied_bytes(self) -> int | None:
         """Bytes of memory and of files that it holds, read from outside; None where unknown."""
         _ = self.isolation  # it has started
-        return watch.occupied_bytes(self.pid, self.scratch)
+        held = watch.occupied_bytes(self.pid, self.scratch)
+        if self.fresh is None:
+            self.fresh = held
+        return held
 
     def close(self) -> None:
         """Kill the process with all it started, and remove its scratch folder."""

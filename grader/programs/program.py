@@ -6,12 +6,21 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from grader.model.mutation import Mutant, normalised
 from grader.model.question import Step
 from grader.model.report import Frame, Raised
 from grader.programs.process import CALL_SECONDS, Garbled, Worker
 
 Inputs = Mapping[str, Mapping[str, Any]]  # by name: value, layout, and for tensors tensor and grad
 
+MUTANTS_A_REPLY = 200  # well below what one frame carries
+WALLED = (
+    "A submission runs walled off: it may not start programs or processes, use the network, or "
+    "touch files outside its scratch folder"
+)
+HIDDEN = "A submission is given an empty folder to work in, and no files of yours"
+# What looking into a reply may raise when it is not what was asked for: it holds whatever it likes.
+_UNREADABLE = (AttributeError, LookupError, TypeError, ValueError, OverflowError)
 ROOM = 1 << 20  # bytes a reply may hold beyond twice what was sent
 
 
@@ -31,6 +40,10 @@ class ProgramError(Exception):
     def out_of_memory(self) -> bool:
         """Whether the memory limit was what stopped it."""
         return self.raised is not None and self.raised.type == "MemoryError"
+
+
+class Flagged(ProgramError):
+    """Evidence that the program does what the question forbids, for a person to look at."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +72,7 @@ class Loaded:
     missing: tuple[str, ...]
     uncallable: tuple[tuple[str, str], ...]
     defined: tuple[str, ...]
+    unknown: tuple[str, ...] = ()  # of what is forbidden, that there is no such thing
 
 
 @dataclass(slots=True)
@@ -71,7 +85,12 @@ class Program:
     driver: bytes | None = None
     filename: str = "submission.py"
     call_seconds: float = field(default_factory=lambda: CALL_SECONDS)
+    forbids: Sequence[str] = ()  # what it may not call; see `worker.policy`
     loaded: Loaded | None = field(default=None, init=False)
+    before: int | None = field(
+        default=None, init=False
+    )  # bytes the process held when it was loaded
+    _clock: int | None = field(default=None, init=False)  # CPU time when it last answered `timed`
 
     def load(self, functions: Sequence[str]) -> Loaded:
         """Execute the sources and see which of the wanted functions they define.
@@ -87,15 +106,18 @@ class Program:
             "driver": None if self.driver is None else _bytes(self.driver),
             "filename": self.filename,
             "functions": list(functions),
+            "forbids": list(self.forbids),
         }
+        self.before = self.worker.occupied_bytes()
         reply = self._ask(request, seconds=2 * self.call_seconds)
         try:
             self.loaded = Loaded(
                 missing=tuple(str(n) for n in reply["missing"]),
                 uncallable=tuple((str(n), str(t)) for n, t in reply["uncallable"]),
                 defined=tuple(str(n) for n in reply["defined"]),
+                unknown=tuple(str(n) for n in reply.get("unknown", ())),
             )
-        except (KeyError, TypeError, ValueError, OverflowError):
+        except _UNREADABLE:
             raise Garbled("broke the protocol: not a reply to load") from None
         return self.loaded
 
@@ -133,11 +155,16 @@ class Program:
         before = self.worker.cpu_nanoseconds()
         request = {"op": "time", **self._about(steps, inputs), "want": list(want)}
         reply = self._ask(request, inputs, steps=steps)
-        after = self.worker.cpu_nanoseconds()
+        after = self._clock = self.worker.cpu_nanoseconds()
         own = reply.get("spent")
         if before is None or after is None:
             return _outcome(reply), int(own) if isinstance(own, int) else 0
         return _outcome(reply), after - before
+
+    def idled(self) -> int:
+        """CPU nanoseconds that the process has used since `timed` or since this was last asked."""
+        before, self._clock = self._clock, self.worker.cpu_nanoseconds()
+        return 0 if before is None or self._clock is None else self._clock - before
 
     def gradients(
         self,
@@ -163,14 +190,19 @@ class Program:
         )["gradients"]
         return found
 
-    def state(self, steps: Sequence[Step], inputs: Inputs, of: str) -> tuple[int, int]:
-        """Bytes reachable from a result, and bytes left allocated besides the other results."""
+    def state(self, steps: Sequence[Step], inputs: Inputs, of: str) -> tuple[int, int, int]:
+        """Bytes of data reachable from a result; bytes left allocated; bytes of Python's objects.
+
+        The second leaves out the other results and the third, which is what the objects that are
+        reachable take besides their data.
+        """
         request = {"op": "state", **self._about(steps, inputs), "of": of}
         reply = self._ask(request, steps=steps, seconds=30)
-        reachable, allocated = reply.get("reachable"), reply.get("allocated")
-        if not isinstance(reachable, int) or not isinstance(allocated, int):
+        found = [reply.get(word) for word in ("reachable", "allocated", "added")]
+        reachable, allocated, added = (n if type(n) is int and n >= 0 else None for n in found)
+        if reachable is None or allocated is None or added is None:
             raise Garbled("broke the protocol: not a reply to state")
-        return reachable, allocated
+        return reachable, allocated, added
 
     def measure(
         self,
@@ -194,11 +226,47 @@ class Program:
             value = reply["value"]
             details = tuple((str(what), int(size)) for what, size in reply["details"])
             elements = int(reply.get("elements", 0))
-        except (KeyError, TypeError, ValueError, OverflowError):
+        except _UNREADABLE:
             raise Garbled("broke the protocol: not a reply to measure") from None
         if type(value) is not (str if quantity == "graph" else int):
             raise Garbled("broke the protocol: not a reply to measure")
         return Measured(value, details, elements)
+
+    def hold(self, steps: Sequence[Step], inputs: Inputs, *, of: str, count: int) -> None:
+        """Run the steps that many times, and keep what they leave alive; see `worker.holding`."""
+        request = {"op": "hold", **self._about(steps, inputs), "of": of, "count": count}
+        self._ask(request, steps=steps, seconds=60)
+
+    def drop(self) -> None:
+        """Let go of what `hold` keeps."""
+        self._ask({"op": "hold", "program": self.name, "count": 0}, seconds=30)
+
+    def mutants(self) -> tuple[Mutant, ...]:
+        """Small changes of the program's text, derived in its worker; see `worker.mutants`.
+
+        Raises:
+            WorkerError: the process did not survive it.
+        """
+        (source,) = self.sources
+        plain = normalised(source)
+        found: list[Mutant] = []
+        while True:
+            request = {
+                "op": "mutants",
+                "program": self.name,
+                "source": _bytes(plain),
+                "first": len(found),
+                "count": MUTANTS_A_REPLY,
+            }
+            reply = self._ask(request, seconds=60)
+            try:
+                page = [_mutant(row) for row in reply["mutants"]]
+                total = int(reply["total"])
+            except (KeyError, TypeError, ValueError):
+                raise Garbled("broke the protocol: not a reply to mutants") from None
+            found += page
+            if len(found) >= total or not page:
+                return tuple(found)
 
     def _about(self, steps: Sequence[Step], inputs: Inputs) -> dict[str, Any]:
         return {
@@ -220,9 +288,32 @@ class Program:
             seconds=self.call_seconds if seconds is None else seconds,
             reply_bytes=ROOM + 8 * size,
         )
-        if reply["ok"]:
-            return reply
-        raise _fault(reply, steps)
+        if self.forbids and not reply.get("unknown") and (seen := reply.get("evidence")):
+            raise Flagged(_calls(seen))
+        if not reply["ok"]:
+            raise _fault(reply, steps)
+        replaced = reply.get("replaced")
+        if isinstance(replaced, list) and replaced:
+            names = ", ".join(str(name)[:80] for name in replaced[:3])
+            raise Flagged(f"replaces {names}, which what is measured depends on")
+        return reply
+
+
+_WITNESSES = {"text": "by reading the file", "run": "while it ran"}
+
+
+def _calls(evidence: Any) -> str:  # noqa: ANN401 what a worker says
+    """Say what a program was seen to call that it may not."""
+    try:
+        name, line, how = evidence[0]
+        where = f" in line {int(line)}" if line else ""
+        seen = _WITNESSES[how]
+    except (KeyError, TypeError, ValueError, IndexError, OverflowError):
+        raise Garbled("broke the protocol: not evidence") from None
+    return (
+        f"calls {str(name)[:80]}{where} (noticed {seen}), "
+        "which this question asks you to write yourself"
+    )
 
 
 def _size(value: Any) -> int:  # noqa: ANN401 an input's value
@@ -254,10 +345,19 @@ def _plain(inputs: Inputs) -> dict[str, Any]:
     return {name: dict(spec) for name, spec in inputs.items()}
 
 
+def _mutant(row: Sequence[Any]) -> Mutant:
+    scope, line, rule, was, becomes, start, end, text = row
+    if not 0 <= start <= end:
+        raise ValueError
+    return Mutant(
+        str(scope), int(line), str(rule), str(was), str(becomes), int(start), int(end), str(text)
+    )
+
+
 def _outcome(reply: Mapping[str, Any]) -> Outcome:
     try:
         values = reply["values"]
-        if not isinstance(values, dict):
+        if not isinstance(reply, dict) or not isinstance(values, dict):
             raise TypeError
         return Outcome(
             values=values,
@@ -265,8 +365,14 @@ def _outcome(reply: Mapping[str, Any]) -> Outcome:
             stale=tuple((str(n), int(i)) for n, i in reply.get("stale", ())),
             shared=tuple((str(r), str(i)) for r, i in reply.get("shared", ())),
         )
-    except (AttributeError, KeyError, TypeError, ValueError, OverflowError):
+    except _UNREADABLE:
         raise Garbled("broke the protocol: not a reply to run") from None
+
+
+def _explained(type_name: str, message: str) -> str:
+    """An exception's text; where a wall was met, with what a submission may not do."""
+    met = {"PermissionError": WALLED, "FileNotFoundError": HIDDEN}.get(type_name)
+    return f"{message}. {met}" if met else message
 
 
 def _fault(reply: Mapping[str, Any], steps: Sequence[Step]) -> Exception:
@@ -283,11 +389,11 @@ def _fault(reply: Mapping[str, Any], steps: Sequence[Step]) -> Exception:
             record = Raised(
                 # numpy has a MemoryError of its own: what was met matters, not whose class it is
                 type="MemoryError" if raised.get("memory") is True else str(raised["type"])[:200],
-                message=str(raised["message"])[:2000],
+                message=_explained(str(raised["type"]), str(raised["message"])[:2000]),
                 frames=frames,
                 column=int(column) if isinstance(column, int) else None,
             )
-        except (KeyError, TypeError, ValueError, OverflowError):
+        except _UNREADABLE:
             return Garbled("broke the protocol: not a fault")
         return ProgramError(f"raised {record.type}", record, step)
     broken = reply.get("broken")

@@ -20,9 +20,9 @@ def render_question(question: Question, width: int) -> RenderableType:
     lines: list[Line] = [*_title(question, across), Text()]
     lines += prose_lines(spec.prompt, across)
     lines += [Text(), Text("Interface", STRONG), Text(), Code(spec.interface, across, indent=2)]
-    if spec.contract:
+    if contract := _contract(question):
         lines += [Text(), Text("Contract", STRONG), Text()]
-        for sentence in spec.contract:
+        for sentence in contract:
             lines += prose_lines(f"- {' '.join(sentence.split())}", across, indent=2)
     return Page(lines)
 
@@ -37,11 +37,20 @@ def question_markdown(question: Question) -> str:
         "## Interface",
         f"{_fence(spec.interface)}python\n{spec.interface.strip(chr(10))}\n{_fence(spec.interface)}",
     ]
-    if spec.contract:
-        bullets = "\n".join(f"- {' '.join(s.split())}" for s in spec.contract)
+    if contract := _contract(question):
+        bullets = "\n".join(f"- {' '.join(s.split())}" for s in contract)
         parts += ["## Contract", bullets]
     parts.append(f"`drill grade` grades `submission.py`; `drill hint {question.id}` gives a hint.")
     return "\n\n".join(parts) + "\n"
+
+
+def _contract(question: Question) -> list[str]:
+    """The sentences of the contract, and one about what is to be written without help."""
+    spec = question.spec
+    if not spec.forbids:
+        return list(spec.contract)
+    named = ", ".join(f"`{name}`" for name in spec.forbids)
+    return [*spec.contract, f"Write it yourself: a solution calls none of {named}."]
 
 
 def _terms(question: Question) -> str:

@@ -84,9 +84,15 @@ class Claims(Program):
         """Claim a result and a time."""
         return self._next(), self.number
 
-    def state(self, *_: Any, **__: Any) -> tuple[int, int]:
+    def state(self, *_: Any, **__: Any) -> tuple[int, int, int]:
         """Claim a number of bytes."""
-        return self.number, -self.number
+        return self.number, -self.number, self.number
+
+    def hold(self, *_: Any, **__: Any) -> None:
+        """Claim to hold what runs leave."""
+
+    def drop(self) -> None:
+        """Claim to let go of it."""
 
     def measure(self, *_: Any, **__: Any) -> Measured:
         """Claim a count."""

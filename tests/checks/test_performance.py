@@ -97,7 +97,7 @@ def test_a_fast_submission_passes(timed: Any) -> None:
 def test_a_slow_submission_fails_with_bars(timed: Any) -> None:
     found = timed([120_100], [1_100], at_most=50.0)
     assert found.verdict is Verdict.FAIL
-    assert found.message == "120x the reference's CPU time, 50x allowed in case small"
+    assert found.message == "120x the reference's CPU time, 50x allowed in case rows"
     assert isinstance(found.exhibit, Bars)
     assert [(b.label, b.text) for b in found.exhibit.bars] == [
         ("yours", "120x"),
@@ -109,13 +109,13 @@ def test_what_cannot_be_decided_fails_nobody(timed: Any) -> None:
     found = timed([3_100, 1_100], [1_100], at_most=2.0)
     assert found.verdict is Verdict.INCONCLUSIVE
     assert found.message == (
-        "2.0x the reference's CPU time, 2.0x allowed; too close to call in small"
+        "2.0x the reference's CPU time, 2.0x allowed; too close to call in rows"
     )
 
 
 def test_the_exchange_itself_is_taken_off_both_sides(timed: Any) -> None:
     assert timed([2_100], [1_100], at_most=1.9).message == (
-        "2.0x the reference's CPU time, 1.90x allowed in case small"
+        "2.0x the reference's CPU time, 1.90x allowed in case rows"
     )
 
 

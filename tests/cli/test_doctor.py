@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from grader.model.errors import GraderError
-from grader.programs.levels import ACTS, Isolation
+from grader.programs.levels import ACTS, BEYOND, Isolation
 from grader.programs.process import Worker
 from tests.cli.conftest import Drill
 
@@ -23,7 +23,8 @@ def test_all_is_well(drill: Drill, home: Path) -> None:
     for expected in ("python", "numpy", "pip install 'drill-dl[torch]'", "3 questions", str(home)):
         assert expected in ended.out
     assert "isolation  strong" in ended.out
-    assert ended.out.count("refused  ") == len(ACTS)
+    assert all(f"refused  {words}\n" in ended.out for words in ACTS.values())
+    assert all(f"{words}; no level rests on this" in ended.out for words in BEYOND.values())
     assert not list(home.iterdir())
     data = drill("doctor", "--json").data
     assert data["ok"] is True

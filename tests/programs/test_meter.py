@@ -386,7 +386,7 @@ def test_tensors_that_are_no_plain_memory_are_only_named(program: Program) -> No
 
 
 def test_the_state_of_tensors_counts_each_storage_once(program: Program) -> None:
-    reachable, _ = program.state(steps("ctx = views(x)"), {"x": INPUTS["x"]}, "ctx")
+    reachable, _, _ = program.state(steps("ctx = views(x)"), {"x": INPUTS["x"]}, "ctx")
     assert reachable == X
 
 

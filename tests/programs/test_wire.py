@@ -253,3 +253,26 @@ def test_booleans_of_any_byte_are_true_or_false() -> None:
     assert isinstance(received, np.ndarray)
     assert np.array_equal(received, np.array([False, True, True]))
     assert math.isclose(float(received.astype(float).sum()), 2.0)
+
+
+HEADS = st.sampled_from(range(13)).flatmap(
+    lambda tag: st.tuples(
+        st.just(bytes([tag])),
+        st.sampled_from([0, 1, 2, 3, 255, 2**16, 2**20, 2**31, 2**32 - 1]).map(
+            lambda n: struct.pack("<I", n)
+        ),
+        st.binary(max_size=12),
+    ).map(b"".join)
+)
+
+
+@settings(EASY, max_examples=200)
+@given(st.lists(HEADS, max_size=20).map(b"".join), st.binary(max_size=64))
+def test_what_looks_like_a_frame_takes_little_memory(meta: bytes, payload: bytes) -> None:
+    tracemalloc.start()
+    try:
+        decoded(meta, payload)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert peak < 1 << 20

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -52,6 +53,15 @@ def test_a_question_reads_as_it_did(question: Question, width: int, golden: Gold
 
 def test_the_markdown_file_reads_as_it_did(question: Question, golden: Golden) -> None:
     golden("question_markdown", question_markdown(question))
+
+
+def test_what_a_solution_may_not_call_is_said_before_it_is_written(question: Question) -> None:
+    spec = question.spec.model_copy(update={"forbids": ["numpy.mean", "numpy.average"]})
+    strict = replace(question, spec=spec)
+    sentence = "Write it yourself: a solution calls none of `numpy.mean`, `numpy.average`."
+    assert f"- {sentence}\n" in question_markdown(strict)
+    assert sentence in " ".join(shown(render_question(strict, 100), 100).split())
+    assert "Write it yourself" not in question_markdown(question)
 
 
 @pytest.mark.parametrize("width", [40, 60, 80, 120, 200])

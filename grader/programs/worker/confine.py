@@ -25,7 +25,8 @@ def confine(orders: Orders) -> list[str]:
     Args:
         orders: `memory`, `cpu_seconds`, `threads`: see `limits`; `user`: see `identity`;
             `readable`: files that must stay readable; `grants`, `scratch_grant`: see `landlock`;
-            `devices`: see `seccomp`; `parent`: the process with which this one ends.
+            `sights`: see `view`; `devices`: see `seccomp`; `parent`: the process with which this
+            one ends.
 
     Returns:
         Why walls are missing, one sentence each.
@@ -35,10 +36,12 @@ def confine(orders: Orders) -> list[str]:
     )
     if sys.platform != "linux":
         return [f"there are no walls on {sys.platform}, only limits"]
-    from .walls import identity, kernel, landlock, seccomp
+    from .walls import identity, kernel, landlock, seccomp, view
 
     with suppress(OSError):  # where memory runs out, this process goes, and not the judge
         Path("/proc/self/oom_score_adj").write_text("1000", encoding="ascii")
+    if orders["sights"]:  # where it cannot be, files can be seen, and still not read
+        view.apply(orders["sights"], orders["scratch"], root=orders["user"] is not None)
     missing = {"privileges": identity.apply(orders["user"], orders["readable"])}
     die_with(orders["parent"])
     kernel.prctl(kernel.PR_SET_DUMPABLE, 1)  # so that the judge can ask what memory this takes

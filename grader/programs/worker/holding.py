@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import ctypes
 import gc
+import sys
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from typing import Any
@@ -29,6 +30,15 @@ def _trimmer() -> Callable[[int], int]:
 _trim = _trimmer()
 
 
+def _huge_pages(*, wanted: bool) -> None:
+    """Let the system hand out memory by 2 MB or not: what is held would be rounded up to that."""
+    if sys.platform == "linux":
+        from .walls import kernel
+
+        with suppress(OSError):
+            kernel.prctl(kernel.PR_SET_THP_DISABLE, int(not wanted))
+
+
 def hold(
     program: Program,
     steps: Sequence[dict[str, Any]],
@@ -49,6 +59,7 @@ def hold(
     Returns:
         How many runs are held by now.
     """
+    _huge_pages(wanted=False)
     forward = [s for s in steps if not (s["owner"] == "torch" and s["function"] == "vjp")]
     for _ in range(count):
         names = stepping.build(inputs)
@@ -64,6 +75,7 @@ def drop() -> None:
     """Let go of everything."""
     held.clear()
     settle()
+    _huge_pages(wanted=True)
 
 
 def settle() -> None:

@@ -16,11 +16,15 @@ from typing import Any
 
 import numpy as np
 
-from . import differences, namespace, values, wire
+from . import differences, holding, namespace, seal, values, wire
 from . import steps as stepping
 from .faults import StepFault, describe
 from .namespace import Program
-from .reach import reachable_bytes
+from .policy import Policy
+from .reach import reachable
+
+if "torch" in sys.modules:
+    from . import autograd  # before any program, which might put another in its place
 
 Request = dict[str, Any]
 
@@ -38,6 +42,8 @@ class Server:
         self.acts, self.missing = dict(acts), list(missing)
         self.programs: dict[str, Program] = {}
         self.loads = 0
+        self.policy: Policy | None = None
+        self.replaced = seal.close()
 
     def load(self, request: Request) -> Request:
         """Execute a program; say which of the wanted functions it lacks."""
@@ -47,6 +53,7 @@ class Server:
         filename = request["filename"]
         self.loads += 1  # no name twice: sys.modules keeps one module a name
         module = "submission" if name == "submission" else f"program_{self.loads}"
+        self._forbid(request["forbids"], sources, filename, request["functions"])
         program = namespace.execute(
             sources, None if driver is None else bytes(driver), module, filename
         )
@@ -62,7 +69,24 @@ class Server:
             "missing": missing,
             "uncallable": uncallable,
             "defined": namespace.defined(program.module),
+            "unknown": self.policy.unknown if self.policy is not None else [],
         }
+
+    def _forbid(
+        self, forbids: list[str], sources: list[bytes], filename: str, functions: list[str]
+    ) -> None:
+        """Put the witnesses in place, once a process, and have them read the sources."""
+        if forbids and self.policy is None:
+            self.policy = Policy(forbids)
+            self.replaced = seal.close()
+        if forbids and self.policy is not None:
+            for source in sources:
+                self.policy.read(source, filename, functions)
+
+    def _evidence(self) -> Request:
+        """What the witnesses saw during this request, if anything."""
+        found = self.policy.take() if self.policy is not None else []
+        return {"evidence": found} if found else {}
 
     def run(self, request: Request) -> Request:
         """Run the steps once."""
@@ -98,7 +122,7 @@ class Server:
         }
 
     def state(self, request: Request) -> Request:
-        """Bytes reachable from a result, and bytes that the steps left allocated besides others."""
+        """Bytes reachable from a result, and bytes that the steps left allocated besides."""
         program, steps, of = self.programs[request["program"]], request["steps"], request["of"]
         first = stepping.build(request["inputs"])
         stepping.perform_all(program, steps, first)
@@ -114,12 +138,11 @@ class Server:
         finally:
             tracemalloc.stop()
         others = sum(values.allocation(v) for n, v in names.items() if n not in given and n != of)
-        return {"reachable": reachable_bytes(names[of]), "allocated": max(0, traced - others)}
+        found, added = reachable(names[of])
+        return {"reachable": found, "allocated": max(0, traced - others - added), "added": added}
 
     def measure(self, request: Request) -> Request:
         """Bytes or FLOPs of an autograd graph."""
-        from . import autograd
-
         return autograd.measure(
             self.programs[request["program"]],
             request["steps"],
@@ -128,6 +151,21 @@ class Server:
             without=request["without"],
             of=request["of"],
         )
+
+    def hold(self, request: Request) -> Request:
+        """Run the steps many times and keep what they leave; or let go of all that."""
+        if not request["count"]:
+            holding.drop()
+            return {"held": 0}
+        return {
+            "held": holding.hold(
+                self.programs[request["program"]],
+                request["steps"],
+                request["inputs"],
+                of=request["of"],
+                count=request["count"],
+            )
+        }
 
     def mutants(self, request: Request) -> Request:
         """Small changes of a source, a page of them; nothing is executed."""
@@ -155,6 +193,9 @@ class Server:
 
     def answer(self, request: Request) -> Request:
         """Carry out one request; a fault of the program's becomes part of the reply."""
+        return {**self._answer(request), **self._evidence()}
+
+    def _answer(self, request: Request) -> Request:
         operations: dict[str, Callable[[Request], Request]] = {
             "load": self.load,
             "run": self.run,
@@ -163,6 +204,7 @@ class Server:
             "gradients": self.gradients,
             "state": self.state,
             "measure": self.measure,
+            "hold": self.hold,
             "mutants": self.mutants,
             "facts": self.facts,
             "walls": self.walls,
@@ -171,7 +213,10 @@ class Server:
         if not filename and request.get("program") in self.programs:
             filename = self.programs[request["program"]].filename
         try:
-            return {"ok": True, **operations[request["op"]](request)}
+            reply = operations[request["op"]](request)
+            if request["op"] in {"state", "measure", "hold"}:
+                reply = {"replaced": self.replaced()[:8], **reply}
+            return {"ok": True, **reply}
         except stepping.Stopped as stop:
             if isinstance(stop.error, StepFault):
                 return {"ok": False, "step": stop.step, "fault": str(stop.error)}

@@ -18,7 +18,7 @@ from typing import Any, NoReturn
 
 from . import confine
 from . import serve as serving
-from .walls import kernel
+from .walls import kernel, seccomp
 
 _PACKET = 1 << 16
 _MOST_ORPHANS = 10_000
@@ -57,6 +57,7 @@ def serve(orders: Mapping[str, Any]) -> NoReturn:
     control = socket.socket(fileno=orders["control"])
     kernel.prctl(kernel.PR_SET_DUMPABLE, 0)
     kernel.prctl(kernel.PR_SET_CHILD_SUBREAPER, 1)  # what outlives a worker comes here
+    seccomp.prepare(devices=orders["devices"])
     assert confine.alone(), "a library started a thread: forking is not safe"
     serve_requests(control, orders)
 

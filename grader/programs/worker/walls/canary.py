@@ -41,20 +41,21 @@ def report(*, judge: int, witness: str, kept: Sequence[str]) -> dict[str, str]:
     Args:
         judge: its process id.
         witness: a file of the judge's.
-        kept: files that no submission may read: torch's in a numpy question, the references'.
+        kept: files that no submission may read, torch's in a numpy question among them; the first
+            one exists.
 
     Returns:
         By act: `refused`, `done` (it could be done), or `absent` (there is no such thing here).
     """
     acts: Mapping[str, Callable[[], object]] = {
-        "read": lambda: _open(witness, os.O_RDONLY),
-        "write": lambda: _open(witness, os.O_WRONLY),
-        "create": lambda: _create(witness + ".new"),
+        "read": lambda: _surely(lambda: _open(witness, os.O_RDONLY)),
+        "write": lambda: _surely(lambda: _open(witness, os.O_WRONLY)),
+        "create": lambda: _first_of(lambda: _create(witness + ".new"), lambda: _create("/canary")),
         "change": lambda: os.chmod(witness, 0o600),
         "touch": lambda: os.utime(witness),
-        "list": lambda: os.listdir(os.path.dirname(witness)),
+        "list": lambda: _first_of(lambda: os.listdir(os.path.dirname(witness)), _list_root),
         "kept": lambda: _any_of(kept),
-        "memory": lambda: _read_memory(judge),
+        "memory": lambda: _surely(lambda: _read_memory(judge)),
         "signal": lambda: os.kill(judge, 0),
         "limit": lambda: _limits_of(judge),
         "network": lambda: socket.socket(socket.AF_INET, socket.SOCK_STREAM).close(),
@@ -68,6 +69,7 @@ def report(*, judge: int, witness: str, kept: Sequence[str]) -> dict[str, str]:
         "outlive": _outlive,
         "root": _root,
         "unbounded": _unbounded,
+        "probe": lambda: _surely(lambda: os.stat(witness)),
     }
     return {name: _outcome(act) for name, act in acts.items()}
 
@@ -94,6 +96,26 @@ def _family(name: str) -> int:
     return int(getattr(socket, name))
 
 
+def _surely(act: Callable[[], object]) -> None:
+    """Act on what is there for certain: not to find it is to be refused."""
+    try:
+        act()
+    except FileNotFoundError:
+        raise PermissionError(errno.EPERM, "out of sight") from None
+
+
+def _first_of(act: Callable[[], object], otherwise: Callable[[], object]) -> None:
+    """Act where the judge's files are; out of sight of them, where something is to be seen."""
+    try:
+        act()
+    except FileNotFoundError:
+        otherwise()
+
+
+def _list_root() -> None:
+    os.listdir("/")
+
+
 def _open(path: str, flags: int) -> None:
     os.close(os.open(path, flags))
 
@@ -114,9 +136,7 @@ def _any_of(paths: Sequence[str]) -> None:
         except OSError as error:
             if error.errno in _REFUSALS:
                 refused = error
-    if refused is None:  # none of them exists
-        raise _Absent
-    raise refused
+    raise refused or PermissionError(errno.EPERM, "out of sight")  # the first one is there
 
 
 def _read_memory(process: int) -> None:

@@ -50,8 +50,8 @@ def _shed(readable: Sequence[str]) -> None:
     capget, capset = _CALLS[platform.machine()]
     with suppress(OSError):  # a kernel without ambient capabilities
         prctl(PR_CAP_AMBIENT, _AMBIENT_CLEAR_ALL)
-    for capability in range(_CAPABILITIES):
-        with suppress(OSError):  # only who has CAP_SETPCAP may, and there is nothing to drop else
+    with suppress(OSError):  # only who has CAP_SETPCAP may; else, or beyond the last, it ends
+        for capability in range(_CAPABILITIES):
             prctl(PR_CAPBSET_DROP, capability)
     held = ctypes.create_string_buffer(
         24

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import ctypes
 import errno
+import functools
 import os
 import platform
 import struct
@@ -24,6 +25,7 @@ _ALLOW, _KILL, _ERRNO = 0x7FFF0000, 0x80000000, 0x00050000  # <linux/seccomp.h>
 _NUMBER, _ARCHITECTURE = 0, 4  # offsets in struct seccomp_data; arguments follow from 16 on
 _X32 = 0x40000000
 _MODE_FILTER = 2
+_NOBODY = b"\xfe\xca\xef\x7f"  # stands for the process id, which is never that large
 
 _ARCHITECTURES = {  # machine: AUDIT_ARCH_*, <linux/audit.h>
     "x86_64": (0xC000003E, syscalls.X86_64),
@@ -79,13 +81,19 @@ def install(pid: int, *, devices: bool) -> None:
     """
     if not supported():
         raise OSError(errno.ENOSYS, f"system calls of {platform.machine()} are not known")
-    program = build(pid, platform.machine(), devices=devices)
+    program = _compiled(platform.machine(), devices).replace(_NOBODY, struct.pack("<I", pid))
 
     class Program(ctypes.Structure):
         _fields_ = (("length", ctypes.c_ushort), ("code", ctypes.c_char_p))
 
     prctl(PR_SET_NO_NEW_PRIVS, 1)
     prctl(PR_SET_SECCOMP, _MODE_FILTER, ctypes.byref(Program(len(program) // 8, program)))
+
+
+@functools.cache
+def _compiled(machine: str, devices: bool) -> bytes:
+    """The filter for a process that does not exist, made once for all that a zygote forks."""
+    return build(struct.unpack("<I", _NOBODY)[0], machine, devices=devices)
 
 
 def build(pid: int, machine: str, *, devices: bool = False) -> bytes:
@@ -130,7 +138,8 @@ def _bodies(pid: int, *, devices: bool) -> Iterable[tuple[str, list[bytes]]]:
     else:
         yield "ioctl", [*_argument(1), *_unless(_EQUAL, _ALLOWED_IOCTL)]
     anonymous = _when(_ANY_BIT, _MAP_ANONYMOUS, [_op(_RETURN, _ALLOW)])
-    yield "mmap", [*_argument(3), *anonymous, _op(_AND, _MAP_TYPE), *_refuse_if(_MAP_OF_A_FILE)]
+    shared = [*_argument(3), *anonymous, _op(_AND, _MAP_TYPE), *_refuse_if(_MAP_OF_A_FILE)]
+    yield "mmap", [] if devices else shared  # devices are mapped shared
     # It is set so that a crash calls no program of the machine's; lowering it would.
     yield "setrlimit", [*_argument(0), *_refuse_if([_RLIMIT_CORE])]
     for name in _OWN_PROCESS:
@@ -169,6 +178,12 @@ def _unless(test: int, values: Sequence[int]) -> list[bytes]:
     """Refuse when no value passes the test."""
     jumps = [_op(test, v, yes=len(values) - i) for i, v in enumerate(values)]
     return [*jumps, _refuse()]
+
+
+def prepare(*, devices: bool) -> None:
+    """Do now what every process that is forked from this one would have to do."""
+    if supported():
+        _compiled(platform.machine(), devices)
 
 
 def apply(*, devices: bool) -> str | None:
