@@ -18,7 +18,7 @@ from grader.model.report import CheckResult, Raised, Report
 from grader.model.verdict import Verdict
 from grader.programs.levels import PROCESS
 from grader.programs.process import Overran, WorkerError
-from grader.programs.program import Flagged, Loaded, Program, ProgramError
+from grader.programs.program import Flagged, Loaded, Program, ProgramError, plain
 
 if TYPE_CHECKING:
     from grader.checks.bench import Bench
@@ -190,7 +190,8 @@ def _unloadable(error: ProgramError, question: Question) -> tuple[Verdict, str, 
     if error.out_of_memory:
         return Verdict.LIMIT, "loading the file took more memory than is allowed", raised
     what = f"loading the file raised {raised.type}"
-    what += f": {raised.message}" if raised.message.strip() else ""
+    said = plain(raised.message)  # what else there is to say stands below, with the line
+    what += f": {said}" if said.strip() else ""
     if raised.type == "ModuleNotFoundError":
         allowed = ", ".join(question.spec.uses)
         what += f"; this question allows {allowed} and the standard library"

@@ -375,6 +375,13 @@ def _explained(type_name: str, message: str) -> str:
     return f"{message}. {met}" if met else message
 
 
+def plain(message: str) -> str:
+    """An exception's text as the program gave it, without what `_explained` added."""
+    for added in (WALLED, HIDDEN):
+        message = message.removesuffix(f". {added}")
+    return message
+
+
 def _fault(reply: Mapping[str, Any], steps: Sequence[Step]) -> Exception:
     """The exception that a reply of 'not ok' stands for."""
     index = reply.get("step")
