@@ -2,6 +2,7 @@
 
     docs/commands.md             every command's --help
     docs/question.schema.json    the JSON Schema of a question, for editors
+    docs/keys.md                 every key of a question, from the same
 
 tests/test_docs.py fails while a page is not what this would write.
 """
@@ -12,14 +13,18 @@ import contextlib
 import io
 import json
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 from unittest import mock
 
 import typer
 
+from grader.bank import schema
+from grader.cases import recipe
 from grader.cli.app import app, run
-from grader.model.spec import Spec
+from grader.model import descriptions
+from grader.model.spec import Check
 
 DOCS = Path(__file__).resolve().parent
 WIDTH = "80"
@@ -27,8 +32,33 @@ WIDTH = "80"
 _INTRODUCTION = """\
 # Commands
 
-Made from the program by `python docs/generate.py`. `--bank DIR` may stand anywhere in a command.
+Made from the program by `python docs/generate.py`. `--bank PATH` may stand anywhere in a command.
 """
+
+_KEYS_INTRODUCTION = """\
+# Every key of a question
+
+Made from the model by `python docs/generate.py`; an editor that knows the JSON Schema shows the
+same. [authoring.md](authoring.md) shows how a question is written, [format.md](format.md) explains
+how its parts work together.
+"""
+_PARTS = {
+    "checks: show": "Show",
+    "checks: conserves": "Conserved",
+    "code": "Code",
+    "misconceptions": "Misconception",
+    "survivors": "Survivor",
+    "follow_ups": "FollowUp",
+}
+_NAMED = {"Show": "`show`", "Conserved": "`conserves`", "FollowUp": "`follow_ups`"}
+_TYPES = {
+    "string": "text",
+    "integer": "whole number",
+    "number": "number",
+    "boolean": "`true`, `false`",
+    "object": "a mapping",
+    "null": "`null`",
+}
 
 
 def main() -> None:
@@ -39,7 +69,11 @@ def main() -> None:
 
 def pages() -> dict[str, str]:
     """Return the text of every page by the name of its file."""
-    return {"commands.md": commands_page(), "question.schema.json": schema_page()}
+    return {
+        "commands.md": commands_page(),
+        "question.schema.json": schema_page(),
+        "keys.md": keys_page(),
+    }
 
 
 def commands_page() -> str:
@@ -62,8 +96,86 @@ def commands() -> Iterator[tuple[str, ...]]:
 
 def schema_page() -> str:
     """Return the schema; editors find it by the first line of a spec."""
-    schema = {"$schema": "https://json-schema.org/draft/2020-12/schema"} | Spec.model_json_schema()
-    return json.dumps(schema, indent=2) + "\n"
+    return schema.text(extended=False)
+
+
+def keys_page() -> str:
+    """Return a table of the keys of every part of a question."""
+    whole = json.loads(schema.text(extended=False))
+    parts = whole["$defs"]
+    kinds = {
+        parts[name]["properties"]["kind"]["const"]: name
+        for one in whole["properties"]["checks"]["items"]["oneOf"]
+        for name in [one["$ref"].rpartition("/")[2]]
+    }
+    common = list(Check.model_fields)
+    first = parts[next(iter(kinds.values()))]
+    lines = [_KEYS_INTRODUCTION, "## A question", "", *_table(whole), ""]
+    lines += ["## cases: a case", "", *_words("key", descriptions.CASE), ""]
+    lines += ["Every other key is the name of an input: a number, a text, `true`, `null`, a nested"]
+    lines += ["list (a literal array), or one generator with its shape and any modifiers.", ""]
+    options = {
+        name: text + "".join(f" Key `{o}`." for o in recipe.OPTIONS.get(name, ()))
+        for name, text in descriptions.GENERATORS.items()
+    }
+    lines += [*_words("generator", options), "", *_words("modifier", descriptions.MODIFIERS), ""]
+    lines += ["## checks: every kind", "", *_table(first, only=common), ""]
+    for kind, name in kinds.items():
+        lines += [f"## checks: {kind}", "", parts[name]["description"], ""]
+        lines += [*_table(parts[name], without=common), ""]
+    for heading, name in _PARTS.items():
+        lines += [f"## {heading}", "", parts[name]["description"], "", *_table(parts[name]), ""]
+    return "\n".join(lines).rstrip("\n") + "\n"
+
+
+def _words(first: str, meanings: Mapping[str, str]) -> list[str]:
+    rows = [f"| `{word}` | {text} |" for word, text in meanings.items()]
+    return [f"| {first} | meaning |", "|---|---|", *rows]
+
+
+def _table(part: Any, only: Sequence[str] = (), without: Sequence[str] = ()) -> list[str]:  # noqa: ANN401 JSON
+    rows = ["| key | is | default | meaning |", "|---|---|---|---|"]
+    for key, found in part["properties"].items():
+        if key in without or (only and key not in only):
+            continue
+        kind = "text" if only and key == "kind" else _type(found)
+        default = "needed" if key in part.get("required", ()) else _default(found.get("default"))
+        rows.append(f"| `{key}` | {kind} | {default} | {found.get('description', '')} |")
+    return rows
+
+
+def _default(value: object) -> str:
+    return (
+        "" if value in ("", [], {}, None) or isinstance(value, dict) else f"`{json.dumps(value)}`"
+    )
+
+
+def _type(found: Any) -> str:  # noqa: ANN401 JSON
+    """Return in words what a part of the schema allows."""
+    match found:
+        case {"const": value}:
+            return f"`{value}`"
+        case {"enum": values}:
+            return ", ".join(f"`{v}`" for v in values if v != "")
+        case {"anyOf": several}:
+            wanted = [
+                s for s in several if s not in ({"type": "null"}, {"const": "", "type": "string"})
+            ]
+            return " or ".join(dict.fromkeys(map(_type, wanted)))
+        case {"$ref": ref}:
+            return _NAMED.get(ref.rpartition("/")[2], "a mapping")
+        case {"type": "array", "items": items}:
+            return f"list of {_type(items)}"
+        case {"type": "array"}:
+            return "list"
+        case {"type": "object", "additionalProperties": {} as values}:
+            return f"mapping to {_type(values)}"
+        case {"discriminator": _}:
+            return "checks, see below"
+        case {"type": name}:
+            return _TYPES[name]
+        case _:
+            return "anything"
 
 
 def _help(words: tuple[str, ...]) -> str:

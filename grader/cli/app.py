@@ -266,9 +266,7 @@ def new_question(
     question: Annotated[str, typer.Argument(metavar="ID", show_default=False)],
     oracle: Annotated[
         str | None,
-        typer.Option(
-            "--from", metavar="FUNCTION", help="Begin from a function of numpy or torch."
-        ),
+        typer.Option("--from", metavar="FUNCTION", help="Begin from a function of numpy or torch."),
     ] = None,
     one_file: Annotated[
         bool, typer.Option("--one-file", help="Everything in one YAML file.")

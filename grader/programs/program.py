@@ -288,7 +288,7 @@ class Program:
             seconds=self.call_seconds if seconds is None else seconds,
             reply_bytes=ROOM + 8 * size,
         )
-        if self.forbids and not reply.get("unknown") and (seen := reply.get("evidence")):
+        if self.forbids and (seen := reply.get("evidence")):
             raise Flagged(_calls(seen))
         if not reply["ok"]:
             raise _fault(reply, steps)

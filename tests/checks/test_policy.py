@@ -302,7 +302,6 @@ def test_what_is_not_forbidden_passes() -> None:
     assert graded("(lambda a, **k: a.mean(**k))", STRICT).verdict is Verdict.PASS
 
 
-def test_a_question_that_forbids_what_there_is_not_is_at_fault() -> None:
+def test_a_submission_is_not_believed_about_what_there_is_to_forbid() -> None:
     report = graded("np.mean", ["numpy.maen"])
-    assert report.verdict is Verdict.INVALID
-    assert report.message.endswith("deviations.yaml: forbids: there is no numpy.maen")
+    assert report.verdict is Verdict.PASS

@@ -1,0 +1,25 @@
+"""All attacks, by what they are after."""
+
+from __future__ import annotations
+
+from tests.attacks.catalogue import (
+    answers,
+    files,
+    kernel,
+    machine,
+    network,
+    others,
+    processes,
+    protocol,
+)
+
+ATTACKS = (
+    *answers.ATTACKS,
+    *protocol.ATTACKS,
+    *files.ATTACKS,
+    *processes.ATTACKS,
+    *network.ATTACKS,
+    *machine.ATTACKS,
+    *kernel.ATTACKS,
+    *others.ATTACKS,
+)

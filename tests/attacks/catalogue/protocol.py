@@ -1,0 +1,248 @@
+"""Bytes of its own on the channel, and a worker turned against the judge."""
+
+from __future__ import annotations
+
+from tests.attacks.attack import ERROR, FAIL, LIMIT, Attack
+
+# Where the channel is, and how the worker writes: read in the worker by whoever has read the code.
+FORGE = """
+import socket, stat, struct
+wire, serve = sys.modules["worker.wire"], sys.modules["worker.serve"]
+def channel():
+    for fd in range(3, 64):
+        try:
+            if stat.S_ISSOCK(os.fstat(fd).st_mode):
+                return fd
+        except OSError:
+            pass
+def send(value):
+    os.write(channel(), b"".join(bytes(p) for p in wire.encode(value)))
+"""
+
+ATTACKS = (
+    Attack(
+        "bytes-on-every-descriptor",
+        "writes what might be a verdict on whatever descriptor there is, before it is asked",
+        """
+        for fd in range(3, 64):
+            try: os.write(fd, b'{"verdict": "pass"}' * 100)
+            except OSError: pass
+        """,
+        verdict=ERROR,
+        says="broke the protocol: not a reply",
+        seen="pygpubench #22, exploits/",
+        row="7.13 m12",
+    ),
+    Attack(
+        "frames-on-every-descriptor",
+        "writes proper frames, a load that is fine and two runs, and goes on",
+        FORGE
+        + """
+send({"ok": True, "missing": [], "uncallable": [], "defined": ["centre"]})
+send({"ok": True, "values": {"y": np.zeros((1, 2)), "grad_x": None, "grad_w": None, "ctx": None}})
+send({"ok": True, "verdict": "pass"})
+""",
+        verdict=ERROR,
+        says="without being asked",
+        row="7.13",
+    ),
+    Attack(
+        "reply-twice",
+        "answers a call itself, and lets the worker answer it again",
+        FORGE
+        + """
+def centre(x, w):
+    send({"ok": True, "values": {"y": np.zeros_like(x)}, "changed": [], "stale": [], "shared": []})
+    return x * 0, (x, w)
+""",
+        verdict=ERROR,
+    ),
+    Attack(
+        "reply-without-what-was-asked",
+        "a run that is well and has no values, and one that has others",
+        FORGE
+        + """
+def centre(x, w):
+    send({"ok": True, "values": {"\\x1b[2J": 1, "": None}, "changed": 7, "stale": None})
+    time.sleep(60)
+""",
+        verdict=ERROR,
+        says="protocol",
+        seconds=0.3,
+    ),
+    Attack(
+        "forged-walls",
+        "answers a run as if asked for its walls, or as if a step beyond the end had raised",
+        FORGE
+        + """
+def centre(x, w):
+    send({"ok": False, "step": 10**30, "raised": {"type": "E" * 10**4, "message": "m" * 10**4,
+          "frames": [[10**300, 1, 2]] * 100, "column": -1},
+          "acts": {"read": "refused"}, "missing": []})
+    time.sleep(60)
+""",
+        verdict=LIMIT,
+        seconds=0.3,
+    ),
+    Attack(
+        "forged-fault-of-the-worker",
+        "says that the worker is broken, so that the judge may blame itself",
+        FORGE
+        + """
+def centre(x, w):
+    send({"ok": False, "step": None, "broken": "Traceback: internal error of drill\\x1b[2J"})
+    time.sleep(60)
+""",
+        verdict=ERROR,
+        says="broke the process it runs in",
+        seconds=0.3,
+    ),
+    Attack(
+        "not-a-boolean",
+        "`ok` as an array, which is true and false",
+        FORGE
+        + """
+def centre(x, w):
+    send({"ok": np.ones(2, bool), "values": {"y": np.zeros_like(x)}})
+    time.sleep(60)
+""",
+        verdict=ERROR,
+        says="broke the protocol: not a reply",
+        seconds=0.3,
+    ),
+    Attack(
+        "eight-terabytes",
+        "a header that promises 8 TB",
+        FORGE
+        + """
+def centre(x, w):
+    os.write(channel(), struct.pack("<4sIQ", b"drl1", 16, 8 << 40))
+    time.sleep(60)
+""",
+        verdict=ERROR,
+        says=r"returned far too much data \(8,796,093,022,224 bytes",
+        row="7.14 m33",
+    ),
+    Attack(
+        "a-drip",
+        "one byte at a time, for ever",
+        FORGE
+        + """
+def centre(x, w):
+    os.write(channel(), struct.pack("<4sIQ", b"drl1", 100_000, 0))
+    while True:
+        os.write(channel(), b"\\0")
+        time.sleep(0.01)
+""",
+        verdict=LIMIT,
+        says=r"did not finish within 0\.3 seconds",
+        seconds=0.3,
+        row="7.15 m36",
+    ),
+    Attack(
+        "patched-worker",
+        "replaces what copies results, what encodes them and what compares them, in the worker",
+        """
+        for name in ("wire", "values", "steps", "serve", "namespace"):
+            module = sys.modules["worker." + name]
+            for which in ("same", "share_memory", "fingerprint", "type_name"):
+                if hasattr(module, which):
+                    setattr(module, which, lambda *a, **k: True)
+        sys.modules["worker.wire"].decode = None
+        sys.modules["worker.wire"].MAX_META = 1 << 40
+        sys.modules["worker.wire"].MAX_ITEMS = 1 << 40
+        def centre(x, w):
+            return ["x" * 60_000] * 100, None
+        """,
+        verdict=ERROR,
+        says="",
+    ),
+    Attack(
+        "changed-steps",
+        "changes the steps it is given, so that wrong functions are never called",
+        """
+        steps = sys.modules["worker.steps"]
+        perform = steps.perform
+        def other(program, step, names):
+            step["targets"] = ["y", "ctx"]
+            names.update(y=names["x"] * 0, ctx=None, grad_x=names["x"], grad_w=names["x"])
+            return {"y": names["y"], "ctx": None, "grad_x": names["x"], "grad_w": names["x"]}
+        steps.perform = other
+        """,
+        says="y differs|grad_x|y",
+    ),
+    Attack(
+        "descriptors-to-the-judge",
+        "sends the judge open files along with a reply, until it has no more",
+        FORGE
+        + """
+def centre(x, w):
+    ours = socket.socket(fileno=os.dup(channel()))
+    files = [os.open("/dev/null", os.O_RDONLY) for _ in range(20)]
+    frame = b"".join(bytes(p) for p in wire.encode({"ok": True, "values": {"y": x * 0, "ctx": 1}}))
+    try:
+        socket.send_fds(ours, [frame], files)
+    except OSError as error:
+        print("refused", error)
+    time.sleep(60)
+""",
+        verdict=LIMIT,
+        seconds=0.3,
+    ),
+    Attack(
+        "closed-channel",
+        "closes its channel and lives on",
+        FORGE
+        + """
+def centre(x, w):
+    os.closerange(3, 64)
+    time.sleep(60)
+""",
+        verdict=ERROR,
+        says="closed its channel to the judge",
+        seconds=5.0,
+    ),
+    Attack(
+        "half-closed-channel",
+        "stops reading, so that the judge writes into nothing",
+        FORGE
+        + """
+ours = socket.socket(fileno=os.dup(channel()))
+def centre(x, w):
+    threading.Timer(0, lambda: None).start()
+    send({"ok": True, "values": {"y": x * 0}})
+    ours.shutdown(socket.SHUT_RD)
+    time.sleep(60)
+""",
+        verdict=ERROR,
+        seconds=0.3,
+    ),
+    Attack(
+        "stops-reading",
+        "fills the judge's socket and never reads",
+        FORGE
+        + """
+def centre(x, w):
+    while True:
+        os.write(channel(), b"drl1" * 10_000)
+""",
+        verdict=ERROR,
+        says="protocol|far too much",
+        seconds=0.3,
+    ),
+    Attack(
+        "wrong-after-right",
+        "is right in the first calls, and forges the rest",
+        FORGE
+        + """
+_right, _calls = centre, []
+def centre(x, w):
+    _calls.append(1)
+    if len(_calls) < 2:
+        return _right(x, w)
+    return x * 0, (x, w)
+""",
+        verdict=FAIL,
+        says="y differs",
+    ),
+)

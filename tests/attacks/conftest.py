@@ -1,0 +1,48 @@
+"""Zygotes that are used again, victims, and the level that the attacks were up against."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+
+import pytest
+
+from grader.programs import ground
+from grader.programs.origin import Zygote
+from tests.attacks.level import level_here
+from tests.attacks.victims import Victims
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _in_sight() -> Iterator[None]:
+    """Let attacks see what they are after: the walls must hold where nothing can be hidden."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(ground, "sights", lambda **_: ())
+        yield
+
+
+@pytest.fixture(scope="session")
+def numpy_zygote() -> Iterator[Zygote]:
+    """A process with numpy that forks workers."""
+    with Zygote(torch=False) as zygote:
+        yield zygote
+
+
+@pytest.fixture(scope="session")
+def torch_zygote() -> Iterator[Zygote]:
+    """A process with torch that forks workers."""
+    with Zygote(torch=True) as zygote:
+        yield zygote
+
+
+@pytest.fixture
+def victims() -> Iterator[Victims]:
+    """Files, a journal and programs to be harmed."""
+    made = Victims()
+    yield made
+    made.close()
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Say what the attacks were up against."""
+    terminalreporter.write_line(f"attacks as uid {os.getuid()}: {level_here()}")

@@ -1,0 +1,26 @@
+"""The level of isolation here, and the one that this system should give."""
+
+from __future__ import annotations
+
+import functools
+import platform
+import sys
+
+from grader.programs.levels import STRONG
+from grader.programs.process import Worker
+from grader.programs.worker.walls import landlock, seccomp
+
+
+@functools.cache
+def level_here() -> str:
+    """The level of a worker, and what is open where that is not `strong`."""
+    with Worker(torch=False) as worker:
+        isolation = worker.isolation
+    if isolation.level == STRONG:
+        return f"isolation {STRONG}, Landlock {landlock.version()}, {platform.machine()}"
+    return f"isolation {isolation.level}: {[*isolation.missing, *isolation.open]}"
+
+
+def could_be_strong() -> bool:
+    """Whether the kernel has Landlock, and its system calls are known."""
+    return sys.platform == "linux" and landlock.version() > 0 and seccomp.supported()

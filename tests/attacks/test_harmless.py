@@ -1,0 +1,237 @@
+"""What right solutions do, the walls let them do; what they may not do is said in a sentence."""
+
+from __future__ import annotations
+
+import importlib.util
+
+import numpy as np
+import pytest
+
+from grader.programs.origin import Zygote
+from grader.programs.process import Worker
+from grader.programs.program import ProgramError
+from tests.attacks.attack import PASS, question
+from tests.attacks.running import graded, said
+from tests.programs.running import given, load, run
+
+HAS_TORCH = importlib.util.find_spec("torch") is not None
+NEEDS_TORCH = pytest.mark.skipif(not HAS_TORCH, reason="needs torch")
+
+NUMPY = {
+    "einsum": "return np.einsum('i,j->ij', x, x, optimize=True)[1] * 0 + x",
+    "tensordot": "return np.tensordot(np.eye(3), x, 1)",
+    "windows": "return np.lib.stride_tricks.sliding_window_view(x, 2).sum() * 0 + x",
+    "strides": "return np.lib.stride_tricks.as_strided(x, (3,), (8,)).copy()",
+    "decompositions": """
+        a = np.diag([1.0, 2.0, 3.0])
+        np.linalg.svd(a); np.linalg.eigh(a); np.linalg.cholesky(a); np.linalg.lstsq(a, x, None)
+        return np.linalg.inv(a) @ a @ x""",
+    "fft": "return np.fft.ifft(np.fft.fft(x)).real",
+    "random": """
+        import random, secrets, uuid
+        rng = np.random.default_rng(1); rng.standard_normal(10); np.random.rand(3)
+        random.random(); secrets.token_hex(); uuid.uuid4()
+        return x.copy()""",
+    "threads": """
+        from concurrent.futures import ThreadPoolExecutor
+        import threading
+        with ThreadPoolExecutor(4) as pool:
+            ones = np.ones((64, 64))
+            parts = list(pool.map(lambda i: np.dot(ones, ones)[0, 0], range(40)))
+        assert parts == [64.0] * 40 and threading.active_count() <= 5
+        return x.copy()""",
+    "temporary-files": """
+        import os, tempfile, shutil
+        with tempfile.TemporaryDirectory() as folder, tempfile.TemporaryFile() as anonymous:
+            anonymous.write(b"x")
+            path = os.path.join(folder, "deep", "er")
+            os.makedirs(path)
+            np.save(os.path.join(path, "a.npy"), x)
+            os.replace(os.path.join(path, "a.npy"), os.path.join(path, "b.npy"))
+            mapped = np.load(os.path.join(path, "b.npy"), mmap_mode="c")
+            result = np.array(mapped)
+            del mapped
+            with tempfile.NamedTemporaryFile(dir=folder) as named: named.write(b"x")
+            shutil.rmtree(os.path.join(folder, "deep"))
+        return result""",
+    "standard-library": """
+        import array, bisect, collections, contextlib, copy, dataclasses, datetime
+        import decimal, enum, fractions
+        import functools, hashlib, heapq, inspect, io, itertools, json, logging, math
+        import operator, pickle
+        import re, statistics, string, struct, textwrap, types, typing, unittest, warnings
+        import zlib, zoneinfo
+        import ctypes, locale, platform, sqlite3, csv, asyncio, queue, difflib, gzip, base64, abc
+        hashlib.sha256(b"x").hexdigest(); hashlib.scrypt(b"x", salt=b"y", n=2, r=1, p=1)
+        zoneinfo.ZoneInfo("UTC"); decimal.Decimal(1).sqrt(); fractions.Fraction(1, 3)
+        db = sqlite3.connect(":memory:"); db.execute("CREATE TABLE t (a)")
+        db.execute("INSERT INTO t VALUES (1)")
+        assert db.execute("SELECT a FROM t").fetchall() == [(1,)]
+        pickle.loads(pickle.dumps(x)); ctypes.CDLL(None).getpid(); platform.platform()
+        datetime.datetime.now().astimezone(); locale.getlocale()
+        logging.getLogger("a").warning("b")
+        inspect.getsource(f); warnings.warn("careful")
+        asyncio.run(asyncio.sleep(0))
+        return x.copy()""",
+    "clocks-and-signals": """
+        import signal, time
+        time.sleep(0.001); time.perf_counter(); time.process_time(); time.thread_time()
+        signal.signal(signal.SIGALRM, lambda *_: None); signal.setitimer(signal.ITIMER_REAL, 0.001)
+        time.sleep(0.01)
+        return x.copy()""",
+    "more-threads-of-blas": "a = np.ones((400, 400)); return x + 0 * (a @ a)[0, 0]",
+    "recursion": """
+        def down(n): return 0 if n == 0 else 1 + down(n - 1)
+        return x + 0 * down(900)""",
+}
+
+TORCH = {
+    "convolution": """
+        c = torch.nn.Conv2d(1, 2, 3); y = c(torch.ones(1, 1, 8, 8)); y.sum().backward()
+        assert c.weight.grad is not None""",
+    "lstm": "torch.nn.LSTM(4, 5, 2, batch_first=True)(torch.ones(2, 3, 4))[0].sum().backward()",
+    "svd": "torch.linalg.svd(torch.rand(5, 4)); torch.linalg.eigh(torch.eye(3))",
+    "attention": """
+        q = torch.rand(1, 2, 5, 8, requires_grad=True)
+        attend = torch.nn.functional.scaled_dot_product_attention
+        attend(q, q, q, is_causal=True).sum().backward()""",
+    "fft": "torch.fft.irfft(torch.fft.rfft(torch.rand(16)))",
+    "files": """
+        torch.save({"w": torch.ones(3)}, "model.pt")
+        assert torch.load("model.pt")["w"].sum() == 3""",
+    "functions": """
+        from torch.func import functional_call, grad, jacrev, vmap
+        assert vmap(grad(lambda v: (v ** 2).sum()))(torch.ones(3, 2)).sum() == 12
+        jacrev(torch.sin)(torch.ones(3))
+        functional_call(torch.nn.Linear(2, 2), {}, torch.ones(2))""",
+    "threads": """
+        from concurrent.futures import ThreadPoolExecutor
+        torch.set_num_threads(2)
+        with ThreadPoolExecutor(4) as pool:
+            list(pool.map(lambda _: torch.ones(200, 200) @ torch.ones(200, 200), range(8)))
+        torch.set_num_threads(1)""",
+    "script": """
+        assert torch.jit.script(scripted)(torch.ones(3)).sum() == 6
+        torch.jit.trace(torch.nn.Linear(2, 2), torch.ones(1, 2))""",
+    "checkpoints": """
+        from torch.utils.checkpoint import checkpoint
+        v = torch.ones(3, requires_grad=True)
+        checkpoint(torch.sin, v, use_reentrant=False).sum().backward()""",
+    "optimisers": """
+        model = torch.nn.Sequential(torch.nn.Linear(4, 4), torch.nn.BatchNorm1d(4))
+        best = torch.optim.AdamW(model.parameters())
+        model(torch.rand(8, 4)).sum().backward(); best.step(); best.zero_grad()""",
+    "loader": """
+        from torch.utils.data import DataLoader, TensorDataset
+        data = TensorDataset(torch.ones(6))
+        assert len(list(DataLoader(data, batch_size=2, shuffle=True))) == 3""",
+    "anomalies": """
+        with torch.autograd.detect_anomaly(): torch.ones(1, requires_grad=True).exp().backward()
+        v = torch.ones(2, dtype=torch.float64, requires_grad=True)
+        torch.autograd.gradcheck(torch.sin, v)""",
+    "dtypes": """
+        with torch.autocast("cpu", dtype=torch.bfloat16): torch.ones(4, 4) @ torch.ones(4, 4)
+        torch.ones(3, device="meta"); torch.ones(3).half().float()""",
+}
+
+WALLED = "it may not start programs or processes"
+REFUSED = {
+    "subprocess": ("import subprocess; subprocess.run(['ls'])", "PermissionError", WALLED),
+    "fork": ("import os; os.fork()", "PermissionError", WALLED),
+    "pool": ("import multiprocessing as m; m.get_context('fork').Pool(2)", "", "permitted|denied"),
+    "network": ("import socket; socket.socket()", "PermissionError", "use the network"),
+    "shared-file": (
+        "import numpy; numpy.save('a.npy', x); numpy.load('a.npy', mmap_mode='r')",
+        "PermissionError",
+        "touch files",
+    ),
+    "file": ("open('/etc/hostname')", "PermissionError", "touch files outside its scratch folder"),
+}
+REFUSED_TORCH = {
+    "compile": ("torch.compile(torch.sin)", "RuntimeError", "torch.compile is not available here"),
+    "compile-as-a-decorator": (
+        "torch.compile(mode='max-autotune')",
+        "RuntimeError",
+        "torch.compile is not available here",
+    ),
+    "loader": (
+        "list(torch.utils.data.DataLoader([torch.ones(1)] * 4, num_workers=2))",
+        "PermissionError",
+        WALLED,
+    ),
+}
+
+
+def program(body: str, torch: bool = False) -> str:
+    """A submission that carries out some lines and returns its input."""
+    head = "import numpy as np\n"
+    if torch:
+        head += "import torch\ndef scripted(v):\n    w = v * 2\n    return w\n"
+    lines = "\n".join(
+        "    " + line.strip("\n")[8 * line.startswith(" " * 8) :] for line in body.split("\n")
+    )
+    return f"{head}def f(x):\n{lines}\n" + ("    return x.copy()\n" if torch else "")
+
+
+@pytest.fixture(params=["cold", "forked"])
+def zygote(request: pytest.FixtureRequest, numpy_zygote: Zygote) -> Zygote | None:
+    """Where a worker comes from."""
+    return numpy_zygote if request.param == "forked" else None
+
+
+def test_what_numpy_is_used_for_works(zygote: Zygote | None) -> None:
+    x = np.arange(3.0)
+    with Worker(torch=False, zygote=zygote) as worker:
+        for name, body in NUMPY.items():
+            y = run(load(worker, program(body), name), inputs=given(x=x)).values["y"]
+            assert np.allclose(y, x), name
+
+
+def refusal(worker: Worker, text: str) -> ProgramError:
+    """What a submission is told that does what it may not."""
+    with pytest.raises(ProgramError) as told:
+        run(load(worker, text))
+    return told.value
+
+
+def test_what_is_refused_is_said_in_a_sentence(zygote: Zygote | None) -> None:
+    with Worker(torch=False, zygote=zygote) as worker:
+        for name, (body, kind, sentence) in REFUSED.items():
+            told = refusal(worker, program(body))
+            assert told.raised is not None, name
+            assert not kind or told.raised.type == kind, name
+            assert any(s in told.raised.message for s in sentence.split("|")), told.raised.message
+
+
+@NEEDS_TORCH
+def test_what_torch_is_used_for_works_and_what_is_refused_is_said(torch_zygote: Zygote) -> None:
+    x = np.arange(3.0)
+    with Worker(torch=True, zygote=torch_zygote) as worker:
+        for name, body in TORCH.items():
+            y = run(load(worker, program(body, torch=True), name), inputs=given(x=x)).values["y"]
+            assert np.allclose(y, x), name
+        for name, (body, kind, sentence) in REFUSED_TORCH.items():
+            told = refusal(worker, program(body, torch=True))
+            assert told.raised is not None, name
+            assert told.raised.type == kind, f"{name}: {told.raised}"
+            assert sentence in told.raised.message, told.raised.message
+
+
+LAZY = (
+    "import numpy as np\nnp.random.rand(); np.fft.fft(np.ones(4)); np.linalg.svd(np.eye(3))",
+    "import random, secrets, hashlib, ctypes, decimal, fractions, sqlite3, asyncio, unittest",
+    "from concurrent.futures import ThreadPoolExecutor\nPOOL = ThreadPoolExecutor(2)\n"
+    "print(list(POOL.map(abs, [1, -1])))",
+    "import numpy.polynomial, numpy.ma, numpy.testing\nprint('x' * 1000)",
+)
+
+
+@pytest.mark.parametrize("cold", [True, False], ids=["cold", "forked"])
+@pytest.mark.parametrize("lines", LAZY, ids=["numpy", "library", "threads", "rare"])
+def test_a_right_solution_that_imports_much_passes(
+    lines: str, cold: bool, numpy_zygote: Zygote
+) -> None:
+    asked = question()
+    text = asked.reference + b"\n" + lines.encode()
+    report, _ = graded(asked, text, zygote=numpy_zygote, cold=cold)
+    assert report.verdict is PASS, said(report)

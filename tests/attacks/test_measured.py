@@ -1,0 +1,71 @@
+"""Keeping more than is allowed, and lying about it: the figures that decide are taken outside.
+
+Every submission here is right in all it computes and keeps eight kilobytes more a call than `state`
+allows, somewhere.
+"""
+
+from __future__ import annotations
+
+import pytest
+
+from grader.model.verdict import Verdict
+from grader.programs.origin import Zygote
+from tests.attacks.attack import question
+from tests.attacks.running import graded, said
+
+KEEP = """
+import ctypes, mmap, os, sys, threading
+import numpy as np
+_right, _right_backward, _kept = centre, centre_backward, []
+def centre(x, w):
+    y, ctx = _right(x, w)
+    {keep}
+    return y, ctx
+"""
+MORE = "np.random.default_rng(0).random(1000)"  # 8 KB that compress to nothing less
+
+WAYS = {
+    "a-global": f"_kept.append({MORE})",
+    "a-default": f"centre.__dict__.setdefault('kept', []).append({MORE})",
+    "a-module": f"vars(np).setdefault('_kept', []).append({MORE})",
+    "a-thread's-frame": (
+        f"threading.Thread(target=lambda a, e=threading.Event(): e.wait(), args=({MORE},), "
+        "daemon=True).start() if len(_kept) < 30 else _kept; _kept.append(0)"
+    ),
+    "memory-of-c": (
+        "libc = ctypes.CDLL(None); libc.malloc.restype = ctypes.c_void_p; "
+        "ctypes.memset(libc.malloc(8000), 7, 8000)"
+    ),
+    "an-anonymous-map": "_kept.append(mmap.mmap(-1, 8192)); _kept[-1].write(b'x' * 8192)",
+    "a-file": "open(f'kept{len(_kept)}', 'wb').write(os.urandom(8000)); _kept.append(0)",
+    "the-context": f"ctx = (*ctx, {MORE})\n    y, ctx = y, Context(ctx)",
+}
+CONTEXT = """
+class Context(tuple):
+    __sizeof__ = lambda self: 0
+_old = centre_backward
+def centre_backward(grad_y, ctx):
+    return _old(grad_y, ctx[:2])
+"""
+LIES = """
+for _name, _module in list(sys.modules.items()):
+    if _name.startswith("worker."):
+        for _word in ("reachable", "reachable_bytes", "allocation"):
+            if hasattr(_module, _word):
+                setattr(_module, _word, lambda *a: (0, 0) if _word == "reachable" else 0)
+import tracemalloc, gc
+tracemalloc.get_traced_memory = lambda: (0, 0)
+gc.get_referents = lambda *_: []
+"""
+
+
+@pytest.mark.parametrize("lies", [False, True], ids=["honest-meter", "patched-meter"])
+@pytest.mark.parametrize("way", WAYS)
+def test_what_is_kept_is_seen_wherever_it_is(way: str, lies: bool, numpy_zygote: Zygote) -> None:
+    asked = question()
+    text = asked.reference.decode() + CONTEXT * (way == "the-context")
+    text += KEEP.format(keep=WAYS[way]) + LIES * lies
+    report, _ = graded(asked, text.encode(), zygote=numpy_zygote, cold=False)
+    assert report.verdict is not Verdict.PASS, said(report)
+    kept = next(check for check in report.checks if check.id == "kept")
+    assert kept.verdict is not Verdict.PASS, said(report)

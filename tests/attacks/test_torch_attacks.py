@@ -1,0 +1,37 @@
+"""The walls are the same around torch, which needs more room behind them."""
+
+from __future__ import annotations
+
+import importlib.util
+
+import pytest
+
+from grader.programs.origin import Zygote
+from grader.programs.process import Worker
+from tests.attacks import catalogue
+from tests.attacks.attack import DONE, ODD, PRELUDE
+from tests.attacks.victims import Victims, traces
+from tests.programs.running import load, run
+
+pytestmark = pytest.mark.skipif(importlib.util.find_spec("torch") is None, reason="needs torch")
+# `import-another-package` and the memory files of torch's own are matters of numpy questions.
+ACTING = [a for a in catalogue.ATTACKS if a.acts and a.name != "import-another-package"]
+
+
+def test_acts_are_refused_to_a_program_of_torch_too(torch_zygote: Zygote, victims: Victims) -> None:
+    known = victims.known()
+    before = traces(victims)
+    for attack in ACTING:
+        text = (
+            attack.text(known).decode().partition("def attack():")[2].partition("\n\ndef centre")[0]
+        )
+        source = f"T = {known!r}\n{PRELUDE}import torch\ndef attack():{text}\n"
+        source += "def f(x):\n    attack()\n    return x\n"
+        with Worker(torch=True, zygote=torch_zygote) as worker:
+            run(load(worker, source))
+        lines = worker.printed.decode("utf-8", "replace").splitlines()
+        assert [line for line in lines if line.startswith("refused")], attack.name
+        assert [line for line in lines if line.startswith((DONE, ODD))] == [], attack.name
+    after = traces(victims)
+    for what, was in before.items():
+        assert after[what] == was, what

@@ -1,0 +1,263 @@
+"""`drill bank new`: what it lays down is proved already, and nothing is ever in its way."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+import yaml
+
+from grader import bank
+from grader.bank import schema
+from grader.cli.app import run
+from grader.judge import audit
+from tests.cli.conftest import Drill, Ended
+
+
+@pytest.fixture
+def drill(home: Path, capsys: pytest.CaptureFixture[str]) -> Drill:
+    """Call the command line in this process, with nothing standing in for anything."""
+    assert home.name
+
+    def call(*arguments: str) -> Ended:
+        capsys.readouterr()
+        status = run(list(arguments))
+        return Ended(status, *capsys.readouterr())
+
+    return call
+
+
+def lines(text: str) -> list[str]:
+    return [line.strip() for line in text.splitlines()]
+
+
+def tree(folder: Path) -> list[str]:
+    return sorted(p.relative_to(folder).as_posix() for p in folder.rglob("*") if p.is_file())
+
+
+FOLDER = [
+    "drills/masked-mean/misconceptions/counts_padding.py",
+    "drills/masked-mean/misconceptions/keeps_float64.py",
+    "drills/masked-mean/reference.py",
+    "drills/masked-mean/starter.py",
+    "question.schema.json",
+    "questions/masked-mean.yaml",
+]
+
+
+def assert_proved(where: Path, question_id: str) -> None:
+    report = audit(bank.load([where], question_id), seeds=range(2))
+    assert report.problems == ()
+    assert report.remarks == ()
+
+
+def test_a_new_question_passes_its_audit_without_a_remark(drill: Drill) -> None:
+    ended = drill("bank", "new", "masked-mean")
+    assert (ended.status, ended.err) == (0, "")
+    assert tree(Path()) == FOLDER
+    assert_proved(Path(), "masked-mean")
+
+
+def test_it_says_what_was_written_and_what_to_do_next(drill: Drill) -> None:
+    said = lines(drill("bank", "new", "masked-mean").out)
+    assert set(FOLDER) <= set(said)
+    assert "drill --bank . bank audit masked-mean" in said
+    assert "drill --bank . start masked-mean" in said
+    assert "drill bank add ." in said
+
+
+def test_one_file_is_a_bank_by_itself(drill: Drill) -> None:
+    ended = drill("bank", "new", "masked-mean", "--one-file")
+    assert ended.status == 0
+    assert tree(Path()) == ["masked-mean.yaml", "question.schema.json"]
+    assert "drill --bank masked-mean.yaml bank audit masked-mean" in lines(ended.out)
+    assert_proved(Path("masked-mean.yaml"), "masked-mean")
+
+
+def test_one_file_goes_into_the_questions_of_a_bank_where_there_is_one(drill: Drill) -> None:
+    drill("bank", "new", "first-one")
+    assert drill("bank", "new", "masked-mean", "--one-file").status == 0
+    assert Path("questions/masked-mean.yaml").is_file()
+    assert not Path("drills/masked-mean").exists()
+    assert_proved(Path(), "masked-mean")
+
+
+def test_a_bank_that_is_named_is_made(drill: Drill) -> None:
+    ended = drill("bank", "new", "masked-mean", "--bank", "mine")
+    assert ended.status == 0
+    assert tree(Path("mine")) == FOLDER
+    assert "drill --bank mine bank audit masked-mean" in lines(ended.out)
+
+
+def test_the_first_line_names_a_schema_that_is_there_and_current(drill: Drill) -> None:
+    drill("bank", "new", "masked-mean")
+    spec = Path("questions/masked-mean.yaml")
+    named = spec.read_text().splitlines()[0].partition("$schema=")[2]
+    assert (spec.parent / named).read_text() == schema.text(extended=True)
+
+
+def test_a_schema_that_is_there_is_left_alone(drill: Drill) -> None:
+    Path("question.schema.json").write_text("mine")
+    drill("bank", "new", "masked-mean")
+    assert Path("question.schema.json").read_text() == "mine"
+
+
+@pytest.mark.parametrize("word", ["null", "yes", "12", "1e5", "on"])
+def test_an_id_that_yaml_would_read_as_something_else_makes_a_text(drill: Drill, word: str) -> None:
+    assert drill("bank", "new", word).status == 0
+    spec = yaml.safe_load(Path(f"questions/{word}.yaml").read_text())
+    assert spec["track"] == word
+    assert bank.load([Path()], word).spec.title == word.capitalize()
+
+
+@pytest.mark.parametrize(
+    ("typed", "better"),
+    [("My_Question", "my-question"), ("a--b", "a-b"), ("é", "layernorm-backward"), ("../x", "x")],
+)
+def test_another_id_is_refused_with_one_that_would_do(
+    drill: Drill, typed: str, better: str
+) -> None:
+    ended = drill("bank", "new", typed)
+    assert ended.status == 2
+    assert (
+        f"lower-case words joined by hyphens, at most 60 characters, found '{typed}'" in ended.err
+    )
+    assert f"drill bank new {better}" in ended.err
+    assert tree(Path()) == []
+
+
+@pytest.mark.parametrize("taken", ["questions/a.yaml", "questions/a.yml", "drills/a/notes.txt"])
+def test_what_is_there_is_never_touched(drill: Drill, taken: str) -> None:
+    path = Path(taken)
+    path.parent.mkdir(parents=True)
+    path.write_text("mine")
+    Path("questions").mkdir(exist_ok=True)
+    ended = drill("bank", "new", "a")
+    assert ended.status == 2
+    assert "nothing is ever laid down over it" in ended.err
+    assert tree(Path()) == [taken]
+    assert path.read_text() == "mine"
+
+
+def test_where_the_spec_cannot_be_written_nothing_is_left(
+    drill: Drill,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("grader.cli.files.create", lambda *_: False)
+    Path("questions").mkdir()
+    drill("bank", "new", "masked-mean")
+    assert tree(Path()) == []
+    assert list(Path("drills").iterdir()) == []
+
+
+def test_a_file_is_no_place_for_a_question(drill: Drill) -> None:
+    Path("bank.zip").write_bytes(b"")
+    ended = drill("bank", "new", "masked-mean", "--bank", "bank.zip")
+    assert ended.status == 2
+    assert "expected a folder to put masked-mean into, found a file" in ended.err
+
+
+def test_as_json_it_is_one_document(drill: Drill) -> None:
+    data = drill("bank", "new", "masked-mean", "--json").data
+    assert data["question"] == "masked-mean"
+    assert sorted(Path(p).name for p in data["written"]) == sorted(Path(p).name for p in FOLDER)
+    assert data["todo"] == []
+
+
+# -- from a library's function ---------------------------------------------------------------------
+
+FUNCTIONS = [
+    "torch.nn.functional.layer_norm", "torch.nn.functional.softmax", "torch.nn.functional.gelu",
+    "torch.nn.functional.silu", "torch.nn.functional.cross_entropy",
+    "torch.nn.functional.mse_loss", "torch.nn.functional.normalize",
+    "numpy.cumsum", "numpy.clip", "numpy.exp", "numpy.matmul",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("function", FUNCTIONS)
+def test_a_question_begun_from_a_function_passes_its_audit(drill: Drill, function: str) -> None:
+    ended = drill("bank", "new", "begun", "--from", function)
+    assert (ended.status, ended.err) == (0, "")
+    assert "to decide" not in ended.out
+    question = bank.load([Path()], "begun")
+    report = audit(question, seeds=range(2))
+    assert report.problems == ()
+    assert function.encode() in question.reference
+    if function.startswith("torch."):
+        assert "leaves-the-graph" in question.spec.misconceptions
+
+
+@pytest.mark.parametrize(
+    ("function", "parameters", "misconceptions"),
+    [
+        ("torch.nn.functional.layer_norm", "input, weight, bias, eps", {"bias-forgotten"}),
+        ("torch.nn.functional.softmax", "input, dim", {"wrong-dim"}),
+        ("torch.nn.functional.gelu", "input", {"other-approximate"}),
+        ("torch.nn.functional.mse_loss", "input, target", {"other-reduction"}),
+        ("numpy.cumsum", "a, axis", {"wrong-axis"}),
+    ],
+)
+def test_its_arguments_and_faults_are_those_of_the_function(
+    drill: Drill,
+    function: str,
+    parameters: str,
+    misconceptions: set[str],
+) -> None:
+    drill("bank", "new", "begun", "--from", function, "--one-file")
+    spec = bank.load([Path("begun.yaml")], "begun").spec
+    assert isinstance(spec.run, list)
+    assert spec.run[0] == f"y = {function.rpartition('.')[2]}({parameters})"
+    assert misconceptions <= set(spec.misconceptions)
+
+
+@pytest.mark.parametrize(
+    ("function", "missing"),
+    [
+        ("numpy.divmod", "the inputs of the cases: none were found on which it can be called"),
+        ("torch.nn.functional.dropout", "its results are random"),
+        ("numpy.einsum", "the inputs of the cases"),
+        ("torch.nn.functional.one_hot", "a misconception: no call that is nearly right"),
+    ],
+)
+def test_what_a_human_must_decide_is_said_and_marked(
+    drill: Drill, function: str, missing: str
+) -> None:
+    ended = drill("bank", "new", "begun", "--from", function)
+    assert ended.status == 0
+    assert "to decide: " in ended.out
+    assert missing in ended.out
+    (marked,) = [
+        line for line in Path("questions/begun.yaml").read_text().splitlines() if missing in line
+    ]
+    assert marked.startswith("# TODO ")
+    assert bank.load([Path()], "begun").id == "begun"  # it can be read, and filled in
+
+
+@pytest.mark.parametrize(
+    ("function", "said"),
+    [
+        ("torch.nn.functional.layer_nrm", "did you mean torch.nn.functional.layer_norm?"),
+        ("torch.nn.Linear", "expected a function, found the class torch.nn.Linear"),
+        ("numpy.pi", "expected a function, found the float numpy.pi"),
+        ("scipy.special.expit", "expected a function of numpy or torch"),
+        ("numpy", "expected a function of numpy or torch"),
+        ("numpy.sum; import os", "expected a function of numpy or torch"),
+    ],
+)
+def test_what_is_no_function_is_refused_in_a_sentence(
+    drill: Drill, function: str, said: str
+) -> None:
+    ended = drill("bank", "new", "begun", "--from", function)
+    assert (ended.status, ended.out) == (2, "")
+    assert said in ended.err
+    assert tree(Path()) == []
+
+
+def test_a_library_that_is_not_there_is_named(
+    drill: Drill,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("importlib.util.find_spec", lambda _: None)
+    ended = drill("bank", "new", "begun", "--from", "torch.relu")
+    assert ended.status == 2
+    assert "torch.relu needs torch, which is not installed" in ended.err
