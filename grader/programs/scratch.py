@@ -79,7 +79,11 @@ def clear_stale() -> None:
 
 
 def _remove_if_unused(folder: Path) -> None:
-    lock = os.open(folder / "witness", os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW)
+    try:
+        lock = os.open(folder / "witness", os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW)
+    except FileNotFoundError:  # killed right after it made the folder, which is empty, or not ours
+        folder.rmdir()
+        return
     try:
         if _lock(lock):
             remove(folder)

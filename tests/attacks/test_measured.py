@@ -1,7 +1,7 @@
 """Keeping more than is allowed, and lying about it: the figures that decide are taken outside.
 
 Every submission here is right in all it computes and keeps eight kilobytes more a call than `state`
-allows, somewhere.
+allows, somewhere; 64 kilobytes where only the system's account can tell, which is in doubt below.
 """
 
 from __future__ import annotations
@@ -36,8 +36,8 @@ WAYS = {
         "libc = ctypes.CDLL(None); libc.malloc.restype = ctypes.c_void_p; "
         "ctypes.memset(libc.malloc(8000), 7, 8000)"
     ),
-    "an-anonymous-map": "_kept.append(mmap.mmap(-1, 8192)); _kept[-1].write(b'x' * 8192)",
-    "a-file": "open(f'kept{len(_kept)}', 'wb').write(os.urandom(8000)); _kept.append(0)",
+    "an-anonymous-map": "_kept.append(mmap.mmap(-1, 1 << 16)); _kept[-1].write(b'x' * (1 << 16))",
+    "a-file": "open(f'kept{len(_kept)}', 'wb').write(os.urandom(64_000)); _kept.append(0)",
     "the-context": f"ctx = (*ctx, {MORE})\n    y, ctx = y, Context(ctx)",
 }
 CONTEXT = """

@@ -61,7 +61,10 @@ def test_what_a_killed_judge_left_is_removed_and_what_is_in_use_is_not(temporary
         os.utime(aged.whole, (old, old))
     foreign = temporary / "drill-of-somebody"
     foreign.mkdir()
+    (foreign / "file").touch()
     os.utime(foreign, (old, old))
+    (temporary / "drill-empty").mkdir()
+    os.utime(temporary / "drill-empty", (old, old))
     (temporary / "drill-link").symlink_to(foreign)
     scratch.clear_stale()
     assert {p.name for p in temporary.iterdir()} == {
