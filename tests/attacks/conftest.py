@@ -13,7 +13,7 @@ from tests.attacks.level import level_here
 from tests.attacks.victims import Victims
 
 
-@pytest.fixture(scope="session", autouse=True)
+@pytest.fixture(scope="package", autouse=True)
 def _in_sight() -> Iterator[None]:
     """Let attacks see what they are after: the walls must hold where nothing can be hidden."""
     with pytest.MonkeyPatch.context() as patch:
@@ -21,14 +21,14 @@ def _in_sight() -> Iterator[None]:
         yield
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def numpy_zygote() -> Iterator[Zygote]:
     """A process with numpy that forks workers."""
     with Zygote(torch=False) as zygote:
         yield zygote
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def torch_zygote() -> Iterator[Zygote]:
     """A process with torch that forks workers."""
     with Zygote(torch=True) as zygote:

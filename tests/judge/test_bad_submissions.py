@@ -25,7 +25,7 @@ from grader import bank
 from grader.judge import grade
 from grader.model.question import Question
 from grader.model.report import Report
-from grader.programs import process, program
+from grader.programs import channel, program
 from grader.reports.json import dumps, from_json
 from grader.reports.terminal import render_report
 
@@ -157,7 +157,7 @@ def graded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Grade:
 def hurried(monkeypatch: pytest.MonkeyPatch) -> None:
     """Shorten the limits, for those who run into them."""
     monkeypatch.setattr(program, "CALL_SECONDS", SHORT)
-    monkeypatch.setattr(process, "START_SECONDS", 5.0)
+    monkeypatch.setattr(channel, "MOST_SLACK", SHORT)
 
 
 def check(case: Bad, report: Report) -> None:
@@ -668,10 +668,6 @@ HARMLESS = {
     "a thread that stays": (
         "import threading\nthreading.Thread(target=threading.Event().wait).start()\n" + REFERENCE
     ),
-    "a child in the same group": forward(
-        "if os.fork() == 0:", "    signal.pause()", RIGHT, before="import os, signal\n\n\n"
-    ),
-    "a program started": f"import subprocess\nsubprocess.Popen(['sleep', '300'])\n{REFERENCE}",
     "an exit handler": f"import atexit, time\natexit.register(time.sleep, 1000)\n{REFERENCE}",
     "signals ignored": (
         "import signal\nfor s in (1, 2, 15):\n    signal.signal(s, signal.SIG_IGN)\n" + REFERENCE
