@@ -10,6 +10,7 @@ starting afresh are there to compare with.  Exits with 1 when the walls together
 from __future__ import annotations
 
 import argparse
+import itertools
 import json
 import os
 import statistics
@@ -63,7 +64,7 @@ def in_a_child(told: dict[str, Any]) -> list[float]:
     if child == 0:
         marks = [time.perf_counter()]
         marks += [time.perf_counter() for _ in raised(told)]
-        spent = [1e3 * (after - before) for before, after in zip(marks, marks[1:], strict=False)]
+        spent = [1e3 * (after - before) for before, after in itertools.pairwise(marks)]
         os.write(writing, struct.pack(f"{len(WALLS)}d", *spent))
         os._exit(0)
     os.waitpid(child, 0)

@@ -23,8 +23,9 @@ from typing import Any
 import numpy as np
 
 from grader.cases.draw import Array
+from grader.checks.results import describe, dict_keys, dtype_of, real_parts, values_of
 from grader.model.numerals import band, number, numbers_apart, shape_text
-from grader.programs.worker.wire import Opaque, Tensor
+from grader.programs.worker.wire import Tensor
 
 RELATIVE_64 = 1e-10
 RELATIVE_BF16 = 3e-2
@@ -133,8 +134,8 @@ def _array(
     ):
         yield _of_type(result, observed, describe(native))
         return
-    got, want = _values(observed), _values(native)
-    found, wanted = _dtype(observed), _dtype(native)
+    got, want = values_of(observed), values_of(native)
+    found, wanted = dtype_of(observed), dtype_of(native)
     if got.shape != want.shape:
         mine, theirs = shape_text(got.shape), shape_text(want.shape)
         yield Fault(result, f"{result} has shape {mine}, expected {theirs}", "shape", mine, theirs)
@@ -142,10 +143,10 @@ def _array(
     if found != wanted:
         yield Fault(result, f"{result} is {found}, expected {wanted}", "dtype", found, wanted)
         return
-    precise = _values(expected.precise)
+    precise = values_of(expected.precise)
     if got.dtype.kind == "c":  # both parts count: compare them as two numbers
         wanted = "float32" if wanted == "complex64" else "float64"
-        got, want, precise = (_real(a) for a in (got, want, precise))
+        got, want, precise = (real_parts(a) for a in (got, want, precise))
     if got.dtype.kind == "f" and (fault := _nonfinite(result, got, want)) is not None:
         yield fault
     elif got.dtype.kind != "f" or exact:
@@ -169,7 +170,7 @@ def _nonfinite(result: str, got: Array, want: Array) -> Fault | None:
 def _numbers(
     result: str, got: Array, want: Array, dtype: str, expected: Expected, *, zeros: bool
 ) -> Iterator[Fault]:
-    got, want = _real(got).astype(np.float64), _real(want).astype(np.float64)
+    got, want = real_parts(got).astype(np.float64), real_parts(want).astype(np.float64)
     finite = np.isfinite(want)
     if (fault := _nonfinite(result, got, want)) is not None:
         yield fault
@@ -189,7 +190,7 @@ def _numbers(
     allowed = allowance(
         dtype,
         want,
-        lambda: [_real(_values(m)).astype(np.float64) for m in expected.moved()],
+        lambda: [real_parts(values_of(m)).astype(np.float64) for m in expected.moved()],
         deviation,
     )
     wrong = deviation > allowed
@@ -312,11 +313,6 @@ def _report(
     )  # fmt: skip
 
 
-def _real(array: Array) -> Array:
-    """Complex entries as two numbers along a last axis; anything else as it is."""
-    return np.stack([array.real, array.imag], axis=-1) if array.dtype.kind == "c" else array
-
-
 def _equal(a: Array, b: Array) -> Array:
     with np.errstate(invalid="ignore"):
         same = a == b
@@ -333,93 +329,6 @@ def _index(flat: int, shape: tuple[int, ...]) -> tuple[int, ...]:
     return tuple(int(i) for i in np.unravel_index(flat, shape)) if shape else ()
 
 
-def _values(value: Any) -> Array:  # noqa: ANN401 an array or a tensor
-    return value.values if isinstance(value, Tensor) else np.asarray(value)
-
-
-def _dtype(value: Any) -> str:  # noqa: ANN401 an array or a tensor
-    return value.dtype if isinstance(value, Tensor) else str(np.asarray(value).dtype.name)
-
-
 def _of_type(result: str, observed: Any, expected: str, note: str = "") -> Fault:  # noqa: ANN401
     found = describe(observed)
     return Fault(result, f"{result} is {found}{note}, expected {expected}", "type", found, expected)
-
-
-def dict_keys(value: Any) -> str:  # noqa: ANN401 any result
-    """The keys of a dict, to be put behind 'a dict'."""
-    if not isinstance(value, dict):
-        return ""
-    shown = ", ".join(str(key)[:40] for key in list(value)[:8]) or "no keys"
-    return f" with {shown}" + (f" and {len(value) - 8:,} more" if len(value) > 8 else "")
-
-
-def describe(value: Any) -> str:  # noqa: ANN401 any result
-    """A value in words: `a float64 array of shape (2, 3)`, `None`, `the number 3`."""
-    match value:
-        case None:
-            return "None"
-        case Opaque(type=kind):
-            return f"{'an' if kind[:1] in 'aeiou' else 'a'} {kind}"
-        case Tensor():
-            return f"{_article(value.dtype)} tensor of shape {shape_text(value.values.shape)}"
-        case np.ndarray():
-            return f"{_article(value.dtype.name)} array of shape {shape_text(value.shape)}"
-        case bool() | np.bool_():
-            return str(bool(value))
-        case int() | float() | np.integer() | np.floating():
-            return f"the number {number(value.item() if isinstance(value, np.generic) else value)}"
-        case str():
-            return f"the text {value[:60]!r}"
-        case list() | tuple():
-            return f"a {type(value).__name__} of {len(value)}"
-        case dict():
-            return "a dict"
-        case _:
-            return f"a {type(value).__name__}"
-
-
-def _article(dtype: str) -> str:
-    return f"{'an' if dtype.startswith('int') else 'a'} {dtype}"
-
-
-LOOSE = {"float64": 1e-9, "float32": 1e-4, "bfloat16": 5e-2, "float16": 5e-2}
-
-
-def same_value(a: Any, b: Any, dtype: str = "float64") -> bool:  # noqa: ANN401 any results
-    """Whether two results are the same, up to what two ways of computing them differ by.
-
-    Args:
-        a: a result.
-        b: another.
-        dtype: of the case, for scalars, which have none of their own.
-    """
-    if isinstance(a, dict) and isinstance(b, dict):
-        return a.keys() == b.keys() and all(same_value(a[k], b[k], dtype) for k in a)
-    if isinstance(a, (list, tuple)) and isinstance(b, (list, tuple)):
-        return len(a) == len(b) and all(same_value(x, y, dtype) for x, y in zip(a, b, strict=True))
-    if (
-        isinstance(a, Opaque)
-        or isinstance(b, Opaque)
-        or a is None
-        or b is None
-        or isinstance(a, str)
-    ):
-        return type(a) is type(b) and bool(a == b)
-    if any(isinstance(v, (dict, list, tuple, str)) for v in (a, b)):
-        return False
-    x, y = _values(a), _values(b)
-    if x.shape != y.shape or (isinstance(a, (np.ndarray, Tensor)) and _dtype(a) != _dtype(b)):
-        return False
-    if x.dtype.kind not in "fc" and y.dtype.kind not in "fc":
-        return bool(np.array_equal(x, y))
-    arrays = isinstance(a, (np.ndarray, Tensor)) and x.ndim
-    loose = LOOSE.get(_dtype(a) if arrays else dtype, LOOSE["float64"])
-    if "c" in x.dtype.kind + y.dtype.kind:
-        x, y = (_real(np.asarray(v, np.complex128)) for v in (x, y))
-    x, y = x.astype(np.float64), y.astype(np.float64)
-    finite = np.isfinite(x) & np.isfinite(y)
-    if not bool(np.array_equal(x[~finite], y[~finite], equal_nan=True)):
-        return False
-    scale = float(np.abs(y[finite]).max(initial=0.0))
-    return float(np.abs(x[finite] - y[finite]).max(initial=0.0)) <= loose * scale

@@ -8,7 +8,7 @@ import numpy as np
 
 from grader.cases.recipe import CaseRecipe
 from grader.checks.bench import BankFault, Bench
-from grader.checks.compare import describe
+from grader.checks.results import describe
 from grader.checks.tally import Finding, tally
 from grader.model.numerals import number
 from grader.model.report import CheckResult, Curve, Mismatch

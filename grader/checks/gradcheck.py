@@ -18,8 +18,9 @@ from grader.bank.consistency import free_names
 from grader.cases.draw import Array
 from grader.cases.recipe import CaseRecipe
 from grader.checks.bench import PRECISE, BankFault, Bench, array_of, producing, trusting
-from grader.checks.compare import Fault, describe
+from grader.checks.compare import Fault
 from grader.checks.exhibit import grids, mismatch
+from grader.checks.results import describe
 from grader.checks.tally import Finding, tally
 from grader.model.numerals import band, number, numbers_apart, shape_text
 from grader.model.report import CheckResult

@@ -13,7 +13,7 @@ import numpy as np
 
 from grader.cases.recipe import CaseRecipe
 from grader.checks.bench import BankFault, Bench
-from grader.checks.compare import describe, dict_keys
+from grader.checks.results import describe, dict_keys
 from grader.checks.tally import Finding, tally
 from grader.model.numerals import amount, amounts_apart, number
 from grader.model.report import Breakdown, CheckResult, Mismatch, Row

@@ -22,8 +22,9 @@ from dataclasses import dataclass, field, replace
 
 from grader.cases.recipe import CaseRecipe
 from grader.checks.bench import Bench, trusting
-from grader.checks.compare import compare, same_value
+from grader.checks.compare import compare
 from grader.checks.outputs import expected
+from grader.checks.sameness import same_value
 from grader.checks.tally import Finding, tally
 from grader.model.numerals import times
 from grader.model.report import Bar, Bars, CheckResult

@@ -20,9 +20,9 @@ from typing import Any
 
 from grader.cases.recipe import CaseRecipe
 from grader.checks.bench import BankFault, Bench
-from grader.checks.compare import same_value
 from grader.checks.contract import breach
 from grader.checks.graph import kept, measure, origin
+from grader.checks.sameness import same_value
 from grader.checks.state import measure_state
 from grader.model import spec as model
 from grader.model.report import CheckResult, Named
@@ -41,6 +41,7 @@ class Component:
     run: str
     cases: tuple[str, ...]
     measured_by: model.AnyCheck | None = field(default=None, compare=False)
+    exact: bool = False  # every check of it asks for the last bit
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,6 +106,7 @@ def diagnose(bench: Bench, checks: Sequence[CheckResult]) -> tuple[Named, ...]:
 def components(bench: Bench) -> list[Component]:
     """Everything that the question's checks look at."""
     cases: dict[tuple[str, str], dict[str, None]] = {}
+    tolerant: set[tuple[str, str]] = set()
     measured = []
     for check in bench.question.spec.checks:
         names = [c.name for c in bench.cases_of(check)]
@@ -130,7 +132,12 @@ def components(bench: Bench) -> list[Component]:
                 wanted = list(check.results)
         for result in wanted:
             cases.setdefault((check.run, result), {}).update(dict.fromkeys(names))
-    values = [Component(result, run, tuple(names)) for (run, result), names in cases.items()]
+            if not getattr(check, "exact", False):
+                tolerant.add((check.run, result))
+    values = [
+        Component(result, run, tuple(names), exact=(run, result) not in tolerant)
+        for (run, result), names in cases.items()
+    ]
     return values + sorted(
         measured, key=_cost
     )  # cheap ones first: most variants are ruled out by one
@@ -179,13 +186,19 @@ class _Count:
     value: float
 
 
-def agree(a: Any, b: Any, dtype: str) -> bool:  # noqa: ANN401 results or counts
+def agree(
+    a: Any,  # noqa: ANN401 a result or a count
+    b: Any,  # noqa: ANN401 a result or a count
+    dtype: str,
+    *,
+    exact: bool = False,
+) -> bool:
     """Whether two observations, on a case of that dtype, are of the same idea."""
     if isinstance(a, _Count) and isinstance(b, _Count):
         return math.isclose(a.value, b.value, rel_tol=SAME_COUNT, abs_tol=256)
     if isinstance(a, _Count) or isinstance(b, _Count):
         return False
-    return same_value(a, b, dtype)
+    return same_value(a, b, dtype, exact=exact)
 
 
 def _observed(bench: Bench, component: Component, case: str) -> Any:  # noqa: ANN401 a result or a count
@@ -202,7 +215,8 @@ def _differing(
     """The cases on which two programs differ in a component."""
     for case in dict.fromkeys((*first, *component.cases)):
         dtype = a.cases[case].dtype
-        if not agree(_observed(a, component, case), _observed(b, component, case), dtype):
+        mine, theirs = _observed(a, component, case), _observed(b, component, case)
+        if not agree(mine, theirs, dtype, exact=component.exact):
             yield case
 
 

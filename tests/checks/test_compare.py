@@ -9,7 +9,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from grader.checks.compare import Expected, Fault, compare, describe, same_value
+from grader.checks.compare import Expected, Fault, compare
+from grader.checks.results import describe
+from grader.checks.sameness import same_value
 from grader.programs.worker.wire import Opaque, Tensor
 
 EPS32 = 2.0**-23

@@ -98,7 +98,7 @@ def test_a_zygote_that_cannot_import_says_why(
     (tmp_path / "numpy" / "__init__.py").write_text("raise ImportError('numpy is broken here')")
     granted = ((READ, str(tmp_path)), *ground.grants(torch=False))
     monkeypatch.setattr(ground, "site_folders", lambda: (str(tmp_path),))
-    monkeypatch.setattr(ground, "grants", lambda *, torch: granted)
+    monkeypatch.setattr(ground, "grants", lambda **_: granted)
     with (
         Zygote(torch=False) as zygote,
         Worker(torch=False, zygote=zygote) as worker,

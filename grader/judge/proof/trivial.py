@@ -18,7 +18,7 @@ import numpy as np
 
 from grader.checks import run_check
 from grader.checks.bench import BankFault, Bench
-from grader.checks.compare import same_value
+from grader.checks.sameness import same_value
 from grader.checks.tally import Stopped
 from grader.model import spec as model
 from grader.model.audit import Remark, Trivial

@@ -18,7 +18,7 @@ import numpy as np
 from grader.bank.consistency import free_names, results
 from grader.cases.recipe import CaseRecipe, Recipe, read_cases
 from grader.checks.bench import BankFault, Bench
-from grader.checks.compare import same_value
+from grader.checks.sameness import same_value
 from grader.model.audit import Twins
 from grader.programs.process import WorkerError
 from grader.programs.program import Program, ProgramError

@@ -8,7 +8,7 @@ import numpy as np
 
 from grader.cases.recipe import CaseRecipe
 from grader.checks.bench import Bench, array_of
-from grader.checks.compare import describe
+from grader.checks.results import describe
 from grader.checks.tally import Finding, tally
 from grader.model.extension import Kind
 from grader.model.report import CheckResult
