@@ -120,6 +120,8 @@ class _Words:
             known_keys = self._known_keys(at)
             near = closest(str(at[-1]), known_keys)
             hint = f"did you mean {near!r}?" if near else f"known keys: {', '.join(known_keys)}"
+            if " " in str(at[-1]).strip():  # {about: one, two}: the second half became a key
+                hint = "is it the end of a text? A text that holds a comma needs quotes here"
             whole = dotted(at[:-1]) or "the question"
             return *doc.place(at, key=True), f"{whole}: found the unknown key {at[-1]!r}; {hint}"
         if kind == "union_tag_invalid":
@@ -234,6 +236,8 @@ def _advice(value: object, expected: str) -> str:
             f"{mantissa}.0e{exponent}" if exponent and "." not in mantissa else repr(number)
         )
         return f"; YAML reads a number only with the dot: {dotted_number}"
+    if expected == "text" and isinstance(value, dict) and len(value) == 1:
+        return "; a text that holds ': ' needs quotes"  # - Note: this
     return ""
 
 

@@ -155,6 +155,18 @@ def test_a_missing_key_is_asked_for(said: Problems, key: str) -> None:
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [
+        (
+            "kind: outputs, of: y}",
+            "kind: outputs, of: y, about: right, and fast}",
+            "16:55: checks[0]: found the unknown key 'and fast'; is it the end of a text? "
+            "A text that holds a comma needs quotes here",
+        ),
+        (
+            "[Twice 3 is what]",
+            "\n  - Note: twice 3",
+            "23:5: hints[0]: expected text, found a mapping with Note; a text that holds ': ' "
+            "needs quotes",
+        ),
         ("hints:", "hint:", "22:1: the question: found the unknown key 'hint'; did you mean 'hints'?"),
         (
             "minutes:",
