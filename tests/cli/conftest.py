@@ -50,6 +50,19 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.fixture
+def real(home: Path, capsys: pytest.CaptureFixture[str]) -> Drill:
+    """Call the command line in this process, with nothing standing in for anything."""
+    assert home.name
+
+    def call(*arguments: str) -> Ended:
+        capsys.readouterr()
+        status = run(list(arguments))
+        return Ended(status, *capsys.readouterr())
+
+    return call
+
+
+@pytest.fixture
 def drill(home: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Drill:
     """Call the command line in this process, against the stand-ins."""
     assert home.name

@@ -9,22 +9,8 @@ import yaml
 
 from grader import bank
 from grader.bank import schema
-from grader.cli.app import run
 from grader.judge import audit
-from tests.cli.conftest import Drill, Ended
-
-
-@pytest.fixture
-def drill(home: Path, capsys: pytest.CaptureFixture[str]) -> Drill:
-    """Call the command line in this process, with nothing standing in for anything."""
-    assert home.name
-
-    def call(*arguments: str) -> Ended:
-        capsys.readouterr()
-        status = run(list(arguments))
-        return Ended(status, *capsys.readouterr())
-
-    return call
+from tests.cli.conftest import Drill
 
 
 def lines(text: str) -> list[str]:
@@ -51,60 +37,60 @@ def assert_proved(where: Path, question_id: str) -> None:
     assert report.remarks == ()
 
 
-def test_a_new_question_passes_its_audit_without_a_remark(drill: Drill) -> None:
-    ended = drill("bank", "new", "masked-mean")
+def test_a_new_question_passes_its_audit_without_a_remark(real: Drill) -> None:
+    ended = real("bank", "new", "masked-mean")
     assert (ended.status, ended.err) == (0, "")
     assert tree(Path()) == FOLDER
     assert_proved(Path(), "masked-mean")
 
 
-def test_it_says_what_was_written_and_what_to_do_next(drill: Drill) -> None:
-    said = lines(drill("bank", "new", "masked-mean").out)
+def test_it_says_what_was_written_and_what_to_do_next(real: Drill) -> None:
+    said = lines(real("bank", "new", "masked-mean").out)
     assert set(FOLDER) <= set(said)
     assert "drill --bank . bank audit masked-mean" in said
     assert "drill --bank . start masked-mean" in said
     assert "drill bank add ." in said
 
 
-def test_one_file_is_a_bank_by_itself(drill: Drill) -> None:
-    ended = drill("bank", "new", "masked-mean", "--one-file")
+def test_one_file_is_a_bank_by_itself(real: Drill) -> None:
+    ended = real("bank", "new", "masked-mean", "--one-file")
     assert ended.status == 0
     assert tree(Path()) == ["masked-mean.yaml", "question.schema.json"]
     assert "drill --bank masked-mean.yaml bank audit masked-mean" in lines(ended.out)
     assert_proved(Path("masked-mean.yaml"), "masked-mean")
 
 
-def test_one_file_goes_into_the_questions_of_a_bank_where_there_is_one(drill: Drill) -> None:
-    drill("bank", "new", "first-one")
-    assert drill("bank", "new", "masked-mean", "--one-file").status == 0
+def test_one_file_goes_into_the_questions_of_a_bank_where_there_is_one(real: Drill) -> None:
+    real("bank", "new", "first-one")
+    assert real("bank", "new", "masked-mean", "--one-file").status == 0
     assert Path("questions/masked-mean.yaml").is_file()
     assert not Path("drills/masked-mean").exists()
     assert_proved(Path(), "masked-mean")
 
 
-def test_a_bank_that_is_named_is_made(drill: Drill) -> None:
-    ended = drill("bank", "new", "masked-mean", "--bank", "mine")
+def test_a_bank_that_is_named_is_made(real: Drill) -> None:
+    ended = real("bank", "new", "masked-mean", "--bank", "mine")
     assert ended.status == 0
     assert tree(Path("mine")) == FOLDER
     assert "drill --bank mine bank audit masked-mean" in lines(ended.out)
 
 
-def test_the_first_line_names_a_schema_that_is_there_and_current(drill: Drill) -> None:
-    drill("bank", "new", "masked-mean")
+def test_the_first_line_names_a_schema_that_is_there_and_current(real: Drill) -> None:
+    real("bank", "new", "masked-mean")
     spec = Path("questions/masked-mean.yaml")
     named = spec.read_text().splitlines()[0].partition("$schema=")[2]
     assert (spec.parent / named).read_text() == schema.text(extended=True)
 
 
-def test_a_schema_that_is_there_is_left_alone(drill: Drill) -> None:
+def test_a_schema_that_is_there_is_left_alone(real: Drill) -> None:
     Path("question.schema.json").write_text("mine")
-    drill("bank", "new", "masked-mean")
+    real("bank", "new", "masked-mean")
     assert Path("question.schema.json").read_text() == "mine"
 
 
 @pytest.mark.parametrize("word", ["null", "yes", "12", "1e5", "on"])
-def test_an_id_that_yaml_would_read_as_something_else_makes_a_text(drill: Drill, word: str) -> None:
-    assert drill("bank", "new", word).status == 0
+def test_an_id_that_yaml_would_read_as_something_else_makes_a_text(real: Drill, word: str) -> None:
+    assert real("bank", "new", word).status == 0
     spec = yaml.safe_load(Path(f"questions/{word}.yaml").read_text())
     assert spec["track"] == word
     assert bank.load([Path()], word).spec.title == word.capitalize()
@@ -114,10 +100,8 @@ def test_an_id_that_yaml_would_read_as_something_else_makes_a_text(drill: Drill,
     ("typed", "better"),
     [("My_Question", "my-question"), ("a--b", "a-b"), ("é", "layernorm-backward"), ("../x", "x")],
 )
-def test_another_id_is_refused_with_one_that_would_do(
-    drill: Drill, typed: str, better: str
-) -> None:
-    ended = drill("bank", "new", typed)
+def test_another_id_is_refused_with_one_that_would_do(real: Drill, typed: str, better: str) -> None:
+    ended = real("bank", "new", typed)
     assert ended.status == 2
     assert (
         f"lower-case words joined by hyphens, at most 60 characters, found '{typed}'" in ended.err
@@ -127,12 +111,12 @@ def test_another_id_is_refused_with_one_that_would_do(
 
 
 @pytest.mark.parametrize("taken", ["questions/a.yaml", "questions/a.yml", "drills/a/notes.txt"])
-def test_what_is_there_is_never_touched(drill: Drill, taken: str) -> None:
+def test_what_is_there_is_never_touched(real: Drill, taken: str) -> None:
     path = Path(taken)
     path.parent.mkdir(parents=True)
     path.write_text("mine")
     Path("questions").mkdir(exist_ok=True)
-    ended = drill("bank", "new", "a")
+    ended = real("bank", "new", "a")
     assert ended.status == 2
     assert "nothing is ever laid down over it" in ended.err
     assert tree(Path()) == [taken]
@@ -140,25 +124,25 @@ def test_what_is_there_is_never_touched(drill: Drill, taken: str) -> None:
 
 
 def test_where_the_spec_cannot_be_written_nothing_is_left(
-    drill: Drill,
+    real: Drill,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr("grader.cli.files.create", lambda *_: False)
     Path("questions").mkdir()
-    drill("bank", "new", "masked-mean")
+    real("bank", "new", "masked-mean")
     assert tree(Path()) == []
     assert list(Path("drills").iterdir()) == []
 
 
-def test_a_file_is_no_place_for_a_question(drill: Drill) -> None:
+def test_a_file_is_no_place_for_a_question(real: Drill) -> None:
     Path("bank.zip").write_bytes(b"")
-    ended = drill("bank", "new", "masked-mean", "--bank", "bank.zip")
+    ended = real("bank", "new", "masked-mean", "--bank", "bank.zip")
     assert ended.status == 2
     assert "expected a folder to put masked-mean into, found a file" in ended.err
 
 
-def test_as_json_it_is_one_document(drill: Drill) -> None:
-    data = drill("bank", "new", "masked-mean", "--json").data
+def test_as_json_it_is_one_document(real: Drill) -> None:
+    data = real("bank", "new", "masked-mean", "--json").data
     assert data["question"] == "masked-mean"
     assert sorted(Path(p).name for p in data["written"]) == sorted(Path(p).name for p in FOLDER)
     assert data["todo"] == []
@@ -175,8 +159,8 @@ FUNCTIONS = [
 
 
 @pytest.mark.parametrize("function", FUNCTIONS)
-def test_a_question_begun_from_a_function_passes_its_audit(drill: Drill, function: str) -> None:
-    ended = drill("bank", "new", "begun", "--from", function)
+def test_a_question_begun_from_a_function_passes_its_audit(real: Drill, function: str) -> None:
+    ended = real("bank", "new", "begun", "--from", function)
     assert (ended.status, ended.err) == (0, "")
     assert "to decide" not in ended.out
     question = bank.load([Path()], "begun")
@@ -198,12 +182,12 @@ def test_a_question_begun_from_a_function_passes_its_audit(drill: Drill, functio
     ],
 )
 def test_its_arguments_and_faults_are_those_of_the_function(
-    drill: Drill,
+    real: Drill,
     function: str,
     parameters: str,
     misconceptions: set[str],
 ) -> None:
-    drill("bank", "new", "begun", "--from", function, "--one-file")
+    real("bank", "new", "begun", "--from", function, "--one-file")
     spec = bank.load([Path("begun.yaml")], "begun").spec
     assert isinstance(spec.run, list)
     assert spec.run[0] == f"y = {function.rpartition('.')[2]}({parameters})"
@@ -220,9 +204,9 @@ def test_its_arguments_and_faults_are_those_of_the_function(
     ],
 )
 def test_what_a_human_must_decide_is_said_and_marked(
-    drill: Drill, function: str, missing: str
+    real: Drill, function: str, missing: str
 ) -> None:
-    ended = drill("bank", "new", "begun", "--from", function)
+    ended = real("bank", "new", "begun", "--from", function)
     assert ended.status == 0
     assert "to decide: " in ended.out
     assert missing in ended.out
@@ -245,19 +229,19 @@ def test_what_a_human_must_decide_is_said_and_marked(
     ],
 )
 def test_what_is_no_function_is_refused_in_a_sentence(
-    drill: Drill, function: str, said: str
+    real: Drill, function: str, said: str
 ) -> None:
-    ended = drill("bank", "new", "begun", "--from", function)
+    ended = real("bank", "new", "begun", "--from", function)
     assert (ended.status, ended.out) == (2, "")
     assert said in ended.err
     assert tree(Path()) == []
 
 
 def test_a_library_that_is_not_there_is_named(
-    drill: Drill,
+    real: Drill,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr("importlib.util.find_spec", lambda _: None)
-    ended = drill("bank", "new", "begun", "--from", "torch.relu")
+    ended = real("bank", "new", "begun", "--from", "torch.relu")
     assert ended.status == 2
     assert "torch.relu needs torch, which is not installed" in ended.err

@@ -4,24 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pytest
-
-from grader.cli.app import run
-from tests.cli.conftest import Drill, Ended
+from tests.cli.conftest import Drill
 from tests.judge.test_mutation import AT_ZERO, gate
-
-
-@pytest.fixture
-def real(home: Path, capsys: pytest.CaptureFixture[str]) -> Drill:
-    """Call the command line in this process, as it is."""
-    assert home.name
-
-    def call(*arguments: str) -> Ended:
-        capsys.readouterr()
-        status = run(list(arguments))
-        return Ended(status, *capsys.readouterr())
-
-    return call
 
 
 def test_a_hole_is_shown_and_ends_with_3(tmp_path: Path, real: Drill) -> None:
