@@ -92,7 +92,7 @@ def readable() -> list[str]:
 def kept(*, torch: bool) -> list[str]:
     """Files that a worker must not be able to read: with them it tries its walls."""
     torch_files = [str(Path(p, "torch", "__init__.py")) for p in site_folders()]
-    return [__file__, *([] if torch else torch_files)]
+    return [__file__, "/etc/passwd", *([] if torch else torch_files)]
 
 
 @functools.cache

@@ -16,7 +16,7 @@ ACTS = {
     "change": "change the permissions of a file of yours",
     "touch": "change the times of a file of yours",
     "list": "list a folder of yours",
-    "kept": "read this program, or torch in a numpy question",
+    "kept": "read this program or the system, or torch in a numpy question",
     "memory": "read the memory of the judge",
     "signal": "send the judge a signal",
     "limit": "look at or change the judge's limits",
