@@ -71,7 +71,10 @@ def _own(scratch: str) -> int | None:
     for user in (_FIRST_USER + next(_serial) % _USERS, _NOBODY):
         with suppress(OSError):  # a container knows fewer ids
             os.chown(scratch, user, user)
-            return user
+            if os.access(scratch, os.R_OK | os.W_OK | os.X_OK):
+                return user
+            os.chown(scratch, 0, 0)  # a root without its powers could not look after it
+            return None
     return None
 
 

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import os
+import shutil
 import signal
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -135,4 +138,26 @@ def test_threads_are_counted_for_a_user_of_its_own_where_the_judge_is_root(
             raise OSError("a container knows fewer ids")
 
     monkeypatch.setattr(os, "chown", chown)
+    monkeypatch.setattr(os, "access", lambda *_: True)
     assert orders._own("/nonexistent") == given[1] == 65534
+
+
+@pytest.mark.skipif(
+    os.getuid() != 0 or shutil.which("setpriv") is None, reason="gives up powers that root has"
+)
+@pytest.mark.parametrize("without", ["-dac_override,-dac_read_search", "-setuid", "-chown", "-all"])
+def test_a_root_without_its_powers_grades_and_says_that_it_is_root(without: str) -> None:
+    source = (
+        "from grader.programs.process import Worker\n"
+        "with Worker(torch=False) as worker:\n"
+        "    print(worker.isolation.acts['root'], worker.isolation.level)"
+    )
+    shorn = ["setpriv", f"--bounding-set={without}", f"--inh-caps={without}"]
+    told = subprocess.run(
+        [*shorn, sys.executable, "-c", source],
+        cwd=Path(__file__).parents[2],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert told.stdout.split() == ["done", "limited"]

@@ -40,7 +40,9 @@ def confine(orders: Orders) -> list[str]:
 
     with suppress(OSError):  # where memory runs out, this process goes, and not the judge
         Path("/proc/self/oom_score_adj").write_text("1000", encoding="ascii")
-    if orders["sights"]:  # where it cannot be, files can be seen, and still not read
+    # Where it cannot be, files can be seen, and still not read.  A root that cannot become anybody
+    # else could not be told from others in a namespace of users.
+    if orders["sights"] and (orders["user"] is not None or os.getuid() != 0):
         view.apply(orders["sights"], orders["scratch"], root=orders["user"] is not None)
     missing = {"privileges": identity.apply(orders["user"], orders["readable"])}
     die_with(orders["parent"])
