@@ -10,32 +10,35 @@ from __future__ import annotations
 from dataclasses import replace
 
 from grader.bank import amounts
-from grader.bank.consistency import free_names
 from grader.cases.recipe import CaseRecipe
-from grader.checks import witness
+from grader.checks import measured, witness
 from grader.checks.bench import BankFault, Bench, producing
 from grader.checks.tally import Finding, tally
 from grader.model.numerals import bytes_text, times
 from grader.model.report import Bar, Bars, CheckResult
 from grader.model.spec import StateCheck
 from grader.model.verdict import Verdict
-from grader.programs.program import Program
+from grader.programs.program import Kept, Program
 
 OWN_OBJECTS = 4 << 10  # bytes that a step may leave behind without being asked: caches, an iterator
 
 
 def measure_state(bench: Bench, check: StateCheck, case: CaseRecipe) -> int:
     """Bytes that the submission keeps on one case."""
-    return _kept(bench, bench.submission, check, case)[0]
+    return _size(_kept(bench, bench.submission, check, case))
 
 
-def _kept(bench: Bench, program: Program, check: StateCheck, case: CaseRecipe) -> tuple[int, int]:
-    """Bytes that a program keeps, and what Python's objects for them take besides."""
-    steps = producing(bench.steps(check.run), check.of)
-    every = bench.inputs(case, check.run)
-    given = {name: every[name] for name in free_names(steps)}
-    reachable, allocated, added = program.state(steps, given, check.of)
-    return max(reachable, allocated - OWN_OBJECTS), added
+def _kept(bench: Bench, program: Program, check: StateCheck, case: CaseRecipe) -> Kept:
+    """What a program keeps, and what its run comes to with it."""
+    every = bench.steps(check.run)
+    steps = producing(every, check.of)
+    rest = tuple(step for step in every if step not in steps)
+    want = bench.wanted[check.run]
+    return program.state(steps, bench.inputs(case, check.run), check.of, rest=rest, want=want)
+
+
+def _size(kept: Kept) -> int:
+    return max(kept.reachable, kept.allocated - OWN_OBJECTS)
 
 
 def check_state(bench: Bench, check: StateCheck) -> CheckResult:
@@ -51,11 +54,18 @@ def check_state(bench: Bench, check: StateCheck) -> CheckResult:
 
     def judge(case: CaseRecipe) -> Finding | None:
         allowed = budget(case)
-        kept = measure_state(bench, check, case)
+        found = _kept(bench, bench.submission, check, case)
+        kept = _size(found)
         figures.update(kept=float(kept), allowed=allowed)
         lines[:] = [f"{bytes_text(kept)} kept, {bytes_text(allowed)} allowed"]
         if kept <= allowed:
-            return None
+            return measured.otherwise(
+                bench,
+                check.run,
+                case,
+                found.results,
+                lambda: _kept(bench, bench.reference, check, case).results,
+            )
         bars = Bars(
             (Bar("yours", kept, bytes_text(kept)), Bar("allowed", allowed, bytes_text(allowed)))
         )
@@ -65,18 +75,18 @@ def check_state(bench: Bench, check: StateCheck) -> CheckResult:
         return Finding(f"{sentence} in case {case.name}", exhibit=bars)
 
     def outside(case: CaseRecipe) -> Finding | None:
-        own, added = _kept(bench, bench.submission, check, case)
+        found = _kept(bench, bench.submission, check, case)
         allowed = budget(case)
         return witness.unseen(
             bench,
             check.run,
             case,
             of=check.of,
-            own=own,
+            own=_size(found),
             budget=allowed,
             # A list of numbers takes five times its data.
-            room=OWN_OBJECTS + min(added, 5 * allowed),
-            needed=lambda: _kept(bench, bench.reference, check, case)[0],
+            room=OWN_OBJECTS + min(found.added, 5 * allowed),
+            needed=lambda: _size(_kept(bench, bench.reference, check, case)),
         )
 
     result = tally(bench, check, judge, figures=figures)

@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING
 from grader.judge.pair import Pair
 from grader.model.report import CheckResult, Raised, Report
 from grader.model.verdict import Verdict
-from grader.programs.levels import PROCESS
 from grader.programs.process import Overran, WorkerError
 from grader.programs.program import Flagged, Loaded, Program, ProgramError, plain
 
@@ -55,7 +54,7 @@ def grade(
         title=question.spec.title,
         verdict=Verdict.ERROR,
         seed=seed,
-        isolation=PROCESS,  # until a process has shown what it is refused
+        isolation="",  # until a process has shown what it is refused
         seconds=0.0,
         sha256=hashlib.sha256(submission).hexdigest(),
     )
@@ -95,11 +94,13 @@ def _examined(
         return replace(blank, verdict=verdict, message=message, raised=raised)
     from grader.checks.bench import BankFault, Bench
     from grader.judge.diagnosis import diagnose
+    from grader.judge.places import home, place
 
     try:
         fault = _load(reference, question)
         if fault is not None:
-            raise BankFault(f"the reference cannot be loaded: {fault[1]}")
+            where = "" if fault[2] is None else place(fault[2], home(question, "reference"))
+            raise BankFault(f"the reference cannot be loaded: {fault[1]}{where}")
         bench = Bench(question, seed, mine, reference)
         checks = carry_out(bench)
         verdict = overall(checks)

@@ -152,7 +152,7 @@ class Report:
     title: str
     verdict: Verdict
     seed: int
-    isolation: str  # "strong", "limited" or "process": what was refused to the submission
+    isolation: str  # "strong", "limited", "process": what it was refused; "" if never run
     seconds: float
     checks: tuple[CheckResult, ...] = ()
     misconceptions: tuple[Named, ...] = ()

@@ -70,8 +70,9 @@ class Started:
 
     def kill(self) -> None:
         """See `Process`."""
-        _kill(self.pid)
-        self._process.kill()
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.killpg(self.pid, signal.SIGKILL)
+        self._process.kill()  # not by its id, which is another's once it has been waited for
         self._process.wait()
         judging.known.discard(self.pid)
         judging.sweep()
@@ -119,8 +120,9 @@ class Forked:
         it has run anything; one whose zygote is gone went along with it.
         """
         with contextlib.suppress(ChildProcessError, TimeoutError):
-            _kill(self._known(0))
-            self.wait(_END_SECONDS)
+            if self._status is None:  # else its id may be another's by now
+                _kill(self._known(0))
+                self.wait(_END_SECONDS)
 
 
 class Zygote(Closing):
@@ -259,12 +261,17 @@ def _kill(pid: int) -> None:
 
 
 def _environment(folder: str) -> dict[str, str]:
-    """A closed environment: nothing of the judge's, one thread a library."""
+    """A closed environment: nothing of the judge's, one thread a library.
+
+    C's heap would take 64 MB of addresses for each of a program's own threads, and use none of it;
+    with many threads that alone would reach the limit.
+    """
     threads = ("OMP", "OPENBLAS", "MKL", "NUMEXPR", "VECLIB_MAXIMUM")
     return {
         "PATH": "/usr/bin:/bin",
         "LANG": "C.UTF-8",
         "HOME": folder,
         "TMPDIR": folder,
+        "MALLOC_ARENA_MAX": "2",
         **{f"{name}_NUM_THREADS": "1" for name in threads},
     }

@@ -11,6 +11,7 @@ import contextlib
 import os
 import signal
 import socket
+import threading
 from typing import Any
 
 from grader.model.errors import GraderError
@@ -25,6 +26,7 @@ CALL_SECONDS = 5.0
 CPU_SECONDS = 120
 KEEP_OUTPUT = 64 << 10  # bytes of output kept for the reader
 MAX_OUTPUT = 16 << 20  # bytes of output after which the worker is stopped
+_in_use: set[Worker] = set()
 
 
 class Worker(Closing):
@@ -70,6 +72,8 @@ class Worker(Closing):
         self._channel, self._output = ours, reading
         self._channel.setblocking(False)
         os.set_blocking(self._output, False)
+        self._thread = threading.get_ident()
+        _in_use.add(self)
 
     @property
     def scratch(self) -> str:
@@ -132,7 +136,7 @@ class Worker(Closing):
                 reply_bytes=reply_bytes,
                 output=self._output,
                 drain=self._drain,
-                watch=self._watch,
+                watch=self._watch_all,
                 spent=self._spent,
                 death=self._death,
             )
@@ -169,6 +173,16 @@ class Worker(Closing):
         held, allowed = watch.resident_bytes(self.pid), orders.most_memory(torch=self.torch)
         if held is not None and held > allowed:
             raise Overran(f"took more than {allowed >> 20:,} MB of memory")
+
+    def _watch_all(self) -> None:
+        """Watch the others of this thread as well: a program's threads go on after its reply."""
+        self._watch()
+        for other in [w for w in _in_use if w is not self and w._thread == self._thread]:
+            try:
+                other._watch()
+            except WorkerError as failure:
+                other.failure = failure
+                other.close()
 
     def _drain(self) -> bool:
         """Read what the process printed; False when it has closed its output."""
@@ -227,6 +241,7 @@ class Worker(Closing):
         if self._closed:
             return
         self._closed = True
+        _in_use.discard(self)
         self.process.kill()
         self._channel.close()
         os.close(self._output)

@@ -63,6 +63,17 @@ class Measured:
     value: float | str
     details: tuple[tuple[str, int], ...] = ()
     elements: int = 0
+    results: Mapping[str, Any] | None = None  # of the measured run; None where it failed
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """What a run keeps for a later step, in bytes."""
+
+    reachable: int  # from the result
+    allocated: int  # left besides, without other results and `added`
+    added: int  # by the objects that are reachable, besides their data
+    results: Mapping[str, Any] | None  # of the measured run; None where it failed
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,19 +201,29 @@ class Program:
         )["gradients"]
         return found
 
-    def state(self, steps: Sequence[Step], inputs: Inputs, of: str) -> tuple[int, int, int]:
-        """Bytes of data reachable from a result; bytes left allocated; bytes of Python's objects.
-
-        The second leaves out the other results and the third, which is what the objects that are
-        reachable take besides their data.
-        """
-        request = {"op": "state", **self._about(steps, inputs), "of": of}
-        reply = self._ask(request, steps=steps, seconds=30)
+    def state(
+        self,
+        steps: Sequence[Step],
+        inputs: Inputs,
+        of: str,
+        *,
+        rest: Sequence[Step] = (),
+        want: Sequence[str] = (),
+    ) -> Kept:
+        """What steps keep in a result; the run then goes on with the rest to what is wanted."""
+        request = {
+            "op": "state",
+            **self._about(steps, inputs),
+            "of": of,
+            "rest": [_step(s) for s in rest],
+            "want": list(want),
+        }
+        reply = self._ask(request, inputs, steps=steps, seconds=30)
         found = [reply.get(word) for word in ("reachable", "allocated", "added")]
         reachable, allocated, added = (n if type(n) is int and n >= 0 else None for n in found)
         if reachable is None or allocated is None or added is None:
             raise Garbled("broke the protocol: not a reply to state")
-        return reachable, allocated, added
+        return Kept(reachable, allocated, added, _results(reply))
 
     def measure(
         self,
@@ -212,6 +233,8 @@ class Program:
         *,
         without: Sequence[str] = (),
         of: str = "",
+        rest: Sequence[Step] = (),
+        want: Sequence[str] = (),
     ) -> Measured:
         """Measure an autograd graph; see `worker.autograd.measure`."""
         request = {
@@ -220,8 +243,10 @@ class Program:
             "quantity": quantity,
             "without": list(without),
             "of": of,
+            "rest": [_step(s) for s in rest],
+            "want": list(want),
         }
-        reply = self._ask(request, steps=steps, seconds=60)
+        reply = self._ask(request, inputs, steps=steps, seconds=60)
         try:
             value = reply["value"]
             details = tuple((str(what), int(size)) for what, size in reply["details"])
@@ -230,7 +255,7 @@ class Program:
             raise Garbled("broke the protocol: not a reply to measure") from None
         if type(value) is not (str if quantity == "graph" else int):
             raise Garbled("broke the protocol: not a reply to measure")
-        return Measured(value, details, elements)
+        return Measured(value, details, elements, _results(reply))
 
     def hold(self, steps: Sequence[Step], inputs: Inputs, *, of: str, count: int) -> None:
         """Run the steps that many times, and keep what they leave alive; see `worker.holding`."""
@@ -367,6 +392,11 @@ def _outcome(reply: Mapping[str, Any]) -> Outcome:
         )
     except _UNREADABLE:
         raise Garbled("broke the protocol: not a reply to run") from None
+
+
+def _results(reply: Mapping[str, Any]) -> Mapping[str, Any] | None:
+    found = reply.get("results")
+    return found if isinstance(found, dict) else None
 
 
 def _explained(type_name: str, message: str) -> str:

@@ -123,5 +123,5 @@ def _endings(
         ending += paragraph("; ".join(steps), width)
     if ending:
         yield ending
-    if report.isolation != "strong":
+    if report.isolation not in {"strong", ""}:  # nothing of the file was run where it is empty
         yield paragraph(_NOT_WALLED_OFF.format(level=inert(report.isolation, 20)), width)

@@ -40,6 +40,17 @@ NUMPY = {
             parts = list(pool.map(lambda i: np.dot(ones, ones)[0, 0], range(40)))
         assert parts == [64.0] * 40 and threading.active_count() <= 5
         return x.copy()""",
+    # As many as an executor starts by itself on a machine of 28 processors and more.
+    "many-threads": """
+        from concurrent.futures import ThreadPoolExecutor
+        import threading
+        together = threading.Barrier(32)
+        def work(i):
+            together.wait(20)
+            return len([str(n) * 500 for n in range(20)])
+        with ThreadPoolExecutor(32) as pool:
+            assert sum(pool.map(work, range(32))) == 640
+        return x.copy()""",
     "temporary-files": """
         import os, tempfile, shutil
         with tempfile.TemporaryDirectory() as folder, tempfile.TemporaryFile() as anonymous:

@@ -17,7 +17,7 @@ from grader.model.question import Step
 from grader.model.report import CheckResult
 from grader.model.verdict import Verdict
 from grader.programs.process import WorkerError
-from grader.programs.program import Loaded, Measured, Outcome, Program, ProgramError
+from grader.programs.program import Kept, Loaded, Measured, Outcome, Program, ProgramError
 from grader.programs.worker.wire import DTYPES, Opaque, Tensor
 from tests.checks.grading import Desk
 
@@ -84,9 +84,9 @@ class Claims(Program):
         """Claim a result and a time."""
         return self._next(), self.number
 
-    def state(self, *_: Any, **__: Any) -> tuple[int, int, int]:
+    def state(self, *_: Any, **__: Any) -> Kept:
         """Claim a number of bytes."""
-        return self.number, -self.number, self.number
+        return Kept(self.number, -self.number, self.number, self._next().values)
 
     def hold(self, *_: Any, **__: Any) -> None:
         """Claim to hold what runs leave."""
@@ -96,7 +96,8 @@ class Claims(Program):
 
     def measure(self, *_: Any, **__: Any) -> Measured:
         """Claim a count."""
-        return Measured(self.number, (("a tensor", self.number),), self.number)
+        tensors = (("a tensor", self.number),)
+        return Measured(self.number, tensors, self.number, self._next().values)
 
 
 def checked(bench: Bench, program: Claims) -> None:

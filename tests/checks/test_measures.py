@@ -256,6 +256,60 @@ def test_a_meter_that_is_put_out_does_not_help(desk: Desk, zygote: Zygote, place
     assert found.message.startswith("flagged for review: your code replaces gc.get_referents, ")
 
 
+# Nothing is put in another's place: whoever looks at the stack knows who is calling.
+TWO_FACED = """
+import sys
+def measured():
+    frame = sys._getframe()
+    while frame is not None:
+        if frame.f_code.co_name in ("state", "hold"):
+            return True
+        frame = frame.f_back
+    return False
+honest, honest_backward = centre, centre_backward
+def centre(x, w):
+    y, ctx = honest(x, w)
+    return y, (None if measured() else (ctx, x, w, x * w, x + w))
+def centre_backward(grad_y, ctx):
+    {otherwise}
+    return honest_backward(grad_y, ctx[0])
+"""
+
+
+@pytest.mark.parametrize(
+    ("otherwise", "says"),
+    [
+        ("pass", "your code fails"),
+        (
+            "if ctx is None: return np.zeros_like(grad_y), np.zeros_like(grad_y)",
+            "grad_x is another",
+        ),
+    ],
+    ids=["it would fail", "it makes something up"],
+)
+def test_who_keeps_less_only_while_it_is_measured_is_flagged(
+    desk: Desk, zygote: Zygote, otherwise: str, says: str
+) -> None:
+    found = kept(desk, zygote, TWO_FACED.format(otherwise=otherwise))
+    assert found.verdict is Verdict.POLICY
+    assert found.message == (
+        f"flagged for review: {says} when what it keeps or costs is measured, and only then "
+        "(case rows)"
+    )
+
+
+def test_who_is_wrong_whether_measured_or_not_is_not_flagged(desk: Desk, zygote: Zygote) -> None:
+    wrong = "def centre_backward(grad_y, ctx): return -grad_y, grad_y"
+    broken = "def centre_backward(grad_y, ctx): raise ValueError"
+    for source in (wrong, broken):
+        with Worker(torch=False, zygote=zygote) as worker:
+            alone = Desk.__new__(Desk)
+            alone.__dict__.update(desk.__dict__)
+            alone.theirs = worker
+            found = run_check(alone.bench(source), desk.check("kept", large="big"))
+        assert found.verdict is Verdict.PASS
+
+
 BURN = """
 import threading
 def burn():

@@ -149,8 +149,8 @@ def checked(ours: Worker, theirs: Worker, source: str, check_id: str) -> CheckRe
     checks = {c.id: c for c in question.spec.checks}
     right = run_check(bench, checks["values"].model_copy(update={"cases": ["few", "rows"]}))
     assert right.verdict is Verdict.PASS, right.message
-    large = {"cases": "few" if check_id == "alive" else "wide", "large": "rows"}
-    return run_check(bench, checks[check_id].model_copy(update=large))
+    small = {"cases": "few" if check_id != "peak" else "wide", "large": "rows"}
+    return run_check(bench, checks[check_id].model_copy(update=small))
 
 
 def test_the_reference_passes(ours: Worker, theirs: Worker) -> None:
@@ -180,6 +180,73 @@ def test_a_meter_that_is_put_out_is_noticed(ours: Worker, theirs: Worker) -> Non
         "flagged for review: your code replaces tracemalloc.get_traced_memory, "
         "worker.autograd.Meter, which what is measured depends on (case few)"
     )
+
+
+# Right unless it is measured; then it has a graph that keeps nothing, and is of no use.
+TWO_FACED = """
+import sys
+import torch
+
+class Squares(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x, w):
+        h = x @ w
+        frame, ctx.empty = sys._getframe(), False
+        while frame is not None:
+            ctx.empty = ctx.empty or frame.f_code.co_name in ("_live", "_saved", "hold")
+            frame = frame.f_back
+        if not ctx.empty:
+            ctx.save_for_backward(x, w, h)
+        return h * h
+
+    @staticmethod
+    def backward(ctx, grad_y):
+        if ctx.empty:
+            return None, None
+        x, w, h = ctx.saved_tensors
+        g = 2 * h * grad_y
+        need_x, need_w = ctx.needs_input_grad
+        return g @ w.t() if need_x else None, x.t() @ g if need_w else None
+
+def squares(x, w):
+    return Squares.apply(x, w)
+"""
+
+
+def test_who_saves_less_only_while_it_is_measured_is_flagged(ours: Worker, theirs: Worker) -> None:
+    found = alive(ours, theirs, TWO_FACED)
+    assert found.verdict is Verdict.POLICY
+    assert "when what it keeps or costs is measured, and only then" in found.message
+
+
+PRETENDS = """
+import sys
+import torch
+
+class Squares(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x, w):
+        return (x @ w).square_()
+
+    @staticmethod
+    def backward(ctx, grad_y):
+        return None, None
+
+def squares(x, w):
+    frame, measured = sys._getframe(), False
+    while frame is not None:
+        measured = measured or frame.f_code.co_name == "measure"
+        frame = frame.f_back
+    return Squares.apply(x, w) if measured else (x @ w) ** 2
+"""
+
+
+def test_a_function_that_is_there_for_the_measurement_only_is_flagged(
+    ours: Worker, theirs: Worker
+) -> None:
+    found = checked(ours, theirs, PRETENDS, "node")
+    assert found.verdict is Verdict.POLICY
+    assert "and only then" in found.message
 
 
 IN_PASSING = """

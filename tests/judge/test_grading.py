@@ -211,3 +211,10 @@ def test_workers_started_ahead_are_used_and_left_to_the_caller() -> None:
         assert pair.ours.process.wait(0) is None
         assert pair.theirs.process.wait(0) is None
     assert pair.theirs.process.wait(0) is not None
+
+
+def test_nothing_is_said_about_isolation_where_nothing_was_run() -> None:
+    question = load("adam-7b-memory")
+    for source in (b"", b"#" * (2 << 20)):
+        assert grade(question, source, seed=0).isolation == ""
+    assert grade(question, b"syntax error", seed=0).isolation in {"strong", "limited", "process"}

@@ -190,6 +190,34 @@ def test_too_much_memory_is_said_to_be_that(source: str) -> None:
     assert told.raised.type == "MemoryError"
 
 
+FILLS = """
+import itertools, threading
+def fill():
+    for n in itertools.count():
+        with open(f"f{n}", "wb") as file:
+            file.write(b"x" * (8 << 20))
+def f(x):
+    threading.Thread(target=fill, daemon=True).start()
+    return x
+"""
+BURNS = (
+    f"import time\n{DEF}end = time.process_time() + 0.1\n    while time.process_time() < end: pass"
+)
+
+
+def test_what_a_program_goes_on_doing_is_stopped_while_another_is_asked() -> None:
+    with Worker(torch=False) as theirs, Worker(torch=False) as ours:
+        filling, other = load(theirs, FILLS), load(ours, BURNS)
+        run(filling)
+        for _ in range(200):
+            run(other)
+            if theirs.failure is not None:
+                break
+        assert not Path(theirs.scratch).exists()
+        with pytest.raises(Overran, match="wrote more than 64 MB to files"):
+            run(filling)
+
+
 def test_a_file_that_is_too_long_to_write_is_refused_to_the_program() -> None:
     told = fate(f"{DEF}open('big', 'wb').write(b'x' * (20 << 20))")
     assert isinstance(told, ProgramError | Died)
@@ -282,7 +310,7 @@ def test_a_worker_sees_nothing_of_the_judges_environment(monkeypatch: pytest.Mon
     with started() as worker:
         names, arguments, files = run(load(worker, source)).values["y"]
     assert "SECRET_OF_THE_JUDGE" not in names
-    assert set(names) <= {"PATH", "LANG", "HOME", "TMPDIR", "LC_CTYPE"} | {
+    assert set(names) <= {"PATH", "LANG", "HOME", "TMPDIR", "LC_CTYPE", "MALLOC_ARENA_MAX"} | {
         n for n in names if n.endswith("_NUM_THREADS")
     }
     assert (arguments, files) == (["worker"], [])

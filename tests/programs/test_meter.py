@@ -386,8 +386,8 @@ def test_tensors_that_are_no_plain_memory_are_only_named(program: Program) -> No
 
 
 def test_the_state_of_tensors_counts_each_storage_once(program: Program) -> None:
-    reachable, _, _ = program.state(steps("ctx = views(x)"), {"x": INPUTS["x"]}, "ctx")
-    assert reachable == X
+    found = program.state(steps("ctx = views(x)"), {"x": INPUTS["x"]}, "ctx")
+    assert found.reachable == X
 
 
 def test_a_worker_says_what_it_has(worker: Worker) -> None:

@@ -223,15 +223,34 @@ def result(x): return np.zeros(10_000), {}
 """
     with started() as worker:
         program = load(worker, source)
-        reachable, allocated, _ = program.state(steps("ctx = kept(x)"), X, "ctx")
-        assert reachable == 800
-        assert 700 <= allocated < 16_000
-        reachable, allocated, _ = program.state(steps("ctx = hides(x)"), X, "ctx")
-        assert reachable == 0
-        assert allocated >= 80_000
-        reachable, allocated, _ = program.state(steps("y, ctx = result(x)"), X, "ctx")
-        assert reachable == 0
-        assert allocated < 16_000
+        found = program.state(steps("ctx = kept(x)"), X, "ctx")
+        assert found.reachable == 800
+        assert 700 <= found.allocated < 16_000
+        found = program.state(steps("ctx = hides(x)"), X, "ctx")
+        assert found.reachable == 0
+        assert found.allocated >= 80_000
+        found = program.state(steps("y, ctx = result(x)"), X, "ctx")
+        assert found.reachable == 0
+        assert found.allocated < 16_000
+
+
+def test_a_run_that_is_measured_goes_on_to_its_results() -> None:
+    source = """\
+def ahead(x): return x + 1, {"x": x}
+def back(ctx): return 2 * ctx["x"]
+def stuck(ctx): raise ValueError
+"""
+    forward = steps("y, ctx = ahead(x)")
+    with started() as worker:
+        program = load(worker, source)
+        rest = steps("g = back(ctx)")
+        found = program.state(forward, X, "ctx", rest=rest, want=["y", "g"]).results
+        assert found is not None
+        assert np.array_equal(found["y"], X["x"]["value"] + 1)
+        assert np.array_equal(found["g"], 2 * X["x"]["value"])
+        stuck = program.state(forward, X, "ctx", rest=steps("g = stuck(ctx)"), want=["g"])
+        assert stuck.reachable == X["x"]["value"].nbytes
+        assert stuck.results is None
 
 
 def test_gradients_come_back_by_input() -> None:

@@ -169,6 +169,8 @@ def measure(
     quantity: str,
     without: Sequence[str],
     of: str,
+    rest: Sequence[dict[str, Any]],
+    want: Sequence[str],
 ) -> dict[str, Any]:
     """Measure one quantity of a run.
 
@@ -179,17 +181,24 @@ def measure(
         quantity: `saved`, `live`, `peak`, `flops`, `graph` or `cuda-peak`.
         without: names of inputs whose storages are not counted as saved.
         of: the result whose graph is described.
+        rest: the steps that `of` does not need.
+        want: results of the whole run that the judge compares.
 
     Returns:
-        `value` in bytes or FLOPs (or a text for `graph`) and `details`, what it consists of.
+        `value` in bytes or FLOPs (or a text for `graph`), `details`, what it consists of, and of
+        most quantities `results`, what the measured run comes to; see `steps.finish`.
     """
     forward = [s for s in steps if not (s["owner"] == "torch" and s["function"] == "vjp")]
+    backward = [s for s in steps if s not in forward]
     names = stepping.build(inputs)
     match quantity:
         case "saved":
-            return _saved(program, forward, names, without)
+            found = _saved(program, forward, names, without)
+            return {**found, "results": stepping.finish(program, backward, names, want)}
         case "live":
-            return _live(program, forward, inputs)
+            return _live(
+                program, forward, inputs, lambda n: stepping.finish(program, backward, n, want)
+            )
         case "peak" | "flops":
             # Caches made by a first call are not its cost.
             stepping.perform_all(program, steps, stepping.build(inputs))
@@ -197,12 +206,16 @@ def measure(
             with Meter(count_flops=quantity == "flops") as meter:
                 stepping.perform_all(program, steps, names)
             value = meter.peak if quantity == "peak" else meter.flops
-            return {"value": int(value), "elements": int(meter.elements), "details": []}
+            results = stepping.finish(program, (), names, want)
+            elements = int(meter.elements)
+            return {"value": int(value), "elements": elements, "details": [], "results": results}
         case "cuda-peak":
             return _cuda_peak(program, steps, names)
         case _:
             stepping.perform_all(program, forward, names)
-            return {"value": origin(names[of], program.module.__name__), "details": []}
+            value = origin(names[of], program.module.__name__)
+            results = stepping.finish(program, rest, names, want)
+            return {"value": value, "details": [], "results": results}
 
 
 def _saved(
@@ -225,7 +238,10 @@ def _saved(
 
 
 def _live(
-    program: Program, steps: Sequence[dict[str, Any]], inputs: dict[str, dict[str, Any]]
+    program: Program,
+    steps: Sequence[dict[str, Any]],
+    inputs: dict[str, dict[str, Any]],
+    finish: Callable[[dict[str, Any]], dict[str, Any] | None],
 ) -> dict[str, Any]:
     """Bytes made by the forward steps and alive after them, torch and numpy, less the results."""
     with Meter():  # what a first call imports or caches is not what this one keeps
@@ -246,7 +262,8 @@ def _live(
     # The interpreter's own objects for a graph are a few kilobytes; arrays hidden in numpy are not.
     hidden = outside if outside > OWN_OBJECTS else 0
     kept = [(size, what) for _, size, what in meter.alive.values()]
-    return {"value": int(meter.live + hidden), "details": _details(kept)}
+    value = int(meter.live + hidden)
+    return {"value": value, "details": _details(kept), "results": finish(names)}
 
 
 OWN_OBJECTS = (

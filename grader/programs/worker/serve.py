@@ -122,7 +122,10 @@ class Server:
         }
 
     def state(self, request: Request) -> Request:
-        """Bytes reachable from a result, and bytes that the steps left allocated besides."""
+        """Bytes reachable from a result, and bytes that the steps left allocated besides.
+
+        The run then goes on, so that the judge sees whether what was measured is of use.
+        """
         program, steps, of = self.programs[request["program"]], request["steps"], request["of"]
         first = stepping.build(request["inputs"])
         stepping.perform_all(program, steps, first)
@@ -139,7 +142,12 @@ class Server:
             tracemalloc.stop()
         others = sum(values.allocation(v) for n, v in names.items() if n not in given and n != of)
         found, added = reachable(names[of])
-        return {"reachable": found, "allocated": max(0, traced - others - added), "added": added}
+        return {
+            "reachable": found,
+            "allocated": max(0, traced - others - added),
+            "added": added,
+            "results": stepping.finish(program, request["rest"], names, request["want"]),
+        }
 
     def measure(self, request: Request) -> Request:
         """Bytes or FLOPs of an autograd graph."""
@@ -150,6 +158,8 @@ class Server:
             quantity=request["quantity"],
             without=request["without"],
             of=request["of"],
+            rest=request["rest"],
+            want=request["want"],
         )
 
     def hold(self, request: Request) -> Request:

@@ -68,6 +68,24 @@ def perform_all(program: Program, steps: Sequence[Step], names: Names) -> None:
             raise Stopped(index, error) from None
 
 
+def finish(
+    program: Program, rest: Sequence[Step], names: Names, want: Iterable[str]
+) -> dict[str, Any] | None:
+    """Carry a run on that was measured halfway; return its results, or None where it fails.
+
+    A program that is not itself while it is measured does not come to the right ones.
+    """
+    wanted = set(want)
+    try:
+        results = {name: values.snapshot(names[name]) for name in wanted & names.keys()}
+        for step in rest:
+            made = perform(program, step, names)
+            results |= {n: values.snapshot(v) for n, v in made.items() if n in wanted}
+    except BaseException:  # noqa: BLE001 whatever it is, it is the program's
+        return None
+    return results
+
+
 class Stopped(Exception):
     """A step raised, or returned what cannot be used."""
 

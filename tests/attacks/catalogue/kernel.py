@@ -19,7 +19,7 @@ ATTACKS = (
         attempt("bind", call, 165, 40, b"/", b".", None, 4096, None)
         attempt("umount", call, 166, 39, b"/tmp", 2)
         attempt("pivot", call, 155, 41, b".", b".")
-        for number in (428, 429, 430, 431, 432, 433, 442):
+        for number in (428, 429, 430, 431, 432, 433, 442, 457, 458):
             attempt(f"mount api {number}", call, number, number, 0, 0, 0, 0, 0)
         """,
         row="m57",
