@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from grader.cli import output
+from grader.cli import output, place
 from grader.cli.choose import load
 from grader.cli.grading import need_torch
 from grader.cli.running import INTERRUPTED
@@ -36,7 +36,8 @@ def audit(
 
     Args:
         question_ids: which; all of the bank when empty.
-        bank: where `--bank` says they are.
+        bank: where `--bank` says they are; without it the current folder, where that is a bank,
+            for all questions of it and for one that is in no bank in use.
         seeds: how many to try.
         strict: whether a remark fails too.
         as_json: whether to print one JSON document.
@@ -45,6 +46,8 @@ def audit(
     """
     from grader.judge import audit as prove
 
+    if bank is None and not question_ids:
+        bank = place.bank_here()
     wanted = list(dict.fromkeys(question_ids)) or _all_ids(bank)
     if not wanted:
         raise UsageError("no question to audit", hint="--bank DIR names the bank")
@@ -53,12 +56,14 @@ def audit(
     reports: list[AuditReport] = []
     mutations: dict[int, MutationReport] = {}  # by the place of the report
     broken: list[BankError] = []
+    unread: list[str] = []  # the ids of those
     skipped: list[str] = []
     for name in wanted:
         try:
-            question = load(name, bank=bank)
+            question = load(name, bank=bank or _bank_here(name))
         except BankError as fault:
             broken.append(fault)
+            unread.append(name)
             _tell(fault, as_json=as_json)
             continue
         if not _runs_here(question, named=bool(question_ids)):
@@ -66,7 +71,7 @@ def audit(
             output.warn(f"{name} is not audited: it needs torch, which is not installed")
             continue
         with waiting() as tell:
-            report = prove(question, seeds=range(seeds), progress=tell)
+            report = _named_well(prove(question, seeds=range(seeds), progress=tell))
         reports.append(report)
         if not as_json:
             _show(report, first=len(reports) == 1)
@@ -100,6 +105,14 @@ def audit(
                 "problems": [problem for fault in broken for problem in fault.problems],
             }
         )
+    elif len(reports) + len(broken) > 1:
+        ready = [
+            _good(report, strict=strict) and (index not in mutations or mutations[index].ok)
+            for index, report in enumerate(reports)
+        ]
+        faulty = [r.question for r, fine in zip(reports, ready, strict=True) if not fine]
+        output.write()
+        output.write(_total(len(reports) + len(broken), unread + faulty))
     if strict and not proved and not broken and all(report.ok for report in reports):
         output.warn("the remarks are faults, because of --strict")
     if any(tried.interrupted for tried in mutations.values()):
@@ -111,10 +124,48 @@ def _good(report: AuditReport, *, strict: bool) -> bool:
     return report.ok and not (strict and report.remarks)
 
 
+def _named_well(report: AuditReport) -> AuditReport:
+    """The report, with a remark where the name of the spec is not what an id is to be."""
+    from grader.bank.shelf import MOST_LETTERS, is_id, nearest_id
+
+    name = report.question
+    if is_id(name):
+        return report
+    from dataclasses import replace
+
+    from grader.model.audit import Remark
+
+    text = (
+        f"expected an id of lower-case words joined by hyphens, at most {MOST_LETTERS} characters,"
+        f" found {name!r}; rename its files to {nearest_id(name) or 'one'}"
+    )
+    return replace(report, remarks=(*report.remarks, Remark("id", text)))
+
+
+def _total(count: int, faulty: Sequence[str]) -> str:
+    """What became of all questions together."""
+    if not faulty:
+        return f"all {count} are ready"
+    return f"{len(faulty)} of {count} not ready: {', '.join(faulty)}"
+
+
 def _all_ids(bank: Path | None) -> list[str]:
-    from grader.bank import banks, headers
+    from grader.bank import headers
+    from grader.cli.inuse import banks
 
     return [header.called for header in headers(banks(bank))]
+
+
+def _bank_here(name: str) -> Path | None:
+    """The current folder, where it is a bank and alone has the question."""
+    folder = place.bank_here()
+    if folder is None:
+        return None
+    from grader.bank import holds
+    from grader.cli.inuse import banks
+
+    elsewhere = any(holds(bank, name) for bank in banks(None))
+    return folder if holds(folder, name) and not elsewhere else None
 
 
 def _runs_here(question: Question, *, named: bool) -> bool:

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 from grader.checks import run_check
 from grader.checks.bench import BankFault, Bench
 from grader.checks.tally import Stopped
-from grader.judge.proof import hints, margins, matrix, trivial, twins, wording
+from grader.judge.proof import hints, margins, matrix, raising, trivial, twins, wording
 from grader.judge.proof.subjects import FINE, Subject, subjects
 from grader.judge.stage import Stage
 from grader.model.audit import AuditReport, AuditRow, CheckFacts, Remark, Trivial, Twins
@@ -67,21 +67,22 @@ def audit(
     try:
         with Stage(question) as stage:
             _through_all_checks(stage, programs, seeds, found, tell)
-            if not found.problems:
+            if not found.problems and not matrix.rejected(programs):
                 _beyond_the_matrix(stage, programs, seeds, found, tell)
     except BankFault as fault:
         found.problems.append(str(fault))
     rows = tuple(matrix.row(question, s, seeds) for s in programs if s.results)
     facts = tuple(_facts(question, check, rows, found) for check in question.spec.checks)
     if not found.problems:
+        sound = not matrix.rejected(programs)
         found.problems += [
-            *matrix.problems(question, programs, found.twins),
-            *matrix.idle(question, rows),
-            *trivial.problems(found.trivial),
+            *matrix.problems(question, programs, seeds, found.twins),
+            *(matrix.idle(question, rows) + trivial.problems(found.trivial) if sound else []),
         ]
         found.remarks += [
             *matrix.never_first(question, rows),
             *matrix.flaky(rows),
+            *raising.remarks(question, programs),
             *margins.remarks([(f.id, f.margin) for f in facts if f.margin is not None]),
             *trivial.remarks(question, found.trivial),
             *hints.remarks(question),
@@ -109,9 +110,14 @@ def _through_all_checks(
     found: _Findings,
     tell: Progress,
 ) -> None:
-    """Put every program through every check on every seed, until the bank itself fails."""
+    """Put every program through every check on every seed, until the bank itself fails.
+
+    Once the reference does not pass, it alone is looked at: nothing can be held against it.
+    """
     for number, seed in enumerate(seeds):
         for subject in programs:
+            if subject.name != "reference" and matrix.rejected(programs):
+                break
             tell(f"{stage.question.id}: seed {number + 1} of {len(seeds)}, {subject.name}")
             try:
                 _examine(stage, subject, seed, found)
@@ -140,6 +146,8 @@ def _examine(stage: Stage, subject: Subject, seed: int, found: _Findings) -> Non
     subject.results.append(results)
     subject.graded.append(graded)
     subject.named.append(tuple(sorted(n.id for n in named)))
+    if subject.misconception is not None:
+        subject.raised.append(raising.always(bench, results))
 
 
 def _measure(

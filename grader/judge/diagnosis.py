@@ -24,6 +24,7 @@ from grader.checks.contract import breach
 from grader.checks.graph import kept, measure, origin
 from grader.checks.sameness import same_value
 from grader.checks.state import measure_state
+from grader.judge.places import home, told
 from grader.model import spec as model
 from grader.model.report import CheckResult, Named
 from grader.model.verdict import Verdict
@@ -238,7 +239,8 @@ def _variant(bench: Bench, name: str, face: int, source: bytes) -> Bench:
     try:
         program.load(())
     except (ProgramError, WorkerError) as error:
-        raise BankFault(f"the misconception {name} cannot be loaded: {error}") from None
+        why = told(error, home(bench.question, name, face))
+        raise BankFault(f"the misconception {name} cannot be loaded: {why}") from None
     bench.variants[program.name] = program
     return bench.with_submission(program)
 

@@ -99,8 +99,10 @@ def _examined(
     try:
         fault = _load(reference, question)
         if fault is not None:
-            where = "" if fault[2] is None else place(fault[2], home(question, "reference"))
-            raise BankFault(f"the reference cannot be loaded: {fault[1]}{where}")
+            why, raised = fault[1:]
+            if raised is not None and raised.column is None:  # else it names the line already
+                why += place(raised, home(question, "reference"))
+            raise BankFault(f"the reference cannot be loaded: {why}")
         bench = Bench(question, seed, mine, reference)
         checks = carry_out(bench)
         verdict = overall(checks)

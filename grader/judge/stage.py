@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from grader.checks.bench import BankFault, Bench
+from grader.judge.places import home, told
 from grader.programs.closing import Closing
 from grader.programs.origin import zygote_if_safe
 from grader.programs.process import Worker, WorkerError
@@ -83,6 +84,9 @@ class Stage(Closing):
         return Worker(torch=self.question.spec.needs_torch, cpu_seconds=HOUR, zygote=self._zygote)
 
     def _load(self, worker: Worker, name: str, sources: Sequence[bytes]) -> Program:
+        called = name.removeprefix("subject ")
+        idea, _, face = called.removesuffix(")").partition(" (")
+        file = home(self.question, idea, int(face) - 1 if face.isdigit() else 0)
         # The reference's own process also runs the yardsticks, which may call anything.
         forbids = self.question.spec.forbids if worker is self._theirs else ()
         program = Program(
@@ -91,9 +95,9 @@ class Stage(Closing):
         try:
             loaded = program.load(self.question.functions)
         except (ProgramError, WorkerError) as error:
-            raise BankFault(f"{name} cannot be loaded: {error}") from None
+            raise BankFault(f"{called} cannot be loaded: {told(error, file)}") from None
         if loaded.unknown:
             raise BankFault(f"forbids: there is no {', '.join(loaded.unknown)}")
         if loaded.missing:
-            raise BankFault(f"{name} does not define {', '.join(loaded.missing)}")
+            raise BankFault(f"{called} does not define {', '.join(loaded.missing)}")
         return program

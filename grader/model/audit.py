@@ -95,7 +95,7 @@ class Twins:
 class Remark:
     """What would make the question better."""
 
-    about: str  # idle, flaky, tolerance, trivial, wording, hints
+    about: str  # redundant, flaky, tolerance, trivial, wording, hints
     text: str
     add: str = ""  # a sentence that the question may add, where one is missing
 

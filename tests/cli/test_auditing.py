@@ -84,6 +84,22 @@ def test_a_broken_question_does_not_hide_the_others(drill: Drill) -> None:
     assert (data["ok"], len(data["problems"]), len(data["questions"])) == (False, 2, 1)
 
 
+def test_several_questions_end_with_how_many_are_not_ready(drill: Drill) -> None:
+    out = drill("bank", "audit").out
+    assert out.endswith("\n\n1 of 2 not ready: halve-well\n")
+    out = drill("bank", "audit", "broken-yaml", "double-trouble", "halve-well").out
+    assert out.endswith("\n2 of 3 not ready: broken-yaml, halve-well\n")
+
+
+def test_one_question_needs_no_total(drill: Drill) -> None:
+    assert "ready" not in drill("bank", "audit", "halve-well").out
+
+
+def test_a_remark_counts_in_the_total_of_a_strict_audit(drill: Drill) -> None:
+    out = drill("bank", "audit", "double-trouble", "halve-well", "--seeds", "2", "--strict").out
+    assert out.endswith("\n2 of 2 not ready: double-trouble, halve-well\n")
+
+
 def test_an_unknown_question_is_a_usage_error(drill: Drill) -> None:
     assert drill("bank", "audit", "double-troubel").status == 2
 

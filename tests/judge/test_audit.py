@@ -46,7 +46,7 @@ def test_a_check_that_is_never_the_first_to_stop_anything_is_remarked_on(tmp_pat
     second = {"id": "second", "kind": "outputs", "of": "y", "cases": "many", "needs": "gate"}
     report = audited(tmp_path, checks=[{"id": "gate", "kind": "outputs", "of": "y"}, second])
     assert report.ok
-    assert said(report, "idle")[0].startswith("second: this check stops no known wrong idea")
+    assert said(report, "redundant")[0].startswith("second: this check stops no known wrong idea")
 
 
 def test_a_check_that_a_misconception_claims_earns_its_place(tmp_path: Path) -> None:
@@ -56,7 +56,7 @@ def test_a_check_that_a_misconception_claims_earns_its_place(tmp_path: Path) -> 
         checks=[{"id": "gate", "kind": "outputs", "of": "y"}, second],
         misconceptions={"open": {"killed_by": ["gate", "second"], "feedback": "Open."}},
     )
-    assert said(report, "idle") == []
+    assert said(report, "redundant") == []
 
 
 def test_a_verdict_that_depends_on_the_seed_is_remarked_on_with_the_seeds(tmp_path: Path) -> None:
@@ -135,15 +135,3 @@ def test_an_excess_has_no_measure_for_what_is_no_number() -> None:
     assert excess({"a": 1.0, "b": [2.0, 3.0]}, want) == math.inf
     assert excess(None, want) == math.inf
     assert excess(np.zeros((2, 2)), Expected(np.zeros(4), np.zeros(4), list)) == math.inf
-
-
-def test_a_reference_that_fails_is_a_fault_and_no_traceback(tmp_path: Path) -> None:
-    report = audited(tmp_path, reference="def relu(x):\n    raise ValueError\n")
-    assert report.problems
-    assert not report.ok
-
-
-def test_a_reference_that_does_not_load_is_a_fault(tmp_path: Path) -> None:
-    report = audited(tmp_path, reference="relu = 1 / 0\n")
-    assert report.problems == ("reference cannot be loaded: raised ZeroDivisionError",)
-    assert report.rows == ()

@@ -75,7 +75,7 @@ FAULTY = AuditReport(
     rows=ROWS,
     problems=(
         "the check forward kills no variant: it is idle, or a misconception is missing",
-        "pad-offset-kept is said to be killed by border, which says pass on seed number 1",
+        "pad-offset-kept is said to be killed by border, which it passes on all 3 seeds",
     ),
     facts=FACTS,
     trivial=(Trivial("ones", "ones of the right form", CHECKS, accepted=True),),

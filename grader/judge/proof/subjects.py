@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from grader.model.report import CheckResult
+from grader.model.report import CheckResult, Raised
 from grader.model.verdict import Verdict
 
 if TYPE_CHECKING:
@@ -25,6 +25,7 @@ class Subject:
     results: list[Mapping[str, CheckResult]] = field(default_factory=list)
     graded: list[Sequence[CheckResult]] = field(default_factory=list)
     named: list[tuple[str, ...]] = field(default_factory=list)
+    raised: list[Raised | None] = field(default_factory=list)  # where it raises whenever it fails
 
     def expected(self, question: Question) -> set[str]:
         """The misconceptions that diagnosis should name."""
