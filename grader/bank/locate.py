@@ -7,7 +7,7 @@ import os
 import re
 import shlex
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -44,6 +44,7 @@ class Place:
     path: Path
     origin: str  # --bank, DRILL_BANK, the file with the list, or nothing: it comes with the program
     hint: str = ""  # what to do when it is no bank
+    listed: bool = False  # whether it stands on the user's list
 
 
 def places(explicit: Path | None = None) -> list[Place]:
@@ -63,7 +64,7 @@ def places(explicit: Path | None = None) -> list[Place]:
         written = path_in(line)
         if written:
             hint = f"drill bank remove {shlex.quote(written)} takes it off the list"
-            found.append(Place(expanded(written), str(config_file()), hint))
+            found.append(Place(expanded(written), str(config_file()), hint, listed=True))
     return [*found, Place(builtin(), "")]
 
 
@@ -79,22 +80,29 @@ def expanded(path: str) -> Path:
     return Path(os.path.expanduser(path))  # noqa: PTH111
 
 
-def banks(explicit: Path | None = None) -> list[Path]:
+def banks(
+    explicit: Path | None = None, gone: Callable[[str, str], None] | None = None
+) -> list[Path]:
     """The banks to look in, each once.
+
+    Args:
+        explicit: what `--bank` says.
+        gone: is told of what stands on the user's list and is no bank, and what to do about it;
+            then it is left out, since a folder that was moved must not hide every other bank.
 
     Raises:
         UsageError: one that was asked for is none.
     """
-    return [*dict.fromkeys(_bank(place) for place in places(explicit))]
-
-
-def _bank(place: Place) -> Path:
-    if not place.origin:
-        return place.path
-    wrong = refusal(place.path)
-    if wrong:
-        raise UsageError(f"{place.origin}: {wrong}", place.hint)
-    return place.path.resolve()
+    found: list[Path] = []
+    for place in places(explicit):
+        wrong = refusal(place.path) if place.origin else ""
+        if not wrong:
+            found.append(place.path.resolve() if place.origin else place.path)
+        elif gone is not None and place.listed:
+            gone(f"{place.origin}: {wrong}", place.hint)
+        else:
+            raise UsageError(f"{place.origin}: {wrong}", place.hint)
+    return [*dict.fromkeys(found)]
 
 
 def names(banks: Sequence[Path]) -> dict[str, Path]:

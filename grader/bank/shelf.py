@@ -6,6 +6,7 @@ for messages: in an archive there is no such file.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Protocol
@@ -14,6 +15,8 @@ from grader.model.errors import BankError
 
 SPECS = (".yaml", ".yml")
 ARCHIVES = (".zip", ".whl")
+MOST_LETTERS = 60  # of an id
+_ID = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
 MAX_SOURCE = 1 << 20  # bytes of a spec or a program; the longest known takes 30 KB
 
 
@@ -129,6 +132,16 @@ def by_id(names: list[str], folder: Path) -> dict[str, str]:
     return found
 
 
+def is_id(name: str) -> bool:
+    """Whether a name is lower-case words joined by hyphens, as an id is to be."""
+    return len(name) <= MOST_LETTERS and _ID.fullmatch(name) is not None
+
+
+def nearest_id(name: str) -> str:
+    """The id most like a name; nothing where none of its letters can stand in one."""
+    return "-".join(re.findall(r"[a-z0-9]+", name.lower()))[:MOST_LETTERS].strip("-")
+
+
 def shelf(bank: Path) -> Shelf:
     """The shelf of a bank that `refusal` has nothing against."""
     if bank.suffix in SPECS and bank.is_file():
@@ -144,7 +157,9 @@ def refusal(bank: Path) -> str:
     """Why a path is no bank, as 'expected ..., found ...'; nothing where it is one."""
     wanted = "expected a folder that holds questions/, a .yaml file, or a zip or wheel of a bank"
     if bank.is_dir():
-        return "" if (bank / "questions").is_dir() else f"{wanted}, found no questions/ in {bank}"
+        if (bank / "questions").is_dir():
+            return ""
+        return f"{wanted}, found no questions/ in {bank}{_instead(bank)}"
     if not bank.is_file():
         return f"{wanted}, found nothing at {bank}"
     if bank.suffix in SPECS:
@@ -156,3 +171,16 @@ def refusal(bank: Path) -> str:
     except BankError as error:
         return error.message
     return ""
+
+
+def _instead(folder: Path) -> str:
+    """What may be meant by a folder that is no bank: the YAML files that lie right in it."""
+    try:
+        specs = sorted(entry.name for entry in folder.iterdir() if entry.suffix in SPECS)
+    except OSError:
+        return ""
+    if not specs:
+        return ""
+    if len(specs) == 1:
+        return f", but {folder / specs[0]}: name that file"
+    return f", but {folder / specs[0]} and {len(specs) - 1} more: name one of them"

@@ -16,6 +16,7 @@ _FOLDER = Path(__file__).parent / "templates"
 _SPEC = "question.yaml.txt"
 _ENDING = ".py.txt"
 _PARTS = ("reference", "starter")
+_COLUMN = 33  # of the comments behind short values
 _FILES = """\
 # The programs are files: drills/@ID@/reference.py, starter.py, and misconceptions/*.py.
 
@@ -71,12 +72,26 @@ def files(template: Template, question_id: str, *, schema: str, one_file: bool) 
     spec = "".join(lines)
     for mark, text in {**marks, "@ID@": question_id}.items():
         spec = spec.replace(mark, text)
+    spec = _aligned(spec)
     found = {f"questions/{question_id}.yaml": spec}
     if not one_file:
         found |= {
             f"drills/{question_id}/{_file(name)}": text for name, text in template.programs.items()
         }
     return found
+
+
+def _aligned(spec: str) -> str:
+    """The spec with the comments of its first block in one column, however long the values are."""
+    head, blank, rest = spec.partition("\n\n")
+    lines = [line.partition("# ") for line in head.split("\n")]
+    behind = [key.rstrip() for key, mark, _ in lines if key.strip() and mark]
+    column = max(_COLUMN, *(len(key) + 2 for key in behind)) if behind else _COLUMN
+    head = "\n".join(
+        f"{key.rstrip():<{column}}{mark}{said}" if key.strip() and mark else f"{key}{mark}{said}"
+        for key, mark, said in lines
+    )
+    return f"{head}{blank}{rest}"
 
 
 def _inline_parts(template: Template) -> str:

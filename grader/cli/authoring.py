@@ -7,7 +7,6 @@ another name and renamed, then the spec appears, which is what makes it a questi
 from __future__ import annotations
 
 import os
-import re
 import shlex
 import shutil
 from collections.abc import Mapping
@@ -16,6 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from grader.bank.shelf import MOST_LETTERS, is_id, nearest_id
 from grader.cli import files, output, place
 from grader.cli.words import quantity
 from grader.model.errors import UsageError
@@ -23,8 +23,7 @@ from grader.model.errors import UsageError
 if TYPE_CHECKING:
     from grader.bank.template import Template
 
-_ID = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
-_MOST = 60  # letters of an id
+_ELSEWHERE = "choose a folder that you can write, with --bank DIR"
 _SCHEMA = "question.schema.json"
 
 
@@ -84,16 +83,16 @@ def new(
         return 0
     for path in written:
         output.write(_near(path))
-    _advise(site, question_id, todo)
+    _advise(site, question_id, todo, sum(text.count("TODO") for text in texts.values()))
     return 0
 
 
 def _check_id(question_id: str) -> None:
-    if _ID.fullmatch(question_id) and len(question_id) <= _MOST:
+    if is_id(question_id):
         return
-    better = "-".join(re.findall(r"[a-z0-9]+", question_id.lower()))[:_MOST].strip("-")
+    better = nearest_id(question_id)
     raise UsageError(
-        f"expected an id of lower-case words joined by hyphens, at most {_MOST} characters, "
+        f"expected an id of lower-case words joined by hyphens, at most {MOST_LETTERS} characters, "
         f"found {question_id!r}",
         hint=f"drill bank new {better}" if better else "drill bank new layernorm-backward",
     )
@@ -150,13 +149,14 @@ def _lay_down(site: _Site, question_id: str, texts: Mapping[str, str]) -> list[P
         if site.drill is not None:
             _make_folder(site.drill, programs)
     except OSError as fault:
+        _check_free(site)  # made by somebody else since we looked
         raise UsageError(
             f"{fault.filename or site.bank}: cannot be written: {fault.strerror or fault}",
-            hint="choose a folder that you can write, with --bank DIR",
+            hint=_ELSEWHERE,
         ) from fault
     spec = False
     try:
-        spec = files.create(site.spec, texts[spec_name].encode())
+        spec = files.create(site.spec, texts[spec_name].encode(), _ELSEWHERE)
     finally:
         if not spec and site.drill is not None:
             shutil.rmtree(site.drill, ignore_errors=True)
@@ -195,18 +195,20 @@ def _write_schema(path: Path) -> bool:
     return False
 
 
-def _advise(site: _Site, question_id: str, todo: tuple[str, ...]) -> None:
+def _advise(site: _Site, question_id: str, todo: tuple[str, ...], marked: int) -> None:
     where = shlex.quote(site.typed)
     output.write()
     for missing in todo:
         output.write(f"to decide: {missing}")
-    if todo:
-        output.write(f"{quantity(len(todo), 'place is', 'places are')} marked TODO in the files")
+    if marked:
+        output.write(f"{quantity(marked, 'place is', 'places are')} marked TODO in the files")
         output.write()
     output.write("next:")
     output.write(f"  drill --bank {where} bank audit {question_id}")
     output.write(f"  drill --bank {where} start {question_id}")
     output.write(f"  drill bank add {where}")
+    if marked:
+        output.write("  replace what is marked TODO")
 
 
 def _near(path: Path) -> str:

@@ -6,6 +6,7 @@ colleague's folder, a checkout that is pulled, a zip that is replaced are then a
 
 from __future__ import annotations
 
+import shlex
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from grader.bank.locate import Place
 
 _FAULTY = 3
+_ELSEWHERE = "DRILL_HOME=DIR names another folder, which you can write, for the list"
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +31,7 @@ class _Row:
     origin: str
     questions: int
     fault: str = ""
+    hint: str = ""  # what to do about it
 
 
 def add(path: Path, *, as_json: bool) -> int:
@@ -53,6 +56,13 @@ def add(path: Path, *, as_json: bool) -> int:
         _write([*lines, str(bank)])
     good = [p.path.resolve() for p in locate.places() if not refusal(p.path)]
     called = {found: name for name, found in locate.names([*dict.fromkeys(good)]).items()}
+    if not ids:
+        output.warn(
+            f"{bank}: there is no question in it yet",
+            f"drill --bank {shlex.quote(str(bank))} bank new ID lays one down"
+            if bank.is_dir()
+            else "",
+        )
     shared = {
         name: len(both)
         for other, name in called.items()
@@ -119,6 +129,7 @@ def list_banks(*, bank: Path | None, as_json: bool) -> int:
                         "from": row.origin,
                         "questions": row.questions,
                         "fault": row.fault,
+                        "hint": row.hint,
                     }
                     for row in rows
                 ],
@@ -129,7 +140,9 @@ def list_banks(*, bank: Path | None, as_json: bool) -> int:
     for row in rows:
         said = row.fault or f"{quantity(row.questions, 'question')}, {_said(row.origin)}"
         output.write(f"{row.name:<{across}}  {row.path}")
-        output.write(f"{'':<{across}}  {said}")
+        for line in (said, row.hint):
+            if line:
+                output.write(f"{'':<{across}}  {line}")
     return status
 
 
@@ -157,7 +170,8 @@ def _rows(places: list[Place]) -> list[_Row]:
             count = 0 if fault else len(shelf(path).specs())
         except DrillError as error:
             fault = error.message
-        rows[path] = _Row(called.get(path, "-"), str(path), at.origin, count, fault)
+        hint = at.hint if fault else ""
+        rows[path] = _Row(called.get(path, "-"), str(path), at.origin, count, fault, hint)
     return list(rows.values())
 
 
@@ -184,7 +198,7 @@ def _lines() -> list[str]:
             hint="move the file away, then add the banks again",
         ) from None
     except OSError as fault:
-        raise UsageError(f"{path}: cannot be read: {fault.strerror}") from fault
+        raise UsageError(f"{path}: cannot be read: {fault.strerror}", _ELSEWHERE) from fault
 
 
 def _write(lines: list[str]) -> None:
@@ -195,5 +209,5 @@ def _write(lines: list[str]) -> None:
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
     except OSError as fault:
-        raise UsageError(f"{path.parent}: cannot be made: {fault.strerror}") from fault
-    files.replace(path, "".join(f"{line}\n" for line in lines).encode())
+        raise UsageError(f"{path.parent}: cannot be made: {fault.strerror}", _ELSEWHERE) from fault
+    files.replace(path, "".join(f"{line}\n" for line in lines).encode(), _ELSEWHERE)

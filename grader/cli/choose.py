@@ -96,7 +96,8 @@ def asked_for(question_id: str | None, bank: Path | None) -> tuple[str | None, P
     """Return the id in what was typed and, where that was BANK/ID, the bank."""
     if question_id is None or "/" not in question_id:
         return question_id, None
-    from grader.bank import banks, find
+    from grader.bank import find
+    from grader.cli.inuse import banks
 
     named, asked = find(banks(bank), question_id)
     return asked, named
@@ -104,7 +105,8 @@ def asked_for(question_id: str | None, bank: Path | None) -> tuple[str | None, P
 
 def _banks(question_id: str, bank: Path | None, marked: Path | None) -> list[Path]:
     """Return where to look: the bank of the drill's folder alone, as long as it has the drill."""
-    from grader.bank import banks, holds
+    from grader.bank import holds
+    from grader.cli.inuse import banks
 
     if bank is None and marked is not None and holds(marked, question_id):
         return [marked]

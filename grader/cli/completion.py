@@ -13,7 +13,8 @@ def ids(ctx: typer.Context, incomplete: str) -> list[str]:
         from grader.bank.locate import banks
         from grader.bank.locate import ids as all_ids
 
-        return [name for name in all_ids(banks(_bank(ctx))) if name.startswith(incomplete)]
+        known = all_ids(banks(_bank(ctx), _pass_over))
+        return [name for name in known if name.startswith(incomplete)]
     except Exception:  # noqa: BLE001 - a shell in the middle of a line has no room for an error
         return []
 
@@ -28,10 +29,14 @@ def tracks(ctx: typer.Context, incomplete: str) -> list[str]:
     try:
         from grader.bank import banks, headers
 
-        found = sorted({header.track for header in headers(banks(_bank(ctx)))})
+        found = sorted({header.track for header in headers(banks(_bank(ctx), _pass_over))})
         return [track for track in found if track.startswith(incomplete)]
     except Exception:  # noqa: BLE001 - likewise
         return []
+
+
+def _pass_over(message: str, hint: str) -> None:
+    """Say nothing of a bank that is gone: the next command does."""
 
 
 def _bank(ctx: typer.Context) -> Path | None:

@@ -136,8 +136,9 @@ def _data_folder() -> Finding:
 def _banks(bank: Path | None) -> Iterator[Finding]:
     from grader.bank import banks, headers
 
+    gone: list[tuple[str, str]] = []
     try:
-        for folder in banks(bank):
+        for folder in banks(bank, lambda *said: gone.append(said)):
             try:
                 count = quantity(len(headers([folder])), "question")
                 yield Finding("bank", f"{folder}, {count}")
@@ -145,6 +146,8 @@ def _banks(bank: Path | None) -> Iterator[Finding]:
                 yield Finding("bank", fault.message, fault.hint, fault.exit_status)
     except DrillError as fault:
         yield Finding("bank", fault.message, fault.hint, fault.exit_status)
+    for message, hint in gone:
+        yield Finding("bank", message, hint, status=2)
 
 
 def _isolation() -> Finding:

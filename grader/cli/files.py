@@ -10,6 +10,7 @@ from pathlib import Path
 
 from grader.model.errors import UsageError
 
+_ELSEWHERE = "choose a folder that you can write, with drill start ID --dir DIR"
 MOST_BYTES = 1_000_000  # a thousand times an honest submission
 
 
@@ -45,13 +46,18 @@ def read_submission(path: Path) -> bytes:
     return content
 
 
-def create(path: Path, content: bytes) -> bool:
+def create(path: Path, content: bytes, advice: str = _ELSEWHERE) -> bool:
     """Write a new file, whole or not at all; return False, touching nothing, if one is there.
+
+    Args:
+        path: The file.
+        content: What is to be in it.
+        advice: What to do where it cannot be written.
 
     Raises:
         UsageError: The folder cannot be written.
     """
-    with _explained(path), _written_beside(path, content) as fresh:
+    with _explained(path, advice), _written_beside(path, content) as fresh:
         try:
             os.link(fresh, path)  # unlike a rename, it fails where something is
         except FileExistsError:
@@ -65,14 +71,19 @@ def create(path: Path, content: bytes) -> bool:
         return True
 
 
-def replace(path: Path, content: bytes) -> None:
+def replace(path: Path, content: bytes, advice: str = _ELSEWHERE) -> None:
     """Put a file in the place of another, at once; the caller has kept what was there.
+
+    Args:
+        path: The file.
+        content: What is to be in it.
+        advice: What to do where it cannot be written.
 
     Raises:
         UsageError: The folder cannot be written, or the file is a symbolic link.
     """
     refuse_link(path)
-    with _explained(path), _written_beside(path, content) as fresh:
+    with _explained(path, advice), _written_beside(path, content) as fresh:
         if path.exists():
             fresh.chmod(stat.S_IMODE(path.stat().st_mode))
         fresh.replace(path)
@@ -122,13 +133,13 @@ def _written_beside(path: Path, content: bytes) -> Iterator[Path]:
 
 
 @contextmanager
-def _explained(path: Path) -> Iterator[None]:
+def _explained(path: Path, advice: str) -> Iterator[None]:
     try:
         yield
     except OSError as fault:
         raise UsageError(
             f"{path}: cannot be written: {fault.strerror or fault}",
-            hint="choose a folder that you can write, with drill start ID --dir DIR",
+            hint=advice,
         ) from fault
 
 

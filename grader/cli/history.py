@@ -118,7 +118,8 @@ def _known(question_id: str, bank: Path | None) -> None:
     Raises:
         UsageError: No bank has such a question.
     """
-    from grader.bank import banks, closest, headers
+    from grader.bank import closest, headers
+    from grader.cli.inuse import banks
 
     found = headers(banks(bank))
     ids = [header.called for header in found]

@@ -19,10 +19,13 @@ if TYPE_CHECKING:
     from grader.model.question import Header, Question
     from grader.records.progress import Progress
 
+_LEVEL_FROM = 72  # columns of a window in which there is room for it beside the title
+
 
 def list_questions(*, bank: Path | None, track: str | None, as_json: bool) -> int:
     """Show every question, or those of one track, and how far the person is with each."""
-    from grader.bank import banks, headers
+    from grader.bank import headers
+    from grader.cli.inuse import banks
 
     found: Sequence[Header] = headers(banks(bank))
     if track is not None:
@@ -58,10 +61,12 @@ def table(found: Sequence[Header], state: Mapping[str, Progress]) -> Table:
     """Return the questions as a table, a heading for each track."""
     from rich.table import Table
 
+    narrow = output.width() < _LEVEL_FROM
     result = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
     result.add_column("question", no_wrap=True)
-    result.add_column("title", min_width=20)
-    result.add_column("level", no_wrap=True)
+    result.add_column("title", min_width=10 if narrow else 20)
+    if not narrow:
+        result.add_column("level", no_wrap=True)
     result.add_column("min", justify="right", no_wrap=True)
     result.add_column("you", no_wrap=True)
     track = None
@@ -73,7 +78,7 @@ def table(found: Sequence[Header], state: Mapping[str, Progress]) -> Table:
         result.add_row(
             f"  {header.called}",
             header.title,
-            header.level,
+            *([] if narrow else [header.level]),
             str(header.minutes),
             _word(yours),
             style="dim" if yours.passed else "",

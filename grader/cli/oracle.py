@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import importlib.util
 import re
+import textwrap
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -217,8 +218,7 @@ def _spec(known: Known) -> str:
         "",
         "# TODO the story: what goes wrong, for whom, and how it shows. Never the cause.",
         "prompt: |",
-        f"  This {name} does not do what {known.name}",
-        "  does. Find out why, and fix it.",
+        *_prose(f"This {name} does not do what {known.name} does. Find out why, and fix it."),
         "",
         "# TODO shapes in words: which sizes are free, and which have to agree.",
         "interface: |",
@@ -279,6 +279,12 @@ def _spec(known: Known) -> str:
         f'  - "{library} documentation: {known.name}"',
     ]
     return "\n".join(lines) + "\n"
+
+
+def _prose(text: str) -> list[str]:
+    """A paragraph in a block of YAML, on lines that a window of 80 columns holds."""
+    lines = textwrap.wrap(text, 76, break_long_words=False, break_on_hyphens=False)
+    return [f"  {line}" for line in lines]
 
 
 def _floats(known: Known) -> list[str]:

@@ -170,9 +170,11 @@ class _Probe:
             if any(self._called(arguments, _draw(recipes, s)) is None for s in range(1, DRAWS)):
                 continue
             return self._known(arguments, recipes, drawn, y)
-        why = self.said or self.raised
-        why = f": {why}" if why else ""
-        todo.append(f"the inputs of the cases: none were found on which it can be called{why}")
+        if self.said:
+            todo.append(f"the inputs of the cases: it can be called, but {self.said}")
+        else:
+            why = f": {self.raised}" if self.raised else ""
+            todo.append(f"the inputs of the cases: none were found on which it can be called{why}")
         required = [n for n, d in self.parameters if d is inspect.Parameter.empty] or ["x"]
         recipes = {n: {"normal": [3, 5]} for n in required}
         arguments = [[n, "name", n] for n in required]
@@ -264,7 +266,7 @@ class _Probe:
         if self.torch is not None and isinstance(y, self.torch.Tensor):
             y = y.detach().numpy()
         if isinstance(y, (tuple, list)):
-            self.said = "it returns several results"
+            self.said = "its several results cannot be compared: return one of them"
             return None
         y = np.asarray(y)
         if y.dtype.kind not in "fiub" or y.size == 0 or not np.isfinite(y).all():

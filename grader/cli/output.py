@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from rich.console import Console, ConsoleOptions, RenderableType
     from rich.segment import Segment
 
+_warned: set[str] = set()  # by this command
+
 MAX_WIDTH = 120  # beyond this a line of prose or a table is harder to read, not easier
 SIGPIPE_STATUS = 141
 
@@ -106,9 +108,17 @@ def document(content: Mapping[str, object]) -> None:
     write(json.dumps(content, indent=2, allow_nan=False))
 
 
-def warn(message: str) -> None:
+def warn(message: str, hint: str = "") -> None:
     """Tell the person something that does not change the result."""
     _aside(f"drill: {message}")
+    advise(hint)
+
+
+def warn_once(message: str, hint: str = "") -> None:
+    """Tell the person something that several parts of one command come upon."""
+    if message not in _warned:
+        _warned.add(message)
+        warn(message, hint)
 
 
 def complain(message: str, hint: str = "") -> None:
@@ -146,7 +156,8 @@ def abandon() -> None:
 
 
 def prepare() -> None:
-    """Let no character be more than the terminal can take."""
+    """Begin a command: let no character be more than the terminal can take."""
+    _warned.clear()
     for stream in (sys.stdout, sys.stderr):
         reconfigure = getattr(stream, "reconfigure", None)
         if reconfigure is not None:
@@ -161,7 +172,7 @@ def _aside(text: str) -> None:
     if sys.stderr.isatty() and "\n" not in text:
         indent = " " * 7
         text = textwrap.fill(
-            text,
+            text.lstrip(),
             width(),
             initial_indent=indent if text.startswith(indent) else "",
             subsequent_indent=indent,

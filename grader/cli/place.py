@@ -32,6 +32,12 @@ def here() -> Path:
         raise UsageError("the current folder is gone", hint="cd to one that exists") from fault
 
 
+def bank_here() -> Path | None:
+    """Return the current folder where it is a bank, and DRILL_BANK does not name others."""
+    found = here()
+    return found if not os.environ.get("DRILL_BANK") and (found / "questions").is_dir() else None
+
+
 def debugging() -> bool:
     """Return whether tracebacks of our own are wanted on the terminal (DRILL_DEBUG=1)."""
     return os.environ.get("DRILL_DEBUG", "") not in ("", "0")

@@ -128,7 +128,8 @@ def _refuse_other_bank(wanted: workspace.Workspace, bank: Path | None) -> None:
     found = workspace.open_quietly(wanted.folder)
     if found is None or found.question != wanted.question or found.bank == wanted.bank:
         return
-    from grader.bank import banks, holds, names
+    from grader.bank import holds, names
+    from grader.cli.inuse import banks
 
     called = {path: name for name, path in names(banks(bank)).items()}
     if found.bank in called and holds(found.bank, found.question):

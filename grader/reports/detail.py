@@ -41,7 +41,7 @@ def _place(check: CheckResult, width: int) -> list[Text]:
     if not check.case_line:
         return [Text(name, STRONG)]
     whole = f"{name}: {listed(inert(check.case_line))}"
-    first, *more = paragraph(whole, width)
+    first, *more = paragraph(whole, width - _INDENT)
     first.stylize(STRONG, 0, len(name))
     return [first, *(Text(" " * _INDENT).append_text(t) for t in more)]
 

@@ -99,6 +99,20 @@ def test_a_bank_that_was_asked_for_and_is_not_there_is_said(
         banks()
 
 
+def test_a_listed_bank_that_is_gone_is_told_and_left_out(home: Path) -> None:
+    bank = write_bank(home / "mine")
+    path = listed(home, str(home / "none"), str(bank))
+    told: list[tuple[str, str]] = []
+    assert banks(gone=lambda *said: told.append(said)) == [bank, builtin()]
+    ((message, hint),) = told
+    assert message.startswith(f"{path}: ")
+    assert message.endswith(f"found nothing at {home / 'none'}")
+    assert hint == f"drill bank remove {home / 'none'} takes it off the list"
+    with pytest.raises(UsageError, match=r"^--bank: "):
+        banks(home / "none", gone=lambda *said: told.append(said))
+    assert len(told) == 1
+
+
 def test_a_home_that_does_not_exist_is_said_like_any_other(home: Path) -> None:
     listed(home, "~nobody-of-that-name/bank")
     with pytest.raises(UsageError, match="found nothing at ~nobody-of-that-name/bank"):

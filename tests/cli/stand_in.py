@@ -58,7 +58,10 @@ SPECS = {
 }
 
 
-def banks(explicit: Path | None) -> list[Path]:
+def banks(
+    explicit: Path | None,
+    gone: Callable[[str, str], None] | None = None,
+) -> list[Path]:
     """Return the banks; a folder that is not there is refused as the real one does."""
     if explicit is not None and not explicit.is_dir():
         raise UsageError(f"--bank {explicit}: there is no such folder")

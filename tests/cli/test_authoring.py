@@ -31,6 +31,13 @@ FOLDER = [
 ]
 
 
+def assert_counted(said: str) -> None:
+    """The places marked TODO are as many as are said, and what to do about them comes last."""
+    count = sum(Path(name).read_text(encoding="utf-8").count("TODO") for name in tree(Path()))
+    assert f"\n{count} places are marked TODO in the files\n" in said
+    assert said.endswith("\n  replace what is marked TODO\n")
+
+
 def assert_proved(where: Path, question_id: str) -> None:
     report = audit(bank.load([where], question_id), seeds=range(2))
     assert report.problems == ()
@@ -148,6 +155,46 @@ def test_as_json_it_is_one_document(real: Drill) -> None:
     assert data["todo"] == []
 
 
+def test_a_folder_that_cannot_be_written_is_answered_with_the_option_of_this_command(
+    real: Drill, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*_: object) -> None:
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr("grader.cli.files.os.fsync", refuse)
+    ended = real("bank", "new", "masked-mean", "--one-file")
+    assert ended.status == 2
+    assert "cannot be written: Permission denied" in ended.err
+    assert "choose a folder that you can write, with --bank DIR" in ended.err
+    assert tree(Path()) == []
+
+
+def test_a_question_that_somebody_else_lays_down_meanwhile_is_there_already(
+    real: Drill, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    laid_down = Path.rename
+
+    def overtaken(fresh: Path, folder: Path) -> Path:
+        folder.mkdir()
+        (folder / "reference.py").write_text("theirs")
+        return laid_down(fresh, folder)
+
+    monkeypatch.setattr(Path, "rename", overtaken)
+    ended = real("bank", "new", "masked-mean")
+    assert ended.status == 2
+    assert "drills/masked-mean is there already" in ended.err
+    assert tree(Path()) == ["drills/masked-mean/reference.py"]
+
+
+@pytest.mark.parametrize("question_id", ["a", "masked-mean", "a-rather-long-name-of-a-question"])
+def test_the_comments_of_a_new_spec_stand_in_one_column(real: Drill, question_id: str) -> None:
+    real("bank", "new", question_id)
+    head = Path(f"questions/{question_id}.yaml").read_text().partition("\n\n")[0]
+    told = [line for line in head.splitlines() if not line.startswith("#")]
+    assert len(told) == 6
+    assert len({line.index("# ") for line in told}) == 1
+
+
 # -- from a library's function ---------------------------------------------------------------------
 
 FUNCTIONS = [
@@ -163,6 +210,7 @@ def test_a_question_begun_from_a_function_passes_its_audit(real: Drill, function
     ended = real("bank", "new", "begun", "--from", function)
     assert (ended.status, ended.err) == (0, "")
     assert "to decide" not in ended.out
+    assert_counted(ended.out)
     question = bank.load([Path()], "begun")
     report = audit(question, seeds=range(2))
     assert report.problems == ()
@@ -197,9 +245,10 @@ def test_its_arguments_and_faults_are_those_of_the_function(
 @pytest.mark.parametrize(
     ("function", "missing"),
     [
-        ("numpy.divmod", "the inputs of the cases: none were found on which it can be called"),
+        ("numpy.divmod", "the inputs of the cases: it can be called, but its several results"),
         ("torch.nn.functional.dropout", "its results are random"),
         ("numpy.einsum", "the inputs of the cases"),
+        ("numpy.linalg.qr", "its several results cannot be compared"),
         ("torch.nn.functional.one_hot", "a misconception: no call that is nearly right"),
     ],
 )
@@ -214,6 +263,7 @@ def test_what_a_human_must_decide_is_said_and_marked(
         line for line in Path("questions/begun.yaml").read_text().splitlines() if missing in line
     ]
     assert marked.startswith("# TODO ")
+    assert_counted(ended.out)
     assert bank.load([Path()], "begun").id == "begun"  # it can be read, and filled in
 
 
@@ -245,3 +295,12 @@ def test_a_library_that_is_not_there_is_named(
     ended = real("bank", "new", "begun", "--from", "torch.relu")
     assert ended.status == 2
     assert "torch.relu needs torch, which is not installed" in ended.err
+
+
+def test_the_prompt_of_a_long_name_is_folded_between_words(real: Drill) -> None:
+    real("bank", "new", "begun", "--from", "torch.nn.functional.layer_norm")
+    lines = bank.load([Path()], "begun").spec.prompt.splitlines()
+    assert lines == [
+        "This layer_norm does not do what torch.nn.functional.layer_norm does. Find",
+        "out why, and fix it.",
+    ]

@@ -134,13 +134,17 @@ def test_a_bank_that_is_gone_says_how_to_take_it_off_the_list(
     bank = write_bank(tmp_path / "mine")
     real("bank", "add", str(bank))
     bank.rename(tmp_path / "elsewhere")
-    ended = real("list")
-    assert ended.status == 2
-    assert f"found nothing at {bank}" in ended.err
-    assert f"drill bank remove {bank} takes it off the list" in ended.err
+    for words in (("list",), ("show", "maxpool-routing"), ("start", "maxpool-routing")):
+        ended = real(*words)
+        assert ended.status == 0
+        assert "maxpool-routing" in ended.out
+        assert ended.err.count(f"found nothing at {bank}") == 1
+        assert f"drill bank remove {bank} takes it off the list" in ended.err
     shown = real("bank", "list", "--json")
     assert shown.status == 3
     assert [b["fault"] != "" for b in shown.data["banks"]] == [True, False]
+    assert shown.data["banks"][0]["hint"] == f"drill bank remove {bank} takes it off the list"
+    assert f"\n       drill bank remove {bank} takes it off the list\n" in real("bank", "list").out
     assert real("bank", "add", str(tmp_path / "elsewhere")).status == 0
     assert real("bank", "remove", str(bank)).status == 0
     assert real("list").status == 0
@@ -235,3 +239,65 @@ def test_listing_banks_loads_nothing_heavy(tmp_path: Path) -> None:
     # typer converts what is typed with pydantic.
     assert loaded(tmp_path, "bank", "add", str(bank)) <= {"pydantic"}
     assert loaded(tmp_path, "bank", "list") == set()
+
+
+def test_a_bank_that_is_gone_is_an_error_where_this_command_names_it(
+    real: Drill, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    gone = tmp_path / "gone"
+    assert real("list", "--bank", str(gone)).status == 2
+    monkeypatch.setenv("DRILL_BANK", str(gone))
+    ended = real("show", "maxpool-routing")
+    assert (ended.status, ended.out) == (2, "")
+    assert ended.err.startswith("drill: DRILL_BANK: expected a folder that holds questions/")
+
+
+def test_a_folder_of_loose_files_is_refused_with_the_file_that_may_be_meant(
+    real: Drill, tmp_path: Path
+) -> None:
+    hand = tmp_path / "hand"
+    hand.mkdir()
+    spec = hand / "the-question.yaml"
+    spec.write_text(SPEC, encoding="utf-8")
+    ended = real("--bank", str(hand), "list")
+    assert ended.status == 2
+    assert f"found no questions/ in {hand}, but {spec}: name that file" in ended.err
+    assert real("--bank", str(spec), "list").status == 0
+    (hand / "two.yml").write_text(SPEC, encoding="utf-8")
+    assert f"but {spec} and 1 more: name one of them" in real("bank", "add", str(hand)).err
+
+
+def test_a_bank_without_questions_is_added_with_a_warning(real: Drill, tmp_path: Path) -> None:
+    (tmp_path / "eq" / "questions").mkdir(parents=True)
+    ended = real("bank", "add", "../eq")
+    assert ended.status == 0
+    assert f"{tmp_path / 'eq'}: there is no question in it yet" in ended.err
+    assert f"drill --bank {tmp_path / 'eq'} bank new ID lays one down" in ended.err
+
+
+@pytest.mark.parametrize(
+    ("refusing", "said"),
+    [("pathlib.Path.mkdir", "cannot be made: "), ("os.fsync", "cannot be written: ")],
+)
+def test_where_the_list_cannot_be_written_another_folder_is_named(
+    real: Drill, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, refusing: str, said: str
+) -> None:
+    def refuse(*_: object, **__: object) -> None:
+        raise PermissionError(13, "Permission denied")
+
+    write_bank(tmp_path / "mine")
+    monkeypatch.setattr(refusing, refuse)
+    ended = real("bank", "add", "../mine")
+    assert ended.status == 2
+    assert said in ended.err
+    assert "DRILL_HOME=DIR names another folder, which you can write" in ended.err
+
+
+def test_a_list_below_something_that_is_no_folder_names_another_folder_too(
+    real: Drill, home: Path, tmp_path: Path
+) -> None:
+    write_bank(tmp_path / "mine")
+    home.write_text("a file where the folder is to be", encoding="utf-8")
+    ended = real("bank", "add", "../mine")
+    assert ended.status == 2
+    assert "DRILL_HOME=DIR names another folder" in ended.err

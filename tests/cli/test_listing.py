@@ -40,7 +40,7 @@ def test_one_track(drill: Drill) -> None:
     assert "did you mean tensors?" in ended.err
 
 
-@pytest.mark.parametrize("columns", [72, 80, 120])
+@pytest.mark.parametrize("columns", [60, 71, 72, 80, 120])
 def test_the_table_fits_the_window(
     drill: Drill, monkeypatch: pytest.MonkeyPatch, columns: int
 ) -> None:
@@ -69,3 +69,13 @@ def test_show_gives_nothing_away(drill: Drill) -> None:
     assert "2 * x" not in str(data)
     assert "Leave out" not in str(data)
     assert not list(Path().iterdir())
+
+
+def test_the_questions_that_come_with_the_program_fit_a_narrow_window(
+    real: Drill, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "60")
+    out = real("list").out
+    assert max(map(len, out.splitlines())) <= 60
+    for question in real("list", "--json").data["questions"]:
+        assert f"  {question['id']} " in out

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import io
+import sys
+
 import pytest
 from rich.table import Table
 from rich.text import Text
@@ -46,3 +49,33 @@ def test_tables_and_headings(
 def test_documents(capsys: pytest.CaptureFixture[str]) -> None:
     output.document({"title": HOSTILE})
     assert "\\u001b[2J" in seen(capsys)
+
+
+class _Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+def test_advice_for_a_person_stands_at_one_indent(monkeypatch: pytest.MonkeyPatch) -> None:
+    screen = _Terminal()
+    monkeypatch.setattr(sys, "stderr", screen)
+    monkeypatch.setenv("COLUMNS", "40")
+    output.complain("a complaint that goes on for more than a line", "advice that does so too " * 2)
+    assert screen.getvalue().splitlines() == [
+        "drill: a complaint that goes on for more",
+        "       than a line",
+        "       advice that does so too advice",
+        "       that does so too",
+    ]
+
+
+def test_what_several_parts_of_a_command_come_upon_is_said_once(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    output.prepare()
+    output.warn_once("it is gone", "look for it")
+    output.warn_once("it is gone", "look for it")
+    assert seen(capsys) == "drill: it is gone\n       look for it\n"
+    output.prepare()
+    output.warn_once("it is gone")
+    assert seen(capsys) == "drill: it is gone\n"

@@ -63,6 +63,17 @@ def test_no_line_is_longer_than_the_window_nor_ends_in_blanks(name: str, width: 
     assert all(line == line.rstrip() for line in lines)
 
 
+@pytest.mark.parametrize("words", range(5, 30))
+def test_a_long_case_line_stays_in_the_window_on_its_further_lines_too(words: int) -> None:
+    report = scenarios.maxpool_fail
+    line = "of three " * words + "grad_y (1, 1, 1, 1), stride 3, kernel 3"
+    checks = tuple(replace(c, case_line=line) if c.case_line else c for c in report.checks)
+    lines = text_of(replace(report, checks=checks), 60).splitlines()
+    assert " ".join(line.split()) in " ".join(" ".join(lines).split()), "nothing is cut off"
+    first = next(i for i, text in enumerate(lines) if ", case " in text)
+    assert lines[first + 1].startswith("    ")
+
+
 @pytest.mark.parametrize("name", SCENARIOS)
 def test_colour_adds_nothing_but_colour(name: str) -> None:
     coloured = shown(page(SCENARIOS[name], 80), 80, colour=True)
