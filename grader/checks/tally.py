@@ -6,7 +6,7 @@ The cases come smallest first, so the first finding is the one worth showing.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from grader.cases.recipe import CaseRecipe
 from grader.checks.bench import Bench
@@ -17,7 +17,7 @@ from grader.model.report import CheckResult, Exhibit, Mismatch, Raised
 from grader.model.spec import Check
 from grader.model.verdict import Verdict
 from grader.programs.process import Overran, WorkerError
-from grader.programs.program import Flagged, ProgramError
+from grader.programs.replies import Flagged, ProgramError
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,13 +42,6 @@ class Stopped(Exception):
         """Keep the result of the check during which it happened."""
         super().__init__(result.message)
         self.result = result
-
-
-@dataclass(slots=True)
-class Notes:
-    """Measured figures a judge may leave for the result."""
-
-    figures: dict[str, float] = field(default_factory=dict)
 
 
 def tally(
