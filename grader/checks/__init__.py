@@ -12,7 +12,7 @@ from grader.model import extension
 from grader.model import spec as model
 from grader.model.report import CheckResult
 from grader.programs.process import WorkerError
-from grader.programs.program import ProgramError
+from grader.programs.replies import ProgramError
 
 Run = Callable[[Bench, Any], CheckResult]
 

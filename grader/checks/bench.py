@@ -20,7 +20,8 @@ from grader.cases.draw import Array, DrawError, draw
 from grader.cases.recipe import CaseRecipe, read_cases
 from grader.model import spec as model
 from grader.programs.process import WorkerError
-from grader.programs.program import Inputs, Outcome, Program, ProgramError
+from grader.programs.program import Inputs, Program
+from grader.programs.replies import Outcome, ProgramError
 from grader.programs.worker.wire import Tensor
 
 if TYPE_CHECKING:

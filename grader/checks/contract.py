@@ -21,7 +21,7 @@ from grader.checks.tally import Finding, tally
 from grader.model.question import Step
 from grader.model.report import CheckResult
 from grader.model.spec import ContractCheck
-from grader.programs.program import Outcome, ProgramError
+from grader.programs.replies import Outcome, ProgramError
 
 
 def check_contract(bench: Bench, check: ContractCheck) -> CheckResult:

@@ -17,7 +17,8 @@ from grader.model.numerals import bytes_text, number, times
 from grader.model.report import Bar, Bars, CheckResult
 from grader.model.spec import FlopsCheck, GraphCheck, MemoryCheck
 from grader.model.verdict import Verdict
-from grader.programs.program import Measured, Program
+from grader.programs.program import Program
+from grader.programs.replies import Measured
 
 ELEMENTWISE_ROOM = (
     8.0  # times the baseline's element-wise work; a matmul written that way is far beyond

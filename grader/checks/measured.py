@@ -15,7 +15,7 @@ from grader.checks.bench import Bench, trusting
 from grader.checks.sameness import same_value
 from grader.checks.tally import Finding
 from grader.model.verdict import Verdict
-from grader.programs.program import ProgramError
+from grader.programs.replies import ProgramError
 
 Results = Mapping[str, Any] | None  # None where the run failed
 

@@ -18,7 +18,8 @@ from grader.model.numerals import bytes_text, times
 from grader.model.report import Bar, Bars, CheckResult
 from grader.model.spec import StateCheck
 from grader.model.verdict import Verdict
-from grader.programs.program import Kept, Program
+from grader.programs.program import Program
+from grader.programs.replies import Kept
 
 OWN_OBJECTS = 4 << 10  # bytes that a step may leave behind without being asked: caches, an iterator
 

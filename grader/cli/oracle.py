@@ -72,7 +72,8 @@ def begin(name: str) -> tuple[Template, tuple[str, ...]]:
 def _look(name: str) -> Known:
     from grader.bank.steps import parse
     from grader.programs.process import Worker, WorkerError
-    from grader.programs.program import Program, ProgramError
+    from grader.programs.program import Program
+    from grader.programs.replies import ProgramError
 
     library = name.partition(".")[0]
     if library not in _LIBRARIES or not _NAME.fullmatch(name):

@@ -29,7 +29,8 @@ from grader.model import spec as model
 from grader.model.report import CheckResult, Named
 from grader.model.verdict import Verdict
 from grader.programs.process import WorkerError
-from grader.programs.program import Program, ProgramError
+from grader.programs.program import Program
+from grader.programs.replies import ProgramError
 
 SAME_COUNT = 0.01  # counts of the same idea written differently differ by a few small tensors
 

@@ -17,7 +17,8 @@ from grader.judge.pair import Pair
 from grader.model.report import CheckResult, Raised, Report
 from grader.model.verdict import Verdict
 from grader.programs.process import Overran, WorkerError
-from grader.programs.program import Flagged, Loaded, Program, ProgramError, plain
+from grader.programs.program import Program
+from grader.programs.replies import Flagged, Loaded, ProgramError, plain
 
 if TYPE_CHECKING:
     from grader.checks.bench import Bench

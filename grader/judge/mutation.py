@@ -25,7 +25,7 @@ from grader.judge.stage import Stage
 from grader.model.mutation import Fate, Mutant, MutationReport, Trial, key
 from grader.model.verdict import Verdict
 from grader.programs.process import Overran, WorkerError
-from grader.programs.program import ProgramError
+from grader.programs.replies import ProgramError
 
 if TYPE_CHECKING:
     from grader.model.question import Question

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from grader.programs.program import ProgramError
+from grader.programs.replies import ProgramError
 
 if TYPE_CHECKING:
     from grader.model.question import Question

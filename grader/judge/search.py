@@ -26,7 +26,8 @@ from grader.judge.vary import described, smaller, varied
 from grader.model.mutation import Reach, Witness
 from grader.model.spec import ContractCheck, GradcheckCheck
 from grader.programs.process import WorkerError
-from grader.programs.program import Outcome, Program, ProgramError
+from grader.programs.program import Program
+from grader.programs.replies import Outcome, ProgramError
 
 if TYPE_CHECKING:
     from grader.judge.stage import Stage

@@ -14,7 +14,8 @@ from grader.judge.places import home, told
 from grader.programs.closing import Closing
 from grader.programs.origin import zygote_if_safe
 from grader.programs.process import Worker, WorkerError
-from grader.programs.program import Program, ProgramError
+from grader.programs.program import Program
+from grader.programs.replies import ProgramError
 
 if TYPE_CHECKING:
     from grader.model.question import Question

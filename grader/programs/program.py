@@ -8,82 +8,25 @@ from typing import Any
 
 from grader.model.mutation import Mutant, normalised
 from grader.model.question import Step
-from grader.model.report import Frame, Raised
 from grader.programs.process import CALL_SECONDS, Garbled, Worker
+from grader.programs.replies import (
+    UNREADABLE,
+    Flagged,
+    Kept,
+    Loaded,
+    Measured,
+    Outcome,
+    calls,
+    fault,
+    mutant,
+    outcome,
+    results_of,
+)
 
 Inputs = Mapping[str, Mapping[str, Any]]  # by name: value, layout, and for tensors tensor and grad
 
 MUTANTS_A_REPLY = 200  # well below what one frame carries
-WALLED = (
-    "A submission runs walled off: it may not start programs or processes, use the network, or "
-    "touch files outside its scratch folder"
-)
-HIDDEN = "A submission is given an empty folder to work in, and no files of yours"
-# What looking into a reply may raise when it is not what was asked for: it holds whatever it likes.
-_UNREADABLE = (AttributeError, LookupError, TypeError, ValueError, OverflowError)
 ROOM = 1 << 20  # bytes a reply may hold beyond twice what was sent
-
-
-class ProgramError(Exception):
-    """The program raised, or returned what a step cannot use."""
-
-    def __init__(
-        self, message: str, raised: Raised | None = None, step: Step | None = None
-    ) -> None:
-        """Store a sentence, the step, and the exception with the program's own frames, if any."""
-        super().__init__(message)
-        self.message = message
-        self.raised = raised
-        self.step = step
-
-    @property
-    def out_of_memory(self) -> bool:
-        """Whether the memory limit was what stopped it."""
-        return self.raised is not None and self.raised.type == "MemoryError"
-
-
-class Flagged(ProgramError):
-    """Evidence that the program does what the question forbids, for a person to look at."""
-
-
-@dataclass(frozen=True, slots=True)
-class Outcome:
-    """What one run computed, and what it did to its inputs and earlier results."""
-
-    values: Mapping[str, Any]
-    changed: tuple[tuple[int, str], ...] = ()  # (step, input) that the step changed
-    stale: tuple[tuple[str, int], ...] = ()  # (result, step) that a later step changed
-    shared: tuple[tuple[str, str], ...] = ()  # (result, input) in the same memory
-
-
-@dataclass(frozen=True, slots=True)
-class Measured:
-    """One measured quantity and what it consists of."""
-
-    value: float | str
-    details: tuple[tuple[str, int], ...] = ()
-    elements: int = 0
-    results: Mapping[str, Any] | None = None  # of the measured run; None where it failed
-
-
-@dataclass(frozen=True, slots=True)
-class Kept:
-    """What a run keeps for a later step, in bytes."""
-
-    reachable: int  # from the result
-    allocated: int  # left besides, without other results and `added`
-    added: int  # by the objects that are reachable, besides their data
-    results: Mapping[str, Any] | None  # of the measured run; None where it failed
-
-
-@dataclass(frozen=True, slots=True)
-class Loaded:
-    """What a file defines of what it should."""
-
-    missing: tuple[str, ...]
-    uncallable: tuple[tuple[str, str], ...]
-    defined: tuple[str, ...]
-    unknown: tuple[str, ...] = ()  # of what is forbidden, that there is no such thing
 
 
 @dataclass(slots=True)
@@ -128,7 +71,7 @@ class Program:
                 defined=tuple(str(n) for n in reply["defined"]),
                 unknown=tuple(str(n) for n in reply.get("unknown", ())),
             )
-        except _UNREADABLE:
+        except UNREADABLE:
             raise Garbled("broke the protocol: not a reply to load") from None
         return self.loaded
 
@@ -136,7 +79,7 @@ class Program:
         """Run the steps and return the wanted results."""
         request = {"op": "run", **self._about(steps, inputs), "want": list(want)}
         reply = self._ask(request, inputs, steps=steps)
-        return _outcome(reply)
+        return outcome(reply)
 
     def interleave(
         self, steps: Sequence[Step], inputs: Sequence[Inputs], want: Sequence[str]
@@ -157,7 +100,7 @@ class Program:
         runs, common = reply.get("runs"), reply.get("common")
         if not isinstance(runs, list) or len(runs) != len(inputs) or not isinstance(common, list):
             raise Garbled("broke the protocol: not a reply to interleave")
-        return tuple(_outcome(r) for r in runs), tuple(c for c in common if isinstance(c, str))
+        return tuple(outcome(r) for r in runs), tuple(c for c in common if isinstance(c, str))
 
     def timed(
         self, steps: Sequence[Step], inputs: Inputs, want: Sequence[str]
@@ -169,8 +112,8 @@ class Program:
         after = self._clock = self.worker.cpu_nanoseconds()
         own = reply.get("spent")
         if before is None or after is None:
-            return _outcome(reply), int(own) if isinstance(own, int) else 0
-        return _outcome(reply), after - before
+            return outcome(reply), int(own) if isinstance(own, int) else 0
+        return outcome(reply), after - before
 
     def idled(self) -> int:
         """CPU nanoseconds that the process has used since `timed` or since this was last asked."""
@@ -223,7 +166,7 @@ class Program:
         reachable, allocated, added = (n if type(n) is int and n >= 0 else None for n in found)
         if reachable is None or allocated is None or added is None:
             raise Garbled("broke the protocol: not a reply to state")
-        return Kept(reachable, allocated, added, _results(reply))
+        return Kept(reachable, allocated, added, results_of(reply))
 
     def measure(
         self,
@@ -251,11 +194,11 @@ class Program:
             value = reply["value"]
             details = tuple((str(what), int(size)) for what, size in reply["details"])
             elements = int(reply.get("elements", 0))
-        except _UNREADABLE:
+        except UNREADABLE:
             raise Garbled("broke the protocol: not a reply to measure") from None
         if type(value) is not (str if quantity == "graph" else int):
             raise Garbled("broke the protocol: not a reply to measure")
-        return Measured(value, details, elements, _results(reply))
+        return Measured(value, details, elements, results_of(reply))
 
     def hold(self, steps: Sequence[Step], inputs: Inputs, *, of: str, count: int) -> None:
         """Run the steps that many times, and keep what they leave alive; see `worker.holding`."""
@@ -285,7 +228,7 @@ class Program:
             }
             reply = self._ask(request, seconds=60)
             try:
-                page = [_mutant(row) for row in reply["mutants"]]
+                page = [mutant(row) for row in reply["mutants"]]
                 total = int(reply["total"])
             except (KeyError, TypeError, ValueError):
                 raise Garbled("broke the protocol: not a reply to mutants") from None
@@ -313,32 +256,18 @@ class Program:
             seconds=self.call_seconds if seconds is None else seconds,
             reply_bytes=ROOM + 8 * size,
         )
-        if self.forbids and (seen := reply.get("evidence")):
-            raise Flagged(_calls(seen))
+        seen = reply.get("evidence", []) if self.forbids else []
+        if not isinstance(seen, list):
+            raise Garbled("broke the protocol: not evidence")
+        if seen:
+            raise Flagged(calls(seen))
         if not reply["ok"]:
-            raise _fault(reply, steps)
+            raise fault(reply, steps)
         replaced = reply.get("replaced")
         if isinstance(replaced, list) and replaced:
             names = ", ".join(str(name)[:80] for name in replaced[:3])
             raise Flagged(f"replaces {names}, which what is measured depends on")
         return reply
-
-
-_WITNESSES = {"text": "by reading the file", "run": "while it ran"}
-
-
-def _calls(evidence: Any) -> str:  # noqa: ANN401 what a worker says
-    """Say what a program was seen to call that it may not."""
-    try:
-        name, line, how = evidence[0]
-        where = f" in line {int(line)}" if line else ""
-        seen = _WITNESSES[how]
-    except (KeyError, TypeError, ValueError, IndexError, OverflowError):
-        raise Garbled("broke the protocol: not evidence") from None
-    return (
-        f"calls {str(name)[:80]}{where} (noticed {seen}), "
-        "which this question asks you to write yourself"
-    )
 
 
 def _size(value: Any) -> int:  # noqa: ANN401 an input's value
@@ -368,72 +297,3 @@ def _step(step: Step) -> dict[str, Any]:
 
 def _plain(inputs: Inputs) -> dict[str, Any]:
     return {name: dict(spec) for name, spec in inputs.items()}
-
-
-def _mutant(row: Sequence[Any]) -> Mutant:
-    scope, line, rule, was, becomes, start, end, text = row
-    if not 0 <= start <= end:
-        raise ValueError
-    return Mutant(
-        str(scope), int(line), str(rule), str(was), str(becomes), int(start), int(end), str(text)
-    )
-
-
-def _outcome(reply: Mapping[str, Any]) -> Outcome:
-    try:
-        values = reply["values"]
-        if not isinstance(reply, dict) or not isinstance(values, dict):
-            raise TypeError
-        return Outcome(
-            values=values,
-            changed=tuple((int(i), str(n)) for i, n in reply.get("changed", ())),
-            stale=tuple((str(n), int(i)) for n, i in reply.get("stale", ())),
-            shared=tuple((str(r), str(i)) for r, i in reply.get("shared", ())),
-        )
-    except _UNREADABLE:
-        raise Garbled("broke the protocol: not a reply to run") from None
-
-
-def _results(reply: Mapping[str, Any]) -> Mapping[str, Any] | None:
-    found = reply.get("results")
-    return found if isinstance(found, dict) else None
-
-
-def _explained(type_name: str, message: str) -> str:
-    """An exception's text; where a wall was met, with what a submission may not do."""
-    met = {"PermissionError": WALLED, "FileNotFoundError": HIDDEN}.get(type_name)
-    return f"{message}. {met}" if met else message
-
-
-def plain(message: str) -> str:
-    """An exception's text as the program gave it, without what `_explained` added."""
-    for added in (WALLED, HIDDEN):
-        message = message.removesuffix(f". {added}")
-    return message
-
-
-def _fault(reply: Mapping[str, Any], steps: Sequence[Step]) -> Exception:
-    """The exception that a reply of 'not ok' stands for."""
-    index = reply.get("step")
-    step = steps[index] if isinstance(index, int) and 0 <= index < len(steps) else None
-    if isinstance(reply.get("fault"), str):
-        return ProgramError(str(reply["fault"])[:2000] or "gave no usable result", step=step)
-    raised = reply.get("raised")
-    if isinstance(raised, dict):
-        try:
-            frames = tuple(Frame(int(n), str(f), str(s)) for n, f, s in raised["frames"])
-            column = raised.get("column")
-            record = Raised(
-                # numpy has a MemoryError of its own: what was met matters, not whose class it is
-                type="MemoryError" if raised.get("memory") is True else str(raised["type"])[:200],
-                message=_explained(str(raised["type"]), str(raised["message"])[:2000]),
-                frames=frames,
-                column=int(column) if isinstance(column, int) else None,
-            )
-        except _UNREADABLE:
-            return Garbled("broke the protocol: not a fault")
-        return ProgramError(f"raised {record.type}", record, step)
-    broken = reply.get("broken")
-    return Garbled(
-        f"broke the process it runs in: {broken[-300:] if isinstance(broken, str) else ''}"
-    )

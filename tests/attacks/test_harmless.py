@@ -9,7 +9,7 @@ import pytest
 
 from grader.programs.origin import Zygote
 from grader.programs.process import Worker
-from grader.programs.program import ProgramError
+from grader.programs.replies import ProgramError
 from tests.attacks.attack import PASS, question
 from tests.attacks.running import graded, said
 from tests.programs.running import given, load, run

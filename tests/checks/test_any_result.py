@@ -17,7 +17,8 @@ from grader.model.question import Step
 from grader.model.report import CheckResult
 from grader.model.verdict import Verdict
 from grader.programs.process import WorkerError
-from grader.programs.program import Kept, Loaded, Measured, Outcome, Program, ProgramError
+from grader.programs.program import Program
+from grader.programs.replies import Kept, Loaded, Measured, Outcome, ProgramError
 from grader.programs.worker.wire import DTYPES, Opaque, Tensor
 from tests.checks.grading import Desk
 

@@ -18,7 +18,8 @@ from grader.model.spec import AnyCheck
 from grader.model.verdict import Verdict
 from grader.programs.origin import Zygote, zygote_if_safe
 from grader.programs.process import Worker
-from grader.programs.program import Outcome, Program
+from grader.programs.program import Program
+from grader.programs.replies import Outcome
 from tests.checks.grading import Desk
 
 BIG = {"extends": "rows", "about": "96 rows of 128", "x": {"normal": [96, 128]}}

@@ -14,7 +14,8 @@ from grader.checks import run_check
 from grader.checks.performance import LEAD, MOST_PAIRS, Race
 from grader.model.report import Bars, CheckResult
 from grader.model.verdict import Verdict
-from grader.programs.program import Outcome, Program
+from grader.programs.program import Program
+from grader.programs.replies import Outcome
 from tests.checks.grading import Desk
 
 

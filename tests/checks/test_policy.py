@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Iterator
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -14,8 +15,9 @@ from grader.judge import grade
 from grader.model.report import Report
 from grader.model.verdict import Verdict
 from grader.programs.origin import Zygote, zygote_if_safe
-from grader.programs.process import Worker, WorkerError
-from grader.programs.program import Flagged, Inputs, Program, ProgramError
+from grader.programs.process import Garbled, Worker, WorkerError
+from grader.programs.program import Inputs, Program
+from grader.programs.replies import Flagged, ProgramError
 from grader.programs.worker.mentions import mentions
 from tests.checks.grading import MINI
 from tests.programs.running import steps
@@ -305,3 +307,15 @@ def test_what_is_not_forbidden_passes() -> None:
 def test_a_submission_is_not_believed_about_what_there_is_to_forbid() -> None:
     report = graded("np.mean", ["numpy.maen"])
     assert report.verdict is Verdict.PASS
+
+
+@pytest.mark.parametrize("said", [np.zeros(3), {"a": 1}, "numpy.mean", 3, [[1]], [["x", 1, []]]])
+def test_evidence_that_is_none_ends_the_worker_and_not_the_judge(said: object) -> None:
+    class Liar(Worker):
+        def ask(self, *_: Any, **__: Any) -> dict[str, Any]:
+            return {"ok": True, "missing": [], "uncallable": [], "defined": [], "evidence": said}
+
+    with Liar(torch=False) as worker:
+        program = Program(worker, "submission", [b""], forbids=["numpy.mean"])
+        with pytest.raises(Garbled, match="not evidence"):
+            program.load(["f"])

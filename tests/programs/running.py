@@ -12,7 +12,8 @@ import numpy as np
 from grader.bank.steps import parse
 from grader.model.question import Step
 from grader.programs.process import Worker
-from grader.programs.program import Inputs, Outcome, Program
+from grader.programs.program import Inputs, Program
+from grader.programs.replies import Outcome
 
 X: Inputs = {"x": {"value": np.arange(3.0), "layout": "contiguous"}}
 

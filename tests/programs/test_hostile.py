@@ -18,7 +18,7 @@ from grader.programs import orders
 from grader.programs.levels import LIMITED
 from grader.programs.origin import Zygote
 from grader.programs.process import MAX_OUTPUT, Died, Garbled, Overran, Worker, WorkerError
-from grader.programs.program import ProgramError
+from grader.programs.replies import ProgramError
 from tests.programs.running import load, run, started
 
 DEF = "def f(x):\n    "

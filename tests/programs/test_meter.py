@@ -12,7 +12,8 @@ import numpy as np
 import pytest
 
 from grader.programs.process import Worker
-from grader.programs.program import Measured, Outcome, Program, ProgramError
+from grader.programs.program import Program
+from grader.programs.replies import Measured, Outcome, ProgramError
 from grader.programs.worker.wire import Opaque, Tensor
 from tests.programs.running import load, started, steps
 

@@ -11,7 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from grader.programs.process import Garbled, Worker, WorkerError
-from grader.programs.program import Loaded, Measured, Outcome, Program, ProgramError
+from grader.programs.program import Program
+from grader.programs.replies import Loaded, Measured, Outcome, ProgramError
 from tests.programs.running import X, load, run, started, steps
 from tests.programs.running import given as inputs_of
 

@@ -10,7 +10,8 @@ import pytest
 
 from grader.bank.steps import parse
 from grader.programs.process import Garbled, Worker
-from grader.programs.program import Program, ProgramError
+from grader.programs.program import Program
+from grader.programs.replies import ProgramError
 from grader.programs.worker.wire import Opaque
 from tests.programs.running import given, load, run, started, steps
 

@@ -25,7 +25,7 @@ from grader.checks.outputs import expected
 from grader.model import spec as model
 from grader.model.audit import Margin, Remark
 from grader.programs.process import WorkerError
-from grader.programs.program import ProgramError
+from grader.programs.replies import ProgramError
 from grader.programs.worker.wire import Tensor
 
 NARROW = 2.0  # orders of magnitude between right and wrong below which a tolerance is in doubt

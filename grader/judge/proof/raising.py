@@ -16,7 +16,7 @@ from grader.judge.proof.subjects import FINE, Subject
 from grader.model.audit import Remark
 from grader.model.report import CheckResult, Raised
 from grader.programs.process import WorkerError
-from grader.programs.program import ProgramError
+from grader.programs.replies import ProgramError
 
 if TYPE_CHECKING:
     from grader.model.question import Question

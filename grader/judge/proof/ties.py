@@ -11,7 +11,7 @@ from grader.bank.consistency import free_names
 from grader.cases.recipe import CaseRecipe
 from grader.checks.bench import Bench, array_of
 from grader.programs.process import WorkerError
-from grader.programs.program import ProgramError
+from grader.programs.replies import ProgramError
 
 NUDGE = 1e-7  # of the largest entry: breaks ties, and moves nothing else by much
 JUMP = 1e-3  # of the largest result: what no slope makes of a nudge

@@ -24,7 +24,7 @@ from grader.model import spec as model
 from grader.model.audit import Remark, Trivial
 from grader.model.verdict import Verdict
 from grader.programs.process import WorkerError
-from grader.programs.program import ProgramError
+from grader.programs.replies import ProgramError
 
 if TYPE_CHECKING:
     from grader.judge.stage import Stage

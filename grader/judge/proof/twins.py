@@ -21,7 +21,8 @@ from grader.checks.bench import BankFault, Bench
 from grader.checks.sameness import same_value
 from grader.model.audit import Twins
 from grader.programs.process import WorkerError
-from grader.programs.program import Program, ProgramError
+from grader.programs.program import Program
+from grader.programs.replies import ProgramError
 
 if TYPE_CHECKING:
     from grader.judge.stage import Stage
