@@ -16,6 +16,8 @@ from typing import Any
 
 import pytest
 
+from tests.leftovers import all_end
+
 ROOT = Path(__file__).parents[1]
 REFERENCE = (ROOT / "drills" / "maxpool-routing" / "reference.py").read_bytes()
 STARTER = (ROOT / "drills" / "maxpool-routing" / "starter.py").read_bytes()
@@ -239,34 +241,6 @@ def test_without_torch_only_its_questions_are_closed(person: Person) -> None:
 
 
 # -- interrupted -----------------------------------------------------------------------------------
-
-
-def processes(mark: Path) -> list[int]:
-    """Processes whose environment names the folder; a zombie has none."""
-    found = []
-    for entry in Path("/proc").iterdir():
-        if entry.name.isdigit() and int(entry.name) != os.getpid():
-            try:
-                environment = (entry / "environ").read_bytes()
-            except OSError:
-                continue
-            if str(mark).encode() in environment:
-                found.append(int(entry.name))
-    return found
-
-
-def all_end(mark: Path) -> bool:
-    """Whether every process that names the folder ends, within ten seconds each."""
-    for pid in processes(mark):
-        try:
-            handle = os.pidfd_open(pid)
-        except ProcessLookupError:
-            continue
-        ended, _, _ = select.select([handle], [], [], 10)
-        os.close(handle)
-        if not ended:
-            return False
-    return not processes(mark)
 
 
 def sleeping_grade(person: Person, tmp_path: Path) -> tuple[subprocess.Popen[str], bytes]:

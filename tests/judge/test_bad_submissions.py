@@ -10,8 +10,6 @@ from __future__ import annotations
 import functools
 import io
 import json
-import os
-import select
 import sys
 import tempfile
 from collections.abc import Callable, Sequence
@@ -28,6 +26,7 @@ from grader.model.report import Report
 from grader.programs import channel, program
 from grader.reports.json import dumps, from_json
 from grader.reports.terminal import render_report
+from tests.leftovers import all_end
 
 ROOT = Path(__file__).parents[2]
 SEED = 7
@@ -98,34 +97,6 @@ def said(report: Report) -> str:
     return " | ".join(filter(None, [*parts, *(f"{r.type}: {r.message}" for r in raised)]))
 
 
-def leftovers(mark: str) -> list[int]:
-    """Processes whose environment names the folder, the zombies and this one left out."""
-    found = []
-    for entry in Path("/proc").iterdir():
-        if entry.name.isdigit() and int(entry.name) != os.getpid():
-            try:
-                environment = (entry / "environ").read_bytes()
-            except OSError:
-                continue
-            if mark.encode() in environment:
-                found.append(int(entry.name))
-    return found
-
-
-def gone(mark: str) -> bool:
-    """Whether no process of a grade is left, once those that were killed have had time to go."""
-    for pid in leftovers(mark):
-        try:
-            handle = os.pidfd_open(pid)
-        except ProcessLookupError:
-            continue
-        ended, _, _ = select.select([handle], [], [], 10)
-        os.close(handle)
-        if not ended:
-            return False
-    return not leftovers(mark)
-
-
 Grade = Callable[..., Report]
 
 
@@ -146,7 +117,7 @@ def graded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Grade:
             assert ours not in words
         assert "\n" not in report.message
         assert report.verdict not in {"invalid", "internal"}
-        assert gone(str(tmp_path))
+        assert all_end(tmp_path)
         assert list(tmp_path.iterdir()) == []  # the scratch folders are removed
         return report
 
