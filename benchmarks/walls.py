@@ -26,12 +26,12 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 import numpy  # noqa: F401  as a zygote has
 
-from grader.programs import orders
-from grader.programs.origin import Zygote
-from grader.programs.process import Worker
-from grader.programs.scratch import Scratch
-from grader.programs.worker import confine
-from grader.programs.worker.walls import identity, landlock, limits, seccomp, view
+from grader.sandbox import config
+from grader.sandbox.client import WorkerClient
+from grader.sandbox.scratch import Scratch
+from grader.sandbox.spawn import Zygote
+from grader.sandbox.worker import confine
+from grader.sandbox.worker.walls import identity, landlock, limits, mounts, seccomp
 
 BAR = 5.0  # milliseconds
 TREE = "a tree of its own"
@@ -43,7 +43,7 @@ def raised(told: dict[str, Any]) -> Iterator[None]:
     limits.apply(memory=told["memory"], cpu_seconds=told["cpu_seconds"], threads=told["threads"])
     yield
     if told["sights"]:
-        view.apply(told["sights"], told["scratch"], root=told["user"] is not None)
+        mounts.apply(told["sights"], told["scratch"], root=told["user"] is not None)
     yield
     identity.apply(told["user"], told["readable"])
     yield
@@ -83,7 +83,7 @@ def milliseconds(act: Callable[[], object]) -> float:
 
 def answered(zygote: Zygote | None) -> str:
     """Have a worker start, answer once, and end; return its level."""
-    with Worker(torch=False, zygote=zygote) as worker:
+    with WorkerClient(torch=False, zygote=zygote) as worker:
         return worker.isolation.level
 
 
@@ -94,13 +94,13 @@ def main() -> int:
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args()
     found: dict[str, list[float]] = defaultdict(list)
-    for_all = orders.for_all(torch=False)
+    for_all = config.for_all(torch=False)
     seccomp.prepare(devices=False)  # as a zygote does
     with Zygote(torch=False) as zygote:
         level = answered(zygote)
         for _ in range(options.rounds):
             scratch = Scratch()
-            spent = in_a_child({**for_all, **orders.for_one(scratch, 10)})
+            spent = in_a_child({**for_all, **config.for_one(scratch, 10)})
             scratch.remove()
             for wall, took in zip(WALLS, spent, strict=True):
                 found[wall].append(took)

@@ -14,12 +14,12 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "grader"
-WORKER = PACKAGE / "programs" / "worker"
+WORKER = PACKAGE / "sandbox" / "worker"
 FLOORS = {
-    "model": 0, "cases": 1, "bank": 2, "programs": 3, "checks": 4, "judge": 5,
-    "records": 6, "reports": 6, "cli": 7,
+    "model": 0, "cases": 1, "bank": 2, "sandbox": 3, "bench": 4, "kinds": 5, "session": 6,
+    "audit": 7, "records": 7, "reports": 7, "scaffold": 7, "cli": 8,
 }  # fmt: skip
-TOP = 8  # the files beside the rooms
+TOP = 9  # the files beside the rooms
 MOST_LINES = 440  # of one file: what a person reads in one sitting
 FILES = sorted(p for p in PACKAGE.rglob("*.py") if "_bank" not in p.parts)
 JUDGING = [p for p in FILES if WORKER not in p.parents]
@@ -97,15 +97,15 @@ def test_the_judging_side_takes_nothing_of_a_worker_but_the_protocol_and_the_wal
         f"{inside(path)} imports {name}"
         for path in JUDGING
         for name in imported(path)
-        if within(name, {"grader.programs.worker"})
-        and name != "grader.programs.worker"
-        and not within(name, {"grader.programs.worker.wire", "grader.programs.worker.walls"})
+        if within(name, {"grader.sandbox.worker"})
+        and name != "grader.sandbox.worker"
+        and not within(name, {"grader.sandbox.worker.wire", "grader.sandbox.worker.walls"})
     ]
     assert offenders == []
 
 
 def test_a_worker_imports_its_own_folder_the_standard_library_numpy_and_torch() -> None:
-    allowed = {*sys.stdlib_module_names, "numpy", "torch", "worker", "grader.programs.worker"}
+    allowed = {*sys.stdlib_module_names, "numpy", "torch", "worker", "grader.sandbox.worker"}
     offenders = [
         f"{inside(path)} imports {name}"
         for path in WORKER.rglob("*.py")
@@ -135,10 +135,10 @@ SURROUNDINGS = {
 }  # fmt: skip
 JUSTIFIED = {
     ("bank/locate.py", "os.environ"),  # DRILL_BANK, DRILL_HOME, XDG_CONFIG_HOME: where banks are
-    ("programs/scratch.py", "time.time"),  # how old a folder is that a killed judge left
-    ("programs/worker/zygote.py", "os.environ"),  # of a worker, which has nothing of the judge's
-    ("programs/worker/zygote.py", "os.chdir"),
-    ("programs/worker/walls/view.py", "os.chdir"),
+    ("sandbox/scratch.py", "time.time"),  # how old a folder is that a killed judge left
+    ("sandbox/worker/zygote.py", "os.environ"),  # of a worker, which has nothing of the judge's
+    ("sandbox/worker/zygote.py", "os.chdir"),
+    ("sandbox/worker/walls/mounts.py", "os.chdir"),
 }
 
 

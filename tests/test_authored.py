@@ -18,12 +18,12 @@ import torch
 import torch.nn.functional as F
 
 from grader import bank
-from grader.checks import run_check
-from grader.checks.tally import Stopped
-from grader.judge import audit
-from grader.judge.stage import Stage
+from grader.audit import audit
+from grader.bench.tally import Stopped
+from grader.kinds import run_check
 from grader.model.report import CheckResult
 from grader.model.verdict import Verdict
+from grader.session.stage import Stage
 
 AUTHORED = Path(__file__).parent / "banks" / "authored"
 SOLUTIONS = AUTHORED / "solutions"

@@ -14,12 +14,12 @@ import numpy as np
 import pytest
 
 from grader import bank
-from grader.checks import run_check
-from grader.checks.bench import BankFault
-from grader.checks.tally import Stopped
-from grader.judge.stage import Stage
+from grader.bench.bench import BankFault
+from grader.bench.tally import Stopped
+from grader.kinds import run_check
 from grader.model.report import CheckResult
 from grader.model.verdict import Verdict
+from grader.session.stage import Stage
 
 ROOT = Path(__file__).parents[1]
 SOLUTIONS = ROOT / "tests" / "solutions"

@@ -17,7 +17,7 @@ from contextlib import contextmanager
 from functools import cached_property
 from pathlib import Path, PurePosixPath
 
-from grader.bank.shelf import MAX_SOURCE, by_id
+from grader.bank.storage import MAX_SOURCE, by_id
 from grader.model.errors import BankError
 
 MAX_ARCHIVE = 64 << 20  # bytes of the file

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from grader.bank import amounts
 from grader.bank.document import Keys
-from grader.bank.flow import case_names, free_names, results
 from grader.bank.gaps import Gaps
 from grader.bank.reading import Problem, functions, unknown, unknown_names, unread
+from grader.cases import size_expr
+from grader.cases.dataflow import case_names, free_names, results
 from grader.cases.recipe import CaseRecipe, read_cases
 from grader.model import mutation
 from grader.model import spec as model
@@ -225,14 +225,14 @@ def _results(
             }
         )
         try:
-            for name in amounts.names(check.at_most):
+            for name in size_expr.names(check.at_most):
                 if name not in known:
                     what = "an input or a result" if sized else "a number"
                     yield (
                         (*at, "at_most"),
                         unknown(f"{check.id}: expected {what}", name, known),
                     )
-        except amounts.AmountError as error:
+        except size_expr.AmountError as error:
             yield (*at, "at_most"), f"{check.id}: {error}"
     lacks = _idle(check)
     if lacks:

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 from grader.bank import document, faults, steps
 from grader.bank.consistency import problems
 from grader.bank.locate import find
-from grader.bank.shelf import shelf
 from grader.bank.sources import Sources
+from grader.bank.storage import shelf
 from grader.model.errors import BankError
 from grader.model.question import Question, Step
 

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from grader.bank.shelf import ARCHIVES, SPECS, refusal, shelf
+from grader.bank.storage import ARCHIVES, SPECS, refusal, shelf
 from grader.model.errors import BankError, UsageError
 from grader.model.question import Header
 
@@ -182,7 +182,7 @@ def headers(banks: Sequence[Path]) -> list[Header]:
     A spec whose head cannot be read is listed with the title `(unreadable)`: a broken question must
     not hide the others.  What two banks hold is there twice, each with its bank's name.
     """
-    from grader.bank.head import read_head
+    from grader.bank.header import read_head
 
     called = {bank: name for name, bank in names(banks).items()}
     specs = [(bank, files, files.specs()) for bank, files in ((b, shelf(b)) for b in banks)]
@@ -203,7 +203,7 @@ def header(banks: Sequence[Path], asked: str) -> Header:
     Raises:
         UsageError: it is not clear which one is meant.
     """
-    from grader.bank.head import read_head
+    from grader.bank.header import read_head
 
     bank, question_id = find(banks, asked)
     files = shelf(bank)

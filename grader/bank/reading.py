@@ -7,12 +7,12 @@ import re
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 
-from grader.bank import amounts
 from grader.bank.document import Keys, dotted
-from grader.bank.flow import free_names, results
 from grader.bank.gaps import Gaps
 from grader.bank.kinds import BUILT_IN
 from grader.bank.locate import closest
+from grader.cases import size_expr
+from grader.cases.dataflow import free_names, results
 from grader.cases.recipe import CaseRecipe
 from grader.model.question import Question
 
@@ -70,8 +70,8 @@ def unread(question: Question, gaps: Gaps, cases: dict[str, CaseRecipe]) -> Iter
     read = {name for steps in question.runs.values() for name in free_names(steps)}
     for check in question.spec.checks:
         amount = getattr(check, "at_most", 0)
-        with suppress(amounts.AmountError):
-            read |= amounts.names(amount) if isinstance(amount, (str, int, float)) else set()
+        with suppress(size_expr.AmountError):
+            read |= size_expr.names(amount) if isinstance(amount, (str, int, float)) else set()
         if check.kind not in BUILT_IN:
             read.update(_texts(check.model_dump()))  # an extension reads what its keys name
     for case, recipe in cases.items():

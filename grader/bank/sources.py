@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from grader.bank.document import Document, Keys, Problem
 from grader.bank.locate import closest
-from grader.bank.shelf import MAX_SOURCE, OneFile, Shelf
+from grader.bank.storage import MAX_SOURCE, OneFile, Shelf
 
 if TYPE_CHECKING:
     from grader.model.spec import Spec

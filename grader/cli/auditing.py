@@ -44,7 +44,7 @@ def audit(
         mutants: whether to try the mutants of every question that has no problem.
         at_most: how many mutants of each; all when None.
     """
-    from grader.judge import audit as prove
+    from grader.audit import audit as prove
 
     if bank is None and not question_ids:
         bank = place.bank_here()
@@ -126,7 +126,7 @@ def _good(report: AuditReport, *, strict: bool) -> bool:
 
 def _named_well(report: AuditReport) -> AuditReport:
     """The report, with a remark where the name of the spec is not what an id is to be."""
-    from grader.bank.shelf import MOST_LETTERS, is_id, nearest_id
+    from grader.bank.storage import MOST_LETTERS, is_id, nearest_id
 
     name = report.question
     if is_id(name):

@@ -15,13 +15,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from grader.bank.shelf import MOST_LETTERS, is_id, nearest_id
+from grader.bank.storage import MOST_LETTERS, is_id, nearest_id
 from grader.cli import files, output, place
 from grader.cli.words import quantity
 from grader.model.errors import UsageError
 
 if TYPE_CHECKING:
-    from grader.bank.template import Template
+    from grader.scaffold.template import Template
 
 _ELSEWHERE = "choose a folder that you can write, with --bank DIR"
 _SCHEMA = "question.schema.json"
@@ -55,7 +55,7 @@ def new(
         oracle: the dotted name of a library's function to begin from.
         as_json: whether to print one JSON document.
     """
-    from grader.bank import template
+    from grader.scaffold import template
 
     _check_id(question_id)
     site = _site(question_id, bank, one_file=one_file)
@@ -64,7 +64,7 @@ def new(
     if oracle is None:
         begun: Template = template.blank()
     else:
-        from grader.cli.oracle import begin
+        from grader.scaffold.oracle import begin
 
         begun, todo = begin(oracle)
     texts = template.files(begun, question_id, schema=site.modeline, one_file=one_file)

@@ -37,7 +37,7 @@ class _Row:
 def add(path: Path, *, as_json: bool) -> int:
     """Record a bank in the user's list, once; say what it holds."""
     from grader.bank import locate
-    from grader.bank.shelf import refusal, shelf
+    from grader.bank.storage import refusal, shelf
 
     bank = (place.here() / path.expanduser()).resolve()
     wrong = refusal(bank)
@@ -156,7 +156,7 @@ def schema() -> int:
 
 def _rows(places: list[Place]) -> list[_Row]:
     from grader.bank import locate
-    from grader.bank.shelf import refusal, shelf
+    from grader.bank.storage import refusal, shelf
 
     good = [p.path.resolve() for p in places if not refusal(p.path)]
     called = {path: name for name, path in locate.names([*dict.fromkeys(good)]).items()}

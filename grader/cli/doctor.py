@@ -152,11 +152,11 @@ def _banks(bank: Path | None) -> Iterator[Finding]:
 
 def _isolation() -> Finding:
     """Start a worker and have it try what a submission must not be able to do."""
-    from grader.programs.levels import ACTS, BEYOND, STRONG
-    from grader.programs.process import Worker
+    from grader.sandbox.client import WorkerClient
+    from grader.sandbox.levels import ACTS, BEYOND, STRONG
 
     try:
-        with Worker(torch=False) as worker:
+        with WorkerClient(torch=False) as worker:
             found = worker.isolation
     except DrillError as fault:
         return Finding("isolation", fault.message, fault.hint, fault.exit_status)

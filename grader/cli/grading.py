@@ -15,9 +15,9 @@ from grader.model.verdict import Verdict
 from grader.records import attempts, progress
 
 if TYPE_CHECKING:
-    from grader.judge.pair import Pair
     from grader.model.question import Question
     from grader.model.report import Report
+    from grader.session.pair import Pair
 
 _STATUS = {Verdict.PASS: 0, Verdict.INVALID: 3, Verdict.INTERNAL: 4}  # any other verdict: 1
 
@@ -64,7 +64,7 @@ def _grade(
             submission=submission,
         )
     )
-    from grader.judge import grade as judge
+    from grader.session import grade as judge
 
     report = judge(question, submission, seed=seed, filename=path.name, pair=ahead.pair)
     if attempt is not None:
@@ -97,7 +97,7 @@ class Ahead:
     def start(self, question_id: str, banks: list[Path]) -> None:
         """Start the workers of a question, if it is there and can run here."""
         from grader.bank.locate import header
-        from grader.judge.pair import Pair
+        from grader.session.pair import Pair
 
         try:
             head = header(banks, question_id)

@@ -21,7 +21,7 @@ def mutate(question: Question, *, seeds: int, at_most: int | None, as_json: bool
         at_most: how many mutants; all when None.
         as_json: whether the caller prints the report.
     """
-    from grader.judge.mutation import mutate as examine
+    from grader.audit.mutation import mutate as examine
 
     with waiting() as tell:
         report = examine(question, seeds=range(seeds), at_most=at_most, progress=tell)

@@ -29,7 +29,7 @@ class Kind:
     """A kind of check: its keys in a spec, and how it is carried out."""
 
     model: type[Check]  # with `kind: Literal[...]`, the name of the entry point
-    run: Callable[[Any, Any], CheckResult]  # (bench, check): see grader.checks
+    run: Callable[[Any, Any], CheckResult]  # (bench, check): see grader.kinds
 
 
 @dataclass(frozen=True, slots=True)

@@ -65,7 +65,7 @@ class Reach(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Witness:
+class Counterexample:
     """The smallest input found on which a mutant differs from the reference."""
 
     reach: Reach
@@ -86,7 +86,7 @@ class Trial:
     fate: Fate
     check: str = ""  # that killed it, or "loading"
     seed: int = 0  # on which it was killed
-    witness: Witness | None = None
+    counterexample: Counterexample | None = None
     because: str = ""  # the spec's words
 
 

@@ -25,7 +25,7 @@ _CALL = r"^((numpy|torch)(\.[A-Za-z_][A-Za-z0-9_]*)+|aten::[A-Za-z0-9_*]+)$"
 Call = Annotated[str, Field(pattern=_CALL, max_length=120)]
 Steps = Annotated[list[str], Field(min_length=1)]  # an empty run would pass anybody
 Multiple = Annotated[float, Field(gt=0, allow_inf_nan=False)]
-Amount = str | int | float  # arithmetic over sizes; `grader.bank.amounts` reads it
+Amount = str | int | float  # arithmetic over sizes; `grader.cases.size_expr` reads it
 
 
 class Part(BaseModel):

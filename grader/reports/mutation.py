@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from rich.console import RenderableType
 from rich.text import Text
 
-from grader.model.mutation import Fate, Mutant, MutationReport, Trial, Witness
+from grader.model.mutation import Counterexample, Fate, Mutant, MutationReport, Trial
 from grader.model.numerals import duration
 from grader.reports.page import Page, cut, hanging, measure
 from grader.reports.palette import QUIET, STRONG, WARNED, WRONG
@@ -66,26 +66,26 @@ def _killers(report: MutationReport) -> str:
 
 
 def _survivor(trial: Trial, width: int) -> Iterator[Text]:
-    mutant, witness = trial.mutant, trial.witness
+    mutant, counterexample = trial.mutant, trial.counterexample
     yield Text.assemble(("  SURVIVES  ", WRONG), f"{_place(mutant)}: {mutant.rule}")
     was, becomes = excerpts(mutant.was, mutant.becomes, width - 6)
     yield Text(f"    - {was}", QUIET)
     yield Text(f"    + {becomes}", WARNED)
-    if witness is None:
+    if counterexample is None:
         return
-    yield from _told("differs on", _where(witness), width)
-    yield from _told("", witness.inputs, width)
-    yield from _told("there", witness.sentence, width)
-    yield from _told("to do", witness.advice, width)
+    yield from _told("differs on", _where(counterexample), width)
+    yield from _told("", counterexample.inputs, width)
+    yield from _told("there", counterexample.sentence, width)
+    yield from _told("to do", counterexample.advice, width)
 
 
 def _told(label: str, text: str, width: int) -> list[Text]:
     return hanging([(f"{label:{LABEL}}", QUIET)], text, width, indent=4)
 
 
-def _where(witness: Witness) -> str:
-    run = "" if witness.run == "main" else f", run {witness.run}"
-    return f"{witness.reach}: {witness.case}{run}, seed {witness.seed}"
+def _where(counterexample: Counterexample) -> str:
+    run = "" if counterexample.run == "main" else f", run {counterexample.run}"
+    return f"{counterexample.reach}: {counterexample.case}{run}, seed {counterexample.seed}"
 
 
 def _place(mutant: Mutant) -> str:
@@ -137,7 +137,7 @@ def to_json(report: MutationReport) -> dict[str, object]:
 
 
 def _trial(trial: Trial) -> dict[str, object]:
-    mutant, witness = trial.mutant, trial.witness
+    mutant, counterexample = trial.mutant, trial.counterexample
     return {
         "in": mutant.scope,
         "line": mutant.line,
@@ -149,15 +149,15 @@ def _trial(trial: Trial) -> dict[str, object]:
         "seed": trial.seed if trial.fate is Fate.KILLED else None,
         "because": trial.because or None,
         "witness": None
-        if witness is None
+        if counterexample is None
         else {
-            "reach": witness.reach.value,
-            "run": witness.run,
-            "case": witness.case,
-            "inputs": witness.inputs,
-            "seed": witness.seed,
-            "result": witness.result or None,
-            "sentence": witness.sentence,
-            "advice": witness.advice,
+            "reach": counterexample.reach.value,
+            "run": counterexample.run,
+            "case": counterexample.case,
+            "inputs": counterexample.inputs,
+            "seed": counterexample.seed,
+            "result": counterexample.result or None,
+            "sentence": counterexample.sentence,
+            "advice": counterexample.advice,
         },
     }

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from grader.programs import ground
-from grader.programs.origin import Zygote
+from grader.sandbox import file_grants
+from grader.sandbox.spawn import Zygote
 from tests.attacks.level import level_here
 from tests.attacks.victims import Victims
 
@@ -17,7 +17,7 @@ from tests.attacks.victims import Victims
 def _in_sight() -> Iterator[None]:
     """Let attacks see what they are after: the walls must hold where nothing can be hidden."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(ground, "sights", lambda **_: ())
+        patch.setattr(file_grants, "sights", lambda **_: ())
         yield
 
 

@@ -6,15 +6,15 @@ import functools
 import platform
 import sys
 
-from grader.programs.levels import STRONG
-from grader.programs.process import Worker
-from grader.programs.worker.walls import landlock, seccomp
+from grader.sandbox.client import WorkerClient
+from grader.sandbox.levels import STRONG
+from grader.sandbox.worker.walls import landlock, seccomp
 
 
 @functools.cache
 def level_here() -> str:
     """The level of a worker, and what is open where that is not `strong`."""
-    with Worker(torch=False) as worker:
+    with WorkerClient(torch=False) as worker:
         isolation = worker.isolation
     if isolation.level == STRONG:
         return f"isolation {STRONG}, Landlock {landlock.version()}, {platform.machine()}"

@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import cast
 
-from grader.judge import grade
-from grader.judge.pair import Pair
 from grader.model.question import Question
 from grader.model.report import Report
-from grader.programs.origin import Zygote
-from grader.programs.process import CPU_SECONDS, Worker
+from grader.sandbox.client import CPU_SECONDS, WorkerClient
+from grader.sandbox.spawn import Zygote
+from grader.session import grade
+from grader.session.pair import Pair
 
 
 @dataclass
@@ -18,8 +18,8 @@ class Workers:
     """What `grade` takes for a pair, from a zygote that is used again or from nothing."""
 
     torch: bool
-    theirs: Worker
-    ours: Worker
+    theirs: WorkerClient
+    ours: WorkerClient
 
 
 def graded(
@@ -44,8 +44,8 @@ def graded(
     torch = question.spec.needs_torch
     cpu = CPU_SECONDS if cpu_seconds is None else cpu_seconds
     with (
-        Worker(torch=torch, cpu_seconds=cpu, zygote=None if cold else zygote) as theirs,
-        Worker(torch=torch, zygote=zygote) as ours,
+        WorkerClient(torch=torch, cpu_seconds=cpu, zygote=None if cold else zygote) as theirs,
+        WorkerClient(torch=torch, zygote=zygote) as ours,
     ):
         pair = cast(Pair, Workers(torch, theirs, ours))
         report = grade(question, text, seed=seed, pair=pair)

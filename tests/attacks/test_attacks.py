@@ -8,8 +8,8 @@ import resource
 
 import pytest
 
-from grader.programs import channel, program
-from grader.programs.origin import Zygote
+from grader.sandbox import channel, remote
+from grader.sandbox.spawn import Zygote
 from tests.attacks import catalogue
 from tests.attacks.attack import DONE, ODD, PASS, Attack, question
 from tests.attacks.level import could_be_strong, level_here
@@ -37,7 +37,7 @@ def test_an_attack_gets_its_verdict_and_leaves_no_trace(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     if attack.seconds is not None:
-        monkeypatch.setattr(program, "CALL_SECONDS", attack.seconds)
+        monkeypatch.setattr(remote, "CALL_SECONDS", attack.seconds)
         monkeypatch.setattr(channel, "SLACK", 0)  # for busy machines, of which this waits for none
     graded_once(attack, cold, numpy_zygote, victims)
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import secrets
 
-from grader.programs.origin import Zygote
-from grader.programs.process import Worker
+from grader.sandbox.client import WorkerClient
+from grader.sandbox.spawn import Zygote
 from tests.attacks.attack import Attack, question
 from tests.attacks.running import graded, said
-from tests.programs.running import load, run
+from tests.sandbox.running import load, run
 
 SEARCH = """\
 import ctypes
@@ -30,7 +30,7 @@ def f(x):
 
 def test_the_search_finds_what_is_there(numpy_zygote: Zygote) -> None:
     token = secrets.token_hex(16)
-    with Worker(torch=False, zygote=numpy_zygote) as worker:
+    with WorkerClient(torch=False, zygote=numpy_zygote) as worker:
         load(worker, f"KEPT = '{token}_END'", "other")
         assert run(load(worker, SEARCH.format(token=repr(token[::-1])))).values["y"] > 0
 
@@ -40,7 +40,7 @@ def test_a_fork_finds_nothing_of_the_submission_before_it(numpy_zygote: Zygote) 
     before = Attack("before", "is graded first", f"KEPT = ['{token}_END'] * 3").text({})
     report, _ = graded(question(), before, zygote=numpy_zygote, cold=False)
     assert said(report)
-    with Worker(torch=False, zygote=numpy_zygote) as alive:
+    with WorkerClient(torch=False, zygote=numpy_zygote) as alive:
         load(alive, f"KEPT = '{token}_END'")
-        with Worker(torch=False, zygote=numpy_zygote) as worker:
+        with WorkerClient(torch=False, zygote=numpy_zygote) as worker:
             assert run(load(worker, SEARCH.format(token=repr(token[::-1])))).values["y"] == 0

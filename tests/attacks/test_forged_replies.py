@@ -16,17 +16,17 @@ import numpy as np
 import pytest
 from rich.console import Console
 
-from grader.judge import grade
-from grader.judge.pair import Pair
 from grader.model.report import Report
 from grader.model.verdict import Verdict
-from grader.programs.failures import WorkerError
-from grader.programs.origin import Zygote
-from grader.programs.process import Worker
-from grader.programs.worker import wire
-from grader.programs.worker.wire import Opaque, Tensor
 from grader.reports.json import dumps, from_json
 from grader.reports.terminal import render_report
+from grader.sandbox.client import WorkerClient
+from grader.sandbox.failures import WorkerError
+from grader.sandbox.spawn import Zygote
+from grader.sandbox.worker import wire
+from grader.sandbox.worker.wire import Opaque, Tensor
+from grader.session import grade
+from grader.session.pair import Pair
 from tests.attacks.attack import question
 from tests.attacks.running import Workers
 
@@ -100,7 +100,7 @@ def _listed(value: Any) -> Any:
     return value
 
 
-def lying(worker: Worker, rng: random.Random, chance: float) -> None:
+def lying(worker: WorkerClient, rng: random.Random, chance: float) -> None:
     """Have a worker's answers changed on their way, as if its process had sent others."""
     ask: Callable[..., dict[str, Any]] = worker.ask
 
@@ -139,8 +139,8 @@ def test_no_reply_makes_the_judge_fail(
     for seed in SEEDS:
         rng = random.Random(seed)
         with (
-            Worker(torch=False, zygote=numpy_zygote) as theirs,
-            Worker(torch=False, zygote=numpy_zygote) as ours,
+            WorkerClient(torch=False, zygote=numpy_zygote) as theirs,
+            WorkerClient(torch=False, zygote=numpy_zygote) as ours,
         ):
             lying(theirs, rng, chance)
             pair = cast(Pair, Workers(torch=False, theirs=theirs, ours=ours))

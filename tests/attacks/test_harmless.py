@@ -7,12 +7,12 @@ import importlib.util
 import numpy as np
 import pytest
 
-from grader.programs.origin import Zygote
-from grader.programs.process import Worker
-from grader.programs.replies import ProgramError
+from grader.sandbox.client import WorkerClient
+from grader.sandbox.replies import ProgramError
+from grader.sandbox.spawn import Zygote
 from tests.attacks.attack import PASS, question
 from tests.attacks.running import graded, said
-from tests.programs.running import given, load, run
+from tests.sandbox.running import given, load, run
 
 HAS_TORCH = importlib.util.find_spec("torch") is not None
 NEEDS_TORCH = pytest.mark.skipif(not HAS_TORCH, reason="needs torch")
@@ -192,13 +192,13 @@ def zygote(request: pytest.FixtureRequest, numpy_zygote: Zygote) -> Zygote | Non
 
 def test_what_numpy_is_used_for_works(zygote: Zygote | None) -> None:
     x = np.arange(3.0)
-    with Worker(torch=False, zygote=zygote) as worker:
+    with WorkerClient(torch=False, zygote=zygote) as worker:
         for name, body in NUMPY.items():
             y = run(load(worker, program(body), name), inputs=given(x=x)).values["y"]
             assert np.allclose(y, x), name
 
 
-def refusal(worker: Worker, text: str) -> ProgramError:
+def refusal(worker: WorkerClient, text: str) -> ProgramError:
     """What a submission is told that does what it may not."""
     with pytest.raises(ProgramError) as told:
         run(load(worker, text))
@@ -206,7 +206,7 @@ def refusal(worker: Worker, text: str) -> ProgramError:
 
 
 def test_what_is_refused_is_said_in_a_sentence(zygote: Zygote | None) -> None:
-    with Worker(torch=False, zygote=zygote) as worker:
+    with WorkerClient(torch=False, zygote=zygote) as worker:
         for name, (body, kind, sentence) in REFUSED.items():
             told = refusal(worker, program(body))
             assert told.raised is not None, name
@@ -217,7 +217,7 @@ def test_what_is_refused_is_said_in_a_sentence(zygote: Zygote | None) -> None:
 @NEEDS_TORCH
 def test_what_torch_is_used_for_works_and_what_is_refused_is_said(torch_zygote: Zygote) -> None:
     x = np.arange(3.0)
-    with Worker(torch=True, zygote=torch_zygote) as worker:
+    with WorkerClient(torch=True, zygote=torch_zygote) as worker:
         for name, body in TORCH.items():
             y = run(load(worker, program(body, torch=True), name), inputs=given(x=x)).values["y"]
             assert np.allclose(y, x), name

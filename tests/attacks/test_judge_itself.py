@@ -12,11 +12,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from grader.programs.origin import Zygote
-from grader.programs.process import Garbled, Worker
+from grader.sandbox.client import Garbled, WorkerClient
+from grader.sandbox.spawn import Zygote
 from tests.attacks.attack import PASS, question
 from tests.attacks.running import graded
-from tests.programs.running import X, load, run, steps
+from tests.sandbox.running import X, load, run, steps
 
 MANY = 1100  # more descriptors than select(2) can name
 
@@ -78,7 +78,7 @@ def test_grades_in_many_threads_do_not_end_each_others_workers() -> None:
 def test_runs_that_are_none_are_no_reply(
     runs: Any, numpy_zygote: Zygote, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with Worker(torch=False, zygote=numpy_zygote) as worker:
+    with WorkerClient(torch=False, zygote=numpy_zygote) as worker:
         program = load(worker, "def f(x):\n    return x")
         run(program)
         monkeypatch.setattr(

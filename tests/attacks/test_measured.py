@@ -9,7 +9,7 @@ from __future__ import annotations
 import pytest
 
 from grader.model.verdict import Verdict
-from grader.programs.origin import Zygote
+from grader.sandbox.spawn import Zygote
 from tests.attacks.attack import question
 from tests.attacks.running import graded, said
 

@@ -6,12 +6,12 @@ import importlib.util
 
 import pytest
 
-from grader.programs.origin import Zygote
-from grader.programs.process import Worker
+from grader.sandbox.client import WorkerClient
+from grader.sandbox.spawn import Zygote
 from tests.attacks import catalogue
 from tests.attacks.attack import DONE, ODD, PRELUDE
 from tests.attacks.victims import Victims, traces
-from tests.programs.running import load, run
+from tests.sandbox.running import load, run
 
 pytestmark = pytest.mark.skipif(importlib.util.find_spec("torch") is None, reason="needs torch")
 # `import-another-package` and the memory files of torch's own are matters of numpy questions.
@@ -27,7 +27,7 @@ def test_acts_are_refused_to_a_program_of_torch_too(torch_zygote: Zygote, victim
         )
         source = f"T = {known!r}\n{PRELUDE}import torch\ndef attack():{text}\n"
         source += "def f(x):\n    attack()\n    return x\n"
-        with Worker(torch=True, zygote=torch_zygote) as worker:
+        with WorkerClient(torch=True, zygote=torch_zygote) as worker:
             run(load(worker, source))
         lines = worker.printed.decode("utf-8", "replace").splitlines()
         assert [line for line in lines if line.startswith("refused")], attack.name

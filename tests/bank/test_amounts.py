@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from grader.bank.amounts import AmountError, names, value
+from grader.cases.size_expr import AmountError, names, value
 
 KNOWN: dict[str, Any] = {
     "x": np.zeros((2, 5), np.float32),

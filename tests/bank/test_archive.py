@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from grader.bank import archive, headers, load, names
 from grader.bank.locate import ids
-from grader.bank.shelf import refusal
+from grader.bank.storage import refusal
 from grader.model.errors import BankError, UsageError
 from tests.bank.specs import FILES, SPEC, edited
 

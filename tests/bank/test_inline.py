@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from grader.bank import banks, headers, load
-from grader.judge import grade
 from grader.model.errors import BankError
 from grader.model.verdict import Verdict
+from grader.session import grade
 
 ONE = """\
 format: 1

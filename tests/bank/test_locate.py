@@ -10,9 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from grader.bank import banks, closest, headers
-from grader.bank.head import read_head
+from grader.bank.header import read_head
 from grader.bank.locate import builtin, header, ids, names
-from grader.bank.shelf import OneFile
+from grader.bank.storage import OneFile
 from grader.model.errors import BankError, UsageError
 from tests.bank.specs import SPEC, edited, write_bank
 

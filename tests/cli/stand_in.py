@@ -16,7 +16,7 @@ from pathlib import Path
 from types import ModuleType
 
 import grader.bank
-import grader.judge
+import grader.session
 from grader.model.errors import BankError, UsageError
 from grader.model.question import Header, Question
 from grader.model.report import CheckResult, Report
@@ -138,7 +138,7 @@ def grade(
 
 STANDING_IN: dict[ModuleType, dict[str, Callable[..., object]]] = {
     grader.bank: {"banks": banks, "headers": headers, "closest": closest, "load": load},
-    grader.judge: {"grade": grade},
+    grader.session: {"grade": grade},
 }
 
 

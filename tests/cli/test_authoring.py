@@ -8,8 +8,8 @@ import pytest
 import yaml
 
 from grader import bank
+from grader.audit import audit
 from grader.bank import schema
-from grader.judge import audit
 from tests.cli.conftest import Drill
 
 

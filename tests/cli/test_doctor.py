@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from grader.model.errors import GraderError
-from grader.programs.levels import ACTS, BEYOND, Isolation
-from grader.programs.process import Worker
+from grader.sandbox.client import WorkerClient
+from grader.sandbox.levels import ACTS, BEYOND, Isolation
 from tests.cli.conftest import Drill
 
 
@@ -57,7 +57,7 @@ def test_torch_that_does_not_load(drill: Drill, monkeypatch: pytest.MonkeyPatch)
 def test_walls_that_are_missing_are_named(drill: Drill, monkeypatch: pytest.MonkeyPatch) -> None:
     acts = dict.fromkeys(ACTS, "refused") | {"network": "done"}
     weak = Isolation(acts, ("Landlock: this kernel has no Landlock",))
-    monkeypatch.setattr(Worker, "isolation", weak)
+    monkeypatch.setattr(WorkerClient, "isolation", weak)
     ended = drill("doctor")
     assert "isolation  limited: a submission is not refused all of this" in ended.out
     assert "done     open a network connection" in ended.out
@@ -67,10 +67,10 @@ def test_walls_that_are_missing_are_named(drill: Drill, monkeypatch: pytest.Monk
 
 
 def test_a_worker_that_does_not_start(drill: Drill, monkeypatch: pytest.MonkeyPatch) -> None:
-    def fails(self: Worker) -> Isolation:
+    def fails(self: WorkerClient) -> Isolation:
         raise GraderError("the process that runs programs did not start: no numpy", hint="see")
 
-    monkeypatch.setattr(Worker, "isolation", property(fails))
+    monkeypatch.setattr(WorkerClient, "isolation", property(fails))
     ended = drill("doctor")
     assert "did not start: no numpy" in ended.out
     assert ended.status == 4

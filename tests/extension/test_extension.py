@@ -192,7 +192,7 @@ def test_nobody_looks_for_extensions_that_are_not_asked_for(tmp_path: Path) -> N
         "    return kept(**asked)\n"
         "m.entry_points = watched\n"
         "from pathlib import Path; from grader.bank import headers, load\n"
-        "from grader.bank.locate import ids; from grader.judge import grade\n"
+        "from grader.bank.locate import ids; from grader.session import grade\n"
         f"bank = [Path({str(ROOT)!r})]\n"
         "headers(bank)\n"
         "question = load(bank, ids(bank)[0])\n"

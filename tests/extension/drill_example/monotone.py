@@ -6,10 +6,10 @@ from typing import Literal
 
 import numpy as np
 
+from grader.bench.bench import Bench, array_of
+from grader.bench.results import describe
+from grader.bench.tally import Finding, tally
 from grader.cases.recipe import CaseRecipe
-from grader.checks.bench import Bench, array_of
-from grader.checks.results import describe
-from grader.checks.tally import Finding, tally
 from grader.model.extension import Kind
 from grader.model.report import CheckResult
 from grader.model.spec import Check, Name

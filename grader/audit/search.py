@@ -1,0 +1,297 @@
+"""Hold a program against the reference on many more inputs than a grade has.
+
+The inputs are those of the question's cases: drawn again from other seeds; in other sizes, dtypes
+and layouts; with other numbers, out of what the cases give each name.  What the reference itself
+does not take is left out.  They are tried from the smallest on, and what is found is made smaller
+still, so that a counterexample can be read.
+"""
+
+from __future__ import annotations
+
+import random
+import time
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from grader.audit.domain import Domain
+from grader.audit.vary import described, smaller, varied
+from grader.bank.consistency import free_names
+from grader.bench.bench import BankFault, Bench
+from grader.bench.compare import compare
+from grader.cases.recipe import CaseRecipe
+from grader.kinds.outputs import expected
+from grader.model.mutation import Counterexample, Reach
+from grader.model.spec import ContractCheck, GradcheckCheck
+from grader.sandbox.client import WorkerError
+from grader.sandbox.remote import RemoteProgram
+from grader.sandbox.replies import Outcome, ProgramError
+
+if TYPE_CHECKING:
+    from grader.model.question import Question
+    from grader.session.stage import Stage
+
+SEEDS = range(7001, 7009)  # none that an audit uses
+KINDS = (Reach.VALUES, Reach.SIZES, Reach.NUMBERS)
+VARIANTS = 18  # of each case, as many of each kind
+SLOW = 0.1  # seconds of the reference beyond which an input is not worth it
+CURVE = 1e-4  # of its highest point, by which a curve may stray
+LARGE = 20_000  # entries beyond which a right but slow program would seem to hang
+STEPS = 60  # in making a counterexample smaller
+
+
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """One input to try."""
+
+    reach: Reach
+    bench: Bench
+    run: str
+    case: CaseRecipe
+    origin: str  # the case of the question
+
+
+class Search:
+    """The inputs of a question's search, drawn once and used for every program."""
+
+    def __init__(self, stage: Stage) -> None:
+        """Draw nothing yet: most searches are never needed."""
+        self.stage = stage
+        self.question = stage.question
+        self._places: list[_Place] | None = None
+        self._last: _Place | None = None
+        self._benches: list[Bench] = []
+        self._domain: Domain | None = None
+        kinds: dict[tuple[str, str], set[str]] = {}
+        for check in self.question.spec.checks:
+            for result in _looked_at(check):
+                kinds.setdefault((check.run, result), set()).add(check.kind)
+        self._loose = {place for place, found in kinds.items() if found == {"curve"}}
+
+    @property
+    def size(self) -> int:
+        """Inputs in use; 0 before the first search."""
+        return len(self._places or ())
+
+    def difference(self, program: RemoteProgram) -> Counterexample | None:
+        """The smallest input found on which a program differs from the reference.
+
+        Raises:
+            WorkerError: the program's process is gone.
+        """
+        if self._places is None:
+            self._places = sorted(self._collect(), key=_weight)
+        for place in self._places:
+            self._last = place
+            program.worker.count_anew()  # what may be printed in a grade, for each input
+            if (found := self._differs(program, place)) is not None:
+                return self._least(program, place, found)
+        return None
+
+    def died(self, failure: WorkerError) -> Counterexample:
+        """The counterexample of a program whose process did not survive the last input."""
+        assert self._last is not None
+        return self._counterexample(self._last, "", f"the mutant {failure}")
+
+    def _collect(self) -> Iterator[_Place]:
+        """Every input that the reference takes, quickly enough."""
+        question = self.question
+        bench = Bench(question, SEEDS[0], self.stage.reference, self.stage.reference)
+        own = bench.cases
+        self._domain = Domain(question, bench)
+        plans: list[tuple[int, Reach, dict[str, CaseRecipe], dict[str, str]]] = [
+            (seed, Reach.SAME, own, {name: name for name in own}) for seed in SEEDS
+        ]
+        layouts = _layouts(question)
+        for number in range(VARIANTS):
+            rng = random.Random(number)
+            reach = KINDS[number % len(KINDS)]
+            cases, origins = {}, {}
+            for name, case in own.items():
+                made = varied(case, list(own.values()), rng, reach, layouts)
+                if made is not None:
+                    cases[f"{name}-{number}"] = replace(made, name=f"{name}-{number}")
+                    origins[f"{name}-{number}"] = name
+            plans.append((SEEDS[0] + number, reach, cases, origins))
+        for seed, reach, cases, origins in plans:
+            bench = self._bench(seed, cases)
+            for name, case in cases.items():
+                for run in question.runs:
+                    takes = set(free_names(bench.steps(run))) <= case.inputs.keys()
+                    place = _Place(reach, bench, run, case, origins[name])
+                    if takes and self._usable(place):
+                        yield place
+
+    def _bench(self, seed: int, cases: Mapping[str, CaseRecipe]) -> Bench:
+        bench = Bench(self.question, seed, self.stage.reference, self.stage.reference)
+        bench.cases = dict(cases)
+        self._benches.append(bench)
+        return bench
+
+    def _usable(self, place: _Place) -> bool:
+        """Whether the reference takes an input, quickly, and agrees with itself in float64."""
+        bench, run, case = place.bench, place.run, place.case
+        try:
+            if sum(np.size(v) for v in bench.drawn(case).values()) > LARGE:
+                return False
+            began = time.perf_counter()
+            values = bench.truth(run, case).values
+            if time.perf_counter() - began > SLOW:
+                return False
+            if self._domain and not self._domain.holds(bench, run, case, place.origin):
+                return False
+            return all(
+                _fault(result, values[result], bench, run, case, self._loose) is None
+                for result in bench.wanted[run]
+            )
+        except (BankFault, KeyError):
+            if self.stage.restore():  # the input was too much for the reference's process
+                for known in self._benches:
+                    known.reference = self.stage.reference
+                bench.reference = self.stage.reference
+            return False
+
+    def _differs(self, program: RemoteProgram, place: _Place) -> tuple[str, str] | None:
+        """The result that differs on one input, and how."""
+        bench, run, case = place.bench, place.run, place.case
+        truth = bench.truth(run, case)
+        wanted = bench.wanted[run]
+        try:
+            found = program.run(bench.steps(run), bench.inputs(case, run), wanted)
+        except ProgramError as error:
+            return "", f"the mutant {error}"
+        for result in wanted:
+            fault = _fault(result, found.values.get(result), bench, run, case, self._loose)
+            if fault is not None:
+                return result, fault
+        return _manners(found, truth)
+
+    def _least(
+        self, program: RemoteProgram, place: _Place, found: tuple[str, str]
+    ) -> Counterexample:
+        """Make an input smaller as long as the program still differs on it."""
+        left = 0 if place.reach is Reach.SAME else STEPS
+        candidates = smaller(place.case)
+        while left and (case := next(candidates, None)) is not None:
+            left -= 1
+            bench = self._bench(place.bench.seed, {case.name: case})
+            there = _Place(place.reach, bench, place.run, case, place.origin)
+            if not self._usable(there):
+                continue
+            self._last = there
+            if (again := self._differs(program, there)) is not None:
+                place, found, candidates = there, again, smaller(case)
+        return self._counterexample(place, *found)
+
+    def _counterexample(self, place: _Place, result: str, sentence: str) -> Counterexample:
+        return Counterexample(
+            reach=place.reach,
+            run=place.run,
+            case=place.origin,
+            inputs=described(place.case, free_names(place.bench.steps(place.run))),
+            seed=place.bench.seed,
+            result=result,
+            sentence=sentence,
+            advice=self._advice(place, result),
+        )
+
+    def _advice(self, place: _Place, result: str) -> str:
+        checks = self._checks_of(place.run, result)
+        if (place.run, result) in self._loose:
+            return (
+                f"{' and '.join(checks)} only asks where the curve ends: compare {result}, or what "
+                "makes it, by a check of kind outputs"
+            )
+        listed = " or ".join(checks[:3]) or "a new check"
+        if place.reach is not Reach.SAME:
+            return f"add this case, and let {listed} look at it"
+        if self._compared(place, result):
+            return (
+                f"{listed} sees it on some seeds only: give the case {place.origin} more entries, "
+                "or write them out"
+            )
+        return f"no check that decides compares it there: let {listed} look at {place.origin} too"
+
+    def _checks_of(self, run: str, result: str) -> list[str]:
+        return [
+            c.id
+            for c in self.question.spec.checks
+            if c.run == run and not c.stretch and (not result or result in _looked_at(c))
+        ]
+
+    def _compared(self, place: _Place, result: str) -> bool:
+        """Whether a check that decides looks at a result on a case of the question."""
+        wanted = self._checks_of(place.run, result)
+        return any(
+            place.origin in {case.name for case in place.bench.cases_of(check)}
+            for check in self.question.spec.checks
+            if check.id in wanted
+        )
+
+
+def _fault(
+    result: str,
+    observed: Any,  # noqa: ANN401 any result
+    bench: Bench,
+    run: str,
+    case: CaseRecipe,
+    loose: set[tuple[str, str]],
+) -> str | None:
+    """How a result differs from the reference's, if it does."""
+    if (run, result) in loose:  # a curve follows its own rounding: what it shows is where it goes
+        return _course(result, observed, bench.truth(run, case).values[result])
+    fault = compare(result, observed, expected(bench, run, case, result))
+    if fault is None:
+        return None
+    told = fault.kind == "values" and fault.observed not in fault.sentence
+    return (
+        f"{fault.sentence}: {fault.observed}, expected {fault.expected}" if told else fault.sentence
+    )
+
+
+def _course(
+    result: str,
+    observed: Any,  # noqa: ANN401 any result
+    wanted: Any,  # noqa: ANN401 any result
+) -> str | None:
+    """Whether a curve goes elsewhere, seen from its highest point."""
+    try:
+        mine, theirs = (np.asarray(v, np.float64) for v in (observed, wanted))
+    except (TypeError, ValueError):
+        return f"{result} is no list of numbers"
+    scale = np.abs(theirs[np.isfinite(theirs)]).max(initial=0.0)
+    alike = mine.shape == theirs.shape and np.allclose(
+        mine, theirs, rtol=0, atol=CURVE * scale, equal_nan=True
+    )
+    return None if alike else f"{result} takes another course"
+
+
+def _weight(place: _Place) -> tuple[int, tuple[int, int]]:
+    return list(Reach).index(place.reach), place.bench.weight(place.case)
+
+
+def _manners(found: Outcome, truth: Outcome) -> tuple[str, str] | None:
+    """What a program does to its caller's arrays that the reference does not."""
+    for _, name in set(found.changed) - set(truth.changed):
+        return "", f"the mutant changes its caller's {name}"
+    for result, name in set(found.shared) - set(truth.shared):
+        return result, f"{result} shares its memory with {name}"
+    for result, _ in set(found.stale) - set(truth.stale):
+        return result, f"{result} is changed by a later step"
+    return None
+
+
+def _layouts(question: Question) -> list[str]:
+    """The layouts that the question says it checks."""
+    checks = [c for c in question.spec.checks if isinstance(c, ContractCheck)]
+    return list(dict.fromkeys(name for c in checks for name in c.layouts if name != "broadcast"))
+
+
+def _looked_at(check: Any) -> tuple[str, ...]:  # noqa: ANN401 any check
+    if isinstance(check, GradcheckCheck):
+        return tuple(check.gradients.values())
+    if check.kind in {"outputs", "contract"}:
+        return tuple(check.results)
+    return (check.of,) if check.kind in {"numbers", "curve"} else ()

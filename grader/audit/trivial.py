@@ -1,0 +1,207 @@
+"""Do answers that take no thought get through?
+
+A question that accepts zeros proves nothing about anybody.  The answers are made from the question
+itself: `grader/sandbox/worker/trivial.py` is executed over the reference, in a worker, and calls
+it for the form of each result.  One seed is enough: they hardly depend on it.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from grader.bench.bench import BankFault, Bench
+from grader.bench.sameness import same_value
+from grader.bench.tally import Stopped
+from grader.kinds import run_check
+from grader.model import spec as model
+from grader.model.audit import Remark, Trivial
+from grader.model.verdict import Verdict
+from grader.sandbox.client import WorkerError
+from grader.sandbox.replies import ProgramError
+
+if TYPE_CHECKING:
+    from grader.model.question import Question
+    from grader.model.spec import AnyCheck
+    from grader.session.stage import Stage
+
+ANSWERS = {
+    "zeros": "zeros of the right form",
+    "ones": "ones of the right form",
+    "nan": "NaN in the right form",
+    "none": "None",
+    "first-argument": "its first array argument for every array",
+    "arguments": "its array arguments, in order",
+    "first-call": "every time what the first call gave",
+}
+VALUES = {"outputs", "gradcheck", "numbers", "curve"}  # other kinds look at something else
+_LAYER = Path(__file__).parents[1] / "sandbox" / "worker" / "trivial.py"
+
+
+def try_answers(stage: Stage, seed: int) -> list[Trivial]:
+    """Put every trivial answer through every check.
+
+    Where zeros, ones and NaN all compute what the reference does, nothing of it was replaced: what
+    is checked is what the functions change, not what they return.  Then none of these is counted.
+    """
+    tried = [_tried(stage, seed, name, about) for name, about in ANSWERS.items()]
+    alike = {answer.name for answer, is_reference in tried if is_reference}
+    idle = set(ANSWERS) - {"first-call"} if alike >= {"zeros", "ones", "nan"} else set()
+    return [
+        replace(answer, made=False, accepted=False) if answer.name in idle else answer
+        for answer, _ in tried
+    ]
+
+
+def _tried(stage: Stage, seed: int, name: str, about: str) -> tuple[Trivial, bool]:
+    """An answer, and whether it computes what the reference does."""
+    question = stage.question
+    try:
+        bench = stage.bench(f"trivial {name}", sources(question, stage, name), seed)
+    except BankFault:
+        return Trivial(name, about, (), accepted=False), False  # it does not load: nothing to fear
+    with np.errstate(all="ignore"):
+        verdicts = {c.id: _verdict(bench, c) for c in question.spec.checks}
+        deciding = [
+            verdicts[c.id]
+            for c in question.spec.checks
+            if not c.stretch and verdicts[c.id] is not Verdict.SKIPPED
+        ]
+        accepted = bool(deciding) and all(v is Verdict.PASS for v in deciding)
+        is_reference = accepted and _is_reference(bench)
+    passes = tuple(check for check, verdict in verdicts.items() if verdict is Verdict.PASS)
+    bench.forget(bench.submission)
+    return Trivial(name, about, passes, accepted=accepted), is_reference
+
+
+def sources(question: Question, stage: Stage, name: str) -> list[bytes]:
+    """The layers of a trivial answer: the reference, a literal table, and what reads the table."""
+    loaded = stage.reference.loaded
+    defined = () if loaded is None else loaded.defined
+    functions = dict.fromkeys([*question.functions, *_driven(question, defined)])
+    table = {"answer": name, "functions": {f: handed_on(question, f) for f in functions}}
+    # JSON of texts and whole numbers is also a Python literal.
+    return [
+        question.reference,
+        f"TRIVIAL_ANSWER = {json.dumps(table)}\n".encode(),
+        _LAYER.read_bytes(),
+    ]
+
+
+def _driven(question: Question, defined: Iterable[str]) -> list[str]:
+    """Functions that only the driver calls."""
+    text = (question.driver or b"").decode("utf-8", "replace")
+    called = set(re.findall(r"\bprogram\.(\w+)", text))
+    return [name for name in defined if name in called]
+
+
+def handed_on(question: Question, function: str) -> list[int]:
+    """The places in a function's result that later steps take and no check looks at by value."""
+    looked_at = _looked_at(question)
+    taken: set[int] = set()
+    seen: set[int] = set()
+    for run, steps in question.runs.items():
+        for number, step in enumerate(steps):
+            if step.function != function or step.owner != "submission":
+                continue
+            later = {name for other in steps[number + 1 :] for name in other.reads}
+            for place, target in enumerate(step.targets):
+                taken |= {place} if target in later else set()
+                seen |= {place} if (run, target) in looked_at else set()
+    return sorted(taken - seen)
+
+
+def _looked_at(question: Question) -> set[tuple[str, str]]:
+    """Every result, with its run, whose values some check compares."""
+    found: set[tuple[str, str]] = set()
+    for check in question.spec.checks:
+        match check:
+            case model.StateCheck() | model.GraphCheck() | model.MemoryCheck():
+                names = []  # bytes and nodes, whatever the values
+            case model.GradcheckCheck():
+                names = [check.loss, *check.gradients.values()]
+            case _:
+                names = list(check.results)  # of whatever kind: an extension has its own
+        found |= {(check.run, name) for name in names}
+    return found
+
+
+def _verdict(bench: Bench, check: AnyCheck) -> Verdict:
+    if check.kind == "performance":
+        return Verdict.SKIPPED
+    try:
+        return run_check(bench, check).verdict
+    except Stopped as stop:
+        return stop.result.verdict
+    except BankFault:
+        return Verdict.SKIPPED  # the reference has been through this check; it does not count
+
+
+def _is_reference(bench: Bench) -> bool:
+    """Whether the answer computes what the reference does, on every case of every check."""
+    try:
+        return all(
+            same_value(value, bench.truth(run, case).values[name], case.dtype)
+            for check in bench.question.spec.checks
+            for run in [check.run]
+            for case in bench.cases_of(check)
+            for name, value in bench.observed(run, case).values.items()
+        )
+    except (ProgramError, WorkerError, BankFault):
+        return False
+
+
+def problems(trivial: Iterable[Trivial]) -> list[str]:
+    """The answers that the whole question accepts."""
+    return [
+        f"the trivial answer {t.name} passes every check: a submission that returns {t.about} "
+        "would pass; add a case or a check that it cannot pass"
+        for t in trivial
+        if t.accepted
+    ]
+
+
+def remarks(question: Question, trivial: Iterable[Trivial]) -> list[Remark]:
+    """Checks that let a trivial answer through with no needed check to stop it."""
+    checks = {c.id: c for c in question.spec.checks}
+    found: dict[str, list[str]] = {}
+    for answer in trivial:
+        passed = set(answer.passes)
+        for name in answer.passes:
+            if checks[name].kind not in VALUES or checks[name].stretch:
+                continue
+            # The first call is the right one: a check of a single case cannot tell.
+            if answer.accepted or not answer.made or answer.name == "first-call":
+                continue
+            if all(need in passed for need in _needed(checks, name)):
+                found.setdefault(name, []).append(answer.name)
+    return [
+        Remark(
+            "trivial",
+            f"{check} lets {_and(names)} through, and no check that it needs stops "
+            f"{'it' if len(names) == 1 else 'them'}: let it need one that does, or give it a case",
+        )
+        for check, names in found.items()
+    ]
+
+
+def _needed(checks: Mapping[str, AnyCheck], name: str) -> set[str]:
+    """Every check that must pass before one is tried."""
+    needed: set[str] = set()
+    waiting = list(checks[name].needed)
+    while waiting:
+        need = waiting.pop()
+        if need not in needed:
+            needed.add(need)
+            waiting += checks[need].needed
+    return needed
+
+
+def _and(names: list[str]) -> str:
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"

@@ -1,0 +1,54 @@
+"""Whether a run that was measured is the run that is judged.
+
+A program can tell from its own stack that it is being measured, and keep less than it needs while
+it is.  So a measured run goes on to its end, and has to come to the right results, or to those to
+which the program comes when nobody measures it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from grader.bench.bench import Bench, trusting
+from grader.bench.sameness import same_value
+from grader.bench.tally import Finding
+from grader.cases.recipe import CaseRecipe
+from grader.model.verdict import Verdict
+from grader.sandbox.replies import ProgramError
+
+Results = Mapping[str, Any] | None  # None where the run failed
+
+
+def otherwise(
+    bench: Bench, run: str, case: CaseRecipe, results: Results, reference: Callable[[], Results]
+) -> Finding | None:
+    """What a run computes otherwise because it is measured, if anything.
+
+    Args:
+        bench: the programs.
+        run: that was measured.
+        case: the inputs.
+        results: of the measured run.
+        reference: gives those of the reference, measured likewise: where it does not repeat itself
+            either, the question leaves something to chance, and nothing follows.
+    """
+    try:
+        usual = bench.observed(run, case).values
+    except ProgramError:
+        return None  # the same inputs make it fail, which other checks tell
+    right = bench.truth(run, case).values
+    for name in bench.wanted[run]:
+        found = None if results is None else results.get(name)
+        if any(same_value(found, v.get(name), case.dtype) for v in (usual, right)):
+            continue
+        with trusting(f"the reference fails on case {case.name}"):
+            again = reference() or {}
+        if same_value(again.get(name), right[name], case.dtype):
+            what = "your code fails" if results is None else f"{name} is another"
+            return Finding(
+                f"flagged for review: {what} when what it keeps or costs is measured, and only "
+                f"then (case {case.name})",
+                Verdict.POLICY,
+            )
+    return None

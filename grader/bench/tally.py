@@ -1,0 +1,170 @@
+"""Try a check case by case and gather what was found into one result.
+
+The cases come smallest first, so the first finding is the one worth showing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from grader.bench.bench import Bench
+from grader.bench.exhibit import case_line
+from grader.cases.recipe import CaseRecipe
+from grader.model.numerals import shape_text
+from grader.model.question import Step
+from grader.model.report import CheckResult, Exhibit, Mismatch, Raised
+from grader.model.spec import Check
+from grader.model.verdict import Verdict
+from grader.sandbox.client import Overran, WorkerError
+from grader.sandbox.replies import Flagged, ProgramError
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """What is wrong on one case."""
+
+    sentence: str
+    verdict: Verdict = Verdict.FAIL
+    mismatch: Mismatch | None = None
+    exhibit: Exhibit | None = None
+    raised: Raised | None = None
+    subject: str = ""  # what differs ("grad_x"), so that a summary over cases can be made
+
+
+Judge = Callable[[CaseRecipe], Finding | None]
+
+
+class Stopped(Exception):
+    """The submission's process is gone; the result says how, and nothing more can be asked."""
+
+    def __init__(self, result: CheckResult) -> None:
+        """Keep the result of the check during which it happened."""
+        super().__init__(result.message)
+        self.result = result
+
+
+def tally(
+    bench: Bench,
+    check: Check,
+    judge: Judge,
+    *,
+    figures: Mapping[str, float] | None = None,
+    good: str = "",
+) -> CheckResult:
+    """Try every case and make the result.
+
+    Args:
+        bench: the programs and cases.
+        check: what is tried.
+        judge: finds what is wrong on one case; what it raises is the submission's doing.
+        figures: measured numbers; read after the last case.
+        good: the sentence of a pass; the cases when empty.
+
+    Raises:
+        Stopped: the submission's process died or overran a limit.
+    """
+    cases = bench.cases_of(check)
+    findings: list[tuple[CaseRecipe, Finding]] = []
+    for case in cases:
+        try:
+            found = judge(case)
+        except ProgramError as error:
+            found = raised(bench, case, error)
+        except WorkerError as failure:
+            verdict = Verdict.LIMIT if isinstance(failure, Overran) else Verdict.ERROR
+            found = Finding(f"your code {failure} (case {case.name})", verdict)
+            raise Stopped(_result(bench, check, cases, [(case, found)], figures)) from None
+        if found is not None:
+            findings.append((case, found))
+    if findings:
+        return _result(bench, check, cases, findings, figures)
+    count = f"{len(cases)} case{'' if len(cases) == 1 else 's'}"
+    return CheckResult(
+        id=check.id,
+        kind=check.kind,
+        verdict=Verdict.PASS,
+        message=good or count,
+        cases=tuple(c.name for c in cases),
+        stretch=check.stretch,
+        figures=dict(figures or {}),
+    )
+
+
+def _result(
+    bench: Bench,
+    check: Check,
+    cases: list[CaseRecipe],
+    findings: list[tuple[CaseRecipe, Finding]],
+    figures: Mapping[str, float] | None,
+) -> CheckResult:
+    case, first = findings[0]
+    alike = [f for _, f in findings if f.subject == first.subject and f.verdict == first.verdict]
+    message = first.sentence
+    if len(alike) > 1 and first.subject:
+        message = (
+            f"{first.subject} differs in {len(alike)} of {len(cases)} cases; "
+            f"the smallest is {case.name}"
+        )
+    elif first.subject:
+        message = f"{first.sentence} in case {case.name}"
+    return CheckResult(
+        id=check.id,
+        kind=check.kind,
+        verdict=first.verdict,
+        message=message,
+        cases=tuple(c.name for c in cases),
+        failing=tuple(c.name for c, _ in findings),
+        stretch=check.stretch,
+        case_line=_line(bench, case, check.run),
+        mismatch=first.mismatch,
+        exhibit=first.exhibit,
+        raised=first.raised,
+        figures=dict(figures or {}),
+    )
+
+
+def _line(bench: Bench, case: CaseRecipe, run: str) -> str:
+    line = case_line(bench, case, run)
+    return f"{case.about}: {line}" if case.about else line
+
+
+def raised(bench: Bench, case: CaseRecipe, error: ProgramError) -> Finding:
+    """A finding about an exception of the submission, or about a result of the wrong form."""
+    step = error.step
+    if isinstance(error, Flagged):
+        sentence = f"flagged for review: your code {error.message} (case {case.name})"
+        return Finding(sentence, Verdict.POLICY)
+    if error.raised is None:
+        return Finding(f"{error.message} (case {case.name})")
+    verdict = Verdict.LIMIT if error.out_of_memory else Verdict.ERROR
+    record = Raised(
+        type=error.raised.type,
+        message=error.raised.message,
+        frames=error.raised.frames,
+        step="" if step is None else step.text,
+        called_with="" if step is None else _called_with(bench, case, step),
+        column=error.raised.column,
+    )
+    who = (
+        f"your {step.function}" if step is not None and step.owner == "submission" else "your code"
+    )
+    sentence = f"{who} raised {record.type} in case {case.name}"
+    return Finding(sentence, verdict, raised=record)
+
+
+def _called_with(bench: Bench, case: CaseRecipe, step: Step) -> str:
+    drawn = bench.drawn(case)
+    parts = []
+    for argument in step.arguments:
+        if argument.name is None:
+            continue
+        value = drawn.get(argument.name)
+        shape = getattr(value, "shape", None)
+        if shape is not None:
+            parts.append(f"{argument.name} {shape_text(shape)}")
+        elif argument.name in drawn:
+            parts.append(f"{argument.name} {value}")
+        else:
+            parts.append(argument.name)
+    return ", ".join(parts)

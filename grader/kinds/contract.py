@@ -1,0 +1,159 @@
+"""Check `contract`: the manners that a caller relies on.
+
+- Inputs are as they were after every step, not only at the end.
+- A result shares no memory with an input, keeps its value through later steps and calls, and is not
+  the same object that another call returns.
+- Two callers in turn do not disturb each other: what one step leaves for the next is in no global.
+- Any strides, and inputs that may not be written to, give the same values.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from grader.bench.bench import NATIVE, Bench
+from grader.bench.compare import compare
+from grader.bench.exhibit import mismatch
+from grader.bench.tally import Finding, tally
+from grader.cases.recipe import CaseRecipe
+from grader.kinds.outputs import expected
+from grader.model.question import Step
+from grader.model.report import CheckResult
+from grader.model.spec import ContractCheck
+from grader.sandbox.replies import Outcome, ProgramError
+
+
+def check_contract(bench: Bench, check: ContractCheck) -> CheckResult:
+    """Try every clause on every case; the first breach of a case is reported."""
+
+    def judge(case: CaseRecipe) -> Finding | None:
+        return breach(bench, check, case)
+
+    return tally(
+        bench, check, judge, good=f"inputs, ownership, repeated calls, {len(check.layouts)} layouts"
+    )
+
+
+def breach(bench: Bench, check: ContractCheck, case: CaseRecipe) -> Finding | None:
+    """The first breach of the contract on one case."""
+    return next(_breaches(bench, check, case), None)
+
+
+def _breaches(bench: Bench, check: ContractCheck, case: CaseRecipe) -> Iterator[Finding]:
+    once = bench.observed(check.run, case)
+    yield from _manners(bench, check, case, once)
+    yield from _in_turn(bench, check, case)
+    yield from _layouts(bench, check, case)
+
+
+def _manners(
+    bench: Bench, check: ContractCheck, case: CaseRecipe, outcome: Outcome
+) -> Iterator[Finding]:
+    steps = bench.steps(check.run)
+    for index, name in outcome.changed:
+        step = steps[index] if 0 <= index < len(steps) else steps[-1]
+        yield Finding(f"{_who(step)} changes its caller's {name} (case {case.name})")
+    for result, name in outcome.shared:
+        if result in check.results:
+            yield Finding(
+                f"{result} shares its memory with {name}: "
+                f"writing to one changes the other (case {case.name})"
+            )
+    for result, index in outcome.stale:
+        if result in check.results:
+            step = steps[index] if 0 <= index < len(steps) else steps[-1]
+            yield Finding(f"{result} is changed afterwards by {_who(step)} (case {case.name})")
+
+
+def _who(step: Step) -> str:
+    return "your backward" if step.owner == "torch" else step.function
+
+
+def _in_turn(bench: Bench, check: ContractCheck, case: CaseRecipe) -> Iterator[Finding]:
+    """The case itself, another of the same shape, and the first again, in lockstep."""
+    turns = (0, 1, 0)
+    given = [bench.inputs(case, check.run, turn=turn) for turn in turns]
+    outcomes, common = bench.submission.interleave(
+        bench.steps(check.run), given, bench.wanted[check.run]
+    )
+    for name in common:
+        if name in check.results:
+            yield Finding(
+                f"{name} of one call is overwritten by the next: "
+                f"two calls return the same memory (case {case.name})"
+            )
+    for turn, outcome in zip(turns, outcomes, strict=True):
+        yield from _manners(bench, check, case, outcome)
+        for name in check.results:
+            want = expected(bench, check.run, case, name, turn=turn)
+            fault = compare(name, outcome.values.get(name), want)
+            if fault is None or _wrong_anyway(bench, check.run, case, name, 0):
+                continue
+            if turn and _wrong_afresh(bench, check, case, name, turn):
+                yield Finding(
+                    f"{fault.sentence} on another draw of case {case.name}",
+                    mismatch=mismatch(fault, case),
+                )
+                continue
+            yield Finding(
+                f"{name} is right in a first call and wrong when calls take turns: "
+                f"something is kept outside of what the steps hand on (case {case.name})",
+                mismatch=mismatch(fault, case),
+            )
+
+
+def _wrong_afresh(
+    bench: Bench, check: ContractCheck, case: CaseRecipe, name: str, turn: int
+) -> bool:
+    """Whether a result is wrong even when nothing was called before: then no memory is to blame."""
+    inputs = bench.inputs(case, check.run, turn=turn)
+    outcome = bench.afresh().run(bench.steps(check.run), inputs, bench.wanted[check.run])
+    want = expected(bench, check.run, case, name, turn=turn)
+    return compare(name, outcome.values.get(name), want) is not None
+
+
+def _wrong_anyway(bench: Bench, run: str, case: CaseRecipe, name: str, turn: int) -> bool:
+    value = bench.outcome(bench.submission, run, case, turn=turn, mode=NATIVE).values.get(name)
+    return compare(name, value, expected(bench, run, case, name, turn=turn)) is not None
+
+
+def _layouts(bench: Bench, check: ContractCheck, case: CaseRecipe) -> Iterator[Finding]:
+    steps = bench.steps(check.run)
+    for layout in check.layouts:
+        if layout == "broadcast":  # changes values, so it is a case of its own
+            continue
+        inputs = bench.inputs(case, check.run, layout=layout)
+        try:
+            outcome = bench.submission.run(steps, inputs, bench.wanted[check.run])
+        except ProgramError as error:
+            if error.raised is None:
+                yield Finding(
+                    f"{error.message} when the arrays are {_words(layout)} (case {case.name})"
+                )
+                return
+            step = _who(error.step) if error.step is not None else "your code"
+            yield Finding(
+                f"{step} raises {error.raised.type} when the arrays are {_words(layout)} "
+                f"(case {case.name})",
+                raised=error.raised,
+            )
+            continue
+        yield from _manners(bench, check, case, outcome)
+        for name in check.results:
+            observed: Any = outcome.values.get(name)
+            fault = compare(name, observed, expected(bench, check.run, case, name))
+            if fault is not None and not _wrong_anyway(bench, check.run, case, name, 0):
+                yield Finding(
+                    f"{name} is wrong when the arrays are {_words(layout)} (case {case.name})",
+                    mismatch=mismatch(fault, case),
+                )
+
+
+def _words(layout: str) -> str:
+    return {
+        "fortran": "in Fortran order",
+        "reversed": "reversed views",
+        "strided": "strided views",
+        "readonly": "read-only",
+    }.get(layout, layout)

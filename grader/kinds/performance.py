@@ -1,0 +1,197 @@
+"""Check `performance`: CPU time of a run as a multiple of the reference's, decided statistically.
+
+Both programs run the same fresh inputs in alternating order; each pair says whether the submission
+took more than the allowed multiple; the check stops when one side leads by five (a sequential
+probability ratio test with p = 0.2 against 0.8 and both errors at 1e-3: Wald, "Sequential
+Analysis", 1947).  When the pairs run out first it is *inconclusive*, which fails nobody.
+
+Time is CPU time of the worker's process read from outside, less what the exchange itself costs,
+which is measured on the trusted worker.  Machine load moves it by a few per cent.  All threads
+count, so that extra threads save nothing, and sleeping costs nothing and gains nothing.  What the
+process uses between its reply and its next request is counted to the call before, and is evidence:
+an honest process waits.
+
+The inputs of the pairs depend on a secret besides the seed, so that nobody who learns the seed can
+compute the answers ahead.
+"""
+
+from __future__ import annotations
+
+import statistics
+from dataclasses import dataclass, field, replace
+
+from grader.bench.bench import Bench, trusting
+from grader.bench.compare import compare
+from grader.bench.sameness import same_value
+from grader.bench.tally import Finding, tally
+from grader.cases.recipe import CaseRecipe
+from grader.kinds.outputs import expected
+from grader.model.numerals import times
+from grader.model.report import Bar, Bars, CheckResult
+from grader.model.spec import PerformanceCheck
+from grader.model.verdict import Verdict
+from grader.sandbox.remote import RemoteProgram
+
+LEAD = 5
+MOST_PAIRS = 60
+ENOUGH_NANOSECONDS = (
+    3_000_000_000  # of the submission's CPU time: slow code need not prove it sixty times
+)
+
+WAITING = 100_000  # nanoseconds that an honest process may use after its reply; it takes 40,000
+
+
+@dataclass(slots=True)
+class Race:
+    """Pairs of times so far."""
+
+    allowed: float
+    mine: list[int] = field(default_factory=list)
+    theirs: list[int] = field(default_factory=list)
+    idle: list[int] = field(default_factory=list)  # used after the reply of each pair
+
+    def add(self, mine: int, theirs: int) -> None:
+        """Record one pair, in nanoseconds."""
+        self.mine.append(mine)
+        self.theirs.append(theirs)
+        self.idle.append(0)
+
+    def defer(self, nanoseconds: int) -> None:
+        """Count what was used since the last reply to the call before it."""
+        if self.idle:
+            self.idle[-1] += nanoseconds
+
+    @property
+    def late(self) -> list[int]:
+        """By pair, the nanoseconds used after the reply that waiting does not explain."""
+        return [max(0, idle - WAITING) for idle in self.idle]
+
+    @property
+    def ratios(self) -> list[float]:
+        """By pair, the submission's time as a multiple of the reference's."""
+        spent = zip(self.mine, self.late, self.theirs, strict=True)
+        return [(mine + late) / max(1, theirs) for mine, late, theirs in spent]
+
+    @property
+    def spent(self) -> int:
+        """Nanoseconds of the submission's CPU time."""
+        return sum(self.mine) + sum(self.late)
+
+    @property
+    def went_on(self) -> int:
+        """Nanoseconds a pair that were used after the reply, where that is a habit; else 0."""
+        late = self.late
+        often = 2 * sum(n > WAITING for n in late) > len(late)
+        return sum(late) // len(late) if often else 0
+
+    @property
+    def lead(self) -> int:
+        """Pairs that were too slow, less those that were not."""
+        slow = sum(r > self.allowed for r in self.ratios)
+        return slow - (len(self.ratios) - slow)
+
+    @property
+    def decided(self) -> bool:
+        """Whether one side leads by enough."""
+        return abs(self.lead) >= LEAD
+
+    @property
+    def ratio(self) -> float:
+        """The median ratio."""
+        return statistics.median(self.ratios)
+
+
+def check_performance(bench: Bench, check: PerformanceCheck) -> CheckResult:
+    """Race the submission against the reference on every case."""
+    figures: dict[str, float] = {}
+    lines: list[str] = []
+    open_cases: list[str] = []
+    wrong_cases: list[str] = []
+
+    def judge(case: CaseRecipe) -> Finding | None:
+        race = Race(check.at_most)
+        idle = _exchange_cost(bench, check.run, case)
+        for pair in range(MOST_PAIRS):
+            wrong = _pair(bench, check, case, race, pair, idle)
+            if wrong is not None:
+                wrong_cases.append(case.name)
+                return wrong
+            if race.decided or (race.spent > ENOUGH_NANOSECONDS and len(race.ratios) >= LEAD):
+                break
+        figures.update(ratio=race.ratio)
+        if race.went_on:
+            figures.update(idle_milliseconds=race.went_on / 1e6)
+            return Finding(
+                "flagged for review: the process goes on computing after it has answered, "
+                f"{race.went_on / 1e6:.2g} ms of CPU time a call, which is counted "
+                f"(case {case.name})",
+                Verdict.POLICY,
+            )
+        lines[:] = [f"{times(race.ratio)} the reference's CPU time, {times(check.at_most)} allowed"]
+        if race.lead >= LEAD:
+            bars = (
+                Bar("yours", race.ratio, times(race.ratio)),
+                Bar("allowed", check.at_most, times(check.at_most)),
+            )
+            return Finding(f"{lines[0]} in case {case.name}", exhibit=Bars(bars))
+        if race.lead > -LEAD:
+            open_cases.append(case.name)
+        return None
+
+    result = tally(bench, check, judge, figures=figures)
+    if wrong_cases:
+        # A wrong answer is wrong however fast: this decides even where speed is a stretch.
+        return replace(result, stretch=False)
+    if result.verdict is not Verdict.PASS or not lines:
+        return result
+    if open_cases:
+        return replace(
+            result,
+            verdict=Verdict.INCONCLUSIVE,
+            message=f"{lines[0]}; too close to call in {', '.join(open_cases)}",
+        )
+    return replace(result, message=lines[0])
+
+
+def _pair(
+    bench: Bench, check: PerformanceCheck, case: CaseRecipe, race: Race, pair: int, idle: int
+) -> Finding | None:
+    """Time both on fresh inputs, the order alternating; the submission's results must be right."""
+    steps, turn = bench.steps(check.run), bench.secret + pair
+    want = bench.wanted[check.run]
+    inputs = bench.inputs(case, check.run, turn=turn)
+
+    def one(program: RemoteProgram) -> tuple[dict[str, object], int]:
+        outcome, nanoseconds = program.timed(steps, inputs, want)
+        return dict(outcome.values), max(1, nanoseconds - idle)
+
+    def reference() -> tuple[dict[str, object], int]:
+        with trusting(f"the reference fails on case {case.name}"):
+            return one(bench.reference)
+
+    if pair % 2:
+        right, theirs = reference()
+    race.defer(bench.submission.idled())
+    values, mine = one(bench.submission)
+    if not pair % 2:
+        right, theirs = reference()
+    race.add(mine, theirs)
+    race.defer(bench.submission.idled())
+    for name in want:
+        fault = None
+        if pair == 0:
+            fault = compare(
+                name, values.get(name), expected(bench, check.run, case, name, turn=turn)
+            )
+        if fault is not None or not same_value(values.get(name), right[name], case.dtype):
+            return Finding(
+                f"{name} is wrong on fresh inputs of case {case.name}",
+            )
+    return None
+
+
+def _exchange_cost(bench: Bench, run: str, case: CaseRecipe) -> int:
+    """CPU nanoseconds of sending a case there and back, measured on the trusted worker."""
+    inputs = bench.inputs(case, run, turn=1)
+    with trusting("the reference's worker fails"):
+        return min(bench.reference.timed((), inputs, ())[1] for _ in range(3))

@@ -1,0 +1,167 @@
+"""The ground a worker stands on: the files it may read, and nothing beside them.
+
+Python's own library, the system's shared libraries, numpy, in a torch question torch with what it
+imports, and the worker's own folder.  Not: other packages, the bank, this program, anybody's home.
+"""
+
+from __future__ import annotations
+
+import functools
+import os
+import sys
+import sysconfig
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+from grader.sandbox.worker.walls.landlock import LIST, READ, USE, Grant
+from grader.sandbox.worker.walls.mounts import Sight
+
+WORKER = Path(__file__).parent / "worker"
+
+_NUMPY = ("numpy", "numpy.libs")
+# What torch 2 imports, at once or when needed, and the libraries of its CUDA builds.
+_TORCH = (
+    "torch", "torch.libs", "torchgen", "functorch", "typing_extensions.py", "sympy", "mpmath",
+    "networkx", "jinja2", "markupsafe", "filelock", "fsspec", "nvidia", "triton",
+)  # fmt: skip
+_SYSTEM = (
+    "/etc/ld.so.cache", "/etc/localtime", "/usr/share/zoneinfo", "/dev/urandom", "/dev/random",
+    "/proc/cpuinfo", "/proc/meminfo", "/proc/stat", "/proc/sys/vm/overcommit_memory",
+    "/sys/devices/system/cpu", "/sys/devices/system/node",
+)  # fmt: skip
+# Of /proc/self not all: its `net` tells of every connection of the machine.
+_SELF = tuple(f"/proc/self/{name}" for name in ("maps", "status", "stat", "statm", "limits"))
+_SELF_LISTED = ("/proc/self/task", "/proc/self/fd")
+_DEVICES = ("/dev/null", "/dev/zero")
+_CUDA = ("/dev/nvidiactl", "/dev/nvidia-uvm", "/dev/nvidia-uvm-tools", "/proc/driver/nvidia")
+_LIBRARIES = ("/lib", "/lib64", "/usr/lib", "/usr/lib64", "/usr/local/lib")
+# What a fresh Python has in site-packages; a folder with nothing else needs no hiding.
+_HARMLESS = (
+    "pip",
+    "setuptools",
+    "wheel",
+    "pkg_resources",
+    "_distutils_hack",
+    "distutils-",
+    "README",
+    "__pycache__",
+)
+
+
+@functools.cache
+def grants(*, torch: bool) -> tuple[Grant, ...]:
+    """Rights and paths for `landlock`, without the scratch folder."""
+    sites = [Path(p) for p in site_folders()]
+    wanted = _NUMPY + (_TORCH if torch else ())
+    read = [str(WORKER), *_SYSTEM, *_SELF, *(str(site / name) for site in sites for name in wanted)]
+    read += [p for root in _roots() for p in _around(root, _hidden())]
+    devices = [*_DEVICES, *(_cuda() if torch else ())]
+    return (
+        *((READ, path) for path in dict.fromkeys(read)),
+        *((LIST, str(site)) for site in sites),  # the import system looks a module up in it
+        *((LIST, path) for path in _SELF_LISTED),
+        *((USE, path) for path in devices),
+    )
+
+
+def sights(*, torch: bool) -> tuple[Sight, ...]:
+    """What a worker sees that has a tree of its own, for `view`: what is granted, in fewer pieces.
+
+    Python's library and the system's are there as wholes, and their folders of packages empty, but
+    for the packages that are granted.
+    """
+    sites = [Path(p) for p in site_folders()]
+    wanted = _NUMPY + (_TORCH if torch else ())
+    roots = [root for root in _roots() if root.is_dir()]
+    inside = [p for p in _hidden() if any(root.resolve() in (p, *p.parents) for root in roots)]
+    packages = [str(site / name) for site in sites for name in wanted]
+    return (
+        *((True, str(root)) for root in roots),
+        *((False, str(folder)) for folder in sorted(inside)),
+        (False, "/dev/shm"),  # where semaphores are tried: forbidden says more than not found
+        *((True, p) for p in (*packages, str(WORKER), "/proc/self", *_SYSTEM, *_DEVICES)),
+    )
+
+
+def readable() -> list[str]:
+    """Files without which a worker cannot run."""
+    found = [os.__file__, str(WORKER / "serve.py")]
+    return [*found, *(str(Path(p, "numpy", "__init__.py")) for p in site_folders()[:1])]
+
+
+def kept(*, torch: bool) -> list[str]:
+    """Files that a worker must not be able to read: with them it tries its walls."""
+    torch_files = [str(Path(p, "torch", "__init__.py")) for p in site_folders()]
+    return [__file__, "/etc/passwd", *([] if torch else torch_files)]
+
+
+@functools.cache
+def site_folders() -> tuple[str, ...]:
+    """Folders from which a worker imports numpy and torch: those of the running interpreter."""
+    names = dict.fromkeys((sysconfig.get_path("purelib"), sysconfig.get_path("platlib")))
+    found = [name for name in names if Path(name).is_dir()]
+    # A development install or `python -m venv --system-site-packages` may keep numpy elsewhere.
+    extra = [p for p in sys.path if p.endswith("-packages") and p not in found and Path(p).is_dir()]
+    return (*found, *extra)
+
+
+def _roots() -> Iterator[Path]:
+    """Where Python's library and the system's shared libraries are."""
+    yield Path(os.__file__).parent
+    base = Path(sys.base_prefix)
+    yield from (base / name for name in ("lib", "lib64") if base not in {Path("/usr"), Path("/")})
+    # Debian keeps libraries in a folder named for the machine, which spares everything beside it.
+    triplet = getattr(sys.implementation, "_multiarch", "")
+    narrow = [
+        Path(root, triplet) for root in _LIBRARIES if triplet and Path(root, triplet).is_dir()
+    ]
+    yield from narrow or (Path(root) for root in _LIBRARIES)
+    yield from (Path(p) for p in ("/lib64", "/usr/lib64") if narrow)
+
+
+@functools.cache
+def _hidden() -> frozenset[Path]:
+    """Folders of packages that lie within what is granted."""
+    found = {Path(p).resolve() for p in site_folders()}
+    for root in _roots():
+        for pattern in ("site-packages", "dist-packages"):
+            for depth in ("", "python3*/", "python3*/*/"):
+                found |= {p.resolve() for p in root.glob(depth + pattern) if _worth_hiding(p)}
+    return frozenset(found)
+
+
+def _worth_hiding(site: Path) -> bool:
+    try:
+        return any(not inside.name.startswith(_HARMLESS) for inside in site.iterdir())
+    except OSError:
+        return False
+
+
+def _around(root: Path, hidden: Iterable[Path]) -> list[str]:
+    """Paths that together hold everything under a root, save the hidden folders."""
+    if not root.is_dir():
+        return []
+    root = root.resolve()
+    inside = [folder for folder in hidden if root in folder.parents or root == folder]
+    if not inside:
+        return [str(root)]
+    if root in inside:
+        return []
+    found: list[str] = []
+    for child in root.iterdir():
+        if any(child == folder or child in folder.parents for folder in inside):
+            found += _around(child, inside)
+        else:
+            found.append(str(child))
+    return found
+
+
+def has_cuda() -> bool:
+    """Whether there is a CUDA device that torch might use."""
+    return bool(_cuda())
+
+
+@functools.cache
+def _cuda() -> tuple[str, ...]:
+    cards = [str(p) for p in Path("/dev").glob("nvidia[0-9]*")]
+    return (*_CUDA, *cards) if cards else ()

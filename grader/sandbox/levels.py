@@ -1,0 +1,77 @@
+"""How well a worker is walled off: a word for it, from what it was refused when it tried."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from grader.sandbox.worker.walls.canary import DONE, REFUSED
+
+STRONG, LIMITED, PROCESS = "strong", "limited", "process"
+
+ACTS = {
+    "read": "read a file of yours",
+    "write": "write to a file of yours",
+    "create": "create a file outside its scratch folder",
+    "change": "change the permissions of a file of yours",
+    "touch": "change the times of a file of yours",
+    "list": "list a folder of yours",
+    "kept": "read this program or the system, or torch in a numpy question",
+    "memory": "read the memory of the judge",
+    "signal": "send the judge a signal",
+    "limit": "look at or change the judge's limits",
+    "network": "open a network connection",
+    "socket": "open a socket to programs on this machine",
+    "process": "start a process, which might stay",
+    "program": "run a program",
+    "unseen": "take memory that no limit counts",
+    "shared": "leave something in shared memory",
+    "ring": "make system calls through io_uring",
+    "namespace": "make namespaces of its own",
+    "outlive": "outlive the judge",
+    "root": "act as root",
+    "unbounded": "use time and memory without limit",
+}
+
+# No level rests on these, because many systems cannot refuse them; they are tried and shown.
+BEYOND = {"probe": "see whether a file of yours exists, and how large it is"}
+
+
+@dataclass(frozen=True, slots=True)
+class Isolation:
+    """What one worker was refused, tried in it before it ran anything of a submission's."""
+
+    acts: Mapping[str, str]  # "refused", "done", or "absent": the system has no such thing
+    missing: Sequence[str] = ()  # why walls are missing
+    beyond: Mapping[str, str] = field(default_factory=dict)  # likewise, and no level rests on these
+
+    @property
+    def level(self) -> str:
+        """`strong`: nothing could be done; `limited`: there are limits at least; `process`."""
+        done = {name for name in ACTS if self.acts.get(name, DONE) == DONE}
+        if not done and not self.missing:
+            return STRONG
+        return PROCESS if "unbounded" in done else LIMITED
+
+    @property
+    def open(self) -> list[str]:
+        """What could be done, in words."""
+        return [words for name, words in ACTS.items() if self.acts.get(name, DONE) == DONE]
+
+
+def weakest(levels: Sequence[str]) -> str:
+    """The level of a run whose workers had these."""
+    return max(levels, key=[STRONG, LIMITED, PROCESS].index, default=PROCESS)
+
+
+def read(reply: Mapping[str, object]) -> Isolation:
+    """Isolation from a worker's own words, said before it ran anything foreign."""
+    acts, missing = reply.get("acts"), reply.get("missing")
+    known = acts if isinstance(acts, dict) else {}
+    reasons = missing if isinstance(missing, list) else ["it did not say"]
+    said = {str(n): str(v) for n, v in known.items() if v in {REFUSED, DONE, "absent"}}
+    return Isolation(
+        {name: what for name, what in said.items() if name not in BEYOND},
+        tuple(str(reason) for reason in reasons),
+        {name: what for name, what in said.items() if name in BEYOND},
+    )

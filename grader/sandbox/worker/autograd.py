@@ -1,0 +1,329 @@
+"""Counts of an autograd graph: bytes saved, alive, at the peak; matmul FLOPs; a tensor's origin.
+
+All are exact at the granularity of one dispatched operation, repeat to the byte, and read the same
+on every machine.  Scratch memory inside one kernel is not seen.
+"""
+
+from __future__ import annotations
+
+import gc
+import tracemalloc
+import weakref
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+import torch
+from torch.utils._python_dispatch import TorchDispatchMode
+from torch.utils._pytree import tree_leaves
+
+from . import steps as stepping
+from .faults import StepFault
+from .namespace import LoadedModule
+from .wire import type_name
+
+Tensor = torch.Tensor
+
+
+def vjp(y: Tensor, cotangent: Tensor | None, *inputs: Tensor) -> Any:  # noqa: ANN401 a tuple or one result
+    """Gradients of <y, cotangent> with respect to the inputs; None where there is none.
+
+    The graph is kept, so that a second call is a second backward.
+    """
+    wanted = [t for t in inputs if t.requires_grad]
+    if not wanted:
+        return tuple(None for _ in inputs)
+    found = iter(torch.autograd.grad(y, wanted, cotangent, retain_graph=True, allow_unused=True))
+    grads = tuple(next(found) if t.requires_grad else None for t in inputs)
+    return grads if len(grads) != 1 else grads[0]
+
+
+def refuse_undifferentiable(
+    name: str, y: object, cotangent: Tensor | None = None, *inputs: Tensor
+) -> None:
+    """Say in the question's words what torch would say in its own.
+
+    Raises:
+        StepFault: `y` is no ordinary tensor, has another shape than its cotangent, or has no graph.
+    """
+    if not isinstance(y, Tensor):
+        found = "None" if y is None else f"a {type_name(y)}"
+        raise StepFault(f"{name} is {found}, expected a tensor")
+    if y.layout != torch.strided or y.device.type == "meta":
+        raise StepFault(f"{name} is a tensor without ordinary memory ({y.layout}, {y.device.type})")
+    if cotangent is not None and y.shape != cotangent.shape:
+        mine, theirs = tuple(y.shape), tuple(cotangent.shape)
+        raise StepFault(f"{name} has shape {mine}, expected {theirs}")
+    if any(t.requires_grad for t in inputs) and not y.requires_grad:
+        raise StepFault(f"{name} has no graph: nothing can flow back through it")
+
+
+BUILT_IN: dict[str, Callable[..., Any]] = {"vjp": vjp}
+
+
+def _tensors(value: object) -> list[Tensor]:
+    return [leaf for leaf in tree_leaves(value) if isinstance(leaf, Tensor)]
+
+
+def _key(tensor: Tensor) -> int:
+    return int(tensor.untyped_storage()._cdata)
+
+
+class Meter(TorchDispatchMode):  # type: ignore[no-untyped-call]  # torch's base is untyped
+    """Counts the bytes of every storage made while it is on, until it is freed, and matmul FLOPs.
+
+    It holds a weak reference to each storage, so whatever keeps one alive (the graph, an attribute
+    of ctx, a global, a closure) is counted, and nothing is kept alive by counting.
+    Technique: `torch/distributed/_tools/mem_tracker.py`.
+    """
+
+    @classmethod
+    def _should_skip_dynamo(cls) -> bool:
+        """False spares the import of torch._dynamo, 0.7 s, for a mode that is never compiled."""
+        return False
+
+    def __init__(self, *, count_flops: bool = False) -> None:
+        """Start at zero; FLOPs are counted only when asked for: their table is slow to import."""
+        super().__init__()  # type: ignore[no-untyped-call]
+        self.live = 0
+        self.peak = 0
+        self.flops = 0
+        self.elements = 0  # written by operations that are not matmuls
+        self.alive: dict[int, tuple[Any, int, str]] = {}
+        self.count_flops = count_flops
+        if count_flops:
+            import torch.utils.flop_counter  # noqa: F401 now, not in the middle of a measurement
+
+    def __torch_dispatch__(
+        self,
+        func: Any,  # noqa: ANN401 torch's signature
+        types: Any,  # noqa: ANN401 torch's signature
+        args: Any = (),  # noqa: ANN401 torch's signature
+        kwargs: Any = None,  # noqa: ANN401 torch's signature
+    ) -> Any:  # noqa: ANN401 torch's signature
+        """Count what one operation makes."""
+        kwargs = kwargs or {}
+        known = {_key(t) for t in _tensors((args, kwargs))}
+        out = func(*args, **kwargs)
+        made = [t for t in _tensors(out) if _key(t) not in known]
+        for tensor in made:
+            self._see(tensor)
+        flops = matmul_flops(func, args, kwargs, out) if self.count_flops else 0
+        self.flops += flops
+        if not flops:
+            self.elements += sum(t.numel() for t in made)
+        return out
+
+    def _see(self, tensor: Tensor) -> None:
+        storage = tensor.untyped_storage()
+        key = _key(tensor)
+        if key in self.alive:
+            return
+        size = storage.nbytes()
+        what = f"{tuple(tensor.shape)} {str(tensor.dtype).removeprefix('torch.')}"
+
+        def freed(_: object) -> None:
+            if self.alive.pop(key, None) is not None:
+                self.live -= size
+
+        self.alive[key] = (weakref.ref(storage, freed), size, what)
+        self.live += size
+        self.peak = max(self.peak, self.live)
+
+    def forget(self, tensors: Iterable[Tensor]) -> None:
+        """Stop counting the storages of these tensors: the caller's results."""
+        for tensor in tensors:
+            entry = self.alive.pop(_key(tensor), None)
+            if entry is not None:
+                self.live -= entry[1]
+
+
+# In-place and fused products that torch's registry leaves out, by the out-of-place operation that
+# costs the same.
+_SAME_COST = {
+    "addmm_": "addmm", "baddbmm_": "baddbmm", "addmv_": "addmv",
+    "_scaled_dot_product_flash_attention_for_cpu": "_scaled_dot_product_flash_attention",
+}  # fmt: skip
+
+
+def matmul_flops(func: Any, args: Any, kwargs: Any, out: Any) -> int:  # noqa: ANN401 torch's own types
+    """FLOPs of one dispatched operation, two a multiply-add; 0 for everything element-wise."""
+    from torch.utils.flop_counter import flop_registry
+
+    name = func._overloadpacket.__name__
+    if name in {"mv", "dot", "vdot"}:
+        return 2 * int(args[0].numel())
+    if name in {"addmv", "addmv_"}:
+        return 2 * int(args[1].numel())
+    if name == "addr" or name == "addr_" or name == "ger":
+        return 2 * int(args[-2].numel() * args[-1].numel())
+    packet = getattr(torch.ops.aten, _SAME_COST.get(name, name), None)
+    count = flop_registry.get(packet)
+    return int(count(*args, **kwargs, out_val=out)) if count is not None else 0
+
+
+def measure(
+    program: LoadedModule,
+    steps: Sequence[dict[str, Any]],
+    inputs: dict[str, dict[str, Any]],
+    *,
+    quantity: str,
+    without: Sequence[str],
+    of: str,
+    rest: Sequence[dict[str, Any]],
+    want: Sequence[str],
+) -> dict[str, Any]:
+    """Measure one quantity of a run.
+
+    Args:
+        program: whose functions the steps call.
+        steps: the run; `saved` and `live` look at the steps before the first backward only.
+        inputs: as for a run.
+        quantity: `saved`, `live`, `peak`, `flops`, `graph` or `cuda-peak`.
+        without: names of inputs whose storages are not counted as saved.
+        of: the result whose graph is described.
+        rest: the steps that `of` does not need.
+        want: results of the whole run that the judge compares.
+
+    Returns:
+        `value` in bytes or FLOPs (or a text for `graph`), `details`, what it consists of, and of
+        most quantities `results`, what the measured run comes to; see `steps.finish`.
+    """
+    forward = [s for s in steps if not (s["owner"] == "torch" and s["function"] == "vjp")]
+    backward = [s for s in steps if s not in forward]
+    names = stepping.build(inputs)
+    match quantity:
+        case "saved":
+            found = _saved(program, forward, names, without)
+            return {**found, "results": stepping.finish(program, backward, names, want)}
+        case "live":
+            return _live(
+                program, forward, inputs, lambda n: stepping.finish(program, backward, n, want)
+            )
+        case "peak" | "flops":
+            # Caches made by a first call are not its cost.
+            stepping.perform_all(program, steps, stepping.build(inputs))
+            gc.freeze()
+            with Meter(count_flops=quantity == "flops") as meter:
+                stepping.perform_all(program, steps, names)
+            value = meter.peak if quantity == "peak" else meter.flops
+            results = stepping.finish(program, (), names, want)
+            elements = int(meter.elements)
+            return {"value": int(value), "elements": elements, "details": [], "results": results}
+        case "cuda-peak":
+            return _cuda_peak(program, steps, names)
+        case _:
+            stepping.perform_all(program, forward, names)
+            value = origin(names[of], program.module.__name__)
+            results = stepping.finish(program, rest, names, want)
+            return {"value": value, "details": [], "results": results}
+
+
+def _saved(
+    program: LoadedModule,
+    steps: Sequence[dict[str, Any]],
+    names: dict[str, Any],
+    without: Sequence[str],
+) -> dict[str, Any]:
+    ignored = {_key(names[name]) for name in without if isinstance(names[name], Tensor)}
+    found: dict[int, tuple[int, str]] = {}
+    keep: list[Any] = []  # a freed storage's identity must not be met again
+
+    def pack(tensor: Tensor) -> Tensor:
+        keep.append(tensor.untyped_storage())
+        if _key(tensor) not in ignored:
+            what = f"{tuple(tensor.shape)} {str(tensor.dtype).removeprefix('torch.')}"
+            found.setdefault(_key(tensor), (tensor.untyped_storage().nbytes(), what))
+        return tensor
+
+    with torch.autograd.graph.saved_tensors_hooks(pack, lambda tensor: tensor):
+        stepping.perform_all(program, steps, names)
+    return {"value": sum(n for n, _ in found.values()), "details": _details(found.values())}
+
+
+def _live(
+    program: LoadedModule,
+    steps: Sequence[dict[str, Any]],
+    inputs: dict[str, dict[str, Any]],
+    finish: Callable[[dict[str, Any]], dict[str, Any] | None],
+) -> dict[str, Any]:
+    """Bytes made by the forward steps and alive after them, torch and numpy, less the results."""
+    with Meter():  # what a first call imports or caches is not what this one keeps
+        stepping.perform_all(program, steps, stepping.build(inputs))
+    gc.freeze()  # so that the collection below looks at this run's objects only
+    names = stepping.build(inputs)
+    given = set(names)
+    tracemalloc.start()
+    try:
+        with Meter() as meter:
+            stepping.perform_all(program, steps, names)
+        results = [t for name, value in names.items() if name not in given for t in _tensors(value)]
+        meter.forget(results)
+        gc.collect()
+        outside = tracemalloc.get_traced_memory()[0]
+    finally:
+        tracemalloc.stop()
+    # The interpreter's own objects for a graph are a few kilobytes; arrays hidden in numpy are not.
+    hidden = outside if outside > OWN_OBJECTS else 0
+    kept = [(size, what) for _, size, what in meter.alive.values()]
+    value = int(meter.live + hidden)
+    return {"value": value, "details": _details(kept), "results": finish(names)}
+
+
+OWN_OBJECTS = (
+    256 << 10
+)  # bytes of Python objects that a forward may leave behind without being asked
+
+
+def _details(found: Iterable[tuple[int, str]]) -> list[list[Any]]:
+    return [[what, size] for size, what in sorted(found, reverse=True)[:8]]
+
+
+def _cuda_peak(
+    program: LoadedModule, steps: Sequence[dict[str, Any]], names: dict[str, Any]
+) -> dict[str, Any]:
+    """Peak of `torch.cuda.max_memory_allocated` over what was allocated before the run."""
+    device = torch.device("cuda")
+    moved = {
+        name: value.detach().to(device).requires_grad_(value.requires_grad)
+        if isinstance(value, Tensor)
+        else value
+        for name, value in names.items()
+    }
+    warm = torch.ones(64, 64, device=device)
+    (warm @ warm).sum().item()  # the matmul library's workspace is not the run's
+    stepping.perform_all(program, steps, dict(moved))
+    torch.cuda.synchronize()
+    gc.collect()
+    torch.cuda.empty_cache()
+    before = torch.cuda.memory_allocated()
+    torch.cuda.reset_peak_memory_stats()
+    stepping.perform_all(program, steps, dict(moved))
+    torch.cuda.synchronize()
+    return {"value": int(torch.cuda.max_memory_allocated() - before), "details": []}
+
+
+_VIEWS = (
+    "View", "Reshape", "Unsqueeze", "Squeeze", "Transpose", "Permute", "TBackward", "Alias",
+    "Expand", "Clone", "ToCopy", "Slice", "Select",
+)  # fmt: skip
+
+
+def origin(value: object, module: str) -> str:
+    """Say which node made a tensor, looking through views of it.
+
+    Returns:
+        `own` when it is an `autograd.Function` that the submission defines; else the node's name,
+        or `none` when there is no graph, or the type's name when it is not a tensor.
+    """
+    if not isinstance(value, Tensor):
+        return type(value).__name__
+    node: Any = value.grad_fn
+    while node is not None:
+        forward = getattr(type(node), "_forward_cls", None)
+        if forward is not None:
+            return "own" if forward.__module__ == module else str(forward.__qualname__)
+        name = type(node).__name__
+        if not any(word in name for word in _VIEWS):
+            return name
+        node = node.next_functions[0][0]
+    return "none"

@@ -1,0 +1,97 @@
+"""A program: source texts executed one over the other in a single namespace.
+
+A misconception is layered over the reference in this way; a submission is a layer of its own.
+"""
+
+from __future__ import annotations
+
+import linecache
+import sys
+import types
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+
+@dataclass(slots=True)
+class LoadedModule:
+    """One namespace, and the driver that runs beside it."""
+
+    module: types.ModuleType
+    driver: types.ModuleType | None
+    filename: str
+
+    def __getattr__(self, name: str) -> Any:  # noqa: ANN401 a driver may take any name of the program
+        """Give drivers the program's functions as attributes."""
+        return getattr(self.module, name)
+
+    def function(self, owner: str, name: str) -> Callable[..., Any]:
+        """The callable behind a step's function name."""
+        if owner == "driver":
+            if self.driver is None:
+                raise LookupError(f"driver.{name} is called, but there is no driver.py")
+            found: Callable[..., Any] = getattr(self.driver, name)
+            return lambda *args, **kwargs: found(self, *args, **kwargs)
+        function: Callable[..., Any] = getattr(self.module, name)
+        return function
+
+
+def execute(
+    sources: Sequence[bytes], driver: bytes | None, name: str, filename: str
+) -> LoadedModule:
+    """Run the sources in order in one module.
+
+    Args:
+        sources: Python files as bytes, decoded as Python decodes files (BOM, coding line, any
+            newline).
+        driver: the question's driver, or None.
+        name: the module's name; dataclasses and pickling look it up in `sys.modules`.
+        filename: what tracebacks call the file.
+
+    Raises:
+        BaseException: whatever the sources raise, SystemExit included.
+    """
+    module = _execute(sources, name, filename)
+    helper = _execute([driver], name + "_driver", "driver.py") if driver is not None else None
+    return LoadedModule(module, helper, filename)
+
+
+def _execute(sources: Sequence[bytes], name: str, filename: str) -> types.ModuleType:
+    module = types.ModuleType(name)
+    module.__file__ = filename
+    sys.modules[name] = module
+    for source in sources:
+        code = compile(_decoded(source), filename, "exec", dont_inherit=True)
+        text = source.decode("utf-8", "replace")
+        # Tracebacks, inspect.getsource and torch.jit read the lines here: there is no such file.
+        linecache.cache[filename] = (len(source), None, text.splitlines(keepends=True), filename)
+        exec(code, module.__dict__)  # noqa: S102 this is what the process is for
+    return module
+
+
+def _decoded(source: bytes) -> str | bytes:
+    """The text of a source; bytes where the file itself says how it is encoded.
+
+    Raises:
+        SyntaxError: it is not UTF-8 and does not say so; `compile` overlooks that in comments.
+    """
+    if b"coding" in b"".join(source.splitlines()[:2]):
+        return source
+    try:
+        # As text, because of bytes some versions of Python count the columns of errors in bytes.
+        return source.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = source.count(b"\n", 0, error.start) + 1
+        message = f"(unicode error) 'utf-8' codec can't decode byte 0x{source[error.start]:02x}"
+        raise SyntaxError(f"{message} in line {line}") from None
+
+
+def defined(module: types.ModuleType) -> list[str]:
+    """The public callables that the file defines, for 'found instead'."""
+    return [
+        name
+        for name, value in vars(module).items()
+        if not name.startswith("_")
+        and callable(value)
+        and getattr(value, "__module__", None) == module.__name__
+    ][:20]

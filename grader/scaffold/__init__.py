@@ -1,0 +1,1 @@
+"""What `bank new` writes for an author to begin from."""

@@ -1,0 +1,295 @@
+"""Which misconception does a submission hold?  Decided by what it computes, never by how it looks.
+
+Every variant runs on the same inputs as the submission.  A *component* is one result of one run, or
+one measured quantity, over all its cases.  A variant is named
+
+- exactly, when on every component the submission equals the variant, or the variant equals the
+  reference;
+- in part, when it reproduces components that no exactly named one explains ("your grad_w is ...").
+
+A variant that agrees on fewer components than another does is dropped; when nothing matches,
+nothing is named.  Several names mean several faults, or ideas that these cases cannot tell apart.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from grader.bench.bench import BankFault, Bench
+from grader.bench.sameness import same_value
+from grader.cases.recipe import CaseRecipe
+from grader.kinds.contract import breach
+from grader.kinds.graph import kept, measure, origin
+from grader.kinds.state import measure_state
+from grader.model import spec as model
+from grader.model.report import CheckResult, Named
+from grader.model.verdict import Verdict
+from grader.sandbox.client import WorkerError
+from grader.sandbox.remote import RemoteProgram
+from grader.sandbox.replies import ProgramError
+from grader.session.locations import home, told
+
+SAME_COUNT = 0.01  # counts of the same idea written differently differ by a few small tensors
+
+
+@dataclass(frozen=True, slots=True)
+class Component:
+    """One thing that programs can be compared by."""
+
+    name: str  # of a result, or of a measuring check
+    run: str
+    cases: tuple[str, ...]
+    measured_by: model.AnyCheck | None = field(default=None, compare=False)
+    exact: bool = False  # every check of it asks for the last bit
+
+
+@dataclass(frozen=True, slots=True)
+class Match:
+    """A misconception's agreement with the submission."""
+
+    id: str
+    components: list[Component]
+    exact: bool
+    cases: int
+
+
+def diagnose(bench: Bench, checks: Sequence[CheckResult]) -> tuple[Named, ...]:
+    """Name the misconceptions that explain what the submission computes.
+
+    Args:
+        bench: the programs; where the submission's process is gone, what it did before counts.
+        checks: what was found.
+    """
+    if not bench.question.variants or not any(
+        c.verdict in {Verdict.FAIL, Verdict.ERROR, Verdict.LIMIT} for c in checks
+    ):
+        return ()
+    everything = components(bench)
+    reference = bench.with_submission(bench.reference)
+    passed = {c.id for c in checks if c.verdict is Verdict.PASS}
+    wrong = {
+        c: differing
+        for c in everything
+        # A measure within its budget is not wrong, however much it differs from the reference's.
+        if (c.measured_by is None or c.measured_by.id not in passed)
+        and (differing := list(_differing(bench, reference, c)))
+    }
+    if not wrong:
+        return ()
+    faces = [
+        (name, variant)
+        for name, sources in bench.question.variants.items()
+        for variant in (_variant(bench, name, i, source) for i, source in enumerate(sources))
+    ]
+    exact = _best(
+        Match(name, matched, True, _cases(wrong, matched))
+        for name, variant in faces
+        if (matched := _explains(bench, reference, variant, everything, wrong))
+    )
+    untried = {c.id for c in checks if c.verdict is Verdict.SKIPPED}
+    unexplained = [
+        c
+        for c in wrong
+        # A measure that was never held against its budget can confirm an idea, not suggest one.
+        if not (c.measured_by is not None and c.measured_by.id in untried)
+        and not any(c in m.components for m in exact)
+    ]
+    partial = _best(
+        Match(name, matched, False, _cases(wrong, matched))
+        for name, variant in faces
+        if (matched := [c for c in unexplained if _same(bench, variant, c, wrong[c])])
+    )
+    return tuple(_named(bench, match) for match in exact + partial)
+
+
+def components(bench: Bench) -> list[Component]:
+    """Everything that the question's checks look at."""
+    cases: dict[tuple[str, str], dict[str, None]] = {}
+    tolerant: set[tuple[str, str]] = set()
+    measured = []
+    for check in bench.question.spec.checks:
+        names = [c.name for c in bench.cases_of(check)]
+        match check:
+            case model.OutputsCheck():
+                wanted = list(check.results)
+            case model.GradcheckCheck():
+                wanted = list(check.gradients.values())
+            case model.NumbersCheck():
+                wanted = [check.of]
+            case model.CurveCheck():
+                measured.append(Component(check.of, check.run, tuple(names), check))
+                continue
+            case (
+                model.StateCheck() | model.GraphCheck() | model.FlopsCheck() | model.ContractCheck()
+            ):
+                measured.append(Component(check.id, check.run, tuple(names), check))
+                continue
+            case model.MemoryCheck() if check.device == "cpu":
+                measured.append(Component(check.id, check.run, tuple(names), check))
+                continue
+            case _:
+                wanted = list(check.results)
+        for result in wanted:
+            cases.setdefault((check.run, result), {}).update(dict.fromkeys(names))
+            if not getattr(check, "exact", False):
+                tolerant.add((check.run, result))
+    values = [
+        Component(result, run, tuple(names), exact=(run, result) not in tolerant)
+        for (run, result), names in cases.items()
+    ]
+    return values + sorted(
+        measured, key=_cost
+    )  # cheap ones first: most variants are ruled out by one
+
+
+def _by_style(component: Component) -> bool:
+    """Whether a component depends on how an idea is written too: the peak of temporaries does."""
+    check = component.measured_by
+    return isinstance(check, model.MemoryCheck) and check.quantity == "peak"
+
+
+def _cost(component: Component) -> int:
+    slow = (model.FlopsCheck, model.StateCheck, model.ContractCheck)
+    return 2 if _by_style(component) else int(isinstance(component.measured_by, slow))
+
+
+def observe(bench: Bench, component: Component, case: CaseRecipe) -> Any:  # noqa: ANN401 a result or a count
+    """What the bench's submission gives for a component on one case; a fault becomes a text."""
+    try:
+        match component.measured_by:
+            case None | model.CurveCheck():
+                return bench.observed(component.run, case).values.get(component.name)
+            case model.StateCheck() as check:
+                return _Count(measure_state(bench, check, case))
+            case model.MemoryCheck() as check:
+                return _Count(float(kept(bench, check, case).value))
+            case model.FlopsCheck() as check:
+                return _Count(
+                    float(measure(bench, bench.submission, check.run, case, "flops").value)
+                )
+            case model.GraphCheck() as check:
+                return origin(bench, check, case)
+            case model.ContractCheck() as check:
+                found = breach(bench, check, case)
+                return None if found is None else found.sentence
+            case _:
+                return None
+    except ProgramError as error:
+        return f"raised {error.raised.type if error.raised else 'nothing'}"
+    except WorkerError as error:
+        return f"stopped: {error}"
+
+
+@dataclass(frozen=True, slots=True)
+class _Count:
+    value: float
+
+
+def agree(
+    a: Any,  # noqa: ANN401 a result or a count
+    b: Any,  # noqa: ANN401 a result or a count
+    dtype: str,
+    *,
+    exact: bool = False,
+) -> bool:
+    """Whether two observations, on a case of that dtype, are of the same idea."""
+    if isinstance(a, _Count) and isinstance(b, _Count):
+        return math.isclose(a.value, b.value, rel_tol=SAME_COUNT, abs_tol=256)
+    if isinstance(a, _Count) or isinstance(b, _Count):
+        return False
+    return same_value(a, b, dtype, exact=exact)
+
+
+def _observed(bench: Bench, component: Component, case: str) -> Any:  # noqa: ANN401 a result or a count
+    key = (bench.submission.name, component, case)
+    memory = bench.observations
+    if key not in memory:
+        memory[key] = observe(bench, component, bench.cases[case])
+    return memory[key]
+
+
+def _differing(
+    a: Bench, b: Bench, component: Component, first: Sequence[str] = ()
+) -> Iterator[str]:
+    """The cases on which two programs differ in a component."""
+    for case in dict.fromkeys((*first, *component.cases)):
+        dtype = a.cases[case].dtype
+        mine, theirs = _observed(a, component, case), _observed(b, component, case)
+        if not agree(mine, theirs, dtype, exact=component.exact):
+            yield case
+
+
+def _same(a: Bench, b: Bench, component: Component, first: Sequence[str] = ()) -> bool:
+    """Whether two programs agree in a component; `first` are cases likely to tell them apart."""
+    return next(_differing(a, b, component, first), None) is None
+
+
+def _variant(bench: Bench, name: str, face: int, source: bytes) -> Bench:
+    program = RemoteProgram(
+        bench.reference.worker,
+        f"{name}/{face}",
+        [bench.question.reference, source],
+        bench.question.driver,
+        f"{name}.py",
+    )
+    if (found := bench.variants.get(program.name)) is not None:
+        return bench.with_submission(found)
+    try:
+        program.load(())
+    except (ProgramError, WorkerError) as error:
+        why = told(error, home(bench.question, name, face))
+        raise BankFault(f"the misconception {name} cannot be loaded: {why}") from None
+    bench.variants[program.name] = program
+    return bench.with_submission(program)
+
+
+def _explains(
+    mine: Bench,
+    reference: Bench,
+    variant: Bench,
+    everything: Sequence[Component],
+    wrong: Mapping[Component, list[str]],
+) -> list[Component]:
+    """The wrong components that a variant reproduces; none when it contradicts the submission."""
+    # One call on a failing case rules out most variants; only the few left are looked at whole.
+    matched = [c for c in wrong if _same(mine, variant, c, wrong[c])]
+    if not matched:
+        return []
+    for component in everything:
+        if component in matched or _by_style(component):
+            continue
+        if _same(reference, variant, component):
+            continue
+        if component in wrong or not _same(mine, variant, component):
+            return []
+    return matched
+
+
+def _cases(wrong: Mapping[Component, list[str]], matched: Sequence[Component]) -> int:
+    return len({case for c in matched for case in wrong[c]})
+
+
+def _best(matches: Iterable[Match]) -> list[Match]:
+    """One match a misconception, and none that another explains more than."""
+    best: dict[str, Match] = {}
+    for match in matches:
+        if match.id not in best or len(match.components) > len(best[match.id].components):
+            best[match.id] = match
+    return [
+        m
+        for m in best.values()
+        if not any(set(m.components) < set(o.components) for o in best.values())
+    ]
+
+
+def _named(bench: Bench, match: Match) -> Named:
+    return Named(
+        id=match.id,
+        feedback=bench.question.spec.misconceptions[match.id].feedback.strip(),
+        exact=match.exact,
+        results=tuple(dict.fromkeys(c.name for c in match.components)),
+        cases=match.cases,
+    )

@@ -1,0 +1,68 @@
+"""What went wrong in a program of the bank, for its author: the message, the file, the line."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from grader.sandbox.replies import ProgramError
+
+if TYPE_CHECKING:
+    from grader.model.question import Question
+    from grader.model.report import Raised
+
+LONGEST = 200  # characters of a message or a line of code: enough to find it by
+
+
+def home(question: Question, name: str, face: int = 0) -> str:
+    """The file that holds a program, from the bank's root; empty where it is no file of the bank.
+
+    Args:
+        question: whose program it is.
+        name: `reference`, `starter`, or the id of a misconception.
+        face: which of the misconception's variants.
+    """
+    spec = question.spec
+    folder = f"drills/{question.id}"
+    if name in {"reference", "starter"}:
+        inside = bool(spec.code.reference if name == "reference" else spec.code.starter)
+        file = f"{folder}/{name}.py"
+    elif name in spec.misconceptions:
+        idea = spec.misconceptions[name]
+        inside = bool(idea.faces)
+        stem = idea.variants[face] if face < len(idea.variants) else name.replace("-", "_")
+        file = f"{folder}/misconceptions/{stem}.py"
+    else:
+        return ""
+    if not inside:
+        return file
+    path, bank = question.spec_path, question.bank
+    return path.relative_to(bank).as_posix() if bank in path.parents else path.name
+
+
+def told(error: Exception, file: str) -> str:
+    """An error in one sentence with what the exception says, where it is, and the line itself."""
+    raised = error.raised if isinstance(error, ProgramError) else None
+    if raised is None:
+        return str(error)
+    source = _short(raised.frames[-1].source) if raised.frames else ""
+    return f"{error}{said(raised)}{place(raised, file)}" + (f": {source}" if source else "")
+
+
+def said(raised: Raised) -> str:
+    """`: ` and the text of an exception; nothing where it has none."""
+    text = _short(raised.message)
+    return f": {text}" if text else ""
+
+
+def place(raised: Raised, file: str) -> str:
+    """`, in FILE:LINE`, as editors open it; nothing where the line is not known."""
+    if not raised.frames:
+        return ""
+    line = raised.frames[-1].line
+    return f", in {file}:{line}" if file else f", at line {line}"
+
+
+def _short(text: str) -> str:
+    """A text on one line, and not too long for a sentence."""
+    plain = " ".join(text.split())
+    return plain if len(plain) <= LONGEST else plain[: LONGEST - 3] + "..."

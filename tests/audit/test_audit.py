@@ -1,0 +1,137 @@
+"""The audit proves a good question, and finds each fault that was put into a bad one."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from grader.audit.margins import excess
+from grader.audit.proof import audit
+from grader.bank import load
+from grader.bench.compare import Expected, compare
+from grader.model.audit import AuditReport, Cell
+from tests.audit.audits import audited, said
+
+MINI = Path(__file__).parents[1] / "banks" / "mini"
+
+
+@pytest.fixture(scope="module")
+def deviations() -> AuditReport:
+    """Give the audit of a question with most kinds of checks."""
+    return audit(load([MINI], "deviations"), seeds=(3, 4))
+
+
+def test_a_question_passes_with_every_variant_stopped_and_named(tmp_path: Path) -> None:
+    report = audited(tmp_path, seeds=(1, 2))
+    assert report.problems == ()
+    assert [row.name for row in report.rows] == ["reference", "starter", "open"]
+    assert report.rows[2].claimed == ("gate",)
+    assert report.rows[2].cells == {"gate": Cell.KILLS}
+    assert (report.rows[2].named_well, report.facts[0].stops, report.facts[0].first) == (2, 2, 2)
+
+
+def test_checks_that_stop_nothing_are_faults(deviations: AuditReport) -> None:
+    assert [p for p in deviations.problems if "kills no variant" in p] == [
+        f"the check {check} kills no variant: it is idle, or a misconception is missing"
+        for check in ("total", "manners", "kept")
+    ]
+
+
+def test_a_check_that_is_never_the_first_to_stop_anything_is_remarked_on(tmp_path: Path) -> None:
+    second = {"id": "second", "kind": "outputs", "of": "y", "cases": "many", "needs": "gate"}
+    report = audited(tmp_path, checks=[{"id": "gate", "kind": "outputs", "of": "y"}, second])
+    assert report.ok
+    assert said(report, "redundant")[0].startswith("second: this check stops no known wrong idea")
+
+
+def test_a_check_that_a_misconception_claims_earns_its_place(tmp_path: Path) -> None:
+    second = {"id": "second", "kind": "outputs", "of": "y", "cases": "many"}
+    report = audited(
+        tmp_path,
+        checks=[{"id": "gate", "kind": "outputs", "of": "y"}, second],
+        misconceptions={"open": {"killed_by": ["gate", "second"], "feedback": "Open."}},
+    )
+    assert said(report, "redundant") == []
+
+
+def test_a_verdict_that_depends_on_the_seed_is_remarked_on_with_the_seeds(tmp_path: Path) -> None:
+    report = audited(
+        tmp_path,
+        seeds=range(12),
+        variants={"open": "def relu(x):\n    return x if x.size == 1 else x.copy()\n"},
+        cases={"signs": {"x": [[-1.0, 2.0]]}, "one": {"x": {"normal": [1, 1]}}},
+        checks=[
+            {"id": "gate", "kind": "outputs", "of": "y", "cases": "signs"},
+            {"id": "late", "kind": "outputs", "of": "y", "cases": "one"},
+        ],
+    )
+    row = report.rows[2]
+    assert row.cells["late"] is Cell.VARIES
+    assert 0 < len(row.passing["late"]) < 12
+    seeds = ", ".join(map(str, row.passing["late"][:8]))
+    assert any(t.startswith(f"late passes open on seeds {seeds}") for t in said(report, "flaky"))
+
+
+def test_the_cpu_time_of_the_workers_is_shared_out(deviations: AuditReport) -> None:
+    shares = [f.share for f in deviations.facts if f.share is not None]
+    if shares:  # there is such a clock
+        assert len(shares) == len(deviations.facts)
+        assert 0 < sum(shares) <= 1
+
+
+def test_tolerances_lie_between_right_and_wrong(deviations: AuditReport) -> None:
+    margins = {f.id: f.margin for f in deviations.facts}
+    assert margins["manners"] is None
+    for check in ("forward", "backward", "slopes"):
+        margin = margins[check]
+        assert margin is not None
+        assert margin.right is not None
+        assert margin.wrong is not None
+        assert margin.right < 0 < margin.wrong
+        assert margin.closest
+
+
+def test_a_wrong_program_just_beyond_the_tolerance_is_remarked_on(tmp_path: Path) -> None:
+    near = "def relu(x):\n    return (np.where(x > 0, x, 0) * (1 + 5e-5)).astype(x.dtype)\n"
+    rounding = (
+        "import numpy as np\n\ndef relu(x):\n    return np.where(x > 0, (x + 64) - 64, 0 * x)\n"
+    )
+    report = audited(
+        tmp_path,
+        variants={"open": near},
+        interface="def relu(x):  # x (N, D) float32 -> y (N, D)",
+        cases={"many": {"dtype": "float32", "x": {"normal": [4, 5]}}},
+        reference=rounding,
+    )
+    margin = report.facts[0].margin
+    assert margin is not None
+    assert margin.gap is not None
+    assert margin.gap < 2
+    assert "orders of magnitude lie between right programs and" in said(report, "tolerance")[0]
+
+
+arrays = st.lists(st.floats(-10, 10), min_size=3, max_size=3).map(np.array)
+
+
+@given(want=arrays, off=arrays, scale=st.sampled_from([0.0, 1e-16, 1e-12, 1e-10, 1e-9, 1.0]))
+def test_an_excess_above_1_is_what_the_comparison_rejects(
+    want: np.ndarray, off: np.ndarray, scale: float
+) -> None:
+    expected = Expected(want, want, lambda: [want, want])
+    got = want + off * scale
+    rejected = compare("y", got, expected) is not None
+    assert (excess(got, expected) > 1) is rejected
+
+
+def test_an_excess_has_no_measure_for_what_is_no_number() -> None:
+    want = Expected({"a": 1.0, "b": [2.0]}, {"a": 1.0, "b": [2.0]}, list)
+    assert excess({"a": 1.0, "b": [2.0]}, want) == 0
+    assert excess({"a": math.nan, "b": [2.0]}, want) == math.inf
+    assert excess({"a": 1.0, "b": [2.0, 3.0]}, want) == math.inf
+    assert excess(None, want) == math.inf
+    assert excess(np.zeros((2, 2)), Expected(np.zeros(4), np.zeros(4), list)) == math.inf

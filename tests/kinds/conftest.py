@@ -1,0 +1,29 @@
+"""Workers for all numpy questions of the miniature bank: whatever happens in them, they survive."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from grader.sandbox.client import WorkerClient
+from tests.kinds.grading import Desk
+
+
+@pytest.fixture(scope="package")
+def workers() -> Iterator[tuple[WorkerClient, WorkerClient]]:
+    """Give the two workers of a grade."""
+    with WorkerClient(torch=False) as theirs, WorkerClient(torch=False) as ours:
+        yield theirs, ours
+
+
+@pytest.fixture(scope="package")
+def deviations(workers: tuple[WorkerClient, WorkerClient]) -> Desk:
+    """Give the question with most kinds of checks."""
+    return Desk("deviations", *workers)
+
+
+@pytest.fixture(scope="package")
+def ledger(workers: tuple[WorkerClient, WorkerClient]) -> Desk:
+    """Give the question of numbers and curves."""
+    return Desk("ledger", *workers)

@@ -1,0 +1,58 @@
+"""Carry out one check of a miniature question on a source, in real workers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from grader.bank import load
+from grader.bench.bench import Bench
+from grader.kinds import run_check
+from grader.model.question import Question
+from grader.model.report import CheckResult
+from grader.model.spec import AnyCheck
+from grader.sandbox.client import WorkerClient
+from grader.sandbox.remote import RemoteProgram
+
+MINI = Path(__file__).parents[1] / "banks" / "mini"
+
+
+class Desk:
+    """A question, and the two workers in which its programs run."""
+
+    def __init__(self, question_id: str, theirs: WorkerClient, ours: WorkerClient) -> None:
+        """Load the question and its reference."""
+        self.question: Question = load([MINI], question_id)
+        self.theirs = theirs
+        self.reference = self._program(
+            ours, f"reference of {question_id}", [self.question.reference]
+        )
+
+    def _program(self, worker: WorkerClient, name: str, sources: Sequence[bytes]) -> RemoteProgram:
+        program = RemoteProgram(worker, name, sources, self.question.driver, f"{name}.py")
+        program.load(())
+        return program
+
+    def bench(self, source: str = "", seed: int = 1) -> Bench:
+        """Put the reference with a source layered over it on the bench."""
+        layers = [self.question.reference, source.encode()]
+        mine = self._program(self.theirs, "submission", layers)
+        return Bench(self.question, seed, mine, self.reference)
+
+    def check(self, check_id: str, **changes: Any) -> AnyCheck:
+        """Return a check of the question, with some of its keys changed."""
+        found = next(c for c in self.question.spec.checks if c.id == check_id)
+        return found.model_copy(update=changes)
+
+    def result(
+        self, check_id: str, source: str = "", *, seed: int = 1, **changes: Any
+    ) -> CheckResult:
+        """Carry out a check on a source layered over the reference."""
+        check = self.check(check_id, **changes)
+        checks = [check if c.id == check_id else c for c in self.question.spec.checks]
+        bench = self.bench(source, seed)
+        spec = self.question.spec.model_copy(update={"checks": checks})
+        bench.question = replace(self.question, spec=spec)
+        return run_check(bench, check)

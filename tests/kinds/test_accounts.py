@@ -1,0 +1,85 @@
+"""The kinds of checks that look at named numbers and at curves, and what they say."""
+
+# ruff: noqa: E501 a sentence that is compared stands on one line
+
+from __future__ import annotations
+
+import pytest
+
+from grader.bench.bench import BankFault
+from grader.model.report import Breakdown, Curve
+from grader.model.verdict import Verdict
+from tests.kinds.grading import Desk
+
+
+@pytest.mark.parametrize(
+    ("expression", "verdict", "message"),
+    [
+        ("{'weights': 2 * n, 'grads': 2 * n, 'total': 4 * n}", "pass", "2 cases"),
+        ("{'total': 4.0 * n, 'weights': 2.0 * n, 'grads': 2 * n}", "pass", "2 cases"),
+        ("{'weights': 4 * n, 'grads': 0, 'total': 4 * n}", "fail", "weights, grads are wrong in case seven-billion"),
+        ("{'weights': 2 * n, 'grads': 2 * n, 'total': 2 * n}", "fail", "total is wrong in case seven-billion"),
+        ("{'weights': 2 * n, 'grads': 2 * n, 'total': 4 * n + 1}", "fail", None),
+        ("{'weights': 2 * n, 'grads': 2 * n}", "fail", "bytes is a dict with weights, grads; missing: total (case seven-billion)"),
+        ("{'weights': 0, 'grads': 0, 'total': 0, 'more': 0}", "fail", "bytes is a dict with weights, grads, total, more; not asked for: more (case seven-billion)"),
+        ("4 * n", "fail", "bytes is the number 28,000,000,000, expected a dict with weights, grads, total (case seven-billion)"),
+        ("None", "fail", "bytes is None, expected a dict with weights, grads, total (case seven-billion)"),
+        ("{}", "fail", "bytes is a dict with no keys; missing: weights, grads, total (case seven-billion)"),
+        ("{'weights': True, 'grads': None, 'total': 'many'}", "fail", "weights, grads, total are wrong in case seven-billion"),
+        ("{'weights': 1e999, 'grads': float('nan'), 'total': 10 ** 10_000}", "fail", "weights, grads, total are wrong in case seven-billion"),
+        ("{'weights': 10 ** 300, 'grads': -(10 ** 300), 'total': 0}", "fail", None),
+        ("{1: 2}", "fail", "bytes is a dict, expected a dict with weights, grads, total (case seven-billion)"),
+        ("{'weights': [0], 'grads': {}, 'total': (0,)}", "fail", "weights, grads, total are wrong in case seven-billion"),
+    ],
+)  # fmt: skip
+def test_numbers(ledger: Desk, expression: str, verdict: str, message: str | None) -> None:
+    found = ledger.result("parts", f"def ledger(n): return {expression}")
+    assert found.verdict == verdict
+    if message is not None:
+        assert found.message == message
+
+
+def test_numbers_say_of_each_part_how_it_is_wrong(ledger: Desk) -> None:
+    source = "def ledger(n): return {'weights': 4 * n, 'grads': 0, 'total': 6 * n}"
+    found = ledger.result("parts", source)
+    assert isinstance(found.exhibit, Breakdown)
+    assert [(r.name, r.observed, r.expected, r.note) for r in found.exhibit.rows] == [
+        ("weights", "28.0 GB", "14.0 GB", "twice"),
+        ("grads", "0.0 GB", "14.0 GB", "missing"),
+        ("total", "42.0 GB", "28.0 GB", "1.500 times"),
+    ]
+    assert found.mismatch is not None
+    assert (found.mismatch.result, found.mismatch.wrong) == ("bytes['weights']", 3)
+
+
+def test_parts_that_the_reference_has_not_are_the_banks_fault(ledger: Desk) -> None:
+    with pytest.raises(BankFault, match=r"^parts: the reference's bytes "):
+        ledger.result("parts", parts=["weights", "biases"])
+
+
+DRIVEN = "def step(x, rate): return {}"
+
+
+@pytest.mark.parametrize(
+    ("step", "check", "message"),
+    [
+        ("x + rate * 2 * x", "descent", "losses ends at 16,834 after 13 steps, expected below 1.000e-6 (case down)"),
+        ("x - rate * x / 100", "descent", "losses ends at 0.9417 after 13 steps, expected below 1.000e-6 (case down)"),
+        ("x", "falls", "losses does not fall: 1.000 at first, 1.000 after 13 steps (case down)"),
+        ("x * float('nan')", "descent", "losses is NaN at step 1 (case down)"),
+        ("x * 1e200", "falls", "losses is inf at step 1 (case down)"),
+        ("[x]", "descent", "your step raised TypeError in case down"),
+    ],
+)  # fmt: skip
+def test_curve(ledger: Desk, step: str, check: str, message: str) -> None:
+    found = ledger.result(check, DRIVEN.format(step))
+    assert found.verdict in {Verdict.FAIL, Verdict.ERROR}
+    if "raised" not in message:
+        assert found.message == message
+        assert isinstance(found.exhibit, Curve)
+
+
+@pytest.mark.parametrize("check", ["descent", "falls"])
+def test_a_curve_that_falls_passes(ledger: Desk, check: str) -> None:
+    assert ledger.result(check).verdict is Verdict.PASS
+    assert ledger.result(check, DRIVEN.format("0.0 * x")).verdict is Verdict.PASS

@@ -1,0 +1,357 @@
+"""Every kind of check on a right and on wrong submissions, and the sentence each of them gets."""
+
+# ruff: noqa: E501 a sentence that is compared stands on one line
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from grader.bench.bench import BankFault
+from grader.bench.tally import Stopped
+from grader.model.report import Grids
+from grader.model.spec import Conserved
+from grader.model.verdict import Verdict
+from grader.sandbox.client import WorkerClient
+from tests.kinds.grading import Desk
+
+Y = "def centre(x, w):\n    d = _centred(x)\n    y = {}\n    return y, (d, np.array(w))\n"
+GRADS = "def centre_backward(grad_y, ctx):\n    d, w = ctx\n    return {}, {}\n"
+GRAD_X, GRAD_W = "_centred(w * grad_y)", "grad_y * d"
+
+
+@pytest.mark.parametrize(
+    ("check", "message"),
+    [
+        ("forward", "4 cases"),
+        ("backward", "4 cases"),
+        ("total", "2 cases"),
+        ("slopes", "2 cases"),
+        ("manners", "inputs, ownership, repeated calls, 4 layouts"),
+        ("kept", "192 bytes kept, 256 bytes allowed"),
+    ],
+)
+@pytest.mark.parametrize("seed", [0, 7])
+def test_the_reference_passes(deviations: Desk, check: str, message: str, seed: int) -> None:
+    found = deviations.result(check, seed=seed)
+    assert (found.verdict, found.message) == (Verdict.PASS, message)
+    assert found.failing == ()
+    assert found.mismatch is None
+
+
+@pytest.mark.parametrize(
+    ("y", "verdict", "message"),
+    [
+        ("d", "fail", "y differs in 3 of 4 cases; the smallest is small"),
+        ("w * d * (1 + 1e-7)", "fail", "y differs in 2 of 4 cases; the smallest is small"),
+        ("(w * d).astype(np.float32).astype(x.dtype) * (1 + 1e-9)", "fail", "y differs in 2 of 4 cases; the smallest is small"),
+        ("np.where(d > 0, w * d, 0)", "fail", "y differs in 3 of 4 cases; the smallest is small"),
+        ("w * d if len(x) < 3 else 0 * d", "fail", "y differs in 2 of 4 cases; the smallest is rows"),
+        ("w * d if len(x) else np.zeros((0, 5))", "fail", "y has shape (0, 5), expected (0, 4)"),
+        ("None", "fail", "y is None, expected a float64 array of shape (1, 2)"),
+        ("(w * d).tolist()", "fail", "y is a list of 1, expected a float64 array of shape (1, 2)"),
+        ("(v for v in w * d)", "fail", "y is a generator, expected a float64 array of shape (1, 2)"),
+        ("10 ** 10_000", "fail", "y is an int of more than 300 digits, expected a float64 array of shape (1, 2)"),
+        ("(w * d).astype(object)", "fail", "y is a numpy.ndarray of object, expected a float64 array of shape (1, 2)"),
+        ("(w * d).astype(np.float32)", "fail", "y is float32, expected float64"),
+        ("(w * d)[:, :1]", "fail", "y has shape (1, 1), expected (1, 2)"),
+        ("w * d * np.nan", "fail", "y holds NaN where -2.000 is expected"),
+        ("w * d / 0", "fail", "y holds -inf where -2.000 is expected"),
+        ("w @ d", "error", "your centre raised ValueError in case small"),
+        ("x.no_such_name", "error", "your centre raised AttributeError in case small"),
+        ("np.ones(1 << 40)", "limit", "your centre raised MemoryError in case small"),
+    ],
+)  # fmt: skip
+def test_outputs(deviations: Desk, y: str, verdict: str, message: str) -> None:
+    found = deviations.result("forward", Y.format(y))
+    assert (found.verdict, found.message) == (verdict, message)
+
+
+def test_outputs_show_the_smallest_case_with_what_stands_beside_it(deviations: Desk) -> None:
+    found = deviations.result("forward", Y.format("w * d + (d > 0)"))
+    assert found.message == "y differs in 3 of 4 cases; the smallest is small"
+    assert found.failing == ("small", "rows", "float32")
+    assert found.case_line == "one row of two: x (1, 2), w (1, 2), grad_y (1, 2)"
+    assert found.mismatch is not None
+    assert (found.mismatch.result, found.mismatch.case) == ("y", "small")
+    assert (found.mismatch.index, found.mismatch.wrong, found.mismatch.total) == ((0, 1), 1, 2)
+    assert (found.mismatch.observed, found.mismatch.expected) == ("0", "-1.000")
+    assert isinstance(found.exhibit, Grids)
+    assert [p.title for p in found.exhibit.panels] == ["x", "y, yours", "y, expected"]
+    assert [p.rows for p in found.exhibit.panels] == [
+        (("1", "3"),),
+        (("-2", "0"),),
+        (("-2", "-1"),),
+    ]
+    assert found.exhibit.panels[1].wrong == {(0, 1)}
+
+
+def test_outputs_right_to_seven_digits_are_asked_about_float32(deviations: Desk) -> None:
+    found = deviations.result("forward", Y.format("(w * d * 1.00000003)"), cases="rows")
+    assert found.message.endswith(
+        "; it is right to about 7 digits: is part of it computed in float32? in case rows"
+    )
+
+
+def test_outputs_of_several_results_name_the_wrong_one(deviations: Desk) -> None:
+    found = deviations.result("backward", GRADS.format(GRAD_X, "w * grad_y"))
+    assert found.message == "grad_w differs in 3 of 4 cases; the smallest is small"
+    swapped = deviations.result("backward", GRADS.format(GRAD_W, GRAD_X))
+    assert swapped.message == "grad_x differs in 3 of 4 cases; the smallest is small"
+
+
+def test_a_missing_result_is_asked_for(deviations: Desk) -> None:
+    found = deviations.result("backward", "def centre_backward(grad_y, ctx): return grad_y")
+    assert (found.verdict, found.message) == (
+        Verdict.FAIL,
+        "centre_backward returned one numpy.ndarray, expected 2 results (grad_x, grad_w) (case small)",
+    )
+
+
+def test_an_exception_carries_its_own_frames_and_what_was_called(deviations: Desk) -> None:
+    source = "def helper(x):\n    return x[9]\n\n\ndef centre(x, w):\n    return helper(x), None\n"
+    found = deviations.result("forward", source)
+    assert found.verdict is Verdict.ERROR
+    assert found.raised is not None
+    assert [(f.line, f.function, f.source) for f in found.raised.frames] == [
+        (6, "centre", "return helper(x), None"),
+        (2, "helper", "return x[9]"),
+    ]
+    assert found.raised.step == "y, ctx = centre(x, w)"
+    assert found.raised.called_with == "x (1, 2), w (1, 2)"
+
+
+@pytest.mark.parametrize(
+    ("s", "message"),
+    [
+        ("float((_centred(x) ** 2).mean())", None),
+        ("(_centred(x) ** 2).mean()", None),
+        ("np.array((_centred(x) ** 2).mean())", None),
+        ("np.float32((_centred(x) ** 2).mean())", "s is 0.8112, expected"),
+        ("float((_centred(x) ** 2).sum())", "s is 2, expected 1.000"),
+        ("(_centred(x) ** 2).mean(keepdims=True)", "s is a float64 array of shape (1, 1), expected the number 1.000"),
+        ("None", "s is None, expected the number 1.000"),
+        ("True", "s is True, expected the number 1.000"),
+        ("float('nan')", "s is NaN, expected 1.000"),
+    ],
+)  # fmt: skip
+def test_outputs_that_are_a_number(deviations: Desk, s: str, message: str | None) -> None:
+    found = deviations.result("total", f"def spread(x): return {s}")
+    if message is None:
+        assert found.verdict is Verdict.PASS
+    elif message.startswith("s is 0."):
+        assert found.verdict is Verdict.FAIL
+        assert found.failing == ("rows",)
+    else:
+        assert (found.verdict, found.failing) == (Verdict.FAIL, ("small", "rows"))
+        assert found.message.startswith((message, "s differs in 2 of 2 cases"))
+
+
+@pytest.mark.parametrize(
+    ("grad_x", "grad_w", "message"),
+    [
+        ("w * grad_y", GRAD_W, "grad_x differs in 2 of 2 cases; the smallest is small"),
+        (GRAD_X, "0 * d", "grad_w differs in 2 of 2 cases; the smallest is small"),
+        (GRAD_X, "grad_y * d * (1 + 1e-5)", "grad_w differs in 2 of 2 cases; the smallest is small"),
+        (GRAD_X + " * np.nan", GRAD_W, "grad_x differs in 2 of 2 cases; the smallest is small"),
+        (GRAD_X, "None", "grad_w is None, expected floats of shape (1, 2)"),
+        (GRAD_X, "d[0]", "grad_w is a float64 array of shape (2,), expected floats of shape (1, 2)"),
+        (GRAD_X, "d > 0", "grad_w is a bool array of shape (1, 2), expected floats of shape (1, 2)"),
+    ],
+)  # fmt: skip
+def test_gradcheck(deviations: Desk, grad_x: str, grad_w: str, message: str) -> None:
+    found = deviations.result("slopes", GRADS.format(grad_x, grad_w))
+    assert found.verdict is Verdict.FAIL
+    assert found.message.removesuffix(" (case small)") == message
+
+
+def test_gradcheck_allows_what_rounding_leaves(deviations: Desk) -> None:
+    source = GRADS.format(GRAD_X, GRAD_W + " * (1 + 1e-9)")
+    assert deviations.result("slopes", source).verdict is Verdict.PASS
+
+
+def test_gradcheck_holds_a_gradient_against_the_references_forward_only(deviations: Desk) -> None:
+    both = Y.format("2 * w * d") + GRADS.format(f"2 * {GRAD_X}", f"2 * {GRAD_W}")
+    assert deviations.result("slopes", both).verdict is Verdict.FAIL
+
+
+def test_gradcheck_of_one_case_reads_well(deviations: Desk) -> None:
+    found = deviations.result("slopes", GRADS.format("w * grad_y", GRAD_W), cases="small")
+    assert found.message == (
+        "grad_x disagrees with differences of the forward in 2 of 2 entries in case small"
+    )
+    assert found.mismatch is not None
+    assert found.mismatch.observed == "2.000"
+    assert found.mismatch.expected == "1.250"
+
+
+def test_conservation_is_checked_where_there_is_no_difference(deviations: Desk) -> None:
+    found = deviations.result("slopes", GRADS.format("w * grad_y", GRAD_W), gradients={})
+    assert found.verdict is Verdict.FAIL
+    assert found.message == (
+        "grad_x summed over axes [1] is 1.500, expected 0, 0, at [0] in case small"
+    ).replace("0, at", "0 at")
+    assert deviations.result("slopes", gradients={}).verdict is Verdict.PASS
+
+
+@pytest.mark.parametrize("grad_x", ["None", "3", "d[0, 0]", f"{GRAD_X} * np.nan", "d[:, :, None]"])
+def test_conservation_of_something_odd_fails_in_words(deviations: Desk, grad_x: str) -> None:
+    found = deviations.result("slopes", GRADS.format(grad_x, GRAD_W), gradients={})
+    assert found.verdict is Verdict.FAIL
+    assert found.message.startswith("grad_x ")
+
+
+@pytest.mark.parametrize(
+    ("source", "message"),
+    [
+        (Y.format("w * d\n    x += 1\n    x -= 1"), "centre changes its caller's x (case rows)"),
+        (
+            "def centre(x, w):\n    d = _centred(x)\n    w *= d\n    return w.copy(), (d, w / d)\n",
+            "centre changes its caller's w (case rows)",
+        ),
+        (
+            "def centre(x, w):\n    d = _centred(x)\n    w *= d\n    return w, (d, w / d)\n",
+            "centre changes its caller's w (case rows)",
+        ),
+        (
+            GRADS.format("grad_y.__imul__(w) - grad_y.mean(-1, keepdims=True)", "d * grad_y / w"),
+            "centre_backward changes its caller's grad_y (case rows)",
+        ),
+        (
+            "def centre(x, w):\n    d = _centred(x)\n    y = w * d\n    return y, (d, w, y)\n"
+            "def centre_backward(grad_y, ctx):\n    d, w, y = ctx\n    y *= 0\n"
+            f"    return {GRAD_X}, {GRAD_W}\n",
+            "y is changed afterwards by centre_backward (case rows)",
+        ),
+        (
+            "kept = []\ndef centre(x, w):\n    d = _centred(x)\n    kept[:] = [d]\n"
+            "    return w * d, np.array(w)\n"
+            f"def centre_backward(grad_y, w):\n    d = kept[0]\n    return {GRAD_X}, {GRAD_W}\n",
+            "grad_w is right in a first call and wrong when calls take turns: something is kept "
+            "outside of what the steps hand on (case rows)",
+        ),
+        (
+            "room = np.empty((3, 4))\ndef centre(x, w):\n    d = _centred(x)\n"
+            "    return np.multiply(w, d, out=room), (d, np.array(w))\n",
+            "y of one call is overwritten by the next: two calls return the same memory (case rows)",
+        ),
+        (
+            Y.format("np.frombuffer(x.tobytes()).reshape(x.shape) * 0 + w * d "
+                     "if x.flags.c_contiguous else d"),
+            "y is wrong when the arrays are in Fortran order (case rows)",
+        ),
+        (
+            Y.format("w * d + 0 * x.reshape(-1, order='A').view(np.int64).reshape(x.shape)"),
+            None,
+        ),
+        (
+            Y.format("w * d if x.flags.writeable else 1 / 0"),
+            "centre raises ZeroDivisionError when the arrays are read-only (case rows)",
+        ),
+        (
+            Y.format("w * d if all(s > 0 for s in x.strides) else None"),
+            "y is wrong when the arrays are reversed views (case rows)",
+        ),
+        (
+            Y.format("w * d if x.strides[-1] == x.itemsize or x.flags.f_contiguous or "
+                     "x.strides[-1] < 0 else 0 * d"),
+            "y is wrong when the arrays are strided views (case rows)",
+        ),
+    ],
+)  # fmt: skip
+def test_contract(deviations: Desk, source: str, message: str | None) -> None:
+    found = deviations.result("manners", source)
+    if message is not None:
+        assert (found.verdict, found.message) == (Verdict.FAIL, message)
+
+
+def test_contract_notices_a_result_that_is_a_view_of_an_input(deviations: Desk) -> None:
+    source = "def centre_backward(grad_y, ctx):\n    return grad_y[...], grad_y"
+    found = deviations.result("manners", source)
+    assert found.verdict is Verdict.FAIL
+    assert found.message == (
+        "grad_x shares its memory with grad_y: writing to one changes the other (case rows)"
+    )
+
+
+@pytest.mark.parametrize(
+    ("ctx", "message"),
+    [
+        ("(d, w)", None),
+        ("(d, np.array(w), 1, 2.5, x.dtype, x.shape)", None),
+        ("(d, np.array(w), x, x.copy())", "384 bytes kept in ctx, 256 bytes allowed (1.50x) in case rows"),
+        ("lambda a=np.zeros(99): (d, w, a)", "984 bytes kept in ctx, 256 bytes allowed (3.8x) in case rows"),
+        ("np.concatenate([d, w, np.zeros((999, 4))])[:6]", "32,160 bytes kept in ctx, 256 bytes allowed (126x) in case rows"),
+    ],
+)  # fmt: skip
+def test_state(deviations: Desk, ctx: str, message: str | None) -> None:
+    source = f"def centre(x, w):\n    d = _centred(x)\n    return w * d, {ctx}\n"
+    found = deviations.result("kept", source)
+    if message is None:
+        assert found.verdict is Verdict.PASS
+    else:
+        assert (found.verdict, found.message) == (Verdict.FAIL, message)
+        assert found.figures["allowed"] == 256
+
+
+def test_state_hidden_in_a_global_is_counted(deviations: Desk) -> None:
+    source = (
+        "hidden = []\ndef centre(x, w):\n    hidden.append(np.zeros(100_000))\n"
+        "    return w * x, None\n"
+    )
+    found = deviations.result("kept", source)
+    assert found.verdict is Verdict.FAIL
+    assert found.figures["kept"] > 700_000
+
+
+def test_a_budget_that_a_case_has_not_is_the_banks_fault(deviations: Desk) -> None:
+    for amount in ("8 * x.shape[7]", "1 / 0", "8 * y.sise"):
+        with pytest.raises(BankFault, match=r"^kept: "):
+            deviations.result("kept", at_most=amount)
+
+
+@pytest.mark.parametrize("over", [[5], [-3], [0, 7]])
+def test_axes_that_a_result_has_not_are_the_banks_fault(deviations: Desk, over: list[int]) -> None:
+    law = Conserved(sum="grad_x", over=over, equals=0)
+    with pytest.raises(BankFault, match="grad_x of shape"):
+        deviations.result("slopes", conserves=[law])
+
+
+DEAD = "import os\ndef centre(x, w):\n    os._exit(3)\n"
+
+
+def test_a_process_that_is_gone_ends_the_examination(
+    workers: tuple[WorkerClient, WorkerClient],
+) -> None:
+    with WorkerClient(torch=False) as doomed, pytest.raises(Stopped) as stopped:
+        Desk("deviations", doomed, workers[1]).result("forward", DEAD)
+    assert stopped.value.result.verdict is Verdict.ERROR
+    assert stopped.value.result.message == (
+        "your code ended its process (exit status 3) before it answered (case small)"
+    )
+
+
+def test_a_reference_that_fails_is_the_banks_fault(deviations: Desk) -> None:
+    bench = deviations.bench()
+    bench.reference = deviations.bench("def centre(x, w): raise ValueError").submission
+    with pytest.raises(BankFault, match="the reference fails on case"):
+        bench.truth("main", bench.cases["rows"])
+
+
+def test_cases_are_tried_smallest_first(deviations: Desk) -> None:
+    bench = deviations.bench()
+    forward = deviations.check("forward")
+    assert [c.name for c in bench.cases_of(forward)] == ["small", "rows", "empty", "float32"]
+
+
+def test_every_program_gets_inputs_of_its_own(deviations: Desk) -> None:
+    source = "def centre(x, w):\n    x[...] = 0\n    return w * x, None\n"
+    bench = deviations.bench(source)
+    before = {n: np.array(v) for n, v in bench.drawn(bench.cases["rows"]).items()}
+    bench.observed("total", bench.cases["rows"])
+    with pytest.raises(Exception, match="raised"):
+        bench.observed("main", bench.cases["rows"])
+    after: dict[str, Any] = bench.drawn(bench.cases["rows"])
+    assert all(np.array_equal(before[n], after[n]) for n in before)

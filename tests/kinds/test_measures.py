@@ -1,0 +1,446 @@
+"""Measurements against programs that try to look better than they are: none of them gains.
+
+Every cheat computes the right results, so that nothing but the measurement can tell.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from grader.kinds import run_check
+from grader.kinds.performance import WAITING, Race
+from grader.model.report import Bars, CheckResult
+from grader.model.spec import AnyCheck
+from grader.model.verdict import Verdict
+from grader.sandbox.client import WorkerClient
+from grader.sandbox.remote import RemoteProgram
+from grader.sandbox.replies import Outcome
+from grader.sandbox.spawn import Zygote, zygote_if_safe
+from tests.kinds.grading import Desk
+
+BIG = {"extends": "rows", "about": "96 rows of 128", "x": {"normal": [96, 128]}}
+
+
+@pytest.fixture(scope="module")
+def zygote() -> Iterator[Zygote]:
+    """Give what every worker of this file is forked from."""
+    found = zygote_if_safe(torch=False)
+    if found is None:
+        pytest.skip("this system's memory cannot be watched so closely")
+    with found:
+        yield found
+
+
+@pytest.fixture(scope="module")
+def desk() -> Iterator[Desk]:
+    """Give a numpy question with a case that is large enough for pages to show."""
+    with WorkerClient(torch=False) as theirs, WorkerClient(torch=False) as ours:
+        found = Desk("deviations", theirs, ours)
+        spec = found.question.spec
+        cases = {**spec.cases, "big": BIG}
+        found.question = replace(found.question, spec=spec.model_copy(update={"cases": cases}))
+        yield found
+
+
+def on_its_own(desk: Desk, zygote: Zygote, source: str, check: AnyCheck) -> CheckResult:
+    """Carry out a check in a process of its own; the results must be right."""
+    with WorkerClient(torch=False, zygote=zygote) as worker:
+        alone = Desk.__new__(Desk)
+        alone.__dict__.update(desk.__dict__)
+        alone.theirs = worker
+        bench = alone.bench(source)
+        right = run_check(bench, alone.check("backward", cases=["rows", "big"]))
+        assert right.verdict is Verdict.PASS, right.message
+        return run_check(bench, check)
+
+
+def kept(desk: Desk, zygote: Zygote, source: str) -> CheckResult:
+    """Carry out the check of what is kept."""
+    return on_its_own(desk, zygote, source, desk.check("kept", large="big"))
+
+
+HONEST = {
+    "the reference": "",
+    "a dictionary": """
+def centre(x, w):
+    d = _centred(x)
+    return w * d, {"d": d, "w": w.copy()}
+def centre_backward(grad_y, ctx):
+    return _centred(ctx["w"] * grad_y), grad_y * ctx["d"]
+""",
+    "an object": """
+class Ctx:
+    pass
+def centre(x, w):
+    ctx = Ctx()
+    ctx.d, ctx.w = _centred(x), w.copy()
+    return w * ctx.d, ctx
+def centre_backward(grad_y, ctx):
+    return _centred(ctx.w * grad_y), grad_y * ctx.d
+""",
+    "one array": """
+def centre(x, w):
+    both = np.stack([_centred(x), w])
+    return w * both[0], both
+def centre_backward(grad_y, ctx):
+    return _centred(ctx[1] * grad_y), grad_y * ctx[0]
+""",
+    "much in passing": """
+def centre(x, w):
+    d = _centred(x)
+    much = np.tile(d, (16, 1))
+    return w * d, (d, np.array(w))
+""",
+}
+
+
+@pytest.mark.parametrize("source", HONEST.values(), ids=HONEST)
+def test_honest_state_passes_by_both_accounts(desk: Desk, zygote: Zygote, source: str) -> None:
+    found = kept(desk, zygote, source)
+    assert (found.verdict, found.message) == (Verdict.PASS, "192 bytes kept, 256 bytes allowed")
+
+
+# Each keeps the 2 arrays of the reference and as much again four times, or keeps nothing but a key.
+STASH = """
+import itertools
+{before}
+count = itertools.count()
+def centre(x, w):
+    d = _centred(x)
+    key = next(count)
+    data = np.concatenate([d, w, x, d * w, d + w, x * w, d - w, x + w])
+    {stash}
+    return w * d, {ctx}
+def centre_backward(grad_y, ctx):
+    both = {fetch}
+    d, w = np.asarray(both, np.float64).reshape(8, *grad_y.shape)[:2]
+    return _centred(w * grad_y), grad_y * d
+"""
+
+
+def stash(before: str, stash: str, fetch: str, ctx: str = "key") -> str:
+    """Return a source that puts its state somewhere else."""
+    return STASH.format(before=before, stash=stash, fetch=fetch, ctx=ctx)
+
+
+PLACES = {
+    "a global": stash("kept = {}", "kept[key] = data", "kept[ctx]"),
+    "a global by id": stash(
+        "kept = {}\nclass Ctx: pass", "ctx = Ctx(); kept[id(ctx)] = data", "kept[id(ctx)]", "ctx"
+    ),
+    "a closure": stash("", "fetch = lambda: data", "ctx()", "fetch"),
+    "a default argument": stash("", "def fetch(data=data): return data", "ctx()", "fetch"),
+    "a mutable default": stash(
+        "def box(key, data=None, kept={}):\n    return kept.setdefault(key, data)",
+        "box(key, data)",
+        "box(ctx)",
+    ),
+    "a function attribute": stash(
+        "", "setattr(centre, f'k{key}', data)", "getattr(centre, f'k{ctx}')"
+    ),
+    "a class attribute": stash(
+        "class Kept: pass", "setattr(Kept, f'k{key}', data)", "getattr(Kept, f'k{ctx}')"
+    ),
+    "a foreign module": stash(
+        "import math", "setattr(math, f'k{key}', data)", "getattr(math, f'k{ctx}')"
+    ),
+    "a list of floats": stash("kept = {}", "kept[key] = data.ravel().tolist()", "kept[ctx]"),
+    "bytes": stash("kept = {}", "kept[key] = data.tobytes()", "np.frombuffer(kept[ctx])"),
+    "a text": stash(
+        "kept = {}", "kept[key] = data.tobytes().hex()", "np.frombuffer(bytes.fromhex(kept[ctx]))"
+    ),
+    "an array of the standard library": stash(
+        "kept = {}\nfrom array import array", "kept[key] = array('d', data.tobytes())", "kept[ctx]"
+    ),
+    "mmap": stash(
+        "kept = {}\nimport mmap",
+        "kept[key] = mmap.mmap(-1, data.nbytes); kept[key][:] = data.tobytes()",
+        "np.frombuffer(kept[ctx]).copy()",
+    ),
+    "a file": stash(
+        "", "data.tofile(f'k{key}')", "np.fromfile(f'k{ctx}')"
+    ),
+    "a file without a name": stash(
+        "kept = []\nimport os, tempfile",
+        "if key % 30 == 0: kept.append(tempfile.TemporaryFile(buffering=0))\n"
+        "    kept[-1].seek(key % 30 * data.nbytes); kept[-1].write(data.tobytes())",
+        "np.frombuffer(os.pread(kept[ctx // 30].fileno(), s := 8 * grad_y.nbytes, ctx % 30 * s))",
+    ),
+    "a database": stash(
+        "import sqlite3\ndb = sqlite3.connect(':memory:'); db.execute('create table t (k, v)')",
+        "db.execute('insert into t values (?, ?)', (key, data.tobytes()))",
+        "np.frombuffer(db.execute('select v from t where k = ?', (ctx,)).fetchone()[0])",
+    ),
+    "a ctypes buffer": stash(
+        "kept = {}\nimport ctypes",
+        "kept[key] = ctypes.create_string_buffer(data.tobytes(), data.nbytes)",
+        "np.frombuffer(kept[ctx])",
+    ),
+    "C's heap": stash(
+        "import ctypes\nc = ctypes.CDLL(None); c.malloc.restype = ctypes.c_void_p; "
+        "c.malloc.argtypes = [ctypes.c_size_t]",
+        "at = c.malloc(data.nbytes); ctypes.memmove(at, data.ctypes.data, data.nbytes)",
+        "np.frombuffer(ctypes.string_at(ctx, 8 * grad_y.nbytes))",
+        "at",
+    ),
+    "a weak reference to something kept elsewhere": stash(
+        "import weakref\nclass Box: pass\nalive = set()",
+        "box = Box(); box.data = data; alive.add(box)",
+        "ctx().data",
+        "weakref.ref(box)",
+    ),
+    "an object that comes back from the dead": stash(
+        "graves = {}\nclass Box:\n    def __del__(self): graves[self.key] = self",
+        "box = Box(); box.key, box.data = key, data; del box",
+        "graves[ctx].data",
+    ),
+    "a frame that never ends": stash(
+        "kept = {}\ndef hold(data):\n    while True:\n        yield data",
+        "kept[key] = hold(data); next(kept[key])",
+        "next(kept[ctx])",
+    ),
+    "a thread's own memory": stash(
+        "import threading\nlocal = threading.local(); local.kept = {}",
+        "local.kept[key] = data",
+        "local.kept[ctx]",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("source", PLACES.values(), ids=PLACES)
+def test_state_that_is_kept_elsewhere_counts(desk: Desk, zygote: Zygote, source: str) -> None:
+    found = kept(desk, zygote, source)
+    assert found.verdict is Verdict.FAIL
+    assert "bytes" in found.message
+
+
+POOL = stash(
+    "pool = np.ones(1 << 23)\nat = 0",  # 64 MB, touched before anything is measured
+    "global at; pool[at:at + data.size] = data.ravel(); at += data.size",
+    "pool[ctx:ctx + 8 * grad_y.size]",
+    "at - data.size",
+)
+
+
+def test_memory_set_aside_beforehand_counts(desk: Desk, zygote: Zygote) -> None:
+    found = kept(desk, zygote, POOL)
+    assert found.verdict is Verdict.FAIL
+    assert "by the system's" in found.message
+    assert isinstance(found.exhibit, Bars)
+    assert [bar.label for bar in found.exhibit.bars] == [
+        "by its own account", "by the system's", "allowed"
+    ]  # fmt: skip
+
+
+BLIND = """
+import gc, sys, tracemalloc
+tracemalloc.get_traced_memory = lambda: (0, 0)
+tracemalloc.start = lambda *_: None
+gc.get_referents = lambda *_: []
+for name, module in list(sys.modules.items()):
+    if name.startswith("worker"):
+        if hasattr(module, "reachable"):
+            module.reachable = lambda _: (0, 0)
+"""
+
+
+@pytest.mark.parametrize(
+    "place", ["a global", "a closure", "an object that comes back from the dead"]
+)
+def test_a_meter_that_is_put_out_does_not_help(desk: Desk, zygote: Zygote, place: str) -> None:
+    found = kept(desk, zygote, PLACES[place] + BLIND)
+    assert found.verdict is Verdict.POLICY
+    assert found.message.startswith("flagged for review: your code replaces gc.get_referents, ")
+
+
+# Nothing is put in another's place: whoever looks at the stack knows who is calling.
+TWO_FACED = """
+import sys
+def measured():
+    frame = sys._getframe()
+    while frame is not None:
+        if frame.f_code.co_name in ("state", "hold"):
+            return True
+        frame = frame.f_back
+    return False
+honest, honest_backward = centre, centre_backward
+def centre(x, w):
+    y, ctx = honest(x, w)
+    return y, (None if measured() else (ctx, x, w, x * w, x + w))
+def centre_backward(grad_y, ctx):
+    {otherwise}
+    return honest_backward(grad_y, ctx[0])
+"""
+
+
+@pytest.mark.parametrize(
+    ("otherwise", "says"),
+    [
+        ("pass", "your code fails"),
+        (
+            "if ctx is None: return np.zeros_like(grad_y), np.zeros_like(grad_y)",
+            "grad_x is another",
+        ),
+    ],
+    ids=["it would fail", "it makes something up"],
+)
+def test_who_keeps_less_only_while_it_is_measured_is_flagged(
+    desk: Desk, zygote: Zygote, otherwise: str, says: str
+) -> None:
+    found = kept(desk, zygote, TWO_FACED.format(otherwise=otherwise))
+    assert found.verdict is Verdict.POLICY
+    assert found.message == (
+        f"flagged for review: {says} when what it keeps or costs is measured, and only then "
+        "(case rows)"
+    )
+
+
+def test_who_is_wrong_whether_measured_or_not_is_not_flagged(desk: Desk, zygote: Zygote) -> None:
+    wrong = "def centre_backward(grad_y, ctx): return -grad_y, grad_y"
+    broken = "def centre_backward(grad_y, ctx): raise ValueError"
+    for source in (wrong, broken):
+        with WorkerClient(torch=False, zygote=zygote) as worker:
+            alone = Desk.__new__(Desk)
+            alone.__dict__.update(desk.__dict__)
+            alone.theirs = worker
+            found = run_check(alone.bench(source), desk.check("kept", large="big"))
+        assert found.verdict is Verdict.PASS
+
+
+BURN = """
+import threading
+def burn():
+    for _ in range(2_000_000):
+        pass
+honest = centre
+"""
+SLOW = BURN + "def centre(x, w):\n    burn()\n    return honest(x, w)\n"
+# Each does a hundred times the work of the reference, and tries not to be seen doing it.
+RACES = {
+    "openly": SLOW,
+    "in threads at once": BURN + """
+def centre(x, w):
+    helpers = [threading.Thread(target=burn) for _ in range(4)]
+    [h.start() for h in helpers]
+    [h.join() for h in helpers]
+    return honest(x, w)
+""",
+    "with a cache by identity": BURN + """
+known = {}
+def centre(x, w):
+    if id(x) not in known:
+        burn()
+        known[id(x)] = honest(x, w)
+    y, ctx = known[id(x)]
+    return (y, ctx) if np.array_equal(ctx[1], w) else (burn(), honest(x, w))[1]
+""",
+    "with a cache by content": BURN + """
+known = {}
+def centre(x, w):
+    key = x.tobytes() + w.tobytes()
+    if key not in known:
+        burn()
+        known[key] = honest(x, w)
+    y, (d, w) = known[key]
+    return y.copy(), (d.copy(), w.copy())
+""",
+    "while the file is loaded, for the inputs of the seed": BURN + """
+import hashlib
+known = {}
+def drawn(name, turn):
+    seed = int.from_bytes(hashlib.sha256(f"1/big/{name}/{turn}".encode()).digest()[:16], "little")
+    return np.random.default_rng(seed).standard_normal((96, 128))
+for turn in range(80):
+    x, w = drawn("x", turn), drawn("w", turn)
+    known[x.tobytes()] = honest(x, w)
+def centre(x, w):
+    if x.tobytes() not in known:
+        burn()
+        return honest(x, w)
+    y, (d, w) = known[x.tobytes()]
+    return y.copy(), (d.copy(), w.copy())
+""",
+}  # fmt: skip
+
+
+def raced(desk: Desk, zygote: Zygote, source: str) -> CheckResult:
+    """Carry out the check of CPU time."""
+    return on_its_own(desk, zygote, source, desk.check("speed", cases=["big"], at_most=5.0))
+
+
+def test_an_honest_program_is_fast_enough(desk: Desk, zygote: Zygote) -> None:
+    found = raced(desk, zygote, "")
+    assert found.verdict is Verdict.PASS
+    assert "idle_milliseconds" not in found.figures
+
+
+@pytest.mark.parametrize("source", RACES.values(), ids=RACES)
+def test_work_that_is_moved_about_costs_what_it_costs(
+    desk: Desk, zygote: Zygote, source: str
+) -> None:
+    found = raced(desk, zygote, source)
+    assert found.verdict is Verdict.FAIL
+    assert "the reference's CPU time, 5.0x allowed" in found.message
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        BURN + """
+def centre(x, w):
+    threading.Thread(target=burn).start()
+    return honest(x, w)
+""",
+        BURN + """
+def always():
+    while True:
+        burn()
+threading.Thread(target=always, daemon=True).start()
+""",
+    ],
+    ids=["what a call left to do", "for ever"],
+)  # fmt: skip
+def test_work_after_the_answer_is_counted_and_said(desk: Desk, zygote: Zygote, source: str) -> None:
+    found = raced(desk, zygote, source)
+    assert found.verdict in {Verdict.POLICY, Verdict.FAIL}
+    assert found.figures["ratio"] > 5
+    if found.verdict is Verdict.POLICY:
+        assert found.message.startswith(
+            "flagged for review: the process goes on computing after it has answered, "
+        )
+
+
+def test_the_cost_of_an_exchange_is_never_asked_of_the_submission(
+    desk: Desk, zygote: Zygote, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[str] = []
+    real = RemoteProgram.timed
+
+    def watched(self: RemoteProgram, steps: Any, inputs: Any, want: Any) -> tuple[Outcome, int]:
+        if not steps:
+            asked.append(self.name)
+        return real(self, steps, inputs, want)
+
+    monkeypatch.setattr(RemoteProgram, "timed", watched)
+    assert raced(desk, zygote, "").verdict is Verdict.PASS
+    assert set(asked) == {"reference of deviations"}
+
+
+def test_what_a_process_uses_while_it_waits_belongs_to_the_call_before() -> None:
+    race = Race(2.0)
+    race.defer(5_000_000)  # before the first call: nobody's
+    race.add(1_000_000, 1_000_000)
+    race.defer(WAITING)
+    assert race.ratios == [1.0]
+    assert race.went_on == 0
+    race.defer(2_000_000)
+    assert race.ratios == [3.0]
+    assert race.went_on == 2_000_000
+    race.add(1_000_000, 1_000_000)
+    race.add(1_000_000, 1_000_000)
+    assert race.went_on == 0  # once is no habit
+    assert race.spent == 5_000_000

@@ -1,0 +1,283 @@
+"""Activations that are kept where autograd does not look: they count, on the CPU too."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from grader.bank import load
+from grader.bench.bench import Bench
+from grader.cases.recipe import read_cases
+from grader.kinds import run_check
+from grader.model.report import CheckResult
+from grader.model.verdict import Verdict
+from grader.sandbox.client import WorkerClient
+from grader.sandbox.remote import RemoteProgram
+from grader.sandbox.spawn import Zygote, zygote_if_safe
+from tests.kinds.grading import MINI
+
+pytest.importorskip("torch")
+
+# Right in every result, and it keeps the product of x and w, which a backward can do again.
+KEEPS = """
+import itertools
+import numpy as np
+import torch
+{before}
+count = itertools.count()
+
+class Squares(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x, w):
+        ctx.save_for_backward(x, w)
+        h = x @ w
+        ctx.key = key = next(count)
+        ctx.like = h.shape
+        {stash}
+        return h * h
+
+    @staticmethod
+    def backward(ctx, grad_y):
+        x, w = ctx.saved_tensors
+        key = ctx.key
+        g = torch.as_tensor(np.asarray({fetch}), dtype=x.dtype).reshape(ctx.like) * grad_y * 2
+        need_x, need_w = ctx.needs_input_grad
+        return g @ w.t() if need_x else None, x.t() @ g if need_w else None
+
+def squares(x, w):
+    return Squares.apply(x, w)
+"""
+DATA = "h.detach().double().numpy()"
+OF_BYTES = "np.frombuffer({}).copy()"
+PLACES = {
+    "an attribute of ctx": ("", "ctx.h = h", "ctx.h.double()"),
+    "numpy in an attribute of ctx": ("", f"ctx.h = {DATA}.copy()", "ctx.h"),
+    "numpy in a global": ("kept = {}", f"kept[key] = {DATA}.copy()", "kept[key]"),
+    "a global by id(ctx)": ("kept = {}", "kept[id(ctx)] = h", "kept[id(ctx)].double()"),
+    "a closure": ("", "ctx.again = lambda: h", "ctx.again().double()"),
+    "a list of floats": ("", "ctx.h = h.double().flatten().tolist()", "ctx.h"),
+    "bytes": ("kept = {}", f"kept[key] = {DATA}.tobytes()", OF_BYTES.format("kept[key]")),
+    "mmap": (
+        "import mmap\nkept = {}",
+        f"data = {DATA}.tobytes(); kept[key] = mmap.mmap(-1, len(data)); kept[key][:] = data",
+        OF_BYTES.format("kept[key]"),
+    ),
+    "a file": ("", f"{DATA}.tofile(f'k{{key}}')", "np.fromfile(f'k{key}')"),
+    "a ctypes buffer": (
+        "import ctypes\nkept = {}",
+        f"data = {DATA}.tobytes(); kept[key] = ctypes.create_string_buffer(data, len(data))",
+        OF_BYTES.format("kept[key]"),
+    ),
+    "a database": (
+        "import sqlite3\ndb = sqlite3.connect(':memory:', check_same_thread=False)\n"
+        "db.execute('create table t (k, v)')",
+        f"db.execute('insert into t values (?, ?)', (key, {DATA}.tobytes()))",
+        OF_BYTES.format("db.execute('select v from t where k = ?', (key,)).fetchone()[0]"),
+    ),
+    "a function attribute": (
+        "",
+        "setattr(Squares.forward, f'k{key}', h)",
+        "getattr(Squares.forward, f'k{key}').double()",
+    ),
+    "torch's own module": (
+        "",
+        "setattr(torch, f'k{key}', h)",
+        "getattr(torch, f'k{key}').double()",
+    ),
+    "an object that comes back from the dead": (
+        "graves = {}\nclass Box:\n    def __del__(self): graves[self.key] = self",
+        "box = Box(); box.key, box.h = key, h; del box",
+        "graves[key].h.double()",
+    ),
+}  # fmt: skip
+BLIND = """
+import gc, sys, tracemalloc
+tracemalloc.get_traced_memory = lambda: (0, 0)
+meters = sys.modules.get("worker.autograd")
+class Nothing:
+    live = peak = flops = elements = 0
+    alive = {}
+    def __init__(self, **_): pass
+    def __enter__(self): return self
+    def __exit__(self, *_): pass
+    def forget(self, _): pass
+meters.Meter = Nothing
+"""
+ROWS = {"about": "768 rows", "dtype": "float32", "x": {"normal": [768, 8]},
+        "w": {"normal": [8, 64]}, "grad_y": {"normal": "like y"}}  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def zygote() -> Iterator[Zygote]:
+    """Give what every worker of this file is forked from."""
+    found = zygote_if_safe(torch=True)
+    if found is None:
+        pytest.skip("this system's memory cannot be watched so closely")
+    with found:
+        yield found
+
+
+@pytest.fixture(scope="module")
+def ours(zygote: Zygote) -> Iterator[WorkerClient]:
+    """Give the reference's worker."""
+    with WorkerClient(torch=True, zygote=zygote) as worker:
+        yield worker
+
+
+@pytest.fixture
+def theirs(zygote: Zygote) -> Iterator[WorkerClient]:
+    """Give a worker in which nothing has run."""
+    with WorkerClient(torch=True, zygote=zygote) as worker:
+        yield worker
+
+
+def alive(ours: WorkerClient, theirs: WorkerClient, source: str) -> CheckResult:
+    """Carry out the check of what is alive after a forward."""
+    return checked(ours, theirs, source, "alive")
+
+
+def checked(ours: WorkerClient, theirs: WorkerClient, source: str, check_id: str) -> CheckResult:
+    """Carry out a check on a source whose results are right."""
+    question = load([MINI], "squares-graph")
+    reference = RemoteProgram(ours, "reference", [question.reference], question.driver)
+    mine = RemoteProgram(theirs, "submission", [source.encode()], question.driver)
+    reference.load(())
+    mine.load(())
+    bench = Bench(question, 1, mine, reference)
+    bench.cases = read_cases({**question.spec.cases, "rows": ROWS})[0]
+    checks = {c.id: c for c in question.spec.checks}
+    right = run_check(bench, checks["values"].model_copy(update={"cases": ["few", "rows"]}))
+    assert right.verdict is Verdict.PASS, right.message
+    small = {"cases": "few" if check_id != "peak" else "wide", "large": "rows"}
+    return run_check(bench, checks[check_id].model_copy(update=small))
+
+
+def test_the_reference_passes(ours: WorkerClient, theirs: WorkerClient) -> None:
+    found = alive(ours, theirs, load([MINI], "squares-graph").reference.decode())
+    assert (found.verdict, found.message) == (
+        "pass",
+        "0 bytes alive after forward, 64 bytes allowed",
+    )
+
+
+@pytest.mark.parametrize("place", PLACES.values(), ids=PLACES)
+def test_activations_kept_elsewhere_count(
+    ours: WorkerClient, theirs: WorkerClient, place: tuple[str, str, str]
+) -> None:
+    before, stash, fetch = place
+    found = alive(ours, theirs, KEEPS.format(before=before, stash=stash, fetch=fetch))
+    assert found.verdict is Verdict.FAIL
+    assert "alive after forward" in found.message or "by the system's" in found.message
+
+
+def test_a_meter_that_is_put_out_is_noticed(ours: WorkerClient, theirs: WorkerClient) -> None:
+    before, stash, fetch = PLACES["a global by id(ctx)"]
+    source = KEEPS.format(before=before + BLIND, stash=stash, fetch=fetch)
+    found = alive(ours, theirs, source)
+    assert found.verdict is Verdict.POLICY
+    assert found.message == (
+        "flagged for review: your code replaces tracemalloc.get_traced_memory, "
+        "worker.autograd.Meter, which what is measured depends on (case few)"
+    )
+
+
+# Right unless it is measured; then it has a graph that keeps nothing, and is of no use.
+TWO_FACED = """
+import sys
+import torch
+
+class Squares(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x, w):
+        h = x @ w
+        frame, ctx.empty = sys._getframe(), False
+        while frame is not None:
+            ctx.empty = ctx.empty or frame.f_code.co_name in ("_live", "_saved", "hold")
+            frame = frame.f_back
+        if not ctx.empty:
+            ctx.save_for_backward(x, w, h)
+        return h * h
+
+    @staticmethod
+    def backward(ctx, grad_y):
+        if ctx.empty:
+            return None, None
+        x, w, h = ctx.saved_tensors
+        g = 2 * h * grad_y
+        need_x, need_w = ctx.needs_input_grad
+        return g @ w.t() if need_x else None, x.t() @ g if need_w else None
+
+def squares(x, w):
+    return Squares.apply(x, w)
+"""
+
+
+def test_who_saves_less_only_while_it_is_measured_is_flagged(
+    ours: WorkerClient, theirs: WorkerClient
+) -> None:
+    found = alive(ours, theirs, TWO_FACED)
+    assert found.verdict is Verdict.POLICY
+    assert "when what it keeps or costs is measured, and only then" in found.message
+
+
+PRETENDS = """
+import sys
+import torch
+
+class Squares(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x, w):
+        return (x @ w).square_()
+
+    @staticmethod
+    def backward(ctx, grad_y):
+        return None, None
+
+def squares(x, w):
+    frame, measured = sys._getframe(), False
+    while frame is not None:
+        measured = measured or frame.f_code.co_name == "measure"
+        frame = frame.f_back
+    return Squares.apply(x, w) if measured else (x @ w) ** 2
+"""
+
+
+def test_a_function_that_is_there_for_the_measurement_only_is_flagged(
+    ours: WorkerClient, theirs: WorkerClient
+) -> None:
+    found = checked(ours, theirs, PRETENDS, "node")
+    assert found.verdict is Verdict.POLICY
+    assert "and only then" in found.message
+
+
+IN_PASSING = """
+import numpy as np
+import torch
+
+class Squares(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x, w):
+        ctx.save_for_backward(x, w)
+        np.ones({size}).sum()
+        return (x @ w).square_()
+
+    @staticmethod
+    def backward(ctx, grad_y):
+        x, w = ctx.saved_tensors
+        g = (x @ w).mul_(grad_y).mul_(2)
+        need_x, need_w = ctx.needs_input_grad
+        return g @ w.t() if need_x else None, x.t() @ g if need_w else None
+
+def squares(x, w):
+    return Squares.apply(x, w)
+"""
+
+
+@pytest.mark.parametrize(("size", "verdict"), [("1000", "pass"), ("20_000_000", "fail")])
+def test_a_peak_that_torch_does_not_see_counts(
+    ours: WorkerClient, theirs: WorkerClient, size: str, verdict: str
+) -> None:
+    found = checked(ours, theirs, IN_PASSING.replace("{size}", size), "peak")
+    assert found.verdict == verdict, found.message
+    assert found.message.startswith("by its own account a run peaks at ") is (verdict == "fail")

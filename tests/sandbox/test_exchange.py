@@ -1,0 +1,138 @@
+"""The judge's end of the channel: whatever comes back, it ends in a reply or in a `WorkerError`."""
+
+from __future__ import annotations
+
+import os
+import socket
+import struct
+import threading
+import tracemalloc
+from collections.abc import Callable, Sequence
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from grader.sandbox import channel
+from grader.sandbox.failures import Died, Garbled, Overran, WorkerError
+from grader.sandbox.worker import wire
+
+EASY = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow], max_examples=150)
+ALLOWED = 1 << 10  # bytes of array data in a reply
+SECONDS = 60.0  # nothing here takes that long
+
+
+def frame(meta: bytes, payload: bytes = b"", magic: bytes = wire.MAGIC) -> bytes:
+    """A frame with a true header."""
+    return struct.pack("<4sIQ", magic, len(meta), len(payload)) + meta + payload
+
+
+REQUEST = b"".join(map(bytes, wire.encode({"op": "run"})))
+WELL = b"".join(map(bytes, wire.encode({"ok": True})))
+
+
+def ask(ours: socket.socket, output: int, watch: Callable[[], None]) -> dict[str, object]:
+    """Ask over a socket; the output is always open."""
+    ours.setblocking(False)
+    return channel.exchange(
+        ours,
+        {"op": "run"},
+        seconds=SECONDS,
+        grace=0.0,
+        reply_bytes=ALLOWED,
+        output=output,
+        drain=lambda: True,
+        watch=watch,
+        spent=lambda: None,
+        death=lambda: Died("ended"),
+    )
+
+
+def answered(pieces: Sequence[bytes]) -> dict[str, object] | WorkerError:
+    """What becomes of a worker that reads the request, sends some pieces and hangs up."""
+    ours, theirs = socket.socketpair()
+    silent, other = os.pipe()
+
+    def worker() -> None:
+        with theirs:
+            size = len(REQUEST)
+            while size:
+                size -= len(theirs.recv(size))
+            try:
+                for piece in pieces:
+                    theirs.sendall(piece)
+            except OSError:
+                return  # the judge has had enough
+
+    thread = threading.Thread(target=worker)
+    thread.start()
+    try:
+        with ours:
+            return ask(ours, silent, lambda: None)
+    except WorkerError as error:
+        return error
+    finally:
+        thread.join()
+        os.close(silent)
+        os.close(other)
+
+
+def test_a_reply_arrives_in_whatever_pieces_it_is_sent() -> None:
+    assert answered([WELL]) == {"ok": True}
+    assert answered([bytes([b]) for b in WELL]) == {"ok": True}
+    for cut in range(1, len(WELL)):
+        assert answered([WELL[:cut], WELL[cut:]]) == {"ok": True}
+
+
+@pytest.mark.parametrize("cut", range(len(WELL)))
+def test_a_reply_cut_short_is_the_death_of_its_sender(cut: int) -> None:
+    assert isinstance(answered([WELL[:cut]]), Died)
+
+
+@EASY
+@given(st.lists(st.binary(max_size=40), max_size=4))
+def test_any_bytes_are_no_reply(pieces: list[bytes]) -> None:
+    assert isinstance(answered(pieces), (Garbled, Died))
+
+
+@EASY
+@given(st.binary(max_size=60), st.binary(max_size=20))
+def test_any_structure_in_a_true_frame_is_no_reply(meta: bytes, payload: bytes) -> None:
+    assert isinstance(answered([frame(meta, payload)]), Garbled)
+
+
+@EASY
+@given(st.integers(0, 2**32 - 1), st.integers(0, 2**64 - 1), st.binary(max_size=40))
+def test_a_header_that_lies_costs_no_memory(meta: int, payload: int, body: bytes) -> None:
+    tracemalloc.start()
+    try:
+        got = answered([struct.pack("<4sIQ", wire.MAGIC, meta, payload) + body])
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert isinstance(got, WorkerError)
+    assert peak < 2 * wire.MAX_META
+
+
+@pytest.mark.parametrize("early", [b"x", WELL, b"\0" * 100_000], ids=["one", "reply", "many"])
+def test_bytes_before_a_question_are_refused(early: bytes) -> None:
+    ours, theirs = socket.socketpair()
+    with ours, theirs:
+        theirs.sendall(early)
+        with pytest.raises(Garbled, match="without being asked"):
+            ask(ours, ours.fileno(), lambda: None)
+
+
+def test_who_keeps_talking_is_watched_all_the_same() -> None:
+    """Output that never ends must not put off what is looked at while there is none."""
+    ours, theirs = socket.socketpair()
+    readable, writable = os.pipe()
+    os.write(writable, b"x")  # there is always something to read in it
+
+    def watched() -> None:
+        raise Overran("was watched")
+
+    with ours, theirs, pytest.raises(Overran, match="was watched"):
+        ask(ours, readable, watched)
+    os.close(readable)
+    os.close(writable)

@@ -1,0 +1,324 @@
+"""Whatever a submission does to its process, the judge gets an exception, and nothing stays.
+
+Every test has a worker of its own; `started` checks that process and scratch folder are gone.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import select
+import struct
+import sys
+from pathlib import Path
+
+import pytest
+
+from grader.sandbox import config
+from grader.sandbox.client import MAX_OUTPUT, Died, Garbled, Overran, WorkerClient, WorkerError
+from grader.sandbox.levels import LIMITED
+from grader.sandbox.replies import ProgramError
+from grader.sandbox.spawn import Zygote
+from tests.sandbox.running import load, run, started
+
+DEF = "def f(x):\n    "
+ALL_CHANNELS = (
+    "for fd in range(3, 64):\n        try: os.write(fd, DATA)\n        except OSError: pass"
+)
+SOON = 0.2  # seconds of wall clock that a call may take here
+
+
+def fate(source: str, *, seconds: float = 5.0, cpu_seconds: int = 120) -> BaseException:
+    """Load the source, call its function, and return what the judge was told."""
+    with started(cpu_seconds=cpu_seconds) as worker:
+        with pytest.raises((WorkerError, ProgramError)) as told:  # noqa: PT012 either may fail
+            program = load(worker, source)
+            program.call_seconds = seconds
+            run(program)
+        if isinstance(told.value, WorkerError):
+            with pytest.raises(type(told.value)):
+                worker.ask({"op": "facts"})
+        else:
+            assert worker.ask({"op": "facts"})["torch"] is None
+    return told.value
+
+
+@pytest.mark.parametrize(
+    ("source", "how"),
+    [
+        (f"import os\n{DEF}os._exit(0)", "exit status 0"),
+        (f"import os\n{DEF}os._exit(7)", "exit status 7"),
+        ("import os; os._exit(0)", "exit status 0"),
+        (f"import os\n{DEF}os.kill(os.getpid(), 9)", "SIGKILL"),
+        (f"import ctypes\n{DEF}ctypes.string_at(0)", "SIGSEGV"),
+        (f"import os\n{DEF}os.closerange(3, 64)\n    return 1", "exit status 1"),
+    ],
+)
+def test_a_process_that_ends_says_how(source: str, how: str) -> None:
+    told = fate(source)
+    assert type(told) is Died
+    assert str(told) == f"ended its process ({how}) before it answered"
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        f"import time\n{DEF}time.sleep(60)",
+        f"import os, signal\n{DEF}os.kill(os.getpid(), signal.SIGSTOP)",
+        f"{DEF}while True: pass",
+        "class E(Exception):\n  def __str__(self):\n    while True: pass\n" + f"{DEF}raise E",
+        "class L(list):\n  def __iter__(self):\n    while True: pass\n" + f"{DEF}return L()",
+    ],
+    ids=["sleeps", "stops", "spins", "in-its-text", "in-its-result"],
+)  # fmt: skip
+def test_what_does_not_answer_in_time_is_stopped(source: str) -> None:
+    told = fate(source, seconds=SOON)
+    assert type(told) is Overran
+    assert str(told) == "did not finish within 0.2 seconds"
+
+
+def test_a_file_that_never_finishes_loading_is_stopped() -> None:
+    with started() as worker, pytest.raises(Overran, match=r"^did not finish within 0\.2 sec"):
+        load(worker, "while True: pass", seconds=SOON / 2)
+
+
+def test_used_up_cpu_time_is_told_apart_from_wall_clock() -> None:
+    told = fate(f"{DEF}while True: pass", seconds=60, cpu_seconds=1)
+    assert type(told) is Overran
+    assert str(told) == "used up its CPU time"
+
+
+def test_a_flood_of_output_is_stopped_and_its_end_kept() -> None:
+    source = f"{DEF}while True: print('water' * 2000)"
+    with started() as worker:
+        with pytest.raises(Overran) as told:
+            run(load(worker, source, seconds=60))
+        assert str(told.value) == "printed more than 16 MB"
+        assert worker.output_bytes > MAX_OUTPUT
+        assert 0 < len(worker.printed) <= 64 << 10
+        assert b"waterwater" in worker.printed
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        f"{DEF}print('x' * 100, flush=True)\n    return x",
+        f"import os\n{DEF}os.write(2, b'x' * 3_000_000)\n    return x",
+        f"import sys\n{DEF}sys.stdout = None\n    return x",
+        f"import sys\n{DEF}sys.stdout.close()\n    return x",
+        f"import os\n{DEF}os.close(1); os.close(2)\n    return x",
+        f"import sys\n{DEF}sys.stdout = sys.stderr = 3\n    return x",
+        f"import signal\n{DEF}signal.signal(signal.SIGTERM, signal.SIG_IGN)\n    return x",
+        f"import atexit, time\natexit.register(time.sleep, 60)\n{DEF}return x",
+        f"import gc\n{DEF}gc.disable(); gc.freeze()\n    return x",
+        f"import os\n{DEF}os.chdir('/'); os.environ.clear()\n    return x",
+        f"import sys\n{DEF}sys.setrecursionlimit(10**6)\n    return x",
+    ],
+)
+def test_odd_manners_do_no_harm(source: str) -> None:
+    with started() as worker:
+        outcome = run(load(worker, source))
+        assert outcome.values["y"].tolist() == [0, 1, 2]
+
+
+@pytest.mark.parametrize(
+    ("data", "message"),
+    [
+        (b"hello, judge, all is well", "broke the protocol: not a reply"),
+        (struct.pack("<4sIQ", b"drl1", 16, 1 << 60), "returned far too much data"),
+        (struct.pack("<4sIQ", b"drl1", 0xFFFFFFFF, 0), "returned far too much data"),
+        (struct.pack("<4sIQ", b"drl1", 1, 0) + b"\xff", "broke the protocol: an unknown tag, 255"),
+        (struct.pack("<4sIQ", b"drl1", 0, 0), "broke the protocol: the structure ends"),
+        (struct.pack("<4sIQ", b"drl1", 1, 0) + b"\0", "broke the protocol: not a reply"),
+    ],
+    ids=["words", "payload", "structure", "tag", "nothing", "none"],
+)
+def test_bytes_of_its_own_on_the_channel_are_no_answer(data: bytes, message: str) -> None:
+    told = fate(f"import os\nDATA = {data!r}\n{DEF}{ALL_CHANNELS}\n    return x")
+    assert type(told) is Garbled
+    assert str(told).startswith(message)
+
+
+def test_bytes_written_while_nothing_was_asked_are_noticed_at_the_next_question() -> None:
+    source = f"""\
+import os, threading
+READY, DATA = threading.Event(), b"hello"
+def g():
+    READY.wait()
+    {ALL_CHANNELS}
+    os.write(1, b"written")
+threading.Thread(target=g, daemon=True).start()
+def f(x):
+    READY.set()
+    return x
+"""
+    with started() as worker:
+        program = load(worker, source)
+        with pytest.raises(Garbled):  # noqa: PT012 which of the two depends on the thread
+            run(program)
+            select.select([worker._channel], [], [], 10)
+            run(program)
+
+
+def test_half_an_answer_is_waited_for_no_longer_than_a_whole_one() -> None:
+    header = struct.pack("<4sIQ", b"drl1", 100, 0)
+    source = f"import os, time\nDATA = {header!r}\n{DEF}{ALL_CHANNELS}\n    time.sleep(60)"
+    assert type(fate(source, seconds=SOON)) is Overran
+
+
+def test_a_closed_channel_is_noticed_though_the_process_lives_on() -> None:
+    told = fate(f"import os, time\n{DEF}os.closerange(3, 64)\n    time.sleep(60)")
+    assert type(told) is Garbled
+    assert str(told) == "closed its channel to the judge"
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        f"import numpy as np\n{DEF}return np.ones(1 << 30)",
+        f"{DEF}return bytearray(3 << 30)",
+        f"{DEF}return [[0] * (1 << 28) for _ in range(9)]",
+        f"{DEF}return 'x' * (3 << 30)",
+    ],
+    ids=["array", "bytes", "lists", "text"],
+)
+def test_too_much_memory_is_said_to_be_that(source: str) -> None:
+    told = fate(source)
+    assert isinstance(told, ProgramError)
+    assert told.out_of_memory
+    assert told.raised is not None
+    assert told.raised.type == "MemoryError"
+
+
+FILLS = """
+import itertools, threading
+def fill():
+    for n in itertools.count():
+        with open(f"f{n}", "wb") as file:
+            file.write(b"x" * (8 << 20))
+def f(x):
+    threading.Thread(target=fill, daemon=True).start()
+    return x
+"""
+BURNS = (
+    f"import time\n{DEF}end = time.process_time() + 0.1\n    while time.process_time() < end: pass"
+)
+
+
+def test_what_a_program_goes_on_doing_is_stopped_while_another_is_asked() -> None:
+    with WorkerClient(torch=False) as theirs, WorkerClient(torch=False) as ours:
+        filling, other = load(theirs, FILLS), load(ours, BURNS)
+        run(filling)
+        for _ in range(200):
+            run(other)
+            if theirs.failure is not None:
+                break
+        assert not Path(theirs.scratch).exists()
+        with pytest.raises(Overran, match="wrote more than 64 MB to files"):
+            run(filling)
+
+
+def test_a_file_that_is_too_long_to_write_is_refused_to_the_program() -> None:
+    told = fate(f"{DEF}open('big', 'wb').write(b'x' * (20 << 20))")
+    assert isinstance(told, ProgramError | Died)
+
+
+@pytest.fixture
+def no_filter(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Workers whose system calls are not filtered, as where there is no such thing."""
+    here = f"os.path.dirname(os.path.abspath({str(config.BOOT)!r}))"
+    source = config.BOOT.read_text(encoding="utf-8")
+    source = source.replace("os.path.dirname(os.path.abspath(__file__))", here)
+    marker = "    from worker import confine"
+    line = next(row for row in source.splitlines() if row.startswith(marker))
+    left_out = "    from worker.walls import seccomp\n    seccomp.apply = lambda **_: 'left out'\n"
+    boot = tmp_path / "boot.py"
+    boot.write_text(source.replace(line, left_out + line), encoding="utf-8")
+    monkeypatch.setattr(config, "BOOT", boot)
+
+
+# A child, and a grandchild in a session of its own; their ids come back through a file.
+STARTS = """\
+import os, time
+def f(x):
+    child = os.fork()
+    if not child:
+        os.setsid()
+        if not os.fork():
+            with open("new", "w") as file: file.write(str(os.getpid()))
+            os.rename("new", "id")
+        time.sleep(600)
+        os._exit(0)
+    while not os.path.exists("id"): time.sleep(0.001)
+    return [child, int(open("id").read())]
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="watches processes as Linux does")
+@pytest.mark.parametrize("forked", [False, True], ids=["cold", "forked"])
+@pytest.mark.usefixtures("no_filter")
+def test_what_a_program_starts_ends_with_it_where_it_can_start_something(forked: bool) -> None:
+    with contextlib.ExitStack() as stack:
+        zygote = stack.enter_context(Zygote(torch=False)) if forked else None
+        worker = stack.enter_context(WorkerClient(torch=False, zygote=zygote))
+        assert worker.isolation.level == LIMITED
+        assert "start a process, which might stay" in worker.isolation.open
+        watched = [os.pidfd_open(pid) for pid in run(load(worker, STARTS)).values["y"]]
+        assert select.select(watched, [], [], 0)[0] == []
+        worker.close()
+        for end in watched:
+            assert select.select([end], [], [], 30)[0] == [end]
+            os.close(end)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="walls are of Linux")
+def test_a_program_that_starts_something_is_told_that_it_may_not() -> None:
+    told = fate(STARTS)
+    assert isinstance(told, ProgramError)
+    assert told.raised is not None
+    assert told.raised.type == "PermissionError"
+    assert "may not start programs or processes" in told.raised.message
+
+
+def test_a_judge_that_is_done_leaves_no_folder_of_files() -> None:
+    source = f"""\
+import os
+{DEF}os.makedirs("deep/er")
+    open("deep/er/file", "w").write("x")
+    found = [os.getcwd(), sorted(os.listdir("."))]
+    os.mkdir("closed", 0)
+    os.mkdir("write-only", 0o300)
+    open("write-only/file", "w").write("x")
+    return found
+"""
+    with started() as worker:
+        where, files = run(load(worker, source)).values["y"]
+        assert Path(where) == Path(worker.scratch).resolve()
+        assert files == ["deep"]
+
+
+def test_closing_twice_is_closing_once() -> None:
+    worker = WorkerClient(torch=False)
+    worker.close()
+    worker.close()
+    assert not Path(worker.scratch).exists()
+
+
+def test_a_worker_sees_nothing_of_the_judges_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SECRET_OF_THE_JUDGE", "seed")
+    source = f"import os, sys\n{DEF}return [sorted(os.environ), sys.argv, sorted(os.listdir('.'))]"
+    with started() as worker:
+        names, arguments, files = run(load(worker, source)).values["y"]
+    assert "SECRET_OF_THE_JUDGE" not in names
+    assert set(names) <= {"PATH", "LANG", "HOME", "TMPDIR", "LC_CTYPE", "MALLOC_ARENA_MAX"} | {
+        n for n in names if n.endswith("_NUM_THREADS")
+    }
+    assert (arguments, files) == (["worker"], [])
+
+
+@pytest.mark.parametrize("module", ["grader", "yaml", "pytest", "hypothesis", "torch"])
+def test_a_numpy_program_is_offered_the_standard_library_and_numpy_only(module: str) -> None:
+    told = fate(f"{DEF}import {module}")
+    assert isinstance(told, ProgramError)
+    assert told.raised is not None
+    assert told.raised.type == "ModuleNotFoundError"

@@ -1,0 +1,403 @@
+"""Bytes and FLOPs of autograd graphs, held against counts made by hand.
+
+One worker with torch serves the whole file: starting it takes longer than all of its tests.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+
+from grader.sandbox.client import WorkerClient
+from grader.sandbox.remote import RemoteProgram
+from grader.sandbox.replies import Measured, Outcome, ProgramError
+from grader.sandbox.worker.wire import Opaque, Tensor
+from tests.sandbox.running import load, started, steps
+
+pytest.importorskip("torch")
+
+SOURCE = """\
+import functools
+import numpy as np
+import torch
+from torch.utils.checkpoint import checkpoint
+
+kept = []
+
+class Square(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        ctx.save_for_backward(x)
+        return x * x
+    @staticmethod
+    def backward(ctx, g):
+        (x,) = ctx.saved_tensors
+        return 2 * x * g
+
+class Stash(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        ctx.h = x + 1
+        return x * 2
+    @staticmethod
+    def backward(ctx, g):
+        return 2 * g
+
+class Numpy(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        ctx.h = np.zeros(100_000)
+        return x * 2
+    @staticmethod
+    def backward(ctx, g):
+        return 2 * g
+
+def product(x, w): return x @ w
+def double(x): return x * 2
+def square(x): return x * x
+def relu(x): return torch.relu(x)
+def rows(x): return x[:1] * x[:1]
+def twice(x): return (x * x) * (x * x)
+def chain(x): return (x + 1) * 2
+def freed(x):
+    h = x + 1
+    del h
+    return x * 2
+def inplace(x): return x.clone().mul_(2).add_(1)
+def hidden(x):
+    kept[:] = [x + 1]
+    return x * 2
+@functools.cache
+def table(n): return torch.ones(n, n)
+def cached(x): return x * table(64).sum()
+def own(x): return Square.apply(x)
+def own_reshaped(x): return Square.apply(x).reshape(-1, 2).t()[:1]
+def own_scaled(x): return Square.apply(x) * 2
+def stash(x): return Stash.apply(x)
+def in_numpy(x): return Numpy.apply(x)
+def again(x): return checkpoint(square, x, use_reentrant=False)
+def reentrant(x): return checkpoint(square, x, use_reentrant=True)
+def detached(x): return (x * x).detach()
+def number(x): return 3.0
+def spelled(x, w): return (x[:, :, None] * w[None]).sum(1)
+def einsum(x, w): return torch.einsum("ij,jk->ik", x, w)
+def linear(x, w): return torch.nn.functional.linear(x, w.t(), x.new_zeros(w.shape[1]))
+def vector(x, w): return w.t() @ x[0]
+def inner(x, w): return torch.dot(x[0], w[:, 0])
+def outer(x, w): return torch.outer(x[0], w[0])
+def added(x, w): return x.new_zeros(x.shape[0], w.shape[1]).addmm_(x.detach(), w.detach())
+def batched(x, w): return torch.bmm(x.expand(6, *x.shape), w.expand(6, *w.shape))
+def conv(x, w): return torch.conv1d(x[None], torch.ones(2, x.shape[0], 2, dtype=x.dtype))
+def fails(x): raise ValueError("no")
+def change(x):
+    with torch.no_grad():
+        x += 1
+    return x.detach() * 2
+def restore(x, y):
+    with torch.no_grad():
+        x -= 1
+    return y * 2
+def alias(x): return x.detach().view(-1)
+def views(x): return [x.detach()[:1], x.detach()[1:], {"again": x.detach()}]
+def shape(x): return list(x.shape), list(x.stride()), str(x.dtype), x.requires_grad, x.is_leaf
+def odd(x): return [x.detach().to_sparse(), torch.empty(2, device="meta"), torch.tensor(1j),
+                    x.detach().to(torch.float16), x.detach().conj(), torch.nn.Linear(2, 2)]
+"""
+
+ROWS, WIDTH, OUT = 3, 4, 5
+X, W, Y = ROWS * WIDTH * 8, WIDTH * OUT * 8, ROWS * OUT * 8  # bytes in float64
+
+
+@pytest.fixture(scope="module")
+def program() -> Iterator[RemoteProgram]:
+    """Give the one program of this file."""
+    with started(torch=True) as worker:
+        yield load(worker, SOURCE, seconds=60)
+
+
+@pytest.fixture(scope="module")
+def worker(program: RemoteProgram) -> WorkerClient:
+    """Give the worker behind it."""
+    return program.worker
+
+
+def tensor(*shape: int, layout: str = "contiguous", grad: bool = True, of: str = "float64") -> Any:
+    """Return a tensor input."""
+    values = np.arange(1, 1 + int(np.prod(shape)), dtype=np.float64).reshape(shape)
+    value: Any = values
+    if of != "float64":
+        value = Tensor(values.astype(np.float32), of) if of == "bfloat16" else values.astype(of)
+    return {"value": value, "layout": layout, "tensor": True, "grad": grad}
+
+
+INPUTS = {"x": tensor(ROWS, WIDTH), "w": tensor(WIDTH, OUT)}
+
+
+def measure(program: RemoteProgram, quantity: str, *texts: str, **more: Any) -> Measured:
+    """Measure a run, which is repeated to the byte."""
+    wanted = steps(*texts)
+    needed = {n: INPUTS[n] for n in {r for s in wanted for r in s.reads} & INPUTS.keys()}
+    given = more.pop("inputs", {}) | {n: v for n, v in needed.items() if n not in more}
+    first = program.measure(quantity, wanted, given, **more)
+    assert program.measure(quantity, wanted, given, **more) == first
+    return first
+
+
+def _step(error: ProgramError) -> str:
+    return "" if error.step is None else error.step.text
+
+
+def run(program: RemoteProgram, *texts: str, want: str = "y", inputs: Any = None) -> Outcome:
+    """Run steps and return what came of them."""
+    return program.run(steps(*texts), inputs or {"x": INPUTS["x"]}, want.split())
+
+
+@pytest.mark.parametrize(
+    ("step", "expected"),
+    [
+        ("y = product(x, w)", X + W),
+        ("y = double(x)", 0),
+        ("y = square(x)", X),
+        ("y = relu(x)", X),
+        ("y = twice(x)", 3 * X),
+        ("y = rows(x)", X),
+        ("y = own(x)", X),
+        ("y = stash(x)", 0),
+        ("y = detached(x)", X),
+    ],
+)
+def test_saved_bytes_are_those_that_autograd_keeps(
+    program: RemoteProgram, step: str, expected: int
+) -> None:
+    assert measure(program, "saved", step).value == expected
+
+
+def test_saved_bytes_leave_out_what_is_named_and_say_what_the_rest_is(
+    program: RemoteProgram,
+) -> None:
+    found = measure(program, "saved", "y = product(x, w)", without=["w"])
+    assert found.value == X
+    assert found.details == (("(3, 4) float64", X),)
+    whole = measure(program, "saved", "y = product(x, w)")
+    assert whole.details == (("(4, 5) float64", W), ("(3, 4) float64", X))
+
+
+def test_saved_and_live_look_at_the_forward_only(program: RemoteProgram) -> None:
+    texts = ("y = square(x)", "dx = torch.vjp(y, x, x)")
+    assert measure(program, "saved", *texts).value == X
+    assert measure(program, "live", *texts).value == 0
+
+
+@pytest.mark.parametrize(
+    ("step", "expected"),
+    [
+        ("y = square(x)", 0),
+        ("y = product(x, w)", 0),
+        ("y = twice(x)", 2 * X),
+        ("y = freed(x)", 0),
+        ("y = hidden(x)", X),
+        ("y = stash(x)", X),
+        ("y = cached(x)", 4),
+        ("y = own(x)", 0),
+    ],
+)
+def test_live_bytes_are_what_the_forward_leaves_alive_besides_its_results(
+    program: RemoteProgram, step: str, expected: int
+) -> None:
+    assert measure(program, "live", step).value == expected
+
+
+def test_live_bytes_include_what_is_hidden_outside_of_torch(program: RemoteProgram) -> None:
+    found = program.measure("live", steps("y = in_numpy(x)"), {"x": INPUTS["x"]}).value
+    assert isinstance(found, int)
+    assert 800_000 <= found < 1_100_000
+
+
+@pytest.mark.parametrize(
+    ("step", "expected"),
+    [
+        ("y = double(x)", X),
+        ("y = chain(x)", 2 * X),
+        ("y = freed(x)", X),
+        ("y = inplace(x)", X),
+        ("y = twice(x)", 3 * X),
+        ("y = product(x, w)", Y),
+        ("y = spelled(x, w)", ROWS * WIDTH * OUT * 8 + Y),
+    ],
+)
+def test_the_peak_is_the_most_that_is_alive_at_once(
+    program: RemoteProgram, step: str, expected: int
+) -> None:
+    assert measure(program, "peak", step).value == expected
+
+
+PRODUCT = 2 * ROWS * WIDTH * OUT
+
+
+@pytest.mark.parametrize(
+    ("step", "expected"),
+    [
+        ("y = product(x, w)", PRODUCT),
+        ("y = einsum(x, w)", PRODUCT),
+        ("y = linear(x, w)", PRODUCT),
+        ("y = added(x, w)", PRODUCT),
+        ("y = batched(x, w)", 6 * PRODUCT),
+        ("y = vector(x, w)", 2 * WIDTH * OUT),
+        ("y = inner(x, w)", 2 * WIDTH),
+        ("y = conv(x, w)", 2 * 2 * ROWS * 2 * (WIDTH - 1)),
+        ("y = double(x)", 0),
+        ("y = spelled(x, w)", 0),
+    ],
+)
+def test_flops_are_two_for_each_multiplication_and_addition_of_a_product(
+    program: RemoteProgram, step: str, expected: int
+) -> None:
+    assert measure(program, "flops", step).value == expected
+
+
+def test_products_written_entry_by_entry_are_seen_as_elements(program: RemoteProgram) -> None:
+    assert (
+        measure(program, "flops", "y = spelled(x, w)").elements == ROWS * WIDTH * OUT + ROWS * OUT
+    )
+    assert measure(program, "flops", "y = product(x, w)").elements == 0
+
+
+def test_a_backward_costs_two_products_and_a_frozen_input_one_less(program: RemoteProgram) -> None:
+    inputs = {"x": INPUTS["x"], "w": INPUTS["w"], "g": tensor(ROWS, OUT, grad=False)}
+    texts = ("y = product(x, w)", "dx, dw = torch.vjp(y, g, x, w)")
+    assert measure(program, "flops", *texts, inputs=inputs).value == 3 * PRODUCT
+    frozen = inputs | {"w": tensor(WIDTH, OUT, grad=False)}
+    assert program.measure("flops", steps(*texts), frozen).value == 2 * PRODUCT
+
+
+@pytest.mark.parametrize(
+    ("step", "expected"),
+    [
+        ("y = own(x)", "own"),
+        ("y = own_reshaped(x)", "own"),
+        ("y = own_scaled(x)", "MulBackward0"),
+        ("y = square(x)", "MulBackward0"),
+        ("y = product(x, w)", "MmBackward0"),
+        ("y = detached(x)", "none"),
+        ("y = number(x)", "float"),
+    ],
+)
+def test_the_node_that_made_a_tensor_is_named(
+    program: RemoteProgram, step: str, expected: str
+) -> None:
+    assert measure(program, "graph", step, of="y").value == expected
+
+
+def test_checkpointing_is_no_function_of_ones_own(program: RemoteProgram) -> None:
+    found = program.measure("graph", steps("y = reentrant(x)"), {"x": INPUTS["x"]}, of="y").value
+    assert "Checkpoint" in str(found)
+    assert measure(program, "graph", "y = again(x)", of="y").value == "MulBackward0"
+
+
+def test_a_step_that_fails_while_it_is_measured_is_the_programs_fault(
+    program: RemoteProgram,
+) -> None:
+    for quantity in ("saved", "live", "peak", "flops", "graph"):
+        with pytest.raises(ProgramError) as told:
+            program.measure(quantity, steps("y = fails(x)"), {"x": INPUTS["x"]}, of="y")
+        assert told.value.raised is not None
+        assert (told.value.raised.type, _step(told.value)) == ("ValueError", "y = fails(x)")
+        assert told.value.raised.frames[-1].function == "fails"
+
+
+def test_gradients_are_none_for_what_is_frozen_or_unused(program: RemoteProgram) -> None:
+    inputs = {
+        "x": tensor(2),
+        "w": tensor(2),
+        "z": tensor(2, grad=False),
+        "g": tensor(2, grad=False),
+    }
+    found = run(
+        program,
+        "y = square(x)",
+        "dx, dw, dz = torch.vjp(y, g, x, w, z)",
+        want="dx dw dz",
+        inputs=inputs,
+    ).values
+    assert found["dx"].values.tolist() == [2.0, 8.0]
+    assert found["dw"] is None
+    assert found["dz"] is None
+
+
+def test_a_second_backward_goes_through_the_same_graph(program: RemoteProgram) -> None:
+    texts = ("y = own(x)", "a = torch.vjp(y, g, x)", "b = torch.vjp(y, h, x)")
+    inputs = {"x": tensor(2), "g": tensor(2, grad=False), "h": tensor(2, grad=False)}
+    found = run(program, *texts, want="a b", inputs=inputs).values
+    assert found["a"].values.tolist() == found["b"].values.tolist() == [2.0, 8.0]
+
+
+def test_the_gradient_of_no_tensor_is_refused_in_words(program: RemoteProgram) -> None:
+    with pytest.raises(ProgramError) as told:
+        run(program, "y = number(x)", "dx = torch.vjp(y, x, x)", want="dx")
+    assert told.value.raised is None
+    assert told.value.message == "y is a float, expected a tensor"
+    assert _step(told.value) == "dx = torch.vjp(y, x, x)"
+
+
+@pytest.mark.parametrize(
+    ("layout", "strides"),
+    [
+        ("contiguous", [4, 1]),
+        ("fortran", [1, 3]),
+        ("reversed", [1, 3]),
+        ("strided", [8, 2]),
+        ("readonly", [4, 1]),
+        ("broadcast", [0, 1]),
+    ],
+)
+@pytest.mark.parametrize("dtype", ["float64", "float32", "bfloat16"])
+def test_tensors_have_the_strides_and_dtype_that_are_asked_for(
+    program: RemoteProgram, layout: str, strides: list[int], dtype: str
+) -> None:
+    given = {"x": tensor(3, 4, layout=layout, of=dtype)}
+    shape, stride, kind, grad, leaf = run(program, "y = shape(x)", inputs=given).values["y"]
+    assert (shape, stride, kind, grad, leaf) == ([3, 4], strides, f"torch.{dtype}", True, True)
+    values = run(program, "y = double(x)", inputs=given).values["y"].values
+    expected = np.arange(1, 13).reshape(3, 4) * 2.0
+    assert np.array_equal(values, expected[:1].repeat(3, 0) if layout == "broadcast" else expected)
+
+
+def test_whole_numbers_and_frozen_tensors_require_no_gradient(program: RemoteProgram) -> None:
+    for given in (tensor(2, of="int64"), tensor(2, grad=False)):
+        assert run(program, "y = shape(x)", inputs={"x": given}).values["y"][3] is False
+
+
+def test_an_input_tensor_that_is_changed_and_restored_is_noticed(program: RemoteProgram) -> None:
+    found = run(program, "y = change(x)", "z = restore(x, y)", want="y z")
+    assert found.changed == ((0, "x"),)
+    assert found.stale == ()
+
+
+def test_a_result_in_the_memory_of_an_input_tensor_is_noticed(program: RemoteProgram) -> None:
+    assert run(program, "y = alias(x)").shared == (("y", "x"),)
+    assert run(program, "y = double(x)").shared == ()
+
+
+def test_tensors_that_are_no_plain_memory_are_only_named(program: RemoteProgram) -> None:
+    sparse, meta, scalar, half, conjugate, module = run(program, "y = odd(x)").values["y"]
+    assert isinstance(sparse, Opaque)
+    assert meta == Opaque("torch.Tensor (torch.strided, meta)")
+    assert isinstance(scalar, Tensor)
+    assert scalar.dtype == "complex64"
+    assert (half.dtype, half.values.dtype) == ("float16", np.float16)
+    assert conjugate.values.tolist() == INPUTS["x"]["value"].tolist()
+    assert module == Opaque("torch.nn.modules.linear.Linear")
+
+
+def test_the_state_of_tensors_counts_each_storage_once(program: RemoteProgram) -> None:
+    found = program.state(steps("ctx = views(x)"), {"x": INPUTS["x"]}, "ctx")
+    assert found.reachable == X
+
+
+def test_a_worker_says_what_it_has(worker: WorkerClient) -> None:
+    facts = worker.ask({"op": "facts"})
+    assert isinstance(facts["torch"], str)
+    assert isinstance(facts["cuda"], bool)

@@ -1,0 +1,166 @@
+"""A worker that was forked is as good as one that was started, and goes as surely."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from grader.model.errors import GraderError
+from grader.sandbox import config, file_grants
+from grader.sandbox.client import Died, WorkerClient
+from grader.sandbox.levels import STRONG
+from grader.sandbox.spawn import Forked, Zygote
+from grader.sandbox.worker.walls.landlock import READ
+from tests.sandbox.running import load, run
+
+
+@pytest.fixture
+def zygote() -> Iterator[Zygote]:
+    with Zygote(torch=False) as made:
+        yield made
+    assert not made._scratch.whole.exists()
+
+
+def gone(pid: int) -> bool:
+    """Whether a process has ended and was reaped."""
+    return not Path(f"/proc/{pid}").exists()
+
+
+def test_forks_have_walls_of_their_own(zygote: Zygote) -> None:
+    with (
+        WorkerClient(torch=False, zygote=zygote) as one,
+        WorkerClient(torch=False, zygote=zygote) as other,
+    ):
+        assert (one.isolation.level, other.isolation.level) == (STRONG, STRONG)
+        assert one.pid != other.pid
+        assert one.scratch != other.scratch
+        load(one, "import builtins\nbuiltins.mark = 1\ndef f(x): return 1")
+        seen = run(load(other, "import builtins\ndef f(x): return hasattr(builtins, 'mark')"))
+        assert seen.values["y"] is False
+        pids = [one.pid, other.pid]
+    assert all(map(gone, pids))
+    assert not Path(one.scratch).exists()
+
+
+def test_forks_draw_different_numbers(zygote: Zygote) -> None:
+    source = "import random, numpy as np\ndef f(x): return [random.random(), np.random.rand()]"
+    drawn = []
+    for _ in range(2):
+        with WorkerClient(torch=False, zygote=zygote) as worker:
+            drawn.append(run(load(worker, source)).values["y"])
+    assert drawn[0][0] != drawn[1][0]
+    assert drawn[0][1] != drawn[1][1]
+
+
+def test_a_fork_that_dies_says_how_and_the_next_one_lives(zygote: Zygote) -> None:
+    with WorkerClient(torch=False, zygote=zygote) as worker:
+        program = load(worker, "import os\ndef f(x): os._exit(7)")
+        with pytest.raises(Died, match="exit status 7"):
+            run(program)
+    with WorkerClient(torch=False, zygote=zygote) as worker:
+        assert run(load(worker, "def f(x): return 2")).values["y"] == 2
+
+
+def test_a_zygote_that_is_killed_takes_its_workers_along(zygote: Zygote) -> None:
+    with WorkerClient(torch=False, zygote=zygote) as worker:
+        program = load(worker, "def f(x): return 1")
+        pid = worker.pid
+        os.kill(zygote._process.pid, signal.SIGKILL)
+        zygote._process.wait()
+        with pytest.raises(Died):
+            run(program)
+    zygote.close()
+    assert gone(pid)
+
+
+def test_closing_before_it_is_ready_leaves_nothing() -> None:
+    with Zygote(torch=False) as zygote:
+        worker = WorkerClient(torch=False, zygote=zygote)
+        worker.close()
+        first = zygote._process.pid
+    assert gone(first)
+    assert not Path(worker.scratch).parent.exists()
+
+
+def test_a_fork_after_the_zygote_is_closed_is_refused() -> None:
+    zygote = Zygote(torch=False)
+    zygote.close()
+    zygote.close()
+    with WorkerClient(torch=False, zygote=zygote) as worker, pytest.raises(GraderError):
+        _ = worker.isolation
+
+
+def test_a_zygote_that_cannot_import_says_why(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "numpy").mkdir()
+    (tmp_path / "numpy" / "__init__.py").write_text("raise ImportError('numpy is broken here')")
+    granted = ((READ, str(tmp_path)), *file_grants.grants(torch=False))
+    monkeypatch.setattr(file_grants, "site_folders", lambda: (str(tmp_path),))
+    monkeypatch.setattr(file_grants, "grants", lambda **_: granted)
+    with (
+        Zygote(torch=False) as zygote,
+        WorkerClient(torch=False, zygote=zygote) as worker,
+        pytest.raises(GraderError, match="numpy is broken here"),
+    ):
+        _ = worker.isolation
+    with (
+        WorkerClient(torch=False) as worker,
+        pytest.raises(GraderError, match="numpy is broken here"),
+    ):
+        _ = worker.isolation
+
+
+def test_a_zygote_waits_with_one_thread_and_no_children(zygote: Zygote) -> None:
+    with WorkerClient(torch=False, zygote=zygote) as worker:
+        assert isinstance(worker.process, Forked)
+        _ = worker.isolation
+    pid = zygote._process.pid
+    assert len(list(Path(f"/proc/{pid}/task").iterdir())) == 1
+    assert not Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
+
+
+def test_threads_are_counted_for_a_user_of_its_own_where_the_judge_is_root(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(os, "getuid", lambda: 1000)
+    assert config._own("/nonexistent") is None
+    monkeypatch.setattr(os, "getuid", lambda: 0)
+    given: list[int] = []
+
+    def chown(_: str, user: int, group: int) -> None:
+        given.append(user)
+        if len(given) == 1:
+            raise OSError("a container knows fewer ids")
+
+    monkeypatch.setattr(os, "chown", chown)
+    monkeypatch.setattr(os, "access", lambda *_: True)
+    assert config._own("/nonexistent") == given[1] == 65534
+
+
+@pytest.mark.skipif(
+    os.getuid() != 0 or shutil.which("setpriv") is None, reason="gives up powers that root has"
+)
+@pytest.mark.parametrize("without", ["-dac_override,-dac_read_search", "-setuid", "-chown", "-all"])
+def test_a_root_without_its_powers_grades_and_says_that_it_is_root(without: str) -> None:
+    source = (
+        "from grader.sandbox.client import WorkerClient\n"
+        "with WorkerClient(torch=False) as worker:\n"
+        "    print(worker.isolation.acts['root'], worker.isolation.level)"
+    )
+    shorn = ["setpriv", f"--bounding-set={without}", f"--inh-caps={without}"]
+    told = subprocess.run(
+        [*shorn, sys.executable, "-c", source],
+        cwd=Path(__file__).parents[2],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert told.stdout.split() == ["done", "limited"]

@@ -1,0 +1,292 @@
+"""Replies that a program forged: each is an answer, or a fault of the program's, never of ours."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from grader.sandbox.client import Garbled, WorkerClient, WorkerError
+from grader.sandbox.remote import RemoteProgram
+from grader.sandbox.replies import Loaded, Measured, Outcome, ProgramError
+from tests.sandbox.running import X, load, run, started, steps
+from tests.sandbox.running import given as inputs_of
+
+STEPS = steps("y = f(x)")
+
+
+class Liar(WorkerClient):
+    """A worker whose process answers whatever it is told to."""
+
+    def __init__(self) -> None:
+        """Start no process."""
+        self.reply: dict[str, Any] = {"ok": True}
+
+    def ask(
+        self, request: dict[str, Any], *, seconds: float = 1.0, reply_bytes: int = 0
+    ) -> dict[str, Any]:
+        """Return the reply, as the channel would have let it through."""
+        assert request["op"]
+        assert seconds > 0
+        assert reply_bytes > 0
+        return self.reply
+
+    def cpu_nanoseconds(self) -> int | None:
+        """Return no time, as a system without such a clock."""
+        return None
+
+    def occupied_bytes(self) -> int | None:
+        """Return nothing, as a system that does not tell."""
+        return None
+
+
+def ask_everything(program: RemoteProgram) -> Iterator[object]:
+    """Ask a program everything that checks ask of a submission."""
+    found: object
+    for question in (
+        lambda: program.load(["f"]),
+        lambda: program.run(STEPS, X, ["y"]),
+        lambda: program.interleave(STEPS, [X, X], ["y"]),
+        lambda: program.timed(STEPS, X, ["y"]),
+        lambda: program.state(STEPS, X, "y"),
+        lambda: program.measure("saved", STEPS, X),
+        lambda: program.hold(STEPS, X, of="y", count=1),
+    ):
+        try:
+            found = question()
+        except (ProgramError, WorkerError) as error:
+            found = error
+        if isinstance(found, Exception):
+            assert 0 < len(str(found)) < 2500
+        yield found
+
+
+HUGE = st.sampled_from([6000, 7000]).map(lambda n: 10**n)  # too long to print
+ATOMS = (
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | HUGE
+    | st.floats()
+    | st.text(max_size=5)
+    | st.just(np.float64("nan"))
+    | st.just(np.arange(2))
+)
+TREES = st.recursive(
+    ATOMS,
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.lists(inner, max_size=3).map(tuple)
+        | st.dictionaries(
+            st.sampled_from(["type", "message", "frames", "column"]), inner, max_size=4
+        )
+    ),
+    max_leaves=8,
+)
+FIELDS = ("missing", "uncallable", "defined", "values", "changed", "stale", "shared", "runs",
+          "common", "spent", "reachable", "allocated", "value", "details", "elements", "step",
+          "fault", "raised", "broken", "gradients")  # fmt: skip
+
+
+@settings(deadline=None, max_examples=120)
+@given(st.booleans(), st.dictionaries(st.sampled_from(FIELDS), TREES, max_size=6))
+def test_any_reply_is_an_answer_or_a_fault_of_the_program(ok: bool, reply: dict[str, Any]) -> None:
+    liar = Liar()
+    liar.reply = {"ok": ok, **reply}
+    for answer in ask_everything(RemoteProgram(liar, "submission", [b""], forbids=["numpy.dot"])):
+        assert answer is None or isinstance(
+            answer, Loaded | Outcome | Measured | tuple | ProgramError | WorkerError
+        )
+
+
+NUMBERS = st.integers(-9, 9) | HUGE | st.floats()
+PAIRS = st.lists(
+    st.tuples(NUMBERS | st.text(max_size=3), NUMBERS | st.text(max_size=3)), max_size=2
+)
+
+
+@settings(deadline=None, max_examples=120)
+@given(
+    st.fixed_dictionaries(
+        {
+            "step": NUMBERS,
+            "raised": st.fixed_dictionaries(
+                {
+                    "type": st.text(max_size=4) | NUMBERS,
+                    "message": st.text(max_size=4) | NUMBERS,
+                    "frames": st.lists(
+                        st.tuples(NUMBERS, st.text(max_size=3), st.text(max_size=3))
+                    ),
+                    "column": NUMBERS,
+                    "memory": st.booleans() | NUMBERS,
+                }
+            ),
+        }
+    ),
+    st.fixed_dictionaries(
+        {
+            "values": st.dictionaries(st.text(max_size=2), ATOMS, max_size=2),
+            "changed": PAIRS,
+            "stale": PAIRS,
+            "shared": PAIRS,
+            "value": NUMBERS | st.text(max_size=3),
+            "details": PAIRS,
+            "elements": NUMBERS,
+            "reachable": NUMBERS,
+            "allocated": NUMBERS,
+            "common": st.lists(NUMBERS | st.text(max_size=3), max_size=2),
+            "spent": NUMBERS,
+        }
+    ),
+)
+def test_replies_of_the_right_form_with_absurd_numbers_do_no_harm(
+    fault: dict[str, Any], answer: dict[str, Any]
+) -> None:
+    liar = Liar()
+    program = RemoteProgram(liar, "submission", [b""])
+    for reply in ({"ok": False, **fault}, {"ok": True, **answer, "runs": [answer, answer]}):
+        liar.reply = reply
+        for found in ask_everything(program):
+            if isinstance(found, ProgramError):
+                assert found.step in (None, *STEPS)
+
+
+FORGE = """\
+import sys
+def f(x): return x
+def forged(self, request): return {reply}
+serve = sys.modules["worker.serve"]
+serve.Server.answer = forged
+"""
+
+
+@pytest.mark.parametrize(
+    ("reply", "kind"),
+    [
+        ("{'ok': True, 'missing': [], 'uncallable': [], 'defined': [], 'values': {'y': 1}}", None),
+        ("{'ok': True}", Garbled),
+        ("{'ok': 1}", Garbled),
+        ("{'ok': 'yes', 'values': {}}", Garbled),
+        ("{}", Garbled),
+        ("[]", Garbled),
+        ("None", Garbled),
+        ("{'ok': True, 'values': []}", Garbled),
+        ("{'ok': False}", Garbled),
+        ("{'ok': False, 'fault': 'says it'}", ProgramError),
+        ("{'ok': False, 'raised': {'type': 'T', 'message': 'm', 'frames': []}}", ProgramError),
+        ("{'ok': False, 'raised': {'frames': [[9e999, 'f', 's']], 'type': 1}}", Garbled),
+        ("{'ok': False, 'broken': 10 ** 5000}", Garbled),
+    ],
+)  # fmt: skip
+def test_a_program_that_took_over_its_worker_can_answer_and_nothing_more(
+    reply: str, kind: type[Exception] | None
+) -> None:
+    with started() as worker:
+        program = load(worker, FORGE.format(reply=reply))
+        if kind is None:
+            assert run(program).values == {"y": 1}
+        else:
+            with pytest.raises(kind):
+                run(program)
+
+
+def test_time_is_that_of_the_process_and_not_what_it_says() -> None:
+    lie = "{'ok': True, 'values': {}, 'spent': 1, 'cpu': sum(range(3_000_000))}"
+    with started() as worker:
+        if worker.cpu_nanoseconds() is None:
+            pytest.skip("this system has no clock of another process")
+        program = load(worker, FORGE.format(reply=lie))
+        assert program.timed(STEPS, X, [])[1] > 1_000_000
+
+
+def test_timing_returns_results_and_some_time() -> None:
+    with started() as worker:
+        outcome, spent = load(worker, "def f(x): return sum(range(1000)) + x").timed(
+            STEPS, X, ["y"]
+        )
+    assert outcome.values["y"].tolist() == [499500, 499501, 499502]
+    assert spent > 0
+
+
+def test_state_counts_what_is_kept_and_what_hides_in_a_global() -> None:
+    source = """\
+import numpy as np
+hidden = []
+def kept(x): return {"x": np.zeros(100)}
+def hides(x):
+    hidden.append(np.zeros(10_000))
+    return {}
+def result(x): return np.zeros(10_000), {}
+"""
+    with started() as worker:
+        program = load(worker, source)
+        found = program.state(steps("ctx = kept(x)"), X, "ctx")
+        assert found.reachable == 800
+        assert 700 <= found.allocated < 16_000
+        found = program.state(steps("ctx = hides(x)"), X, "ctx")
+        assert found.reachable == 0
+        assert found.allocated >= 80_000
+        found = program.state(steps("y, ctx = result(x)"), X, "ctx")
+        assert found.reachable == 0
+        assert found.allocated < 16_000
+
+
+def test_a_run_that_is_measured_goes_on_to_its_results() -> None:
+    source = """\
+def ahead(x): return x + 1, {"x": x}
+def back(ctx): return 2 * ctx["x"]
+def stuck(ctx): raise ValueError
+"""
+    forward = steps("y, ctx = ahead(x)")
+    with started() as worker:
+        program = load(worker, source)
+        rest = steps("g = back(ctx)")
+        found = program.state(forward, X, "ctx", rest=rest, want=["y", "g"]).results
+        assert found is not None
+        assert np.array_equal(found["y"], X["x"]["value"] + 1)
+        assert np.array_equal(found["g"], 2 * X["x"]["value"])
+        stuck = program.state(forward, X, "ctx", rest=steps("g = stuck(ctx)"), want=["g"])
+        assert stuck.reachable == X["x"]["value"].nbytes
+        assert stuck.results is None
+
+
+def test_gradients_come_back_by_input() -> None:
+    with started() as worker:
+        program = load(worker, "def f(x, k): return x ** k")
+        found = program.gradients(
+            steps("y = f(x, k)"),
+            inputs_of(x=np.array([1.0, 2.0]), k=2),
+            wrt=["x"], result="y", cotangent=np.array([1.0, 10.0]), kinks=False,
+        )  # fmt: skip
+    assert np.allclose(found["x"]["value"], [2.0, 40.0])
+
+
+def test_interleaving_runs_each_input_in_turn() -> None:
+    source = "seen = []\ndef f(x):\n    seen.append(x[0])\n    return seen"
+    with started() as worker:
+        program = load(worker, source)
+        outcomes, common = program.interleave(
+            STEPS, [inputs_of(x=np.zeros(1)), inputs_of(x=np.ones(1))], ["y"]
+        )
+    assert len(outcomes) == 2
+    assert common == ("y",)
+
+
+def test_a_wall_that_was_met_is_explained() -> None:
+    with started() as worker, pytest.raises(ProgramError) as told:
+        run(load(worker, "import os\ndef f(x):\n    return os.listdir('/')"))
+    assert told.value.raised is not None
+    assert told.value.raised.type == "PermissionError"
+    assert "A submission runs walled off" in told.value.raised.message
+
+
+def test_a_file_that_is_not_there_for_a_submission_is_explained() -> None:
+    with started() as worker, pytest.raises(ProgramError) as told:
+        run(load(worker, "def f(x):\n    return open('weights.npy').read()"))
+    assert told.value.raised is not None
+    assert told.value.raised.type == "FileNotFoundError"
+    assert "an empty folder to work in" in told.value.raised.message

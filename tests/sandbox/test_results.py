@@ -1,0 +1,394 @@
+"""What a function may return or raise, however odd, and what the judge gets to see of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+
+from grader.bank.steps import parse
+from grader.sandbox.client import Garbled, WorkerClient
+from grader.sandbox.remote import RemoteProgram
+from grader.sandbox.replies import ProgramError
+from grader.sandbox.worker.wire import Opaque
+from tests.sandbox.running import given, load, run, started, steps
+
+DEF = "import numpy as np\ndef f(x):\n    "
+
+
+@pytest.fixture(scope="module")
+def worker() -> Iterator[WorkerClient]:
+    """Give one worker to all: nothing here may break it."""
+    with started() as one:
+        yield one
+        assert one.ask({"op": "facts"})["torch"] is None
+
+
+def loaded(worker: WorkerClient, source: str) -> RemoteProgram:
+    """Load a source in place of the one before it."""
+    return load(worker, source)
+
+
+def returned(worker: WorkerClient, source: str) -> Any:
+    """Return what the judge gets for the result of the source's `f`."""
+    return run(loaded(worker, source)).values["y"]
+
+
+def fault(worker: WorkerClient, source: str, *texts: str) -> ProgramError:
+    """Return the error that the judge gets."""
+    with pytest.raises(ProgramError) as told:
+        run(loaded(worker, source), *texts)
+    return told.value
+
+
+HOSTILE = """\
+class Hostile:
+    def __str__(self): raise ValueError("str")
+    __repr__ = __len__ = __iter__ = __bool__ = __float__ = __index__ = __hash__ = __str__
+    def __reduce__(self): raise ValueError("reduce")
+    def __array__(self, *a, **k): raise ValueError("array")
+    def __eq__(self, other): raise ValueError("eq")
+    def __getattr__(self, name): raise ValueError(name)
+"""
+
+
+@pytest.mark.parametrize(
+    ("source", "expected"),
+    [
+        (DEF + "return None", None),
+        (DEF + "return True", True),
+        (DEF + "return 3", 3),
+        (DEF + "return -0.5", -0.5),
+        (DEF + "return 10 ** 300", 10**300),
+        (DEF + "return 10 ** 400", Opaque("int of more than 300 digits")),
+        (DEF + "return -(10 ** 10_000)", Opaque("int of more than 300 digits")),
+        (DEF + "return 'caf\\u00e9 \\ud800'", "caf\u00e9 \\ud800"),
+        (DEF + "return [1, (2, [3.0]), {'a': None}]", [1, (2, [3.0]), {"a": None}]),
+        (DEF + "return {}", {}),
+        (DEF + "return {1: 2}", Opaque("dict")),
+        (DEF + "return (i for i in x)", Opaque("generator")),
+        (DEF + "return 1j", Opaque("complex")),
+        (DEF + "return b'bytes'", Opaque("bytes")),
+        (DEF + "return {1, 2}", Opaque("set")),
+        (DEF + "return f", Opaque("function")),
+        (DEF + "return f.__class__", Opaque("type")),
+        (DEF + "return np", Opaque("module")),
+        (DEF + "return NotImplemented", Opaque("NotImplementedType")),
+        (DEF + "return np.array([1, None], object)", Opaque("numpy.ndarray of object")),
+        (DEF + "return np.zeros(2, [('a', int)])", Opaque("numpy.ndarray of void64")),
+        (DEF + "return np.array(['a'])", Opaque("numpy.ndarray of str32")),
+        (DEF + "return np.longdouble(1)", Opaque("numpy.float128")),
+        ("class C: pass\n" + DEF + "return C()", Opaque("C")),
+        ("import enum\nE = enum.IntEnum('E', 'A B')\n" + DEF + "return E.B", 2),
+        ("class F(float): pass\n" + DEF + "return F(1.5)", 1.5),
+        ("class S(str): pass\n" + DEF + "return S('s')", "s"),
+        ("class S(str):\n  def __str__(s): raise ValueError\n" + DEF + "return S('s')", "s"),
+        ("class F(float):\n  def __float__(s): raise ValueError\n" + DEF + "return F(1)", 1.0),
+        ("class I(int):\n  def __int__(s): raise ValueError\n" + DEF + "return I(7)", 7),
+        ("import collections\n" + DEF + "return collections.OrderedDict(a=1)", {"a": 1}),
+        ("import collections\n" + DEF + "return collections.namedtuple('T', 'a')(1)", (1,)),
+        (HOSTILE + DEF + "return Hostile()", Opaque("Hostile")),
+        (HOSTILE + DEF + "return [Hostile()]", [Opaque("Hostile")]),
+        ("class C: __module__ = 3\n" + DEF + "return C()", Opaque("3.C")),
+    ],
+)  # fmt: skip
+def test_plain_values_arrive_and_of_others_only_the_type(
+    worker: WorkerClient, source: str, expected: object
+) -> None:
+    if expected == Opaque("numpy.float128") and np.longdouble(0).itemsize != 16:
+        pytest.skip("this machine has another long double")
+    assert returned(worker, source) == expected
+
+
+@pytest.mark.parametrize(
+    ("expression", "dtype", "shape"),
+    [
+        ("np.float32(1)", "float32", ()),
+        ("np.bool_(True)", "bool", ()),
+        ("np.complex128(1j)", "complex128", ()),
+        ("np.zeros((2, 0, 3), np.int16)", "int16", (2, 0, 3)),
+        ("np.zeros((3, 4), np.float16).T[::-1]", "float16", (4, 3)),
+        ("np.broadcast_to(np.ones(3), (4, 3))", "float64", (4, 3)),
+        ("np.matrix([[1.0]])", "float64", (1, 1)),
+        ("np.ma.masked_array([1.0, 2.0], [True, False])", "float64", (2,)),
+        ("np.zeros(3, '>f8')", "float64", (3,)),
+        ("np.frombuffer(b'12345678')", "float64", (1,)),
+    ],
+)
+def test_arrays_arrive_as_plain_arrays(
+    worker: WorkerClient, expression: str, dtype: str, shape: tuple[int, ...]
+) -> None:
+    found = returned(worker, DEF + f"return {expression}")
+    assert isinstance(found, np.ndarray | np.generic)
+    assert type(found).__module__ == "numpy"
+    assert (found.dtype.name, found.shape) == (dtype, shape)
+
+
+def test_big_endian_values_keep_their_value(worker: WorkerClient) -> None:
+    assert returned(worker, DEF + "return np.arange(3, dtype='>f8')").tolist() == [0.0, 1.0, 2.0]
+
+
+def test_a_subclass_of_array_has_no_say(worker: WorkerClient) -> None:
+    source = """\
+import numpy as np
+class A(np.ndarray):
+    def __array_finalize__(self, obj): pass
+    def view(self, *a, **k): raise ValueError("view")
+    def copy(self, *a, **k): raise ValueError("copy")
+    def __array__(self, *a, **k): raise ValueError("array")
+    def __len__(self): raise ValueError("len")
+    def tobytes(self): raise ValueError("tobytes")
+    def __array_ufunc__(self, *a, **k): raise ValueError("ufunc")
+    def __getattribute__(self, name): raise ValueError(name)
+def f(x):
+    return np.ndarray.__new__(A, (2,), buffer=np.array([1.0, 2.0]))
+"""
+    found = returned(worker, source)
+    assert type(found) is np.ndarray
+    assert found.tolist() == [1.0, 2.0]
+
+
+@pytest.mark.parametrize(("depth", "flat"), [(5, True), (30, False), (900, False)])
+def test_what_is_nested_too_deep_is_cut_off(worker: WorkerClient, depth: int, flat: bool) -> None:
+    source = DEF + f"y = []\n    for _ in range({depth}): y = [y]\n    return y"
+    found = returned(worker, source)
+    levels = 0
+    while isinstance(found, list) and found:
+        found, levels = found[0], levels + 1
+    assert (found == []) is flat
+    assert levels == depth if flat else found == Opaque("list")
+
+
+def test_a_list_that_holds_itself_ends(worker: WorkerClient) -> None:
+    assert "list" in repr(returned(worker, DEF + "y = []\n    y.append(y)\n    return y"))
+
+
+@pytest.mark.parametrize(
+    ("expression", "message"),
+    [
+        ("list(range(100_000))", "more than 20,000 values"),
+        ("list(range(30_000))", "more than 20,000 values"),
+        ("{str(i): i for i in range(15_000)}", "more than 20,000 values"),
+        ("np.zeros((1,) * 9)", "an array of 9 dimensions, at most 8 allowed"),
+        ("['x' * 60_000] * 40", "1,048,576 allowed"),
+    ],
+)
+def test_what_is_too_much_to_send_is_the_programs_fault(
+    worker: WorkerClient, expression: str, message: str
+) -> None:
+    told = fault(worker, DEF + f"return {expression}")
+    assert told.raised is None
+    assert told.message.startswith("the result cannot be sent: ")
+    assert message in told.message
+
+
+@pytest.mark.parametrize(
+    ("expression", "found"),
+    [
+        ("None", "None"),
+        ("x", "one numpy.ndarray"),
+        ("3", "one int"),
+        ("(i for i in x)", "one generator"),
+        ("{'a': 1, 'b': 2}", "one dict"),
+        ("(1,)", "a tuple of 1"),
+        ("[1, 2, 3]", "a list of 3"),
+    ],
+)
+def test_two_results_are_asked_for_in_words(
+    worker: WorkerClient, expression: str, found: str
+) -> None:
+    told = fault(worker, DEF + f"return {expression}", "y, z = f(x)")
+    assert told.message == f"f returned {found}, expected 2 results (y, z)"
+    assert told.step == parse("y, z = f(x)")
+
+
+def test_what_a_step_hands_to_the_next_stays_in_the_worker(worker: WorkerClient) -> None:
+    source = HOSTILE + "def f(x): return x, Hostile()\ndef g(ctx): return type(ctx).__name__"
+    outcome = run(loaded(worker, source), "y, ctx = f(x)", "name = g(ctx)", want=["name"])
+    assert outcome.values == {"name": "Hostile"}
+
+
+@pytest.mark.parametrize(
+    ("raised", "kind", "message"),
+    [
+        ("raise ValueError('no good')", "ValueError", "no good"),
+        ("return x[9]", "IndexError", "index 9 is out of bounds for axis 0 with size 3"),
+        ("sys.exit(0)", "SystemExit", "the code called sys.exit(0)"),
+        ("sys.exit()", "SystemExit", "the code called sys.exit(None)"),
+        ("raise KeyboardInterrupt", "KeyboardInterrupt", ""),
+        ("raise GeneratorExit", "GeneratorExit", ""),
+        ("raise BaseException('b')", "BaseException", "b"),
+        ("raise MemoryError", "MemoryError", ""),
+        ("raise Silent", "Silent", "(its text cannot be shown)"),
+        ("raise Named('q')", "Named", "q"),
+        ("raise ValueError('x' * 10 ** 7)", "ValueError", "x" * 2000),
+        ("raise ExceptionGroup('many', [ValueError('a')])", "ExceptionGroup", "many (1 sub"),
+        ("raise ValueError('\\ud800')", "ValueError", "\\ud800"),
+        ("return f(x)", "RecursionError", "maximum recursion depth exceeded"),
+        ("raise 3", "TypeError", "exceptions must derive from BaseException"),
+        ("return next(iter([]))", "StopIteration", ""),
+        ("return x.reshape(2)", "ValueError", "cannot reshape array of size 3 into shape (2,)"),
+        ("return f(x, x)", "TypeError", "f() takes 1 positional argument but 2 were given"),
+    ],
+)  # fmt: skip
+def test_an_exception_arrives_as_its_type_text_and_own_frames(
+    worker: WorkerClient, raised: str, kind: str, message: str
+) -> None:
+    source = f"""\
+import sys
+class Silent(Exception):
+    def __str__(self): raise SystemExit
+class Named(Exception):
+    pass
+def f(x):
+    {raised}
+"""
+    told = fault(worker, source)
+    assert told.raised is not None
+    assert (told.raised.type, told.step) == (kind, parse("y = f(x)"))
+    assert told.raised.message.startswith(message)
+    assert len(told.raised.message) <= 2000
+    assert [(f.line, f.function, f.source) for f in told.raised.frames[-1:]] == [(7, "f", raised)]
+    assert len(told.raised.frames) <= 6
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "class Q:\n  def __repr__(s): raise ValueError\ndef f(x):\n  raise SystemExit(Q())",
+        "class Q(str):\n  def __getitem__(s, i): raise ValueError\n"
+        "class E(Exception):\n  def __str__(s): return Q('q')\ndef f(x):\n  raise E",
+        "class M(type):\n  def __getattribute__(s, n): raise SystemExit\n"
+        "class E(Exception, metaclass=M): pass\ndef f(x):\n  raise E",
+    ],
+    ids=["exit-code", "text", "type"],
+)
+def test_an_exception_that_cannot_be_looked_at_is_still_an_exception(
+    worker: WorkerClient, source: str
+) -> None:
+    assert fault(worker, source).raised is not None
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "class H:\n  @property\n  def __class__(s): raise ValueError('cls')\n",
+        "class H(list):\n  def __iter__(s): raise ValueError\n",
+        "class H(dict):\n  def __iter__(s): raise ValueError\n",
+    ],
+    ids=["class", "list", "dict"],
+)
+def test_a_result_that_raises_when_looked_at_is_reported_as_raising(
+    worker: WorkerClient, source: str
+) -> None:
+    told = fault(worker, source + "def f(x):\n  return H()")
+    assert told.raised is not None
+    assert told.raised.type == "ValueError"
+    assert all(frame.line <= 5 for frame in told.raised.frames)
+
+
+def test_a_syntax_error_has_its_line_and_column(worker: WorkerClient) -> None:
+    with pytest.raises(ProgramError) as told:
+        loaded(worker, "def f(x):\n    return (x +\n")
+    raised = told.value.raised
+    assert raised is not None
+    assert raised.type == "SyntaxError"
+    assert (raised.frames[0].line, raised.frames[0].source) == (2, "    return (x +")
+    assert raised.column == 12
+
+
+@pytest.mark.parametrize(
+    ("source", "kind"),
+    [
+        (b"\xff\xfe\x00", "SyntaxError"),
+        (b"def f(x):\n\treturn 1\n        return 2\n", "TabError"),
+        (b"x = 1\n  y = 2\n", "IndentationError"),
+        (b"# coding: nonsense\n", "SyntaxError"),
+        (b"x = 'caf\xe9'\n", "SyntaxError"),
+        (b"x = \0\n", "SyntaxError"),
+        (b"(" * 300, "SyntaxError"),
+        (b"-" * 100_000 + b"1", "MemoryError"),
+        (b"import nothing_of_that_name", "ModuleNotFoundError"),
+        (b"raise SystemExit", "SystemExit"),
+        (b"1 / 0", "ZeroDivisionError"),
+    ],
+)
+def test_a_file_that_cannot_be_loaded_says_why(
+    worker: WorkerClient, source: bytes, kind: str
+) -> None:
+    program = RemoteProgram(worker, "submission", [source])
+    with pytest.raises(ProgramError) as told:
+        program.load(["f"])
+    assert told.value.raised is not None
+    assert told.value.raised.type in {kind, "RecursionError" if kind == "MemoryError" else kind}
+
+
+def test_what_a_file_defines_is_told(worker: WorkerClient) -> None:
+    source = b"g = 3\ndef h(): pass\nclass K: pass\n_hidden = h\nfrom os import getcwd\n"
+    program = RemoteProgram(worker, "submission", [source])
+    found = program.load(["f", "g", "h", "getcwd"])
+    assert found.missing == ("f",)
+    assert found.uncallable == (("g", "int"),)
+    assert found.defined == ("h", "K")
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        b"\xef\xbb\xbfdef f(x):\r\n    return x\r\n",
+        b"# coding: latin-1\n# \xe9\ndef f(x): return x\n",
+        b"from functools import partial\ndef g(x, n): return x\nf = partial(g, n=1)\n",
+        b"class F:\n    def __call__(self, x): return x\nf = F()\n",
+        b"f = lambda x: x\nif __name__ == '__main__': raise SystemExit\n",
+        b"from dataclasses import dataclass\n@dataclass\nclass D:\n    x: object\n"
+        b"def f(x): return D(x).x\n",
+        b"from __future__ import annotations\nimport inspect\n"
+        b"def f(x): inspect.getsource(f); return x\n",
+    ],
+)  # fmt: skip
+def test_any_right_way_to_write_a_file_works(worker: WorkerClient, source: bytes) -> None:
+    program = RemoteProgram(worker, "submission", [source])
+    assert program.load(["f"]).missing == ()
+    assert run(program).values["y"].tolist() == [0, 1, 2]
+
+
+def test_layers_share_one_namespace_and_leave_other_programs_alone(worker: WorkerClient) -> None:
+    base = b"def helper(x): return x\ndef f(x): return helper(x)\n"
+    plain = RemoteProgram(worker, "plain", [base])
+    layered = RemoteProgram(worker, "layered", [base, b"def helper(x): return -x\n"])
+    plain.load(["f"])
+    layered.load(["f"])
+    assert run(layered).values["y"].tolist() == [0, -1, -2]
+    assert run(plain).values["y"].tolist() == [0, 1, 2]
+
+
+def test_a_driver_is_given_the_program(worker: WorkerClient) -> None:
+    driver = b"def twice(program, x, times=1):\n    return program.f(program.f(x)) * times\n"
+    program = RemoteProgram(worker, "driven", [b"def f(x): return x + 1\n"], driver)
+    program.load(["f"])
+    assert run(program, "y = driver.twice(x, times=2)").values["y"].tolist() == [4, 6, 8]
+
+
+def test_inputs_of_every_kind_reach_the_function(worker: WorkerClient) -> None:
+    program = loaded(worker, "def f(*a, **k): return [repr(v) for v in a], repr(sorted(k))")
+    inputs = given(n=None, b=True, i=2**70, s="text", r=0.1)
+    found = run(
+        program, "y, k = f(n, b, i, s, r, 1, key=s, other=None)", inputs=inputs, want=["y", "k"]
+    )
+    assert found.values["y"] == ["None", "True", str(2**70), "'text'", "0.1", "1"]
+    assert found.values["k"] == "['key', 'other']"
+
+
+def test_only_what_is_wanted_comes_back(worker: WorkerClient) -> None:
+    program = loaded(worker, "def f(x): return x, x * 2")
+    found = program.run(steps("a, b = f(x)"), given(x=np.ones(2)), ["b"])
+    assert list(found.values) == ["b"]
+
+
+def test_a_reply_far_larger_than_what_was_sent_ends_the_worker() -> None:
+    with started() as one:
+        program = load(one, DEF + "return np.zeros(1 << 21)")
+        with pytest.raises(Garbled, match="returned far too much data"):
+            run(program)

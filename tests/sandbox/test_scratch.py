@@ -1,0 +1,77 @@
+"""The scratch folder goes whatever is in it, and nothing outside it does."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import time
+from pathlib import Path
+
+import pytest
+
+from grader.sandbox import scratch
+from grader.sandbox.scratch import Scratch
+
+
+@pytest.fixture
+def temporary(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    return tmp_path
+
+
+def test_what_a_program_left_goes_and_what_it_points_to_stays(temporary: Path) -> None:
+    kept = temporary / "kept"
+    kept.mkdir()
+    (kept / "file").write_text("mine")
+    made = Scratch()
+    inside = Path(made.folder)
+    (inside / "link").symlink_to(kept)
+    (inside / "locked").mkdir()
+    (inside / "locked" / "file").touch()
+    (inside / "locked").chmod(0)
+    (inside / "up-0").mkdir()
+    (inside / "name with \n newline").touch()
+    made.remove()
+    made.remove()
+    assert [p.name for p in temporary.iterdir()] == ["kept"]
+    assert (kept / "file").read_text() == "mine"
+
+
+def test_a_tree_deeper_than_paths_may_be_long(temporary: Path) -> None:
+    made = Scratch()
+    here = os.open(".", os.O_RDONLY)
+    try:
+        os.chdir(made.folder)
+        for _ in range(3000):
+            Path("deeper").mkdir()
+            os.chdir("deeper")
+    finally:
+        os.fchdir(here)
+        os.close(here)
+    made.remove()
+    assert not list(temporary.iterdir())
+
+
+def test_what_a_killed_judge_left_is_removed_and_what_is_in_use_is_not(temporary: Path) -> None:
+    old = time.time() - 3600
+    abandoned, used, young = Scratch(), Scratch(), Scratch()
+    for dead in (abandoned, young):
+        fcntl.flock(dead._lock, fcntl.LOCK_UN)
+    for aged in (abandoned, used):
+        os.utime(aged.whole, (old, old))
+    foreign = temporary / "drill-of-somebody"
+    foreign.mkdir()
+    (foreign / "file").touch()
+    os.utime(foreign, (old, old))
+    (temporary / "drill-empty").mkdir()
+    os.utime(temporary / "drill-empty", (old, old))
+    (temporary / "drill-link").symlink_to(foreign)
+    scratch.clear_stale()
+    assert {p.name for p in temporary.iterdir()} == {
+        used.whole.name,
+        young.whole.name,
+        foreign.name,
+        "drill-link",
+    }
+    used.remove()
+    young.remove()

@@ -1,0 +1,511 @@
+"""Each wall by itself: what the filter says of every call, what a missing wall shows."""
+
+from __future__ import annotations
+
+import errno
+import os
+import platform
+import re
+import struct
+import subprocess
+import sys
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from grader.sandbox import config, file_grants, levels, spawn
+from grader.sandbox.client import WorkerClient
+from grader.sandbox.levels import LIMITED, PROCESS, STRONG, Isolation
+from grader.sandbox.worker.walls import canary, landlock, limits, seccomp, syscalls
+from grader.sandbox.worker.walls.canary import DONE, REFUSED
+
+LINUX = pytest.mark.skipif(sys.platform != "linux", reason="walls are of Linux")
+PID = 4321
+ALLOW, KILL, EPERM, ENOSYS = "allow", "kill", errno.EPERM, errno.ENOSYS
+# Calls that are refused in words of their own, so that callers do without.
+INSTEAD = {
+    **dict.fromkeys(("clone3", "io_uring_setup", "io_uring_enter", "io_uring_register"), ENOSYS),
+    **dict.fromkeys(("getxattr", "lgetxattr", "listxattr", "llistxattr"), errno.EOPNOTSUPP),
+}
+BY_ARGUMENT = {
+    "clone", "socketpair", "prctl", "fcntl", "ioctl", "mmap", "setrlimit", "kill", "tgkill",
+    "prlimit64", "sched_setaffinity",
+}  # fmt: skip
+MACHINES = {"x86_64": (0xC000003E, syscalls.X86_64), "aarch64": (0xC00000B7, syscalls.AARCH64)}
+machines = pytest.mark.parametrize("machine", MACHINES)
+
+
+def answer(program: bytes, architecture: int, number: int, *arguments: int) -> str | int:
+    """What the kernel does about a call: interpret the filter as it does.
+
+    Source: Documentation/networking/filter.rst and <linux/seccomp.h> of Linux.
+    """
+    padded = [a & (1 << 64) - 1 for a in (*arguments, 0, 0, 0, 0, 0, 0)][:6]
+    data = struct.pack("<IIQ6Q", number & 0xFFFFFFFF, architecture, 0, *padded)
+    code = [struct.unpack_from("<HBBI", program, i) for i in range(0, len(program), 8)]
+    at = accumulator = 0
+    while True:
+        operation, yes, no, value = code[at]
+        at += 1
+        match operation:
+            case 0x20:  # load a word
+                (accumulator,) = struct.unpack_from("<I", data, value)
+            case 0x15:
+                at += yes if accumulator == value else no
+            case 0x35:
+                at += yes if accumulator >= value else no
+            case 0x45:
+                at += yes if accumulator & value else no
+            case 0x54:
+                accumulator &= value
+            case 0x06:
+                return _action(value)
+            case _:
+                raise AssertionError(f"instruction {operation:#x} is none that the filter may use")
+
+
+def _action(value: int) -> str | int:
+    if value & 0xFFFF0000 == 0x00050000:
+        return value & 0xFFFF
+    return {0x7FFF0000: ALLOW, 0x80000000: KILL}[value]
+
+
+class Filter:
+    """A machine's filter, asked by the names of calls."""
+
+    def __init__(self, machine: str, *, devices: bool = False) -> None:
+        """Build it for a process with the id `PID`."""
+        self.architecture, self.numbers = MACHINES[machine]
+        self.program = seccomp.build(PID, machine, devices=devices)
+
+    def __call__(self, name: str | int, *arguments: int) -> str | int:
+        """What becomes of a call."""
+        number = name if isinstance(name, int) else self.numbers[name]
+        return answer(self.program, self.architecture, number, *arguments)
+
+
+@machines
+def test_every_call_on_the_list_is_refused_whatever_its_arguments(machine: str) -> None:
+    asked = Filter(machine)
+    for name in asked.numbers:
+        wanted = INSTEAD.get(name, EPERM)
+        if name not in BY_ARGUMENT:
+            assert asked(name) == asked(name, *[2**64 - 1] * 6) == wanted, name
+
+
+@machines
+def test_a_call_of_another_convention_ends_the_process(machine: str) -> None:
+    asked = Filter(machine)
+    for architecture in (0x40000003, 0x40000028, 0, 0xC000003E ^ 0xC00000B7, 0xFFFFFFFF):
+        assert answer(asked.program, architecture, 39) == KILL
+    for number in (0x40000000, 0x40000000 + 39, 0x40000209, 0x7FFFFFFF, 0x80000000, 2**32 - 1, -1):
+        assert asked(number) == KILL
+
+
+@machines
+def test_what_is_newer_than_the_list_is_absent(machine: str) -> None:
+    asked = Filter(machine)
+    assert {asked(n) for n in range(syscalls.NEWEST + 1, 1200)} == {ENOSYS}
+    assert asked(syscalls.NEWEST) == ALLOW
+
+
+@machines
+def test_calls_are_refused_by_their_arguments(machine: str) -> None:
+    asked = Filter(machine)
+    other, high = PID + 1, 1 << 32
+    for name in ("kill", "tgkill"):
+        assert asked(name, PID, 9) == ALLOW
+        for target in (other, 0, 1, -1, -PID, 2**31, PID << 32, other | PID << 32):
+            assert asked(name, target, 9) == EPERM, target
+        assert asked(name, PID | high, 9) == ALLOW, "the kernel takes the lower half as well"
+    for name in ("prlimit64", "sched_setaffinity"):
+        assert asked(name, 0) == asked(name, PID) == ALLOW
+        assert asked(name, other) == asked(name, 1) == asked(name, -1) == EPERM
+    core, others = 4, (0, 1, 2, 3, 5, 6, 7, 8, 9)
+    assert asked("setrlimit", core) == asked("prlimit64", 0, core) == EPERM
+    assert {asked("setrlimit", n) for n in others} == {ALLOW}
+    assert {asked("prlimit64", PID, n) for n in others} == {ALLOW}
+    for flags in (0x02, 0x22, 0x21, 0x20022, 0x32):
+        assert asked("mmap", 0, 4096, 3, flags) == ALLOW, "its own memory, and copies of files"
+    for flags in (0x01, 0x03, 0x11, 0x8001, 0x80003):
+        assert asked("mmap", 0, 4096, 1, flags, 3) == EPERM, "files themselves"
+    thread = 0x3D0F00  # what pthread_create asks for
+    assert asked("clone", thread) == ALLOW
+    for flags in (17, 0, 0x4111, thread & ~0x10000, 0x7E000000, 0x10000 << 32):
+        assert asked("clone", flags) == EPERM, hex(flags)
+    for kind in (1, 1 | 0x800, 1 | 0x80000):
+        assert asked("socketpair", 1, kind, 0) == ALLOW
+        assert asked("socketpair", 2, kind, 0) == asked("socketpair", 16, kind, 0) == EPERM
+    for kind in (2, 3, 5, 2 | 0x800, 5 | 0x80000, 0):
+        assert asked("socketpair", 1, kind, 0) == EPERM
+    for option in (1, 4, 22):
+        assert asked("prctl", option) == asked("prctl", option | high) == EPERM
+    for option in (15, 16, 38, 0x53564D41):
+        assert asked("prctl", option) == ALLOW
+    for command in (8, 10, 15, 1024, 1026):
+        assert asked("fcntl", 3, command) == EPERM
+    for command in (0, 1, 2, 3, 4, 5, 6, 7, 1030, 1031, 1033):
+        assert asked("fcntl", 3, command) == ALLOW
+
+
+@machines
+@pytest.mark.parametrize("devices", [False, True])
+def test_what_file_systems_and_terminals_take_by_ioctl_is_refused(
+    machine: str, devices: bool
+) -> None:
+    asked = Filter(machine, devices=devices)
+    for request in (0x5401, 0x5413, 0x541B, 0x5421, 0x5450, 0x5451):
+        assert asked("ioctl", 1, request) == ALLOW
+    harmful = (0x5412, 0x541C, 0x8901, 0x8902, 0x40086602, 0x401C5820, 0x40087602, 0x5000940E)
+    for request in harmful if not devices else (*harmful[:5], harmful[5], harmful[7]):
+        assert asked("ioctl", 1, request) == EPERM, hex(request)
+    assert asked("ioctl", 1, 0xC020462A) == (ALLOW if devices else EPERM)
+
+
+@machines
+def test_jumps_stay_inside_the_program_and_every_path_ends(machine: str) -> None:
+    program = seccomp.build(PID, machine)
+    assert len(program) % 8 == 0
+    assert len(program) // 8 < 4096  # BPF_MAXINSNS
+    code = [struct.unpack_from("<HBBI", program, i) for i in range(0, len(program), 8)]
+    assert code[-1][0] == 0x06
+    for at, (operation, yes, no, _) in enumerate(code):
+        if operation & 0x07 == 0x05:
+            assert at + 1 + max(yes, no) < len(code)
+        if operation == 0x20:
+            assert code[at][3] % 4 == 0
+            assert code[at][3] < 64
+
+
+# Calls of x86_64 that are let through, each looked at: they act on this process, on files that
+# Landlock names, or only tell something.  A call that a newer table adds is on neither list.
+_WORDS = """
+    read write open close stat fstat lstat poll lseek mprotect munmap brk rt_sigaction
+    rt_sigprocmask rt_sigreturn pread64 pwrite64 readv writev access pipe select sched_yield
+    mremap msync mincore madvise dup dup2 pause nanosleep getitimer alarm setitimer getpid
+    sendfile sendto recvfrom sendmsg recvmsg shutdown getsockname getpeername setsockopt
+    getsockopt exit wait4 uname shmdt flock fsync fdatasync ftruncate getdents getcwd chdir
+    fchdir rename mkdir rmdir creat link unlink symlink readlink umask gettimeofday getrlimit
+    getrusage sysinfo times getuid getgid geteuid getegid getppid getpgrp getgroups getresuid
+    getresgid getpgid getsid capget rt_sigpending rt_sigtimedwait rt_sigsuspend sigaltstack
+    uselib ustat statfs fstatfs sysfs getpriority sched_getparam sched_getscheduler
+    sched_get_priority_max sched_get_priority_min sched_rr_get_interval mlock munlock mlockall
+    munlockall modify_ldt _sysctl arch_prctl create_module get_kernel_syms query_module
+    nfsservctl getpmsg putpmsg afs_syscall tuxcall security gettid readahead fgetxattr
+    flistxattr time futex sched_getaffinity set_thread_area io_destroy io_getevents io_cancel
+    get_thread_area epoll_create epoll_ctl_old epoll_wait_old remap_file_pages getdents64
+    set_tid_address restart_syscall fadvise64 timer_create timer_settime timer_gettime
+    timer_getoverrun timer_delete clock_gettime clock_getres clock_nanosleep exit_group
+    epoll_wait epoll_ctl vserver mbind set_mempolicy get_mempolicy waitid ioprio_get
+    inotify_rm_watch openat mkdirat newfstatat unlinkat renameat linkat symlinkat readlinkat
+    faccessat pselect6 ppoll set_robust_list sync_file_range epoll_pwait signalfd timerfd_create
+    eventfd timerfd_settime timerfd_gettime signalfd4 eventfd2 epoll_create1 dup3 pipe2 preadv
+    pwritev recvmmsg sendmmsg getcpu sched_getattr renameat2 getrandom membarrier mlock2
+    copy_file_range preadv2 pwritev2 pkey_mprotect pkey_alloc pkey_free statx rseq close_range
+    openat2 faccessat2 epoll_pwait2 landlock_add_rule landlock_restrict_self futex_waitv
+    set_mempolicy_home_node cachestat map_shadow_stack futex_wake futex_wait futex_requeue
+    statmount listmount lsm_get_self_attr lsm_set_self_attr lsm_list_modules mseal
+"""
+LET_THROUGH = set(_WORDS.split())
+# The same by the names of aarch64, and its own.
+LET_THROUGH_GENERIC = LET_THROUGH | {"fstatat", "sync_file_range2", "arch_specific_syscall"}
+NO_CALLS = {"syscalls", "arch_specific_syscall"}
+
+
+def headers(machine: str) -> dict[str, int]:
+    """Numbers of calls in this system's headers; empty where there are none."""
+    if machine == "x86_64":
+        paths = [
+            *Path("/usr/include").glob("*/asm/unistd_64.h"),
+            Path("/usr/include/asm/unistd_64.h"),
+        ]
+        pattern = r"#define __NR_(\w+) (\d+)"
+    else:
+        paths = [Path("/usr/include/asm-generic/unistd.h")]
+        pattern = r"#define __NR(?:3264)?_(\w+) (\d+)"
+    for path in paths:
+        if path.is_file():
+            return {n: int(v) for n, v in re.findall(pattern, path.read_text("utf-8"))}
+    return {}
+
+
+@machines
+def test_numbers_are_those_of_the_systems_headers(machine: str) -> None:
+    known, (_, numbers) = headers(machine), MACHINES[machine]
+    if not known:
+        pytest.skip("there are no kernel headers here")
+    for name, number in numbers.items():
+        assert known.get(name, number) == number, name
+    # Generic headers leave those out that a machine must ask for: fstatat and its kind.
+    missing = {n for n in numbers if n not in known and number_is_old(n, numbers, known)}
+    assert missing <= {"name_to_handle_at", "open_by_handle_at"}
+
+
+def number_is_old(name: str, numbers: Mapping[str, int], known: Mapping[str, int]) -> bool:
+    """Whether these headers are new enough to know the call."""
+    return numbers[name] <= max(known.values())
+
+
+@machines
+def test_no_call_is_let_through_that_nobody_looked_at(machine: str) -> None:
+    known, (_, numbers) = headers(machine), MACHINES[machine]
+    if not known:
+        pytest.skip("there are no kernel headers here")
+    reviewed = LET_THROUGH if machine == "x86_64" else LET_THROUGH_GENERIC | NO_CALLS
+    for name, number in known.items():
+        narrow = machine == "aarch64" and (
+            name.endswith("time64") or (name.endswith("64") and 403 <= number < 424)
+        )
+        if number <= syscalls.NEWEST and name not in numbers and not narrow:
+            assert name in reviewed, f"{name} ({number}) is neither refused nor looked at"
+
+
+def test_numbers_are_not_given_twice() -> None:
+    for _, numbers in MACHINES.values():
+        assert len(set(numbers.values())) == len(numbers)
+        assert max(numbers.values()) <= syscalls.NEWEST
+        assert INSTEAD.keys() | BY_ARGUMENT <= syscalls.X86_64.keys()
+    assert INSTEAD.keys() | BY_ARGUMENT <= syscalls.AARCH64.keys()
+
+
+@machines
+def test_calls_are_on_both_lists_or_do_not_exist(machine: str) -> None:
+    """What is refused on one machine is refused on the other, where it has such a call."""
+    here = MACHINES[machine][1]
+    there = MACHINES[{"x86_64": "aarch64", "aarch64": "x86_64"}[machine]][1]
+    known = headers(machine)
+    if not known:
+        pytest.skip("there are no kernel headers here")
+    assert {n for n in there if n in known and n not in here} == set()
+
+
+def test_a_machine_whose_calls_are_not_known_has_no_filter(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(platform, "machine", lambda: "riscv64")
+    assert not seccomp.supported()
+    with pytest.raises(OSError, match="riscv64"):
+        seccomp.install(PID, devices=False)
+
+
+@LINUX
+@pytest.mark.parametrize("version", range(1, 8))
+def test_an_older_landlock_is_asked_for_no_more_than_it_knows(
+    version: int, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    calls: list[tuple[int, bytes | int, int]] = []
+
+    def syscall(number: int, *arguments: Any) -> int:
+        if number == landlock._CREATE:
+            calls.append((number, arguments[0], arguments[1]))
+            return os.open("/dev/null", os.O_RDONLY)
+        if number == landlock._ADD:
+            calls.append((number, arguments[2], 0))
+        return 0
+
+    monkeypatch.setattr(landlock, "version", lambda: version)
+    monkeypatch.setattr(landlock, "syscall", syscall)
+    monkeypatch.setattr(landlock, "prctl", lambda *_: 0)
+    file = tmp_path / "file"
+    file.touch()
+    granted = [
+        (landlock.READ, str(tmp_path)),
+        (landlock.READ, str(file)),
+        (landlock.WRITE, "/nowhere"),
+    ]
+    assert landlock.apply(granted) is None
+    (_, structure, size), *rules = calls
+    assert isinstance(structure, bytes)
+    handled, network, scoped = struct.unpack("<QQQ", structure)
+    # <linux/landlock.h>: 13 rights at first; then REFER, TRUNCATE, (TCP), IOCTL_DEV, (scopes).
+    assert handled == (1 << {1: 13, 2: 14, 3: 15, 4: 15}.get(version, 16)) - 1
+    assert (network != 0, scoped != 0) == (version >= 4, version >= 6)
+    assert size == (8 if version < 4 else 16 if version < 6 else 24)
+    assert len(rules) == 2, "what does not exist is left out"
+    for (_, rule, _), folder in zip(rules, (True, False), strict=True):
+        assert isinstance(rule, bytes)
+        rights = struct.unpack("<Qi", rule)[0]
+        assert rights & ~handled == 0, "a right that is not handled is an error"
+        assert bool(rights & landlock.LIST) is folder, "only folders can be listed"
+
+
+@LINUX
+def test_no_landlock_is_said_and_not_overlooked(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(landlock, "version", lambda: 0)
+    assert landlock.apply([]) == "this kernel has no Landlock, or it is switched off"
+
+
+# What each wall alone keeps out: taking it away must show, and in these words.
+WITHOUT = {
+    "landlock": {"read", "write", "create", "list", "kept"},
+    "seccomp": {"network", "socket", "process", "program", "unseen", "shared", "namespace"},
+    "limits": {"unbounded"},
+}
+
+
+@pytest.fixture
+def workers_without(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Callable[[str], Isolation]:
+    """Start a worker in which one wall is left out, and return what it found out."""
+
+    def start(wall: str) -> Isolation:
+        boot = tmp_path / f"boot_{wall}.py"
+        source = config.BOOT.read_text(encoding="utf-8")
+        here = f"os.path.dirname(os.path.abspath({str(config.BOOT)!r}))"
+        source = source.replace("os.path.dirname(os.path.abspath(__file__))", here)
+        stub = f"""\
+import importlib
+from worker.walls import {wall}
+{wall}.apply = lambda *_, **__: None
+"""
+        marker = "    from worker import confine"
+        assert marker in source
+        line = next(row for row in source.splitlines() if row.startswith(marker))
+        indented = "".join(f"    {row}\n" for row in stub.splitlines())
+        boot.write_text(source.replace(line, indented + line), encoding="utf-8")
+        monkeypatch.setattr(config, "BOOT", boot)
+        monkeypatch.setattr(
+            file_grants, "sights", lambda **_: ()
+        )  # nothing is hidden, all is refused
+        with WorkerClient(torch=False) as worker:
+            return worker.isolation
+
+    return start
+
+
+@LINUX
+@pytest.mark.parametrize("wall", WITHOUT)
+def test_a_wall_left_out_is_found_out_by_trying(
+    wall: str, workers_without: Callable[[str], Isolation]
+) -> None:
+    with_all = _isolation()
+    if with_all.level != STRONG:
+        pytest.skip(f"the walls are not all up here: {with_all.open}")
+    found = workers_without(wall)
+    done = {name for name, what in found.acts.items() if what == DONE}
+    expected = WITHOUT[wall]
+    if os.getuid() == 0:  # another user's files are refused without Landlock too
+        done |= {"read", "write", "create", "kept"} & expected
+    assert expected <= done, found.acts
+    assert found.level == (PROCESS if wall == "limits" else LIMITED)
+    assert all(
+        levels.ACTS[name] in found.open
+        for name in expected & found.acts.keys()
+        if found.acts[name] == DONE
+    )
+
+
+def _isolation() -> Isolation:
+    with WorkerClient(torch=False) as worker:
+        return worker.isolation
+
+
+def test_every_act_is_tried_and_has_words() -> None:
+    if sys.platform == "linux":
+        assert set(_isolation().acts) == set(levels.ACTS)
+    for words in levels.ACTS.values():
+        assert words == words.strip()
+        assert words[0].islower()
+
+
+def test_a_level_is_what_was_refused() -> None:
+    all_refused = dict.fromkeys(levels.ACTS, REFUSED)
+    assert Isolation(all_refused).level == STRONG
+    assert Isolation(all_refused | {"ring": "absent"}).level == STRONG
+    assert Isolation(all_refused, ("Landlock: no",)).level == LIMITED
+    for act in levels.ACTS:
+        one = Isolation(all_refused | {act: DONE})
+        assert one.level == (PROCESS if act == "unbounded" else LIMITED)
+        assert one.open == [levels.ACTS[act]]
+    assert Isolation({}).level == PROCESS, "what was not tried was not refused"
+    assert levels.weakest([STRONG, PROCESS, LIMITED]) == PROCESS
+    assert levels.weakest([STRONG, LIMITED]) == LIMITED
+    assert levels.weakest([]) == PROCESS
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        {},
+        {"acts": None, "missing": None},
+        {"acts": [], "missing": "none"},
+        {"acts": {"read": "perhaps"}, "missing": []},
+        {"acts": dict.fromkeys(levels.ACTS, True), "missing": []},
+    ],
+    ids=str,
+)
+def test_what_is_not_said_counts_as_done(said: Mapping[str, object]) -> None:
+    assert levels.read(said).level == PROCESS
+
+
+@LINUX
+def test_acts_that_are_not_refused_are_done_and_harm_nothing(tmp_path: Path) -> None:
+    """In a process without walls nearly everything can be done, and the witness is as it was."""
+    witness = tmp_path / "witness"
+    witness.write_text("as it was", encoding="utf-8")
+    script = f"""\
+import json, sys
+sys.path.insert(0, {str(Path(canary.__file__).parents[3])!r})
+import importlib
+from sandbox.worker.walls import canary
+found = canary.report(judge={os.getpid()}, witness={str(witness)!r}, kept=[{str(witness)!r}])
+print(json.dumps(found))
+"""
+    import json
+
+    run = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=True, cwd=tmp_path
+    )
+    found = json.loads(run.stdout)
+    open_doors = {
+        "read",
+        "write",
+        "create",
+        "change",
+        "touch",
+        "list",
+        "kept",
+        "process",
+        "program",
+    }
+    assert {name for name in open_doors if found[name] != DONE} == set()
+    assert witness.read_text(encoding="utf-8") == "as it was"
+    assert [p.name for p in tmp_path.iterdir()] == ["witness"]
+    assert Isolation(found).level in {LIMITED, PROCESS}
+
+
+def test_limits_that_this_system_lacks_are_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    done: list[tuple[int, tuple[int, int]]] = []
+
+    class Odd:
+        RLIM_INFINITY = -1
+        RLIMIT_CPU = 0
+
+        def setrlimit(self, which: int, pair: tuple[int, int]) -> None:
+            done.append((which, pair))
+
+        def getrlimit(self, _: int) -> tuple[int, int]:
+            return (1, 1)
+
+    monkeypatch.setattr(limits, "r", Odd())
+    limits.apply(memory=1, cpu_seconds=3, threads=1)
+    assert done == [(0, (3, 4))]
+    monkeypatch.setattr(limits, "r", None)
+    limits.apply(memory=1, cpu_seconds=3, threads=1)
+    assert not limits.bounded()
+
+
+def test_a_worker_that_does_not_start_says_why(monkeypatch: pytest.MonkeyPatch) -> None:
+    from grader.model.errors import GraderError
+
+    monkeypatch.setattr(config, "BOOT", Path("/nowhere/boot.py"))
+    with (
+        WorkerClient(torch=False) as worker,
+        pytest.raises(GraderError, match=r"did not start.*boot\.py"),
+    ):
+        _ = worker.isolation
+    with (
+        spawn.Zygote(torch=False) as zygote,
+        WorkerClient(torch=False, zygote=zygote) as worker,
+        pytest.raises(GraderError, match=r"did not start.*boot\.py"),
+    ):
+        _ = worker.isolation

@@ -1,0 +1,297 @@
+"""A wrong idea is named by what it computes, however it is written, alone or beside another."""
+
+from __future__ import annotations
+
+import io
+from pathlib import Path
+
+import pytest
+from rich.console import Console
+
+from grader import bank
+from grader.model.report import Named, Report
+from grader.reports.terminal import render_report
+from grader.session import grade
+
+ROOT = Path(__file__).parents[2]
+POOL, CONV = "maxpool-routing", "conv1d-per-step"
+SOFTMAX, ADAM, SWIGLU = "softmax-cross-entropy", "adam-7b-memory", "vram-bottleneck"
+
+
+def graded(question_id: str, source: str, *, seed: int = 3) -> Report:
+    return grade(bank.load([ROOT], question_id), source.encode(), seed=seed)
+
+
+def changed(question_id: str, over: str) -> str:
+    """The reference with other functions executed on top of it."""
+    return bank.load([ROOT], question_id).reference.decode() + "\n\n" + over
+
+
+def exact(report: Report) -> set[str]:
+    return {idea.id for idea in report.misconceptions if idea.exact}
+
+
+def partial(report: Report) -> dict[str, Named]:
+    return {idea.id: idea for idea in report.misconceptions if not idea.exact}
+
+
+def shown(report: Report) -> str:
+    page = io.StringIO()
+    console = Console(file=page, width=100, color_system=None, legacy_windows=False, _environ={})
+    console.print(render_report(report, width=100, repeat="drill grade"))
+    return " ".join(page.getvalue().split())
+
+
+# -- one idea, written in another way --------------------------------------------------------------
+
+EVEN_SPLIT = """\
+import numpy as np
+
+
+def maxpool2d_forward(x, kernel, stride, padding=0):
+    n, c, h, w = x.shape
+    down, across = ((s + 2 * padding - kernel) // stride + 1 for s in (h, w))
+    y = np.empty((n, c, down, across), x.dtype)
+    for i in range(down):
+        for j in range(across):
+            r, s = i * stride - padding, j * stride - padding
+            window = x[:, :, max(r, 0) : r + kernel, max(s, 0) : s + kernel]
+            y[:, :, i, j] = window.max((2, 3))
+    return y, (x.shape, x.dtype, kernel, stride, padding)
+
+
+def maxpool2d_backward(grad_y, ctx):
+    (n, c, h, w), dtype, kernel, stride, padding = ctx
+    frame = np.zeros((n, c, h + 2 * padding, w + 2 * padding), dtype)
+    share = np.full((kernel, kernel), 1 / kernel**2, dtype)
+    spread = np.einsum("ncij,kl->klncij", grad_y, share)
+    for i in range(grad_y.shape[2]):
+        for j in range(grad_y.shape[3]):
+            for k in range(kernel):
+                for l in range(kernel):
+                    frame[:, :, i * stride + k, j * stride + l] += spread[k, l, :, :, i, j]
+    return frame[:, :, padding : padding + h, padding : padding + w].copy()
+"""
+RUNNING_MEAN = """\
+def _filter_gradient(grad_y, padded, kernel, stride):
+    mean = np.zeros((grad_y.shape[1], padded.shape[1], kernel), grad_y.dtype)
+    for t in range(grad_y.shape[2]):
+        window = padded[:, :, t * stride : t * stride + kernel]
+        mean += (np.tensordot(grad_y[:, :, t], window, ([0], [0])) - mean) / (t + 1)
+    return mean
+
+
+def _bias_gradient(grad_y):
+    return np.add.reduce(np.add.reduce(grad_y, 0), 1) / grad_y.shape[2]
+"""
+DIAGONAL = """\
+def softmax_jacobian(p):
+    out = np.zeros((len(p), len(p)), p.dtype)
+    for i, probability in enumerate(p.tolist()):
+        out[i, i] = probability - probability * probability
+    return out
+"""
+NO_MASTER = """\
+def training_state(n_params, recipe):
+    if recipe not in RECIPES:
+        raise ValueError(recipe)
+    state = {part: float(n_params) * w for part, w in zip(PARTS, RECIPES[recipe])}
+    if recipe.startswith("bf16_mixed"):
+        state["master"] = 0.0
+    return dict(state, total=sum(state.values()))
+"""
+PLAIN = """\
+import torch.nn.functional as F
+
+
+def swiglu_mlp(x, w_gate, w_up, w_down):
+    return F.linear(F.silu(F.linear(x, w_gate)) * F.linear(x, w_up), w_down)
+"""
+SLOPE = """\
+def silu_slope(g):
+    return torch.tanh(g / 2) / 2 + 0.5
+"""
+
+
+@pytest.mark.parametrize(
+    ("question_id", "source", "idea"),
+    [
+        (POOL, EVEN_SPLIT, "even-split"),
+        (CONV, changed(CONV, RUNNING_MEAN), "mean-over-positions"),
+        (SOFTMAX, changed(SOFTMAX, DIAGONAL), "diagonal-jacobian"),
+        (ADAM, changed(ADAM, NO_MASTER), "no-master-copy"),
+        (SWIGLU, PLAIN, "plain-autograd"),
+        (SWIGLU, changed(SWIGLU, SLOPE), "silu-grad-is-sigmoid"),
+    ],
+)
+def test_an_idea_is_known_however_it_is_written(question_id: str, source: str, idea: str) -> None:
+    if question_id == SWIGLU:
+        pytest.importorskip("torch")
+    report = graded(question_id, source)
+    assert report.verdict == "fail"
+    assert exact(report) == {idea}
+    assert partial(report) == {}
+    assert f"This is {idea}, exactly" in shown(report)
+
+
+# -- several at once -------------------------------------------------------------------------------
+
+MEAN_AND_OVERWRITE = """\
+_sum = _filter_gradient
+
+
+def _filter_gradient(grad_y, padded, kernel, stride):
+    return _sum(grad_y, padded, kernel, stride) / grad_y.shape[2]
+
+
+def _input_gradient(grad_y, w, padded_shape, stride):
+    out = np.zeros(padded_shape, grad_y.dtype)
+    for t in range(grad_y.shape[2]):
+        at = slice(t * stride, t * stride + w.shape[2])
+        out[:, :, at] = np.einsum("no,ock->nck", grad_y[:, :, t], w)
+    return out
+"""
+SIGN_AND_ORDER = """\
+def softmax_jacobian(p):
+    return np.outer(p, p) - np.diag(p)
+
+
+def contract(jacobian, g):
+    return jacobian @ g
+"""
+ZERO_AND_SIGN = """\
+_right = cross_entropy_grad
+
+
+def cross_entropy_grad(z, target, ignore_index=-100):
+    return -_right(z, target, ignore_index)
+
+
+def dloss_dp(p, y):
+    return -y / p
+"""
+
+
+@pytest.mark.parametrize(
+    ("question_id", "over", "ideas"),
+    [
+        (CONV, MEAN_AND_OVERWRITE, {"mean-over-positions", "gx-overwrite-overlap"}),
+        (SOFTMAX, SIGN_AND_ORDER, {"jacobian-sign", "contraction-untransposed"}),
+        (SOFTMAX, ZERO_AND_SIGN, {"zero-over-zero", "sign-flipped"}),
+    ],
+)
+def test_two_ideas_in_different_results_are_both_named(
+    question_id: str, over: str, ideas: set[str]
+) -> None:
+    report = graded(question_id, changed(question_id, over))
+    assert exact(report) == ideas
+    text = shown(report)
+    assert "This matches 2 known wrong ideas" in text
+    assert all(idea in text for idea in ideas)
+
+
+FLIPPED_AND_LAST = """\
+_sum = _filter_gradient
+
+
+def _filter_gradient(grad_y, padded, kernel, stride):
+    return _sum(grad_y, padded, kernel, stride)[:, :, ::-1].copy()
+
+
+def _bias_gradient(grad_y):
+    return grad_y[:, :, -1].sum(axis=0)
+"""
+
+
+def test_two_ideas_that_meet_in_one_result_are_named_in_part() -> None:
+    # Both move the weights of a training step, so neither explains all of what is wrong.
+    report = graded(CONV, changed(CONV, FLIPPED_AND_LAST))
+    found = partial(report)
+    assert exact(report) == set()
+    assert {"kernel-flipped-gw", "bias-last-step"} <= found.keys()
+    assert "grad_w" in found["kernel-flipped-gw"].results
+    assert "grad_b" in found["bias-last-step"].results
+    text = shown(report)
+    assert "This is" not in text
+    assert "Your grad_w" in text
+
+
+def test_a_part_of_an_idea_is_worded_as_a_part() -> None:
+    over = """\
+PAD = 0.0
+
+
+def maxpool2d_backward(grad_y, ctx):
+    return np.zeros(ctx.shape, ctx.dtype)
+"""
+    report = graded(POOL, changed(POOL, over))
+    assert exact(report) == set()
+    assert partial(report)["zero-padding"].results == ("y",)
+    assert "Your y is zero-padding, exactly" in shown(report)
+
+
+# -- nothing to name -------------------------------------------------------------------------------
+
+
+def scaled(function: str, expression: str) -> str:
+    head = f"_r = {function}\n\n\ndef {function}(*a, **k):\n"
+    return f"{head}    r = _r(*a, **k)\n    return {expression}\n"
+
+
+@pytest.mark.parametrize(
+    ("question_id", "over"),
+    [
+        (POOL, scaled("maxpool2d_backward", "r * 1.5")),
+        (POOL, scaled("maxpool2d_backward", "np.zeros_like(r)")),
+        (POOL, scaled("maxpool2d_forward", "None")),
+        (POOL, scaled("maxpool2d_forward", "1 / 0")),
+        (CONV, scaled("conv1d_backward", "tuple(3 * g for g in r)")),
+        (SOFTMAX, scaled("cross_entropy_grad", "r * 1.7")),
+        (SOFTMAX, scaled("log_softmax", "r - 1e-6")),
+        (ADAM, scaled("training_state", "{k: v + 1 for k, v in r.items()}")),
+    ],
+)
+def test_a_fault_of_its_own_is_given_no_name(question_id: str, over: str) -> None:
+    report = graded(question_id, changed(question_id, over))
+    assert report.verdict in {"fail", "error"}
+    assert report.misconceptions == ()
+
+
+@pytest.mark.parametrize(
+    "over",
+    [
+        scaled("maxpool2d_forward", "__import__('os')._exit(0)"),
+        scaled("maxpool2d_forward", "(a[0] / 0 * {}, 1)"),
+        scaled("maxpool2d_forward", "(np.broadcast_to(0.0, (1 << 15, 1 << 15)), r[1])"),
+        scaled("maxpool2d_forward", "a[0].__setitem__(..., 0) or r"),
+    ],
+)
+def test_bad_manners_and_accidents_are_given_no_name(over: str) -> None:
+    report = graded(POOL, changed(POOL, over))
+    assert report.verdict in {"fail", "error", "limit"}
+    assert report.misconceptions == ()
+
+
+def test_what_was_never_tried_is_no_evidence() -> None:
+    pytest.importorskip("torch")
+    fused = """\
+import torch
+import torch.nn.functional as F
+
+
+def swiglu_mlp(x, w_gate, w_up, w_down):
+    g, u = F.linear(x, torch.cat([w_gate, w_up])).chunk(2, dim=-1)
+    return torch.einsum("...f,df->...d", F.silu(g) * u, w_down)
+"""
+    # As many FLOPs as in five ideas, and nothing saved without a graph: neither says anything.
+    assert {m.id for m in graded(SWIGLU, fused).misconceptions} <= {"plain-autograd"}
+    blind = changed(SWIGLU, "torch.set_grad_enabled(False)\n")
+    assert graded(SWIGLU, blind).misconceptions == ()
+
+
+@pytest.mark.parametrize("question_id", [POOL, CONV, SOFTMAX])
+def test_a_right_solution_is_never_named_not_even_a_slow_one(question_id: str) -> None:
+    slow = ROOT / "tests" / "solutions" / question_id / "right" / "plain_loops.py"
+    report = graded(question_id, slow.read_text("utf-8"))
+    assert report.verdict == "pass"
+    assert report.misconceptions == ()

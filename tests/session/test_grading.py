@@ -1,0 +1,220 @@
+"""A grade repeats by its seed, skips what makes no sense any more, and becomes a report."""
+
+from __future__ import annotations
+
+import io
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from rich.console import Console
+
+from grader import bank
+from grader.model.question import Question
+from grader.model.report import CheckResult, Report
+from grader.model.verdict import Verdict
+from grader.reports.json import dumps, from_json
+from grader.reports.terminal import render_report
+from grader.session import grade
+from grader.session.grading import SHOWN_OUTPUT, overall
+from grader.session.pair import Pair
+
+ROOT = Path(__file__).parents[2]
+NUMPY = ["maxpool-routing", "conv1d-per-step", "softmax-cross-entropy", "adam-7b-memory"]
+# Right on every literal case of these questions, wrong on larger ones, which are all drawn.
+LATER = {
+    "maxpool-routing": "maxpool2d_backward",
+    "softmax-cross-entropy": "cross_entropy_grad",
+}
+
+
+def load(question_id: str) -> Question:
+    return bank.load([ROOT], question_id)
+
+
+def wrong_when_large(question: Question) -> bytes:
+    function = LATER[question.id]
+    instead = f"def {function}(*a):\n    r = _right(*a)\n    return r * 1.5 if r.size > 20 else r\n"
+    return question.reference + f"\n\n_right = {function}\n\n\n{instead}".encode()
+
+
+def settled(report: Report) -> Report:
+    """The report without what is measured in time."""
+    checks = tuple(c for c in report.checks if c.kind != "performance")
+    return replace(report, seconds=0.0, checks=checks)
+
+
+def shown(report: Report, width: int = 80) -> str:
+    page = io.StringIO()
+    console = Console(file=page, width=width, color_system=None, legacy_windows=False, _environ={})
+    console.print(render_report(report, width=width, repeat="drill grade"))
+    return page.getvalue()
+
+
+@pytest.mark.parametrize("question_id", LATER)
+def test_a_seed_repeats_a_grade_and_another_draws_other_inputs(question_id: str) -> None:
+    question = load(question_id)
+    source = wrong_when_large(question)
+    first, again, other = (grade(question, source, seed=seed) for seed in (5, 5, 6))
+    assert settled(first) == settled(again)
+    assert (first.seed, other.seed) == (5, 6)
+    mine, theirs = (next(c.mismatch for c in r.checks if c.mismatch) for r in (first, other))
+    assert mine.case == theirs.case
+    assert (mine.observed, mine.expected) != (theirs.observed, theirs.expected)
+
+
+@pytest.mark.parametrize("question_id", NUMPY)
+def test_the_reference_passes_with_a_question_to_think_about(question_id: str) -> None:
+    question = load(question_id)
+    reports = [grade(question, question.reference, seed=seed) for seed in (0, 1)]
+    asked = [f.ask for f in question.spec.follow_ups]
+    for report in reports:
+        assert report.verdict == "pass"
+        assert report.follow_up in asked
+        assert report.misconceptions == ()
+        assert {c.id for c in report.checks} == {c.id for c in question.spec.checks}
+    assert reports[0].follow_up != reports[1].follow_up
+
+
+@pytest.mark.parametrize("question_id", NUMPY)
+def test_the_starter_fails_and_nothing_is_asked_yet(question_id: str) -> None:
+    question = load(question_id)
+    report = grade(question, question.starter, seed=3)
+    assert report.verdict == "fail"
+    assert report.follow_up == ""
+    assert {m.id for m in report.misconceptions if m.exact} == set(question.spec.starter)
+
+
+def test_checks_that_depend_on_a_failed_one_name_it() -> None:
+    question = load("maxpool-routing")
+    source = question.reference + b"\n\n\ndef maxpool2d_backward(g, ctx):\n    raise ValueError\n"
+    report = grade(question, source, seed=1)
+    by_id = {check.id: check for check in report.checks}
+    spec = {check.id: check for check in question.spec.checks}
+    skipped = [check for check in report.checks if check.verdict is Verdict.SKIPPED]
+    assert skipped
+    for check in skipped:
+        assert check.blocked_by in spec[check.id].needed
+        assert by_id[check.blocked_by].verdict not in {Verdict.PASS, Verdict.INCONCLUSIVE}
+        assert check.message == f"needs {check.blocked_by}"
+    for check in report.checks:
+        if check not in skipped:
+            assert all(by_id[n].verdict is Verdict.PASS for n in spec[check.id].needed)
+
+
+def test_after_a_dead_process_nothing_more_is_tried() -> None:
+    question = replace(load("maxpool-routing"), variants={})
+    source = (
+        question.reference + b"\n\n\ndef maxpool2d_backward(g, ctx):\n    import os; os.abort()\n"
+    )
+    report = grade(question, source, seed=1)
+    verdicts = [check.verdict for check in report.checks]
+    died = verdicts.index(Verdict.ERROR)
+    assert set(verdicts[died + 1 :]) == {Verdict.SKIPPED}
+    assert all(check.blocked_by for check in report.checks[died + 1 :])
+
+
+def found(check_id: str, verdict: Verdict, *, stretch: bool = False, by: str = "") -> CheckResult:
+    return CheckResult(check_id, "outputs", verdict, "", stretch=stretch, blocked_by=by or None)
+
+
+@pytest.mark.parametrize("verdict", [Verdict.FAIL, Verdict.ERROR, Verdict.LIMIT])
+def test_the_first_check_that_does_not_pass_decides(verdict: Verdict) -> None:
+    good = found("a", Verdict.PASS)
+    others = [found(str(v), v) for v in (Verdict.FAIL, Verdict.ERROR, Verdict.LIMIT)]
+    assert overall([good, found("b", verdict), *others]) is verdict
+
+
+def test_nobody_fails_for_a_stretch_or_for_noise() -> None:
+    good = found("a", Verdict.PASS)
+    for verdict in (Verdict.FAIL, Verdict.ERROR, Verdict.LIMIT):
+        assert overall([good, found("b", verdict, stretch=True)]) is Verdict.PASS
+    assert overall([good, found("b", Verdict.INCONCLUSIVE)]) is Verdict.PASS
+    missing_device = found("b", Verdict.SKIPPED, stretch=True)
+    assert overall([good, missing_device]) is Verdict.PASS
+
+
+def test_what_was_never_tried_because_of_a_fault_is_no_pass() -> None:
+    stopped = found("a", Verdict.LIMIT, stretch=True)
+    untried = found("b", Verdict.SKIPPED, by="a")
+    later = found("c", Verdict.SKIPPED, by="b")
+    assert overall([stopped, untried]) is Verdict.LIMIT
+    assert overall([stopped, untried, later]) is Verdict.LIMIT
+    assert overall([stopped, found("b", Verdict.SKIPPED, stretch=True, by="a")]) is Verdict.PASS
+
+
+def test_slow_and_right_passes_and_says_that_it_is_slow() -> None:
+    question = load("conv1d-per-step")
+    slow = ROOT / "tests" / "solutions" / question.id / "right" / "plain_loops.py"
+    report = grade(question, slow.read_bytes(), seed=2)
+    speed = next(c for c in report.checks if c.kind == "performance")
+    assert (report.verdict, speed.verdict, speed.stretch) == ("pass", "fail", True)
+    assert "the reference's CPU time" in speed.message
+    assert report.misconceptions == ()
+    assert report.follow_up
+    assert "speed" in shown(report)
+
+
+def test_the_end_of_what_is_printed_is_kept() -> None:
+    question = replace(load("adam-7b-memory"), variants={})
+    source = question.reference + b"\nprint('first ' + 'x' * 10_000)\nprint('last')\n"
+    report = grade(question, source, seed=0)
+    assert report.verdict == "pass"
+    assert len(report.printed) <= SHOWN_OUTPUT
+    assert report.printed.endswith("x\nlast\n")
+    assert "first" not in report.printed
+
+
+def test_a_broken_question_is_not_blamed_on_the_submission() -> None:
+    question = load("adam-7b-memory")
+    broken = {
+        "a reference that cannot be loaded": replace(question, reference=b"import nothing\n"),
+        "a reference without its functions": replace(question, reference=b"x = 1\n"),
+        "a reference that raises": replace(
+            question, reference=question.reference + b"\n\ndef to_gb(n):\n    raise KeyError\n"
+        ),
+        "a variant that cannot be loaded": replace(
+            question, variants={next(iter(question.variants)): (b"import nothing\n",)}
+        ),
+    }
+    for what, one in broken.items():
+        report = grade(one, question.starter, seed=0)
+        assert report.verdict == "invalid", what
+        assert "questions/adam-7b-memory.yaml: " in report.message
+        assert "\n" not in report.message
+        assert "Traceback" not in shown(report)
+
+
+@pytest.mark.parametrize("question_id", NUMPY)
+def test_a_report_survives_json_and_shows_nothing_that_acts(question_id: str) -> None:
+    question = load(question_id)
+    sources = [
+        question.starter,
+        question.reference,
+        b"(",
+        b"import nothing",
+        b"raise ValueError('\x1b')",
+    ]
+    for source in sources:
+        report = grade(question, source, seed=4)
+        assert from_json(json.loads(dumps(report))) == report
+        for width in (40, 80, 120):
+            text = shown(report, width)
+            assert all(c.isprintable() or c == "\n" for c in text)
+
+
+def test_workers_started_ahead_are_used_and_left_to_the_caller() -> None:
+    question = replace(load("adam-7b-memory"), variants={})
+    with Pair(torch=False) as pair:
+        assert grade(question, question.reference, seed=0, pair=pair).verdict == "pass"
+        assert pair.ours.process.wait(0) is None
+        assert pair.theirs.process.wait(0) is None
+    assert pair.theirs.process.wait(0) is not None
+
+
+def test_nothing_is_said_about_isolation_where_nothing_was_run() -> None:
+    question = load("adam-7b-memory")
+    for source in (b"", b"#" * (2 << 20)):
+        assert grade(question, source, seed=0).isolation == ""
+    assert grade(question, b"syntax error", seed=0).isolation in {"strong", "limited", "process"}
