@@ -46,6 +46,7 @@ class Policy:
         self.unknown: list[str] = []
         self._filenames: set[str] = set()
         self._library: Any = None
+        self._overridden: set[str] = set()
         for name in forbids:
             overridden = sum([self._override(name, pattern) for pattern in _patterns(name)])
             wrapped = "::" not in name and self._wrap(name)
@@ -85,9 +86,11 @@ class Policy:
 
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # that an operator is overridden is the point
-            for op in found:
+            # Once each: an older torch refuses to override an operator twice.
+            for op in sorted(set(found) - self._overridden):
                 for key in KEYS:
-                    self._library.impl(op, refused, key, allow_override=True)
+                    self._library.impl(op, refused, key)
+        self._overridden.update(found)
         return len(found)
 
     def _wrap(self, name: str) -> bool:
