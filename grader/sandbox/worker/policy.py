@@ -24,7 +24,7 @@ from .mentions import mentions
 KEYS = ("CPU", "AutogradCPU", "CUDA", "AutogradCUDA", "MkldnnCPU", "QuantizedCPU")
 MOST = 8  # pieces of evidence that are told
 
-Evidence = list[Any]  # what, line (0 where unknown), "text" or "run"
+Evidence = tuple[str, int, str]  # what, line (0 where unknown), "text" or "run"
 
 
 class Forbidden(RuntimeError):
@@ -66,8 +66,8 @@ class Policy:
         return found[:MOST]
 
     def _note(self, name: str, line: int, how: str) -> None:
-        if [name, line, how] not in self.evidence:
-            self.evidence.append([name, line, how])
+        if (name, line, how) not in self.evidence:
+            self.evidence.append((name, line, how))
 
     def _override(self, name: str, pattern: str) -> int:
         """Refuse the operators of a pattern; return how many there are."""
