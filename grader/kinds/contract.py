@@ -72,8 +72,8 @@ def _who(step: Step) -> str:
 
 def _in_turn(bench: Bench, check: ContractCheck, case: CaseRecipe) -> Iterator[Finding]:
     """The case itself, another of the same shape, and the first again, in lockstep."""
-    turns = (0, 1, 0)
-    given = [bench.inputs(case, check.run, turn=turn) for turn in turns]
+    draws = (0, 1, 0)
+    given = [bench.inputs(case, check.run, draw_index=draw_index) for draw_index in draws]
     outcomes, common = bench.submission.interleave(
         bench.steps(check.run), given, bench.wanted[check.run]
     )
@@ -83,14 +83,14 @@ def _in_turn(bench: Bench, check: ContractCheck, case: CaseRecipe) -> Iterator[F
                 f"{name} of one call is overwritten by the next: "
                 f"two calls return the same memory (case {case.name})"
             )
-    for turn, outcome in zip(turns, outcomes, strict=True):
+    for draw_index, outcome in zip(draws, outcomes, strict=True):
         yield from _manners(bench, check, case, outcome)
         for name in check.results:
-            want = expected(bench, check.run, case, name, turn=turn)
+            want = expected(bench, check.run, case, name, draw_index=draw_index)
             fault = compare(name, outcome.values.get(name), want)
             if fault is None or _wrong_anyway(bench, check.run, case, name, 0):
                 continue
-            if turn and _wrong_afresh(bench, check, case, name, turn):
+            if draw_index and _wrong_when_loaded_anew(bench, check, case, name, draw_index):
                 yield Finding(
                     f"{fault.sentence} on another draw of case {case.name}",
                     mismatch=mismatch(fault, case),
@@ -103,19 +103,21 @@ def _in_turn(bench: Bench, check: ContractCheck, case: CaseRecipe) -> Iterator[F
             )
 
 
-def _wrong_afresh(
-    bench: Bench, check: ContractCheck, case: CaseRecipe, name: str, turn: int
+def _wrong_when_loaded_anew(
+    bench: Bench, check: ContractCheck, case: CaseRecipe, name: str, draw_index: int
 ) -> bool:
     """Whether a result is wrong even when nothing was called before: then no memory is to blame."""
-    inputs = bench.inputs(case, check.run, turn=turn)
-    outcome = bench.afresh().run(bench.steps(check.run), inputs, bench.wanted[check.run])
-    want = expected(bench, check.run, case, name, turn=turn)
+    inputs = bench.inputs(case, check.run, draw_index=draw_index)
+    outcome = bench.loaded_anew().run(bench.steps(check.run), inputs, bench.wanted[check.run])
+    want = expected(bench, check.run, case, name, draw_index=draw_index)
     return compare(name, outcome.values.get(name), want) is not None
 
 
-def _wrong_anyway(bench: Bench, run: str, case: CaseRecipe, name: str, turn: int) -> bool:
-    value = bench.outcome(bench.submission, run, case, turn=turn, mode=NATIVE).values.get(name)
-    return compare(name, value, expected(bench, run, case, name, turn=turn)) is not None
+def _wrong_anyway(bench: Bench, run: str, case: CaseRecipe, name: str, draw_index: int) -> bool:
+    value = bench.outcome(
+        bench.submission, run, case, draw_index=draw_index, mode=NATIVE
+    ).values.get(name)
+    return compare(name, value, expected(bench, run, case, name, draw_index=draw_index)) is not None
 
 
 def _layouts(bench: Bench, check: ContractCheck, case: CaseRecipe) -> Iterator[Finding]:

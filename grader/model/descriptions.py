@@ -27,6 +27,8 @@ KEYS: Mapping[str, Mapping[str, str]] = {
         "track": "The subject it belongs to: lower-case words joined by hyphens.",
         "level": "How hard it is.",
         "minutes": "How long a good candidate takes.",
+        "deadline": "Seconds by the clock that one grade may take, its diagnosis included; 120 "
+        "unless written.",
         "uses": "What a submission may import besides the standard library.",
         "prompt": "The interviewer's words: the symptom, and not the cause.",
         "interface": "Python signatures with comments: shapes, dtypes, units.",

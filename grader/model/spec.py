@@ -236,6 +236,7 @@ class Spec(Part):
     track: Slug
     level: Level
     minutes: Annotated[int, Field(gt=0, le=480)]
+    deadline: Annotated[float, Field(gt=0, le=3600)] = 120  # seconds by the clock, for one grade
     uses: list[Literal["numpy", "torch"]]
     prompt: Text
     interface: Text
