@@ -22,7 +22,7 @@ from grader.bench.bench import BankFault, Bench
 from grader.bench.compare import compare
 from grader.bench.deviation import expected
 from grader.cases.dataflow import free_names
-from grader.cases.recipe import CaseRecipe
+from grader.cases.recipe import CaseRecipe, read_cases
 from grader.kinds import registry
 from grader.model.mutation import Counterexample, Reach
 from grader.sandbox.client import WorkerError
@@ -31,7 +31,7 @@ from grader.sandbox.replies import Outcome, ProgramError
 
 if TYPE_CHECKING:
     from grader.model.question import Question
-    from grader.session.stage import Stage
+    from grader.session import GradingSession
 
 SEEDS = range(7001, 7009)  # none that an audit uses
 KINDS = (Reach.VALUES, Reach.SIZES, Reach.NUMBERS)
@@ -56,13 +56,12 @@ class _Place:
 class Search:
     """The inputs of a question's search, drawn once and used for every program."""
 
-    def __init__(self, stage: Stage) -> None:
+    def __init__(self, session: GradingSession) -> None:
         """Draw nothing yet: most searches are never needed."""
-        self.stage = stage
-        self.question = stage.question
+        self.session = session
+        self.question = session.question
         self._places: list[_Place] | None = None
         self._last: _Place | None = None
-        self._benches: list[Bench] = []
         self._domain: Domain | None = None
         # Results of which every check that compares them asks only where they go.
         followed: dict[tuple[str, str], bool] = {}
@@ -101,7 +100,7 @@ class Search:
     def _collect(self) -> Iterator[_Place]:
         """Every input that the reference takes, quickly enough."""
         question = self.question
-        bench = Bench(question, SEEDS[0], self.stage.reference, self.stage.reference)
+        bench = self._bench(SEEDS[0], read_cases(question.spec.cases)[0])
         own = bench.cases
         self._domain = Domain(question, bench)
         plans: list[tuple[int, Reach, dict[str, CaseRecipe], dict[str, str]]] = [
@@ -128,9 +127,9 @@ class Search:
                         yield place
 
     def _bench(self, seed: int, cases: Mapping[str, CaseRecipe]) -> Bench:
-        bench = Bench(self.question, seed, self.stage.reference, self.stage.reference)
+        reference = self.session.bank.reference
+        bench = Bench(self.question, seed, reference, reference)
         bench.cases = dict(cases)
-        self._benches.append(bench)
         return bench
 
     def _usable(self, place: _Place) -> bool:
@@ -150,10 +149,7 @@ class Search:
                 for result in bench.wanted[run]
             )
         except (BankFault, KeyError):
-            if self.stage.restore():  # the input was too much for the reference's process
-                for known in self._benches:
-                    known.reference = self.stage.reference
-                bench.reference = self.stage.reference
+            self.session.bank.restore()  # the input may have been too much for its process
             return False
 
     def _differs(self, program: RemoteProgram, place: _Place) -> tuple[str, str] | None:

@@ -118,8 +118,8 @@ def _in_turn(bench: Bench, check: ContractCheck, case: CaseRecipe) -> Iterator[F
     from grader.bench.exhibit import mismatch
     from grader.bench.tally import Finding
 
-    turns = (0, 1, 0)
-    given = [bench.inputs(case, check.run, turn=turn) for turn in turns]
+    draws = (0, 1, 0)
+    given = [bench.inputs(case, check.run, draw_index=draw_index) for draw_index in draws]
     outcomes, common = bench.submission.interleave(
         bench.steps(check.run), given, bench.wanted[check.run]
     )
@@ -129,14 +129,14 @@ def _in_turn(bench: Bench, check: ContractCheck, case: CaseRecipe) -> Iterator[F
                 f"{name} of one call is overwritten by the next: "
                 f"two calls return the same memory (case {case.name})"
             )
-    for turn, outcome in zip(turns, outcomes, strict=True):
+    for draw_index, outcome in zip(draws, outcomes, strict=True):
         yield from _manners(bench, check, case, outcome)
         for name in check.results:
-            want = expected(bench, check.run, case, name, turn=turn)
+            want = expected(bench, check.run, case, name, draw_index=draw_index)
             fault = compare(name, outcome.values.get(name), want)
             if fault is None or _wrong_anyway(bench, check.run, case, name):
                 continue
-            if turn and _wrong_afresh(bench, check, case, name, turn):
+            if draw_index and _wrong_when_loaded_anew(bench, check, case, name, draw_index):
                 yield Finding(
                     f"{fault.sentence} on another draw of case {case.name}",
                     mismatch=mismatch(fault, case),
@@ -149,16 +149,16 @@ def _in_turn(bench: Bench, check: ContractCheck, case: CaseRecipe) -> Iterator[F
             )
 
 
-def _wrong_afresh(
-    bench: Bench, check: ContractCheck, case: CaseRecipe, name: str, turn: int
+def _wrong_when_loaded_anew(
+    bench: Bench, check: ContractCheck, case: CaseRecipe, name: str, draw_index: int
 ) -> bool:
     """Whether a result is wrong even when nothing was called before: then no memory is to blame."""
     from grader.bench.compare import compare
     from grader.bench.deviation import expected
 
-    inputs = bench.inputs(case, check.run, turn=turn)
-    outcome = bench.afresh().run(bench.steps(check.run), inputs, bench.wanted[check.run])
-    want = expected(bench, check.run, case, name, turn=turn)
+    inputs = bench.inputs(case, check.run, draw_index=draw_index)
+    outcome = bench.loaded_anew().run(bench.steps(check.run), inputs, bench.wanted[check.run])
+    want = expected(bench, check.run, case, name, draw_index=draw_index)
     return compare(name, outcome.values.get(name), want) is not None
 
 

@@ -211,6 +211,11 @@ class Spec(Part):
     minutes: Annotated[int, Field(gt=0, le=480)] = Field(
         description="How long a good candidate takes."
     )
+    deadline: Annotated[float, Field(gt=0, le=3600)] = Field(
+        default=120,
+        description="Seconds by the clock that one grade may take, its diagnosis included; 120 "
+        "unless written.",
+    )
     uses: list[Literal["numpy", "torch"]] = Field(
         description="What a submission may import besides the standard library."
     )
