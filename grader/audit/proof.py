@@ -22,6 +22,7 @@ from grader.kinds import registry, run_check
 from grader.model.audit import AuditReport, AuditRow, CheckFacts, Remark, Trivial, Twins
 from grader.model.report import CheckResult
 from grader.model.verdict import Verdict
+from grader.session.needs import unmet
 from grader.session.stage import Stage
 
 if TYPE_CHECKING:
@@ -216,7 +217,7 @@ def as_graded(question: Question, results: Mapping[str, CheckResult]) -> tuple[C
     graded: dict[str, CheckResult] = {}
     for check in question.spec.checks:
         result = results[check.id]
-        blocking = next((n for n in check.needed if graded[n].verdict is not Verdict.PASS), None)
+        blocking = unmet(check, graded)
         if blocking is not None:
             result = replace(
                 result,

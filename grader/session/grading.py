@@ -18,6 +18,7 @@ from grader.model.verdict import Verdict
 from grader.sandbox.client import Overran, WorkerError
 from grader.sandbox.remote import RemoteProgram
 from grader.sandbox.replies import Flagged, Loaded, ProgramError, plain
+from grader.session.needs import unmet
 from grader.session.pair import Pair
 
 if TYPE_CHECKING:
@@ -131,8 +132,7 @@ def carry_out(bench: Bench) -> tuple[CheckResult, ...]:
     done: dict[str, CheckResult] = {}
     gone: str | None = None
     for check in bench.question.spec.checks:
-        good = {Verdict.PASS, Verdict.INCONCLUSIVE}
-        blocking = next((n for n in check.needed if done[n].verdict not in good), gone)
+        blocking = unmet(check, done) or gone
         if blocking is not None:
             reason = "the process was stopped in" if gone == blocking else "needs"
             done[check.id] = CheckResult(
