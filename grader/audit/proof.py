@@ -23,6 +23,7 @@ from grader.model.audit import AuditReport, AuditRow, CheckFacts, Remark, Trivia
 from grader.model.report import CheckResult
 from grader.model.verdict import Verdict
 from grader.session import GradingSession
+from grader.session.needs import unmet
 
 if TYPE_CHECKING:
     from grader.model.question import Question
@@ -215,7 +216,7 @@ def as_graded(question: Question, results: Mapping[str, CheckResult]) -> tuple[C
     graded: dict[str, CheckResult] = {}
     for check in question.spec.checks:
         result = results[check.id]
-        blocking = next((n for n in check.needed if graded[n].verdict is not Verdict.PASS), None)
+        blocking = unmet(check, graded)
         if blocking is not None:
             result = replace(
                 result,

@@ -306,6 +306,18 @@ def test_state_hidden_in_a_global_is_counted(deviations: Desk) -> None:
     assert found.figures["kept"] > 700_000
 
 
+def test_figures_are_those_of_the_case_that_is_shown(deviations: Desk) -> None:
+    source = (
+        "def centre(x, w):\n    d = _centred(x)\n"
+        "    return w * d, (d, w, np.zeros(1000) if len(x) == 1 else None)\n"
+    )
+    found = deviations.result("kept", source, cases=["small", "rows"])
+    assert found.failing == ("small",)
+    assert found.figures["kept"] > 8000  # in rows, which comes later, it is 256 at most
+    good = deviations.result("kept", cases=["small", "rows"])
+    assert (good.figures["allowed"], good.message) == (256, "192 bytes kept, 256 bytes allowed")
+
+
 def test_a_budget_that_a_case_has_not_is_the_banks_fault(deviations: Desk) -> None:
     for amount in ("8 * x.shape[7]", "1 / 0", "8 * y.sise"):
         with pytest.raises(BankFault, match=r"^kept: "):
