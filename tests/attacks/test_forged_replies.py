@@ -29,6 +29,8 @@ from grader.session import grade
 from tests.attacks.attack import question
 from tests.attacks.running import Around
 
+pytestmark = pytest.mark.same_for_every_user
+
 SEEDS = range(40)
 NASTY = "\x1b[2J\x1b]0;x\x07=cmd|' /C calc'!A0[bold]<script>\u202e\r\n"
 ODD: tuple[Any, ...] = (

@@ -22,6 +22,7 @@ from grader.session import grade
 from tests.kinds.grading import MINI
 from tests.sandbox.running import steps
 
+RAN = "in line 2 (noticed while it ran)"
 POOL = ("torch.nn.functional.max_pool2d", "torch.nn.MaxPool2d", "aten::*max_pool*")
 NAMES = ("torch.nn.functional.max_pool2d", "numpy.linalg.solve")
 
@@ -190,9 +191,12 @@ def test_other_ways_to_the_same_result_are_fine(
     ("body", "noted"),
     [
         ("np.linalg.solve(x, x)", "in line 2 (noticed by reading the file)"),
-        ("getattr(np.linalg, 's' + 'olve')(x, x)", "in line 2 (noticed while it ran)"),
-        ("vars(np.linalg._linalg)['solve'](x, x)", "in line 2 (noticed while it ran)"),
-        ("np.linalg.tensorsolve(x, x[0])", "in line 2 (noticed while it ran)"),
+        ("getattr(np.linalg, 's' + 'olve')(x, x)", RAN),
+        (
+            "vars(getattr(np.linalg, '_linalg', np.linalg))['solve'](x, x)",
+            "in line 2 (noticed while it ran)",
+        ),
+        ("np.linalg.tensorsolve(x, x[0])", RAN),
         ("np.linalg.inv(x) @ x", None),
         ("solve(x, x)", None),
     ],
