@@ -24,6 +24,16 @@ class Message:
 
     __slots__ = ()
 
+    def __eq__(self, other: object) -> bool:
+        """Whether the other is a message of the same class that holds the same."""
+        return type(self) is type(other) and fields(self) == fields(other)
+
+    def __repr__(self) -> str:
+        """The class and the fields."""
+        return f"{type(self).__name__}({fields(self)})"
+
+    __hash__ = None  # type: ignore[assignment]
+
 
 M = TypeVar("M")
 _KNOWN: dict[Any, dict[str, Any]] = {}  # by class, its fields' types
