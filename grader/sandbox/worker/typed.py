@@ -9,7 +9,7 @@ from __future__ import annotations
 import dataclasses
 import types
 import typing
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from typing import Any, TypeVar
 
 MOST = 1 << 63  # what the size of an integer stays below
@@ -72,17 +72,11 @@ def read(kind: type[M], data: object, where: str = "") -> M:
         raise Malformed(", ".join(known.keys() - found.keys())) from None
 
 
-def prepare(kinds: Iterable[Any]) -> None:
-    """Look up the types of fields now: later a program may have put other modules in place."""
-    for kind in kinds:
-        for inner in _kinds(kind).values():
-            prepare(k for k in _parts(inner) if dataclasses.is_dataclass(k))
-
-
-def _parts(kind: Any) -> Iterator[Any]:  # noqa: ANN401 any type
-    yield kind
-    for inner in typing.get_args(kind):
-        yield from _parts(inner)
+def prepare(module: Iterable[object]) -> None:
+    """Look up the types of the messages in a module, before a program replaces anything."""
+    for kind in module:
+        if isinstance(kind, type) and issubclass(kind, Message) and kind is not Message:
+            _kinds(kind)
 
 
 def _kinds(kind: Any) -> dict[str, Any]:  # noqa: ANN401 a dataclass
