@@ -169,11 +169,11 @@ class RemoteProgram:
     def hold(self, steps: Sequence[Step], inputs: Inputs, *, of: str, count: int) -> None:
         """Run the steps that many times, and keep what they leave alive; see `worker.holding`."""
         request = messages.Hold(self.name, count, as_sent(steps), _inputs(inputs), of)
-        self._ask(request, messages.Held, steps=steps, seconds=60)
+        self._ask(request, messages.Header, steps=steps, seconds=60)
 
     def drop(self) -> None:
         """Let go of what `hold` keeps."""
-        self._ask(messages.Hold(self.name, 0, (), {}, ""), messages.Held, seconds=30)
+        self._ask(messages.Hold(self.name, 0, (), {}, ""), messages.Header, seconds=30)
 
     @property
     def is_alive(self) -> bool:
