@@ -11,20 +11,20 @@ import contextlib
 import copy
 import math
 import secrets
-from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping
 from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
-from grader.bank.consistency import case_names, free_names, results
 from grader.bench.memory import Memory
+from grader.cases.dataflow import case_names, free_names, producing, results
 from grader.cases.draw import Array, DrawError, draw
 from grader.cases.recipe import CaseRecipe, read_cases
 from grader.model import spec as model
 from grader.sandbox.client import WorkerError
-from grader.sandbox.remote import Inputs, RemoteProgram
+from grader.sandbox.remote import EncodedInput, Inputs, RemoteProgram
 from grader.sandbox.replies import Outcome, ProgramError
 from grader.sandbox.worker.wire import Tensor
 
@@ -115,8 +115,8 @@ class Bench:
     def with_bank_program(self, program: RemoteProgram) -> Bench:
         """The same bench with a program of the bank in the submission's place."""
         other = self.with_submission(program)
-        other.secret = self.secret
         other._own = self._known
+        other.reference_first = False
         return other
 
     def remember(
@@ -205,11 +205,11 @@ class Bench:
         """The inputs of a run, as a program takes them."""
         drawn = self.drawn(case, draw_index)
 
-        def given(name: str) -> dict[str, Any]:
+        def given(name: str) -> EncodedInput:
             return self._drawn_once(
                 ("input", case.name, name, mode, layout),
                 draw_index,
-                lambda: self._spec(case, name, drawn[name], mode, layout),
+                lambda: EncodedInput(self._spec(case, name, drawn[name], mode, layout)),
             )
 
         return {name: given(name) for name in free_names(self.steps(run))}
@@ -246,19 +246,7 @@ class Bench:
         """By run, the results that some check looks at."""
         wanted: dict[str, dict[str, None]] = {run: {} for run in self.question.runs}
         for check in self.question.spec.checks:
-            here = wanted[check.run]
-            match check:
-                case model.OutputsCheck() | model.ContractCheck():
-                    here.update(dict.fromkeys(check.results))
-                case model.NumbersCheck() | model.CurveCheck():
-                    here[check.of] = None
-                case model.GradcheckCheck():
-                    here.update(dict.fromkeys([check.loss, *check.gradients.values()]))
-                    here.update(dict.fromkeys(law.sum for law in check.conserves))
-                case model.StateCheck() | model.GraphCheck():
-                    pass  # measured in the worker
-                case _:
-                    here.update(dict.fromkeys(check.results))
+            wanted[check.run].update(dict.fromkeys(check.wanted))
         for run, names in wanted.items():
             if not names:  # measured only: the results still have to be right in type and number
                 names.update(dict.fromkeys(self.steps(run)[-1].targets))
@@ -369,16 +357,6 @@ def as_sized(value: Any) -> Any:  # noqa: ANN401 any result
 def array_of(value: Any) -> Array:  # noqa: ANN401 any result
     """The array in a result, or the scalar as a 0-d array."""
     return value.values if isinstance(value, Tensor) else np.asarray(value)
-
-
-def producing(steps: Sequence[Step], name: str) -> tuple[Step, ...]:
-    """The steps that a result needs, in order, and no others."""
-    needed, kept = {name}, []
-    for step in reversed(steps):
-        if needed & set(step.targets):
-            kept.append(step)
-            needed |= set(step.reads)
-    return tuple(reversed(kept))
 
 
 def _nudged(value: Array, dtype: str, which: int) -> Array:

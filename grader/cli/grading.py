@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from grader.cli import files, output, place, workspace
 from grader.cli.choose import Choice, choose, need_workspace
 from grader.cli.journal import Journal
-from grader.cli.words import span
+from grader.cli.words import GET_TORCH, span
 from grader.model.errors import DrillError, UsageError
 from grader.model.verdict import Verdict
 from grader.records import attempts, progress
@@ -116,7 +116,7 @@ def need_torch(question: Question) -> None:
     if question.spec.needs_torch and not torch_installed():
         raise UsageError(
             f"{question.id} needs torch, which is not installed",
-            hint="pip install 'drill-dl[torch]', or in a checkout: pip install -e '.[torch]'",
+            hint=GET_TORCH,
         )
 
 
