@@ -24,7 +24,7 @@ from grader.cases.draw import Array, DrawError, draw
 from grader.cases.recipe import CaseRecipe, read_cases
 from grader.model import spec as model
 from grader.sandbox.client import WorkerError
-from grader.sandbox.remote import Inputs, RemoteProgram
+from grader.sandbox.remote import EncodedInput, Inputs, RemoteProgram
 from grader.sandbox.replies import Outcome, ProgramError
 from grader.sandbox.worker.wire import Tensor
 
@@ -115,8 +115,8 @@ class Bench:
     def with_bank_program(self, program: RemoteProgram) -> Bench:
         """The same bench with a program of the bank in the submission's place."""
         other = self.with_submission(program)
-        other.secret = self.secret
         other._own = self._known
+        other.reference_first = False
         return other
 
     def remember(
@@ -205,11 +205,11 @@ class Bench:
         """The inputs of a run, as a program takes them."""
         drawn = self.drawn(case, draw_index)
 
-        def given(name: str) -> dict[str, Any]:
+        def given(name: str) -> EncodedInput:
             return self._drawn_once(
                 ("input", case.name, name, mode, layout),
                 draw_index,
-                lambda: self._spec(case, name, drawn[name], mode, layout),
+                lambda: EncodedInput(self._spec(case, name, drawn[name], mode, layout)),
             )
 
         return {name: given(name) for name in free_names(self.steps(run))}

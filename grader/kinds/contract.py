@@ -120,9 +120,8 @@ def _in_turn(bench: Bench, check: ContractCheck, case: CaseRecipe) -> Iterator[F
 
     draws = (0, 1, 0)
     given = [bench.inputs(case, check.run, draw_index=draw_index) for draw_index in draws]
-    outcomes, common = bench.submission.interleave(
-        bench.steps(check.run), given, bench.wanted[check.run]
-    )
+    steps, wanted = bench.steps(check.run), bench.wanted[check.run]
+    outcomes, common = bench.asked(case, lambda program: program.interleave(steps, given, wanted))
     for name in common:
         if name in check.results:
             yield Finding(
@@ -178,11 +177,9 @@ def _layouts(bench: Bench, check: ContractCheck, case: CaseRecipe) -> Iterator[F
     from grader.bench.tally import Finding
     from grader.sandbox.replies import ProgramError
 
-    steps = bench.steps(check.run)
     for layout in Contract().layouts(check):
-        inputs = bench.inputs(case, check.run, layout=layout)
         try:
-            outcome = bench.submission.run(steps, inputs, bench.wanted[check.run])
+            outcome = _laid_out(bench, check.run, case, layout)
         except ProgramError as error:
             if error.raised is None:
                 yield Finding(
@@ -205,3 +202,9 @@ def _layouts(bench: Bench, check: ContractCheck, case: CaseRecipe) -> Iterator[F
                     f"{name} is wrong when the arrays are {_WORDS[layout]} (case {case.name})",
                     mismatch=mismatch(fault, case),
                 )
+
+
+def _laid_out(bench: Bench, run: str, case: CaseRecipe, layout: str) -> Outcome:
+    """What the submission computes from arrays of a layout."""
+    steps, inputs = bench.steps(run), bench.inputs(case, run, layout=layout)
+    return bench.asked(case, lambda program: program.run(steps, inputs, bench.wanted[run]))
