@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from grader.bank import document, faults, steps
 from grader.bank.consistency import problems
 from grader.bank.locate import find
-from grader.bank.sources import Sources
+from grader.bank.sources import Sources, todos
 from grader.bank.storage import files_of
 from grader.model.errors import BankError
 from grader.model.question import Question, Step
@@ -64,6 +64,7 @@ def load_from(bank: Path, question_id: str) -> Question:
         variants=programs.variants(),
         spec_path=path,
     )
+    question = replace(question, todos=(*todos(name, raw), *programs.todos))
     found += programs.problems
     found += [
         (*doc.place(at), text)
