@@ -16,7 +16,7 @@ ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "grader"
 WORKER = PACKAGE / "sandbox" / "worker"
 FLOORS = {
-    "model": 0, "cases": 1, "bank": 2, "sandbox": 3, "bench": 4, "kinds": 5, "session": 6,
+    "model": 0, "cases": 1, "sandbox": 2, "bench": 3, "kinds": 4, "bank": 5, "session": 6,
     "audit": 7, "records": 7, "reports": 7, "scaffold": 7, "cli": 8,
 }  # fmt: skip
 TOP = 9  # the files beside the rooms

@@ -20,7 +20,7 @@ import numpy as np
 from grader.audit.search import Search
 from grader.bench.bench import BankFault, Bench
 from grader.bench.tally import Stopped
-from grader.kinds import run_check
+from grader.kinds import registry, run_check
 from grader.model.mutation import Fate, Mutant, MutationReport, Trial, key
 from grader.model.verdict import Verdict
 from grader.sandbox.client import Overran, WorkerError
@@ -29,11 +29,10 @@ from grader.session.stage import Stage
 
 if TYPE_CHECKING:
     from grader.model.question import Question
-    from grader.model.spec import AnyCheck
+    from grader.model.spec import Check
 
 LEAST_SECONDS = 1.0  # a call gets: what no reference of ours takes, on a busy machine
 PATIENCE = 30.0  # times the longest call of the reference
-OWN_LIMIT = {"state", "memory", "flops", "graph"}  # kinds that wait long for a mutant that hangs
 NAME = "mutant"
 
 Progress = Callable[[str], None]
@@ -187,14 +186,13 @@ class _Trying:
                 return check.id
         return None
 
-    def _turn(self, check: AnyCheck) -> tuple[bool, int]:
-        return check.kind in OWN_LIMIT, -self.kills[check.id]
+    def _turn(self, check: Check) -> tuple[bool, int]:
+        return registry.get(check.kind).long_limit, -self.kills[check.id]
 
 
-def _decides(check: AnyCheck) -> bool:
+def _decides(check: Check) -> bool:
     """Whether a check can turn a submission down on any machine, and by more than its time."""
-    elsewhere = check.kind == "memory" and check.device != "cpu"
-    return not check.stretch and check.kind != "performance" and not elsewhere
+    return not check.stretch and registry.get(check.kind).decides_anywhere(check)
 
 
 def _problems(

@@ -18,7 +18,7 @@ from grader.audit import hints, margins, matrix, raising, todo, trivial, twins, 
 from grader.audit.subjects import FINE, Subject, subjects
 from grader.bench.bench import BankFault, Bench
 from grader.bench.tally import Stopped
-from grader.kinds import run_check
+from grader.kinds import registry, run_check
 from grader.model.audit import AuditReport, AuditRow, CheckFacts, Remark, Trivial, Twins
 from grader.model.report import CheckResult
 from grader.model.verdict import Verdict
@@ -26,7 +26,7 @@ from grader.session.stage import Stage
 
 if TYPE_CHECKING:
     from grader.model.question import Question
-    from grader.model.spec import AnyCheck
+    from grader.model.spec import Check
 
 __all__ = ["FINE", "as_graded", "audit"]
 
@@ -201,9 +201,9 @@ def _clocked(bench: Bench, name: str, found: _Findings) -> Iterator[None]:
                 found.spent[name] += (now - was) / 1e9
 
 
-def _result(bench: Bench, check: AnyCheck, subject: Subject) -> CheckResult:
+def _result(bench: Bench, check: Check, subject: Subject) -> CheckResult:
     # Timing wrong answers proves nothing and takes long; the reference's own time does.
-    if check.kind == "performance" and subject.name != "reference":
+    if registry.get(check.kind).timed and subject.name != "reference":
         return CheckResult(check.id, check.kind, Verdict.SKIPPED, "not run", stretch=check.stretch)
     try:
         return run_check(bench, check)
@@ -230,7 +230,7 @@ def as_graded(question: Question, results: Mapping[str, CheckResult]) -> tuple[C
 
 
 def _facts(
-    question: Question, check: AnyCheck, rows: Sequence[AuditRow], found: _Findings
+    question: Question, check: Check, rows: Sequence[AuditRow], found: _Findings
 ) -> CheckFacts:
     total = sum(found.spent.values())
     seconds = found.spent.get(check.id) if total else None
@@ -252,7 +252,7 @@ def _notes(question: Question, facts: Sequence[CheckFacts], found: _Findings) ->
     notes = [
         f"{c.id} was run on the reference only"
         for c in question.spec.checks
-        if c.kind == "performance"
+        if registry.get(c.kind).timed
     ]
     notes += [
         f"{f.id} takes {f.share:.0%} of the audit's CPU time, {f.seconds:.1f} s"

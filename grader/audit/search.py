@@ -18,13 +18,13 @@ import numpy as np
 
 from grader.audit.domain import Domain
 from grader.audit.vary import described, smaller, varied
-from grader.bank.consistency import free_names
 from grader.bench.bench import BankFault, Bench
 from grader.bench.compare import compare
+from grader.bench.deviation import expected
+from grader.cases.dataflow import free_names
 from grader.cases.recipe import CaseRecipe
-from grader.kinds.outputs import expected
+from grader.kinds import registry
 from grader.model.mutation import Counterexample, Reach
-from grader.model.spec import ContractCheck, GradcheckCheck
 from grader.sandbox.client import WorkerError
 from grader.sandbox.remote import RemoteProgram
 from grader.sandbox.replies import Outcome, ProgramError
@@ -64,11 +64,14 @@ class Search:
         self._last: _Place | None = None
         self._benches: list[Bench] = []
         self._domain: Domain | None = None
-        kinds: dict[tuple[str, str], set[str]] = {}
+        # Results of which every check that compares them asks only where they go.
+        followed: dict[tuple[str, str], bool] = {}
         for check in self.question.spec.checks:
-            for result in _looked_at(check):
-                kinds.setdefault((check.run, result), set()).add(check.kind)
-        self._loose = {place for place, found in kinds.items() if found == {"curve"}}
+            only_course = registry.get(check.kind).only_course
+            for result in check.compared:
+                key = (check.run, result)
+                followed[key] = followed.get(key, True) and only_course
+        self._loose = {key for key, loosely in followed.items() if loosely}
 
     @property
     def size(self) -> int:
@@ -218,7 +221,7 @@ class Search:
         return [
             c.id
             for c in self.question.spec.checks
-            if c.run == run and not c.stretch and (not result or result in _looked_at(c))
+            if c.run == run and not c.stretch and (not result or result in c.compared)
         ]
 
     def _compared(self, place: _Place, result: str) -> bool:
@@ -285,13 +288,5 @@ def _manners(found: Outcome, truth: Outcome) -> tuple[str, str] | None:
 
 def _layouts(question: Question) -> list[str]:
     """The layouts that the question says it checks."""
-    checks = [c for c in question.spec.checks if isinstance(c, ContractCheck)]
-    return list(dict.fromkeys(name for c in checks for name in c.layouts if name != "broadcast"))
-
-
-def _looked_at(check: Any) -> tuple[str, ...]:  # noqa: ANN401 any check
-    if isinstance(check, GradcheckCheck):
-        return tuple(check.gradients.values())
-    if check.kind in {"outputs", "contract"}:
-        return tuple(check.results)
-    return (check.of,) if check.kind in {"numbers", "curve"} else ()
+    found = [n for c in question.spec.checks for n in registry.get(c.kind).layouts(c)]
+    return list(dict.fromkeys(found))

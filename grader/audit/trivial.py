@@ -19,8 +19,7 @@ import numpy as np
 from grader.bench.bench import BankFault, Bench
 from grader.bench.sameness import same_value
 from grader.bench.tally import Stopped
-from grader.kinds import run_check
-from grader.model import spec as model
+from grader.kinds import registry, run_check
 from grader.model.audit import Remark, Trivial
 from grader.model.verdict import Verdict
 from grader.sandbox.client import WorkerError
@@ -28,7 +27,7 @@ from grader.sandbox.replies import ProgramError
 
 if TYPE_CHECKING:
     from grader.model.question import Question
-    from grader.model.spec import AnyCheck
+    from grader.model.spec import Check
     from grader.session.stage import Stage
 
 ANSWERS = {
@@ -40,7 +39,6 @@ ANSWERS = {
     "arguments": "its array arguments, in order",
     "first-call": "every time what the first call gave",
 }
-VALUES = {"outputs", "gradcheck", "numbers", "curve"}  # other kinds look at something else
 _LAYER = Path(__file__).parents[1] / "sandbox" / "worker" / "trivial.py"
 
 
@@ -118,22 +116,12 @@ def handed_on(question: Question, function: str) -> list[int]:
 
 
 def _looked_at(question: Question) -> set[tuple[str, str]]:
-    """Every result, with its run, whose values some check compares."""
-    found: set[tuple[str, str]] = set()
-    for check in question.spec.checks:
-        match check:
-            case model.StateCheck() | model.GraphCheck() | model.MemoryCheck():
-                names = []  # bytes and nodes, whatever the values
-            case model.GradcheckCheck():
-                names = [check.loss, *check.gradients.values()]
-            case _:
-                names = list(check.results)  # of whatever kind: an extension has its own
-        found |= {(check.run, name) for name in names}
-    return found
+    """Every result, with its run, whose values some check looks at."""
+    return {(check.run, name) for check in question.spec.checks for name in check.wanted}
 
 
-def _verdict(bench: Bench, check: AnyCheck) -> Verdict:
-    if check.kind == "performance":
+def _verdict(bench: Bench, check: Check) -> Verdict:
+    if registry.get(check.kind).timed:
         return Verdict.SKIPPED
     try:
         return run_check(bench, check).verdict
@@ -174,7 +162,7 @@ def remarks(question: Question, trivial: Iterable[Trivial]) -> list[Remark]:
     for answer in trivial:
         passed = set(answer.passes)
         for name in answer.passes:
-            if checks[name].kind not in VALUES or checks[name].stretch:
+            if not registry.get(checks[name].kind).judges_values or checks[name].stretch:
                 continue
             # The first call is the right one: a check of a single case cannot tell.
             if answer.accepted or not answer.made or answer.name == "first-call":
@@ -191,7 +179,7 @@ def remarks(question: Question, trivial: Iterable[Trivial]) -> list[Remark]:
     ]
 
 
-def _needed(checks: Mapping[str, AnyCheck], name: str) -> set[str]:
+def _needed(checks: Mapping[str, Check], name: str) -> set[str]:
     """Every check that must pass before one is tried."""
     needed: set[str] = set()
     waiting = list(checks[name].needed)

@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from grader.bank.consistency import free_names, results
 from grader.bench.bench import BankFault, Bench
 from grader.bench.sameness import same_value
+from grader.cases.dataflow import free_names, results
 from grader.cases.recipe import CaseRecipe, Recipe, read_cases
 from grader.model.audit import Twins
 from grader.sandbox.client import WorkerError

@@ -8,14 +8,14 @@ from __future__ import annotations
 
 import contextlib
 import secrets
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
-from grader.bank.consistency import case_names, free_names, results
+from grader.cases.dataflow import case_names, free_names, producing, results
 from grader.cases.draw import Array, DrawError, draw
 from grader.cases.recipe import CaseRecipe, read_cases
 from grader.model import spec as model
@@ -181,19 +181,7 @@ class Bench:
         """By run, the results that some check looks at."""
         wanted: dict[str, dict[str, None]] = {run: {} for run in self.question.runs}
         for check in self.question.spec.checks:
-            here = wanted[check.run]
-            match check:
-                case model.OutputsCheck() | model.ContractCheck():
-                    here.update(dict.fromkeys(check.results))
-                case model.NumbersCheck() | model.CurveCheck():
-                    here[check.of] = None
-                case model.GradcheckCheck():
-                    here.update(dict.fromkeys([check.loss, *check.gradients.values()]))
-                    here.update(dict.fromkeys(law.sum for law in check.conserves))
-                case model.StateCheck() | model.GraphCheck():
-                    pass  # measured in the worker
-                case _:
-                    here.update(dict.fromkeys(check.results))
+            wanted[check.run].update(dict.fromkeys(check.wanted))
         for run, names in wanted.items():
             if not names:  # measured only: the results still have to be right in type and number
                 names.update(dict.fromkeys(self.steps(run)[-1].targets))
@@ -298,16 +286,6 @@ def as_sized(value: Any) -> Any:  # noqa: ANN401 any result
 def array_of(value: Any) -> Array:  # noqa: ANN401 any result
     """The array in a result, or the scalar as a 0-d array."""
     return value.values if isinstance(value, Tensor) else np.asarray(value)
-
-
-def producing(steps: Sequence[Step], name: str) -> tuple[Step, ...]:
-    """The steps that a result needs, in order, and no others."""
-    needed, kept = {name}, []
-    for step in reversed(steps):
-        if needed & set(step.targets):
-            kept.append(step)
-            needed |= set(step.reads)
-    return tuple(reversed(kept))
 
 
 def _nudged(value: Array, dtype: str, which: int) -> Array:

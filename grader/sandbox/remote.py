@@ -8,6 +8,7 @@ from typing import Any
 
 from grader.model.mutation import Mutant, normalised
 from grader.model.question import Step
+from grader.sandbox import probes
 from grader.sandbox.client import CALL_SECONDS, Garbled, WorkerClient
 from grader.sandbox.replies import (
     UNREADABLE,
@@ -208,6 +209,32 @@ class RemoteProgram:
     def drop(self) -> None:
         """Let go of what `hold` keeps."""
         self._ask({"op": "hold", "program": self.name, "count": 0}, seconds=30)
+
+    @property
+    def is_alive(self) -> bool:
+        """Whether its process can still be asked."""
+        return self.worker.failure is None
+
+    @property
+    def at_start(self) -> int | None:
+        """Bytes that its process held before any program was loaded."""
+        return self.worker.fresh
+
+    def occupied_bytes(self) -> int | None:
+        """Bytes that its process holds now, by the system's account."""
+        return self.worker.occupied_bytes()
+
+    def forget_peak(self) -> bool:
+        """Let the system count the peak anew; whether it can."""
+        return probes.forget_peak(self.worker.pid)
+
+    def peak_bytes(self) -> int | None:
+        """The most that its process held since then, by the system's account."""
+        return probes.peak_bytes(self.worker.pid)
+
+    def has_cuda(self) -> bool:
+        """Whether its process sees a CUDA device."""
+        return bool(self.worker.ask({"op": "facts"}).get("cuda"))
 
     def mutants(self) -> tuple[Mutant, ...]:
         """Small changes of the program's text, derived in its worker; see `worker.mutants`.

@@ -17,6 +17,7 @@ from types import ModuleType
 
 import grader.bank
 import grader.session
+from grader.kinds import registry
 from grader.model.errors import BankError, UsageError
 from grader.model.question import Header, Question
 from grader.model.report import CheckResult, Report
@@ -30,7 +31,7 @@ REFERENCE = b"def double(x):\n    return 2 * x\n"
 
 def spec(title: str, track: str, uses: list[str]) -> Spec:
     """Return a spec with everything the command line shows."""
-    return Spec.model_validate(
+    return registry.read(
         {
             "format": 1,
             "title": title,
