@@ -46,12 +46,12 @@ def load_from(bank: Path, question_id: str) -> Question:
             f"{path}: expected a file that can be read, found {error.strerror}"
         ) from None
     doc = document.parse(raw, path)
-    spec, found, gaps = faults.validate(doc)
+    spec, found, left_out = faults.validate(doc)
     if spec is None:
         raise doc.complaint(found)
-    runs, unread = _runs(doc, spec, gaps.runs)
+    runs, unread = _runs(doc, spec, left_out.of("run"))
     found += unread.values()
-    gaps = replace(gaps, runs=gaps.runs | {name for name, _ in unread})
+    left_out = replace(left_out, named=left_out.named | {("run", name) for name, _ in unread})
     programs = Sources(files, question_id, doc, spec)
     question = Question(
         id=question_id,
@@ -68,7 +68,7 @@ def load_from(bank: Path, question_id: str) -> Question:
     found += programs.problems
     found += [
         (*doc.place(at), text)
-        for at, text in islice(problems(question, gaps), document.MAX_PROBLEMS)
+        for at, text in islice(problems(question, left_out), document.MAX_PROBLEMS)
     ]
     if found:
         raise doc.complaint(found)
