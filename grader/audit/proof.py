@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from grader.audit import hints, margins, matrix, raising, trivial, twins, wording
+from grader.audit import hints, margins, matrix, raising, todo, trivial, twins, wording
 from grader.audit.subjects import FINE, Subject, subjects
 from grader.bench.bench import BankFault, Bench
 from grader.bench.tally import Stopped
@@ -97,7 +97,7 @@ def audit(
         checks=tuple(c.id for c in question.spec.checks),
         rows=rows,
         problems=tuple(found.problems),
-        remarks=tuple(found.remarks),
+        remarks=(*todo.remarks(question), *found.remarks),
         notes=tuple(_notes(question, facts, found)),
         facts=facts,
         trivial=tuple(found.trivial),
