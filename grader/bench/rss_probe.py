@@ -24,7 +24,6 @@ from grader.model.question import Step
 from grader.model.report import Bar, Bars, CheckResult
 from grader.model.spec import Check
 from grader.model.verdict import Verdict
-from grader.sandbox import probes
 from grader.sandbox.remote import Inputs, RemoteProgram
 
 OWN_OBJECTS = 16 << 10  # bytes of a graph's own nodes that a run may leave behind
@@ -200,10 +199,10 @@ def _peak(
     """The most that the process holds during a run, above a base."""
     worker = program.worker
     program.drop()
-    if base is None or not probes.forget_peak(worker.pid):
+    if base is None or not worker.probe.forget_peak(worker.pid):
         return None
     program.measure("peak", steps, inputs)
-    highest = probes.peak_bytes(worker.pid)
+    highest = worker.probe.peak_bytes(worker.pid)
     return None if highest is None else highest - base
 
 
