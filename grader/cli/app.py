@@ -14,6 +14,7 @@ import typer
 from typer.core import TyperGroup
 
 from grader.cli import completion, lean, output, running
+from grader.sandbox import host
 
 
 class _ListByDefault(TyperGroup):
@@ -330,4 +331,5 @@ def run(arguments: list[str]) -> int:
 
 def main() -> NoReturn:
     """Be the program `drill`."""
+    host.harden_this_process()
     sys.exit(run(sys.argv[1:]))

@@ -210,7 +210,7 @@ def test_workers_started_ahead_are_used_and_end_with_the_session() -> None:
         early = list(workers._early.values())
         assert grade(question, question.reference, seed=0, workers=workers).verdict == "pass"
         assert workers._early == {}
-        assert all(worker.process.wait(0) is not None for worker in early)
+        assert all(worker.process.ended for worker in early)
         assert grade(question, question.reference, seed=0, workers=workers).verdict == "pass"
 
 
