@@ -120,20 +120,26 @@ def _through_all_checks(
                 break
             tell(f"{stage.question.id}: seed {number + 1} of {len(seeds)}, {subject.name}")
             try:
-                _examine(stage, subject, seed, found)
+                _examine(stage, subject, seed, found, asks_system=number == 0)
             except BankFault as fault:
                 found.problems.append(f"seed {seed}, {subject.name}: {fault}")
                 return
 
 
-def _examine(stage: Stage, subject: Subject, seed: int, found: _Findings) -> None:
-    """Put a program through every check on one seed, and have it named."""
+def _examine(
+    stage: Stage, subject: Subject, seed: int, found: _Findings, *, asks_system: bool
+) -> None:
+    """Put a program through every check on one seed, and have it named.
+
+    Sizes are the same on every seed, so the system is asked once what a program holds.
+    """
     import numpy as np
 
     from grader.session.diagnosis import diagnose
 
     question = stage.question
     bench = stage.bench(f"subject {subject.name}", subject.sources, seed)
+    bench.asks_system = asks_system
     with np.errstate(all="ignore"):
         results = {}
         for check in question.spec.checks:

@@ -79,6 +79,8 @@ class Bench:
             str, RemoteProgram
         ] = {}  # misconceptions loaded so far, by program name
         self._facts: dict[Any, Any] = {}  # what was measured of the reference
+        # Whether memory that is counted inside a worker is held against the system's account too.
+        self.asks_system = True
         # What diagnosis has seen, by program, component and case.
         self.observations: dict[Any, Any] = {}
 
