@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from grader.bench.bench import BankFault, Bench, array_of
-from grader.model import spec as model
 from grader.model.audit import Remark
 
 if TYPE_CHECKING:
@@ -83,7 +82,7 @@ def _of_odd_values(text: str, bench: Bench) -> Missing:
 def _values(bench: Bench) -> Iterator[tuple[str, str, Any]]:
     """Every input and every result of the reference, and where it is."""
     for check in bench.question.spec.checks:
-        if check.kind not in {"outputs", "gradcheck", "contract"}:
+        if not check.compared:
             continue
         for case in bench.cases_of(check):
             results: Mapping[str, Any] = {}
@@ -97,20 +96,11 @@ def _values(bench: Bench) -> Iterator[tuple[str, str, Any]]:
 def _of_checks(text: str, question: Question) -> Missing:
     """Units and budgets that checks hold a solution to."""
     for check in question.spec.checks:
-        match check:
-            case model.StateCheck() | model.MemoryCheck():
-                yield from _of_budget(text, check.id, str(check.at_most), "bytes")
-            case model.FlopsCheck():
-                yield from _of_budget(text, check.id, f"{check.at_most:g}", "times the FLOPs")
-            case model.PerformanceCheck():
-                yield from _of_budget(text, check.id, f"{check.at_most:g}", "times as long")
-            case model.NumbersCheck() if check.unit and not _says(text, re.escape(check.unit)):
-                yield (
-                    f"the text does not name the unit of {check.of}: {check.unit}",
-                    f"{check.of} is in {check.unit}.",
-                )
-            case _:
-                pass
+        if (budget := check.budget()) is not None:
+            yield from _of_budget(text, check.id, *budget)
+        if (found := check.unit_of()) is not None and not _says(text, re.escape(found[1])):
+            result, unit = found
+            yield f"the text does not name the unit of {result}: {unit}", f"{result} is in {unit}."
 
 
 def _of_budget(text: str, check: str, amount: str, what: str) -> Missing:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
 
 from grader.bank.document import Keys
 from grader.bank.gaps import Gaps
@@ -10,11 +11,10 @@ from grader.bank.reading import Problem, functions, unknown, unknown_names, unre
 from grader.cases import size_expr
 from grader.cases.dataflow import case_names, free_names, results
 from grader.cases.recipe import CaseRecipe, read_cases
+from grader.kinds import registry
 from grader.model import mutation
-from grader.model import spec as model
 from grader.model.question import Question
-
-__all__ = ["case_names", "free_names", "problems", "results"]
+from grader.model.spec import Check, Mention
 
 
 def problems(question: Question, gaps: Gaps | None = None) -> Iterator[Problem]:
@@ -72,7 +72,7 @@ def problems(question: Question, gaps: Gaps | None = None) -> Iterator[Problem]:
             continue
         if not gaps.cases:
             yield from _cases(question, check, at, cases, gaps, {name for _, name in odd})
-        yield from _results(question, check, at, cases)
+        yield from _keys(question, check, at, cases)
     for name, item in spec.misconceptions.items():
         for j, killer in enumerate(item.killers):
             if killer not in ids and killer not in gaps.checks:
@@ -99,7 +99,7 @@ def problems(question: Question, gaps: Gaps | None = None) -> Iterator[Problem]:
 
 def _cases(
     question: Question,
-    check: model.AnyCheck,
+    check: Check,
     at: Keys,
     cases: dict[str, CaseRecipe],
     gaps: Gaps,
@@ -115,18 +115,18 @@ def _cases(
             f"found none with {', '.join(free_names(steps))}",
         )
     runs = [steps]
-    against = getattr(check, "against", None)
-    if against is not None and against not in gaps.runs:
-        if against not in question.runs:
-            yield (*at, "against"), unknown("expected the name of a run", against, question.runs)
+    for mention in _mentions(check, "run"):
+        if mention.name in question.runs:
+            runs.append(question.runs[mention.name])
+        elif mention.name not in gaps.runs:
+            text = unknown("expected the name of a run", mention.name, question.runs)
+            yield (*at, *mention.path), text
+    for mention in _mentions(check, "case"):
+        if mention.name in cases:
+            names = [*names, mention.name]
         else:
-            runs.append(question.runs[against])
-    large = getattr(check, "large", "")
-    if large and large not in cases:
-        yield (*at, "large"), unknown(f"{check.id}: expected the name of a case", large, cases)
-    large = getattr(check, "large", "")
-    if large:
-        names = [*names, large]
+            text = unknown(f"{check.id}: expected the name of a case", mention.name, cases)
+            yield (*at, *mention.path), text
     for j, name in enumerate(names):
         if name not in cases:
             expected = f"{check.id}: expected the name of a case"
@@ -141,7 +141,7 @@ def _cases(
                         f"{check.id}: case {name} gives no value for {free}, "
                         f"which '{step.text}' needs",
                     )
-        if isinstance(check, model.PerformanceCheck) and not any(
+        if registry.get(check.kind).needs_drawn_inputs and not any(
             cases[name].inputs[free].is_drawn
             for free in free_names(steps)
             if free in cases[name].inputs
@@ -160,103 +160,40 @@ def _cases(
             yield ("cases", name, key), unknown(expected, like, [n for n in known if n != key])
 
 
-def _results(
-    question: Question, check: model.AnyCheck, at: Keys, cases: dict[str, CaseRecipe]
+def _keys(
+    question: Question, check: Check, at: Keys, cases: dict[str, CaseRecipe]
 ) -> Iterator[Problem]:
+    """What is wrong with the keys of a check: names, amounts, and what its kind says itself."""
     steps = question.runs[check.run]
-    made = results(steps)
-    wanted: list[tuple[Keys, str]] = []
-    given: list[tuple[Keys, str]] = []
-    match check:
-        case model.OutputsCheck() | model.ContractCheck():
-            wanted = [(("of", j), name) for j, name in enumerate(check.results)]
-        case model.StateCheck() | model.NumbersCheck() | model.CurveCheck() | model.GraphCheck():
-            wanted = [(("of",), check.of)]
-        case model.GradcheckCheck():
-            wanted = [(("loss",), check.loss)]
-            wanted += [(("gradients", name), g) for name, g in check.gradients.items()]
-            laws = [*enumerate(check.conserves)]
-            wanted += [(("conserves", j, "sum"), law.sum) for j, law in laws]
-            given += [(("gradients", name), name) for name in check.gradients]
-            given += [(("cotangent",), check.cotangent)] if check.cotangent is not None else []
-            known = {*made, *free_names(steps)}
-            for j, law in laws:
-                if isinstance(law.equals, str) and law.equals not in known:
-                    yield (
-                        (*at, "conserves", j, "equals"),
-                        unknown(f"{check.id}: expected an input or a result", law.equals, known),
-                    )
-        case model.MemoryCheck():
-            given = [(("except", j), name) for j, name in enumerate(check.without)]
-        case _:
-            wanted = [(("of", j), name) for j, name in enumerate(check.results)]
-    if isinstance(check, model.OutputsCheck):
-        given = [(("show", "beside", j), name) for j, name in enumerate(check.show.inputs)]
-        given += [
-            (("show", "window", j), name)
-            for j, name in enumerate(check.show.window or [])
-            if isinstance(name, str)
-        ]
-    for key, name in given:
-        if name not in free_names(steps):
-            yield (
-                (*at, *key),
-                unknown(f"{check.id}: expected an input of the run", name, free_names(steps)),
-            )
-    for key, name in wanted:
-        if name not in made:
-            yield (
-                (*at, *key),
-                unknown(f"{check.id}: expected a result of the run {check.run}", name, made),
-            )
-    if isinstance(check, (model.StateCheck, model.MemoryCheck)):
-        sized = isinstance(check, model.StateCheck) or check.against is None
-        known = (
-            set()
-            if not sized
-            else {
-                *made,
-                *(
-                    n
-                    for name in case_names(check, steps, cases)
-                    if name in cases
-                    for n in cases[name].inputs
-                ),
-            }
-        )
-        try:
-            for name in size_expr.names(check.at_most):
-                if name not in known:
-                    what = "an input or a result" if sized else "a number"
-                    yield (
-                        (*at, "at_most"),
-                        unknown(f"{check.id}: expected {what}", name, known),
-                    )
-        except size_expr.AmountError as error:
-            yield (*at, "at_most"), f"{check.id}: {error}"
-    lacks = _idle(check)
+    made, given = results(steps), free_names(steps)
+    inputs = {n for c in case_names(check, steps, cases) if c in cases for n in cases[c].inputs}
+    known: dict[str, tuple[str, Iterable[str]]] = {
+        "result": (f"a result of the run {check.run}", made),
+        "input": ("an input of the run", given),
+        "input or result": ("an input or a result", {*made, *given}),
+        "size": ("an input or a result", {*made, *inputs}),
+        "number": ("a number", ()),
+    }
+    try:
+        for mention in check.mentions():
+            what, names = known.get(mention.of, ("", (mention.name,)))
+            if mention.name not in names:
+                text = unknown(f"{check.id}: expected {what}", mention.name, names)
+                yield (*at, *mention.path), text
+    except size_expr.AmountError as error:
+        yield (*at, "at_most"), f"{check.id}: {error}"
+    lacks = check.lacks()
     if lacks:
         yield at, f"{check.id}: expected {lacks}, found none: the check could not fail"
-    if isinstance(check, model.OutputsCheck) and check.exact and check.zeros == "exact":
-        yield (
-            (*at, "zeros"),
-            f"{check.id}: expected exact or zeros, found both; exact already includes zeros",
-        )
+    for path, text in check.faults():
+        yield (*at, *path), f"{check.id}: {text}"
 
 
-def _idle(check: model.AnyCheck) -> str:
-    """What a check would need to be able to fail, where it has nothing."""
-    match check:
-        case model.CurveCheck() if check.ends_below is None and not check.falls:
-            return "ends_below or falls"
-        case model.GradcheckCheck() if not check.gradients and not check.conserves:
-            return "gradients or conserves"
-        case model.OutputsCheck() | model.ContractCheck() if not check.results:
-            return "the name of a result"
-        case model.NumbersCheck() if not check.parts:
-            return "the names of parts"
-        case _:
-            return ""
+def _mentions(check: Check, of: str) -> list[Mention]:
+    """What the keys of a check name of one sort; nothing where an amount among them is broken."""
+    with suppress(size_expr.AmountError):
+        return [mention for mention in check.mentions() if mention.of == of]
+    return []
 
 
 def _owners(question: Question, gaps: Gaps) -> Iterator[Problem]:
@@ -274,7 +211,7 @@ def _owners(question: Question, gaps: Gaps) -> Iterator[Problem]:
             if step.owner == "torch" and not question.spec.needs_torch:
                 yield at, f"'{step.text}' needs torch in uses, found {question.spec.uses}"
     for i, check in enumerate(question.spec.checks):
-        if check.kind in {"graph", "memory", "flops"} and not question.spec.needs_torch:
+        if registry.get(check.kind).needs_torch and not question.spec.needs_torch:
             yield (
                 ("checks", gaps.place(i), "kind"),
                 f"{check.id}: the kind {check.kind} needs torch in uses, "

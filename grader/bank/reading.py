@@ -9,7 +9,6 @@ from contextlib import suppress
 
 from grader.bank.document import Keys, dotted
 from grader.bank.gaps import Gaps
-from grader.bank.kinds import BUILT_IN
 from grader.bank.locate import closest
 from grader.cases import size_expr
 from grader.cases.dataflow import free_names, results
@@ -69,11 +68,9 @@ def unread(question: Question, gaps: Gaps, cases: dict[str, CaseRecipe]) -> Iter
         return  # what is left out may have read them
     read = {name for steps in question.runs.values() for name in free_names(steps)}
     for check in question.spec.checks:
-        amount = getattr(check, "at_most", 0)
         with suppress(size_expr.AmountError):
-            read |= size_expr.names(amount) if isinstance(amount, (str, int, float)) else set()
-        if check.kind not in BUILT_IN:
-            read.update(_texts(check.model_dump()))  # an extension reads what its keys name
+            read.update(mention.name for mention in check.mentions())
+        read.update(_texts(check.model_dump()))  # whatever else a kind of a package reads
     for case, recipe in cases.items():
         alike = {r.like for r in recipe.inputs.values()}
         for name in recipe.inputs:

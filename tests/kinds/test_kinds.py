@@ -11,8 +11,8 @@ import pytest
 
 from grader.bench.bench import BankFault
 from grader.bench.tally import Stopped
+from grader.kinds.gradcheck import Conserved
 from grader.model.report import Grids
-from grader.model.spec import Conserved
 from grader.model.verdict import Verdict
 from grader.sandbox.client import WorkerClient
 from tests.kinds.grading import Desk

@@ -13,23 +13,10 @@ import copy
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
+from .messages import Mutant
 from .mutation_rules import Rules, augmented, in_statement, local_names, store_swaps
 
 TOP = "module"  # the scope of what stands in no function
-
-
-@dataclass(frozen=True, slots=True)
-class Mutant:
-    """One change: bytes `start` to `end` of the source become `text`."""
-
-    scope: str  # "SwiGLUFn.backward"
-    line: int
-    rule: str
-    was: str
-    becomes: str
-    start: int
-    end: int
-    text: str
 
 
 @dataclass(slots=True)

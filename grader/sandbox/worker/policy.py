@@ -24,7 +24,7 @@ from .mentions import mentions
 KEYS = ("CPU", "AutogradCPU", "CUDA", "AutogradCUDA", "MkldnnCPU", "QuantizedCPU")
 MOST = 8  # pieces of evidence that are told
 
-Evidence = list[Any]  # what, line (0 where unknown), "text" or "run"
+Evidence = tuple[str, int, str]  # what, line (0 where unknown), "text" or "run"
 
 
 class Forbidden(RuntimeError):
@@ -46,6 +46,7 @@ class Policy:
         self.unknown: list[str] = []
         self._filenames: set[str] = set()
         self._library: Any = None
+        self._overridden: set[str] = set()
         for name in forbids:
             overridden = sum([self._override(name, pattern) for pattern in _patterns(name)])
             wrapped = "::" not in name and self._wrap(name)
@@ -65,8 +66,8 @@ class Policy:
         return found[:MOST]
 
     def _note(self, name: str, line: int, how: str) -> None:
-        if [name, line, how] not in self.evidence:
-            self.evidence.append([name, line, how])
+        if (name, line, how) not in self.evidence:
+            self.evidence.append((name, line, how))
 
     def _override(self, name: str, pattern: str) -> int:
         """Refuse the operators of a pattern; return how many there are."""
@@ -85,9 +86,11 @@ class Policy:
 
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # that an operator is overridden is the point
-            for op in found:
+            # Once each: an older torch refuses to override an operator twice.
+            for op in sorted(set(found) - self._overridden):
                 for key in KEYS:
-                    self._library.impl(op, refused, key, allow_override=True)
+                    self._library.impl(op, refused, key)
+        self._overridden.update(found)
         return len(found)
 
     def _wrap(self, name: str) -> bool:
