@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from grader.audit.domain import Domain
-from grader.audit.vary import described, smaller, varied
+from grader.audit.vary import smaller, varied, written
 from grader.bench.bench import BankFault, Bench
 from grader.bench.compare import compare
 from grader.bench.deviation import expected
@@ -198,7 +198,7 @@ class Search:
             reach=given.reach,
             run=given.run,
             case=given.origin,
-            inputs=described(given.case, free_names(given.bench.steps(given.run))),
+            inputs=", ".join(written(given.case, free_names(given.bench.steps(given.run)))),
             seed=given.bench.seed,
             result=result,
             sentence=sentence,
