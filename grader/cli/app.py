@@ -245,6 +245,10 @@ def audit(
         int | None,
         typer.Option(metavar="N", min=1, help="With --mutants: N of them, the same each time."),
     ] = None,
+    jobs: Annotated[
+        int | None,
+        typer.Option(metavar="N", min=1, help="Questions at once; as many as cores if not given."),
+    ] = None,
     json: Json = False,
 ) -> int:
     """Prove questions: every variant through every check."""
@@ -257,6 +261,7 @@ def audit(
         strict=strict,
         mutants=mutants,
         at_most=at_most,
+        jobs=jobs,
         as_json=json,
     )
 
