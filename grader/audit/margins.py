@@ -34,7 +34,7 @@ def right(bench: Bench, check: Check) -> float:
         bench: any program's; the reference's side of it is measured.
         check: one that has a tolerance.
     """
-    kind, reference = registry.get(check.kind), bench.with_submission(bench.reference)
+    kind, reference = registry.get(check.kind), bench.with_bank_program(bench.reference)
     cases = bench.cases_of(check)
     worst = max((kind.right_deviation(reference, check, case) for case in cases), default=0.0)
     return worst if math.isfinite(worst) else 0.0

@@ -28,7 +28,7 @@ from grader.sandbox.replies import ProgramError
 if TYPE_CHECKING:
     from grader.model.question import Question
     from grader.model.spec import Check
-    from grader.session.stage import Stage
+    from grader.session import GradingSession
 
 ANSWERS = {
     "zeros": "zeros of the right form",
@@ -42,13 +42,13 @@ ANSWERS = {
 _LAYER = Path(__file__).parents[1] / "sandbox" / "worker" / "trivial.py"
 
 
-def try_answers(stage: Stage, seed: int) -> list[Trivial]:
+def try_answers(session: GradingSession, seed: int) -> list[Trivial]:
     """Put every trivial answer through every check.
 
     Where zeros, ones and NaN all compute what the reference does, nothing of it was replaced: what
     is checked is what the functions change, not what they return.  Then none of these is counted.
     """
-    tried = [_tried(stage, seed, name, about) for name, about in ANSWERS.items()]
+    tried = [_tried(session, seed, name, about) for name, about in ANSWERS.items()]
     alike = {answer.name for answer, is_reference in tried if is_reference}
     idle = set(ANSWERS) - {"first-call"} if alike >= {"zeros", "ones", "nan"} else set()
     return [
@@ -57,11 +57,11 @@ def try_answers(stage: Stage, seed: int) -> list[Trivial]:
     ]
 
 
-def _tried(stage: Stage, seed: int, name: str, about: str) -> tuple[Trivial, bool]:
+def _tried(session: GradingSession, seed: int, name: str, about: str) -> tuple[Trivial, bool]:
     """An answer, and whether it computes what the reference does."""
-    question = stage.question
+    question = session.question
     try:
-        bench = stage.bench(f"trivial {name}", sources(question, stage, name), seed)
+        bench = session.examine(f"trivial {name}", sources(question, session, name), seed)
     except BankFault:
         return Trivial(name, about, (), accepted=False), False  # it does not load: nothing to fear
     with np.errstate(all="ignore"):
@@ -74,13 +74,12 @@ def _tried(stage: Stage, seed: int, name: str, about: str) -> tuple[Trivial, boo
         accepted = bool(deciding) and all(v is Verdict.PASS for v in deciding)
         is_reference = accepted and _is_reference(bench)
     passes = tuple(check for check, verdict in verdicts.items() if verdict is Verdict.PASS)
-    bench.forget(bench.submission)
     return Trivial(name, about, passes, accepted=accepted), is_reference
 
 
-def sources(question: Question, stage: Stage, name: str) -> list[bytes]:
+def sources(question: Question, session: GradingSession, name: str) -> list[bytes]:
     """The layers of a trivial answer: the reference, a literal table, and what reads the table."""
-    loaded = stage.reference.loaded
+    loaded = session.bank.reference.loaded
     defined = () if loaded is None else loaded.defined
     functions = dict.fromkeys([*question.functions, *_driven(question, defined)])
     table = {"answer": name, "functions": {f: handed_on(question, f) for f in functions}}

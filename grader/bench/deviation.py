@@ -16,15 +16,19 @@ from grader.cases.recipe import CaseRecipe
 from grader.sandbox.worker.wire import Tensor
 
 
-def expected(bench: Bench, run: str, case: CaseRecipe, result: str, *, turn: int = 0) -> Expected:
+def expected(
+    bench: Bench, run: str, case: CaseRecipe, result: str, *, draw_index: int = 0
+) -> Expected:
     """What the reference says a result is, with the means to find how far rounding may move it."""
-    native = bench.truth(run, case, turn=turn).values[result]
+    native = bench.truth(run, case, draw_index=draw_index).values[result]
     mode = NATIVE if case.dtype == "float64" else PRECISE
-    precise = bench.truth(run, case, turn=turn, mode=mode).values[result]
+    precise = bench.truth(run, case, draw_index=draw_index, mode=mode).values[result]
     return Expected(
         native,
         precise,
-        lambda: [bench.truth(run, case, turn=turn, mode=m).values[result] for m in NUDGES],
+        lambda: [
+            bench.truth(run, case, draw_index=draw_index, mode=m).values[result] for m in NUDGES
+        ],
         case.dtype,
     )
 

@@ -37,15 +37,19 @@ def measure(
     """Measure one program's run on one case, and go on to its results."""
     every = bench.steps(run)
     steps = producing(every, of) if of else every
-    return program.measure(
-        quantity,
-        steps,
-        bench.inputs(case, run),
-        without=without,
-        of=of,
-        rest=[step for step in every if step not in steps],
-        want=bench.wanted[run],
-    )
+
+    def ask(asked: RemoteProgram) -> Measured:
+        return asked.measure(
+            quantity,
+            steps,
+            bench.inputs(case, run),
+            without=without,
+            of=of,
+            rest=[step for step in every if step not in steps],
+            want=bench.wanted[run],
+        )
+
+    return bench.asked(case, ask) if program is bench.submission else ask(program)
 
 
 def baseline(bench: Bench, run: str, case: CaseRecipe, quantity: str) -> Measured:

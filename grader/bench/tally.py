@@ -65,11 +65,14 @@ def tally(bench: Bench, check: Check, judge: Judge, *, good: str = "") -> CheckR
 
     Raises:
         Stopped: the submission's process died or overran a limit.
+        BankFault: the reference cannot be run on a case; no submission is tried on it.
     """
     cases = bench.cases_of(check)
     findings: list[tuple[CaseRecipe, Finding]] = []
     fine: list[tuple[CaseRecipe, Finding]] = []
     for case in cases:
+        if bench.reference_first:
+            bench.truth(check.run, case)
         try:
             found = judge(case)
         except ProgramError as error:

@@ -23,14 +23,14 @@ class DrawError(Exception):
     """An input cannot be drawn as written: the bank is at fault."""
 
 
-def draw(case: CaseRecipe, seed: int, shape_of: ShapeOf, turn: int = 0) -> dict[str, Any]:
+def draw(case: CaseRecipe, seed: int, shape_of: ShapeOf, draw_index: int = 0) -> dict[str, Any]:
     """Draw every input.
 
     Args:
         case: the case.
         seed: of the grade.
         shape_of: gives the shape of a result of the reference, from the inputs drawn so far.
-        turn: 0 for the case itself; others give fresh inputs of the same kind.
+        draw_index: 0 for the case itself; others give fresh inputs of the same kind.
 
     Returns:
         By name, in the order written: scalars as they are, arrays in the working dtype (values of
@@ -50,12 +50,12 @@ def draw(case: CaseRecipe, seed: int, shape_of: ShapeOf, turn: int = 0) -> dict[
         if recipe.like is not None:
             known = drawn.get(recipe.like)
             shape = known.shape if isinstance(known, np.ndarray) else shape_of(recipe.like, drawn)
-        drawn[name] = _array(recipe, case, shape, _generator(seed, case.name, name, turn))
+        drawn[name] = _array(recipe, case, shape, _generator(seed, case.name, name, draw_index))
     return {name: drawn[name] for name in case.inputs}
 
 
-def _generator(seed: int, case: str, name: str, turn: int) -> np.random.Generator:
-    text = f"{seed}/{case}/{name}/{turn}".encode()
+def _generator(seed: int, case: str, name: str, draw_index: int) -> np.random.Generator:
+    text = f"{seed}/{case}/{name}/{draw_index}".encode()
     return np.random.default_rng(int.from_bytes(hashlib.sha256(text).digest()[:16], "little"))
 
 

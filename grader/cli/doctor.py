@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from grader.cli import output, place
 from grader.cli.grading import torch_installed
-from grader.cli.words import quantity
+from grader.cli.words import GET_TORCH, quantity
 from grader.model.errors import DrillError
 
 if TYPE_CHECKING:
@@ -93,7 +93,7 @@ def _torch() -> Iterator[Finding]:
         yield Finding(
             "torch",
             "not installed; only some drills need it",
-            "pip install 'drill-dl[torch]', or in a checkout: pip install -e '.[torch]'",
+            GET_TORCH,
         )
         return
     yield Finding("torch", _version("torch") or "installed")

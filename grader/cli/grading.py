@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from grader.cli import files, output, place, workspace
 from grader.cli.choose import Choice, choose, need_workspace
 from grader.cli.journal import Journal
-from grader.cli.words import span
+from grader.cli.words import GET_TORCH, span
 from grader.model.errors import DrillError, UsageError
 from grader.model.verdict import Verdict
 from grader.records import attempts, progress
@@ -17,7 +17,7 @@ from grader.records import attempts, progress
 if TYPE_CHECKING:
     from grader.model.question import Question
     from grader.model.report import Report
-    from grader.session.pair import Pair
+    from grader.session import Workers
 
 _STATUS = {Verdict.PASS: 0, Verdict.INVALID: 3, Verdict.INTERNAL: 4}  # any other verdict: 1
 
@@ -66,7 +66,7 @@ def _grade(
     )
     from grader.session import grade as judge
 
-    report = judge(question, submission, seed=seed, filename=path.name, pair=ahead.pair)
+    report = judge(question, submission, seed=seed, filename=path.name, workers=ahead.workers)
     if attempt is not None:
         _record(journal, attempt, report)
     if as_json:
@@ -83,7 +83,7 @@ class Ahead:
 
     def __init__(self) -> None:
         """Start nothing yet."""
-        self.pair: Pair | None = None
+        self.workers: Workers | None = None
 
     def __enter__(self) -> Ahead:
         """Return the holder."""
@@ -91,20 +91,20 @@ class Ahead:
 
     def __exit__(self, *_: object) -> None:
         """End the workers."""
-        if self.pair is not None:
-            self.pair.close()
+        if self.workers is not None:
+            self.workers.close()
 
     def start(self, question_id: str, banks: list[Path]) -> None:
         """Start the workers of a question, if it is there and can run here."""
         from grader.bank.locate import header
-        from grader.session.pair import Pair
+        from grader.session import Workers
 
         try:
             head = header(banks, question_id)
         except DrillError:
             return  # loading the question will say so
         if not head.torch or torch_installed():
-            self.pair = Pair(torch=head.torch)
+            self.workers = Workers(torch=head.torch)
 
 
 def need_torch(question: Question) -> None:
@@ -116,7 +116,7 @@ def need_torch(question: Question) -> None:
     if question.spec.needs_torch and not torch_installed():
         raise UsageError(
             f"{question.id} needs torch, which is not installed",
-            hint="pip install 'drill-dl[torch]', or in a checkout: pip install -e '.[torch]'",
+            hint=GET_TORCH,
         )
 
 

@@ -1,6 +1,9 @@
-"""Numbers with their nouns, for sentences."""
+"""Numbers with their nouns, for sentences, and advice that several commands give."""
 
 from __future__ import annotations
+
+# The version of constraints.txt; a looser request may fetch gigabytes of CUDA packages.
+GET_TORCH = "pip install torch==2.13.0 (a build for the CPU will do, and any version from 2.4)"
 
 
 def quantity(number: int, singular: str, plural: str = "") -> str:

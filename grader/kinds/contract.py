@@ -118,25 +118,24 @@ def _in_turn(bench: Bench, check: ContractCheck, case: CaseRecipe) -> Iterator[F
     from grader.bench.exhibit import mismatch
     from grader.bench.tally import Finding
 
-    turns = (0, 1, 0)
-    given = [bench.inputs(case, check.run, turn=turn) for turn in turns]
-    outcomes, common = bench.submission.interleave(
-        bench.steps(check.run), given, bench.wanted[check.run]
-    )
+    draws = (0, 1, 0)
+    given = [bench.inputs(case, check.run, draw_index=draw_index) for draw_index in draws]
+    steps, wanted = bench.steps(check.run), bench.wanted[check.run]
+    outcomes, common = bench.asked(case, lambda program: program.interleave(steps, given, wanted))
     for name in common:
         if name in check.results:
             yield Finding(
                 f"{name} of one call is overwritten by the next: "
                 f"two calls return the same memory (case {case.name})"
             )
-    for turn, outcome in zip(turns, outcomes, strict=True):
+    for draw_index, outcome in zip(draws, outcomes, strict=True):
         yield from _manners(bench, check, case, outcome)
         for name in check.results:
-            want = expected(bench, check.run, case, name, turn=turn)
+            want = expected(bench, check.run, case, name, draw_index=draw_index)
             fault = compare(name, outcome.values.get(name), want)
             if fault is None or _wrong_anyway(bench, check.run, case, name):
                 continue
-            if turn and _wrong_afresh(bench, check, case, name, turn):
+            if draw_index and _wrong_when_loaded_anew(bench, check, case, name, draw_index):
                 yield Finding(
                     f"{fault.sentence} on another draw of case {case.name}",
                     mismatch=mismatch(fault, case),
@@ -149,16 +148,16 @@ def _in_turn(bench: Bench, check: ContractCheck, case: CaseRecipe) -> Iterator[F
             )
 
 
-def _wrong_afresh(
-    bench: Bench, check: ContractCheck, case: CaseRecipe, name: str, turn: int
+def _wrong_when_loaded_anew(
+    bench: Bench, check: ContractCheck, case: CaseRecipe, name: str, draw_index: int
 ) -> bool:
     """Whether a result is wrong even when nothing was called before: then no memory is to blame."""
     from grader.bench.compare import compare
     from grader.bench.deviation import expected
 
-    inputs = bench.inputs(case, check.run, turn=turn)
-    outcome = bench.afresh().run(bench.steps(check.run), inputs, bench.wanted[check.run])
-    want = expected(bench, check.run, case, name, turn=turn)
+    inputs = bench.inputs(case, check.run, draw_index=draw_index)
+    outcome = bench.loaded_anew().run(bench.steps(check.run), inputs, bench.wanted[check.run])
+    want = expected(bench, check.run, case, name, draw_index=draw_index)
     return compare(name, outcome.values.get(name), want) is not None
 
 
@@ -178,11 +177,9 @@ def _layouts(bench: Bench, check: ContractCheck, case: CaseRecipe) -> Iterator[F
     from grader.bench.tally import Finding
     from grader.sandbox.replies import ProgramError
 
-    steps = bench.steps(check.run)
     for layout in Contract().layouts(check):
-        inputs = bench.inputs(case, check.run, layout=layout)
         try:
-            outcome = bench.submission.run(steps, inputs, bench.wanted[check.run])
+            outcome = _laid_out(bench, check.run, case, layout)
         except ProgramError as error:
             if error.raised is None:
                 yield Finding(
@@ -205,3 +202,9 @@ def _layouts(bench: Bench, check: ContractCheck, case: CaseRecipe) -> Iterator[F
                     f"{name} is wrong when the arrays are {_WORDS[layout]} (case {case.name})",
                     mismatch=mismatch(fault, case),
                 )
+
+
+def _laid_out(bench: Bench, run: str, case: CaseRecipe, layout: str) -> Outcome:
+    """What the submission computes from arrays of a layout."""
+    steps, inputs = bench.steps(run), bench.inputs(case, run, layout=layout)
+    return bench.asked(case, lambda program: program.run(steps, inputs, bench.wanted[run]))

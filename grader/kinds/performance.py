@@ -178,9 +178,9 @@ def _pair(
     from grader.bench.sameness import same_value
     from grader.bench.tally import Finding
 
-    steps, turn = bench.steps(check.run), bench.secret + pair
+    steps, draw_index = bench.steps(check.run), bench.secret + pair
     want = bench.wanted[check.run]
-    inputs = bench.inputs(case, check.run, turn=turn)
+    inputs = bench.inputs(case, check.run, draw_index=draw_index)
 
     def one(program: RemoteProgram) -> tuple[dict[str, object], int]:
         outcome, nanoseconds = program.timed(steps, inputs, want)
@@ -202,7 +202,9 @@ def _pair(
         fault = None
         if pair == 0:
             fault = compare(
-                name, values.get(name), expected(bench, check.run, case, name, turn=turn)
+                name,
+                values.get(name),
+                expected(bench, check.run, case, name, draw_index=draw_index),
             )
         if fault is not None or not same_value(values.get(name), right[name], case.dtype):
             return Finding(f"{name} is wrong on fresh inputs of case {case.name}")
@@ -213,6 +215,6 @@ def _exchange_cost(bench: Bench, run: str, case: CaseRecipe) -> int:
     """CPU nanoseconds of sending a case there and back, measured on the trusted worker."""
     from grader.bench.bench import trusting
 
-    inputs = bench.inputs(case, run, turn=1)
+    inputs = bench.inputs(case, run, draw_index=1)
     with trusting("the reference's worker fails"):
         return min(bench.reference.timed((), inputs, ())[1] for _ in range(3))

@@ -145,7 +145,12 @@ def _kept(bench: Bench, program: RemoteProgram, check: StateCheck, case: CaseRec
     steps = producing(every, check.of)
     rest = tuple(step for step in every if step not in steps)
     want = bench.wanted[check.run]
-    return program.state(steps, bench.inputs(case, check.run), check.of, rest=rest, want=want)
+    inputs = bench.inputs(case, check.run)
+
+    def ask(asked: RemoteProgram) -> Kept:
+        return asked.state(steps, inputs, check.of, rest=rest, want=want)
+
+    return bench.asked(case, ask) if program is bench.submission else ask(program)
 
 
 def _size(kept: Kept) -> int:

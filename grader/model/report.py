@@ -163,4 +163,5 @@ class Report:
     printed: str = ""  # the end of what the submission printed, as text
     sha256: str = ""  # of the submission's bytes
     follow_up: str = ""  # on a pass: one question to think about
+    note: str = ""  # what could not be done for want of time
     format: int = REPORT_FORMAT

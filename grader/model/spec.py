@@ -34,7 +34,8 @@ Amount = str | int | float  # arithmetic over sizes; `grader.cases.size_expr` re
 class Part(BaseModel):
     """What every part of a spec shares: unknown keys are errors, nothing changes after loading."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+    # Built when first used: most parts are only ever used inside a spec.
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True, defer_build=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,12 +161,12 @@ class Misconception(Part):
     variants: list[Name] = Field(
         default=[],
         description="Its files in drills/ID/misconceptions/, without .py, where it has several "
-        "faces; otherwise the one of its own name.",
+        "variants; otherwise the one of its own name.",
     )
     code: Source | Sources = Field(
         default="",
         description="Its program, executed on top of the reference; a list where it has several "
-        "faces. Otherwise it is a file.",
+        "variants. Otherwise it is a file.",
     )
 
     @property
@@ -210,6 +211,11 @@ class Spec(Part):
     level: Level = Field(description="How hard it is.")
     minutes: Annotated[int, Field(gt=0, le=480)] = Field(
         description="How long a good candidate takes."
+    )
+    deadline: Annotated[float, Field(gt=0, le=3600)] = Field(
+        default=120,
+        description="Seconds by the clock that one grade may take, its diagnosis included; 120 "
+        "where it is not given.",
     )
     uses: list[Literal["numpy", "torch"]] = Field(
         description="What a submission may import besides the standard library."

@@ -17,7 +17,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from grader.bench.bench import BankFault, Bench
+from grader.bench.bench import Bench
 from grader.bench.sameness import same_value
 from grader.cases.recipe import CaseRecipe
 from grader.kinds import registry
@@ -25,9 +25,7 @@ from grader.model.report import CheckResult, Named
 from grader.model.spec import Check
 from grader.model.verdict import Verdict
 from grader.sandbox.client import WorkerError
-from grader.sandbox.remote import RemoteProgram
 from grader.sandbox.replies import ProgramError
-from grader.session.locations import home, told
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +61,7 @@ def diagnose(bench: Bench, checks: Sequence[CheckResult]) -> tuple[Named, ...]:
     ):
         return ()
     everything = components(bench)
-    reference = bench.with_submission(bench.reference)
+    reference = bench.with_bank_program(bench.reference)
     passed = {c.id for c in checks if c.verdict is Verdict.PASS}
     wrong = {
         c: differing
@@ -74,14 +72,14 @@ def diagnose(bench: Bench, checks: Sequence[CheckResult]) -> tuple[Named, ...]:
     }
     if not wrong:
         return ()
-    faces = [
-        (name, variant)
+    variants = [
+        (name, bench.with_variant(name, index))
         for name, sources in bench.question.variants.items()
-        for variant in (_variant(bench, name, i, source) for i, source in enumerate(sources))
+        for index in range(len(sources))
     ]
     exact = _best(
         Match(name, matched, True, _cases(wrong, matched))
-        for name, variant in faces
+        for name, variant in variants
         if (matched := _explains(bench, reference, variant, everything, wrong))
     )
     untried = {c.id for c in checks if c.verdict is Verdict.SKIPPED}
@@ -94,7 +92,7 @@ def diagnose(bench: Bench, checks: Sequence[CheckResult]) -> tuple[Named, ...]:
     ]
     partial = _best(
         Match(name, matched, False, _cases(wrong, matched))
-        for name, variant in faces
+        for name, variant in variants
         if (matched := [c for c in unexplained if _same(bench, variant, c, wrong[c])])
     )
     return tuple(_named(bench, match) for match in exact + partial)
@@ -157,11 +155,11 @@ def _agree(one: Any, other: Any, component: Component, dtype: str) -> bool:  # n
 
 
 def _observed(bench: Bench, component: Component, case: str) -> Any:  # noqa: ANN401 a result or a count
-    key = (bench.submission.name, component, case)
-    memory = bench.observations
-    if key not in memory:
-        memory[key] = observe(bench, component, bench.cases[case])
-    return memory[key]
+    return bench.remember(
+        bench.submission,
+        ("observed", component, case),
+        lambda: observe(bench, component, bench.cases[case]),
+    )
 
 
 def _differing(
@@ -179,25 +177,6 @@ def _differing(
 def _same(a: Bench, b: Bench, component: Component, first: Sequence[str] = ()) -> bool:
     """Whether two programs agree in a component; `first` are cases likely to tell them apart."""
     return next(_differing(a, b, component, first), None) is None
-
-
-def _variant(bench: Bench, name: str, face: int, source: bytes) -> Bench:
-    program = RemoteProgram(
-        bench.reference.worker,
-        f"{name}/{face}",
-        [bench.question.reference, source],
-        bench.question.driver,
-        f"{name}.py",
-    )
-    if (found := bench.variants.get(program.name)) is not None:
-        return bench.with_submission(found)
-    try:
-        program.load(())
-    except (ProgramError, WorkerError) as error:
-        why = told(error, home(bench.question, name, face))
-        raise BankFault(f"the misconception {name} cannot be loaded: {why}") from None
-    bench.variants[program.name] = program
-    return bench.with_submission(program)
 
 
 def _explains(

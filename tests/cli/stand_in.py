@@ -105,10 +105,10 @@ def grade(
     *,
     seed: int,
     filename: str = "submission.py",
-    pair: object = None,
+    workers: object = None,
 ) -> Report:
     """Return the verdict that the submission names in its first line, `# pass`."""
-    assert pair is None, "there is no such bank to start workers for"
+    assert workers is None, "there is no such bank to start workers for"
     first = submission.decode("utf-8", "replace").split("\n")[0].removeprefix("# ").strip()
     if first == "crash":
         raise RuntimeError("the judge fell over")

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from grader.reports.json import from_json
 from tests.cli.conftest import Drill
+from tests.reports.decoding import from_json
 
 SUBMISSION = Path("double-trouble/submission.py")
 
@@ -154,7 +154,7 @@ def test_without_torch_a_torch_question_says_how_to_get_it(
     drill("start", "needs-torch")
     ended = drill("grade")
     assert ended.status == 2
-    assert "pip install 'drill-dl[torch]'" in ended.err
+    assert "pip install torch==" in ended.err
     assert drill("grade", "double-trouble", "--file", "needs-torch/submission.py").status == 1
 
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from grader.cli import place
-from grader.cli.words import quantity, span
+from grader.cli.words import GET_TORCH, quantity, span
 
 
 @pytest.mark.parametrize(
@@ -34,3 +36,9 @@ def test_times_that_are_none() -> None:
     assert place.minutes_since("2025-11-20T21:00:00") is None
     assert place.minutes_since(place.now()) is not None
     assert place.local_time("yesterday") == "yesterday"
+
+
+def test_the_torch_that_is_advised_is_the_one_that_is_tested() -> None:
+    constraints = Path(__file__).parents[2] / "constraints.txt"
+    (pinned,) = (line for line in constraints.read_text().splitlines() if line.startswith("torch="))
+    assert GET_TORCH.startswith(f"pip install {pinned} ")
