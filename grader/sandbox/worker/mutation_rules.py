@@ -1,7 +1,7 @@
 """What may change in an expression: the mistakes that are one token or one term away.
 
 Source of the families: R. A. DeMillo, R. J. Lipton and F. G. Sayward, "Hints on test data
-selection", Computer 11(4), 1978 (a test that tells a program from its near neighbours tells it
+selection", Computer 11(4), 1978 (a test that tells a program from its near neighbors tells it
 from most wrong ones); what is particular to arrays (axes, casts, reductions) comes from the wrong
 ideas in the questions.
 """
@@ -66,7 +66,7 @@ _LEFT_ALONE = {"annotation", "returns", "decorator_list"}
 
 @dataclass(frozen=True, slots=True)
 class Slot:
-    """A place in a statement that holds an expression."""
+    """Where in a statement an expression stands."""
 
     node: ast.AST
     name: str  # of the node's field
@@ -106,7 +106,7 @@ def slots(node: ast.AST) -> Iterator[Slot]:
 
 
 def _role(node: ast.AST, name: str, index: int, item: ast.expr) -> str:
-    """What an expression is for, as far as its place and its text say."""
+    """What an expression is for, as far as its position and its text say."""
     match node:
         case ast.Call() if name == "func":
             return "operator"
@@ -318,7 +318,7 @@ def augmented(node: ast.AugAssign) -> Iterator[tuple[str, ast.stmt]]:
 
 
 def store_swaps(node: ast.Assign) -> Iterator[tuple[str, ast.stmt]]:
-    """The assignment with two neighbouring targets exchanged."""
+    """The assignment with two neighboring targets exchanged."""
     for index, target in enumerate(node.targets):
         if not isinstance(target, ast.Tuple):
             continue
