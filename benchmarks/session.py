@@ -3,8 +3,8 @@
     python benchmarks/session.py [QUESTION ...] [--grades 5]
 
 Everything that is compared runs in turns within one process, so that other work on the machine
-slows both alike; the medians and their ratio are printed.  `--cold` adds a cold grade by the command
-line against `import torch`.
+slows both alike; the medians and their ratio are printed.  `--cold` adds a cold grade by the
+command line against `import torch`.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 from grader import bank
@@ -27,10 +28,10 @@ ROOT = Path(__file__).parents[1]
 QUESTIONS = ("maxpool-routing", "vram-bottleneck")
 
 
-def clocked(work: Callable[[], object]) -> float:
-    """Seconds that it takes."""
+def clocked(work: Callable[..., object], *given: object, **named: object) -> float:
+    """Seconds that a call takes."""
     began = time.perf_counter()
-    work()
+    work(*given, **named)
     return time.perf_counter() - began
 
 
@@ -40,9 +41,9 @@ def compared(question: Question, source: bytes, grades: int) -> tuple[float, flo
     with GradingSession(question) as session:
         session.grade(source, seed=0)
         for seed in range(1, grades + 1):
-            alone.append(clocked(lambda seed=seed: grade(question, source, seed=seed)))
-            new.append(clocked(lambda seed=seed: session.grade(source, seed=seed)))
-            known.append(clocked(lambda seed=seed: session.grade(source, seed=seed)))
+            alone.append(clocked(grade, question, source, seed=seed))
+            new.append(clocked(session.grade, source, seed=seed))
+            known.append(clocked(session.grade, source, seed=seed))
     return statistics.median(alone), statistics.median(new), statistics.median(known)
 
 
@@ -50,21 +51,17 @@ def cold(question: str, name: str, rounds: int) -> tuple[float, float]:
     """Medians: a grade by the command line, and an import of torch, in turns."""
     found: tuple[list[float], list[float]] = ([], [])
     path = ROOT / "drills" / question / f"{name}.py"
+    commands = (
+        [sys.executable, "-m", "grader", "grade", question, "--file", str(path)],
+        [sys.executable, "-c", "import torch"],
+    )
     with tempfile.TemporaryDirectory() as home:
-        env = {**os.environ, "DRILL_HOME": home}
-        commands = (
-            [sys.executable, "-m", "grader", "grade", question, "--file", str(path)],
-            [sys.executable, "-c", "import torch"],
+        run = partial(
+            subprocess.run, cwd=ROOT, env={**os.environ, "DRILL_HOME": home}, capture_output=True
         )
         for _ in range(rounds):
             for command, times in zip(commands, found, strict=True):
-                times.append(
-                    clocked(
-                        lambda command=command: subprocess.run(
-                            command, cwd=ROOT, env=env, capture_output=True, check=False
-                        )
-                    )
-                )
+                times.append(clocked(run, command))
     return statistics.median(found[0]), statistics.median(found[1])
 
 

@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from grader.audit import hints, margins, matrix, raising, trivial, twins, wording
+from grader.audit import hints, margins, matrix, raising, todo, trivial, twins, wording
 from grader.audit.subjects import FINE, Subject, subjects
 from grader.bench.bench import BankFault, Bench
 from grader.bench.tally import Stopped
@@ -23,6 +23,7 @@ from grader.model.audit import AuditReport, AuditRow, CheckFacts, Remark, Trivia
 from grader.model.report import CheckResult
 from grader.model.verdict import Verdict
 from grader.session import GradingSession
+from grader.session.needs import unmet
 
 if TYPE_CHECKING:
     from grader.model.question import Question
@@ -96,7 +97,7 @@ def audit(
         checks=tuple(c.id for c in question.spec.checks),
         rows=rows,
         problems=tuple(found.problems),
-        remarks=tuple(found.remarks),
+        remarks=(*todo.remarks(question), *found.remarks),
         notes=tuple(_notes(question, facts, found)),
         facts=facts,
         trivial=tuple(found.trivial),
@@ -121,14 +122,19 @@ def _through_all_checks(
                 break
             tell(f"{session.question.id}: seed {number + 1} of {len(seeds)}, {subject.name}")
             try:
-                _examine(session, subject, seed, found)
+                _examine(session, subject, seed, found, asks_system=number == 0)
             except BankFault as fault:
                 found.problems.append(f"seed {seed}, {subject.name}: {fault}")
                 return
 
 
-def _examine(session: GradingSession, subject: Subject, seed: int, found: _Findings) -> None:
-    """Put a program through every check on one seed, and have it named."""
+def _examine(
+    session: GradingSession, subject: Subject, seed: int, found: _Findings, *, asks_system: bool
+) -> None:
+    """Put a program through every check on one seed, and have it named.
+
+    Sizes are the same on every seed, so the system is asked once what a program holds.
+    """
     import numpy as np
 
     from grader.session.diagnosis import diagnose
@@ -137,6 +143,7 @@ def _examine(session: GradingSession, subject: Subject, seed: int, found: _Findi
     bench = session.examine(
         f"subject {subject.name}", subject.sources, seed, called=subject.name, file=subject.file
     )
+    bench.asks_system = asks_system
     with np.errstate(all="ignore"):
         results = {}
         for check in question.spec.checks:
@@ -215,7 +222,7 @@ def as_graded(question: Question, results: Mapping[str, CheckResult]) -> tuple[C
     graded: dict[str, CheckResult] = {}
     for check in question.spec.checks:
         result = results[check.id]
-        blocking = next((n for n in check.needed if graded[n].verdict is not Verdict.PASS), None)
+        blocking = unmet(check, graded)
         if blocking is not None:
             result = replace(
                 result,

@@ -105,26 +105,20 @@ def parse(raw: bytes, path: Path) -> Document:
         line, column = _place(error.event)
         raise BankError(f"{path}:{line}:{column}: {_ENDLESS}") from None
     except yaml.MarkedYAMLError as error:
-        mark = error.problem_mark or error.context_mark
-        place = f"{path}:{mark.line + 1}:{mark.column + 1}" if mark else f"{path}:1:1"
-        problem = " ".join(str(p) for p in (error.context, error.problem) if p)
-        raise BankError(f"{place}: expected YAML, found a mistake in it: {problem}") from None
+        raise BankError(f"{path}:{_mistake(error, text)}") from None
     except (yaml.YAMLError, RecursionError) as error:
         raise BankError(f"{path}:1:1: expected YAML, found a mistake in it: {error}") from None
     if not isinstance(root, yaml.MappingNode):
-        found = (
-            "nothing"
-            if root is None
-            else "a list"
-            if isinstance(root, yaml.SequenceNode)
-            else "a single value"
-        )
+        single = "a list" if isinstance(root, yaml.SequenceNode) else "a single value"
+        found = "nothing" if root is None else single
         raise BankError(f"{path}:1:1: expected a mapping of keys such as 'title:', found {found}")
     builder = _Builder(path)
     data = builder.build(root, (), 0)
-    assert isinstance(data, dict)
     problems = tuple(builder.problems)
-    return Document(path, data, builder.values, builder.keys, builder.styles, problems)
+    doc = Document(path, data or {}, builder.values, builder.keys, builder.styles, problems)
+    if data is None:  # the whole has a tag
+        raise doc.complaint(problems)
+    return doc
 
 
 class EndlessError(yaml.YAMLError):
@@ -149,6 +143,20 @@ def events(text: str) -> Iterator[yaml.Event]:
         if depth > MAX_DEPTH:
             raise EndlessError(event)
         yield event
+
+
+def _mistake(error: yaml.MarkedYAMLError, text: str) -> str:
+    """Where a text is no YAML, in what way, and the line."""
+    mark = error.problem_mark or error.context_mark
+    problem = " ".join(str(p) for p in (error.context, error.problem) if p)
+    found = "expected YAML, found a mistake in it: "
+    if mark is None:
+        return f"1:1: {found}{problem}"
+    line = next(iter(text.splitlines()[mark.line : mark.line + 1]), "")
+    if line[mark.column : mark.column + 1] == "\t":
+        problem = "a tab, and YAML indents with blanks"
+    shown = f", in {line[:60]!r}" if line.strip() else ""
+    return one_line(f"{mark.line + 1}:{mark.column + 1}: {found}{problem}{shown}")
 
 
 def _line_and_column(text: str, at: int) -> str:

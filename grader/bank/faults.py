@@ -12,8 +12,8 @@ from pydantic.fields import FieldInfo
 from pydantic_core import ErrorDetails
 
 from grader.bank.document import MAX_PROBLEMS, Document, Keys, Problem, dotted
-from grader.bank.gaps import Gaps, without
 from grader.bank.locate import closest
+from grader.bank.recovery import LeftOut, without
 from grader.kinds import registry
 from grader.model.spec import Check, Spec
 
@@ -34,7 +34,7 @@ _EXPECTED = {
 }
 
 
-def validate(doc: Document) -> tuple[Spec | None, list[Problem], Gaps]:
+def validate(doc: Document) -> tuple[Spec | None, list[Problem], LeftOut]:
     """Turn a document into a spec.
 
     Returns:
@@ -45,7 +45,7 @@ def validate(doc: Document) -> tuple[Spec | None, list[Problem], Gaps]:
     kinds, unusable = registry.used(doc.data)
     model_of_spec = registry.spec_model(kinds.values())
     try:
-        return model_of_spec.model_validate(doc.data), problems, Gaps()
+        return model_of_spec.model_validate(doc.data), problems, LeftOut()
     except ValidationError as error:
         told = {problem[:2] for problem in problems}
         grouped = _grouped(error, doc)
@@ -55,11 +55,11 @@ def validate(doc: Document) -> tuple[Spec | None, list[Problem], Gaps]:
             if (line, column) not in told:
                 problems.append((line, column, text))
     faulty = [(at, group[0]["type"]) for at, group in grouped.items()]
-    data, gaps = without(doc.data, faulty)
+    data, left_out = without(doc.data, faulty)
     try:
-        return (None if data is None else model_of_spec.model_validate(data)), problems, gaps
+        return (None if data is None else model_of_spec.model_validate(data)), problems, left_out
     except ValidationError:
-        return None, problems, gaps
+        return None, problems, left_out
 
 
 def _grouped(error: ValidationError, doc: Document) -> dict[Keys, list[ErrorDetails]]:
@@ -178,19 +178,13 @@ def _expected(detail: ErrorDetails) -> str:
     if kind in _EXPECTED:
         return _EXPECTED[kind]
     if kind == "literal_error":
-        return (
-            f"one of {context['expected']}"
-            if "or" in str(context["expected"])
-            else str(context["expected"])
-        )
+        allowed = str(context["expected"])
+        return f"one of {allowed}" if "or" in allowed else allowed
     if kind == "string_pattern_mismatch":
         if "aten" in str(context["pattern"]):
             return "a call such as numpy.dot, torch.relu or aten::relu*"
-        return (
-            "a name (letters, digits, _)"
-            if "A-Z" in str(context["pattern"])
-            else "lower-case words joined by hyphens"
-        )
+        names = "A-Z" in str(context["pattern"])
+        return "a name (letters, digits, _)" if names else "lower-case words joined by hyphens"
     limits = {"greater_than": "a number above {gt}", "less_than_equal": "a number of at most {le}",
               "string_too_long": "text of at most {max_length} characters"}  # fmt: skip
     if kind in limits:

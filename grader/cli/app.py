@@ -14,6 +14,7 @@ import typer
 from typer.core import TyperGroup
 
 from grader.cli import completion, lean, output, running
+from grader.sandbox import host
 
 
 class _ListByDefault(TyperGroup):
@@ -244,6 +245,10 @@ def audit(
         int | None,
         typer.Option(metavar="N", min=1, help="With --mutants: N of them, the same each time."),
     ] = None,
+    jobs: Annotated[
+        int | None,
+        typer.Option(metavar="N", min=1, help="Questions at once; as many as cores if not given."),
+    ] = None,
     json: Json = False,
 ) -> int:
     """Prove questions: every variant through every check."""
@@ -256,6 +261,7 @@ def audit(
         strict=strict,
         mutants=mutants,
         at_most=at_most,
+        jobs=jobs,
         as_json=json,
     )
 
@@ -330,4 +336,5 @@ def run(arguments: list[str]) -> int:
 
 def main() -> NoReturn:
     """Be the program `drill`."""
+    host.harden_this_process()
     sys.exit(run(sys.argv[1:]))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,7 +14,7 @@ from grader.cli.waiting import waiting
 from grader.model.errors import BankError, UsageError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from grader.model.audit import AuditReport
     from grader.model.mutation import MutationReport
@@ -31,6 +32,7 @@ def audit(
     as_json: bool,
     mutants: bool = False,
     at_most: int | None = None,
+    jobs: int | None = None,
 ) -> int:
     """Prove questions: show what every check does to every variant, and return 0 if all is well.
 
@@ -43,8 +45,10 @@ def audit(
         as_json: whether to print one JSON document.
         mutants: whether to try the mutants of every question that has no problem.
         at_most: how many mutants of each; all when None.
+        jobs: how many questions at once; as many as there are cores when None.
     """
-    from grader.audit import audit as prove
+    from grader.audit.several import Plan, audited
+    from grader.model.mutation import MutationReport
 
     if bank is None and not question_ids:
         bank = place.bank_here()
@@ -53,8 +57,7 @@ def audit(
         raise UsageError("no question to audit", hint="--bank DIR names the bank")
     if at_most is not None and not mutants:
         raise UsageError("--at-most says how many mutants to try", hint="add --mutants")
-    reports: list[AuditReport] = []
-    mutations: dict[int, MutationReport] = {}  # by the place of the report
+    questions: list[Question] = []
     broken: list[BankError] = []
     unread: list[str] = []  # the ids of those
     skipped: list[str] = []
@@ -66,24 +69,34 @@ def audit(
             unread.append(name)
             _tell(fault, as_json=as_json)
             continue
-        if not _runs_here(question, named=bool(question_ids)):
+        if _runs_here(question, named=bool(question_ids)):
+            questions.append(question)
+        else:
             skipped.append(name)
             output.warn(f"{name} is not audited: it needs torch, which is not installed")
-            continue
-        with waiting() as tell:
-            report = _named_well(prove(question, seeds=range(seeds), progress=tell))
-        reports.append(report)
-        if not as_json:
-            _show(report, first=len(reports) == 1)
-        if mutants and not report.ok:
-            output.warn(f"the mutants of {name} are not tried: its audit has problems")
-        elif mutants:
-            from grader.cli.mutating import mutate
-
-            tried = mutate(question, seeds=seeds, at_most=at_most, as_json=as_json)
-            mutations[len(reports) - 1] = tried
-            if tried.interrupted:
+    reports: list[AuditReport] = []
+    mutations: dict[int, MutationReport] = {}  # by the position of the report
+    tell: Callable[[str], None] = output.progress
+    plan = Plan(range(seeds), mutants=mutants, at_most=at_most)
+    with audited(questions, plan, jobs=jobs or _cores(), progress=lambda line: tell(line)) as found:
+        while True:
+            with waiting() as tell:
+                report = next(found, None)
+            if report is None:
                 break
+            if isinstance(report, MutationReport):
+                mutations[len(reports) - 1] = report
+                if not as_json:
+                    _show_mutants(report)
+                if report.interrupted:
+                    break
+                continue
+            reports.append(_named_well(report))
+            if not as_json:
+                _show(reports[-1], first=len(reports) == 1)
+            if mutants and not report.ok:
+                name = report.question
+                output.warn(f"the mutants of {name} are not tried: its audit has problems")
     proved = not broken and all(_good(report, strict=strict) for report in reports)
     good = proved and all(tried.ok for tried in mutations.values())
     if as_json:
@@ -118,6 +131,12 @@ def audit(
     if any(tried.interrupted for tried in mutations.values()):
         return INTERRUPTED
     return 0 if good else _FAULTY
+
+
+def _cores() -> int:
+    """How many cores this process may use."""
+    affinity = getattr(os, "sched_getaffinity", None)
+    return len(affinity(0)) if affinity is not None else os.cpu_count() or 1
 
 
 def _good(report: AuditReport, *, strict: bool) -> bool:
@@ -185,6 +204,13 @@ def _show(report: AuditReport, *, first: bool) -> None:
     if not first:
         output.write()
     output.show(render_audit(report, width=output.width()))
+
+
+def _show_mutants(report: MutationReport) -> None:
+    from grader.reports.mutation import render_mutation
+
+    output.write()
+    output.show(render_mutation(report, width=output.width()))
 
 
 def _tell(fault: BankError, *, as_json: bool) -> None:

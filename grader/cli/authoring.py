@@ -13,15 +13,11 @@ from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from grader.bank.storage import MOST_LETTERS, is_id, nearest_id
 from grader.cli import files, output, place
 from grader.cli.words import quantity
 from grader.model.errors import UsageError
-
-if TYPE_CHECKING:
-    from grader.scaffold.template import Template
 
 _ELSEWHERE = "choose a folder that you can write, with --bank DIR"
 _SCHEMA = "question.schema.json"
@@ -55,20 +51,23 @@ def new(
         oracle: the dotted name of a library's function to begin from.
         as_json: whether to print one JSON document.
     """
+    from grader.bank.sources import todos
     from grader.scaffold import template
 
     _check_id(question_id)
     site = _site(question_id, bank, one_file=one_file)
     _check_free(site)
-    todo: tuple[str, ...] = ()
     if oracle is None:
-        begun: Template = template.blank()
+        begun = template.blank()
     else:
-        from grader.scaffold.oracle import begin
+        from grader.scaffold.skeleton import begin
 
-        begun, todo = begin(oracle)
+        begun = begin(oracle)
     texts = template.files(begun, question_id, schema=site.modeline, one_file=one_file)
     written = _lay_down(site, question_id, texts)
+    todo = [
+        place for path in written[: len(texts)] for place in todos(_near(path), path.read_bytes())
+    ]
     if as_json:
         output.document(
             {
@@ -77,13 +76,13 @@ def new(
                 "bank": str(site.bank),
                 "spec": str(site.spec),
                 "written": [str(path) for path in written],
-                "todo": list(todo),
+                "todo": todo,
             }
         )
         return 0
     for path in written:
         output.write(_near(path))
-    _advise(site, question_id, todo, sum(text.count("TODO") for text in texts.values()))
+    _advise(site, question_id, len(todo))
     return 0
 
 
@@ -195,20 +194,18 @@ def _write_schema(path: Path) -> bool:
     return False
 
 
-def _advise(site: _Site, question_id: str, todo: tuple[str, ...], marked: int) -> None:
+def _advise(site: _Site, question_id: str, marked: int) -> None:
     where = shlex.quote(site.typed)
     output.write()
-    for missing in todo:
-        output.write(f"to decide: {missing}")
     if marked:
         output.write(f"{quantity(marked, 'place is', 'places are')} marked TODO in the files")
         output.write()
     output.write("next:")
+    if marked:
+        output.write("  replace what is marked TODO; the audit counts what is left of it")
     output.write(f"  drill --bank {where} bank audit {question_id}")
     output.write(f"  drill --bank {where} start {question_id}")
     output.write(f"  drill bank add {where}")
-    if marked:
-        output.write("  replace what is marked TODO")
 
 
 def _near(path: Path) -> str:

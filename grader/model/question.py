@@ -75,6 +75,7 @@ class Question:
     driver: bytes | None
     variants: Mapping[str, tuple[bytes, ...]]  # misconception id -> sources, one a face
     spec_path: Path
+    todos: tuple[str, ...] = ()  # file:line of everything that is marked TODO
 
     @staticmethod
     def handed_out(source: bytes) -> bytes:

@@ -11,7 +11,6 @@ import numpy as np
 
 from grader.model.mutation import Mutant, normalised
 from grader.model.question import Step
-from grader.sandbox import probes
 from grader.sandbox.client import CALL_SECONDS, Garbled, WorkerClient
 from grader.sandbox.replies import Kept, Loaded, Measured, Outcome, calls, fault, message, replaces
 from grader.sandbox.worker import messages
@@ -169,11 +168,11 @@ class RemoteProgram:
     def hold(self, steps: Sequence[Step], inputs: Inputs, *, of: str, count: int) -> None:
         """Run the steps that many times, and keep what they leave alive; see `worker.holding`."""
         request = messages.Hold(self.name, count, as_sent(steps), _inputs(inputs), of)
-        self._ask(request, messages.Held, steps=steps, seconds=60)
+        self._ask(request, messages.Header, steps=steps, seconds=60)
 
     def drop(self) -> None:
         """Let go of what `hold` keeps."""
-        self._ask(messages.Hold(self.name, 0, (), {}, ""), messages.Held, seconds=30)
+        self._ask(messages.Hold(self.name, 0, (), {}, ""), messages.Header, seconds=30)
 
     @property
     def is_alive(self) -> bool:
@@ -191,11 +190,11 @@ class RemoteProgram:
 
     def forget_peak(self) -> bool:
         """Let the system count the peak anew; whether it can."""
-        return probes.forget_peak(self.worker.pid)
+        return self.worker.probe.forget_peak(self.worker.pid)
 
     def peak_bytes(self) -> int | None:
         """The most that its process held since then, by the system's account."""
-        return probes.peak_bytes(self.worker.pid)
+        return self.worker.probe.peak_bytes(self.worker.pid)
 
     def has_cuda(self) -> bool:
         """Whether its process sees a CUDA device."""

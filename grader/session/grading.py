@@ -9,6 +9,7 @@ from grader.model.report import CheckResult
 from grader.model.verdict import Verdict
 from grader.sandbox.client import WorkerClient
 from grader.sandbox.deadline import OutOfTime
+from grader.session.needs import unmet
 
 if TYPE_CHECKING:
     from grader.bench.bench import Bench
@@ -26,8 +27,7 @@ def carry_out(bench: Bench) -> tuple[CheckResult, ...]:
     done: dict[str, CheckResult] = {}
     gone: str | None = None
     for check in bench.question.spec.checks:
-        good = {Verdict.PASS, Verdict.INCONCLUSIVE}
-        blocking = next((n for n in check.needed if done[n].verdict not in good), gone)
+        blocking = unmet(check, done) or gone
         if blocking is not None:
             reason = "the process was stopped in" if gone == blocking else "needs"
             done[check.id] = CheckResult(

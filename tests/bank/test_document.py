@@ -80,7 +80,8 @@ def test_what_is_no_mapping_of_unique_words_is_refused(
     ("text", "place", "problem"),
     [
         ("a: 1\nb: [1, 2\nc: 3\n", "3:2", "expected ',' or ']'"),
-        ("a:\n\tb: 1\n", "2:1", "cannot start any token"),
+        ("a:\n\tb: 1\n", "2:1", r"a tab, and YAML indents with blanks, in '\tb: 1'"),
+        ("a: b: c\n", "1:5", "mapping values are not allowed in this context, in 'a: b: c'"),
         ("a: 'open\n", "2:1", "end of stream"),
         ("a: *nowhere\n", "1:4", "undefined alias"),
         ("a: &x 1\nb: &x 2\n", "2:4", "duplicate anchor"),
@@ -169,6 +170,12 @@ def test_what_nests_or_repeats_itself_without_end_is_refused_in_time(
 def test_only_plain_values_are_read(tmp_path: Path, value: str, found: str) -> None:
     said = fault(tmp_path, f"a: {value}\n")
     assert said.startswith(f"1:4: expected text, a number, true, false or null, found {found}")
+
+
+@pytest.mark.parametrize("text", ["!mine\na: 1\n", "!!set {a}\n", "!!omap {a: 1}"])
+def test_a_spec_that_is_tagged_as_a_whole_is_refused(tmp_path: Path, text: str) -> None:
+    said = fault(tmp_path, text)
+    assert said.startswith("1:1: expected text, a number, true, false or null, found the tag ")
 
 
 @pytest.mark.parametrize("value", ["!!int ''", "!!float ''", "!!bool x", "0x_"])

@@ -101,7 +101,11 @@ def test_a_result_may_hold_whatever_the_wire_carries() -> None:
 
 def test_an_encoded_input_is_the_same_in_any_number_of_requests() -> None:
     values = np.arange(6.0).reshape(2, 3)
-    plain = {"value": wire.Tensor(values, "bfloat16"), "layout": "fortran", "tensor": True}
+    plain: dict[str, Any] = {
+        "value": wire.Tensor(values, "bfloat16"),
+        "layout": "fortran",
+        "tensor": True,
+    }
     once = EncodedInput(plain)
     assert once["value"].values is values
     assert once.sent is once.sent

@@ -40,14 +40,11 @@ def _huge_pages(*, wanted: bool) -> None:
             kernel.prctl(kernel.PR_SET_THP_DISABLE, int(not wanted))
 
 
-def hold(program: LoadedModule, asked: Hold) -> int:
+def hold(program: LoadedModule, asked: Hold) -> None:
     """Run the steps and keep their results alive, and nothing else of ours.
 
     Of a torch question only the steps before the first backward run, on inputs built afresh each
     time; the result that is named is kept, or all of them where none is.
-
-    Returns:
-        How many runs are held by now.
     """
     _huge_pages(wanted=False)
     forward = [step for step in asked.steps if not step.backward]
@@ -58,7 +55,6 @@ def hold(program: LoadedModule, asked: Hold) -> int:
         held.append([names[name] for name in wanted])
         del names
     settle()
-    return len(held)
 
 
 def drop() -> None:

@@ -156,7 +156,7 @@ def operation(kind: type[Message]) -> str:
 
 @message
 class Header(Message):
-    """What every answer says."""
+    """What every answer says, and all that the answer to `Hold` does."""
 
     ok: bool
     evidence: tuple[tuple[str, int, str], ...] = ()  # what, line or 0, "text" or "run"
@@ -245,13 +245,6 @@ class Measured(Message):
     details: tuple[tuple[str, int], ...] = ()
     elements: int = 0
     results: dict[str, Any] | None = None  # of the measured run; None where it failed
-
-
-@message
-class Held(Message):
-    """How many runs are held by now."""
-
-    held: int = 0
 
 
 @message

@@ -1,14 +1,12 @@
 """Calls that a question asks a candidate to write instead: who makes one leaves evidence here.
 
-Two witnesses.  The text is read: names that resolve to something forbidden, in code that the wanted
-functions or the file itself reach.  And the run is watched: torch's operators are overridden in the
-dispatcher, functions of Python and numpy are wrapped, and both note who called.  A person decides
-what the evidence is worth; whoever shares a process with a witness can silence it.
+The run is watched: torch's operators are overridden in the dispatcher, functions of Python and
+numpy are wrapped, and both note who called.  And the text is read, see `mentions`.  A person
+decides what the evidence is worth: whoever shares a process with what collects it can silence it.
 """
 
 from __future__ import annotations
 
-import contextlib
 import fnmatch
 import functools
 import importlib
@@ -17,12 +15,15 @@ import threading
 import types
 import warnings
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from typing import Any
+
+import numpy as np
 
 from .mentions import mentions
 
 KEYS = ("CPU", "AutogradCPU", "CUDA", "AutogradCUDA", "MkldnnCPU", "QuantizedCPU")
-MOST = 8  # pieces of evidence that are told
+MOST = 8  # pieces of evidence that are sent
 
 Evidence = tuple[str, int, str]  # what, line (0 where unknown), "text" or "run"
 
@@ -35,7 +36,7 @@ class Policy:
     """What is forbidden in this process, and the evidence so far."""
 
     def __init__(self, forbids: Sequence[str]) -> None:
-        """Put the witnesses in place.
+        """Watch what is forbidden.
 
         Args:
             forbids: dotted names (`torch.nn.functional.max_pool2d`) and operators
@@ -101,11 +102,11 @@ class Policy:
         except (ImportError, AttributeError):
             return False
         if isinstance(found, type):
-            with contextlib.suppress(TypeError, KeyError):  # a class of C: the text is read
+            with suppress(TypeError, KeyError):  # a class of C: only the text is read
                 type.__setattr__(found, "__init__", self._watched(name, vars(found)["__init__"]))
             return True
-        if isinstance(found, _numpy().ufunc):
-            return True  # its methods and identity are needed; the text is read
+        if isinstance(found, np.ufunc):
+            return True  # its methods and identity are needed: only the text is read
         watched = self._watched(name, found)
         top = name.partition(".")[0]
         for module_name, module in list(sys.modules.items()):
@@ -153,7 +154,3 @@ def _reach(dotted: str) -> Any:  # noqa: ANN401 a module or a class
             importlib.import_module(".".join(parts[:i]))
         found = getattr(found, part)
     return found
-
-
-def _numpy() -> Any:  # noqa: ANN401 a module
-    return sys.modules["numpy"]

@@ -43,7 +43,7 @@ class Server:
         self.programs: dict[str, LoadedModule] = {}
         self.loads = 0
         self.policy: Policy | None = None
-        typed.prepare(messages.REQUESTS)  # while the modules are what they were
+        typed.prepare(vars(messages).values())  # while the modules are what they were
         self.replaced = seal.close()
 
     def load(self, asked: messages.Load) -> messages.Loaded:
@@ -129,12 +129,13 @@ class Server:
         """Bytes or FLOPs of an autograd graph."""
         return autograd.measure(self.programs[asked.program], asked)
 
-    def hold(self, asked: messages.Hold) -> messages.Held:
+    def hold(self, asked: messages.Hold) -> messages.Header:
         """Run the steps many times and keep what they leave; or let go of all that."""
-        if not asked.count:
+        if asked.count:
+            holding.hold(self.programs[asked.program], asked)
+        else:
             holding.drop()
-            return messages.Held()
-        return messages.Held(holding.hold(self.programs[asked.program], asked))
+        return messages.Header(True)
 
     def mutants(self, asked: messages.Mutants) -> messages.Page:
         """Small changes of a source, a page of them; nothing is executed."""
@@ -160,7 +161,7 @@ class Server:
             header.ok, reply = False, self._fault(request, error)
         if self.policy is not None:
             header.evidence = tuple(self.policy.take())
-        return {**typed.fields(header), **typed.fields(reply)}
+        return {**typed.fields(reply), **typed.fields(header)}
 
     def _fault(self, request: Mapping[str, Any], error: BaseException) -> messages.Fault:
         """What to say of an exception: in a step or in loading it is the program's, else ours."""

@@ -97,10 +97,7 @@ def run(
     program: LoadedModule, steps: Sequence[Step], inputs: Inputs, want: Iterable[str]
 ) -> Outcome:
     """Run all steps and return the wanted results as they were when they were made."""
-    progress = Progress(program, steps, inputs, want)
-    while progress.advance():
-        pass
-    return progress.outcome()
+    return interleave(program, steps, [inputs], want).runs[0]
 
 
 def interleave(

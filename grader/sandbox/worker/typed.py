@@ -9,7 +9,7 @@ from __future__ import annotations
 import dataclasses
 import types
 import typing
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from typing import Any, TypeVar
 
 MOST = 1 << 63  # what the size of an integer stays below
@@ -23,6 +23,16 @@ class Message:
     """A dataclass of this kind can be encoded by `wire`, and read back by `read`."""
 
     __slots__ = ()
+
+    def __eq__(self, other: object) -> bool:
+        """Whether the other is a message of the same class that holds the same."""
+        return type(self) is type(other) and fields(self) == fields(other)
+
+    def __repr__(self) -> str:
+        """The class and the fields."""
+        return f"{type(self).__name__}({fields(self)})"
+
+    __hash__ = None  # type: ignore[assignment]
 
 
 M = TypeVar("M")
@@ -62,17 +72,11 @@ def read(kind: type[M], data: object, where: str = "") -> M:
         raise Malformed(", ".join(known.keys() - found.keys())) from None
 
 
-def prepare(kinds: Iterable[Any]) -> None:
-    """Look up the types of fields now: later a program may have put other modules in place."""
-    for kind in kinds:
-        for inner in _kinds(kind).values():
-            prepare(k for k in _parts(inner) if dataclasses.is_dataclass(k))
-
-
-def _parts(kind: Any) -> Iterator[Any]:  # noqa: ANN401 any type
-    yield kind
-    for inner in typing.get_args(kind):
-        yield from _parts(inner)
+def prepare(module: Iterable[object]) -> None:
+    """Look up the types of the messages in a module, before a program replaces anything."""
+    for kind in module:
+        if isinstance(kind, type) and issubclass(kind, Message) and kind is not Message:
+            _kinds(kind)
 
 
 def _kinds(kind: Any) -> dict[str, Any]:  # noqa: ANN401 a dataclass
