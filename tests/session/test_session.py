@@ -19,6 +19,7 @@ from grader.model.report import Report
 from grader.model.verdict import Verdict
 from grader.sandbox.client import WorkerClient
 from grader.session import GradingSession, grade
+from tests.audit.audits import question as small
 
 ROOT = Path(__file__).parents[2]
 POOL = "maxpool-routing"
@@ -110,19 +111,29 @@ def alive(pid: int) -> bool:
     return True
 
 
-def test_a_reference_whose_process_ended_is_started_again_for_the_next() -> None:
+def test_processes_that_end_for_no_fault_of_the_bank_are_started_again() -> None:
     question = load("adam-7b-memory")
+    alone = [settled(grade(question, question.starter, seed=seed)) for seed in (1, 2)]
+    assert alone[1].misconceptions
     with GradingSession(question) as session:
-        before = settled(session.grade(question.starter, seed=1))
+        assert settled(session.grade(question.starter, seed=1)) == alone[0]
         for pid in workers_of(session):
             os.kill(pid, signal.SIGKILL)
-        # Where the death shows first depends on what is remembered; it is the bank's own.
-        between = session.grade(question.starter, seed=2)
-        assert between.verdict in {Verdict.INVALID, Verdict.FAIL}
-        assert settled(session.grade(question.starter, seed=1)) == before
-        assert settled(session.grade(question.starter, seed=2)) == settled(
-            grade(question, question.starter, seed=2)
-        )
+        assert settled(session.grade(question.starter, seed=2)) == alone[1]
+
+
+def test_a_misconception_that_ends_its_process_spoils_no_other(tmp_path: Path) -> None:
+    dies = "import os\ndef relu(x):\n    os.abort()\n"
+    variants = {"dies": dies, "open": "def relu(x):\n    return x.copy()\n"}
+    ideas = {name: {"killed_by": "gate", "feedback": "Wrong."} for name in variants}
+    question = small(tmp_path, variants=variants, misconceptions=ideas, begin=variants["open"])
+    with GradingSession(question) as session:
+        for _ in range(2):
+            first = session.grade(question.starter, seed=1)
+            assert [m.id for m in first.misconceptions] == ["open"]
+            second = session.grade(dies.encode(), seed=1)
+            assert [m.id for m in second.misconceptions] == ["dies"]
+            assert second.verdict is Verdict.ERROR
 
 
 def test_what_is_kept_does_not_grow_with_the_grades() -> None:
@@ -154,8 +165,12 @@ def test_what_was_used_last_is_dropped_last() -> None:
     memory = Memory(most_bytes=3 * 500 + 100)
     made: list[str] = []
 
+    def make(key: str) -> str:
+        made.append(key)
+        return key
+
     def get(key: str) -> str:
-        return memory.get(key, lambda: made.append(key) or key)
+        return memory.get(key, lambda: make(key))
 
     for key in ("a", "b", "c", "a", "d", "a", "b"):
         assert get(key) == key
@@ -183,9 +198,12 @@ def test_two_threads_with_a_session_each_grade_side_by_side() -> None:
 
 def test_a_second_thread_is_told_to_open_a_session_of_its_own() -> None:
     question = load("adam-7b-memory")
-    with GradingSession(question) as session, session._alone():
-        with pytest.raises(RuntimeError, match="one thread at a time"):
-            session.grade(question.reference, seed=0)
+    with (
+        GradingSession(question) as session,
+        session._alone(),
+        pytest.raises(RuntimeError, match="one thread at a time"),
+    ):
+        session.grade(question.reference, seed=0)
 
 
 def test_no_submission_runs_where_the_bank_s_programs_do(monkeypatch: pytest.MonkeyPatch) -> None:
