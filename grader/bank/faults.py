@@ -47,12 +47,12 @@ def validate(doc: Document) -> tuple[Spec | None, list[Problem], LeftOut]:
     try:
         return model_of_spec.model_validate(doc.data), problems, LeftOut()
     except ValidationError as error:
-        told = {problem[:2] for problem in problems}
+        placed = {problem[:2] for problem in problems}
         grouped = _grouped(error, doc)
         words = _Words(doc, kinds, unusable)
         for at, group in grouped.items():
             line, column, text = words.problem(at, group)
-            if (line, column) not in told:
+            if (line, column) not in placed:
                 problems.append((line, column, text))
     faulty = [(at, group[0]["type"]) for at, group in grouped.items()]
     data, left_out = without(doc.data, faulty)
