@@ -44,7 +44,7 @@ class Document:
     styles: dict[Keys, str] = field(default_factory=dict)  # of block scalars: | or >
     problems: tuple[Problem, ...] = ()  # what YAML allows and a spec does not
 
-    def place(self, at: Keys, *, key: bool = False) -> tuple[int, int]:
+    def position(self, at: Keys, *, key: bool = False) -> tuple[int, int]:
         """Line and column of a value (or of its key), or of the nearest thing around it."""
         places = (self.keys, self.values) if key else (self.values, self.keys)
         while at:
@@ -56,12 +56,12 @@ class Document:
 
     def where(self, at: Keys, *, key: bool = False) -> str:
         """`file:line:column` of a value (or of its key), or of the nearest thing around it."""
-        line, column = self.place(at, key=key)
+        line, column = self.position(at, key=key)
         return f"{self.path}:{line}:{column}"
 
     def first_line(self, at: Keys) -> int:
         """The line on which a text begins: below the mark of a block, else where it stands."""
-        return self.place(at)[0] + (1 if at in self.styles else 0)
+        return self.position(at)[0] + (1 if at in self.styles else 0)
 
     def complaint(self, problems: Iterable[Problem]) -> BankError:
         """The first faults of the file, in its order, each with its place."""

@@ -123,4 +123,4 @@ class Sources:
             self._note(at, f"{expected}, found the file {path} too; remove one", key=True)
 
     def _note(self, at: Keys, text: str, *, key: bool = False) -> None:
-        self.problems.append((*self._doc.place(at, key=key), text))
+        self.problems.append((*self._doc.position(at, key=key), text))
