@@ -110,16 +110,22 @@ class Store:
             if _code(fault) not in (_READONLY, _CANTOPEN):
                 raise
         # A write-ahead log needs a writable folder even to read; a folder that nobody can write
-        # does not change, which is what `immutable` promises.
+        # does not change, which is what `immutable` promises. Old tables are migrated in a copy.
         address = f"{self.path.absolute().as_uri()}?mode=ro&immutable=1"
-        with closing(sqlite3.connect(address, uri=True)) as db:
-            return work(db)
+        with (
+            closing(sqlite3.connect(address, uri=True)) as db,
+            closing(sqlite3.connect(":memory:", isolation_level=None)) as copy,
+        ):
+            db.backup(copy)
+            _migrate(copy, self.path)
+            return work(copy)
 
     def _open(self) -> sqlite3.Connection:
         import sqlite3
 
         db = sqlite3.connect(self.path, timeout=BUSY_SECONDS, isolation_level=None)
         try:
+            _refuse_newer(db, self.path)
             _write_ahead(db)
             db.execute("PRAGMA synchronous = FULL")
             db.execute("PRAGMA foreign_keys = ON")
@@ -145,7 +151,10 @@ class Store:
 
 
 def _migrate(db: sqlite3.Connection, path: Path) -> None:
-    """Bring the tables up to date; the version is read again once nobody else can write."""
+    """Bring the tables up to date; the version is read again once nobody else can write.
+
+    It is one transaction: a process that is killed in it has changed nothing.
+    """
     if _version(db) < LATEST:
         db.execute("BEGIN IMMEDIATE")
         for number in range(_version(db), LATEST):
@@ -154,6 +163,15 @@ def _migrate(db: sqlite3.Connection, path: Path) -> None:
         if _version(db) < LATEST:
             db.execute(f"PRAGMA user_version = {LATEST:d}")
         db.execute("COMMIT")
+    _refuse_newer(db, path)
+
+
+def _refuse_newer(db: sqlite3.Connection, path: Path) -> None:
+    """Leave a file of a later version alone.
+
+    Raises:
+        RecordsError: It is one.
+    """
     if (found := _version(db)) > LATEST:
         raise RecordsError(
             f"{path}: version {found} of the records; this drill knows {LATEST}",
@@ -195,12 +213,9 @@ def _healthy(path: Path) -> bool:
 
 @contextmanager
 def _exclusive(path: Path) -> Iterator[None]:
-    """Hold a lock that ends with the process; where there are none (Windows), go without."""
-    try:
-        import fcntl
-    except ImportError:
-        yield
-        return
+    """Hold a lock that ends with the process."""
+    import fcntl
+
     handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     try:
         fcntl.flock(handle, fcntl.LOCK_EX)

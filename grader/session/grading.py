@@ -13,6 +13,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from grader import __version__
 from grader.model.report import CheckResult, Raised, Report
 from grader.model.verdict import Verdict
 from grader.sandbox.client import Overran, WorkerError
@@ -58,6 +59,9 @@ def grade(
         isolation="",  # until a process has shown what it is refused
         seconds=0.0,
         sha256=hashlib.sha256(submission).hexdigest(),
+        bank=str(question.bank),
+        digest=question.digest,
+        program=__version__,
     )
     if len(submission) > MAX_SUBMISSION:
         size = f"{len(submission):,} bytes, at most {MAX_SUBMISSION:,} are read"

@@ -1,4 +1,4 @@
-"""`drill doctor`: what this machine has, and what is missing."""
+"""What this machine has, and what is missing."""
 
 from __future__ import annotations
 
@@ -7,16 +7,17 @@ import platform
 import sys
 from dataclasses import dataclass
 from importlib import metadata
-from pathlib import Path
 from typing import TYPE_CHECKING
 
-from grader.cli import output, place
-from grader.cli.grading import torch_installed
-from grader.cli.words import quantity
+from grader import __version__
+from grader.app import requirements
 from grader.model.errors import DrillError
+from grader.model.numerals import quantity
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+    from grader.app.context import Context
 
 _TORCH_SECONDS = 60  # a cold import of torch from a slow disk takes half a minute
 
@@ -38,41 +39,8 @@ class Finding:
     rows: tuple[str, ...] = ()
 
 
-def doctor(*, bank: Path | None, as_json: bool) -> int:
-    """Look at everything a grade needs and return the worst exit status."""
-    findings = list(_look(bank))
-    status = max(finding.status for finding in findings)
-    if as_json:
-        output.document(
-            {
-                "format": 1,
-                "ok": status == 0,
-                "findings": [
-                    {
-                        "name": f.name,
-                        "value": f.value,
-                        "advice": f.advice,
-                        "rows": list(f.rows),
-                        "ok": f.status == 0,
-                    }
-                    for f in findings
-                ],
-            }
-        )
-        return status
-    across = max(len(finding.name) for finding in findings)
-    for finding in findings:
-        output.write(f"{finding.name:<{across}}  {finding.value}")
-        if finding.advice:
-            output.write(f"{'':<{across}}  {finding.advice}")
-        for row in finding.rows:
-            output.write(f"{'':<{across}}  {row}")
-    return status
-
-
-def _look(bank: Path | None) -> Iterator[Finding]:
-    from grader import __version__
-
+def doctor(ctx: Context) -> Iterator[Finding]:
+    """Look at everything a grade needs."""
     yield Finding("drill", __version__)
     yield Finding("python", f"{platform.python_version()} ({sys.executable})")
     yield Finding("platform", f"{platform.platform(terse=True)}, {platform.machine()}, {_cores()}")
@@ -82,19 +50,15 @@ def _look(bank: Path | None) -> Iterator[Finding]:
     else:
         yield Finding("numpy", numpy)
     yield from _torch()
-    yield _data_folder()
-    yield from _banks(bank)
+    yield _data_folder(ctx)
+    yield from _banks(ctx)
     yield _isolation()
 
 
 def _torch() -> Iterator[Finding]:
     """Torch is a matter of taste: only some drills need it."""
-    if not torch_installed():
-        yield Finding(
-            "torch",
-            "not installed; only some drills need it",
-            "pip install 'drill-dl[torch]', or in a checkout: pip install -e '.[torch]'",
-        )
+    if not requirements.torch_installed():
+        yield Finding("torch", "not installed; only some drills need it", requirements.TORCH_ADVICE)
         return
     yield Finding("torch", _version("torch") or "installed")
     import subprocess
@@ -116,8 +80,8 @@ def _torch() -> Iterator[Finding]:
         yield Finding("CUDA", f"torch does not load: {lines[-1] if lines else fault}", status=2)
 
 
-def _data_folder() -> Finding:
-    folder = place.data_folder()
+def _data_folder(ctx: Context) -> Finding:
+    folder = ctx.data
     probe = folder / f".doctor.{os.getpid()}"
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -133,12 +97,12 @@ def _data_folder() -> Finding:
     return Finding("records", str(folder))
 
 
-def _banks(bank: Path | None) -> Iterator[Finding]:
+def _banks(ctx: Context) -> Iterator[Finding]:
     from grader.bank import banks, headers
 
     gone: list[tuple[str, str]] = []
     try:
-        for folder in banks(bank, lambda *said: gone.append(said)):
+        for folder in banks(ctx.bank, lambda *said: gone.append(said)):
             try:
                 count = quantity(len(headers([folder])), "question")
                 yield Finding("bank", f"{folder}, {count}")
