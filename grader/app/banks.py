@@ -6,7 +6,10 @@ colleague's folder, a checkout that is pulled, a zip that is replaced are then a
 
 from __future__ import annotations
 
+import os
 import shlex
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -37,7 +40,7 @@ class _Row:
 def add(path: Path, *, as_json: bool) -> int:
     """Record a bank in the user's list, once; say what it holds."""
     from grader.bank import locate
-    from grader.bank.storage import refusal, shelf
+    from grader.bank.storage import files_of, refusal
 
     bank = (place.here() / path.expanduser()).resolve()
     wrong = refusal(bank)
@@ -49,13 +52,13 @@ def add(path: Path, *, as_json: bool) -> int:
             f"expected a path that fits on a line of {locate.config_file()}, found {str(bank)!r}",
             hint="move the bank to a path without line breaks and ' #'",
         )
-    ids = list(shelf(bank).specs())
-    lines = _lines()
-    already = bank in {locate.expanded(p).resolve() for p in map(locate.path_in, lines) if p}
-    if not already:
-        _write([*lines, str(bank)])
-    good = [p.path.resolve() for p in locate.places() if not refusal(p.path)]
-    called = {found: name for name, found in locate.names([*dict.fromkeys(good)]).items()}
+    ids = list(files_of(bank).specs())
+    with _locked():
+        lines = _lines()
+        already = bank in {locate.expanded(p).resolve() for p in map(locate.path_in, lines) if p}
+        if not already:
+            _write([*lines, str(bank)])
+    called = {found: name for name, found in _names(locate.places()).items()}
     if not ids:
         output.warn(
             f"{bank}: there is no question in it yet",
@@ -89,26 +92,47 @@ def add(path: Path, *, as_json: bool) -> int:
     return 0
 
 
-def remove(path: str, *, as_json: bool) -> int:
-    """Take a bank off the user's list."""
+def remove(name: str, *, as_json: bool) -> int:
+    """Take a bank off the user's list, by its path or by the name that `bank list` shows."""
     from grader.bank import closest, locate
 
-    wanted = {path, str((place.here() / locate.expanded(path)).resolve())}
-    lines = _lines()
-    listed = [locate.path_in(line) for line in lines]
-    gone = [p for p in listed if p and wanted & {p, str(locate.expanded(p).resolve())}]
-    if not gone:
-        near = closest(path, [p for p in listed if p])
-        raise UsageError(
-            f"expected a bank of the list {locate.config_file()}, found {path}",
-            hint=f"did you mean {near}?" if near else "drill bank list shows those in use",
-        )
-    _write([line for line, p in zip(lines, listed, strict=True) if p not in gone])
+    with _locked():
+        lines = _lines()
+        listed = [locate.path_in(line) for line in lines]
+        wanted = {name, str((place.here() / locate.expanded(name)).resolve())}
+        gone = _among(listed, wanted)
+        called = {n: str(path) for n, path in _names(locate.places()).items()}
+        if not gone and name in called:
+            gone = _among(listed, {called[name]})
+        if not gone:
+            near = closest(name, [*filter(None, listed), *called])
+            raise UsageError(
+                f"expected a bank of the list {locate.config_file()}, found {name}",
+                hint=f"did you mean {near}?" if near and near != name
+                else "drill bank list shows those in use, and where they come from",
+            )  # fmt: skip
+        _write([line for line, p in zip(lines, listed, strict=True) if p not in gone])
     if as_json:
         output.document({"format": 1, "removed": gone, "list": str(locate.config_file())})
     else:
         output.write(f"{gone[0]} is no longer in use; it is left where it is")
     return 0
+
+
+def _among(listed: list[str], wanted: set[str]) -> list[str]:
+    """The paths of the list that are wanted, as they are written there."""
+    from grader.bank.locate import expanded
+
+    return [p for p in listed if p and wanted & {p, str(expanded(p).resolve())}]
+
+
+def _names(places: Sequence[Place]) -> dict[str, Path]:
+    """The banks among some places by the name that each goes by."""
+    from grader.bank import locate
+    from grader.bank.storage import refusal
+
+    good = [p.path.resolve() for p in places if not refusal(p.path)]
+    return locate.names([*dict.fromkeys(good)])
 
 
 def list_banks(*, bank: Path | None, as_json: bool) -> int:
@@ -155,11 +179,9 @@ def schema() -> int:
 
 
 def _rows(places: list[Place]) -> list[_Row]:
-    from grader.bank import locate
-    from grader.bank.storage import refusal, shelf
+    from grader.bank.storage import files_of, refusal
 
-    good = [p.path.resolve() for p in places if not refusal(p.path)]
-    called = {path: name for name, path in locate.names([*dict.fromkeys(good)]).items()}
+    called = {path: name for name, path in _names(places).items()}
     rows: dict[Path, _Row] = {}
     for at in places:
         path = at.path.resolve()
@@ -167,7 +189,7 @@ def _rows(places: list[Place]) -> list[_Row]:
             continue
         fault, count = refusal(at.path), 0
         try:
-            count = 0 if fault else len(shelf(path).specs())
+            count = 0 if fault else len(files_of(path).specs())
         except DrillError as error:
             fault = error.message
         hint = at.hint if fault else ""
@@ -201,13 +223,39 @@ def _lines() -> list[str]:
         raise UsageError(f"{path}: cannot be read: {fault.strerror}", _ELSEWHERE) from fault
 
 
-def _write(lines: list[str]) -> None:
+@contextmanager
+def _locked() -> Iterator[None]:
+    """Keep whoever else changes the list waiting: it is read, and then written as a whole.
+
+    What is locked is its folder, so that no file is left; where that cannot be done, nothing is.
+
+    Raises:
+        UsageError: There is no folder for the list, and none can be made.
+    """
+    folder = _list().parent
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as fault:
+        raise UsageError(f"{folder}: cannot be made: {fault.strerror}", _ELSEWHERE) from fault
+    handle: int | None = None
+    with suppress(ImportError, OSError):
+        import fcntl
+
+        handle = os.open(folder, os.O_RDONLY)
+        fcntl.flock(handle, fcntl.LOCK_EX)
+    try:
+        yield
+    finally:
+        if handle is not None:
+            os.close(handle)  # which unlocks
+
+
+def _list() -> Path:
+    """The list itself, where a link leads to it: people keep such files in a repository."""
     from grader.bank.locate import config_file
 
-    # The list itself, where a link leads to it: people keep such files in a repository.
-    path = config_file().resolve()
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-    except OSError as fault:
-        raise UsageError(f"{path.parent}: cannot be made: {fault.strerror}", _ELSEWHERE) from fault
-    files.replace(path, "".join(f"{line}\n" for line in lines).encode(), _ELSEWHERE)
+    return config_file().resolve()
+
+
+def _write(lines: list[str]) -> None:
+    files.replace(_list(), "".join(f"{line}\n" for line in lines).encode(), _ELSEWHERE)

@@ -17,7 +17,7 @@ from contextlib import contextmanager
 from functools import cached_property
 from pathlib import Path, PurePosixPath
 
-from grader.bank.storage import MAX_SOURCE, by_id
+from grader.bank.storage import MAX_SOURCE, by_id, read_regular
 from grader.model.errors import BankError
 
 MAX_ARCHIVE = 64 << 20  # bytes of the file
@@ -34,7 +34,7 @@ _DAMAGE = (
 
 
 class Archive:
-    """The shelf of an archive."""
+    """The files of an archive."""
 
     def __init__(self, path: Path) -> None:
         """Take the file; nothing is read yet."""
@@ -128,8 +128,7 @@ class Archive:
     def _zip(self) -> zipfile.ZipFile:
         """The archive in memory, so that it is read once and stays the same meanwhile."""
         with self._explained():
-            with self.path.open("rb") as file:
-                data = file.read(MAX_ARCHIVE + 1)
+            data = read_regular(self.path.resolve(), MAX_ARCHIVE + 1)
             if len(data) > MAX_ARCHIVE:
                 raise self._refused(f"at most {MAX_ARCHIVE:,} bytes, found more")
             return zipfile.ZipFile(io.BytesIO(data))

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import math
+import re
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -15,10 +17,17 @@ from grader.model.errors import BankError
 MAX_BYTES = 1 << 20
 MAX_NODES = 50_000
 MAX_DEPTH = 40
+MAX_ENTRIES = 200  # of a mapping, or a list that is none of numbers: checks, cases, steps
+MAX_KEY = 100  # letters
+MAX_NUMBER = 100  # letters; Python's own limits are further off, and are no faults with a place
+MAX_SENTENCE = 600  # letters, before those that cannot be printed are spelled out
+MAX_PROBLEMS = 100  # that one file is told about
 _LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 _PLAIN = {f"tag:yaml.org,2002:{name}" for name in ("str", "int", "float", "bool", "null")}
 _NESTED = {f"tag:yaml.org,2002:{name}" for name in ("map", "seq")}
 _ENDLESS = "expected a question, found a file that repeats or nests itself without end"
+# YAML 1.2 reads 1e-5 as a number; PyYAML, which speaks 1.1, as a text.
+_FLOAT = re.compile(r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)[eE][-+]?[0-9]+")
 
 Keys = tuple[str | int, ...]
 Problem = tuple[int, int, str]  # 1-based line and column, and what is wrong there
@@ -55,13 +64,13 @@ class Document:
         return self.place(at)[0] + (1 if at in self.styles else 0)
 
     def complaint(self, problems: Iterable[Problem]) -> BankError:
-        """Everything that is wrong with the file, in its order, each with its place."""
+        """The first faults of the file, in its order, each with its place."""
         found = tuple(
             dict.fromkeys(
                 one_line(f"{self.path}:{line}:{column}: {text}")
                 for line, column, text in sorted(problems, key=lambda p: p[:2])
             )
-        )
+        )[:MAX_PROBLEMS]
         return BankError(found[0], problems=found)
 
 
@@ -89,8 +98,12 @@ def parse(raw: bytes, path: Path) -> Document:
             f"characters, found U+{ord(odd.group()):04X}"
         )
     try:
-        _refuse_depth(text, path)  # composing is recursive, in C: it would end the process
+        for _ in events(text):  # composing is recursive, in C: it would end the process
+            pass
         root = yaml.compose(text, Loader=_LOADER)
+    except EndlessError as error:
+        line, column = _place(error.event)
+        raise BankError(f"{path}:{line}:{column}: {_ENDLESS}") from None
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         place = f"{path}:{mark.line + 1}:{mark.column + 1}" if mark else f"{path}:1:1"
@@ -114,16 +127,28 @@ def parse(raw: bytes, path: Path) -> Document:
     return Document(path, data, builder.values, builder.keys, builder.styles, problems)
 
 
-def _refuse_depth(text: str, path: Path) -> None:
+class EndlessError(yaml.YAMLError):
+    """A file nests deeper than any question does."""
+
+    def __init__(self, event: yaml.Event) -> None:
+        """Store where that is."""
+        super().__init__(_ENDLESS)
+        self.event = event
+
+
+def events(text: str) -> Iterator[yaml.Event]:
+    """The events of a YAML text.
+
+    Raises:
+        yaml.YAMLError: it is none; EndlessError: it nests too deep.
+    """
     depth = 0
     for event in yaml.parse(text, Loader=_LOADER):
-        if isinstance(event, yaml.CollectionEndEvent):
-            depth -= 1
-        elif isinstance(event, yaml.CollectionStartEvent):
-            depth += 1
-            if depth > MAX_DEPTH:
-                line, column = _place(event)
-                raise BankError(f"{path}:{line}:{column}: {_ENDLESS}")
+        depth += isinstance(event, yaml.CollectionStartEvent)
+        depth -= isinstance(event, yaml.CollectionEndEvent)
+        if depth > MAX_DEPTH:
+            raise EndlessError(event)
+        yield event
 
 
 def _line_and_column(text: str, at: int) -> str:
@@ -151,14 +176,31 @@ class _Builder:
         if isinstance(node, yaml.MappingNode):
             return self._mapping(node, at, depth)
         if isinstance(node, yaml.SequenceNode):
-            return [self.build(item, (*at, i), depth + 1) for i, item in enumerate(node.value)]
+            listed = [item for item in node.value if item.tag.endswith((":str", ":map"))]
+            items = self._first(node) if len(listed) > MAX_ENTRIES else node.value
+            return [self.build(item, (*at, i), depth + 1) for i, item in enumerate(items)]
         style = str(getattr(node, "style", ""))
         if style in {"|", ">"}:
             self.styles[at] = style
+        if node.tag.endswith(":str"):
+            plain = style not in {"'", '"', "|", ">"} and len(node.value) <= MAX_NUMBER
+            if not plain or not _FLOAT.fullmatch(node.value):
+                return str(node.value)
+        return self._number(node)
+
+    def _number(self, node: yaml.Node) -> Any:  # noqa: ANN401 or true, false, null
+        if len(node.value) > MAX_NUMBER:
+            return self._refuse(node, f"a number has at most {MAX_NUMBER} digits")
         try:
-            return self.scalars.construct_object(node)
+            if node.tag.endswith(":str"):
+                value: object = float(node.value)
+            else:
+                value = self.scalars.construct_object(node)
         except (yaml.YAMLError, ValueError, LookupError):
             return self._refuse(node, "it cannot be read as a number")
+        if isinstance(value, float) and math.isinf(value) and "inf" not in node.value.lower():
+            return self._refuse(node, "no float64 is so large; infinity is .inf")
+        return value
 
     def _refuse(self, node: yaml.Node, advice: str) -> None:
         text = node.value if isinstance(node, yaml.ScalarNode) else ""
@@ -170,14 +212,24 @@ class _Builder:
     def _note(self, node: yaml.Node, text: str) -> None:
         self.problems.append((*_place(node), text))
 
+    def _first(self, node: yaml.CollectionNode) -> list[Any]:
+        """The entries of a collection, as many as one may have: work grows with their product."""
+        if len(node.value) > MAX_ENTRIES:
+            self._note(node, f"expected at most {MAX_ENTRIES} entries, found {len(node.value):,}")
+        return list(node.value[:MAX_ENTRIES])
+
     def _mapping(self, node: yaml.MappingNode, at: Keys, depth: int) -> dict[str, Any]:
         data: dict[str, Any] = {}
-        for key_node, value_node in node.value:
+        for key_node, value_node in self._first(node):
             if not isinstance(key_node, yaml.ScalarNode):
                 self._note(key_node, "expected a word as a key, found a list or a mapping")
                 continue
             # A key is the word as written: `on`, `no` and `1` are not turned into something else.
             key = str(key_node.value)
+            if len(key) > MAX_KEY:
+                found = f"one of {len(key):,} letters, {key[:20]!r}..."
+                self._note(key_node, f"expected a key of at most {MAX_KEY} letters, found {found}")
+                continue
             if key == "<<":
                 self._note(key_node, "expected plain keys, found '<<'; in cases, use extends")
                 continue
@@ -202,7 +254,8 @@ def dotted(at: Keys) -> str:
 
 
 def one_line(text: str) -> str:
-    """A sentence about a file with whatever the file put into it made printable."""
+    """A sentence about a file with whatever the file put into it made printable, and not long."""
+    text = text if len(text) <= MAX_SENTENCE else f"{text[:MAX_SENTENCE]}..."
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
 
 

@@ -10,7 +10,7 @@ from typing import Any
 from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
-from grader.bank.document import Document, Keys, Problem, dotted
+from grader.bank.document import MAX_PROBLEMS, Document, Keys, Problem, dotted
 from grader.bank.gaps import Gaps, without
 from grader.bank.kinds import known, spec_with, written_in
 from grader.bank.locate import closest
@@ -66,7 +66,7 @@ def validate(doc: Document) -> tuple[Spec | None, list[Problem], Gaps]:
 def _grouped(error: ValidationError, doc: Document) -> dict[Keys, list[ErrorDetails]]:
     """The faults by place, those left out that only say that another branch did not match."""
     grouped: dict[Keys, list[ErrorDetails]] = {}
-    for detail in error.errors():
+    for detail in error.errors()[: 2 * MAX_PROBLEMS]:  # what follows takes their square
         at = _keys(detail["loc"], doc.data, names=detail["type"] in {"missing", "extra_forbidden"})
         grouped.setdefault(at, []).append(detail)
     # Where one branch of a union got further than another, the other has nothing to add.
@@ -226,16 +226,6 @@ def found(value: object) -> str:
 
 
 def _advice(value: object, expected: str) -> str:
-    if "number" in expected and isinstance(value, str):
-        try:
-            number = float(value)
-        except ValueError:
-            return ""
-        mantissa, _, exponent = value.partition("e")
-        dotted_number = (
-            f"{mantissa}.0e{exponent}" if exponent and "." not in mantissa else repr(number)
-        )
-        return f"; YAML reads a number only with the dot: {dotted_number}"
     if expected == "text" and isinstance(value, dict) and len(value) == 1:
         return "; a text that holds ': ' needs quotes"  # - Note: this
     return ""

@@ -10,15 +10,20 @@ from pathlib import Path
 
 import yaml
 
-from grader.bank.storage import Shelf
+from grader.bank.document import events
+from grader.bank.storage import BankFiles
 from grader.model.errors import BankError
 from grader.model.question import Header
 
 KEYS = ("title", "track", "level", "minutes", "uses")
-_LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+FIRST = 4096  # bytes, in which nearly every spec has them all
+MOST = 1 << 16  # bytes, in which each has
+LONGEST = 200  # letters of a value
 
 
-def read_head(question_id: str, files: Shelf, name: str, bank: Path, before: str = "") -> Header:
+def read_head(
+    question_id: str, files: BankFiles, name: str, bank: Path, before: str = ""
+) -> Header:
     """Read a spec's head; what is missing or unreadable is shown as such, never raised.
 
     Args:
@@ -30,7 +35,7 @@ def read_head(question_id: str, files: Shelf, name: str, bank: Path, before: str
     """
     found: dict[str, str] = {}
     try:
-        found = _scan(files.read(name, 4096)) or _scan(files.read(name), whole=True)
+        found = _scan(files.read(name, FIRST)) or _scan(files.read(name, MOST), whole=True)
     except (OSError, yaml.YAMLError, UnicodeDecodeError, BankError):
         found = {}
     minutes = found.get("minutes", "")
@@ -52,7 +57,7 @@ def _scan(data: bytes, *, whole: bool = False) -> dict[str, str]:
     depth = 0
     key: str | None = None  # at the top level, the key whose value comes next
     try:
-        for event in yaml.parse(data.decode("utf-8", "ignore"), Loader=_LOADER):
+        for event in events(data.decode("utf-8", "ignore")):
             if isinstance(event, (yaml.MappingStartEvent, yaml.SequenceStartEvent)):
                 depth += 1
                 continue
@@ -64,7 +69,7 @@ def _scan(data: bytes, *, whole: bool = False) -> dict[str, str]:
                     key = event.value
                     continue
                 if key in KEYS and depth <= 2:
-                    found[key] = f"{found.get(key, '')} {event.value}".strip()
+                    found[key] = f"{found.get(key, '')} {event.value}".strip()[:LONGEST]
                 key = key if depth > 1 else None
             if key is None and found.keys() >= set(KEYS):
                 return found

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Collection, Sequence
 from dataclasses import replace
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,7 +13,7 @@ from grader.bank import document, faults, steps
 from grader.bank.consistency import problems
 from grader.bank.locate import find
 from grader.bank.sources import Sources
-from grader.bank.storage import shelf
+from grader.bank.storage import files_of
 from grader.model.errors import BankError
 from grader.model.question import Question, Step
 
@@ -36,7 +37,7 @@ def load_from(bank: Path, question_id: str) -> Question:
     Raises:
         BankError: it is broken; `problems` lists every fault.
     """
-    files = shelf(bank)
+    files = files_of(bank)
     name = files.specs()[question_id]
     path = files.shown(name)
     try:
@@ -66,7 +67,10 @@ def load_from(bank: Path, question_id: str) -> Question:
     )
     question = replace(question, digest=_digest(raw, question))
     found += programs.problems
-    found += [(*doc.place(at), text) for at, text in problems(question, gaps)]
+    found += [
+        (*doc.place(at), text)
+        for at, text in islice(problems(question, gaps), document.MAX_PROBLEMS)
+    ]
     if found:
         raise doc.complaint(found)
     return question

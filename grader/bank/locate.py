@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from grader.bank.storage import ARCHIVES, SPECS, refusal, shelf
+from grader.bank.storage import ARCHIVES, SPECS, files_of, refusal
 from grader.model.errors import BankError, UsageError
 from grader.model.question import Header
 
@@ -27,14 +27,11 @@ def config_file() -> Path:
     """The user's list of further banks: one path a line, `#` for comments."""
     home = os.environ.get("DRILL_HOME")
     if home:
-        return Path(home) / "banks"
+        return expanded(home) / "banks"
     base = os.environ.get("XDG_CONFIG_HOME", "")
     if not base.startswith("/"):  # the XDG specification: relative values are ignored
-        # Not Path.expanduser: where there is no home it raises, and this is not the place to fail.
-        base = os.path.expanduser(  # noqa: PTH111
-            "~/Library/Application Support" if sys.platform == "darwin" else "~/.config"
-        )
-    return Path(base) / "drill" / "banks"
+        base = "~/Library/Application Support" if sys.platform == "darwin" else "~/.config"
+    return expanded(base) / "drill" / "banks"
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +72,7 @@ def path_in(line: str) -> str:
 
 
 def expanded(path: str) -> Path:
-    """A path as it is written in the list, `~` for the home folder."""
+    """A path as it is written in the list or the environment, `~` for the home folder."""
     # Not Path.expanduser: where there is no home it raises, and this is not the place to fail.
     return Path(os.path.expanduser(path))  # noqa: PTH111
 
@@ -87,8 +84,8 @@ def banks(
 
     Args:
         explicit: what `--bank` says.
-        gone: is told of what stands on the user's list and is no bank, and what to do about it;
-            then it is left out, since a folder that was moved must not hide every other bank.
+        gone: is told of what stands on the user's list and is no bank, and of banks that cannot be
+            read, and what to do about it; then they are left out: one must not hide all others.
 
     Raises:
         UsageError: one that was asked for is none.
@@ -96,13 +93,23 @@ def banks(
     found: list[Path] = []
     for place in places(explicit):
         wrong = refusal(place.path) if place.origin else ""
-        if not wrong:
-            found.append(place.path.resolve() if place.origin else place.path)
-        elif gone is not None and place.listed:
-            gone(f"{place.origin}: {wrong}", place.hint)
-        else:
+        if wrong and (gone is None or not place.listed):
             raise UsageError(f"{place.origin}: {wrong}", place.hint)
+        if wrong and gone is not None:
+            gone(f"{place.origin}: {wrong}", place.hint)
+        elif gone is None or explicit is not None or _readable(place, gone):
+            found.append(place.path.resolve() if place.origin else place.path)
     return [*dict.fromkeys(found)]
+
+
+def _readable(place: Place, broken: Callable[[str, str], None]) -> bool:
+    """Whether it can be told which questions a bank holds; if not, what is wrong is passed on."""
+    try:
+        files_of(place.path).specs()
+    except BankError as error:
+        broken(error.message, error.hint or place.hint)
+        return False
+    return True
 
 
 def names(banks: Sequence[Path]) -> dict[str, Path]:
@@ -149,7 +156,7 @@ def find(banks: Sequence[Path], asked: str) -> tuple[Path, str]:
     unread: BankError | None = None
     for bank in banks:
         try:
-            if question_id in shelf(bank).specs():
+            if question_id in files_of(bank).specs():
                 holders.append(bank)
         except BankError as error:
             unread = error
@@ -171,7 +178,7 @@ def find(banks: Sequence[Path], asked: str) -> tuple[Path, str]:
 def holds(bank: Path, question_id: str) -> bool:
     """Whether a path is a bank, and one that holds a question."""
     try:
-        return not refusal(bank) and question_id in shelf(bank).specs()
+        return not refusal(bank) and question_id in files_of(bank).specs()
     except BankError:
         return False
 
@@ -185,7 +192,7 @@ def headers(banks: Sequence[Path]) -> list[Header]:
     from grader.bank.header import read_head
 
     called = {bank: name for name, bank in names(banks).items()}
-    specs = [(bank, files, files.specs()) for bank, files in ((b, shelf(b)) for b in banks)]
+    specs = [(bank, files, files.specs()) for bank, files in ((b, files_of(b)) for b in banks)]
     twice = _twice(found for _, _, found in specs)
     heads = [
         read_head(
@@ -206,13 +213,13 @@ def header(banks: Sequence[Path], asked: str) -> Header:
     from grader.bank.header import read_head
 
     bank, question_id = find(banks, asked)
-    files = shelf(bank)
+    files = files_of(bank)
     return read_head(question_id, files, files.specs()[question_id], bank)
 
 
 def ids(banks: Sequence[Path]) -> list[str]:
     """Every question as it can be typed, without opening one: ID, BANK/ID where two hold it."""
-    found = {name: shelf(bank).specs() for name, bank in names(banks).items()}
+    found = {name: files_of(bank).specs() for name, bank in names(banks).items()}
     twice = _twice(found.values())
     return sorted(
         f"{name}/{question_id}" if question_id in twice else question_id
@@ -233,7 +240,7 @@ def _twice(found: Iterable[Mapping[str, str]]) -> set[str]:
 
 def closest(word: str, words: Iterable[str]) -> str | None:
     """The nearest of some words, or None when none is near."""
-    known = list(words)
+    known = list(words) if len(word) <= 100 else []
     found = difflib.get_close_matches(word, known, n=1, cutoff=0.5)
     if found:
         return found[0]

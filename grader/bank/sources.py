@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from grader.bank.document import Document, Keys, Problem
 from grader.bank.locate import closest
-from grader.bank.storage import MAX_SOURCE, OneFile, Shelf
+from grader.bank.storage import MAX_SOURCE, BankFiles, OneFile
 
 if TYPE_CHECKING:
     from grader.model.spec import Spec
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 class Sources:
     """Reads programs, noting those that are missing instead of stopping at the first."""
 
-    def __init__(self, files: Shelf, question_id: str, doc: Document, spec: Spec) -> None:
+    def __init__(self, files: BankFiles, question_id: str, doc: Document, spec: Spec) -> None:
         """Take what the programs are read from; nothing is read yet."""
         self.problems: list[Problem] = []
         self._files = files

@@ -1,12 +1,16 @@
 """What a bank holds, whatever the bank is: a folder, one YAML file, or an archive.
 
-A shelf gives specs and programs as bytes, by names with `/` between their parts. Paths it gives are
-for messages: in an archive there is no such file.
+Specs and programs are bytes, by names with `/` between their parts. Paths are for messages: in an
+archive there is no such file.  A bank may come from a stranger, so only regular files inside it are
+opened: a pipe would wait forever, and a link could lead to a file that is none of the bank's.
 """
 
 from __future__ import annotations
 
+import errno
+import os
 import re
+import stat
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Protocol
@@ -18,9 +22,10 @@ ARCHIVES = (".zip", ".whl")
 MOST_LETTERS = 60  # of an id
 _ID = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
 MAX_SOURCE = 1 << 20  # bytes of a spec or a program; the longest known takes 30 KB
+_OUTSIDE = "a symbolic link that leads out of the bank"
 
 
-class Shelf(Protocol):
+class BankFiles(Protocol):
     """The files of a bank."""
 
     def specs(self) -> Mapping[str, str]:
@@ -60,7 +65,7 @@ class Folder:
         """The specs in `questions/`, hidden files left out."""
         folder = self.path / "questions"
         try:
-            entries = sorted(entry.name for entry in folder.iterdir())
+            entries = sorted(entry.name for entry in self._inside("questions").iterdir())
         except OSError as error:
             raise BankError(
                 f"{folder}: expected a folder that can be read, found {error.strerror}"
@@ -69,8 +74,7 @@ class Folder:
 
     def read(self, name: str, most: int = MAX_SOURCE + 1) -> bytes:
         """The first bytes of a file."""
-        with (self.path / name).open("rb") as file:
-            return file.read(most)
+        return read_regular(self._inside(name), most)
 
     def shown(self, name: str) -> Path:
         """The file's path."""
@@ -79,9 +83,21 @@ class Folder:
     def names(self, folder: str) -> list[str]:
         """The names of the files right in a folder."""
         try:
-            return sorted(entry.name for entry in (self.path / folder).iterdir())
+            return sorted(entry.name for entry in self._inside(folder).iterdir())
         except OSError:
             return []
+
+    def _inside(self, name: str) -> Path:
+        """The path of a file or folder without links.
+
+        Raises:
+            OSError: it lies outside the bank.
+        """
+        root = os.path.realpath(self.path)
+        found = os.path.realpath(self.path / name)
+        if os.path.commonpath([root, found]) != root:
+            raise OSError(errno.ELOOP, _OUTSIDE)
+        return Path(found)
 
 
 class OneFile:
@@ -98,17 +114,34 @@ class OneFile:
     def read(self, name: str, most: int = MAX_SOURCE + 1) -> bytes:
         """The first bytes of the file; there is no other."""
         if name != self.path.name:
-            raise FileNotFoundError(2, "a bank of one file holds no other")
-        with self.path.open("rb") as file:
-            return file.read(most)
+            raise FileNotFoundError(errno.ENOENT, "a bank of one file holds no other")
+        return read_regular(self.path.resolve(), most)
 
     def shown(self, name: str) -> Path:
-        """The file's path; others would lie beside it."""
+        """The path of the file, or of one next to it."""
         return self.path.parent / name
 
-    def names(self, folder: str) -> list[str]:  # noqa: ARG002 as every shelf
+    def names(self, folder: str) -> list[str]:  # noqa: ARG002 as every bank
         """Nothing: there are no folders."""
         return []
+
+
+def read_regular(path: Path, most: int) -> bytes:
+    """The first bytes of a file that is one, and no link.
+
+    Raises:
+        OSError: it cannot be read, or is a folder, a pipe, a socket or a device.
+    """
+    # Without O_NONBLOCK, opening a pipe would wait for somebody to write into it.
+    flags = ("O_NONBLOCK", "O_NOFOLLOW", "O_CLOEXEC", "O_BINARY")
+    handle = os.open(path, os.O_RDONLY | sum(getattr(os, flag, 0) for flag in flags))
+    try:
+        if not stat.S_ISREG(os.fstat(handle).st_mode):
+            raise OSError(errno.EINVAL, "something that is no regular file")
+        with os.fdopen(handle, "rb", closefd=False) as file:
+            return file.read(most)
+    finally:
+        os.close(handle)
 
 
 def by_id(names: list[str], folder: Path) -> dict[str, str]:
@@ -142,8 +175,8 @@ def nearest_id(name: str) -> str:
     return "-".join(re.findall(r"[a-z0-9]+", name.lower()))[:MOST_LETTERS].strip("-")
 
 
-def shelf(bank: Path) -> Shelf:
-    """The shelf of a bank that `refusal` has nothing against."""
+def files_of(bank: Path) -> BankFiles:
+    """The files of a bank that `refusal` has nothing against."""
     if bank.suffix in SPECS and bank.is_file():
         return OneFile(bank)
     if bank.suffix in ARCHIVES and bank.is_file():
@@ -167,7 +200,7 @@ def refusal(bank: Path) -> str:
     if bank.suffix not in ARCHIVES:
         return f"{wanted}, found the file {bank}"
     try:
-        shelf(bank).specs()
+        files_of(bank).specs()
     except BankError as error:
         return error.message
     return ""
@@ -176,11 +209,13 @@ def refusal(bank: Path) -> str:
 def _instead(folder: Path) -> str:
     """What may be meant by a folder that is no bank: the YAML files that lie right in it."""
     try:
-        specs = sorted(entry.name for entry in folder.iterdir() if entry.suffix in SPECS)
+        specs = sorted(entry for entry in folder.iterdir() if entry.suffix in SPECS)
     except OSError:
         return ""
-    if not specs:
-        return ""
-    if len(specs) == 1:
-        return f", but {folder / specs[0]}: name that file"
-    return f", but {folder / specs[0]} and {len(specs) - 1} more: name one of them"
+    match specs:
+        case []:
+            return ""
+        case [one]:
+            return f", but {one}: name that file"
+        case _:
+            return f", but {specs[0]} and {len(specs) - 1} more: name one of them"

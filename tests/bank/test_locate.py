@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from grader.bank import banks, closest, headers
 from grader.bank.header import read_head
-from grader.bank.locate import builtin, header, ids, names
+from grader.bank.locate import builtin, config_file, header, ids, names
 from grader.bank.storage import OneFile
 from grader.model.errors import BankError, UsageError
 from tests.bank.specs import SPEC, edited, write_bank
@@ -65,6 +65,40 @@ def test_the_users_list_is_in_drill_home_when_that_is_set(
     (home / "records").mkdir()
     (home / "records" / "banks").write_text(str(bank), encoding="utf-8")
     assert banks() == [bank, builtin()]
+
+
+def test_drill_home_may_begin_with_the_home_folder(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bank = write_bank(home / "bank")
+    (home / "home" / "records").mkdir(parents=True)
+    (home / "home" / "records" / "banks").write_text(str(bank), encoding="utf-8")
+    monkeypatch.setenv("DRILL_HOME", "~/records")
+    assert config_file() == home / "home" / "records" / "banks"
+    assert banks() == [bank, builtin()]
+
+
+def test_a_bank_that_cannot_be_read_is_told_and_left_out(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    good, twice = write_bank(home / "good"), write_bank(home / "twice")
+    (twice / "questions" / "scaled-copy.yml").write_text(SPEC, encoding="utf-8")
+    outside = write_bank(home / "linked")
+    (outside / "questions").rename(home / "questions")
+    (outside / "questions").symlink_to(home / "questions")
+    listed(home, str(twice), str(outside), str(good))
+    told: list[tuple[str, str]] = []
+    assert banks(gone=lambda *said: told.append(said)) == [good, builtin()]
+    (first, first_hint), (second, second_hint) = told
+    assert "expected one file for the id scaled-copy, found scaled-copy.yaml too" in first
+    assert first_hint == "rename or remove one of them"
+    assert "found a symbolic link that leads out of the bank" in second
+    assert second_hint == f"drill bank remove {outside} takes it off the list"
+    told.clear()
+    monkeypatch.setenv("DRILL_BANK", str(twice))
+    assert banks(gone=lambda *said: told.append(said)) == [good, builtin()]
+    with pytest.raises(BankError, match="expected one file for the id scaled-copy"):
+        headers(banks(twice, gone=lambda *said: told.append(said)))
 
 
 def test_a_relative_config_folder_is_ignored(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:

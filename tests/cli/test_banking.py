@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import os
+import subprocess
+import sys
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
@@ -301,3 +303,85 @@ def test_a_list_below_something_that_is_no_folder_names_another_folder_too(
     ended = real("bank", "add", "../mine")
     assert ended.status == 2
     assert "DRILL_HOME=DIR names another folder" in ended.err
+
+
+def test_a_broken_bank_is_warned_of_once_and_hides_no_other(
+    real: Drill, home: Path, tmp_path: Path
+) -> None:
+    good, broken = write_bank(tmp_path / "good"), write_bank(tmp_path / "broken", name="other")
+    for bank in (broken, good):
+        assert real("bank", "add", str(bank)).status == 0
+    (broken / "questions" / "other.yml").write_text(SPEC, encoding="utf-8")
+    for words in (("list",), ("show", "scaled-copy"), ("start", "scaled-copy"), ("hint",)):
+        ended = real(*words)
+        assert ended.status == 0, words
+        assert ended.err.count("expected one file for the id other, found other.yaml too") <= 1
+    assert "scaled-copy" in real("list").out
+    assert "expected one file for the id other" in real("list").err
+    assert real("--bank", str(broken), "list").status == 3
+    assert real("show", "other").status == 2
+
+
+@pytest.mark.parametrize("shown", ["mine", "mine-2"])
+def test_a_bank_is_removed_by_the_name_that_the_list_shows(
+    real: Drill, home: Path, tmp_path: Path, shown: str
+) -> None:
+    banks = {
+        "mine": write_bank(tmp_path / "a" / "mine"),
+        "mine-2": write_bank(tmp_path / "b" / "mine"),
+    }
+    for bank in banks.values():
+        real("bank", "add", str(bank))
+    assert shown in {b["name"] for b in real("bank", "list", "--json").data["banks"]}
+    removed = real("bank", "remove", shown)
+    assert removed.out == f"{banks.pop(shown)} is no longer in use; it is left where it is\n"
+    assert listed(home) == "".join(f"{bank}\n" for bank in banks.values())
+
+
+def test_a_bank_that_is_in_use_for_another_reason_is_not_removed(
+    real: Drill, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("DRILL_BANK", str(write_bank(tmp_path / "mine")))
+    for name in ("mine", "drill"):
+        ended = real("bank", "remove", name)
+        assert ended.status == 2
+        assert f"found {name}" in ended.err
+        assert "drill bank list shows those in use, and where they come from" in ended.err
+
+
+ADDING = """
+import sys
+from grader.cli.app import run
+print("ready", flush=True)
+sys.stdin.readline()
+for bank in sys.argv[1:]:
+    assert run(["bank", "add", bank]) == 0
+"""
+
+
+def test_banks_that_two_processes_add_at_once_are_all_on_the_list(
+    home: Path, tmp_path: Path
+) -> None:
+    every = [str(write_bank(tmp_path / f"bank-{n}")) for n in range(24)]
+    adding = [
+        subprocess.Popen(
+            [sys.executable, "-c", ADDING, *every[half::2]],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            env=os.environ | {"PYTHONPATH": str(ROOT)},
+            text=True,
+        )
+        for half in (0, 1)
+    ]
+    for process in adding:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "ready\n"
+    for process in adding:
+        assert process.stdin is not None
+        process.stdin.write("go\n")
+        process.stdin.flush()
+    for process in adding:
+        process.communicate()
+        assert process.returncode == 0
+    assert sorted(listed(home).split()) == sorted(every)
+    assert [p.name for p in home.iterdir()] == ["banks"]
