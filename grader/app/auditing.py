@@ -22,7 +22,7 @@ Waiting = Callable[[], AbstractContextManager[Callable[[str], None]]]
 
 @dataclass(frozen=True, slots=True)
 class Audited:
-    """What became of one question: a report, a fault of its bank, or neither where it is skipped."""
+    """What became of one question: a report, a fault, or neither where it is skipped."""
 
     name: str
     question: Question | None = None
@@ -171,7 +171,7 @@ def _all_ids(ctx: Context) -> list[str]:
 
 
 def _banks(ctx: Context, name: str) -> list[Path]:
-    """Return the banks in use, or the current folder where it is a bank and alone has a question."""
+    """Return the banks in use, or the current folder where it alone has a question."""
     from grader.bank import holds
 
     banks = ctx.banks()

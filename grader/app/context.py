@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from grader import __version__
 from grader.model.errors import UsageError
@@ -80,18 +80,18 @@ class Context:
             self._warn("the records cannot be written, so nothing is kept of this", fault)
             return None
 
-    def event(self, what: What, question: Question, **more: Any) -> Event:
+    def event(self, what: What, question: Question) -> Event:
         """Return an event of this moment about a question."""
         from grader.records.events import Event
 
-        named = {"bank": str(question.bank), "digest": question.digest} | more
-        return Event(what, self.now(), self.who, __version__, question.id, **named)
+        bank = str(question.bank)
+        return Event(what, self.now(), self.who, __version__, question.id, bank, question.digest)
 
-    def add(self, event: Event) -> bool:
-        """Record an event; False where that is not possible."""
+    def add(self, event: Event) -> None:
+        """Record an event, where that is possible."""
         from grader.records.events import add
 
-        return self.write(lambda db: add(db, event) or True) is not None
+        self.write(lambda db: add(db, event))
 
     def _warn(self, what: str, fault: RecordsError) -> None:
         if not self._warned:  # once is enough

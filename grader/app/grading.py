@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import shlex
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -97,16 +97,16 @@ def _grade(
     requirements.need_torch(question)
     submission = files.read_submission(ctx.here() / path)
     own = choice.workspace is not None and _same(ctx.here() / path, choice.workspace.submission)
-    event = ctx.event("begun" if own else "review", question, seed=seed, path=str(path))
+    event = ctx.event("begun" if own else "review", question)
+    event = replace(event, seed=seed, path=str(ctx.here() / path))
     earlier = ctx.read(
         lambda db: attempts.with_seed(db, question.id, event.bank, seed), otherwise=None
     )
     begun = ctx.write(lambda db: attempts.begin(db, event, submission))
     report = judge(question, submission, seed=seed, filename=path.name, pair=ahead.pair)
     if begun is not None:
-        found = ctx.event(
-            "graded",
-            question,
+        found = replace(
+            ctx.event("graded", question),
             attempt=begun[0],
             verdict=report.verdict,
             isolation=report.isolation,

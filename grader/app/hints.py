@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from grader.app.resolve import Choice, resolve
@@ -44,7 +44,7 @@ def hint(ctx: Context, question_id: str | None, *, number: int | None = None) ->
         shown = progress.hints_shown(db, choice.question.id)
         one = shown + 1 if number is None else number
         if shown < one <= len(hints):
-            add(db, ctx.event("hint", choice.question, hint=one))
+            add(db, replace(ctx.event("hint", choice.question), hint=one))
         return one
 
     counted = ctx.write(count)

@@ -35,9 +35,7 @@ def history(ctx: Context, question_id: str | None = None) -> tuple[Attempt, ...]
     return found
 
 
-def restore(
-    ctx: Context, number: int, *, to: Path | None = None
-) -> tuple[int, Path, Path | None]:
+def restore(ctx: Context, number: int, *, to: Path | None = None) -> tuple[int, Path, Path | None]:
     """Bring a submission back: into a new file, or into its drill's folder.
 
     Returns:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -38,7 +39,8 @@ def start(ctx: Context, question_id: str, *, parent: Path | None = None) -> tupl
     starter = question.handed_out(question.starter)
     made = workspace.make(wanted, starter, question_markdown(question))
     if not Search(ctx).recorded(made.workspace) and made.workspace.bank == wanted.bank:
-        ctx.add(ctx.event("started", question, path=str(folder), at=made.workspace.started_at))
+        event = ctx.event("started", question)
+        ctx.add(replace(event, path=str(folder), at=made.workspace.started_at))
     return question, made
 
 

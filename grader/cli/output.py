@@ -101,11 +101,19 @@ def heading(text: str) -> None:
     show(Text(text, style="bold"))
 
 
+def prose(text: str, *, indent: int) -> None:
+    """Write paragraphs, folded."""
+    from grader.reports.page import Page, measure
+    from grader.reports.prose import prose_lines
+
+    show(Page(prose_lines(text, measure(width()), indent=indent)))
+
+
 def document(content: Mapping[str, object]) -> None:
-    """Write one JSON document."""
+    """Write one JSON document; a path is its text."""
     import json
 
-    write(json.dumps(content, indent=2, allow_nan=False))
+    write(json.dumps(content, indent=2, allow_nan=False, default=os.fspath))
 
 
 def warn(message: str, hint: str = "") -> None:

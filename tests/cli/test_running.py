@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from grader import __version__
-from grader.cli.running import bank_first
+from grader.cli.entrypoint import bank_first
 from tests.cli.conftest import Drill
 
 Program = Callable[..., "subprocess.Popen[str]"]

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from grader.cli import place
-from grader.cli.words import quantity, span
+from grader.cli import context
+from grader.model.numerals import quantity, span
 
 
 @pytest.mark.parametrize(
@@ -30,7 +30,7 @@ def test_quantities() -> None:
 
 
 def test_times_that_are_none() -> None:
-    assert place.minutes_since("") is None
-    assert place.minutes_since("2025-11-20T21:00:00") is None
-    assert place.minutes_since(place.now()) is not None
-    assert place.local_time("yesterday") == "yesterday"
+    assert context.minutes_since("") is None
+    assert context.minutes_since("2025-11-20T21:00:00") is None
+    assert context.minutes_since(context.now()) is not None
+    assert context.local_time("yesterday") == "yesterday"
