@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from grader.reports.json import from_json
+from tests.cli import stand_in
 from tests.cli.conftest import Drill
 
 SUBMISSION = Path("double-trouble/submission.py")
@@ -65,6 +66,18 @@ def test_json_is_the_report_and_nothing_else(drill: Drill) -> None:
     assert (ended.status, ended.err) == (1, "")
     report = from_json(ended.data)
     assert (report.question, report.seed, report.verdict) == ("double-trouble", 7, "fail")
+
+
+def test_numbers_of_a_question_that_has_changed_since_are_told_apart(
+    drill: Drill, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    drill("start", "double-trouble")
+    monkeypatch.setattr(stand_in, "DIGEST", "first")
+    assert drill("grade", "--seed", "7").err == ""
+    monkeypatch.setattr(stand_in, "DIGEST", "second")
+    ended = drill("grade", "--seed", "7")
+    assert "double-trouble has changed since attempt 1, which had the seed 7" in ended.err
+    assert drill("grade", "--seed", "7", "--json").err == ""
 
 
 def test_a_fresh_seed_each_time(drill: Drill) -> None:
