@@ -88,6 +88,18 @@ def test_imports_go_down() -> None:
     assert offenders == []
 
 
+def test_the_use_cases_know_no_terminal() -> None:
+    terminal = {"typer", "rich", "sys.stdout", "sys.stderr"}
+    offenders = [
+        f"{inside(path)} imports {name}"
+        for path in FILES
+        if room(path) == "app"
+        for name in imported(path)
+        if within(name, terminal)
+    ]
+    assert offenders == []
+
+
 def test_torch_is_imported_in_workers_only() -> None:
     assert [inside(p) for p in JUDGING if any(within(n, {"torch"}) for n in imported(p))] == []
 

@@ -69,7 +69,7 @@ def command(
         )
     remarks = any(not found.proved(report) for report in found.reports)
     if remarks and not found.faults and all(report.ok for report in found.reports):
-        output.warn("the remarks are faults, because of --strict")
+        output.complain("the remarks are faults, because of --strict")
     if found.interrupted:
         return entrypoint.INTERRUPTED
     return _FAULTY if found.faulty else 0

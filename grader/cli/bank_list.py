@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
+
 import typer
 
 from grader.cli import output
@@ -19,17 +21,8 @@ def command(ctx: typer.Context, json: Json = False) -> int:
     found = rows(context(ctx))
     status = _FAULTY if any(row.fault for row in found) else 0
     if json:
-        banks = [
-            {
-                "name": row.name,
-                "path": row.path,
-                "from": row.origin,
-                "questions": row.questions,
-                "fault": row.fault,
-                "hint": row.hint,
-            }
-            for row in found
-        ]
+        banks = [asdict(row) for row in found]
+        banks = [row | {"from": row.pop("origin")} for row in banks]
         output.document({"format": 1, "ok": status == 0, "banks": banks})
         return status
     across = max(len(row.name) for row in found)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
+
 import typer
 
 from grader.cli import output
@@ -16,16 +18,8 @@ def command(ctx: typer.Context, json: Json = False) -> int:
     findings = list(doctor(context(ctx)))
     status = max(finding.status for finding in findings)
     if json:
-        rows = [
-            {
-                "name": f.name,
-                "value": f.value,
-                "advice": f.advice,
-                "rows": f.rows,
-                "ok": f.status == 0,
-            }
-            for f in findings
-        ]
+        rows = [asdict(finding) for finding in findings]
+        rows = [row | {"ok": row.pop("status") == 0} for row in rows]
         output.document({"format": 1, "ok": status == 0, "findings": rows})
         return status
     across = max(len(finding.name) for finding in findings)

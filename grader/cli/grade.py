@@ -47,7 +47,7 @@ def command(
 
     graded = grade(context(ctx), question, file=file, seed=seed)
     if graded.changed_since is not None:
-        output.warn(
+        output.complain(
             f"{graded.choice.question.id} has changed since attempt {graded.changed_since}, which"
             f" had the seed {graded.report.seed}: its numbers need not be the same"
         )
