@@ -1,14 +1,13 @@
 """What an instructor would write with pytest instead of the question maxpool-routing.
 
-The same cases and the same checks, against an oracle that shares no code with the reference: numpy,
-or with ORACLE=torch torch's own max_pool2d.  It is run by benchmarks/grade.py, which copies it
-beside a `submission.py`; it says yes or no, and nothing of wrong ideas.
+The same cases and the same checks, against an oracle in numpy that shares no code with the
+reference.  It is run by benchmarks/grade.py, which copies it next to a `submission.py`; it says yes
+or no, and nothing of wrong ideas.
 """
 
 from __future__ import annotations
 
 import importlib
-import os
 import time
 from collections.abc import Callable
 from typing import Any
@@ -70,20 +69,7 @@ LAYOUTS: dict[str, Callable[[Array], Array]] = {
 }
 
 
-def by_torch(x: Array, geometry: Geometry, grad_y: Array | None) -> list[Array]:
-    """Return y and, with a gradient of y, grad_x: torch's."""
-    import torch
-
-    given = torch.tensor(np.ascontiguousarray(x)).requires_grad_(grad_y is not None)
-    made = torch.nn.functional.max_pool2d(given, *geometry)
-    if grad_y is None:
-        return [made.numpy()]
-    made.backward(torch.tensor(np.ascontiguousarray(grad_y)))  # type: ignore[no-untyped-call]  # torch's
-    assert given.grad is not None
-    return [made.detach().numpy(), given.grad.numpy()]
-
-
-def by_numpy(x: Array, geometry: Geometry, grad_y: Array | None) -> list[Array]:
+def oracle(x: Array, geometry: Geometry, grad_y: Array | None) -> list[Array]:
     """Return y and, with a gradient of y, grad_x: one window after another."""
     kernel, stride, padding = geometry
     batch, channels, height, width = x.shape
@@ -105,9 +91,6 @@ def by_numpy(x: Array, geometry: Geometry, grad_y: Array | None) -> list[Array]:
                 row, column = at // window.shape[3], at % window.shape[3]
                 grad_x[n, c, rows.start + row, columns.start + column] += grad_y[:, :, i, j]
     return [y, grad_x]
-
-
-oracle = by_torch if os.environ.get("ORACLE") == "torch" else by_numpy
 
 
 def gradient(x: Array, geometry: Geometry) -> Array:

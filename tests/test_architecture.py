@@ -16,12 +16,13 @@ ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "grader"
 WORKER = PACKAGE / "sandbox" / "worker"
 FLOORS = {
-    "model": 0, "cases": 1, "bank": 2, "sandbox": 3, "bench": 4, "kinds": 5, "session": 6,
+    "model": 0, "cases": 1, "sandbox": 2, "bench": 3, "kinds": 4, "bank": 5, "session": 6,
     "audit": 7, "records": 7, "reports": 7, "scaffold": 7, "app": 8, "cli": 9,
 }  # fmt: skip
 TOP = 10  # the files beside the rooms
 MOST_LINES = 440  # of one file: what a person reads in one sitting
 FILES = sorted(p for p in PACKAGE.rglob("*.py") if "_bank" not in p.parts)
+PROTOCOL = {"wire", "messages", "typed", "walls"}  # of a worker's folder, what the judge uses too
 JUDGING = [p for p in FILES if WORKER not in p.parents]
 
 
@@ -111,7 +112,7 @@ def test_the_judging_side_takes_nothing_of_a_worker_but_the_protocol_and_the_wal
         for name in imported(path)
         if within(name, {"grader.sandbox.worker"})
         and name != "grader.sandbox.worker"
-        and not within(name, {"grader.sandbox.worker.wire", "grader.sandbox.worker.walls"})
+        and not within(name, {f"grader.sandbox.worker.{m}" for m in PROTOCOL})
     ]
     assert offenders == []
 
@@ -139,6 +140,47 @@ def test_nothing_is_unpickled_anywhere() -> None:
     assert [inside(p) for p in FILES if any(within(n, modules) for n in imported(p))] == []
     loaders = {"np.load", "numpy.load", "torch.load", "yaml.load", "yaml.unsafe_load"}
     assert [(inside(p), read(p) & loaders) for p in FILES if read(p) & loaders] == []
+
+
+def kinds_of_checks() -> dict[str, str]:
+    """The classes of keys by the name of their kind, read from the files of the kinds."""
+    found = {}
+    for path in (PACKAGE / "kinds").glob("*.py"):
+        for node in tree(path).body:
+            if not isinstance(node, ast.ClassDef):
+                continue
+            for line in node.body:
+                text = ast.unparse(line)
+                if text.startswith("kind: Literal["):
+                    found[ast.literal_eval(text.removeprefix("kind: Literal"))[0]] = node.name
+    return found
+
+
+def literals(node: ast.AST) -> set[object]:
+    """Every constant in a piece of code."""
+    return {part.value for part in ast.walk(node) if isinstance(part, ast.Constant)}
+
+
+def picks_kinds(path: Path, kinds: dict[str, str]) -> Iterator[str]:
+    """Where a file tells kinds of checks apart by their name or their keys."""
+    for node in ast.walk(tree(path)):
+        named = node.id if isinstance(node, ast.Name) else getattr(node, "attr", "")
+        if named in kinds.values():
+            yield named
+        compared = isinstance(node, ast.Compare | ast.Match) and literals(node) & kinds.keys()
+        if compared and re.search(r"\bkind\b", ast.unparse(node)):
+            yield ast.unparse(node)
+        if isinstance(node, ast.Set | ast.Tuple | ast.List) and len(node.elts) > 1:
+            words = [part.value for part in node.elts if isinstance(part, ast.Constant)]
+            if len(words) == len(node.elts) and set(words) <= kinds.keys():
+                yield ast.unparse(node)
+
+
+def test_only_a_kind_knows_what_is_special_about_it() -> None:
+    kinds = kinds_of_checks()
+    assert len(kinds) >= 10
+    outside = [p for p in FILES if room(p) != "kinds"]
+    assert {inside(p): found for p in outside if (found := list(picks_kinds(p, kinds)))} == {}
 
 
 SPEAKING = {"print", "input", "exit", "quit", "sys.exit"}

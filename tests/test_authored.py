@@ -23,7 +23,7 @@ from grader.bench.tally import Stopped
 from grader.kinds import run_check
 from grader.model.report import CheckResult
 from grader.model.verdict import Verdict
-from grader.session.stage import Stage
+from grader.session import GradingSession
 
 AUTHORED = Path(__file__).parent / "banks" / "authored"
 SOLUTIONS = AUTHORED / "solutions"
@@ -57,20 +57,22 @@ def test_the_three_mistakes_of_a_public_grader_are_among_them() -> None:
 
 
 @pytest.fixture(scope="module")
-def stages() -> Iterator[dict[str, Stage]]:
-    opened: dict[str, Stage] = {}
+def sessions() -> Iterator[dict[str, GradingSession]]:
+    opened: dict[str, GradingSession] = {}
     yield opened
-    for stage in opened.values():
-        stage.close()
+    for session in opened.values():
+        session.close()
 
 
-def faults(stages: dict[str, Stage], name: str, path: Path) -> list[CheckResult]:
+def faults(sessions: dict[str, GradingSession], name: str, path: Path) -> list[CheckResult]:
     """The checks that a solution does not pass, each of them tried."""
-    stage = stages.get(name) or stages.setdefault(name, Stage(bank.load([AUTHORED], name)))
-    bench = stage.bench(path.stem, [path.read_bytes()], SEED)
+    session = sessions.get(name) or sessions.setdefault(
+        name, GradingSession(bank.load([AUTHORED], name))
+    )
+    bench = session.examine(path.stem, [path.read_bytes()], SEED)
     found = []
     with np.errstate(all="ignore"):
-        for check in stage.question.spec.checks:
+        for check in session.question.spec.checks:
             try:
                 result = run_check(bench, check)
             except Stopped as stop:
@@ -91,15 +93,17 @@ def test_there_are_solutions_in_several_styles_and_faults_beyond_the_seeded() ->
 
 @pytest.mark.parametrize(("name", "path"), RIGHT, ids=called(RIGHT))
 def test_a_right_solution_passes_in_any_style(
-    name: str, path: Path, stages: dict[str, Stage]
+    name: str, path: Path, sessions: dict[str, GradingSession]
 ) -> None:
-    found = faults(stages, name, path)
+    found = faults(sessions, name, path)
     assert not found, [(r.id, r.message) for r in found]
 
 
 @pytest.mark.parametrize(("name", "path"), WRONG, ids=called(WRONG))
-def test_a_wrong_solution_does_not(name: str, path: Path, stages: dict[str, Stage]) -> None:
-    assert faults(stages, name, path)
+def test_a_wrong_solution_does_not(
+    name: str, path: Path, sessions: dict[str, GradingSession]
+) -> None:
+    assert faults(sessions, name, path)
 
 
 # -- the references, held against torch ------------------------------------------------------------

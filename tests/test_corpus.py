@@ -19,7 +19,7 @@ from grader.bench.tally import Stopped
 from grader.kinds import run_check
 from grader.model.report import CheckResult
 from grader.model.verdict import Verdict
-from grader.session.stage import Stage
+from grader.session import GradingSession
 
 ROOT = Path(__file__).parents[1]
 SOLUTIONS = ROOT / "tests" / "solutions"
@@ -38,26 +38,26 @@ def names(pairs: Files) -> list[str]:
 
 
 @pytest.fixture(scope="module")
-def stages() -> Iterator[dict[str, Stage]]:
-    opened: dict[str, Stage] = {}
+def sessions() -> Iterator[dict[str, GradingSession]]:
+    opened: dict[str, GradingSession] = {}
     yield opened
-    for stage in opened.values():
-        stage.close()
+    for session in opened.values():
+        session.close()
 
 
-def stage_of(stages: dict[str, Stage], question_id: str) -> Stage:
-    if question_id not in stages:
-        stages[question_id] = Stage(bank.load([ROOT], question_id))
-    return stages[question_id]
+def session_of(sessions: dict[str, GradingSession], question_id: str) -> GradingSession:
+    if question_id not in sessions:
+        sessions[question_id] = GradingSession(bank.load([ROOT], question_id))
+    return sessions[question_id]
 
 
-def faults(stage: Stage, path: Path, *, every: bool) -> list[CheckResult]:
+def faults(session: GradingSession, path: Path, *, every: bool) -> list[CheckResult]:
     """The checks that a file does not pass; only the first, unless every one is wanted."""
-    bench = stage.bench(path.stem, [path.read_bytes()], SEED)
+    bench = session.examine(path.stem, [path.read_bytes()], SEED)
     found: list[CheckResult] = []
     passed: set[str] = set()
     with np.errstate(all="ignore"):
-        for check in stage.question.spec.checks:
+        for check in session.question.spec.checks:
             if check.stretch or not set(check.needed) <= passed:
                 continue
             try:
@@ -73,10 +73,10 @@ def faults(stage: Stage, path: Path, *, every: bool) -> list[CheckResult]:
     return found
 
 
-def is_rejected(stage: Stage, path: Path) -> bool:
+def is_rejected(session: GradingSession, path: Path) -> bool:
     """Whether a check does not pass, or the file itself cannot be loaded."""
     try:
-        return bool(faults(stage, path, every=False))
+        return bool(faults(session, path, every=False))
     except BankFault as fault:
         return path.stem in str(fault)
 
@@ -85,14 +85,18 @@ RIGHT, WRONG = files("right"), files("wrong")
 
 
 @pytest.mark.parametrize(("question", "path"), RIGHT, ids=names(RIGHT))
-def test_a_right_solution_passes(question: str, path: Path, stages: dict[str, Stage]) -> None:
-    found = faults(stage_of(stages, question), path, every=True)
+def test_a_right_solution_passes(
+    question: str, path: Path, sessions: dict[str, GradingSession]
+) -> None:
+    found = faults(session_of(sessions, question), path, every=True)
     assert not found, [(r.id, r.message) for r in found]
 
 
 @pytest.mark.parametrize(("question", "path"), WRONG, ids=names(WRONG))
-def test_a_wrong_solution_is_rejected(question: str, path: Path, stages: dict[str, Stage]) -> None:
-    assert is_rejected(stage_of(stages, question), path)
+def test_a_wrong_solution_is_rejected(
+    question: str, path: Path, sessions: dict[str, GradingSession]
+) -> None:
+    assert is_rejected(session_of(sessions, question), path)
 
 
 @pytest.mark.parametrize("question", QUESTIONS)

@@ -12,12 +12,14 @@ import subprocess
 import sys
 import sysconfig
 import tarfile
+import tomllib
 import zipfile
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 
 ROOT = Path(__file__).parents[1]
 BANK = {
@@ -26,6 +28,29 @@ BANK = {
     for path in sorted((ROOT / folder).rglob("*"))
     if path.suffix in {".py", ".yaml"} and not path.name.startswith(".")
 }
+
+# What a package that builds on this one may write.  Extend it with what is promised to others; the
+# comment marks a mistake that types must find, and mypy says so where it no longer does.
+DOWNSTREAM = """\
+from grader.model.question import Question
+from grader.model.report import CheckResult, Report
+from grader.model.verdict import Verdict
+from grader.session import grade
+
+
+def passes(question: Question, submission: bytes) -> bool:
+    report: Report = grade(question, submission, seed=1)
+    return report.verdict is Verdict.PASS
+
+
+def failed(report: Report) -> dict[str, str]:
+    checks: tuple[CheckResult, ...] = report.checks
+    return {check.id: check.message for check in checks if check.verdict is not Verdict.PASS}
+
+
+def mistaken(question: Question) -> Report:
+    return grade(question, "def f(): ...", seed=1)  # type: ignore[arg-type]
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,6 +116,12 @@ def install(into: Path, *what: str | Path) -> Installed:
     return installed
 
 
+@pytest.fixture(scope="module")
+def installed(dist: Path, tmp_path_factory: pytest.TempPathFactory) -> Installed:
+    """Install the wheel, once for those who only use it."""
+    return install(tmp_path_factory.mktemp("installed") / "venv", wheel_in(dist))
+
+
 def contents(wheel: Path) -> dict[str, bytes]:
     """Return every file of a wheel by name."""
     with zipfile.ZipFile(wheel) as archive:
@@ -116,8 +147,7 @@ def test_torch_and_the_tools_are_not_installed_unless_asked_for(dist: Path) -> N
         assert all("extra ==" in r for r in asked)
 
 
-def test_an_installed_wheel_lists_and_grades(dist: Path, tmp_path: Path) -> None:
-    installed = install(tmp_path / "venv", wheel_in(dist))
+def test_an_installed_wheel_lists_and_grades(installed: Installed, tmp_path: Path) -> None:
     bank = installed.site / "grader" / "_bank"
     listed = installed.drill("list", cwd=tmp_path)["questions"]
     assert {q["id"] for q in listed} == {p.stem for p in (ROOT / "questions").glob("*.yaml")}
@@ -125,6 +155,16 @@ def test_an_installed_wheel_lists_and_grades(dist: Path, tmp_path: Path) -> None
     reference = bank / "drills" / "maxpool-routing" / "reference.py"
     arguments = ("grade", "maxpool-routing", "--file", str(reference))
     assert installed.drill(*arguments, cwd=tmp_path)["verdict"] == "pass"
+
+
+def test_a_module_elsewhere_is_checked_against_the_types_of_the_wheel(
+    installed: Installed, tmp_path: Path
+) -> None:
+    module = tmp_path / "downstream.py"
+    module.write_text(DOWNSTREAM)
+    settings = ("--strict", "--config-file=", f"--cache-dir={tmp_path / 'cache'}")
+    interpreter = f"--python-executable={installed.folder / 'bin' / 'python'}"
+    python("-m", "mypy", *settings, interpreter, module, cwd=tmp_path)
 
 
 def test_an_editable_install_uses_the_bank_of_the_checkout(tmp_path: Path) -> None:
@@ -152,3 +192,21 @@ def test_the_sdist_holds_what_its_tests_need(dist: Path) -> None:
             made = "/." in name or "__pycache__" in name or name.startswith(".ci/venv/")
             assert made or path.is_dir() or name in held
     assert {"README.md", "CHANGELOG.md", "constraints.txt", "LICENSE"} <= held
+
+
+def test_the_lowest_versions_are_those_that_are_promised() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+    told = subprocess.check_output([sys.executable, ROOT / ".ci" / "lowest"], text=True)
+    lowest = dict(line.split("==", 1) for line in told.splitlines())
+    for requirement in project["dependencies"] + project["optional-dependencies"]["torch"]:
+        name, version = requirement.split(",")[0].split(">=")
+        assert lowest[name] == version
+
+
+def test_every_python_that_is_promised_is_tried() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+    versions = [c.rpartition(" ")[2] for c in project["classifiers"] if ":: 3." in c]
+    jobs = yaml.safe_load((ROOT / ".github" / "workflows" / "ci.yml").read_text("utf-8"))["jobs"]
+    matrix = jobs["checks"]["strategy"]["matrix"]
+    assert matrix["python"] == versions
+    assert {"os": "ubuntu-latest", "python": versions[0], "versions": "lowest"} in matrix["include"]

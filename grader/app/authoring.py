@@ -20,7 +20,6 @@ from grader.model.errors import UsageError
 
 if TYPE_CHECKING:
     from grader.app.context import Context
-    from grader.scaffold.template import Template
 
 _ELSEWHERE = "choose a folder that you can write, with --bank DIR"
 _SCHEMA = "question.schema.json"
@@ -49,8 +48,7 @@ class Written:
     bank: Path
     spec: Path
     written: tuple[Path, ...]  # the spec first
-    todo: tuple[str, ...]  # what its author has to decide
-    marked: int  # places marked TODO
+    todo: tuple[str, ...]  # file:line of what is marked TODO
     typed: str  # behind --bank, from here
 
 
@@ -68,22 +66,23 @@ def new(
     Raises:
         UsageError: Something is in the way, or there is no such function.
     """
+    from grader.bank.sources import todos
     from grader.scaffold import template
 
     _check_id(question_id)
     site = _site(ctx, question_id, one_file=one_file)
     _check_free(ctx, site)
-    todo: tuple[str, ...] = ()
     if oracle is None:
-        begun: Template = template.blank()
+        begun = template.blank()
     else:
-        from grader.scaffold.oracle import begin
+        from grader.scaffold.skeleton import begin
 
-        begun, todo = begin(oracle)
+        begun = begin(oracle)
     texts = template.files(begun, question_id, schema=site.modeline, one_file=one_file)
     written = _write(ctx, site, question_id, texts)
-    marked = sum(text.count("TODO") for text in texts.values())
-    return Written(site.bank, site.spec, tuple(written), todo, marked, site.typed)
+    made = [(ctx.near(path), path.read_bytes()) for path in written[: len(texts)]]
+    todo = [place for name, content in made for place in todos(name, content)]
+    return Written(site.bank, site.spec, tuple(written), tuple(todo), site.typed)
 
 
 def _check_id(question_id: str) -> None:

@@ -58,7 +58,7 @@ def doctor(ctx: Context) -> Iterator[Finding]:
 def _torch() -> Iterator[Finding]:
     """Torch is a matter of taste: only some drills need it."""
     if not requirements.torch_installed():
-        yield Finding("torch", "not installed; only some drills need it", requirements.TORCH_ADVICE)
+        yield Finding("torch", "not installed; only some drills need it", requirements.GET_TORCH)
         return
     yield Finding("torch", _version("torch") or "installed")
     import subprocess

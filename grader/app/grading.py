@@ -16,7 +16,7 @@ from grader.records import attempts, progress
 if TYPE_CHECKING:
     from grader.app.context import Context
     from grader.model.report import Report
-    from grader.session.pair import Pair
+    from grader.session import Workers
 
 MAX_SEED = 2**63 - 1  # the largest whole number that SQLite stores
 
@@ -103,7 +103,7 @@ def _grade(
         lambda db: attempts.with_seed(db, question.id, event.bank, seed), otherwise=None
     )
     begun = ctx.write(lambda db: attempts.begin(db, event, submission))
-    report = judge(question, submission, seed=seed, filename=path.name, pair=ahead.pair)
+    report = judge(question, submission, seed=seed, filename=path.name, workers=ahead.workers)
     if begun is not None:
         found = replace(
             ctx.event("graded", question),
@@ -135,23 +135,23 @@ class _Ahead:
     """Workers started as soon as it is known which question is meant; closed in any case."""
 
     def __init__(self) -> None:
-        self.pair: Pair | None = None
+        self.workers: Workers | None = None
 
     def __enter__(self) -> _Ahead:
         return self
 
     def __exit__(self, *_: object) -> None:
-        if self.pair is not None:
-            self.pair.close()
+        if self.workers is not None:
+            self.workers.close()
 
     def start(self, question_id: str, banks: list[Path]) -> None:
         """Start the workers of a question, if it is there and can run here."""
         from grader.bank.locate import header
-        from grader.session.pair import Pair
+        from grader.session import Workers
 
         try:
             head = header(banks, question_id)
         except DrillError:
             return  # loading the question will say so
         if not head.torch or requirements.torch_installed():
-            self.pair = Pair(torch=head.torch)
+            self.workers = Workers(torch=head.torch)

@@ -9,11 +9,8 @@ from grader.model.errors import UsageError
 if TYPE_CHECKING:
     from grader.model.question import Question
 
-# `torch` alone may choose a build that brings gigabytes of CUDA packages with it.
-TORCH_ADVICE = (
-    "in a clone: pip install -c constraints.txt torch; elsewhere: pip install torch, into the"
-    " environment of drill (the build for CPUs is enough)"
-)
+# The version of constraints.txt; a looser request may fetch gigabytes of CUDA packages.
+GET_TORCH = "pip install torch==2.13.0 (a build for the CPU will do, and any version from 2.4)"
 
 
 def torch_installed() -> bool:
@@ -30,4 +27,4 @@ def need_torch(question: Question) -> None:
         UsageError: It needs torch, and there is none.
     """
     if question.spec.needs_torch and not torch_installed():
-        raise UsageError(f"{question.id} needs torch, which is not installed", hint=TORCH_ADVICE)
+        raise UsageError(f"{question.id} needs torch, which is not installed", hint=GET_TORCH)

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from grader.model import spec as model
+from grader.kinds import registry
 
 if TYPE_CHECKING:
     from grader.model.question import Question
@@ -33,25 +33,19 @@ def says(text: str, pattern: str) -> bool:
 def of_checks(text: str, question: Question) -> Missing:
     """Demands of checks that the text does not mention."""
     for check in question.spec.checks:
-        match check:
-            case model.ContractCheck() if not says(text, MUTATION):
-                yield (
-                    f"the text does not say that inputs are left alone, which {check.id} checks",
-                    "Inputs are never modified, and results own their memory.",
-                )
-            case model.StateCheck() | model.MemoryCheck():
-                yield from _of_budget(text, check.id, str(check.at_most), "bytes")
-            case model.FlopsCheck():
-                yield from _of_budget(text, check.id, f"{check.at_most:g}", "times the FLOPs")
-            case model.PerformanceCheck():
-                yield from _of_budget(text, check.id, f"{check.at_most:g}", "times as long")
-            case model.NumbersCheck() if check.unit and not says(text, re.escape(check.unit)):
-                yield (
-                    f"the text does not name the unit of {check.of}: {check.unit}",
-                    f"{check.of} is in {check.unit}.",
-                )
-            case _:
-                pass
+        if registry.get(check.kind).judges_inputs and not says(text, MUTATION):
+            yield (
+                f"the text does not say that inputs are left alone, which {check.id} checks",
+                "Inputs are never modified, and results own their memory.",
+            )
+        if (budget := check.budget()) is not None:
+            yield from _of_budget(text, check.id, *budget)
+        if (found := check.unit_of()) is not None and not says(text, re.escape(found[1])):
+            result, unit = found
+            yield (
+                f"the text does not name the unit of {result}: {unit}",
+                f"{result} is in {unit}.",
+            )
 
 
 def _of_budget(text: str, check: str, amount: str, what: str) -> Missing:

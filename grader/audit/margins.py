@@ -10,173 +10,48 @@ tolerance, and does not count.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
-from typing import Any
+from collections.abc import Sequence
 
-import numpy as np
-
-from grader.bench.bench import BankFault, Bench, array_of
-from grader.bench.compare import RELATIVE_BF16, Expected, allowance
-from grader.cases.draw import Array
-from grader.cases.recipe import CaseRecipe
-from grader.kinds.curve import series
-from grader.kinds.gradcheck import ESTIMATES, RELATIVE, differences
-from grader.kinds.outputs import expected
-from grader.model import spec as model
+from grader.bench.bench import BankFault, Bench
+from grader.kinds import registry
 from grader.model.audit import Margin, Remark
+from grader.model.spec import Check
 from grader.sandbox.client import WorkerError
 from grader.sandbox.replies import ProgramError
-from grader.sandbox.worker.wire import Tensor
 
 NARROW = 2.0  # orders of magnitude between right and wrong below which a tolerance is in doubt
 
 
-def has_tolerance(check: model.AnyCheck) -> bool:
+def has_tolerance(check: Check) -> bool:
     """Whether a check allows a deviation at all."""
-    match check:
-        case model.OutputsCheck():
-            return not check.exact
-        case model.GradcheckCheck():
-            return bool(check.gradients)
-        case model.CurveCheck():
-            return check.ends_below is not None and check.ends_below > 0
-        case _:
-            return False
+    return registry.get(check.kind).has_tolerance(check)
 
 
-def right(bench: Bench, check: model.AnyCheck) -> float:
+def right(bench: Bench, check: Check) -> float:
     """The worst deviation of right programs over what is allowed; 0 where none deviates.
 
     Args:
         bench: any program's; the reference's side of it is measured.
         check: one that has a tolerance.
     """
-    reference = bench.with_submission(bench.reference)
-    worst = 0.0
-    for case in bench.cases_of(check):
-        match check:
-            case model.OutputsCheck():
-                for name in check.results:
-                    want = expected(bench, check.run, case, name)
-                    others = want.moved() if case.dtype == "float64" else []
-                    worst = max(worst, *(excess(other, want) for other in [want.native, *others]))
-            case _:
-                worst = max(worst, _of_case(reference, check, case))
+    kind, reference = registry.get(check.kind), bench.with_bank_program(bench.reference)
+    cases = bench.cases_of(check)
+    worst = max((kind.right_deviation(reference, check, case) for case in cases), default=0.0)
     return worst if math.isfinite(worst) else 0.0
 
 
-def wrong(bench: Bench, check: model.AnyCheck) -> float:
+def wrong(bench: Bench, check: Check) -> float:
     """The worst deviation of the bench's submission; infinity where no tolerance is in question.
 
     Args:
         bench: with a program that the check does not pass.
         check: one that has a tolerance.
     """
+    kind, cases = registry.get(check.kind), bench.cases_of(check)
     try:
-        return max((_of_case(bench, check, c) for c in bench.cases_of(check)), default=math.inf)
+        return max((kind.deviation(bench, check, case) for case in cases), default=math.inf)
     except (ProgramError, WorkerError, BankFault):
         return math.inf
-
-
-def _of_case(bench: Bench, check: model.AnyCheck, case: CaseRecipe) -> float:
-    values = bench.observed(check.run, case).values
-    match check:
-        case model.OutputsCheck():
-            return max(
-                excess(values.get(name), expected(bench, check.run, case, name))
-                for name in check.results
-            )
-        case model.GradcheckCheck():
-            numeric = bench.fact(
-                ("differences", check.id, case.name), lambda: differences(bench, check, case)
-            )
-            return max(
-                _off_slope(values.get(gradient), **numeric[wrt])
-                for wrt, gradient in check.gradients.items()
-            )
-        case model.CurveCheck() if check.ends_below:
-            points = series(values.get(check.of))
-            return abs(points[-1]) / check.ends_below if points else math.inf
-        case _:
-            return math.inf
-
-
-def excess(observed: Any, wanted: Expected) -> float:  # noqa: ANN401 any result
-    """The worst deviation of a result over what is allowed; infinity for anything but numbers."""
-    return max((_part(o, w) for o, w in _leaves(observed, wanted)), default=0.0)
-
-
-def _leaves(observed: Any, wanted: Expected) -> Iterator[tuple[Any, Expected]]:  # noqa: ANN401
-    native = wanted.native
-    if isinstance(native, dict):
-        for key in native:
-            inner = observed.get(key) if isinstance(observed, dict) else None
-            yield from _leaves(inner, wanted.part(key))
-    elif isinstance(native, (list, tuple)):
-        alike = isinstance(observed, (list, tuple)) and len(observed) == len(native)
-        for i in range(len(native)):
-            yield from _leaves(observed[i] if alike else None, wanted.part(i))
-    else:
-        yield observed, wanted
-
-
-def _part(observed: Any, wanted: Expected) -> float:  # noqa: ANN401 any result
-    native = wanted.native
-    dtype = _dtype(native) if isinstance(native, (np.ndarray, Tensor)) else wanted.dtype
-    got, want = _floats(observed), _floats(wanted.precise)
-    if got is None or want is None or _floats(native) is None:
-        same = observed is None if native is None else bool(np.array_equal(observed, native))
-        return 0.0 if same else math.inf
-    if got.shape != want.shape or not bool(
-        np.array_equal(got[~np.isfinite(want)], want[~np.isfinite(want)], equal_nan=True)
-    ):
-        return math.inf
-    finite = np.isfinite(want)
-    if not bool(np.isfinite(got[finite]).all()):
-        return math.inf
-    deviation = np.abs(got[finite] - want[finite])
-    if not deviation.any():
-        return 0.0
-    if dtype == "bfloat16":
-        allowed = RELATIVE_BF16 * float(np.linalg.norm(want[finite]))
-        return _ratio(float(np.linalg.norm(deviation)), allowed)
-    moved = [m for m in (_floats(v) for v in wanted.moved()) if m is not None]
-    return _ratio(float(deviation.max()), allowance(dtype, want, lambda: moved))
-
-
-def _off_slope(observed: Any, value: Array, error: Array) -> float:  # noqa: ANN401 any result
-    got = _floats(observed)
-    if got is None or got.shape != value.shape:
-        return math.inf
-    known = np.isfinite(value)
-    scale = float(np.abs(value[known]).max(initial=0.0))
-    allowed = (RELATIVE * scale + ESTIMATES * np.asarray(error))[known]
-    off = np.abs(got - value)[known]
-    if not bool(np.isfinite(off).all()):
-        return math.inf
-    ratios = np.divide(off, allowed, out=np.full(off.shape, np.inf), where=allowed > 0)
-    return float(np.where(off == 0, 0.0, ratios).max(initial=0.0))
-
-
-def _ratio(deviation: float, allowed: float) -> float:
-    if deviation == 0:
-        return 0.0
-    return deviation / allowed if allowed > 0 else math.inf
-
-
-def _dtype(value: Any) -> str:  # noqa: ANN401 an array or a tensor
-    return value.dtype if isinstance(value, Tensor) else str(value.dtype.name)
-
-
-def _floats(value: Any) -> Array | None:  # noqa: ANN401 any result
-    """The real numbers in a result as float64, two of them for a complex one."""
-    if isinstance(value, (float, np.floating, np.ndarray, Tensor)):
-        array = array_of(value)
-        if array.dtype.kind == "c":
-            array = np.stack([array.real, array.imag], axis=-1)
-        if array.dtype.kind == "f":
-            return np.asarray(array, np.float64)
-    return None
 
 
 def margin(rights: Sequence[float], wrongs: Sequence[tuple[float, str]]) -> Margin:

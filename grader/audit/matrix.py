@@ -11,7 +11,7 @@ from grader.audit.subjects import FINE, Subject
 from grader.model.audit import AuditRow, Cell, Remark, Twins
 from grader.model.report import CheckResult
 from grader.model.verdict import Verdict
-from grader.session.locations import home, place, said
+from grader.session.locations import file_of, line_of, message_of
 
 if TYPE_CHECKING:
     from grader.model.question import Question
@@ -125,14 +125,14 @@ class _Faults:
 
 def _of_reference(question: Question, subject: Subject, faults: _Faults) -> None:
     """Checks that the reference does not pass."""
-    file = home(question, "reference")
+    file = file_of(question, "reference")
     for i, results in enumerate(subject.results):
         bad = [r for r in results.values() if r.verdict not in FINE and not r.stretch]
         skipped = {r.id for r in subject.graded[i] if r.verdict is Verdict.SKIPPED}
         for r in [r for r in bad if r.id not in skipped] or bad:  # one fault, one report
             sentence = re.sub(r"\byour\b", "its", re.sub(r"\byour code\b", "it", r.message))
             if r.raised is not None:
-                sentence += said(r.raised) + place(r.raised, file)
+                sentence += message_of(r.raised) + line_of(r.raised, file)
             faults.add(i, f"the reference does not pass {r.id}", f": {sentence}", key=(r.id,))
 
 

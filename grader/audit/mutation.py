@@ -20,20 +20,19 @@ import numpy as np
 from grader.audit.search import Search
 from grader.bench.bench import BankFault, Bench
 from grader.bench.tally import Stopped
-from grader.kinds import run_check
+from grader.kinds import registry, run_check
 from grader.model.mutation import Fate, Mutant, MutationReport, Trial, key
 from grader.model.verdict import Verdict
 from grader.sandbox.client import Overran, WorkerError
 from grader.sandbox.replies import ProgramError
-from grader.session.stage import Stage
+from grader.session import GradingSession
 
 if TYPE_CHECKING:
     from grader.model.question import Question
-    from grader.model.spec import AnyCheck
+    from grader.model.spec import Check
 
 LEAST_SECONDS = 1.0  # a call gets: what no reference of ours takes, on a busy machine
 PATIENCE = 30.0  # times the longest call of the reference
-OWN_LIMIT = {"state", "memory", "flops", "graph"}  # kinds that wait long for a mutant that hangs
 NAME = "mutant"
 
 Progress = Callable[[str], None]
@@ -66,9 +65,9 @@ def mutate(
     with contextlib.ExitStack() as stack:
         stack.enter_context(np.errstate(all="ignore"))
         try:
-            stage = stack.enter_context(Stage(question))
-            mutants = _derive(stage)
-            trying = _Trying(stage, seeds)
+            session = stack.enter_context(GradingSession(question))
+            mutants = _derive(session)
+            trying = _Trying(session, seeds)
             trying.measure()
             chosen = sample(mutants, at_most)
             for number, mutant in enumerate(chosen):
@@ -103,9 +102,9 @@ def sample(mutants: Sequence[Mutant], at_most: int | None) -> list[Mutant]:
     return [m for i, m in enumerate(mutants) if i in taken]
 
 
-def _derive(stage: Stage) -> tuple[Mutant, ...]:
+def _derive(session: GradingSession) -> tuple[Mutant, ...]:
     try:
-        return stage.reference.mutants()
+        return session.bank.reference.mutants()
     except (ProgramError, WorkerError) as error:
         raise BankFault(f"no mutants can be derived from the reference: {error}") from None
 
@@ -113,14 +112,14 @@ def _derive(stage: Stage) -> tuple[Mutant, ...]:
 class _Trying:
     """The checks, in the order in which they kill soonest, and the search for what they miss."""
 
-    def __init__(self, stage: Stage, seeds: Sequence[int]) -> None:
-        self.stage = stage
+    def __init__(self, session: GradingSession, seeds: Sequence[int]) -> None:
+        self.session = session
         self.seeds = seeds
         self.kills: Counter[str] = Counter()
-        self.checks = [c for c in stage.question.spec.checks if _decides(c)]
-        self.search = Search(stage)
+        self.checks = [c for c in session.question.spec.checks if _decides(c)]
+        self.search = Search(session)
         self.explained = {
-            key(s.scope, s.was, s.becomes): s.because for s in stage.question.spec.survivors
+            key(s.scope, s.was, s.becomes): s.because for s in session.question.spec.survivors
         }
         self.call_seconds = LEAST_SECONDS
 
@@ -130,9 +129,9 @@ class _Trying:
         Raises:
             BankFault: it does not pass.
         """
-        question = self.stage.question
+        question = self.session.question
         for seed in self.seeds:
-            bench = self.stage.bench("unchanged", [question.reference], seed)
+            bench = self.session.examine("unchanged", [question.reference], seed)
             for check in self.checks:
                 for case in bench.cases_of(check):
                     began = time.perf_counter()
@@ -145,10 +144,10 @@ class _Trying:
 
     def trial(self, mutant: Mutant) -> Trial:
         """Try one mutant."""
-        source = mutant.source(self.stage.question.reference)
+        source = mutant.source(self.session.question.reference)
         for seed in self.seeds:
             try:
-                bench = self.stage.bench(NAME, [source], seed)
+                bench = self.session.examine(NAME, [source], seed)
             except BankFault:
                 return Trial(mutant, Fate.KILLED, "loading", seed)
             if (check := self._killed(bench, source, seed)) is not None:
@@ -168,17 +167,16 @@ class _Trying:
         """The check that a loaded mutant does not pass; what overran may try again, for longer."""
         check = None
         for patience in (1, 3):  # a busy machine must not count as a kill
-            bench.forget(bench.submission)
             bench.submission.call_seconds = patience * self.call_seconds
             check = self._killer(bench)
             if not isinstance(bench.submission.worker.failure, Overran):
                 break
             if patience == 1:
-                bench = self.stage.bench(NAME, [source], seed)
+                bench = self.session.examine(NAME, [source], seed)
         return check
 
     def _killer(self, bench: Bench) -> str | None:
-        for check in sorted(self.checks, key=self._turn):
+        for check in sorted(self.checks, key=self._order):
             try:
                 verdict = run_check(bench, check).verdict
             except Stopped:
@@ -187,14 +185,13 @@ class _Trying:
                 return check.id
         return None
 
-    def _turn(self, check: AnyCheck) -> tuple[bool, int]:
-        return check.kind in OWN_LIMIT, -self.kills[check.id]
+    def _order(self, check: Check) -> tuple[bool, int]:
+        return registry.get(check.kind).long_limit, -self.kills[check.id]
 
 
-def _decides(check: AnyCheck) -> bool:
+def _decides(check: Check) -> bool:
     """Whether a check can turn a submission down on any machine, and by more than its time."""
-    elsewhere = check.kind == "memory" and check.device != "cpu"
-    return not check.stretch and check.kind != "performance" and not elsewhere
+    return not check.stretch and registry.get(check.kind).decides_anywhere(check)
 
 
 def _problems(

@@ -2,7 +2,7 @@
 
 Every program goes through every check, needs or no needs, so that what each check can tell is
 known; what a grade would have skipped is worked out afterwards.  What else the proof consists of
-is in `grader.session.proof`, a file each.
+is in `grader.audit`, a file each.
 """
 
 from __future__ import annotations
@@ -14,19 +14,20 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from grader.audit import hints, margins, matrix, raising, trivial, twins, wording
+from grader.audit import hints, margins, matrix, raising, todo, trivial, twins, wording
 from grader.audit.subjects import FINE, Subject, subjects
 from grader.bench.bench import BankFault, Bench
 from grader.bench.tally import Stopped
-from grader.kinds import run_check
+from grader.kinds import registry, run_check
 from grader.model.audit import AuditReport, AuditRow, CheckFacts, Remark, Trivial, Twins
 from grader.model.report import CheckResult
 from grader.model.verdict import Verdict
-from grader.session.stage import Stage
+from grader.session import GradingSession
+from grader.session.needs import unmet
 
 if TYPE_CHECKING:
     from grader.model.question import Question
-    from grader.model.spec import AnyCheck
+    from grader.model.spec import Check
 
 __all__ = ["FINE", "as_graded", "audit"]
 
@@ -65,10 +66,11 @@ def audit(
     programs = subjects(question)
     found = _Findings()
     try:
-        with Stage(question) as stage:
-            _through_all_checks(stage, programs, seeds, found, tell)
+        with GradingSession(question) as session:
+            session.bank.restore()
+            _through_all_checks(session, programs, seeds, found, tell)
             if not found.problems and not matrix.rejected(programs):
-                _beyond_the_matrix(stage, programs, seeds, found, tell)
+                _beyond_the_matrix(session, programs, seeds, found, tell)
     except BankFault as fault:
         found.problems.append(str(fault))
     rows = tuple(matrix.row(question, s, seeds) for s in programs if s.results)
@@ -95,7 +97,7 @@ def audit(
         checks=tuple(c.id for c in question.spec.checks),
         rows=rows,
         problems=tuple(found.problems),
-        remarks=tuple(found.remarks),
+        remarks=(*todo.remarks(question), *found.remarks),
         notes=tuple(_notes(question, facts, found)),
         facts=facts,
         trivial=tuple(found.trivial),
@@ -104,7 +106,7 @@ def audit(
 
 
 def _through_all_checks(
-    stage: Stage,
+    session: GradingSession,
     programs: Sequence[Subject],
     seeds: Sequence[int],
     found: _Findings,
@@ -118,29 +120,31 @@ def _through_all_checks(
         for subject in programs:
             if subject.name != "reference" and matrix.rejected(programs):
                 break
-            tell(f"{stage.question.id}: seed {number + 1} of {len(seeds)}, {subject.name}")
+            tell(f"{session.question.id}: seed {number + 1} of {len(seeds)}, {subject.name}")
             try:
-                _examine(stage, subject, seed, found)
+                _examine(session, subject, seed, found)
             except BankFault as fault:
                 found.problems.append(f"seed {seed}, {subject.name}: {fault}")
                 return
 
 
-def _examine(stage: Stage, subject: Subject, seed: int, found: _Findings) -> None:
+def _examine(session: GradingSession, subject: Subject, seed: int, found: _Findings) -> None:
     """Put a program through every check on one seed, and have it named."""
     import numpy as np
 
     from grader.session.diagnosis import diagnose
 
-    question = stage.question
-    bench = stage.bench(f"subject {subject.name}", subject.sources, seed)
+    question = session.question
+    bench = session.examine(
+        f"subject {subject.name}", subject.sources, seed, called=subject.name, file=subject.file
+    )
     with np.errstate(all="ignore"):
         results = {}
         for check in question.spec.checks:
-            with _clocked(bench, check.id, found):
+            with _clocked(session, check.id, found):
                 results[check.id] = _result(bench, check, subject)
         graded = as_graded(question, results)
-        with _clocked(bench, "", found):
+        with _clocked(session, "", found):
             named = diagnose(bench, graded)
         _measure(bench, subject, results, found)
     subject.results.append(results)
@@ -166,7 +170,7 @@ def _measure(
 
 
 def _beyond_the_matrix(
-    stage: Stage,
+    session: GradingSession,
     programs: Sequence[Subject],
     seeds: Sequence[int],
     found: _Findings,
@@ -175,35 +179,31 @@ def _beyond_the_matrix(
     """What one seed is enough for: trivial answers, twins, the wording."""
     import numpy as np
 
-    question, seed = stage.question, seeds[-1]
+    question, seed = session.question, seeds[-1]
     tell(f"{question.id}: trivial answers")
-    found.trivial = trivial.try_answers(stage, seed)
+    found.trivial = trivial.try_answers(session, seed)
     for one, other in twins.pairs([(s.misconception, s.named) for s in programs]):
         tell(f"{question.id}: a case to tell {one} from {other}")
-        found.twins.append(twins.tell_apart(stage, one, other))
+        found.twins.append(twins.tell_apart(session, one, other))
     tell(f"{question.id}: the wording")
-    bench = stage.bench("subject reference", [question.reference], seed)
+    bench = session.examine("subject reference", [question.reference], seed)
     with np.errstate(all="ignore"):
         found.remarks += wording.remarks(question, bench)
 
 
 @contextmanager
-def _clocked(bench: Bench, name: str, found: _Findings) -> Iterator[None]:
-    """Count the CPU time that both workers spend meanwhile."""
-    workers = (bench.submission.worker, bench.reference.worker)
-    before = [w.cpu_nanoseconds() for w in workers]
+def _clocked(session: GradingSession, name: str, found: _Findings) -> Iterator[None]:
+    """Count the CPU time that the workers spend meanwhile."""
+    before = session.bank.cpu_nanoseconds()
     try:
         yield
-    finally:
-        for worker, was in zip(workers, before, strict=True):
-            now = worker.cpu_nanoseconds()
-            if was is not None and now is not None:  # else it ended, or there is no such clock
-                found.spent[name] += (now - was) / 1e9
+    finally:  # what a worker that has ended spent is not known
+        found.spent[name] += max(0, session.bank.cpu_nanoseconds() - before) / 1e9
 
 
-def _result(bench: Bench, check: AnyCheck, subject: Subject) -> CheckResult:
+def _result(bench: Bench, check: Check, subject: Subject) -> CheckResult:
     # Timing wrong answers proves nothing and takes long; the reference's own time does.
-    if check.kind == "performance" and subject.name != "reference":
+    if registry.get(check.kind).timed and subject.name != "reference":
         return CheckResult(check.id, check.kind, Verdict.SKIPPED, "not run", stretch=check.stretch)
     try:
         return run_check(bench, check)
@@ -216,7 +216,7 @@ def as_graded(question: Question, results: Mapping[str, CheckResult]) -> tuple[C
     graded: dict[str, CheckResult] = {}
     for check in question.spec.checks:
         result = results[check.id]
-        blocking = next((n for n in check.needed if graded[n].verdict is not Verdict.PASS), None)
+        blocking = unmet(check, graded)
         if blocking is not None:
             result = replace(
                 result,
@@ -230,7 +230,7 @@ def as_graded(question: Question, results: Mapping[str, CheckResult]) -> tuple[C
 
 
 def _facts(
-    question: Question, check: AnyCheck, rows: Sequence[AuditRow], found: _Findings
+    question: Question, check: Check, rows: Sequence[AuditRow], found: _Findings
 ) -> CheckFacts:
     total = sum(found.spent.values())
     seconds = found.spent.get(check.id) if total else None
@@ -252,7 +252,7 @@ def _notes(question: Question, facts: Sequence[CheckFacts], found: _Findings) ->
     notes = [
         f"{c.id} was run on the reference only"
         for c in question.spec.checks
-        if c.kind == "performance"
+        if registry.get(c.kind).timed
     ]
     notes += [
         f"{f.id} takes {f.share:.0%} of the audit's CPU time, {f.seconds:.1f} s"

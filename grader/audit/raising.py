@@ -16,7 +16,7 @@ from grader.model.audit import Remark
 from grader.model.report import CheckResult, Raised
 from grader.sandbox.client import WorkerError
 from grader.sandbox.replies import ProgramError
-from grader.session.locations import said
+from grader.session.locations import message_of
 
 if TYPE_CHECKING:
     from grader.model.question import Question
@@ -69,7 +69,8 @@ def remarks(question: Question, subjects: Sequence[Subject]) -> list[Remark]:
         found.append(
             Remark(
                 "raising",
-                f"{subject.name} raises {one.type}{where} on every case that it fails{said(one)}; "
+                f"{subject.name} raises {one.type}{where} on every case that it fails"
+                f"{message_of(one)}; "
                 "only who raises alike is named: mend it, or say in the feedback that it raises",
             )
         )

@@ -18,20 +18,20 @@ import numpy as np
 
 from grader.audit.domain import Domain
 from grader.audit.vary import described, smaller, varied
-from grader.bank.consistency import free_names
 from grader.bench.bench import BankFault, Bench
 from grader.bench.compare import compare
-from grader.cases.recipe import CaseRecipe
-from grader.kinds.outputs import expected
+from grader.bench.deviation import expected
+from grader.cases.dataflow import free_names
+from grader.cases.recipe import CaseRecipe, read_cases
+from grader.kinds import registry
 from grader.model.mutation import Counterexample, Reach
-from grader.model.spec import ContractCheck, GradcheckCheck
 from grader.sandbox.client import WorkerError
 from grader.sandbox.remote import RemoteProgram
 from grader.sandbox.replies import Outcome, ProgramError
 
 if TYPE_CHECKING:
     from grader.model.question import Question
-    from grader.session.stage import Stage
+    from grader.session import GradingSession
 
 SEEDS = range(7001, 7009)  # none that an audit uses
 KINDS = (Reach.VALUES, Reach.SIZES, Reach.NUMBERS)
@@ -56,19 +56,21 @@ class _Place:
 class Search:
     """The inputs of a question's search, drawn once and used for every program."""
 
-    def __init__(self, stage: Stage) -> None:
+    def __init__(self, session: GradingSession) -> None:
         """Draw nothing yet: most searches are never needed."""
-        self.stage = stage
-        self.question = stage.question
+        self.session = session
+        self.question = session.question
         self._places: list[_Place] | None = None
         self._last: _Place | None = None
-        self._benches: list[Bench] = []
         self._domain: Domain | None = None
-        kinds: dict[tuple[str, str], set[str]] = {}
+        # Results of which every check that compares them asks only where they go.
+        followed: dict[tuple[str, str], bool] = {}
         for check in self.question.spec.checks:
-            for result in _looked_at(check):
-                kinds.setdefault((check.run, result), set()).add(check.kind)
-        self._loose = {place for place, found in kinds.items() if found == {"curve"}}
+            only_course = registry.get(check.kind).only_course
+            for result in check.compared:
+                key = (check.run, result)
+                followed[key] = followed.get(key, True) and only_course
+        self._loose = {key for key, loosely in followed.items() if loosely}
 
     @property
     def size(self) -> int:
@@ -98,7 +100,7 @@ class Search:
     def _collect(self) -> Iterator[_Place]:
         """Every input that the reference takes, quickly enough."""
         question = self.question
-        bench = Bench(question, SEEDS[0], self.stage.reference, self.stage.reference)
+        bench = self._bench(SEEDS[0], read_cases(question.spec.cases)[0])
         own = bench.cases
         self._domain = Domain(question, bench)
         plans: list[tuple[int, Reach, dict[str, CaseRecipe], dict[str, str]]] = [
@@ -125,9 +127,9 @@ class Search:
                         yield place
 
     def _bench(self, seed: int, cases: Mapping[str, CaseRecipe]) -> Bench:
-        bench = Bench(self.question, seed, self.stage.reference, self.stage.reference)
+        reference = self.session.bank.reference
+        bench = Bench(self.question, seed, reference, reference)
         bench.cases = dict(cases)
-        self._benches.append(bench)
         return bench
 
     def _usable(self, place: _Place) -> bool:
@@ -147,10 +149,7 @@ class Search:
                 for result in bench.wanted[run]
             )
         except (BankFault, KeyError):
-            if self.stage.restore():  # the input was too much for the reference's process
-                for known in self._benches:
-                    known.reference = self.stage.reference
-                bench.reference = self.stage.reference
+            self.session.bank.restore()  # the input may have been too much for its process
             return False
 
     def _differs(self, program: RemoteProgram, place: _Place) -> tuple[str, str] | None:
@@ -218,7 +217,7 @@ class Search:
         return [
             c.id
             for c in self.question.spec.checks
-            if c.run == run and not c.stretch and (not result or result in _looked_at(c))
+            if c.run == run and not c.stretch and (not result or result in c.compared)
         ]
 
     def _compared(self, place: _Place, result: str) -> bool:
@@ -285,13 +284,5 @@ def _manners(found: Outcome, truth: Outcome) -> tuple[str, str] | None:
 
 def _layouts(question: Question) -> list[str]:
     """The layouts that the question says it checks."""
-    checks = [c for c in question.spec.checks if isinstance(c, ContractCheck)]
-    return list(dict.fromkeys(name for c in checks for name in c.layouts if name != "broadcast"))
-
-
-def _looked_at(check: Any) -> tuple[str, ...]:  # noqa: ANN401 any check
-    if isinstance(check, GradcheckCheck):
-        return tuple(check.gradients.values())
-    if check.kind in {"outputs", "contract"}:
-        return tuple(check.results)
-    return (check.of,) if check.kind in {"numbers", "curve"} else ()
+    found = [n for c in question.spec.checks for n in registry.get(c.kind).layouts(c)]
+    return list(dict.fromkeys(found))

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from grader.model.report import CheckResult, Raised
 from grader.model.verdict import Verdict
+from grader.session.locations import file_of
 
 if TYPE_CHECKING:
     from grader.model.question import Question
@@ -21,6 +22,7 @@ class Subject:
 
     name: str
     sources: Sequence[bytes]
+    file: str = ""  # in the bank
     misconception: str | None = None
     results: list[Mapping[str, CheckResult]] = field(default_factory=list)
     graded: list[Sequence[CheckResult]] = field(default_factory=list)
@@ -35,13 +37,14 @@ class Subject:
 
 
 def subjects(question: Question) -> list[Subject]:
-    """The reference, the starter, and every face of every misconception."""
+    """The reference, the starter, and every variant of every misconception."""
     found = [
-        Subject("reference", [question.reference]),
-        Subject("starter", [question.starter]),
+        Subject("reference", [question.reference], file_of(question, "reference")),
+        Subject("starter", [question.starter], file_of(question, "starter")),
     ]
     for name, sources in question.variants.items():
         for i, source in enumerate(sources):
             label = name if i == 0 else f"{name} ({i + 1})"
-            found.append(Subject(label, [question.reference, source], name))
+            layers = [question.reference, source]
+            found.append(Subject(label, layers, file_of(question, name, i), name))
     return found

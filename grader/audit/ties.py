@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from grader.bank.consistency import free_names
 from grader.bench.bench import Bench, array_of
+from grader.cases.dataflow import free_names
 from grader.cases.recipe import CaseRecipe
 from grader.sandbox.client import WorkerError
 from grader.sandbox.replies import ProgramError

@@ -19,8 +19,7 @@ import numpy as np
 from grader.bench.bench import BankFault, Bench
 from grader.bench.sameness import same_value
 from grader.bench.tally import Stopped
-from grader.kinds import run_check
-from grader.model import spec as model
+from grader.kinds import registry, run_check
 from grader.model.audit import Remark, Trivial
 from grader.model.verdict import Verdict
 from grader.sandbox.client import WorkerError
@@ -28,8 +27,8 @@ from grader.sandbox.replies import ProgramError
 
 if TYPE_CHECKING:
     from grader.model.question import Question
-    from grader.model.spec import AnyCheck
-    from grader.session.stage import Stage
+    from grader.model.spec import Check
+    from grader.session import GradingSession
 
 ANSWERS = {
     "zeros": "zeros of the right form",
@@ -40,17 +39,16 @@ ANSWERS = {
     "arguments": "its array arguments, in order",
     "first-call": "every time what the first call gave",
 }
-VALUES = {"outputs", "gradcheck", "numbers", "curve"}  # other kinds look at something else
 _LAYER = Path(__file__).parents[1] / "sandbox" / "worker" / "trivial.py"
 
 
-def try_answers(stage: Stage, seed: int) -> list[Trivial]:
+def try_answers(session: GradingSession, seed: int) -> list[Trivial]:
     """Put every trivial answer through every check.
 
     Where zeros, ones and NaN all compute what the reference does, nothing of it was replaced: what
     is checked is what the functions change, not what they return.  Then none of these is counted.
     """
-    tried = [_tried(stage, seed, name, about) for name, about in ANSWERS.items()]
+    tried = [_tried(session, seed, name, about) for name, about in ANSWERS.items()]
     alike = {answer.name for answer, is_reference in tried if is_reference}
     idle = set(ANSWERS) - {"first-call"} if alike >= {"zeros", "ones", "nan"} else set()
     return [
@@ -59,11 +57,11 @@ def try_answers(stage: Stage, seed: int) -> list[Trivial]:
     ]
 
 
-def _tried(stage: Stage, seed: int, name: str, about: str) -> tuple[Trivial, bool]:
+def _tried(session: GradingSession, seed: int, name: str, about: str) -> tuple[Trivial, bool]:
     """An answer, and whether it computes what the reference does."""
-    question = stage.question
+    question = session.question
     try:
-        bench = stage.bench(f"trivial {name}", sources(question, stage, name), seed)
+        bench = session.examine(f"trivial {name}", sources(question, session, name), seed)
     except BankFault:
         return Trivial(name, about, (), accepted=False), False  # it does not load: nothing to fear
     with np.errstate(all="ignore"):
@@ -76,13 +74,12 @@ def _tried(stage: Stage, seed: int, name: str, about: str) -> tuple[Trivial, boo
         accepted = bool(deciding) and all(v is Verdict.PASS for v in deciding)
         is_reference = accepted and _is_reference(bench)
     passes = tuple(check for check, verdict in verdicts.items() if verdict is Verdict.PASS)
-    bench.forget(bench.submission)
     return Trivial(name, about, passes, accepted=accepted), is_reference
 
 
-def sources(question: Question, stage: Stage, name: str) -> list[bytes]:
+def sources(question: Question, session: GradingSession, name: str) -> list[bytes]:
     """The layers of a trivial answer: the reference, a literal table, and what reads the table."""
-    loaded = stage.reference.loaded
+    loaded = session.bank.reference.loaded
     defined = () if loaded is None else loaded.defined
     functions = dict.fromkeys([*question.functions, *_driven(question, defined)])
     table = {"answer": name, "functions": {f: handed_on(question, f) for f in functions}}
@@ -118,22 +115,12 @@ def handed_on(question: Question, function: str) -> list[int]:
 
 
 def _looked_at(question: Question) -> set[tuple[str, str]]:
-    """Every result, with its run, whose values some check compares."""
-    found: set[tuple[str, str]] = set()
-    for check in question.spec.checks:
-        match check:
-            case model.StateCheck() | model.GraphCheck() | model.MemoryCheck():
-                names = []  # bytes and nodes, whatever the values
-            case model.GradcheckCheck():
-                names = [check.loss, *check.gradients.values()]
-            case _:
-                names = list(check.results)  # of whatever kind: an extension has its own
-        found |= {(check.run, name) for name in names}
-    return found
+    """Every result, with its run, whose values some check looks at."""
+    return {(check.run, name) for check in question.spec.checks for name in check.wanted}
 
 
-def _verdict(bench: Bench, check: AnyCheck) -> Verdict:
-    if check.kind == "performance":
+def _verdict(bench: Bench, check: Check) -> Verdict:
+    if registry.get(check.kind).timed:
         return Verdict.SKIPPED
     try:
         return run_check(bench, check).verdict
@@ -174,7 +161,7 @@ def remarks(question: Question, trivial: Iterable[Trivial]) -> list[Remark]:
     for answer in trivial:
         passed = set(answer.passes)
         for name in answer.passes:
-            if checks[name].kind not in VALUES or checks[name].stretch:
+            if not registry.get(checks[name].kind).judges_values or checks[name].stretch:
                 continue
             # The first call is the right one: a check of a single case cannot tell.
             if answer.accepted or not answer.made or answer.name == "first-call":
@@ -191,7 +178,7 @@ def remarks(question: Question, trivial: Iterable[Trivial]) -> list[Remark]:
     ]
 
 
-def _needed(checks: Mapping[str, AnyCheck], name: str) -> set[str]:
+def _needed(checks: Mapping[str, Check], name: str) -> set[str]:
     """Every check that must pass before one is tried."""
     needed: set[str] = set()
     waiting = list(checks[name].needed)

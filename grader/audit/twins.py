@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from grader.bank.consistency import free_names, results
 from grader.bench.bench import BankFault, Bench
 from grader.bench.sameness import same_value
+from grader.cases.dataflow import free_names, results
 from grader.cases.recipe import CaseRecipe, Recipe, read_cases
 from grader.model.audit import Twins
 from grader.sandbox.client import WorkerError
@@ -26,7 +26,7 @@ from grader.sandbox.replies import ProgramError
 
 if TYPE_CHECKING:
     from grader.model.question import Question
-    from grader.session.stage import Stage
+    from grader.session import GradingSession
 
 TRIES = 120  # candidates for one pair; each costs three runs of small inputs
 ENOUGH = 4  # cases found, of which the smallest is shown
@@ -51,16 +51,19 @@ def pairs(named: Iterable[tuple[str | None, Sequence[tuple[str, ...]]]]) -> list
     return list(found)
 
 
-def tell_apart(stage: Stage, one: str, other: str) -> Twins:
+def tell_apart(session: GradingSession, one: str, other: str) -> Twins:
     """Search for a case on which two misconceptions differ."""
-    question = stage.question
+    question = session.question
     rng = random.Random(f"{question.id}/{one}/{other}")
-    first, second = _faces(stage, one), _faces(stage, other)
+    first, second = (
+        [session.bank.variant(name, i) for i in range(len(question.variants[name]))]
+        for name in (one, other)
+    )
     found: list[tuple[int, Written, str]] = []
     tried = 0
     for written in itertools.islice(_candidates(question, rng), TRIES):
         tried += 1
-        run = _differs(stage, written, first, second)
+        run = _differs(session, written, first, second)
         if run is not None:
             found.append((_weight(written), written, run))
             if len(found) == ENOUGH:
@@ -72,13 +75,17 @@ def tell_apart(stage: Stage, one: str, other: str) -> Twins:
 
 
 def _differs(
-    stage: Stage, written: Written, first: Sequence[RemoteProgram], second: Sequence[RemoteProgram]
+    session: GradingSession,
+    written: Written,
+    first: Sequence[RemoteProgram],
+    second: Sequence[RemoteProgram],
 ) -> str | None:
     """The run whose results differ on a case, if the reference can do it and they do."""
-    question = stage.question
+    question = session.question
     spec = question.spec.model_copy(update={"cases": {"candidate": written}})
     trial = replace(question, spec=spec)
-    bench = Bench(trial, 0, stage.reference, stage.reference)
+    reference = session.bank.reference
+    bench = Bench(trial, 0, reference, reference)
     case = bench.cases["candidate"]
     for run, steps in question.runs.items():
         if not set(free_names(steps)) <= case.inputs.keys():
@@ -87,31 +94,15 @@ def _differs(
         try:
             with np.errstate(all="ignore"):
                 bench.truth(run, case)  # what the reference cannot do, nobody need do
-                mine = [bench.outcome(p, run, case).values for p in first]
-                theirs = [bench.outcome(p, run, case).values for p in second]
+                left = [bench.outcome(p, run, case).values for p in first]
+                right = [bench.outcome(p, run, case).values for p in second]
         except (BankFault, ProgramError, WorkerError, ValueError):
             continue  # outside of what these functions take
         if all(
-            any(not same_value(a[n], b[n], case.dtype) for n in names) for a in mine for b in theirs
+            any(not same_value(a[n], b[n], case.dtype) for n in names) for a in left for b in right
         ):
             return run
     return None
-
-
-def _faces(stage: Stage, name: str) -> list[RemoteProgram]:
-    """The faces of a misconception as programs beside the reference."""
-    programs, question = [], stage.question
-    for i, source in enumerate(question.variants[name]):
-        program = RemoteProgram(
-            stage.reference.worker,
-            f"{name}/{i}, apart",
-            [question.reference, source],
-            question.driver,
-            f"{name}.py",
-        )
-        program.load(())
-        programs.append(program)
-    return programs
 
 
 def _candidates(question: Question, rng: random.Random) -> Iterator[Written]:

@@ -18,6 +18,7 @@ from grader.audit.budgets import Missing, listing, of_checks, says
 from grader.audit.ties import decided_by_ties, is_array
 from grader.bench.bench import BankFault, Bench, array_of
 from grader.cases.recipe import CaseRecipe
+from grader.kinds import registry
 from grader.model.audit import Remark
 
 if TYPE_CHECKING:
@@ -137,7 +138,7 @@ def _of_odd_results(text: str, bench: Bench) -> Missing:
 
 def _truths(bench: Bench) -> Iterator[tuple[str, CaseRecipe, Mapping[str, Any]]]:
     for check in bench.question.spec.checks:
-        if check.kind in {"outputs", "gradcheck", "contract"}:
+        if check.compared:
             for case in bench.cases_of(check):
                 try:
                     values = bench.truth(check.run, case).values
@@ -167,7 +168,7 @@ def _of_ties(text: str, bench: Bench) -> Missing:
     tried: set[tuple[str, str]] = set()
     for check in bench.question.spec.checks:
         for case in bench.cases_of(check):
-            if (check.run, case.name) in tried or check.kind not in {"outputs", "gradcheck"}:
+            if (check.run, case.name) in tried or not registry.get(check.kind).judges_values:
                 continue
             tried.add((check.run, case.name))
             jumped = decided_by_ties(bench, check.run, case)

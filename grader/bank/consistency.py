@@ -2,264 +2,188 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 
-from grader.bank.document import Keys
-from grader.bank.gaps import Gaps
+from grader.bank.document import Keys, dotted
 from grader.bank.reading import Problem, functions, unknown, unknown_names, unread
+from grader.bank.recovery import LeftOut
 from grader.cases import size_expr
 from grader.cases.dataflow import case_names, free_names, results
 from grader.cases.recipe import CaseRecipe, read_cases
+from grader.kinds import registry
 from grader.model import mutation
-from grader.model import spec as model
-from grader.model.question import Question
-
-__all__ = ["case_names", "free_names", "problems", "results"]
+from grader.model.question import Question, Step
+from grader.model.spec import Check, Mention, Spec
 
 
-def problems(question: Question, gaps: Gaps | None = None) -> Iterator[Problem]:
+def problems(question: Question, left_out: LeftOut | None = None) -> Iterator[Problem]:
     """Every inconsistency of a question, as (path of keys, sentence).
 
     Args:
         question: the question, perhaps without parts that are wrong by themselves.
-        gaps: what was left out of it; nothing is said about that again.
+        left_out: what was left out of it; nothing is said about that again.
     """
-    gaps = gaps or Gaps()
+    left_out = left_out or LeftOut()
     spec = question.spec
     cases, faults = read_cases(spec.cases)
+    lost_cases, lost_runs = left_out.of("cases"), left_out.of("run")
     for path, text in faults:
-        if not (gaps.cases and path[-1] == "extends"):
+        if not (lost_cases and path[-1] == "extends"):
             yield ("cases", *path), f"cases.{'.'.join(path)}: {text}"
-    yield from _owners(question, gaps)
+    yield from _owners(question, left_out)
     yield from functions(question)
-    odd = dict(unknown_names(question, gaps, cases))
+    odd = dict(unknown_names(question, left_out, cases))
     yield from odd.values()
     if not odd:  # else a name that seems unread is likely what was meant
-        yield from unread(question, gaps, cases)
+        yield from unread(question, left_out, cases)
     for i, name in enumerate(spec.forbids):
         if not name.startswith("numpy.") and not spec.needs_torch:
             yield ("forbids", i), f"forbids: {name} needs torch in uses, found {spec.uses}"
-    ids = [check.id for check in spec.checks]
+    ids, lost = [check.id for check in spec.checks], left_out.of("checks")
     for number, check in enumerate(spec.checks):
-        i = gaps.place(number)
-        at: Keys = ("checks", i)
-        if check.id in ids[:number]:
-            yield (*at, "id"), f"checks[{i}].id: expected each id once, found {check.id!r} again"
-        for j, needed in enumerate(check.needed):
-            where = f"checks[{i}].needs"
-            if needed not in ids[:number] and needed not in gaps.checks:
-                later = needed in ids[number:]
-                known = [*ids[:number], *sorted(gaps.checks)]
-                expected = f"{where}: expected the id of an earlier check"
-                yield (*at, "needs", j), unknown(expected, needed, () if later else known)
-            elif (
-                needed in ids[:number]
-                and not check.stretch
-                and spec.checks[ids.index(needed)].stretch
-            ):
-                yield (
-                    (*at, "needs", j),
-                    f"{where}: expected a check that decides, because {check.id} does, "
-                    f"found the stretch {needed}",
-                )
-        if check.run in gaps.runs:
-            continue
-        if check.run not in question.runs:
-            yield (
-                (*at, "run"),
-                unknown(f"checks[{i}].run: expected the name of a run", check.run, question.runs),
-            )
-            continue
-        if not gaps.cases:
-            yield from _cases(question, check, at, cases, gaps, {name for _, name in odd})
-        yield from _results(question, check, at, cases)
+        at: Keys = ("checks", left_out.place(number))
+        yield from _order(spec, number, at, lost)
+        if check.run in question.runs and check.run not in lost_runs:
+            if not lost_cases:
+                yield from _cases(question, check, at, cases, lost_runs, {n for _, n in odd})
+            yield from _keys(question, check, at, cases)
+        expected = f"{dotted(at)}.run: expected the name of a run"
+        yield from _one_of((*at, "run"), expected, check.run, question.runs, lost_runs)
     for name, item in spec.misconceptions.items():
         for j, killer in enumerate(item.killers):
-            if killer not in ids and killer not in gaps.checks:
-                yield (
-                    ("misconceptions", name, "killed_by", j),
-                    unknown("expected the id of a check", killer, [*ids, *sorted(gaps.checks)]),
-                )
-    misconceptions = [*spec.misconceptions, *sorted(gaps.misconceptions)]
+            at = ("misconceptions", name, "killed_by", j)
+            yield from _one_of(at, "expected the id of a check", killer, ids, lost)
     for i, name in enumerate(spec.starter):
-        if name not in spec.misconceptions and name not in gaps.misconceptions:
-            yield (
-                ("starter", i),
-                unknown("expected the id of a misconception", name, misconceptions),
-            )
+        known, lost = spec.misconceptions, left_out.of("misconceptions")
+        yield from _one_of(("starter", i), "expected the id of a misconception", name, known, lost)
     explained = [mutation.key(s.scope, s.was, s.becomes) for s in spec.survivors]
-    for i, place in enumerate(explained):
-        if place in explained[:i]:
+    for i, mutant in enumerate(explained):
+        if (first := explained.index(mutant)) < i:
+            text = f"expected each mutant once, found that of survivors[{first}] again"
+            yield ("survivors", i), f"survivors[{i}]: {text}"
+
+
+def _one_of(
+    at: Keys, expected: str, word: str, known: Iterable[str], lost: Iterable[str] = ()
+) -> Iterator[Problem]:
+    """A sentence about a word that names nothing of what is known, nor of what was left out."""
+    words = [*known, *lost]
+    if word not in words:
+        yield at, unknown(expected, word, words)
+
+
+def _order(spec: Spec, number: int, at: Keys, lost: Sequence[str]) -> Iterator[Problem]:
+    """What is wrong with the id of a check, and with what it needs."""
+    check, ids = spec.checks[number], [check.id for check in spec.checks]
+    where = dotted(at)
+    if check.id in ids[:number]:
+        yield (*at, "id"), f"{where}.id: expected each id once, found {check.id!r} again"
+    for j, needed in enumerate(check.needed):
+        if needed not in ids[:number]:
+            known = () if needed in ids else ids[:number]
+            expected = f"{where}.needs: expected the id of an earlier check"
+            yield from _one_of((*at, "needs", j), expected, needed, known, lost)
+        elif spec.checks[ids.index(needed)].stretch and not check.stretch:
             yield (
-                ("survivors", i),
-                f"survivors[{i}]: expected each mutant once, found that of "
-                f"survivors[{explained.index(place)}] again",
+                (*at, "needs", j),
+                f"{where}.needs: expected a check that decides, because {check.id} does, "
+                f"found the stretch {needed}",
             )
 
 
 def _cases(
     question: Question,
-    check: model.AnyCheck,
+    check: Check,
     at: Keys,
     cases: dict[str, CaseRecipe],
-    gaps: Gaps,
+    lost_runs: Sequence[str],
     odd: set[str],
 ) -> Iterator[Problem]:
+    """What is wrong with the cases of a check: what they are called, and what they give."""
     steps = question.runs[check.run]
     made = {name for run in question.runs.values() for name in results(run)}
+    needed = [*free_names(steps)]
     names = case_names(check, steps, cases)
-    if not names and not odd & set(free_names(steps)):
-        yield (
-            (*at, "cases"),
-            f"{check.id}: expected at least one case, "
-            f"found none with {', '.join(free_names(steps))}",
-        )
-    runs = [steps]
-    against = getattr(check, "against", None)
-    if against is not None and against not in gaps.runs:
-        if against not in question.runs:
-            yield (*at, "against"), unknown("expected the name of a run", against, question.runs)
-        else:
-            runs.append(question.runs[against])
-    large = getattr(check, "large", "")
-    if large and large not in cases:
-        yield (*at, "large"), unknown(f"{check.id}: expected the name of a case", large, cases)
-    large = getattr(check, "large", "")
-    if large:
-        names = [*names, large]
+    if not names and not odd & set(needed):
+        text = f"expected at least one case, found none with {', '.join(needed)}"
+        yield (*at, "cases"), f"{check.id}: {text}"
+    readers = _readers(steps)
+    for mention in _mentions(check, "run"):
+        expected = "expected the name of a run"
+        yield from _one_of((*at, *mention.path), expected, mention.name, question.runs, lost_runs)
+        readers = _readers(question.runs.get(mention.name, ())) | readers
+    expected = f"{check.id}: expected the name of a case"
+    for mention in _mentions(check, "case"):
+        yield from _one_of((*at, *mention.path), expected, mention.name, cases)
+        names = [*names, *(name for name in cases if name == mention.name)]
     for j, name in enumerate(names):
+        where: Keys = (*at, "cases", j)
+        yield from _one_of(where, expected, name, cases)
         if name not in cases:
-            expected = f"{check.id}: expected the name of a case"
-            yield (*at, "cases", j), unknown(expected, name, cases)
             continue
-        for run in runs:
-            for free in free_names(run):
-                if free not in cases[name].inputs and free not in odd:
-                    step = next(s for s in run if free in s.reads)
-                    yield (
-                        (*at, "cases", j),
-                        f"{check.id}: case {name} gives no value for {free}, "
-                        f"which '{step.text}' needs",
-                    )
-        if isinstance(check, model.PerformanceCheck) and not any(
-            cases[name].inputs[free].is_drawn
-            for free in free_names(steps)
-            if free in cases[name].inputs
-        ):
+        inputs = cases[name].inputs
+        for free, step in readers.items():
+            if free not in inputs and free not in odd:
+                text = f"case {name} gives no value for {free}, which '{step.text}' needs"
+                yield where, f"{check.id}: {text}"
+        drawn = any(inputs[free].is_drawn for free in needed if free in inputs)
+        if registry.get(check.kind).needs_drawn_inputs and not drawn:
             yield (
-                (*at, "cases", j),
+                where,
                 f"{check.id}: expected inputs that are drawn, found only fixed ones in case "
                 f"{name}: whoever remembers the answer would be fast",
             )
-        for key, recipe in cases[name].inputs.items():
-            like = recipe.like
-            if like is None or like in cases[name].inputs or like in made or gaps.runs:
-                continue
-            expected = f"cases.{name}.{key}: expected 'like' an input or a result"
-            known = [*cases[name].inputs, *made]
-            yield ("cases", name, key), unknown(expected, like, [n for n in known if n != key])
+        for key, recipe in inputs.items():
+            if recipe.like is not None and not lost_runs:
+                known = [n for n in [*inputs, *made] if n != key or n == recipe.like]
+                text = f"cases.{name}.{key}: expected 'like' an input or a result"
+                yield from _one_of(("cases", name, key), text, recipe.like, known)
 
 
-def _results(
-    question: Question, check: model.AnyCheck, at: Keys, cases: dict[str, CaseRecipe]
+def _readers(steps: Sequence[Step]) -> dict[str, Step]:
+    """The first step that reads each input."""
+    free = free_names(tuple(steps))
+    return {name: next(step for step in steps if name in step.reads) for name in free}
+
+
+def _keys(
+    question: Question, check: Check, at: Keys, cases: dict[str, CaseRecipe]
 ) -> Iterator[Problem]:
+    """What is wrong with the keys of a check: names, amounts, and what its kind says itself."""
     steps = question.runs[check.run]
-    made = results(steps)
-    wanted: list[tuple[Keys, str]] = []
-    given: list[tuple[Keys, str]] = []
-    match check:
-        case model.OutputsCheck() | model.ContractCheck():
-            wanted = [(("of", j), name) for j, name in enumerate(check.results)]
-        case model.StateCheck() | model.NumbersCheck() | model.CurveCheck() | model.GraphCheck():
-            wanted = [(("of",), check.of)]
-        case model.GradcheckCheck():
-            wanted = [(("loss",), check.loss)]
-            wanted += [(("gradients", name), g) for name, g in check.gradients.items()]
-            laws = [*enumerate(check.conserves)]
-            wanted += [(("conserves", j, "sum"), law.sum) for j, law in laws]
-            given += [(("gradients", name), name) for name in check.gradients]
-            given += [(("cotangent",), check.cotangent)] if check.cotangent is not None else []
-            known = {*made, *free_names(steps)}
-            for j, law in laws:
-                if isinstance(law.equals, str) and law.equals not in known:
-                    yield (
-                        (*at, "conserves", j, "equals"),
-                        unknown(f"{check.id}: expected an input or a result", law.equals, known),
-                    )
-        case model.MemoryCheck():
-            given = [(("except", j), name) for j, name in enumerate(check.without)]
-        case _:
-            wanted = [(("of", j), name) for j, name in enumerate(check.results)]
-    if isinstance(check, model.OutputsCheck):
-        given = [(("show", "beside", j), name) for j, name in enumerate(check.show.inputs)]
-        given += [
-            (("show", "window", j), name)
-            for j, name in enumerate(check.show.window or [])
-            if isinstance(name, str)
-        ]
-    for key, name in given:
-        if name not in free_names(steps):
-            yield (
-                (*at, *key),
-                unknown(f"{check.id}: expected an input of the run", name, free_names(steps)),
-            )
-    for key, name in wanted:
-        if name not in made:
-            yield (
-                (*at, *key),
-                unknown(f"{check.id}: expected a result of the run {check.run}", name, made),
-            )
-    if isinstance(check, (model.StateCheck, model.MemoryCheck)):
-        sized = isinstance(check, model.StateCheck) or check.against is None
-        known = (
-            set()
-            if not sized
-            else {
-                *made,
-                *(
-                    n
-                    for name in case_names(check, steps, cases)
-                    if name in cases
-                    for n in cases[name].inputs
-                ),
-            }
-        )
-        try:
-            for name in size_expr.names(check.at_most):
-                if name not in known:
-                    what = "an input or a result" if sized else "a number"
-                    yield (
-                        (*at, "at_most"),
-                        unknown(f"{check.id}: expected {what}", name, known),
-                    )
-        except size_expr.AmountError as error:
-            yield (*at, "at_most"), f"{check.id}: {error}"
-    lacks = _idle(check)
+    made, given = results(steps), free_names(steps)
+    inputs = {n for c in case_names(check, steps, cases) if c in cases for n in cases[c].inputs}
+    known: dict[str, tuple[str, Iterable[str]]] = {
+        "result": (f"a result of the run {check.run}", made),
+        "input": ("an input of the run", given),
+        "input or result": ("an input or a result", {*made, *given}),
+        "size": ("an input or a result", {*made, *inputs}),
+        "number": ("a number", ()),
+    }
+    try:
+        for mention in check.mentions():
+            what, names = known.get(mention.of, ("", (mention.name,)))
+            if mention.name not in names:
+                text = unknown(f"{check.id}: expected {what}", mention.name, names)
+                yield (*at, *mention.path), text
+    except size_expr.AmountError as error:
+        yield (*at, "at_most"), f"{check.id}: {error}"
+    lacks = check.lacks()
     if lacks:
         yield at, f"{check.id}: expected {lacks}, found none: the check could not fail"
-    if isinstance(check, model.OutputsCheck) and check.exact and check.zeros == "exact":
-        yield (
-            (*at, "zeros"),
-            f"{check.id}: expected exact or zeros, found both; exact already includes zeros",
-        )
+    for path, text in check.faults():
+        yield (*at, *path), f"{check.id}: {text}"
 
 
-def _idle(check: model.AnyCheck) -> str:
-    """What a check would need to be able to fail, where it has nothing."""
-    match check:
-        case model.CurveCheck() if check.ends_below is None and not check.falls:
-            return "ends_below or falls"
-        case model.GradcheckCheck() if not check.gradients and not check.conserves:
-            return "gradients or conserves"
-        case model.OutputsCheck() | model.ContractCheck() if not check.results:
-            return "the name of a result"
-        case model.NumbersCheck() if not check.parts:
-            return "the names of parts"
-        case _:
-            return ""
+def _mentions(check: Check, of: str) -> list[Mention]:
+    """What the keys of a check name of one sort; nothing where an amount among them is broken."""
+    with suppress(size_expr.AmountError):
+        return [mention for mention in check.mentions() if mention.of == of]
+    return []
 
 
-def _owners(question: Question, gaps: Gaps) -> Iterator[Problem]:
+def _owners(question: Question, left_out: LeftOut) -> Iterator[Problem]:
     """Steps and checks that need a file or a library that the question has not."""
     plain = isinstance(question.spec.run, list)
     for name, steps in question.runs.items():
@@ -274,9 +198,9 @@ def _owners(question: Question, gaps: Gaps) -> Iterator[Problem]:
             if step.owner == "torch" and not question.spec.needs_torch:
                 yield at, f"'{step.text}' needs torch in uses, found {question.spec.uses}"
     for i, check in enumerate(question.spec.checks):
-        if check.kind in {"graph", "memory", "flops"} and not question.spec.needs_torch:
+        if registry.get(check.kind).needs_torch and not question.spec.needs_torch:
             yield (
-                ("checks", gaps.place(i), "kind"),
+                ("checks", left_out.place(i), "kind"),
                 f"{check.id}: the kind {check.kind} needs torch in uses, "
                 f"found {question.spec.uses}",
             )

@@ -112,19 +112,16 @@ def parse(raw: bytes, path: Path) -> Document:
     except (yaml.YAMLError, RecursionError) as error:
         raise BankError(f"{path}:1:1: expected YAML, found a mistake in it: {error}") from None
     if not isinstance(root, yaml.MappingNode):
-        found = (
-            "nothing"
-            if root is None
-            else "a list"
-            if isinstance(root, yaml.SequenceNode)
-            else "a single value"
-        )
+        single = "a list" if isinstance(root, yaml.SequenceNode) else "a single value"
+        found = "nothing" if root is None else single
         raise BankError(f"{path}:1:1: expected a mapping of keys such as 'title:', found {found}")
     builder = _Builder(path)
     data = builder.build(root, (), 0)
-    assert isinstance(data, dict)
     problems = tuple(builder.problems)
-    return Document(path, data, builder.values, builder.keys, builder.styles, problems)
+    doc = Document(path, data or {}, builder.values, builder.keys, builder.styles, problems)
+    if data is None:  # the whole has a tag
+        raise doc.complaint(problems)
+    return doc
 
 
 class EndlessError(yaml.YAMLError):

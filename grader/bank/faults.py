@@ -5,18 +5,17 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, get_args
 
 from pydantic import BaseModel, ValidationError
+from pydantic.fields import FieldInfo
 from pydantic_core import ErrorDetails
 
 from grader.bank.document import MAX_PROBLEMS, Document, Keys, Problem, dotted
-from grader.bank.gaps import Gaps, without
-from grader.bank.kinds import known, spec_with, written_in
 from grader.bank.locate import closest
-from grader.model import spec as model
-from grader.model.extension import CHECKS, names
-from grader.model.spec import Spec
+from grader.bank.recovery import LeftOut, without
+from grader.kinds import registry
+from grader.model.spec import Check, Spec
 
 _EXPECTED = {
     "string_type": "text",
@@ -35,7 +34,7 @@ _EXPECTED = {
 }
 
 
-def validate(doc: Document) -> tuple[Spec | None, list[Problem], Gaps]:
+def validate(doc: Document) -> tuple[Spec | None, list[Problem], LeftOut]:
     """Turn a document into a spec.
 
     Returns:
@@ -43,10 +42,10 @@ def validate(doc: Document) -> tuple[Spec | None, list[Problem], Gaps]:
         said without them); what is wrong; and what was left out.
     """
     problems = list(doc.problems)
-    kinds, unusable = known(written_in(doc.data))
-    model_of_spec = spec_with(kinds)
+    kinds, unusable = registry.used(doc.data)
+    model_of_spec = registry.spec_model(kinds.values())
     try:
-        return model_of_spec.model_validate(doc.data), problems, Gaps()
+        return model_of_spec.model_validate(doc.data), problems, LeftOut()
     except ValidationError as error:
         told = {problem[:2] for problem in problems}
         grouped = _grouped(error, doc)
@@ -56,11 +55,11 @@ def validate(doc: Document) -> tuple[Spec | None, list[Problem], Gaps]:
             if (line, column) not in told:
                 problems.append((line, column, text))
     faulty = [(at, group[0]["type"]) for at, group in grouped.items()]
-    data, gaps = without(doc.data, faulty)
+    data, left_out = without(doc.data, faulty)
     try:
-        return (None if data is None else model_of_spec.model_validate(data)), problems, gaps
+        return (None if data is None else model_of_spec.model_validate(data)), problems, left_out
     except ValidationError:
-        return None, problems, gaps
+        return None, problems, left_out
 
 
 def _grouped(error: ValidationError, doc: Document) -> dict[Keys, list[ErrorDetails]]:
@@ -105,7 +104,7 @@ class _Words:
     """Puts the faults of one document into words."""
 
     doc: Document
-    kinds: Mapping[str, type[model.Check]]
+    kinds: Mapping[str, type[Check]]
     unusable: Mapping[str, str]  # extensions by the kind they should give
 
     def problem(self, at: Keys, group: list[ErrorDetails]) -> Problem:
@@ -135,32 +134,26 @@ class _Words:
         value = check.get("kind")
         if isinstance(value, str) and value in self.unusable:
             return self.unusable[value]
-        kinds = [*self.kinds, *names(CHECKS)]
-        listed = ", ".join(dict.fromkeys(kinds))
+        kinds = registry.names()
+        listed = ", ".join(kinds)
         return f"expected one of {listed}, found {value!r}{_hint(value, kinds)}"
 
     def _known_keys(self, at: Keys) -> list[str]:
         """The keys allowed where an unknown one was found."""
-        match at:
-            case (_,):
-                return _fields(Spec)
-            case ("checks", int() as i, _):
-                kind = str(self.doc.data["checks"][i].get("kind"))
-                return _fields(self.kinds.get(kind, model.Check))
-            case ("checks", _, "show", _):
-                return _fields(model.Show)
-            case ("checks", _, "conserves", _, _):
-                return _fields(model.Conserved)
-            case ("misconceptions", _, _):
-                return _fields(model.Misconception)
-            case ("code", _):
-                return _fields(model.Code)
-            case ("survivors", _, _):
-                return _fields(model.Survivor)
-            case ("follow_ups", _, _):
-                return _fields(model.FollowUp)
-            case _:
-                return []
+        part: type[BaseModel] | None = Spec
+        for number, step in enumerate(at[:-1]):
+            if isinstance(step, int) and at[:number] == ("checks",):
+                part = self.kinds.get(str(self.doc.data["checks"][step].get("kind")), Check)
+            elif part is not None and step in (named := _fields(part)):
+                part = _part_in(named[str(step)].annotation)
+        return [] if part is None else list(_fields(part))
+
+
+def _part_in(annotation: Any) -> type[BaseModel] | None:  # noqa: ANN401 any type
+    """The part of a spec that a key holds, alone, in a list or by name."""
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        return annotation
+    return next(filter(None, map(_part_in, get_args(annotation))), None)
 
 
 def _hint(word: object, words: Iterable[str]) -> str:
@@ -185,19 +178,13 @@ def _expected(detail: ErrorDetails) -> str:
     if kind in _EXPECTED:
         return _EXPECTED[kind]
     if kind == "literal_error":
-        return (
-            f"one of {context['expected']}"
-            if "or" in str(context["expected"])
-            else str(context["expected"])
-        )
+        allowed = str(context["expected"])
+        return f"one of {allowed}" if "or" in allowed else allowed
     if kind == "string_pattern_mismatch":
         if "aten" in str(context["pattern"]):
             return "a call such as numpy.dot, torch.relu or aten::relu*"
-        return (
-            "a name (letters, digits, _)"
-            if "A-Z" in str(context["pattern"])
-            else "lower-case words joined by hyphens"
-        )
+        names = "A-Z" in str(context["pattern"])
+        return "a name (letters, digits, _)" if names else "lower-case words joined by hyphens"
     limits = {"greater_than": "a number above {gt}", "less_than_equal": "a number of at most {le}",
               "string_too_long": "text of at most {max_length} characters"}  # fmt: skip
     if kind in limits:
@@ -231,6 +218,5 @@ def _advice(value: object, expected: str) -> str:
     return ""
 
 
-def _fields(part: type[BaseModel]) -> list[str]:
-    fields: Iterable[tuple[str, Any]] = part.model_fields.items()
-    return [info.alias or name for name, info in fields]
+def _fields(part: type[BaseModel]) -> dict[str, FieldInfo]:
+    return {info.alias or name: info for name, info in part.model_fields.items()}

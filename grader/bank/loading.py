@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from grader.bank import document, faults, steps
 from grader.bank.consistency import problems
 from grader.bank.locate import find
-from grader.bank.sources import Sources
+from grader.bank.sources import Sources, todos
 from grader.bank.storage import files_of
 from grader.model.errors import BankError
 from grader.model.question import Question, Step
@@ -47,12 +47,12 @@ def load_from(bank: Path, question_id: str) -> Question:
             f"{path}: expected a file that can be read, found {error.strerror}"
         ) from None
     doc = document.parse(raw, path)
-    spec, found, gaps = faults.validate(doc)
+    spec, found, left_out = faults.validate(doc)
     if spec is None:
         raise doc.complaint(found)
-    runs, unread = _runs(doc, spec, gaps.runs)
+    runs, unread = _runs(doc, spec, left_out.of("run"))
     found += unread.values()
-    gaps = replace(gaps, runs=gaps.runs | {name for name, _ in unread})
+    left_out = replace(left_out, named=left_out.named | {("run", name) for name, _ in unread})
     programs = Sources(files, question_id, doc, spec)
     question = Question(
         id=question_id,
@@ -66,10 +66,11 @@ def load_from(bank: Path, question_id: str) -> Question:
         spec_path=path,
     )
     question = replace(question, digest=_digest(raw, question))
+    question = replace(question, todos=(*todos(name, raw), *programs.todos))
     found += programs.problems
     found += [
         (*doc.place(at), text)
-        for at, text in islice(problems(question, gaps), document.MAX_PROBLEMS)
+        for at, text in islice(problems(question, left_out), document.MAX_PROBLEMS)
     ]
     if found:
         raise doc.complaint(found)

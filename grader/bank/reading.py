@@ -8,9 +8,8 @@ from collections.abc import Iterable, Iterator
 from contextlib import suppress
 
 from grader.bank.document import Keys, dotted
-from grader.bank.gaps import Gaps
-from grader.bank.kinds import BUILT_IN
 from grader.bank.locate import closest
+from grader.bank.recovery import LeftOut
 from grader.cases import size_expr
 from grader.cases.dataflow import free_names, results
 from grader.cases.recipe import CaseRecipe
@@ -38,15 +37,15 @@ def functions(question: Question) -> Iterator[Problem]:
 
 
 def unknown_names(
-    question: Question, gaps: Gaps, cases: dict[str, CaseRecipe]
+    question: Question, left_out: LeftOut, cases: dict[str, CaseRecipe]
 ) -> Iterator[tuple[tuple[str, str], Problem]]:
     """Names in steps that no case gives and no earlier step assigns, by run and name."""
-    if gaps.cases:
+    if left_out.of("cases"):
         return
     given = dict.fromkeys(name for case in cases.values() for name in case.inputs)
     plain = isinstance(question.spec.run, list)
     for run, steps in question.runs.items():
-        if run in gaps.runs:
+        if run in left_out.of("run"):
             continue
         made = results(steps)
         for name in free_names(steps):
@@ -63,17 +62,17 @@ def unknown_names(
             yield (run, name), (at, text)
 
 
-def unread(question: Question, gaps: Gaps, cases: dict[str, CaseRecipe]) -> Iterator[Problem]:
+def unread(
+    question: Question, left_out: LeftOut, cases: dict[str, CaseRecipe]
+) -> Iterator[Problem]:
     """Inputs that nothing reads: a misspelt one would leave its case out of every check."""
-    if gaps.runs or gaps.places is not None:
+    if left_out.of("run") or left_out.places is not None:
         return  # what is left out may have read them
     read = {name for steps in question.runs.values() for name in free_names(steps)}
     for check in question.spec.checks:
-        amount = getattr(check, "at_most", 0)
         with suppress(size_expr.AmountError):
-            read |= size_expr.names(amount) if isinstance(amount, (str, int, float)) else set()
-        if check.kind not in BUILT_IN:
-            read.update(_texts(check.model_dump()))  # an extension reads what its keys name
+            read.update(mention.name for mention in check.mentions())
+        read.update(_texts(check.model_dump()))  # whatever else a kind of a package reads
     for case, recipe in cases.items():
         alike = {r.like for r in recipe.inputs.values()}
         for name in recipe.inputs:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 
-from grader.model.descriptions import describe
-from grader.model.spec import Spec
+from grader.kinds import registry
+from grader.model.spec import Check
 
 
 def text(*, extended: bool) -> str:
@@ -14,11 +14,11 @@ def text(*, extended: bool) -> str:
     Args:
         extended: with the kinds of check of installed extensions.
     """
-    model = Spec
-    if extended:
-        from grader.bank.kinds import extended_spec
-
-        model = extended_spec()
+    kinds = registry.every() if extended else {n: registry.get(n).keys for n in registry.BUILT_IN}
+    model = registry.spec_model(kinds.values())
     schema = {"$schema": "https://json-schema.org/draft/2020-12/schema"} | model.model_json_schema()
-    describe(schema)
+    kind = Check.model_fields["kind"].description
+    for part in schema["$defs"].values():
+        if "const" in part.get("properties", {}).get("kind", ()):
+            part["properties"]["kind"]["description"] = kind
     return json.dumps(schema, indent=2) + "\n"

@@ -6,6 +6,7 @@ that an error in it names a line that can be looked up.
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from grader.bank.document import Document, Keys, Problem
@@ -15,6 +16,14 @@ from grader.bank.storage import MAX_SOURCE, BankFiles, OneFile
 if TYPE_CHECKING:
     from grader.model.spec import Spec
 
+_TODO = re.compile(rb"\bTODO\b")
+
+
+def todos(name: str, data: bytes) -> list[str]:
+    """The places of a file that are marked TODO, as `file:line`."""
+    lines = enumerate(data.splitlines(), 1)
+    return [f"{name}:{number}" for number, line in lines for _ in _TODO.findall(line)]
+
 
 class Sources:
     """Reads programs, noting those that are missing instead of stopping at the first."""
@@ -22,6 +31,7 @@ class Sources:
     def __init__(self, files: BankFiles, question_id: str, doc: Document, spec: Spec) -> None:
         """Take what the programs are read from; nothing is read yet."""
         self.problems: list[Problem] = []
+        self.todos: list[str] = []  # in the files
         self._files = files
         self._home = f"drills/{question_id}"
         self._doc = doc
@@ -97,6 +107,7 @@ class Sources:
         if len(data) > MAX_SOURCE:
             text = f"expected at most {MAX_SOURCE:,} bytes in {path}, found more"
             self._note(at, text, key=True)
+        self.todos += todos(f"{self._home}/{name}", data)
         return data
 
     def _inline(self, at: Keys, text: str) -> bytes:

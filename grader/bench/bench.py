@@ -1,26 +1,30 @@
 """Two programs on one bench: the submission and the reference, and what each computes on each case.
 
-A check asks the bench for results and compares them; the bench draws inputs once, calls each
-program once for every run and case, and remembers.  Checks never see a process.
+A check asks the bench for results and compares them; the bench draws inputs, calls each program
+once for every run and case, and remembers.  What the submission does is remembered for as long as
+it is on the bench; what the bank's own programs do may be shared by many benches (`Memory`).
 """
 
 from __future__ import annotations
 
 import contextlib
+import copy
+import math
 import secrets
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Hashable, Iterator, Mapping
+from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
-from grader.bank.consistency import case_names, free_names, results
+from grader.bench.memory import Memory
+from grader.cases.dataflow import case_names, free_names, producing, results
 from grader.cases.draw import Array, DrawError, draw
 from grader.cases.recipe import CaseRecipe, read_cases
 from grader.model import spec as model
 from grader.sandbox.client import WorkerError
-from grader.sandbox.remote import Inputs, RemoteProgram
+from grader.sandbox.remote import EncodedInput, Inputs, RemoteProgram
 from grader.sandbox.replies import Outcome, ProgramError
 from grader.sandbox.worker.wire import Tensor
 
@@ -29,6 +33,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
+FIRST_SECRET = 2  # draws below are the same for everybody who has the seed
 NATIVE, PRECISE = "native", "precise"  # the case's own dtypes, or float64 throughout
 NUDGES = ("nudge-1", "nudge-2")  # every value moved by one unit in its last place, then float64
 
@@ -52,42 +57,80 @@ def _line(error: Exception) -> str:
     return f", at line {raised.frames[-1].line}" if raised and raised.frames else ""
 
 
-@dataclass(slots=True)
-class _Memory:
-    """What one program did, by run, case, turn and mode."""
-
-    outcomes: dict[tuple[str, str, int, str], Outcome | Exception] = field(default_factory=dict)
-
-
 class Bench:
     """The programs, the cases, and every result so far."""
 
     def __init__(
-        self, question: Question, seed: int, submission: RemoteProgram, reference: RemoteProgram
+        self,
+        question: Question,
+        seed: int,
+        submission: RemoteProgram,
+        reference: RemoteProgram,
+        *,
+        memory: Memory | None = None,
+        variant: Callable[[str, int], RemoteProgram] | None = None,
     ) -> None:
-        """Set the programs up; nothing runs yet."""
+        """Set the programs up; nothing runs yet.
+
+        Args:
+            question: what is asked.
+            seed: from which every input is drawn.
+            submission: the program that is judged.
+            reference: the program that is right.
+            memory: of what the bank's own programs do, shared with other benches of this question
+                and of any seed.
+            variant: gives the program of a misconception, by name and number.
+        """
         self.question = question
         self.seed = seed
         # Draws that no program can foresee, not even one that has found out the seed.
-        self.secret = 2 + secrets.randbits(64)
+        self.secret = FIRST_SECRET + secrets.randbits(64)
         self.submission = submission
         self.reference = reference
+        self.reference_first = True  # the submission is not asked what breaks the reference
         self.cases: dict[str, CaseRecipe] = read_cases(question.spec.cases)[0]
-        self._drawn: dict[tuple[str, int], dict[str, Any]] = {}
-        self._memories: dict[str, _Memory] = {}
-        self.variants: dict[
-            str, RemoteProgram
-        ] = {}  # misconceptions loaded so far, by program name
-        self._facts: dict[Any, Any] = {}  # what was measured of the reference
-        # What diagnosis has seen, by program, component and case.
-        self.observations: dict[Any, Any] = {}
+        self._known = Memory() if memory is None else memory
+        # Never dropped: asked again, a submission may do something else.
+        self._own = Memory(math.inf)
+        self._variant = variant
 
-    def with_submission(self, program: RemoteProgram) -> Bench:
-        """The same bench with another program in the submission's place, sharing what is known."""
-        other = Bench.__new__(Bench)
-        other.__dict__.update(self.__dict__)
+    def with_submission(self, program: RemoteProgram, seed: int | None = None) -> Bench:
+        """The same bench, perhaps with another seed, for a program that was not on it before."""
+        other = copy.copy(self)
         other.submission = program
+        other.seed = self.seed if seed is None else seed
+        other.secret = FIRST_SECRET + secrets.randbits(64)
+        other._own = Memory(math.inf)
         return other
+
+    def with_variant(self, name: str, index: int) -> Bench:
+        """The same bench with a misconception in the submission's place.
+
+        Raises:
+            BankFault: its program cannot be loaded.
+        """
+        assert self._variant is not None, "no session gives this bench its misconceptions"
+        return self.with_bank_program(self._variant(name, index))
+
+    def with_bank_program(self, program: RemoteProgram) -> Bench:
+        """The same bench with a program of the bank in the submission's place."""
+        other = self.with_submission(program)
+        other._own = self._known
+        other.reference_first = False
+        return other
+
+    def remember(
+        self, program: RemoteProgram, key: tuple[Hashable, ...], make: Callable[[], T]
+    ) -> T:
+        """Something about a program on this seed, found out once."""
+        memory = self._own if program is self.submission else self._known
+        # What a program of the bank cannot do because its process is gone, it may do in another.
+        shared = memory is self._known
+        return memory.get(
+            (self.seed, program.name, *key),
+            make,
+            lambda: not shared or program.worker.failure is None,
+        )
 
     # -- cases ------------------------------------------------------------------------------
 
@@ -112,17 +155,31 @@ class Bench:
         plain = case.dtype == "float64" and case.layout == "contiguous" and entries > 0
         return (entries if plain else entries + 10_000), list(self.cases).index(case.name)
 
-    def drawn(self, case: CaseRecipe, turn: int = 0) -> dict[str, Any]:
-        """The inputs of a case as numbers and arrays."""
-        key = (case.name, turn)
-        if key not in self._drawn:
+    def drawn(self, case: CaseRecipe, draw_index: int = 0) -> dict[str, Any]:
+        """The inputs of a case as numbers and arrays.
+
+        An input may be shaped like a result: then the reference is run on those before it.
+        """
+
+        def make() -> dict[str, Any]:
             try:
-                self._drawn[key] = draw(case, self.seed, lambda n, d: self._shape(case, n, d), turn)
+                return draw(
+                    case, self.seed, lambda n, d: self._reference_shape(case, n, d), draw_index
+                )
             except (DrawError, ValueError) as error:
                 raise BankFault(f"case {case.name} cannot be drawn: {error}") from None
-        return self._drawn[key]
 
-    def _shape(self, case: CaseRecipe, name: str, drawn: Mapping[str, Any]) -> tuple[int, ...]:
+        return self._drawn_once(("drawn", case.name), draw_index, make)
+
+    def _drawn_once(self, key: tuple[Hashable, ...], draw_index: int, make: Callable[[], T]) -> T:
+        """What follows from a draw; a secret one is of no use to anybody later."""
+        if draw_index >= FIRST_SECRET:
+            return make()
+        return self._known.get((self.seed, *key, draw_index), make)
+
+    def _reference_shape(
+        self, case: CaseRecipe, name: str, drawn: Mapping[str, Any]
+    ) -> tuple[int, ...]:
         """The shape of a result of the reference on inputs drawn so far."""
         for steps in self.question.runs.values():
             if name not in results(steps):
@@ -141,13 +198,21 @@ class Bench:
         case: CaseRecipe,
         run: str,
         *,
-        turn: int = 0,
+        draw_index: int = 0,
         mode: str = NATIVE,
         layout: str | None = None,
     ) -> Inputs:
         """The inputs of a run, as a program takes them."""
-        drawn = self.drawn(case, turn)
-        return {n: self._spec(case, n, drawn[n], mode, layout) for n in free_names(self.steps(run))}
+        drawn = self.drawn(case, draw_index)
+
+        def given(name: str) -> EncodedInput:
+            return self._drawn_once(
+                ("input", case.name, name, mode, layout),
+                draw_index,
+                lambda: EncodedInput(self._spec(case, name, drawn[name], mode, layout)),
+            )
+
+        return {name: given(name) for name in free_names(self.steps(run))}
 
     def _spec(
         self,
@@ -181,19 +246,7 @@ class Bench:
         """By run, the results that some check looks at."""
         wanted: dict[str, dict[str, None]] = {run: {} for run in self.question.runs}
         for check in self.question.spec.checks:
-            here = wanted[check.run]
-            match check:
-                case model.OutputsCheck() | model.ContractCheck():
-                    here.update(dict.fromkeys(check.results))
-                case model.NumbersCheck() | model.CurveCheck():
-                    here[check.of] = None
-                case model.GradcheckCheck():
-                    here.update(dict.fromkeys([check.loss, *check.gradients.values()]))
-                    here.update(dict.fromkeys(law.sum for law in check.conserves))
-                case model.StateCheck() | model.GraphCheck():
-                    pass  # measured in the worker
-                case _:
-                    here.update(dict.fromkeys(check.results))
+            wanted[check.run].update(dict.fromkeys(check.wanted))
         for run, names in wanted.items():
             if not names:  # measured only: the results still have to be right in type and number
                 names.update(dict.fromkeys(self.steps(run)[-1].targets))
@@ -205,7 +258,7 @@ class Bench:
         run: str,
         case: CaseRecipe,
         *,
-        turn: int = 0,
+        draw_index: int = 0,
         mode: str = NATIVE,
     ) -> Outcome:
         """What a program computes, remembered.
@@ -213,38 +266,56 @@ class Bench:
         Raises:
             ProgramError, WorkerError: every time again, once it has.
         """
-        memory = self._memories.setdefault(program.name, _Memory())
-        key = (run, case.name, turn, mode)
-        if key not in memory.outcomes:
-            inputs = self.inputs(case, run, turn=turn, mode=mode)
+
+        def make() -> Outcome | Exception:
+            inputs = self.inputs(case, run, draw_index=draw_index, mode=mode)
             try:
-                memory.outcomes[key] = program.run(self.steps(run), inputs, self.wanted[run])
+                return program.run(self.steps(run), inputs, self.wanted[run])
             except (ProgramError, WorkerError) as error:
-                memory.outcomes[key] = error
-        found = memory.outcomes[key]
+                return error
+
+        key = ("outcome", run, case.name, draw_index, mode)
+        if draw_index >= FIRST_SECRET:  # nobody else will ask for it
+            found = self._own.get((program.name, *key), make)
+        else:
+            found = self.remember(program, key, make)
         if isinstance(found, Exception):
             raise found
         return found
 
-    def observed(self, run: str, case: CaseRecipe, *, turn: int = 0) -> Outcome:
+    def observed(self, run: str, case: CaseRecipe, *, draw_index: int = 0) -> Outcome:
         """What the submission computes."""
-        return self.outcome(self.submission, run, case, turn=turn)
+        return self.outcome(self.submission, run, case, draw_index=draw_index)
 
-    def truth(self, run: str, case: CaseRecipe, *, turn: int = 0, mode: str = NATIVE) -> Outcome:
+    def truth(
+        self, run: str, case: CaseRecipe, *, draw_index: int = 0, mode: str = NATIVE
+    ) -> Outcome:
         """What the reference computes.
 
         Raises:
             BankFault: it does not.
         """
         with trusting(f"the reference fails on case {case.name}"):
-            return self.outcome(self.reference, run, case, turn=turn, mode=mode)
+            return self.outcome(self.reference, run, case, draw_index=draw_index, mode=mode)
+
+    def asked(self, case: CaseRecipe, ask: Callable[[RemoteProgram], T]) -> T:
+        """What the submission answers to something else than a plain run.
+
+        Raises:
+            ProgramError, WorkerError: it does not, and the reference does.
+            BankFault: neither does.
+        """
+        try:
+            return ask(self.submission)
+        except (ProgramError, WorkerError):
+            if self.reference_first:
+                with trusting(f"the reference fails on case {case.name}"):
+                    ask(self.reference)
+            raise
 
     def fact(self, key: tuple[str, ...], measure: Callable[[], T]) -> T:
         """Something about the reference and the cases alone, measured once."""
-        if key not in self._facts:
-            self._facts[key] = measure()
-        found: T = self._facts[key]
-        return found
+        return self._known.get((self.seed, "fact", *key), measure)
 
     def known(self, run: str, case: CaseRecipe) -> dict[str, Any]:
         """Inputs and the reference's results by name, for amounts."""
@@ -257,27 +328,15 @@ class Bench:
         }
         return sizes | drawn
 
-    def afresh(self) -> RemoteProgram:
+    def loaded_anew(self) -> RemoteProgram:
         """The submission executed once more, in a namespace that has not seen any call.
 
         Raises:
             ProgramError, WorkerError: as loading it did not the first time.
         """
-        mine = self.submission
-        again = RemoteProgram(
-            mine.worker,
-            f"{mine.name}, afresh",
-            mine.sources,
-            mine.driver,
-            mine.filename,
-            forbids=mine.forbids,
-        )
+        again = replace(self.submission, name=f"{self.submission.name}, anew")
         again.load(())
         return again
-
-    def forget(self, program: RemoteProgram) -> None:
-        """Drop what is remembered of a program that is not coming back."""
-        self._memories.pop(program.name, None)
 
 
 class _Sized:
@@ -298,16 +357,6 @@ def as_sized(value: Any) -> Any:  # noqa: ANN401 any result
 def array_of(value: Any) -> Array:  # noqa: ANN401 any result
     """The array in a result, or the scalar as a 0-d array."""
     return value.values if isinstance(value, Tensor) else np.asarray(value)
-
-
-def producing(steps: Sequence[Step], name: str) -> tuple[Step, ...]:
-    """The steps that a result needs, in order, and no others."""
-    needed, kept = {name}, []
-    for step in reversed(steps):
-        if needed & set(step.targets):
-            kept.append(step)
-            needed |= set(step.reads)
-    return tuple(reversed(kept))
 
 
 def _nudged(value: Array, dtype: str, which: int) -> Array:

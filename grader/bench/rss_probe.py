@@ -13,18 +13,17 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
-from grader.bank.consistency import free_names
-from grader.bench.bench import Bench, producing, trusting
+from grader.bench.bench import Bench, trusting
 from grader.bench.tally import Finding, tally
+from grader.cases.dataflow import free_names, producing
 from grader.cases.recipe import CaseRecipe
 from grader.model.numerals import bytes_text
 from grader.model.question import Step
 from grader.model.report import Bar, Bars, CheckResult
 from grader.model.spec import Check
 from grader.model.verdict import Verdict
-from grader.sandbox import probes
 from grader.sandbox.remote import Inputs, RemoteProgram
 
 OWN_OBJECTS = 16 << 10  # bytes of a graph's own nodes that a run may leave behind
@@ -32,7 +31,7 @@ WARM_UP = 2  # runs before the first reading: what they import or cache, the oth
 
 
 @dataclass(frozen=True, slots=True)
-class _Doubt:
+class _Noise:
     """By how many bytes readings may differ for no reason."""
 
     growth: int  # of one process, while runs are held; measured: 0.3 MB with numpy, 1.3 with torch
@@ -41,8 +40,8 @@ class _Doubt:
     most_runs: int
 
 
-_NUMPY = _Doubt(1 << 20, 48 << 20, 64 << 20, 256)
-_TORCH = _Doubt(3 << 20, 48 << 20, 64 << 20, 64)
+_NUMPY = _Noise(1 << 20, 48 << 20, 64 << 20, 256)
+_TORCH = _Noise(3 << 20, 48 << 20, 64 << 20, 64)
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,32 +52,37 @@ class _Reading:
     standing: int  # more than before the program was loaded
 
 
-def beside(
-    bench: Bench, check: Check, passed: CheckResult, look: Callable[[CaseRecipe], Finding | None]
+def confirmed(
+    bench: Bench,
+    check: Check,
+    passed: CheckResult,
+    look: Callable[[CaseRecipe], Finding | None],
+    large: str,
 ) -> CheckResult:
-    """A pass by the counts inside, unless what is seen from outside contradicts it."""
-    case = _widest(bench, check)
+    """A pass by the counts inside, unless what is seen from outside contradicts it.
+
+    Memory shows best on a large case: the one that is named, or the largest of the check's.
+    """
+    case = (
+        bench.cases[large]
+        if large
+        else max(bench.cases_of(check), key=lambda c: _input_bytes(bench, c))
+    )
     found = tally(bench, check.model_copy(update={"cases": case.name}), look)
-    return passed if found.verdict is Verdict.PASS else replace(found, figures=passed.figures)
+    return passed if found.verdict is Verdict.PASS else found
 
 
-def _widest(bench: Bench, check: Check) -> CaseRecipe:
-    """The case on which memory shows best: the largest of the check's, or the one it names."""
-
-    def size(case: CaseRecipe) -> int:
-        return sum(getattr(value, "nbytes", 0) for value in bench.drawn(case).values())
-
-    large = getattr(check, "large", "")
-    return bench.cases[large] if large else max(bench.cases_of(check), key=size)
+def _input_bytes(bench: Bench, case: CaseRecipe) -> int:
+    return sum(getattr(value, "nbytes", 0) for value in bench.drawn(case).values())
 
 
-def unseen(
+def hidden_memory(
     bench: Bench,
     run: str,
     case: CaseRecipe,
     *,
     of: str,
-    own: float,
+    counted: float,
     budget: float,
     room: float,
     needed: Callable[[], float],
@@ -90,7 +94,7 @@ def unseen(
         run: its forward steps are repeated.
         case: the inputs.
         of: the result that is kept; all results where it is empty.
-        own: bytes kept by the process's own account.
+        counted: bytes kept by the process's own account.
         budget: bytes that one run may keep.
         room: bytes of objects besides.
         needed: bytes of the budget that the reference keeps, by the account of its own process,
@@ -98,62 +102,63 @@ def unseen(
     """
     steps = producing(bench.steps(run), of) if of else bench.steps(run)
     inputs = _inputs(bench, run, case, steps)
-    doubt = _doubt(bench)
-    runs = max(2, min(doubt.most_runs, math.ceil(1.25 * doubt.growth / (budget + room))))
+    noise = _noise(bench)
+    runs = max(2, min(noise.most_runs, math.ceil(1.25 * noise.growth / (budget + room))))
     most = runs * (budget + room)
-    mine = _hold(bench.submission, steps, inputs, of, runs, bench.submission.before)
-    if mine is None or not _beyond(mine, most, doubt):
+    candidate = _hold(bench.submission, steps, inputs, of, runs, bench.submission.before)
+    if candidate is None or not _beyond(candidate, most, noise):
         return None
     with trusting(f"the reference fails on case {case.name}"):
-        theirs = bench.fact(
+        reference = bench.fact(
             ("held", run, case.name, of, str(runs)),
-            lambda: _hold(bench.reference, steps, inputs, of, runs, bench.reference.worker.fresh),
+            lambda: _hold(bench.reference, steps, inputs, of, runs, bench.reference.at_start),
         )
         # What both hold is no finding: inputs and results in the graph, libraries' caches.
         less = runs * needed()
-    if theirs is not None:
-        mine = _Reading(
-            mine.growth - max(0, int(theirs.growth - less)),
-            mine.standing - max(0, int(theirs.standing - less)),
+    if reference is not None:
+        candidate = _Reading(
+            candidate.growth - max(0, int(reference.growth - less)),
+            candidate.standing - max(0, int(reference.standing - less)),
         )
-    if not _beyond(mine, most, doubt):
+    if not _beyond(candidate, most, noise):
         return None
-    system = round(max(mine.growth, mine.standing) / runs)
+    system = round(max(candidate.growth, candidate.standing) / runs)
     return _disagreement(
-        f"by its own account a run keeps {bytes_text(own)}, by the system's {bytes_text(system)}",
+        f"by its own account a run keeps {bytes_text(counted)}, "
+        f"by the system's {bytes_text(system)}",
         case,
-        (own, system, budget),
+        (counted, system, budget),
         f"{runs} runs held at once",
     )
 
 
-def _beyond(reading: _Reading, most: float, doubt: _Doubt) -> bool:
-    return reading.growth > most + doubt.growth or reading.standing > most + doubt.standing
+def _beyond(reading: _Reading, most: float, noise: _Noise) -> bool:
+    return reading.growth > most + noise.growth or reading.standing > most + noise.standing
 
 
-def towering(
-    bench: Bench, run: str, case: CaseRecipe, *, own: float, budget: float
+def hidden_peak(
+    bench: Bench, run: str, case: CaseRecipe, *, counted: float, budget: float
 ) -> Finding | None:
     """A peak that the system sees, and the count inside the process does not."""
     steps = bench.steps(run)
     inputs = _inputs(bench, run, case, steps)
-    most = budget + _doubt(bench).peak
-    mine = _peak(bench.submission, steps, inputs, bench.submission.before)
-    if mine is None or mine <= most:
+    most = budget + _noise(bench).peak
+    candidate = _peak(bench.submission, steps, inputs, bench.submission.before)
+    if candidate is None or candidate <= most:
         return None
     with trusting(f"the reference fails on case {case.name}"):
-        theirs = bench.fact(
+        reference = bench.fact(
             ("peak", run, case.name),
-            lambda: _peak(bench.reference, steps, inputs, bench.reference.worker.fresh),
+            lambda: _peak(bench.reference, steps, inputs, bench.reference.at_start),
         )
-    above = mine - (theirs or 0)
+    above = candidate - (reference or 0)
     if above <= most:
         return None
     return _disagreement(
-        f"by its own account a run peaks at {bytes_text(own)}, by the system's at "
+        f"by its own account a run peaks at {bytes_text(counted)}, by the system's at "
         f"{bytes_text(above)} more than the reference",
         case,
-        (own, above, budget),
+        (counted, above, budget),
         "the most that the process held, above what it held before the file was loaded",
     )
 
@@ -166,6 +171,7 @@ def _disagreement(
     return Finding(
         f"{sentence}; {bytes_text(figures[-1])} allowed (case {case.name})",
         exhibit=Bars(bars, (detail,)),
+        figures=dict(zip(("counted", "system", "allowed"), figures, strict=True)),
     )
 
 
@@ -180,14 +186,13 @@ def _hold(
     base: int | None,
 ) -> _Reading | None:
     """What the process holds when it keeps the results of runs; None where that is not known."""
-    worker = program.worker
     try:
         program.hold(steps, inputs, of=of, count=WARM_UP)
-        before = worker.occupied_bytes()
+        before = program.occupied_bytes()
         program.hold(steps, inputs, of=of, count=runs)
-        after = worker.occupied_bytes()
+        after = program.occupied_bytes()
     finally:
-        if worker.failure is None:
+        if program.is_alive:
             program.drop()
     if before is None or after is None or base is None:
         return None
@@ -198,12 +203,11 @@ def _peak(
     program: RemoteProgram, steps: tuple[Step, ...], inputs: Inputs, base: int | None
 ) -> int | None:
     """The most that the process holds during a run, above a base."""
-    worker = program.worker
     program.drop()
-    if base is None or not probes.forget_peak(worker.pid):
+    if base is None or not program.forget_peak():
         return None
     program.measure("peak", steps, inputs)
-    highest = probes.peak_bytes(worker.pid)
+    highest = program.peak_bytes()
     return None if highest is None else highest - base
 
 
@@ -212,5 +216,5 @@ def _inputs(bench: Bench, run: str, case: CaseRecipe, steps: tuple[Step, ...]) -
     return {name: every[name] for name in free_names(steps)}
 
 
-def _doubt(bench: Bench) -> _Doubt:
+def _noise(bench: Bench) -> _Noise:
     return _TORCH if bench.question.spec.needs_torch else _NUMPY

@@ -6,7 +6,7 @@ The cases come smallest first, so the first finding is the one worth showing.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from grader.bench.bench import Bench
 from grader.bench.exhibit import case_line
@@ -22,7 +22,7 @@ from grader.sandbox.replies import Flagged, ProgramError
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """What is wrong on one case."""
+    """What was found on one case: what is wrong, or what was measured and is not."""
 
     sentence: str
     verdict: Verdict = Verdict.FAIL
@@ -30,6 +30,12 @@ class Finding:
     exhibit: Exhibit | None = None
     raised: Raised | None = None
     subject: str = ""  # what differs ("grad_x"), so that a summary over cases can be made
+    figures: Mapping[str, float] = field(default_factory=dict)  # measured numbers by name
+
+    @classmethod
+    def passed(cls, sentence: str = "", **figures: float) -> Finding:
+        """What was measured where nothing is wrong."""
+        return cls(sentence, Verdict.PASS, figures=figures)
 
 
 Judge = Callable[[CaseRecipe], Finding | None]
@@ -44,29 +50,29 @@ class Stopped(Exception):
         self.result = result
 
 
-def tally(
-    bench: Bench,
-    check: Check,
-    judge: Judge,
-    *,
-    figures: Mapping[str, float] | None = None,
-    good: str = "",
-) -> CheckResult:
+def tally(bench: Bench, check: Check, judge: Judge, *, good: str = "") -> CheckResult:
     """Try every case and make the result.
+
+    What it says and its figures are those of the first case, the smallest, on which something is
+    wrong; where nothing is, those of the last case, the largest.
 
     Args:
         bench: the programs and cases.
         check: what is tried.
-        judge: finds what is wrong on one case; what it raises is the submission's doing.
-        figures: measured numbers; read after the last case.
-        good: the sentence of a pass; the cases when empty.
+        judge: finds what is wrong on one case, or what was measured there; what it raises is the
+            submission's doing.
+        good: the sentence of a pass, where its last case has none; the number of cases when empty.
 
     Raises:
         Stopped: the submission's process died or overran a limit.
+        BankFault: the reference cannot be run on a case; no submission is tried on it.
     """
     cases = bench.cases_of(check)
     findings: list[tuple[CaseRecipe, Finding]] = []
+    fine: list[tuple[CaseRecipe, Finding]] = []
     for case in cases:
+        if bench.reference_first:
+            bench.truth(check.run, case)
         try:
             found = judge(case)
         except ProgramError as error:
@@ -74,20 +80,25 @@ def tally(
         except WorkerError as failure:
             verdict = Verdict.LIMIT if isinstance(failure, Overran) else Verdict.ERROR
             found = Finding(f"your code {failure} (case {case.name})", verdict)
-            raise Stopped(_result(bench, check, cases, [(case, found)], figures)) from None
+            raise Stopped(_result(bench, check, cases, [(case, found)])) from None
         if found is not None:
-            findings.append((case, found))
+            good_enough = found.verdict in {Verdict.PASS, Verdict.INCONCLUSIVE}
+            (fine if good_enough else findings).append((case, found))
     if findings:
-        return _result(bench, check, cases, findings, figures)
-    count = f"{len(cases)} case{'' if len(cases) == 1 else 's'}"
+        return _result(bench, check, cases, findings)
+    last = fine[-1][1] if fine else Finding.passed()
+    message = last.sentence or good or f"{len(cases)} case{'' if len(cases) == 1 else 's'}"
+    unsure = [case.name for case, found in fine if found.verdict is Verdict.INCONCLUSIVE]
+    if unsure:
+        message += f"; too close to call in {', '.join(unsure)}"
     return CheckResult(
         id=check.id,
         kind=check.kind,
-        verdict=Verdict.PASS,
-        message=good or count,
+        verdict=Verdict.INCONCLUSIVE if unsure else Verdict.PASS,
+        message=message,
         cases=tuple(c.name for c in cases),
         stretch=check.stretch,
-        figures=dict(figures or {}),
+        figures=dict(last.figures),
     )
 
 
@@ -96,7 +107,6 @@ def _result(
     check: Check,
     cases: list[CaseRecipe],
     findings: list[tuple[CaseRecipe, Finding]],
-    figures: Mapping[str, float] | None,
 ) -> CheckResult:
     case, first = findings[0]
     alike = [f for _, f in findings if f.subject == first.subject and f.verdict == first.verdict]
@@ -120,7 +130,7 @@ def _result(
         mismatch=first.mismatch,
         exhibit=first.exhibit,
         raised=first.raised,
-        figures=dict(figures or {}),
+        figures=dict(first.figures),
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -33,3 +34,13 @@ def free_names(steps: tuple[Step, ...]) -> list[str]:
 def results(steps: tuple[Step, ...]) -> list[str]:
     """Names that the steps assign."""
     return [name for step in steps for name in step.targets]
+
+
+def producing(steps: Sequence[Step], name: str) -> tuple[Step, ...]:
+    """The steps that a result needs, in order, and no others."""
+    needed, kept = {name}, []
+    for step in reversed(steps):
+        if needed & set(step.targets):
+            kept.append(step)
+            needed |= set(step.reads)
+    return tuple(reversed(kept))

@@ -23,14 +23,14 @@ class DrawError(Exception):
     """An input cannot be drawn as written: the bank is at fault."""
 
 
-def draw(case: CaseRecipe, seed: int, shape_of: ShapeOf, turn: int = 0) -> dict[str, Any]:
+def draw(case: CaseRecipe, seed: int, shape_of: ShapeOf, draw_index: int = 0) -> dict[str, Any]:
     """Draw every input.
 
     Args:
         case: the case.
         seed: of the grade.
         shape_of: gives the shape of a result of the reference, from the inputs drawn so far.
-        turn: 0 for the case itself; others give fresh inputs of the same kind.
+        draw_index: 0 for the case itself; others give fresh inputs of the same kind.
 
     Returns:
         By name, in the order written: scalars as they are, arrays in the working dtype (values of
@@ -50,12 +50,12 @@ def draw(case: CaseRecipe, seed: int, shape_of: ShapeOf, turn: int = 0) -> dict[
         if recipe.like is not None:
             known = drawn.get(recipe.like)
             shape = known.shape if isinstance(known, np.ndarray) else shape_of(recipe.like, drawn)
-        drawn[name] = _array(recipe, case, shape, _generator(seed, case.name, name, turn))
+        drawn[name] = _array(recipe, case, shape, _generator(seed, case.name, name, draw_index))
     return {name: drawn[name] for name in case.inputs}
 
 
-def _generator(seed: int, case: str, name: str, turn: int) -> np.random.Generator:
-    text = f"{seed}/{case}/{name}/{turn}".encode()
+def _generator(seed: int, case: str, name: str, draw_index: int) -> np.random.Generator:
+    text = f"{seed}/{case}/{name}/{draw_index}".encode()
     return np.random.default_rng(int.from_bytes(hashlib.sha256(text).digest()[:16], "little"))
 
 
@@ -90,7 +90,7 @@ def _values(recipe: Recipe, shape: tuple[int, ...], rng: np.random.Generator) ->
         return np.asarray(recipe.literal, np.float64)
     options = recipe.options or {}
     if name in BUILT_IN:
-        return BUILT_IN[name](shape, options, rng)
+        return np.asarray(BUILT_IN[name](shape, options, rng), np.float64)
     return _extended(name, shape, options, rng)
 
 
@@ -114,34 +114,10 @@ def _extended(
     return values
 
 
-def _normal(shape: tuple[int, ...], _: Mapping[str, Any], rng: np.random.Generator) -> Array:
-    return np.asarray(rng.standard_normal(shape))
-
-
-def _uniform(shape: tuple[int, ...], given: Mapping[str, Any], rng: np.random.Generator) -> Array:
-    return np.asarray(rng.uniform(given.get("from", 0.0), given.get("to", 1.0), shape))
-
-
-def _integers(shape: tuple[int, ...], given: Mapping[str, Any], rng: np.random.Generator) -> Array:
-    return rng.integers(given["from"], given["to"], shape, endpoint=True).astype(np.float64)
-
-
 def _distinct(shape: tuple[int, ...], given: Mapping[str, Any], rng: np.random.Generator) -> Array:
     size = int(np.prod(shape, dtype=np.int64))
     steps = (rng.permutation(size) - (size - 1) / 2) * given.get("gap", 0.25)
     return np.asarray(steps.reshape(shape))
-
-
-def _zeros(shape: tuple[int, ...], _: Mapping[str, Any], __: np.random.Generator) -> Array:
-    return np.zeros(shape)
-
-
-def _ones(shape: tuple[int, ...], _: Mapping[str, Any], __: np.random.Generator) -> Array:
-    return np.ones(shape)
-
-
-def _full(shape: tuple[int, ...], given: Mapping[str, Any], _: np.random.Generator) -> Array:
-    return np.full(shape, float(given["value"]))
 
 
 def _simplex(shape: tuple[int, ...], _: Mapping[str, Any], rng: np.random.Generator) -> Array:
@@ -156,15 +132,19 @@ def _one_hot(shape: tuple[int, ...], _: Mapping[str, Any], rng: np.random.Genera
     return rows.reshape(shape)
 
 
-Draw = Callable[[tuple[int, ...], Mapping[str, Any], np.random.Generator], Array]
+Draw = Callable[[tuple[int, ...], Mapping[str, Any], np.random.Generator], Any]
 BUILT_IN: dict[str, Draw] = {
-    "normal": _normal,
-    "uniform": _uniform,
-    "integers": _integers,
+    "normal": lambda shape, _, rng: rng.standard_normal(shape),
+    "uniform": lambda shape, given, rng: rng.uniform(
+        given.get("from", 0.0), given.get("to", 1.0), shape
+    ),
+    "integers": lambda shape, given, rng: rng.integers(
+        given["from"], given["to"], shape, endpoint=True
+    ),
     "distinct": _distinct,
-    "zeros": _zeros,
-    "ones": _ones,
-    "full": _full,
+    "zeros": lambda shape, _, __: np.zeros(shape),
+    "ones": lambda shape, _, __: np.ones(shape),
+    "full": lambda shape, given, _: np.full(shape, float(given["value"])),
     "simplex": _simplex,
     "one_hot": _one_hot,
 }

@@ -45,16 +45,15 @@ def command(
     for path in made.written:
         output.write(here.near(path))
     output.write()
-    for missing in made.todo:
-        output.write(f"to decide: {missing}")
-    if made.marked:
-        output.write(f"{quantity(made.marked, 'place is', 'places are')} marked TODO in the files")
+    marked = len(made.todo)
+    if marked:
+        output.write(f"{quantity(marked, 'place is', 'places are')} marked TODO in the files")
         output.write()
     where = shlex.quote(made.typed)
     output.write("next:")
+    if marked:
+        output.write("  replace what is marked TODO; the audit counts what is left of it")
     output.write(f"  drill --bank {where} bank audit {question}")
     output.write(f"  drill --bank {where} start {question}")
     output.write(f"  drill bank add {where}")
-    if made.marked:
-        output.write("  replace what is marked TODO")
     return 0

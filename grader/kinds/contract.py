@@ -10,33 +10,72 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any, Literal
 
-from grader.bench.bench import NATIVE, Bench
-from grader.bench.compare import compare
-from grader.bench.exhibit import mismatch
-from grader.bench.tally import Finding, tally
-from grader.cases.recipe import CaseRecipe
-from grader.kinds.outputs import expected
-from grader.model.question import Step
-from grader.model.report import CheckResult
-from grader.model.spec import ContractCheck
-from grader.sandbox.replies import Outcome, ProgramError
+from pydantic import Field
+
+from grader.kinds.base import Kind
+from grader.model.spec import Check, Layout, Name
+
+if TYPE_CHECKING:
+    from grader.bench.bench import Bench
+    from grader.bench.tally import Finding
+    from grader.cases.recipe import CaseRecipe
+    from grader.model.question import Step
+    from grader.model.report import CheckResult
+    from grader.sandbox.replies import Outcome
+
+_WORDS = {
+    "fortran": "in Fortran order",
+    "reversed": "reversed views",
+    "strided": "strided views",
+    "readonly": "read-only",
+}
 
 
-def check_contract(bench: Bench, check: ContractCheck) -> CheckResult:
-    """Try every clause on every case; the first breach of a case is reported."""
+class ContractCheck(Check):
+    """The manners of a function: inputs, ownership, memory of earlier calls, strides."""
 
-    def judge(case: CaseRecipe) -> Finding | None:
-        return breach(bench, check, case)
-
-    return tally(
-        bench, check, judge, good=f"inputs, ownership, repeated calls, {len(check.layouts)} layouts"
+    kind: Literal["contract"]
+    of: Name | list[Name] = Field(description="The result, or a list of results, that it looks at.")
+    layouts: list[Layout] = Field(
+        default=["fortran", "reversed", "strided", "readonly"],
+        description="In which ways arrays are laid out in memory for the same values.",
     )
 
+    def lacks(self) -> str:
+        """Results."""
+        return "" if self.results else "the name of a result"
 
-def breach(bench: Bench, check: ContractCheck, case: CaseRecipe) -> Finding | None:
-    """The first breach of the contract on one case."""
+
+class Contract(Kind[ContractCheck]):
+    """Try every clause on every case; the first breach of a case is its finding."""
+
+    keys = ContractCheck
+    judges_inputs = True
+
+    def carry_out(self, bench: Bench, check: ContractCheck) -> CheckResult:
+        """Look for a breach on every case."""
+        from grader.bench.tally import tally
+
+        good = f"inputs, ownership, repeated calls, {len(check.layouts)} layouts"
+        return tally(bench, check, lambda case: _breach(bench, check, case), good=good)
+
+    def observe(self, bench: Bench, check: ContractCheck, case: CaseRecipe) -> str | None:
+        """The sentence of the first breach."""
+        found = _breach(bench, check, case)
+        return None if found is None else found.sentence
+
+    def cost(self, check: ContractCheck) -> int:  # noqa: ARG002
+        """A call for each layout and turn."""
+        return 1
+
+    def layouts(self, check: ContractCheck) -> tuple[str, ...]:
+        """Those that leave the values as they are; `broadcast` changes them and is a case."""
+        return tuple(name for name in check.layouts if name != "broadcast")
+
+
+def _breach(bench: Bench, check: ContractCheck, case: CaseRecipe) -> Finding | None:
     return next(_breaches(bench, check, case), None)
 
 
@@ -50,6 +89,8 @@ def _breaches(bench: Bench, check: ContractCheck, case: CaseRecipe) -> Iterator[
 def _manners(
     bench: Bench, check: ContractCheck, case: CaseRecipe, outcome: Outcome
 ) -> Iterator[Finding]:
+    from grader.bench.tally import Finding
+
     steps = bench.steps(check.run)
     for index, name in outcome.changed:
         step = steps[index] if 0 <= index < len(steps) else steps[-1]
@@ -72,25 +113,29 @@ def _who(step: Step) -> str:
 
 def _in_turn(bench: Bench, check: ContractCheck, case: CaseRecipe) -> Iterator[Finding]:
     """The case itself, another of the same shape, and the first again, in lockstep."""
-    turns = (0, 1, 0)
-    given = [bench.inputs(case, check.run, turn=turn) for turn in turns]
-    outcomes, common = bench.submission.interleave(
-        bench.steps(check.run), given, bench.wanted[check.run]
-    )
+    from grader.bench.compare import compare
+    from grader.bench.deviation import expected
+    from grader.bench.exhibit import mismatch
+    from grader.bench.tally import Finding
+
+    draws = (0, 1, 0)
+    given = [bench.inputs(case, check.run, draw_index=draw_index) for draw_index in draws]
+    steps, wanted = bench.steps(check.run), bench.wanted[check.run]
+    outcomes, common = bench.asked(case, lambda program: program.interleave(steps, given, wanted))
     for name in common:
         if name in check.results:
             yield Finding(
                 f"{name} of one call is overwritten by the next: "
                 f"two calls return the same memory (case {case.name})"
             )
-    for turn, outcome in zip(turns, outcomes, strict=True):
+    for draw_index, outcome in zip(draws, outcomes, strict=True):
         yield from _manners(bench, check, case, outcome)
         for name in check.results:
-            want = expected(bench, check.run, case, name, turn=turn)
+            want = expected(bench, check.run, case, name, draw_index=draw_index)
             fault = compare(name, outcome.values.get(name), want)
-            if fault is None or _wrong_anyway(bench, check.run, case, name, 0):
+            if fault is None or _wrong_anyway(bench, check.run, case, name):
                 continue
-            if turn and _wrong_afresh(bench, check, case, name, turn):
+            if draw_index and _wrong_when_loaded_anew(bench, check, case, name, draw_index):
                 yield Finding(
                     f"{fault.sentence} on another draw of case {case.name}",
                     mismatch=mismatch(fault, case),
@@ -103,38 +148,47 @@ def _in_turn(bench: Bench, check: ContractCheck, case: CaseRecipe) -> Iterator[F
             )
 
 
-def _wrong_afresh(
-    bench: Bench, check: ContractCheck, case: CaseRecipe, name: str, turn: int
+def _wrong_when_loaded_anew(
+    bench: Bench, check: ContractCheck, case: CaseRecipe, name: str, draw_index: int
 ) -> bool:
     """Whether a result is wrong even when nothing was called before: then no memory is to blame."""
-    inputs = bench.inputs(case, check.run, turn=turn)
-    outcome = bench.afresh().run(bench.steps(check.run), inputs, bench.wanted[check.run])
-    want = expected(bench, check.run, case, name, turn=turn)
+    from grader.bench.compare import compare
+    from grader.bench.deviation import expected
+
+    inputs = bench.inputs(case, check.run, draw_index=draw_index)
+    outcome = bench.loaded_anew().run(bench.steps(check.run), inputs, bench.wanted[check.run])
+    want = expected(bench, check.run, case, name, draw_index=draw_index)
     return compare(name, outcome.values.get(name), want) is not None
 
 
-def _wrong_anyway(bench: Bench, run: str, case: CaseRecipe, name: str, turn: int) -> bool:
-    value = bench.outcome(bench.submission, run, case, turn=turn, mode=NATIVE).values.get(name)
-    return compare(name, value, expected(bench, run, case, name, turn=turn)) is not None
+def _wrong_anyway(bench: Bench, run: str, case: CaseRecipe, name: str) -> bool:
+    """Whether a result is wrong on the case as it is: then nothing else is to blame."""
+    from grader.bench.compare import compare
+    from grader.bench.deviation import expected
+
+    value = bench.observed(run, case).values.get(name)
+    return compare(name, value, expected(bench, run, case, name)) is not None
 
 
 def _layouts(bench: Bench, check: ContractCheck, case: CaseRecipe) -> Iterator[Finding]:
-    steps = bench.steps(check.run)
-    for layout in check.layouts:
-        if layout == "broadcast":  # changes values, so it is a case of its own
-            continue
-        inputs = bench.inputs(case, check.run, layout=layout)
+    from grader.bench.compare import compare
+    from grader.bench.deviation import expected
+    from grader.bench.exhibit import mismatch
+    from grader.bench.tally import Finding
+    from grader.sandbox.replies import ProgramError
+
+    for layout in Contract().layouts(check):
         try:
-            outcome = bench.submission.run(steps, inputs, bench.wanted[check.run])
+            outcome = _laid_out(bench, check.run, case, layout)
         except ProgramError as error:
             if error.raised is None:
                 yield Finding(
-                    f"{error.message} when the arrays are {_words(layout)} (case {case.name})"
+                    f"{error.message} when the arrays are {_WORDS[layout]} (case {case.name})"
                 )
                 return
             step = _who(error.step) if error.step is not None else "your code"
             yield Finding(
-                f"{step} raises {error.raised.type} when the arrays are {_words(layout)} "
+                f"{step} raises {error.raised.type} when the arrays are {_WORDS[layout]} "
                 f"(case {case.name})",
                 raised=error.raised,
             )
@@ -143,17 +197,14 @@ def _layouts(bench: Bench, check: ContractCheck, case: CaseRecipe) -> Iterator[F
         for name in check.results:
             observed: Any = outcome.values.get(name)
             fault = compare(name, observed, expected(bench, check.run, case, name))
-            if fault is not None and not _wrong_anyway(bench, check.run, case, name, 0):
+            if fault is not None and not _wrong_anyway(bench, check.run, case, name):
                 yield Finding(
-                    f"{name} is wrong when the arrays are {_words(layout)} (case {case.name})",
+                    f"{name} is wrong when the arrays are {_WORDS[layout]} (case {case.name})",
                     mismatch=mismatch(fault, case),
                 )
 
 
-def _words(layout: str) -> str:
-    return {
-        "fortran": "in Fortran order",
-        "reversed": "reversed views",
-        "strided": "strided views",
-        "readonly": "read-only",
-    }.get(layout, layout)
+def _laid_out(bench: Bench, run: str, case: CaseRecipe, layout: str) -> Outcome:
+    """What the submission computes from arrays of a layout."""
+    steps, inputs = bench.steps(run), bench.inputs(case, run, layout=layout)
+    return bench.asked(case, lambda program: program.run(steps, inputs, bench.wanted[run]))

@@ -7,78 +7,113 @@ doubled.
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import TYPE_CHECKING, Any, Literal
 
-import numpy as np
+from pydantic import Field
 
-from grader.bench.bench import BankFault, Bench
-from grader.bench.results import describe, dict_keys
-from grader.bench.tally import Finding, tally
-from grader.cases.recipe import CaseRecipe
+from grader.kinds.base import Kind
 from grader.model.numerals import amount, amounts_apart, number
 from grader.model.report import Breakdown, CheckResult, Mismatch, Row
-from grader.model.spec import NumbersCheck
+from grader.model.spec import Check, Name
+
+if TYPE_CHECKING:
+    from grader.bench.bench import Bench
+    from grader.bench.tally import Finding
+    from grader.cases.recipe import CaseRecipe
 
 
-def check_numbers(bench: Bench, check: NumbersCheck) -> CheckResult:
+class NumbersCheck(Check):
+    """A dict of named numbers."""
+
+    kind: Literal["numbers"]
+    of: Name = Field(description="The result, a dict.")
+    parts: list[str] = Field(description="Its keys: exactly these.")
+    unit: str = Field(default="", description="Of all of them, in words.")
+    shown_in: Literal["", "KB", "MB", "GB", "KiB", "MiB", "GiB"] = Field(
+        default="", description="A larger unit for reports; values are compared as they are."
+    )
+
+    def lacks(self) -> str:
+        """Parts."""
+        return "" if self.parts else "the names of parts"
+
+    def unit_of(self) -> tuple[str, str] | None:
+        """The result whose unit the text has to name, and the unit."""
+        return (self.of, self.unit) if self.unit else None
+
+
+class Numbers(Kind[NumbersCheck]):
     """Compare every part exactly, on every case."""
 
-    def judge(case: CaseRecipe) -> Finding | None:
-        observed = bench.observed(check.run, case).values.get(check.of)
-        expected = bench.truth(check.run, case).values[check.of]
-        if not isinstance(expected, dict) or set(expected) != set(check.parts):
-            wanted = ", ".join(check.parts)
-            raise BankFault(f"{check.id}: the reference's {check.of} lacks or adds to {wanted}")
-        if not isinstance(observed, dict):
-            return Finding(
-                f"{check.of} is {describe(observed)}, "
-                f"expected a dict with {', '.join(check.parts)} (case {case.name})"
-            )
-        missing = [p for p in check.parts if p not in observed]
-        extra = [str(p) for p in observed if p not in check.parts]
-        if missing or extra:
-            found = describe(observed) + dict_keys(observed)
-            lacks = f"; missing: {', '.join(missing)}" if missing else ""
-            more = f"; not asked for: {', '.join(extra)}" if extra else ""
-            return Finding(f"{check.of} is {found}{lacks}{more} (case {case.name})")
-        rows = [_row(check, part, observed[part], expected[part]) for part in check.parts]
-        wrong = [(part, row) for part, row in zip(check.parts, rows, strict=True) if row.note]
-        if not wrong:
-            return None
-        part, row = wrong[0]
-        names = ", ".join(p for p, _ in wrong)
-        return Finding(
-            f"{names} {'is' if len(wrong) == 1 else 'are'} wrong in case {case.name}",
-            mismatch=Mismatch(
-                f"{check.of}[{part!r}]",
-                case.name,
-                None,
-                row.observed,
-                row.expected,
-                None,
-                len(wrong),
-                len(rows),
-            ),
-            exhibit=Breakdown(tuple(rows)),
-        )
+    keys = NumbersCheck
+    judges_values = True
 
-    return tally(bench, check, judge)
+    def carry_out(self, bench: Bench, check: NumbersCheck) -> CheckResult:
+        """A breakdown that shows which parts are wrong."""
+        from grader.bench.bench import BankFault
+        from grader.bench.results import describe, dict_keys
+        from grader.bench.tally import Finding, tally
+
+        def judge(case: CaseRecipe) -> Finding | None:
+            observed = bench.observed(check.run, case).values.get(check.of)
+            expected = bench.truth(check.run, case).values[check.of]
+            if not isinstance(expected, dict) or set(expected) != set(check.parts):
+                wanted = ", ".join(check.parts)
+                raise BankFault(f"{check.id}: the reference's {check.of} lacks or adds to {wanted}")
+            if not isinstance(observed, dict):
+                return Finding(
+                    f"{check.of} is {describe(observed)}, "
+                    f"expected a dict with {', '.join(check.parts)} (case {case.name})"
+                )
+            missing = [p for p in check.parts if p not in observed]
+            extra = [str(p) for p in observed if p not in check.parts]
+            if missing or extra:
+                found = describe(observed) + dict_keys(observed)
+                lacks = f"; missing: {', '.join(missing)}" if missing else ""
+                more = f"; not asked for: {', '.join(extra)}" if extra else ""
+                return Finding(f"{check.of} is {found}{lacks}{more} (case {case.name})")
+            rows = [_row(check, part, observed[part], expected[part]) for part in check.parts]
+            wrong = [row for row in rows if row.note]
+            if not wrong:
+                return None
+            first = wrong[0]
+            names = ", ".join(row.name for row in wrong)
+            return Finding(
+                f"{names} {'is' if len(wrong) == 1 else 'are'} wrong in case {case.name}",
+                mismatch=Mismatch(
+                    f"{check.of}[{first.name!r}]",
+                    case.name,
+                    None,
+                    first.observed,
+                    first.expected,
+                    None,
+                    len(wrong),
+                    len(rows),
+                ),
+                exhibit=Breakdown(tuple(rows)),
+            )
+
+        return tally(bench, check, judge)
 
 
 def _row(check: NumbersCheck, part: str, observed: Any, expected: Any) -> Row:  # noqa: ANN401 any results
+    import numpy as np
+
+    from grader.bench.results import describe
+
     plain = observed.item() if isinstance(observed, np.generic) else observed
     if isinstance(plain, np.ndarray) and plain.ndim == 0:
         plain = plain.item()
     if isinstance(plain, bool) or not isinstance(plain, (int, float)) or not math.isfinite(plain):
-        found = number(plain) if isinstance(plain, float) else describe(observed)
-        return Row(part, found, _text(check, expected), "not a number")
+        odd = number(plain) if isinstance(plain, float) else describe(observed)
+        return Row(part, odd, _text(check, expected), "not a number")
     if plain == expected:
         return Row(part, _text(check, plain), _text(check, expected))
     if check.shown_in:
-        mine, theirs = amounts_apart(plain, expected, check.shown_in)
+        found, wanted = amounts_apart(plain, expected, check.shown_in)
     else:
-        mine, theirs = _text(check, plain), _text(check, expected)
-    return Row(part, mine, theirs, _note(float(plain), float(expected)))
+        found, wanted = _text(check, plain), _text(check, expected)
+    return Row(part, found, wanted, _note(float(plain), float(expected)))
 
 
 def _text(check: NumbersCheck, value: float) -> str:

@@ -2,50 +2,118 @@
 
 from __future__ import annotations
 
-from grader.bench.bench import NATIVE, NUDGES, PRECISE, Bench
-from grader.bench.compare import Expected, Fault, compare
-from grader.bench.exhibit import grids, mismatch
-from grader.bench.tally import Finding, tally
-from grader.cases.recipe import CaseRecipe
-from grader.model.report import CheckResult
-from grader.model.spec import OutputsCheck, Show
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Literal
+
+from pydantic import Field
+
+from grader.kinds.base import Kind
+from grader.model.spec import Check, Mention, Name, Show
+
+if TYPE_CHECKING:
+    from grader.bench.bench import Bench
+    from grader.bench.compare import Fault
+    from grader.bench.tally import Finding
+    from grader.cases.recipe import CaseRecipe
+    from grader.model.report import CheckResult
 
 
-def expected(bench: Bench, run: str, case: CaseRecipe, result: str, *, turn: int = 0) -> Expected:
-    """What the reference says a result is, with the means to find how far rounding may move it."""
-    native = bench.truth(run, case, turn=turn).values[result]
-    mode = NATIVE if case.dtype == "float64" else PRECISE
-    precise = bench.truth(run, case, turn=turn, mode=mode).values[result]
-    return Expected(
-        native,
-        precise,
-        lambda: [bench.truth(run, case, turn=turn, mode=m).values[result] for m in NUDGES],
-        case.dtype,
+class OutputsCheck(Check):
+    """Results agree with the reference."""
+
+    kind: Literal["outputs"]
+    of: Name | list[Name] = Field(description="The result, or a list of results, that it looks at.")
+    exact: bool = Field(
+        default=False, description="Whether nothing but the very same values will do."
     )
+    zeros: Literal["close", "exact"] = Field(
+        default="close",
+        description="With exact, entries that are 0 in the reference have to be exactly 0.",
+    )
+    show: Show = Field(default=Show(), description="What to print beside a mismatch.")
+
+    def mentions(self) -> Iterator[Mention]:
+        """The results, and the inputs that are shown beside them."""
+        yield from super().mentions()
+        for number, name in enumerate(self.show.inputs):
+            yield Mention(("show", "beside", number), name, "input")
+        for number, size in enumerate(self.show.window or []):
+            if isinstance(size, str):
+                yield Mention(("show", "window", number), size, "input")
+
+    def lacks(self) -> str:
+        """Results."""
+        return "" if self.results else "the name of a result"
+
+    def faults(self) -> Iterator[tuple[tuple[str | int, ...], str]]:
+        """Saying exact twice."""
+        if self.exact and self.zeros == "exact":
+            yield ("zeros",), "expected exact or zeros, found both; exact already includes zeros"
 
 
-def check_outputs(bench: Bench, check: OutputsCheck) -> CheckResult:
+class Outputs(Kind[OutputsCheck]):
     """Compare every result of the check on every case."""
 
-    def judge(case: CaseRecipe) -> Finding | None:
+    keys = OutputsCheck
+    judges_values = True
+
+    def carry_out(self, bench: Bench, check: OutputsCheck) -> CheckResult:
+        """The first result that differs on a case is its finding."""
+        from grader.bench.compare import compare
+        from grader.bench.deviation import expected
+        from grader.bench.tally import tally
+
+        def judge(case: CaseRecipe) -> Finding | None:
+            values = bench.observed(check.run, case).values
+            for result in check.results:
+                fault = compare(
+                    result,
+                    values.get(result),
+                    expected(bench, check.run, case, result),
+                    exact=check.exact,
+                    zeros=check.zeros == "exact",
+                )
+                if fault is not None:
+                    return _finding(bench, case, fault, check.show)
+            return None
+
+        return tally(bench, check, judge)
+
+    def is_exact(self, check: OutputsCheck) -> bool:
+        """Where it asks for the last bit."""
+        return check.exact
+
+    def has_tolerance(self, check: OutputsCheck) -> bool:
+        """Unless it asks for the last bit."""
+        return not check.exact
+
+    def deviation(self, bench: Bench, check: OutputsCheck, case: CaseRecipe) -> float:
+        """Of the worst entry, or of the norm where that is what is held."""
+        from grader.bench.deviation import excess, expected
+
         values = bench.observed(check.run, case).values
-        for result in check.results:
-            fault = compare(
-                result,
-                values.get(result),
-                expected(bench, check.run, case, result),
-                exact=check.exact,
-                zeros=check.zeros == "exact",
-            )
-            if fault is not None:
-                return finding(bench, case, fault, check.show)
-        return None
+        return max(
+            excess(values.get(name), expected(bench, check.run, case, name))
+            for name in check.results
+        )
 
-    return tally(bench, check, judge)
+    def right_deviation(self, bench: Bench, check: OutputsCheck, case: CaseRecipe) -> float:
+        """Of the reference in the case's dtype, and on inputs moved by a unit in the last place."""
+        from grader.bench.deviation import excess, expected
+
+        worst = 0.0
+        for name in check.results:
+            wanted = expected(bench, check.run, case, name)
+            others = wanted.moved() if case.dtype == "float64" else []
+            worst = max(worst, *(excess(other, wanted) for other in [wanted.native, *others]))
+        return worst
 
 
-def finding(bench: Bench, case: CaseRecipe, fault: Fault, show: Show) -> Finding:
+def _finding(bench: Bench, case: CaseRecipe, fault: Fault, show: Show) -> Finding:
     """A fault with what to show of it."""
+    from grader.bench.exhibit import grids, mismatch
+    from grader.bench.tally import Finding
+
     sentence = fault.sentence
     if fault.kind == "values" and fault.arrays is not None and case.dtype == "float64":
         sentence += _precision(fault)

@@ -19,25 +19,26 @@ from __future__ import annotations
 
 import statistics
 from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Literal
 
-from grader.bench.bench import Bench, trusting
-from grader.bench.compare import compare
-from grader.bench.sameness import same_value
-from grader.bench.tally import Finding, tally
-from grader.cases.recipe import CaseRecipe
-from grader.kinds.outputs import expected
+from pydantic import Field
+
+from grader.kinds.base import Kind
 from grader.model.numerals import times
 from grader.model.report import Bar, Bars, CheckResult
-from grader.model.spec import PerformanceCheck
+from grader.model.spec import Check, Multiple
 from grader.model.verdict import Verdict
-from grader.sandbox.remote import RemoteProgram
+
+if TYPE_CHECKING:
+    from grader.bench.bench import Bench
+    from grader.bench.tally import Finding
+    from grader.cases.recipe import CaseRecipe
+    from grader.sandbox.remote import RemoteProgram
 
 LEAD = 5
 MOST_PAIRS = 60
-ENOUGH_NANOSECONDS = (
-    3_000_000_000  # of the submission's CPU time: slow code need not prove it sixty times
-)
-
+# Of the submission's CPU time: slow code need not prove it sixty times.
+ENOUGH_NANOSECONDS = 3_000_000_000
 WAITING = 100_000  # nanoseconds that an honest process may use after its reply; it takes 40,000
 
 
@@ -46,14 +47,14 @@ class Race:
     """Pairs of times so far."""
 
     allowed: float
-    mine: list[int] = field(default_factory=list)
-    theirs: list[int] = field(default_factory=list)
+    candidate: list[int] = field(default_factory=list)
+    reference: list[int] = field(default_factory=list)
     idle: list[int] = field(default_factory=list)  # used after the reply of each pair
 
-    def add(self, mine: int, theirs: int) -> None:
+    def add(self, candidate: int, reference: int) -> None:
         """Record one pair, in nanoseconds."""
-        self.mine.append(mine)
-        self.theirs.append(theirs)
+        self.candidate.append(candidate)
+        self.reference.append(reference)
         self.idle.append(0)
 
     def defer(self, nanoseconds: int) -> None:
@@ -69,17 +70,17 @@ class Race:
     @property
     def ratios(self) -> list[float]:
         """By pair, the submission's time as a multiple of the reference's."""
-        spent = zip(self.mine, self.late, self.theirs, strict=True)
-        return [(mine + late) / max(1, theirs) for mine, late, theirs in spent]
+        spent = zip(self.candidate, self.late, self.reference, strict=True)
+        return [(took + late) / max(1, reference) for took, late, reference in spent]
 
     @property
     def spent(self) -> int:
         """Nanoseconds of the submission's CPU time."""
-        return sum(self.mine) + sum(self.late)
+        return sum(self.candidate) + sum(self.late)
 
     @property
     def went_on(self) -> int:
-        """Nanoseconds a pair that were used after the reply, where that is a habit; else 0."""
+        """Nanoseconds per pair that were used after the reply, where that is a habit; else 0."""
         late = self.late
         often = 2 * sum(n > WAITING for n in late) > len(late)
         return sum(late) // len(late) if often else 0
@@ -101,65 +102,85 @@ class Race:
         return statistics.median(self.ratios)
 
 
-def check_performance(bench: Bench, check: PerformanceCheck) -> CheckResult:
-    """Race the submission against the reference on every case."""
-    figures: dict[str, float] = {}
-    lines: list[str] = []
-    open_cases: list[str] = []
-    wrong_cases: list[str] = []
+class PerformanceCheck(Check):
+    """CPU time against the reference, measured in the same grade."""
 
-    def judge(case: CaseRecipe) -> Finding | None:
-        race = Race(check.at_most)
-        idle = _exchange_cost(bench, check.run, case)
-        for pair in range(MOST_PAIRS):
-            wrong = _pair(bench, check, case, race, pair, idle)
-            if wrong is not None:
-                wrong_cases.append(case.name)
-                return wrong
-            if race.decided or (race.spent > ENOUGH_NANOSECONDS and len(race.ratios) >= LEAD):
-                break
-        figures.update(ratio=race.ratio)
-        if race.went_on:
-            figures.update(idle_milliseconds=race.went_on / 1e6)
-            return Finding(
-                "flagged for review: the process goes on computing after it has answered, "
-                f"{race.went_on / 1e6:.2g} ms of CPU time a call, which is counted "
-                f"(case {case.name})",
-                Verdict.POLICY,
-            )
-        lines[:] = [f"{times(race.ratio)} the reference's CPU time, {times(check.at_most)} allowed"]
-        if race.lead >= LEAD:
-            bars = (
-                Bar("yours", race.ratio, times(race.ratio)),
-                Bar("allowed", check.at_most, times(check.at_most)),
-            )
-            return Finding(f"{lines[0]} in case {case.name}", exhibit=Bars(bars))
-        if race.lead > -LEAD:
-            open_cases.append(case.name)
-        return None
+    kind: Literal["performance"]
+    at_most: Multiple = Field(description="How many times the reference's CPU time is allowed.")
 
-    result = tally(bench, check, judge, figures=figures)
-    if wrong_cases:
+    def budget(self) -> tuple[str, str]:
+        """Times."""
+        return f"{self.at_most:g}", "times as long"
+
+
+class Performance(Kind[PerformanceCheck]):
+    """Race the submission against the reference."""
+
+    keys = PerformanceCheck
+    needs_drawn_inputs = True
+    timed = True
+    shows_measurement = True
+    missed = "slow"
+
+    def carry_out(self, bench: Bench, check: PerformanceCheck) -> CheckResult:
+        """A race on every case; a wrong answer in one decides whatever the times."""
+        from grader.bench.tally import tally
+
+        wrong: list[str] = []
+
+        def judge(case: CaseRecipe) -> Finding:
+            race = Race(check.at_most)
+            idle = _exchange_cost(bench, check.run, case)
+            for pair in range(MOST_PAIRS):
+                found = _pair(bench, check, case, race, pair, idle)
+                if found is not None:
+                    wrong.append(case.name)
+                    return found
+                if race.decided or (race.spent > ENOUGH_NANOSECONDS and len(race.ratios) >= LEAD):
+                    break
+            return _decision(race, case)
+
+        result = tally(bench, check, judge)
         # A wrong answer is wrong however fast: this decides even where speed is a stretch.
-        return replace(result, stretch=False)
-    if result.verdict is not Verdict.PASS or not lines:
-        return result
-    if open_cases:
-        return replace(
-            result,
-            verdict=Verdict.INCONCLUSIVE,
-            message=f"{lines[0]}; too close to call in {', '.join(open_cases)}",
+        return replace(result, stretch=False) if wrong else result
+
+
+def _decision(race: Race, case: CaseRecipe) -> Finding:
+    from grader.bench.tally import Finding
+
+    figures = {"ratio": race.ratio}
+    if race.went_on:
+        return Finding(
+            "flagged for review: the process goes on computing after it has answered, "
+            f"{race.went_on / 1e6:.2g} ms of CPU time a call, which is counted "
+            f"(case {case.name})",
+            Verdict.POLICY,
+            figures={**figures, "idle_milliseconds": race.went_on / 1e6},
         )
-    return replace(result, message=lines[0])
+    line = f"{times(race.ratio)} the reference's CPU time, {times(race.allowed)} allowed"
+    if race.lead >= LEAD:
+        bars = (
+            Bar("yours", race.ratio, times(race.ratio)),
+            Bar("allowed", race.allowed, times(race.allowed)),
+        )
+        return Finding(f"{line} in case {case.name}", exhibit=Bars(bars), figures=figures)
+    verdict = Verdict.PASS if race.lead <= -LEAD else Verdict.INCONCLUSIVE
+    return Finding(line, verdict, figures=figures)
 
 
 def _pair(
     bench: Bench, check: PerformanceCheck, case: CaseRecipe, race: Race, pair: int, idle: int
 ) -> Finding | None:
     """Time both on fresh inputs, the order alternating; the submission's results must be right."""
-    steps, turn = bench.steps(check.run), bench.secret + pair
+    from grader.bench.bench import trusting
+    from grader.bench.compare import compare
+    from grader.bench.deviation import expected
+    from grader.bench.sameness import same_value
+    from grader.bench.tally import Finding
+
+    steps, draw_index = bench.steps(check.run), bench.secret + pair
     want = bench.wanted[check.run]
-    inputs = bench.inputs(case, check.run, turn=turn)
+    inputs = bench.inputs(case, check.run, draw_index=draw_index)
 
     def one(program: RemoteProgram) -> tuple[dict[str, object], int]:
         outcome, nanoseconds = program.timed(steps, inputs, want)
@@ -170,28 +191,30 @@ def _pair(
             return one(bench.reference)
 
     if pair % 2:
-        right, theirs = reference()
+        right, base = reference()
     race.defer(bench.submission.idled())
-    values, mine = one(bench.submission)
+    values, took = one(bench.submission)
     if not pair % 2:
-        right, theirs = reference()
-    race.add(mine, theirs)
+        right, base = reference()
+    race.add(took, base)
     race.defer(bench.submission.idled())
     for name in want:
         fault = None
         if pair == 0:
             fault = compare(
-                name, values.get(name), expected(bench, check.run, case, name, turn=turn)
+                name,
+                values.get(name),
+                expected(bench, check.run, case, name, draw_index=draw_index),
             )
         if fault is not None or not same_value(values.get(name), right[name], case.dtype):
-            return Finding(
-                f"{name} is wrong on fresh inputs of case {case.name}",
-            )
+            return Finding(f"{name} is wrong on fresh inputs of case {case.name}")
     return None
 
 
 def _exchange_cost(bench: Bench, run: str, case: CaseRecipe) -> int:
     """CPU nanoseconds of sending a case there and back, measured on the trusted worker."""
-    inputs = bench.inputs(case, run, turn=1)
+    from grader.bench.bench import trusting
+
+    inputs = bench.inputs(case, run, draw_index=1)
     with trusting("the reference's worker fails"):
         return min(bench.reference.timed((), inputs, ())[1] for _ in range(3))

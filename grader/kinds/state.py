@@ -1,32 +1,142 @@
 """Check `state`: bytes that one function keeps for another.
 
-Three witnesses: every byte reachable from the object; the bytes that the steps left allocated,
+Three accounts: every byte reachable from the object; the bytes that the steps left allocated,
 which include what hides in a global (less an allowance for the interpreter's own small objects);
 and the system's account of the process, in which nobody inside it has a say.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
+from typing import TYPE_CHECKING, Literal
 
-from grader.bench import measured, rss_probe
-from grader.bench.bench import BankFault, Bench, producing
-from grader.bench.tally import Finding, tally
+from pydantic import Field
+
 from grader.cases import size_expr
-from grader.cases.recipe import CaseRecipe
+from grader.cases.dataflow import producing
+from grader.kinds.base import Count, Kind
 from grader.model.numerals import bytes_text, times
 from grader.model.report import Bar, Bars, CheckResult
-from grader.model.spec import StateCheck
+from grader.model.spec import Amount, Check, Mention, Name, Slug
 from grader.model.verdict import Verdict
-from grader.sandbox.remote import RemoteProgram
-from grader.sandbox.replies import Kept
+
+if TYPE_CHECKING:
+    from grader.bench.bench import Bench
+    from grader.bench.tally import Finding
+    from grader.cases.recipe import CaseRecipe
+    from grader.sandbox.remote import RemoteProgram
+    from grader.sandbox.replies import Kept
 
 OWN_OBJECTS = 4 << 10  # bytes that a step may leave behind without being asked: caches, an iterator
 
 
-def measure_state(bench: Bench, check: StateCheck, case: CaseRecipe) -> int:
-    """Bytes that the submission keeps on one case."""
-    return _size(_kept(bench, bench.submission, check, case))
+class StateCheck(Check):
+    """Bytes reachable from an object that one step hands to another."""
+
+    kind: Literal["state"]
+    of: Name = Field(description="What one step hands to another.")
+    at_most: Amount = Field(
+        description="The budget: arithmetic over sizes of the case, '8 * y.size + 256 bytes'."
+    )
+    large: Slug | Literal[""] = Field(
+        default="",
+        description="Another case, on which only the system's own account is taken; tens of "
+        "kilobytes or more.",
+    )
+
+    @property
+    def wanted(self) -> tuple[str, ...]:
+        """Nothing: the object stays in the worker."""
+        return ()
+
+    def mentions(self) -> Iterator[Mention]:
+        """The object, the large case, and what the budget is made of."""
+        yield from super().mentions()
+        if self.large:
+            yield Mention(("large",), self.large, "case")
+        for name in sorted(size_expr.names(self.at_most)):
+            yield Mention(("at_most",), name, "size")
+
+    def budget(self) -> tuple[str, str]:
+        """Bytes."""
+        return str(self.at_most), "bytes"
+
+
+class State(Kind[StateCheck]):
+    """Count bytes in the worker, and believe the system if it sees more."""
+
+    keys = StateCheck
+    long_limit = True
+    shows_measurement = True
+
+    def carry_out(self, bench: Bench, check: StateCheck) -> CheckResult:
+        """Hold the bytes kept against the budget on every case."""
+        from grader.bench import rss_probe
+        from grader.bench.tally import tally
+
+        result = tally(bench, check, lambda case: _judge(bench, check, case))
+        if result.verdict is not Verdict.PASS:
+            return result
+        return rss_probe.confirmed(
+            bench, check, result, lambda case: _outside(bench, check, case), check.large
+        )
+
+    def observe(self, bench: Bench, check: StateCheck, case: CaseRecipe) -> Count:
+        """Bytes."""
+        return Count(_size(_kept(bench, bench.submission, check, case)))
+
+    def cost(self, check: StateCheck) -> int:  # noqa: ARG002
+        """Every allocation is traced."""
+        return 1
+
+
+def _judge(bench: Bench, check: StateCheck, case: CaseRecipe) -> Finding:
+    from grader.bench.measured import amount, differs_when_measured
+    from grader.bench.tally import Finding
+
+    allowed = amount(bench, check, check.at_most, case)
+    found = _kept(bench, bench.submission, check, case)
+    kept = _size(found)
+    figures = {"kept": float(kept), "allowed": allowed}
+    if kept <= allowed:
+        flagged = differs_when_measured(
+            bench,
+            check.run,
+            case,
+            found.results,
+            lambda: _kept(bench, bench.reference, check, case).results,
+        )
+        line = f"{bytes_text(kept)} kept, {bytes_text(allowed)} allowed"
+        passed = Finding.passed(line, **figures)
+        return passed if flagged is None else replace(flagged, figures=figures)
+    bars = Bars(
+        (Bar("yours", kept, bytes_text(kept)), Bar("allowed", allowed, bytes_text(allowed)))
+    )
+    sentence = f"{bytes_text(kept)} kept in {check.of}, {bytes_text(allowed)} allowed"
+    if allowed > 0:
+        sentence += f" ({times(kept / allowed)})"
+    return Finding(f"{sentence} in case {case.name}", exhibit=bars, figures=figures)
+
+
+def _outside(bench: Bench, check: StateCheck, case: CaseRecipe) -> Finding | None:
+    """What the system sees of it, and the counts inside do not."""
+    from grader.bench import rss_probe
+    from grader.bench.measured import amount
+
+    found = _kept(bench, bench.submission, check, case)
+    allowed = amount(bench, check, check.at_most, case)
+    return rss_probe.hidden_memory(
+        bench,
+        check.run,
+        case,
+        of=check.of,
+        counted=_size(found),
+        budget=allowed,
+        # A list of numbers takes five times its data.
+        room=OWN_OBJECTS + min(found.added, 5 * allowed),
+        needed=lambda: _size(_kept(bench, bench.reference, check, case)),
+    )
 
 
 def _kept(bench: Bench, program: RemoteProgram, check: StateCheck, case: CaseRecipe) -> Kept:
@@ -35,62 +145,13 @@ def _kept(bench: Bench, program: RemoteProgram, check: StateCheck, case: CaseRec
     steps = producing(every, check.of)
     rest = tuple(step for step in every if step not in steps)
     want = bench.wanted[check.run]
-    return program.state(steps, bench.inputs(case, check.run), check.of, rest=rest, want=want)
+    inputs = bench.inputs(case, check.run)
+
+    def ask(asked: RemoteProgram) -> Kept:
+        return asked.state(steps, inputs, check.of, rest=rest, want=want)
+
+    return bench.asked(case, ask) if program is bench.submission else ask(program)
 
 
 def _size(kept: Kept) -> int:
     return max(kept.reachable, kept.allocated - OWN_OBJECTS)
-
-
-def check_state(bench: Bench, check: StateCheck) -> CheckResult:
-    """Hold the bytes kept against the budget on every case."""
-    figures: dict[str, float] = {}
-    lines: list[str] = []
-
-    def budget(case: CaseRecipe) -> float:
-        try:
-            return size_expr.value(check.at_most, bench.known(check.run, case))
-        except size_expr.AmountError as error:
-            raise BankFault(f"{check.id}: {error}") from None
-
-    def judge(case: CaseRecipe) -> Finding | None:
-        allowed = budget(case)
-        found = _kept(bench, bench.submission, check, case)
-        kept = _size(found)
-        figures.update(kept=float(kept), allowed=allowed)
-        lines[:] = [f"{bytes_text(kept)} kept, {bytes_text(allowed)} allowed"]
-        if kept <= allowed:
-            return measured.otherwise(
-                bench,
-                check.run,
-                case,
-                found.results,
-                lambda: _kept(bench, bench.reference, check, case).results,
-            )
-        bars = Bars(
-            (Bar("yours", kept, bytes_text(kept)), Bar("allowed", allowed, bytes_text(allowed)))
-        )
-        sentence = f"{bytes_text(kept)} kept in {check.of}, {bytes_text(allowed)} allowed"
-        if allowed > 0:
-            sentence += f" ({times(kept / allowed)})"
-        return Finding(f"{sentence} in case {case.name}", exhibit=bars)
-
-    def outside(case: CaseRecipe) -> Finding | None:
-        found = _kept(bench, bench.submission, check, case)
-        allowed = budget(case)
-        return rss_probe.unseen(
-            bench,
-            check.run,
-            case,
-            of=check.of,
-            own=_size(found),
-            budget=allowed,
-            # A list of numbers takes five times its data.
-            room=OWN_OBJECTS + min(found.added, 5 * allowed),
-            needed=lambda: _size(_kept(bench, bench.reference, check, case)),
-        )
-
-    result = tally(bench, check, judge, figures=figures)
-    if result.verdict is Verdict.PASS:
-        result = rss_probe.beside(bench, check, result, outside)
-    return replace(result, message=lines[0]) if result.verdict is Verdict.PASS and lines else result

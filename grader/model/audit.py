@@ -95,7 +95,7 @@ class Twins:
 class Remark:
     """What would make the question better."""
 
-    about: str  # redundant, flaky, raising, tolerance, trivial, wording, hints, id
+    about: str  # redundant, flaky, raising, tolerance, trivial, wording, hints, id, todo
     text: str
     add: str = ""  # a sentence that the question may add, where one is missing
 

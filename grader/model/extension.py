@@ -10,26 +10,13 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache
-from typing import TYPE_CHECKING, Any, TypeVar
-
-if TYPE_CHECKING:
-    from grader.model.report import CheckResult
-    from grader.model.spec import Check
+from typing import Any
 
 CHECKS, INPUTS = "drill.checks", "drill.inputs"
-T = TypeVar("T")
 
 
 class ExtensionError(Exception):
     """An extension is installed and cannot be used."""
-
-
-@dataclass(frozen=True, slots=True)
-class Kind:
-    """A kind of check: its keys in a spec, and how it is carried out."""
-
-    model: type[Check]  # with `kind: Literal[...]`, the name of the entry point
-    run: Callable[[Any, Any], CheckResult]  # (bench, check): see grader.kinds
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,37 +33,17 @@ class Generator:
     refuse: Callable[[Mapping[str, Any]], str] | None = None
 
 
-def kind(name: str) -> Kind | None:
-    """The kind of check that an extension gives a name, if one does.
-
-    Raises:
-        ExtensionError: one does, and it cannot be used.
-    """
-    found: Kind | None = _loaded(CHECKS, name, Kind)
-    if found is None:
-        return None
-    from typing import get_args
-
-    from grader.model.spec import Check
-
-    given: object = found.model  # as it is declared, or anything
-    fields = given.model_fields if isinstance(given, type) and issubclass(given, Check) else {}
-    info = fields.get("kind")
-    if info is None or get_args(info.annotation) != (name,):
-        raise ExtensionError(
-            f"the entry point {name} of {CHECKS}: expected a model derived from "
-            f"grader.model.spec.Check with kind: Literal[{name!r}], found {given!r}"
-        )
-    return found
-
-
 def generator(name: str) -> Generator | None:
     """The generator of inputs that an extension gives a name, if one does.
 
     Raises:
         ExtensionError: one does, and it cannot be used.
     """
-    found: Generator | None = _loaded(INPUTS, name, Generator)
+    found = load(INPUTS, name)
+    if not isinstance(found, Generator | None):
+        raise ExtensionError(
+            f"the entry point {name} of {INPUTS}: expected a grader.api.Generator, found {found!r}"
+        )
     return found
 
 
@@ -88,7 +55,12 @@ def names(group: str) -> tuple[str, ...]:
 
 
 @cache
-def _loaded(group: str, name: str, wanted: type[T]) -> T | None:
+def load(group: str, name: str) -> object:
+    """What an entry point names; None where there is none.
+
+    Raises:
+        ExtensionError: there are two, or it does not load.
+    """
     from importlib.metadata import entry_points
 
     points = entry_points(group=group, name=name)
@@ -98,17 +70,11 @@ def _loaded(group: str, name: str, wanted: type[T]) -> T | None:
         who = " and ".join(sorted({point.value for point in points}))
         raise ExtensionError(f"expected one entry point {name} of {group}, found {who}")
     point = next(iter(points))
-    where = f"the entry point {name} = {point.value} of {group}"
     try:
-        found = point.load()
+        return point.load()
     except Exception as error:  # noqa: BLE001 whatever a module raises while it is imported
         said = " ".join(str(error).split())
         raise ExtensionError(
-            f"{where}: expected it to load, found {type(error).__name__}: {said}"
+            f"the entry point {name} = {point.value} of {group}: expected it to load, "
+            f"found {type(error).__name__}: {said}"
         ) from None
-    if not isinstance(found, wanted):
-        raise ExtensionError(
-            f"{where}: expected a grader.model.extension.{wanted.__name__}, "
-            f"found a {type(found).__name__}"
-        )
-    return found

@@ -76,6 +76,7 @@ class Question:
     variants: Mapping[str, tuple[bytes, ...]]  # misconception id -> sources, one a face
     spec_path: Path
     digest: str = ""  # SHA-256 over the spec and every program, in hexadecimal
+    todos: tuple[str, ...] = ()  # file:line of everything that is marked TODO
 
     @staticmethod
     def handed_out(source: bytes) -> bytes:

@@ -1,11 +1,14 @@
 """A question's YAML as a typed, frozen tree.  `docs/format.md` explains every key.
 
 The models say what each key may hold; what needs two keys at once (a name that no case
-gives, a check that needs an unknown one) is `grader.bank.consistency`'s business.
+gives, a check that needs an unknown one) is `grader.bank.consistency`'s business.  The keys of a
+kind of check stand with the kind, in `grader.kinds`; `grader.kinds.registry` reads a whole spec.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -34,16 +37,39 @@ class Part(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
 
 
-class Check(Part):
-    """What every kind of check shares."""
+@dataclass(frozen=True, slots=True)
+class Mention:
+    """A name in a key of a check, and what it has to be the name of."""
 
-    id: Slug
-    kind: str
-    about: str = ""
-    run: RunName = "main"
-    cases: str | list[str] = "all"
-    needs: str | list[str] = []
-    stretch: bool = False
+    path: tuple[str | int, ...]  # of keys, below the check's own
+    name: str
+    of: Literal["result", "input", "input or result", "run", "case", "size", "number"]
+
+
+class Check(Part):
+    """The keys of every kind of check; each kind derives its own from it.
+
+    What follows from the keys alone is a property of them; what needs programs is a method of the
+    `grader.kinds.base.Kind`.
+    """
+
+    id: Slug = Field(description="Its name, once in a question.")
+    kind: str = Field(description="What is measured, and which further keys there are.")
+    about: str = Field(
+        default="", description="A phrase that completes 'checks that ...', shown to the candidate."
+    )
+    run: RunName = Field(default="main", description="The run that it looks at.")
+    cases: str | list[str] = Field(
+        default="all",
+        description="A case, a list of them, or all: every case that has the inputs of the run.",
+    )
+    needs: str | list[str] = Field(
+        default=[],
+        description="Checks that have to pass before this one is tried; otherwise it is skipped.",
+    )
+    stretch: bool = Field(
+        default=False, description="Whether it is reported without deciding the verdict."
+    )
 
     @property
     def needed(self) -> tuple[str, ...]:
@@ -56,12 +82,48 @@ class Check(Part):
         of = getattr(self, "of", ())
         return (of,) if isinstance(of, str) else tuple(of)
 
+    @property
+    def wanted(self) -> tuple[str, ...]:
+        """The results that workers have to send for it; none where they measure themselves."""
+        return self.results
+
+    @property
+    def compared(self) -> tuple[str, ...]:
+        """The results whose values decide, so that no others would pass."""
+        return self.wanted
+
+    def mentions(self) -> Iterator[Mention]:
+        """Every name in its keys that has to exist; those under `of` are results."""
+        listed = not isinstance(getattr(self, "of", ()), str)
+        for number, name in enumerate(self.results):
+            yield Mention(("of", number) if listed else ("of",), name, "result")
+
+    def faults(self) -> Iterator[tuple[tuple[str | int, ...], str]]:
+        """What is wrong with its keys together: the path of a key, and a sentence."""
+        yield from ()
+
+    def lacks(self) -> str:
+        """What it would need to be able to fail, where it has nothing; else an empty text."""
+        return ""
+
+    def budget(self) -> tuple[str, str] | None:
+        """What it allows, as written, and what that counts; None where it has no budget."""
+        return None
+
+    def unit_of(self) -> tuple[str, str] | None:
+        """A result and the unit that the text has to give for it; None where there is none."""
+        return None
+
 
 class Show(Part):
     """What to set beside a mismatch for the reader."""
 
-    beside: Name | list[Name] = []
-    window: list[str | int] | None = None  # kernel, stride, padding: names of scalars, or numbers
+    beside: Name | list[Name] = Field(default=[], description="Inputs to print beside a mismatch.")
+    window: list[str | int] | None = Field(
+        default=None,
+        description="Kernel, stride and padding (numbers, or names of scalars) of the window to "
+        "cut out of them.",
+    )
 
     @property
     def inputs(self) -> tuple[str, ...]:
@@ -69,137 +131,42 @@ class Show(Part):
         return (self.beside,) if isinstance(self.beside, str) else tuple(self.beside)
 
 
-class OutputsCheck(Check):
-    """Results agree with the reference."""
-
-    kind: Literal["outputs"]
-    of: Name | list[Name]
-    exact: bool = False
-    zeros: Literal["close", "exact"] = "close"
-    show: Show = Show()
-
-
-class Conserved(Part):
-    """A sum of a gradient that must equal something known."""
-
-    sum: Name
-    over: list[int]
-    equals: Name | int | float
-
-
-class GradcheckCheck(Check):
-    """Gradients agree with differences of the reference's forward."""
-
-    kind: Literal["gradcheck"]
-    loss: Name
-    cotangent: Name | None = None
-    gradients: dict[Name, Name]
-    kinks: bool = False
-    conserves: list[Conserved] = []
-
-
-class ContractCheck(Check):
-    """The manners of a function: inputs, ownership, memory of earlier calls, strides."""
-
-    kind: Literal["contract"]
-    of: Name | list[Name]
-    layouts: list[Layout] = ["fortran", "reversed", "strided", "readonly"]
-
-
-class StateCheck(Check):
-    """Bytes reachable from an object that one step hands to another."""
-
-    kind: Literal["state"]
-    of: Name
-    at_most: Amount
-    large: Slug | Literal[""] = ""  # the case on which the system's own account is taken
-
-
-class NumbersCheck(Check):
-    """A dict of named numbers."""
-
-    kind: Literal["numbers"]
-    of: Name
-    parts: list[str]
-    unit: str = ""
-    shown_in: Literal["", "KB", "MB", "GB", "KiB", "MiB", "GiB"] = ""
-
-
-class CurveCheck(Check):
-    """A training curve."""
-
-    kind: Literal["curve"]
-    of: Name
-    ends_below: Annotated[float, Field(allow_inf_nan=False)] | None = None
-    falls: bool = False
-
-
-class GraphCheck(Check):
-    """The tensor comes out of the submission's own autograd.Function."""
-
-    kind: Literal["graph"]
-    of: Name
-
-
-class MemoryCheck(Check):
-    """Bytes of an autograd graph."""
-
-    kind: Literal["memory"]
-    quantity: Literal["saved", "live", "peak"]
-    without: list[Name] = Field(default=[], alias="except")
-    at_most: Amount
-    against: RunName | None = None
-    called: str = ""  # what the other run is, in words
-    device: Literal["cpu", "cuda"] = "cpu"
-    large: Slug | Literal[""] = ""  # the case on which the system's own account is taken
-
-
-class FlopsCheck(Check):
-    """Matmul FLOPs against another run of the reference."""
-
-    kind: Literal["flops"]
-    against: RunName
-    called: str = ""  # what the other run is, in words
-    at_most: Multiple
-
-
-class PerformanceCheck(Check):
-    """CPU time against the reference, measured in the same grade."""
-
-    kind: Literal["performance"]
-    at_most: Multiple
-
-
-AnyCheck = Annotated[
-    OutputsCheck
-    | GradcheckCheck
-    | ContractCheck
-    | StateCheck
-    | NumbersCheck
-    | CurveCheck
-    | GraphCheck
-    | MemoryCheck
-    | FlopsCheck
-    | PerformanceCheck,
-    Field(discriminator="kind"),
-]
-
-
 class Code(Part):
     """The programs of a question, written into its spec; each may be a file instead."""
 
-    reference: Source = ""
-    starter: Source = ""
-    driver: Source = ""
+    reference: Source = Field(
+        default="", description="The right solution; else drills/ID/reference.py."
+    )
+    starter: Source = Field(
+        default="",
+        description="What the candidate receives: it runs, looks plausible, and is wrong; else "
+        "drills/ID/starter.py.",
+    )
+    driver: Source = Field(
+        default="",
+        description="Functions that steps call as driver.NAME; else drills/ID/driver.py.",
+    )
 
 
 class Misconception(Part):
     """A named wrong idea.  Its code is here, or in `drills/ID/misconceptions/`."""
 
-    killed_by: str | list[str]
-    feedback: Text
-    variants: list[Name] = []
-    code: Source | Sources = ""  # a list when one idea has several faces
+    killed_by: str | list[str] = Field(
+        description="The check, or each of the checks, that has to stop it."
+    )
+    feedback: Text = Field(
+        description="What is said to whoever holds it: what is wrong, why, and what to do."
+    )
+    variants: list[Name] = Field(
+        default=[],
+        description="Its files in drills/ID/misconceptions/, without .py, where it has several "
+        "variants; otherwise the one of its own name.",
+    )
+    code: Source | Sources = Field(
+        default="",
+        description="Its program, executed on top of the reference; a list where it has several "
+        "variants. Otherwise it is a file.",
+    )
 
     @property
     def killers(self) -> tuple[str, ...]:
@@ -215,42 +182,82 @@ class Misconception(Part):
 class FollowUp(Part):
     """A question to think about after a pass."""
 
-    ask: Text
-    answer: Text
+    ask: Text = Field(description="The question.")
+    answer: Text = Field(description="What a good answer says.")
 
 
 class Survivor(Part):
     """A mutant of the reference that every check passes, and why that is right."""
 
-    scope: Annotated[str, Field(alias="in", min_length=1, max_length=200)]  # function, or `module`
-    was: Text
-    becomes: Text
-    because: Text
+    scope: Annotated[str, Field(min_length=1, max_length=200)] = Field(
+        alias="in", description="The function that is changed, or module."
+    )
+    was: Text = Field(description="The code before, as drill bank audit --mutants prints it.")
+    becomes: Text = Field(description="The code after.")
+    because: Text = Field(description="Why nothing is wrong with it.")
 
 
 class Spec(Part):
     """One question, as its YAML says it."""
 
-    format: Literal[1]
-    title: Annotated[str, Field(min_length=1, max_length=80)]
-    track: Slug
-    level: Level
-    minutes: Annotated[int, Field(gt=0, le=480)]
-    uses: list[Literal["numpy", "torch"]]
-    prompt: Text
-    interface: Text
-    contract: list[Text] = []
-    forbids: list[Call] = []
-    run: Steps | Annotated[dict[RunName, Steps], Field(min_length=1)]
-    cases: dict[Slug, dict[str, Any]]
-    checks: Annotated[list[AnyCheck], Field(min_length=1)]
-    code: Code = Code()
-    misconceptions: dict[Slug, Misconception] = {}
-    survivors: list[Survivor] = []
-    starter: list[Slug] = []
-    hints: list[Text] = []
-    follow_ups: list[FollowUp] = []
-    sources: list[Text] = []
+    format: Literal[1] = Field(description="The version of the format: 1.")
+    title: Annotated[str, Field(min_length=1, max_length=80)] = Field(
+        description="What the question is called in lists."
+    )
+    track: Slug = Field(
+        description="The subject it belongs to: lower-case words joined by hyphens."
+    )
+    level: Level = Field(description="How hard it is.")
+    minutes: Annotated[int, Field(gt=0, le=480)] = Field(
+        description="How long a good candidate takes."
+    )
+    deadline: Annotated[float, Field(gt=0, le=3600)] = Field(
+        default=120,
+        description="Seconds by the clock that one grade may take, its diagnosis included; 120 "
+        "where it is not given.",
+    )
+    uses: list[Literal["numpy", "torch"]] = Field(
+        description="What a submission may import besides the standard library."
+    )
+    prompt: Text = Field(description="The interviewer's words: the symptom, and not the cause.")
+    interface: Text = Field(description="Python signatures with comments: shapes, dtypes, units.")
+    contract: list[Text] = Field(
+        default=[],
+        description="What two reasonable people need to agree on what is right, a sentence each.",
+    )
+    forbids: list[Call] = Field(
+        default=[],
+        description="Functions and operators that a solution has to do without; whoever calls one "
+        "is flagged.",
+    )
+    run: Steps | Annotated[dict[RunName, Steps], Field(min_length=1)] = Field(
+        description="The steps, 'result = function(inputs)' each; or several runs by name."
+    )
+    cases: dict[Slug, dict[str, Any]] = Field(
+        description="The inputs by the name of the case; docs/keys.md lists what may stand there."
+    )
+    checks: Annotated[list[Check], Field(min_length=1)] = Field(
+        description="What is measured, in this order."
+    )
+    code: Code = Field(
+        default=Code(), description="The programs, where they are not files in drills/ID/."
+    )
+    misconceptions: dict[Slug, Misconception] = Field(
+        default={}, description="Wrong ideas by id, each with a program that holds it."
+    )
+    survivors: list[Survivor] = Field(
+        default=[], description="Mutants of the reference that are right to pass."
+    )
+    starter: list[Slug] = Field(
+        default=[], description="The misconceptions that the starter must be diagnosed as."
+    )
+    hints: list[Text] = Field(
+        default=[], description="From a nudge to nearly the answer; shown one at a time."
+    )
+    follow_ups: list[FollowUp] = Field(default=[], description="To think about after a pass.")
+    sources: list[Text] = Field(
+        default=[], description="Where it comes from: papers, documentation, incidents."
+    )
 
     @property
     def runs(self) -> dict[str, list[str]]:

@@ -16,7 +16,6 @@ from grader.reports.palette import STRONG, WORD_WIDTH, check_word, word
 _INDENT = 2
 _ID_LIMIT = 24
 _MESSAGE_LIMIT = 500
-_MEASURED = frozenset({"state", "memory", "flops", "performance"})  # kinds with a figure
 
 _OURS = {
     Verdict.INVALID: "the question is at fault, not your code: ",
@@ -64,6 +63,8 @@ def verdict_line(report: Report, width: int) -> list[Text]:
 
 def pass_lines(report: Report, width: int, note: str) -> list[Text]:
     """How much was checked, what it cost, and what was measured but does not decide."""
+    from grader.kinds.registry import get_or_plain
+
     passed = [c for c in report.checks if c.verdict is Verdict.PASS]
     cases = {case for c in passed for case in c.cases}
     facts = [_count(len(passed), "check"), _count(len(cases), "case"), f"seed {report.seed}"]
@@ -71,7 +72,7 @@ def pass_lines(report: Report, width: int, note: str) -> list[Text]:
     label, style = word(Verdict.PASS)
     lead = ((padded(label.upper(), WORD_WIDTH + 1), f"bold {style}"),)
     lines = hanging(lead, text, width, indent=_INDENT)
-    proud = [c for c in passed if c.kind in _MEASURED and c.message]
+    proud = [c for c in passed if c.message and get_or_plain(c.kind).shows_measurement]
     if proud:
         text = "; ".join(f"{inert(c.id)} {inert(c.message, _MESSAGE_LIMIT)}" for c in proud)
         lines += paragraph(text, width, indent=_INDENT + WORD_WIDTH + 1)
@@ -96,7 +97,7 @@ def _sentence(check: CheckResult) -> str:
         return f"{sentence} (too noisy to decide; counts against nobody)"
     if check.verdict in _OURS:
         return _OURS[check.verdict] + sentence
-    if check_word(check)[0] in {"slow", "missed"}:
+    if check.stretch and check_word(check) != word(check.verdict):
         return f"{sentence} (stretch, does not decide)"
     return sentence
 

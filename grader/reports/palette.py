@@ -34,9 +34,11 @@ def word(verdict: Verdict) -> tuple[str, str]:
 
 
 def check_word(check: CheckResult) -> tuple[str, str]:
-    """The word for a check; a stretch goal that was not reached is "slow" or "missed"."""
+    """The word for a check; a stretch goal that was not reached has the word of its kind."""
     if check.stretch and check.verdict not in _SETTLED:
-        return ("slow" if check.kind == "performance" else "missed"), WARNED
+        from grader.kinds import registry
+
+        return registry.get_or_plain(check.kind).missed, WARNED
     return word(check.verdict)
 
 

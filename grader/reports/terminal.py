@@ -96,6 +96,8 @@ def _trouble(report: Report, width: int, filename: str) -> list[Line]:
         failing = {case for c in report.checks if decides(c) for case in c.failing}
         ideas = idea_lines(report.misconceptions, len(failing), measure(width))
         lines += [Text(), *ideas]
+    if report.note:
+        lines += [Text(), *paragraph(inert(report.note, 200), measure(width))]
     if report.printed.strip():
         lines += [Text(), *_printed(report.printed, width)]
     return lines

@@ -83,6 +83,7 @@ def exchange(
     watch: Callable[[], None],
     spent: Callable[[], int | None],
     death: Callable[[], WorkerError],
+    due: Callable[[], None] = lambda: None,
 ) -> dict[str, object]:
     """Send a request and return the decoded reply.
 
@@ -98,6 +99,7 @@ def exchange(
         watch: called while waiting, about every `WATCH_SECONDS`.
         spent: gives the process's CPU time in nanoseconds, or None.
         death: says how the process ended.
+        due: called while waiting; raises once nothing may be waited for any more.
 
     Raises:
         WorkerError: there was no proper answer in time.
@@ -117,6 +119,7 @@ def exchange(
         now = None if before is None else spent()
         if left <= 0 or (before is not None and now is not None and now - before > seconds * 1e9):
             raise Overran(f"did not finish within {seconds:.3g} seconds")
+        due()
         ready = _ready(channel, output if output_open else None, min(left, WATCH_SECONDS), pending)
         if output in ready:
             output_open = drain()

@@ -12,11 +12,13 @@ import os
 import signal
 import socket
 import threading
+from collections.abc import Callable
 from typing import Any
 
 from grader.model.errors import GraderError
 from grader.sandbox import channel, config, levels, probes, spawn
 from grader.sandbox.closing import Closing
+from grader.sandbox.deadline import Deadline, OutOfTime
 from grader.sandbox.failures import Died, Garbled, Overran, WorkerError
 from grader.sandbox.scratch import Scratch
 
@@ -48,6 +50,8 @@ class WorkerClient(Closing):
         self.output_bytes = 0
         self.failure: WorkerError | None = None
         self.fresh: int | None = None  # bytes that it held before the first program was loaded
+        self.deadline: Deadline | None = None  # of all that it is asked until this is changed
+        self.waited = 0.0  # seconds, by the deadline's clock, that it was waited for
         self._isolation: levels.Isolation | None = None
         self._written_before = 0
         self._closed = False
@@ -115,14 +119,31 @@ class WorkerClient(Closing):
 
         Raises:
             WorkerError: now and from then on, when the worker did not answer properly.
+            OutOfTime: its deadline has passed; the worker is ended unless it had nothing to do.
             GraderError: the process could not be started.
         """
         if self.failure is None:
             _ = self.isolation  # before anything else: what it says now, no submission has a say in
-        return self._ask(request, seconds, reply_bytes, 0.0)
+        if self.deadline is None:
+            return self._ask(request, seconds, reply_bytes, 0.0)
+        self.deadline.check()
+        began = self.deadline.clock()
+        try:
+            return self._ask(request, seconds, reply_bytes, 0.0, self.deadline.check)
+        except OutOfTime:
+            self.failure = Overran("did not finish before the deadline")
+            self.close()
+            raise
+        finally:
+            self.waited += self.deadline.clock() - began
 
     def _ask(
-        self, request: dict[str, Any], seconds: float, reply_bytes: int, grace: float
+        self,
+        request: dict[str, Any],
+        seconds: float,
+        reply_bytes: int,
+        grace: float,
+        due: Callable[[], None] = lambda: None,
     ) -> dict[str, Any]:
         if self.failure is not None:
             raise self.failure
@@ -139,6 +160,7 @@ class WorkerClient(Closing):
                 watch=self._watch_all,
                 spent=self._spent,
                 death=self._death,
+                due=due,
             )
             self._drain()
         except WorkerError as failure:

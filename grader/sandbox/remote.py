@@ -4,29 +4,37 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from functools import cached_property
+from typing import Any, TypeVar, cast
+
+import numpy as np
 
 from grader.model.mutation import Mutant, normalised
 from grader.model.question import Step
+from grader.sandbox import probes
 from grader.sandbox.client import CALL_SECONDS, Garbled, WorkerClient
-from grader.sandbox.replies import (
-    UNREADABLE,
-    Flagged,
-    Kept,
-    Loaded,
-    Measured,
-    Outcome,
-    calls,
-    fault,
-    mutant,
-    outcome,
-    results_of,
-)
+from grader.sandbox.replies import Kept, Loaded, Measured, Outcome, calls, fault, message, replaces
+from grader.sandbox.worker import messages
+from grader.sandbox.worker.messages import Input
+from grader.sandbox.worker.typed import Message, fields
+from grader.sandbox.worker.wire import Array, Encoded
 
-Inputs = Mapping[str, Mapping[str, Any]]  # by name: value, layout, and for tensors tensor and grad
+Inputs = Mapping[str, Mapping[str, Any]]  # by name: the fields of a `messages.Input`
+R = TypeVar("R")
 
 MUTANTS_A_REPLY = 200  # well below what one frame carries
+MOST_MUTANTS = 20_000  # of one program; the largest drill has 2,000
 ROOM = 1 << 20  # bytes a reply may hold beyond twice what was sent
+_INPUT_DEPTH = 3  # where an input lies in a request, at most
+
+
+class EncodedInput(dict[str, Any]):
+    """The fields of an input, encoded once however often it is sent; they must not change."""
+
+    @cached_property
+    def sent(self) -> Encoded:
+        """What is sent."""
+        return Encoded(Input(**self), _INPUT_DEPTH)
 
 
 @dataclass(slots=True)
@@ -53,33 +61,22 @@ class RemoteProgram:
             ProgramError: what the file raised, a syntax error included.
             WorkerError: the process did not survive it.
         """
-        request = {
-            "op": "load",
-            "program": self.name,
-            "sources": [_bytes(s) for s in self.sources],
-            "driver": None if self.driver is None else _bytes(self.driver),
-            "filename": self.filename,
-            "functions": list(functions),
-            "forbids": list(self.forbids),
-        }
+        request = messages.Load(
+            self.name,
+            sources=tuple(_bytes(s) for s in self.sources),
+            driver=None if self.driver is None else _bytes(self.driver),
+            filename=self.filename,
+            functions=tuple(functions),
+            forbids=tuple(self.forbids),
+        )
         self.before = self.worker.occupied_bytes()
-        reply = self._ask(request, seconds=2 * self.call_seconds)
-        try:
-            self.loaded = Loaded(
-                missing=tuple(str(n) for n in reply["missing"]),
-                uncallable=tuple((str(n), str(t)) for n, t in reply["uncallable"]),
-                defined=tuple(str(n) for n in reply["defined"]),
-                unknown=tuple(str(n) for n in reply.get("unknown", ())),
-            )
-        except UNREADABLE:
-            raise Garbled("broke the protocol: not a reply to load") from None
+        self.loaded = self._ask(request, Loaded, seconds=2 * self.call_seconds)
         return self.loaded
 
     def run(self, steps: Sequence[Step], inputs: Inputs, want: Sequence[str]) -> Outcome:
         """Run the steps and return the wanted results."""
-        request = {"op": "run", **self._about(steps, inputs), "want": list(want)}
-        reply = self._ask(request, inputs, steps=steps)
-        return outcome(reply)
+        request = messages.Run(self.name, as_sent(steps), _inputs(inputs), tuple(want))
+        return self._ask(request, Outcome, inputs, steps=steps)
 
     def interleave(
         self, steps: Sequence[Step], inputs: Sequence[Inputs], want: Sequence[str]
@@ -89,31 +86,24 @@ class RemoteProgram:
         Returns:
             One outcome for each, and the names of results that the runs share in memory.
         """
-        request = {
-            "op": "interleave",
-            "program": self.name,
-            "steps": [_step(s) for s in steps],
-            "inputs": [_plain(i) for i in inputs],
-            "want": list(want),
-        }
-        reply = self._ask(request, *inputs, steps=steps)
-        runs, common = reply.get("runs"), reply.get("common")
-        if not isinstance(runs, list) or len(runs) != len(inputs) or not isinstance(common, list):
-            raise Garbled("broke the protocol: not a reply to interleave")
-        return tuple(outcome(r) for r in runs), tuple(c for c in common if isinstance(c, str))
+        request = messages.Interleave(
+            self.name, as_sent(steps), tuple(_inputs(i) for i in inputs), tuple(want)
+        )
+        found = self._ask(request, messages.Outcomes, *inputs, steps=steps)
+        if len(found.runs) != len(inputs):
+            raise Garbled("broke the protocol: not a reply to interleave (runs)")
+        return found.runs, found.common
 
     def timed(
         self, steps: Sequence[Step], inputs: Inputs, want: Sequence[str]
     ) -> tuple[Outcome, int]:
         """Run the steps once and return their results and the worker's CPU time, in nanoseconds."""
         before = self.worker.cpu_nanoseconds()
-        request = {"op": "time", **self._about(steps, inputs), "want": list(want)}
-        reply = self._ask(request, inputs, steps=steps)
+        request = messages.Time(self.name, as_sent(steps), _inputs(inputs), tuple(want))
+        found = self._ask(request, messages.Timed, inputs, steps=steps)
         after = self._clock = self.worker.cpu_nanoseconds()
-        own = reply.get("spent")
-        if before is None or after is None:
-            return outcome(reply), int(own) if isinstance(own, int) else 0
-        return outcome(reply), after - before
+        seen = None if before is None or after is None else after - before
+        return Outcome(found.values), found.spent if seen is None else seen
 
     def idled(self) -> int:
         """CPU nanoseconds that the process has used since `timed` or since this was last asked."""
@@ -127,22 +117,15 @@ class RemoteProgram:
         *,
         wrt: Sequence[str],
         result: str,
-        cotangent: Any,  # noqa: ANN401 an array or None
+        cotangent: Array | None,
         kinks: bool,
-    ) -> Mapping[str, Mapping[str, Any]]:
+    ) -> Mapping[str, Mapping[str, Array]]:
         """Differentiate a result numerically; see `worker.differences.gradients`."""
-        request = {
-            "op": "gradients",
-            **self._about(steps, inputs),
-            "wrt": list(wrt),
-            "result": result,
-            "cotangent": cotangent,
-            "kinks": kinks,
-        }
-        found: Mapping[str, Mapping[str, Any]] = self._ask(
-            request, inputs, inputs, steps=steps, seconds=60
-        )["gradients"]
-        return found
+        request = messages.Differentiate(
+            self.name, as_sent(steps), _inputs(inputs), tuple(wrt), result, cotangent, kinks
+        )
+        asked = (inputs, inputs)  # each entry comes with its error
+        return self._ask(request, messages.Gradients, *asked, steps=steps, seconds=60).gradients
 
     def state(
         self,
@@ -154,19 +137,13 @@ class RemoteProgram:
         want: Sequence[str] = (),
     ) -> Kept:
         """What steps keep in a result; the run then goes on with the rest to what is wanted."""
-        request = {
-            "op": "state",
-            **self._about(steps, inputs),
-            "of": of,
-            "rest": [_step(s) for s in rest],
-            "want": list(want),
-        }
-        reply = self._ask(request, inputs, steps=steps, seconds=30)
-        found = [reply.get(word) for word in ("reachable", "allocated", "added")]
-        reachable, allocated, added = (n if type(n) is int and n >= 0 else None for n in found)
-        if reachable is None or allocated is None or added is None:
-            raise Garbled("broke the protocol: not a reply to state")
-        return Kept(reachable, allocated, added, results_of(reply))
+        request = messages.State(
+            self.name, as_sent(steps), _inputs(inputs), tuple(want), of, as_sent(rest)
+        )
+        kept = self._ask(request, Kept, inputs, steps=steps, seconds=30)
+        if min(kept.reachable, kept.allocated, kept.added) < 0:
+            raise Garbled("broke the protocol: not a reply to state (bytes)")
+        return kept
 
     def measure(
         self,
@@ -180,34 +157,49 @@ class RemoteProgram:
         want: Sequence[str] = (),
     ) -> Measured:
         """Measure an autograd graph; see `worker.autograd.measure`."""
-        request = {
-            "op": "measure",
-            **self._about(steps, inputs),
-            "quantity": quantity,
-            "without": list(without),
-            "of": of,
-            "rest": [_step(s) for s in rest],
-            "want": list(want),
-        }
-        reply = self._ask(request, inputs, steps=steps, seconds=60)
-        try:
-            value = reply["value"]
-            details = tuple((str(what), int(size)) for what, size in reply["details"])
-            elements = int(reply.get("elements", 0))
-        except UNREADABLE:
-            raise Garbled("broke the protocol: not a reply to measure") from None
-        if type(value) is not (str if quantity == "graph" else int):
-            raise Garbled("broke the protocol: not a reply to measure")
-        return Measured(value, details, elements, results_of(reply))
+        request = messages.Measure(
+            self.name, as_sent(steps), _inputs(inputs), tuple(want), of, as_sent(rest),
+            quantity, tuple(without),
+        )  # fmt: skip
+        found = self._ask(request, Measured, inputs, steps=steps, seconds=60)
+        if type(found.value) is not (str if quantity == "graph" else int):
+            raise Garbled("broke the protocol: not a reply to measure (value)")
+        return found
 
     def hold(self, steps: Sequence[Step], inputs: Inputs, *, of: str, count: int) -> None:
         """Run the steps that many times, and keep what they leave alive; see `worker.holding`."""
-        request = {"op": "hold", **self._about(steps, inputs), "of": of, "count": count}
-        self._ask(request, steps=steps, seconds=60)
+        request = messages.Hold(self.name, count, as_sent(steps), _inputs(inputs), of)
+        self._ask(request, messages.Header, steps=steps, seconds=60)
 
     def drop(self) -> None:
         """Let go of what `hold` keeps."""
-        self._ask({"op": "hold", "program": self.name, "count": 0}, seconds=30)
+        self._ask(messages.Hold(self.name, 0, (), {}, ""), messages.Header, seconds=30)
+
+    @property
+    def is_alive(self) -> bool:
+        """Whether its process can still be asked."""
+        return self.worker.failure is None
+
+    @property
+    def at_start(self) -> int | None:
+        """Bytes that its process held before any program was loaded."""
+        return self.worker.fresh
+
+    def occupied_bytes(self) -> int | None:
+        """Bytes that its process holds now, by the system's account."""
+        return self.worker.occupied_bytes()
+
+    def forget_peak(self) -> bool:
+        """Let the system count the peak anew; whether it can."""
+        return probes.forget_peak(self.worker.pid)
+
+    def peak_bytes(self) -> int | None:
+        """The most that its process held since then, by the system's account."""
+        return probes.peak_bytes(self.worker.pid)
+
+    def has_cuda(self) -> bool:
+        """Whether its process sees a CUDA device."""
+        return bool(self.worker.ask({"op": "facts"}).get("cuda"))
 
     def mutants(self) -> tuple[Mutant, ...]:
         """Small changes of the program's text, derived in its worker; see `worker.mutants`.
@@ -216,58 +208,41 @@ class RemoteProgram:
             WorkerError: the process did not survive it.
         """
         (source,) = self.sources
-        plain = normalised(source)
+        plain = _bytes(normalised(source))
         found: list[Mutant] = []
-        while True:
-            request = {
-                "op": "mutants",
-                "program": self.name,
-                "source": _bytes(plain),
-                "first": len(found),
-                "count": MUTANTS_A_REPLY,
-            }
-            reply = self._ask(request, seconds=60)
-            try:
-                page = [mutant(row) for row in reply["mutants"]]
-                total = int(reply["total"])
-            except (KeyError, TypeError, ValueError):
-                raise Garbled("broke the protocol: not a reply to mutants") from None
-            found += page
-            if len(found) >= total or not page:
+        while len(found) < MOST_MUTANTS:
+            request = messages.Mutants(self.name, plain, len(found), MUTANTS_A_REPLY)
+            page = self._ask(request, messages.Page, seconds=60)
+            if any(not 0 <= m.start <= m.end <= plain.size for m in page.mutants):
+                raise Garbled("broke the protocol: not a reply to mutants (start, end)")
+            found += [Mutant(**fields(m)) for m in page.mutants[:MUTANTS_A_REPLY]]
+            if len(found) >= page.total or not page.mutants:
                 return tuple(found)
-
-    def _about(self, steps: Sequence[Step], inputs: Inputs) -> dict[str, Any]:
-        return {
-            "program": self.name,
-            "steps": [_step(s) for s in steps],
-            "inputs": _plain(inputs),
-        }
+        raise Garbled(f"broke the protocol: more than {MOST_MUTANTS:,} mutants")
 
     def _ask(
         self,
-        request: dict[str, Any],
+        request: Message,
+        kind: type[R],
         *sent: Inputs,
         steps: Sequence[Step] = (),
         seconds: float | None = None,
-    ) -> dict[str, Any]:
+    ) -> R:
+        operation = messages.operation(type(request))
         size = sum(_size(spec["value"]) for inputs in sent for spec in inputs.values())
         reply = self.worker.ask(
-            request,
+            {"op": operation, **fields(request)},
             seconds=self.call_seconds if seconds is None else seconds,
             reply_bytes=ROOM + 8 * size,
         )
-        seen = reply.get("evidence", []) if self.forbids else []
-        if not isinstance(seen, list):
-            raise Garbled("broke the protocol: not evidence")
-        if seen:
-            raise Flagged(calls(seen))
-        if not reply["ok"]:
-            raise fault(reply, steps)
-        replaced = reply.get("replaced")
-        if isinstance(replaced, list) and replaced:
-            names = ", ".join(str(name)[:80] for name in replaced[:3])
-            raise Flagged(f"replaces {names}, which what is measured depends on")
-        return reply
+        header = message(messages.Header, reply, operation)
+        if self.forbids and header.evidence:
+            raise calls(header.evidence[0])
+        if not header.ok:
+            raise fault(message(messages.Fault, reply, operation), steps)
+        if header.replaced:
+            raise replaces(header.replaced)
+        return message(kind, reply, operation)
 
 
 def _size(value: Any) -> int:  # noqa: ANN401 an input's value
@@ -275,25 +250,29 @@ def _size(value: Any) -> int:  # noqa: ANN401 an input's value
     return int(getattr(values, "nbytes", 0))
 
 
-def _bytes(source: bytes) -> Any:  # noqa: ANN401 an array of bytes
-    import numpy as np
-
+def _bytes(source: bytes) -> Array:
     return np.frombuffer(source, np.uint8)
 
 
-def _step(step: Step) -> dict[str, Any]:
-    arguments = [
-        ["name", a.name, a.keyword] if a.name is not None else ["literal", a.literal, a.keyword]
-        for a in step.arguments
-    ]
+def as_sent(steps: Sequence[Step]) -> tuple[messages.Step, ...]:
+    """The steps of a question as a worker takes them."""
+    return tuple(
+        messages.Step(
+            targets=step.targets,
+            unpack=step.unpack,
+            owner=step.owner,
+            function=step.function,
+            arguments=tuple(
+                messages.Argument(a.name, a.literal, a.keyword) for a in step.arguments
+            ),
+        )
+        for step in steps
+    )
+
+
+def _inputs(inputs: Inputs) -> messages.Inputs:
+    """What is sent for inputs; an encoded one stands for itself until it is on the wire."""
     return {
-        "targets": list(step.targets),
-        "unpack": step.unpack,
-        "owner": step.owner,
-        "function": step.function,
-        "arguments": arguments,
+        name: cast(Input, spec.sent) if isinstance(spec, EncodedInput) else Input(**spec)
+        for name, spec in inputs.items()
     }
-
-
-def _plain(inputs: Inputs) -> dict[str, Any]:
-    return {name: dict(spec) for name, spec in inputs.items()}

@@ -1,7 +1,8 @@
-"""A question and a submission become a Report; diagnosis."""
+"""A question and submissions become reports; diagnosis."""
 
 from __future__ import annotations
 
-from grader.session.grading import grade
+from grader.session.session import GradingSession, grade
+from grader.session.workers import Workers
 
-__all__ = ["grade"]
+__all__ = ["GradingSession", "Workers", "grade"]

@@ -13,26 +13,19 @@ nothing is named.  Several names mean several faults, or ideas that these cases 
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from grader.bench.bench import BankFault, Bench
+from grader.bench.bench import Bench
 from grader.bench.sameness import same_value
 from grader.cases.recipe import CaseRecipe
-from grader.kinds.contract import breach
-from grader.kinds.graph import kept, measure, origin
-from grader.kinds.state import measure_state
-from grader.model import spec as model
+from grader.kinds import registry
 from grader.model.report import CheckResult, Named
+from grader.model.spec import Check
 from grader.model.verdict import Verdict
 from grader.sandbox.client import WorkerError
-from grader.sandbox.remote import RemoteProgram
 from grader.sandbox.replies import ProgramError
-from grader.session.locations import home, told
-
-SAME_COUNT = 0.01  # counts of the same idea written differently differ by a few small tensors
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +35,7 @@ class Component:
     name: str  # of a result, or of a measuring check
     run: str
     cases: tuple[str, ...]
-    measured_by: model.AnyCheck | None = field(default=None, compare=False)
+    measured_by: Check | None = field(default=None, compare=False)
     exact: bool = False  # every check of it asks for the last bit
 
 
@@ -68,7 +61,7 @@ def diagnose(bench: Bench, checks: Sequence[CheckResult]) -> tuple[Named, ...]:
     ):
         return ()
     everything = components(bench)
-    reference = bench.with_submission(bench.reference)
+    reference = bench.with_bank_program(bench.reference)
     passed = {c.id for c in checks if c.verdict is Verdict.PASS}
     wrong = {
         c: differing
@@ -79,14 +72,14 @@ def diagnose(bench: Bench, checks: Sequence[CheckResult]) -> tuple[Named, ...]:
     }
     if not wrong:
         return ()
-    faces = [
-        (name, variant)
+    variants = [
+        (name, bench.with_variant(name, index))
         for name, sources in bench.question.variants.items()
-        for variant in (_variant(bench, name, i, source) for i, source in enumerate(sources))
+        for index in range(len(sources))
     ]
     exact = _best(
         Match(name, matched, True, _cases(wrong, matched))
-        for name, variant in faces
+        for name, variant in variants
         if (matched := _explains(bench, reference, variant, everything, wrong))
     )
     untried = {c.id for c in checks if c.verdict is Verdict.SKIPPED}
@@ -99,7 +92,7 @@ def diagnose(bench: Bench, checks: Sequence[CheckResult]) -> tuple[Named, ...]:
     ]
     partial = _best(
         Match(name, matched, False, _cases(wrong, matched))
-        for name, variant in faces
+        for name, variant in variants
         if (matched := [c for c in unexplained if _same(bench, variant, c, wrong[c])])
     )
     return tuple(_named(bench, match) for match in exact + partial)
@@ -112,29 +105,14 @@ def components(bench: Bench) -> list[Component]:
     measured = []
     for check in bench.question.spec.checks:
         names = [c.name for c in bench.cases_of(check)]
-        match check:
-            case model.OutputsCheck():
-                wanted = list(check.results)
-            case model.GradcheckCheck():
-                wanted = list(check.gradients.values())
-            case model.NumbersCheck():
-                wanted = [check.of]
-            case model.CurveCheck():
-                measured.append(Component(check.of, check.run, tuple(names), check))
-                continue
-            case (
-                model.StateCheck() | model.GraphCheck() | model.FlopsCheck() | model.ContractCheck()
-            ):
-                measured.append(Component(check.id, check.run, tuple(names), check))
-                continue
-            case model.MemoryCheck() if check.device == "cpu":
-                measured.append(Component(check.id, check.run, tuple(names), check))
-                continue
-            case _:
-                wanted = list(check.results)
-        for result in wanted:
+        kind = registry.get(check.kind)
+        if kind.is_observed(check):
+            name = kind.observed_name(check)
+            measured.append(Component(name, check.run, tuple(names), check))
+            continue
+        for result in check.compared:
             cases.setdefault((check.run, result), {}).update(dict.fromkeys(names))
-            if not getattr(check, "exact", False):
+            if not kind.is_exact(check):
                 tolerant.add((check.run, result))
     values = [
         Component(result, run, tuple(names), exact=(run, result) not in tolerant)
@@ -148,67 +126,40 @@ def components(bench: Bench) -> list[Component]:
 def _by_style(component: Component) -> bool:
     """Whether a component depends on how an idea is written too: the peak of temporaries does."""
     check = component.measured_by
-    return isinstance(check, model.MemoryCheck) and check.quantity == "peak"
+    return check is not None and registry.get(check.kind).by_style(check)
 
 
 def _cost(component: Component) -> int:
-    slow = (model.FlopsCheck, model.StateCheck, model.ContractCheck)
-    return 2 if _by_style(component) else int(isinstance(component.measured_by, slow))
+    check = component.measured_by
+    return 0 if check is None else registry.get(check.kind).cost(check)
 
 
 def observe(bench: Bench, component: Component, case: CaseRecipe) -> Any:  # noqa: ANN401 a result or a count
     """What the bench's submission gives for a component on one case; a fault becomes a text."""
+    check = component.measured_by
     try:
-        match component.measured_by:
-            case None | model.CurveCheck():
-                return bench.observed(component.run, case).values.get(component.name)
-            case model.StateCheck() as check:
-                return _Count(measure_state(bench, check, case))
-            case model.MemoryCheck() as check:
-                return _Count(float(kept(bench, check, case).value))
-            case model.FlopsCheck() as check:
-                return _Count(
-                    float(measure(bench, bench.submission, check.run, case, "flops").value)
-                )
-            case model.GraphCheck() as check:
-                return origin(bench, check, case)
-            case model.ContractCheck() as check:
-                found = breach(bench, check, case)
-                return None if found is None else found.sentence
-            case _:
-                return None
+        if check is None:
+            return bench.observed(component.run, case).values.get(component.name)
+        return registry.get(check.kind).observe(bench, check, case)
     except ProgramError as error:
         return f"raised {error.raised.type if error.raised else 'nothing'}"
     except WorkerError as error:
         return f"stopped: {error}"
 
 
-@dataclass(frozen=True, slots=True)
-class _Count:
-    value: float
-
-
-def agree(
-    a: Any,  # noqa: ANN401 a result or a count
-    b: Any,  # noqa: ANN401 a result or a count
-    dtype: str,
-    *,
-    exact: bool = False,
-) -> bool:
+def _agree(one: Any, other: Any, component: Component, dtype: str) -> bool:  # noqa: ANN401
     """Whether two observations, on a case of that dtype, are of the same idea."""
-    if isinstance(a, _Count) and isinstance(b, _Count):
-        return math.isclose(a.value, b.value, rel_tol=SAME_COUNT, abs_tol=256)
-    if isinstance(a, _Count) or isinstance(b, _Count):
-        return False
-    return same_value(a, b, dtype, exact=exact)
+    if component.measured_by is None:
+        return same_value(one, other, dtype, exact=component.exact)
+    return registry.get(component.measured_by.kind).agree(one, other, dtype)
 
 
 def _observed(bench: Bench, component: Component, case: str) -> Any:  # noqa: ANN401 a result or a count
-    key = (bench.submission.name, component, case)
-    memory = bench.observations
-    if key not in memory:
-        memory[key] = observe(bench, component, bench.cases[case])
-    return memory[key]
+    return bench.remember(
+        bench.submission,
+        ("observed", component, case),
+        lambda: observe(bench, component, bench.cases[case]),
+    )
 
 
 def _differing(
@@ -217,33 +168,15 @@ def _differing(
     """The cases on which two programs differ in a component."""
     for case in dict.fromkeys((*first, *component.cases)):
         dtype = a.cases[case].dtype
-        mine, theirs = _observed(a, component, case), _observed(b, component, case)
-        if not agree(mine, theirs, dtype, exact=component.exact):
+        if not _agree(
+            _observed(a, component, case), _observed(b, component, case), component, dtype
+        ):
             yield case
 
 
 def _same(a: Bench, b: Bench, component: Component, first: Sequence[str] = ()) -> bool:
     """Whether two programs agree in a component; `first` are cases likely to tell them apart."""
     return next(_differing(a, b, component, first), None) is None
-
-
-def _variant(bench: Bench, name: str, face: int, source: bytes) -> Bench:
-    program = RemoteProgram(
-        bench.reference.worker,
-        f"{name}/{face}",
-        [bench.question.reference, source],
-        bench.question.driver,
-        f"{name}.py",
-    )
-    if (found := bench.variants.get(program.name)) is not None:
-        return bench.with_submission(found)
-    try:
-        program.load(())
-    except (ProgramError, WorkerError) as error:
-        why = told(error, home(bench.question, name, face))
-        raise BankFault(f"the misconception {name} cannot be loaded: {why}") from None
-    bench.variants[program.name] = program
-    return bench.with_submission(program)
 
 
 def _explains(

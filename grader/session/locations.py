@@ -13,13 +13,13 @@ if TYPE_CHECKING:
 LONGEST = 200  # characters of a message or a line of code: enough to find it by
 
 
-def home(question: Question, name: str, face: int = 0) -> str:
+def file_of(question: Question, name: str, variant: int = 0) -> str:
     """The file that holds a program, from the bank's root; empty where it is no file of the bank.
 
     Args:
         question: whose program it is.
         name: `reference`, `starter`, or the id of a misconception.
-        face: which of the misconception's variants.
+        variant: which of the misconception's.
     """
     spec = question.spec
     folder = f"drills/{question.id}"
@@ -29,7 +29,7 @@ def home(question: Question, name: str, face: int = 0) -> str:
     elif name in spec.misconceptions:
         idea = spec.misconceptions[name]
         inside = bool(idea.faces)
-        stem = idea.variants[face] if face < len(idea.variants) else name.replace("-", "_")
+        stem = idea.variants[variant] if variant < len(idea.variants) else name.replace("-", "_")
         file = f"{folder}/misconceptions/{stem}.py"
     else:
         return ""
@@ -39,22 +39,23 @@ def home(question: Question, name: str, face: int = 0) -> str:
     return path.relative_to(bank).as_posix() if bank in path.parents else path.name
 
 
-def told(error: Exception, file: str) -> str:
-    """An error in one sentence with what the exception says, where it is, and the line itself."""
+def in_one_sentence(error: Exception, file: str) -> str:
+    """An error with what the exception says, where it is, and the line itself."""
     raised = error.raised if isinstance(error, ProgramError) else None
     if raised is None:
         return str(error)
     source = _short(raised.frames[-1].source) if raised.frames else ""
-    return f"{error}{said(raised)}{place(raised, file)}" + (f": {source}" if source else "")
+    text = f"{error}{message_of(raised)}{line_of(raised, file)}"
+    return text + (f": {source}" if source else "")
 
 
-def said(raised: Raised) -> str:
+def message_of(raised: Raised) -> str:
     """`: ` and the text of an exception; nothing where it has none."""
     text = _short(raised.message)
     return f": {text}" if text else ""
 
 
-def place(raised: Raised, file: str) -> str:
+def line_of(raised: Raised, file: str) -> str:
     """`, in FILE:LINE`, as editors open it; nothing where the line is not known."""
     if not raised.frames:
         return ""

@@ -3,7 +3,8 @@
 Root's workers are another user than the judge, which by itself stops much of what the walls are
 for; an ordinary user's are not.  Where root's interpreter or checkout is closed to others (a
 Python in /root, say), the run keeps the one capability to read, as a worker does; workers drop it
-if they need not have it.
+if they need not have it.  What is the same whoever runs it (a forged reply, a clever answer) is
+left out unless it is named.
 """
 
 from __future__ import annotations
@@ -41,7 +42,7 @@ def become_user() -> None:
 
 def main(arguments: list[str]) -> int:
     """Run pytest on the attacks, or on what the arguments name, and return its status."""
-    names = arguments or [str(Path(__file__).parent)]
+    names = arguments or ["-m", "not same_for_every_user", str(Path(__file__).parent)]
     root = os.getuid() == 0
     with tempfile.TemporaryDirectory(prefix="attacks-") as folder:
         if root:

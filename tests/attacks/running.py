@@ -2,24 +2,24 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import cast
+import contextlib
 
 from grader.model.question import Question
 from grader.model.report import Report
 from grader.sandbox.client import CPU_SECONDS, WorkerClient
 from grader.sandbox.spawn import Zygote
-from grader.session import grade
-from grader.session.pair import Pair
+from grader.session import Workers, grade
 
 
-@dataclass
-class Workers:
-    """What `grade` takes for a pair, from a zygote that is used again or from nothing."""
+class Around(Workers):
+    """The workers of a session whose first submission runs in a given one."""
 
-    torch: bool
-    theirs: WorkerClient
-    ours: WorkerClient
+    def __init__(self, candidate: WorkerClient, zygote: Zygote) -> None:
+        """Take the others from a zygote that is used again."""
+        self.torch = candidate.torch
+        self._zygote = zygote
+        self._early = {CPU_SECONDS: candidate}
+        self._stack = contextlib.ExitStack()
 
 
 def graded(
@@ -43,13 +43,9 @@ def graded(
     """
     torch = question.spec.needs_torch
     cpu = CPU_SECONDS if cpu_seconds is None else cpu_seconds
-    with (
-        WorkerClient(torch=torch, cpu_seconds=cpu, zygote=None if cold else zygote) as theirs,
-        WorkerClient(torch=torch, zygote=zygote) as ours,
-    ):
-        pair = cast(Pair, Workers(torch, theirs, ours))
-        report = grade(question, text, seed=seed, pair=pair)
-    return report, theirs.printed.decode("utf-8", "replace")
+    with WorkerClient(torch=torch, cpu_seconds=cpu, zygote=None if cold else zygote) as candidate:
+        report = grade(question, text, seed=seed, workers=Around(candidate, zygote))
+    return report, candidate.printed.decode("utf-8", "replace")
 
 
 def said(report: Report) -> str:

@@ -10,7 +10,7 @@ import io
 import json
 import random
 from collections.abc import Callable, Iterator
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 import pytest
@@ -26,9 +26,10 @@ from grader.sandbox.spawn import Zygote
 from grader.sandbox.worker import wire
 from grader.sandbox.worker.wire import Opaque, Tensor
 from grader.session import grade
-from grader.session.pair import Pair
 from tests.attacks.attack import question
-from tests.attacks.running import Workers
+from tests.attacks.running import Around
+
+pytestmark = pytest.mark.same_for_every_user
 
 SEEDS = range(40)
 NASTY = "\x1b[2J\x1b]0;x\x07=cmd|' /C calc'!A0[bold]<script>\u202e\r\n"
@@ -138,13 +139,10 @@ def test_no_reply_makes_the_judge_fail(
     verdicts = set()
     for seed in SEEDS:
         rng = random.Random(seed)
-        with (
-            WorkerClient(torch=False, zygote=numpy_zygote) as theirs,
-            WorkerClient(torch=False, zygote=numpy_zygote) as ours,
-        ):
-            lying(theirs, rng, chance)
-            pair = cast(Pair, Workers(torch=False, theirs=theirs, ours=ours))
-            report = grade(asked, asked.reference, seed=seed, pair=pair)
+        with WorkerClient(torch=False, zygote=numpy_zygote) as candidate:
+            lying(candidate, rng, chance)
+            workers = Around(candidate, numpy_zygote)
+            report = grade(asked, asked.reference, seed=seed, workers=workers)
         verdicts.add(report.verdict)
         assert report.verdict not in {Verdict.INVALID, Verdict.INTERNAL}, report.message
         stored = dumps(report)

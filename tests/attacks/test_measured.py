@@ -13,6 +13,8 @@ from grader.sandbox.spawn import Zygote
 from tests.attacks.attack import question
 from tests.attacks.running import graded, said
 
+pytestmark = pytest.mark.same_for_every_user
+
 KEEP = """
 import ctypes, mmap, os, sys, threading
 import numpy as np

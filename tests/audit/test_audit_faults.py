@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from grader.audit.proof import audit
-from grader.session.locations import home
+from grader.session.locations import file_of
 from tests.audit.audits import audited, question, said
 
 GATE = {"id": "gate", "kind": "outputs", "of": "y"}
@@ -38,7 +38,7 @@ def test_a_reference_that_does_not_load_is_told_with_its_line(
 ) -> None:
     report = audited(tmp_path, reference=reference, begin="relu = print\n")
     told = found.format("drills/gate/reference.py")
-    assert report.problems == (f"reference cannot be loaded: raised {told}",)
+    assert report.problems == (f"the reference cannot be loaded: raised {told}",)
     assert report.rows == ()
 
 
@@ -62,9 +62,9 @@ def test_code_in_the_spec_is_told_by_the_lines_of_the_spec(tmp_path: Path) -> No
     asked = question(tmp_path)
     code = asked.spec.code.model_copy(update={"reference": "inline"})
     inside = replace(asked, spec=asked.spec.model_copy(update={"code": code}))
-    assert home(inside, "reference") == "questions/gate.yaml"
-    assert home(inside, "starter") == "drills/gate/starter.py"
-    assert home(inside, "zeros") == ""
+    assert file_of(inside, "reference") == "questions/gate.yaml"
+    assert file_of(inside, "starter") == "drills/gate/starter.py"
+    assert file_of(inside, "zeros") == ""
 
 
 def test_a_wrong_idea_that_passes_everything_is_one_fault_for_all_seeds(tmp_path: Path) -> None:

@@ -159,11 +159,11 @@ def test_a_trivial_answer_refuses_nothing(tmp_path: Path) -> None:
 
 def test_the_layers_hold_no_code_made_from_the_spec(tmp_path: Path) -> None:
     from grader.audit.trivial import sources
-    from grader.session.stage import Stage
+    from grader.session import GradingSession
 
     asked = question(tmp_path)
-    with Stage(asked) as stage:
-        reference, table, template = sources(asked, stage, "zeros")
+    with GradingSession(asked) as session:
+        reference, table, template = sources(asked, session, "zeros")
     assert reference == asked.reference
     expected = b'TRIVIAL_ANSWER = {"answer": "zeros", "functions": {"relu": []}}\n'
     assert table == expected

@@ -14,10 +14,10 @@ from rich.console import Console
 from grader import bank
 from grader.audit import mutation
 from grader.audit.mutation import mutate, sample
+from grader.kinds.contract import ContractCheck
 from grader.model.errors import BankError
 from grader.model.mutation import Fate, Mutant, MutationReport, Reach, Trial
 from grader.model.question import Question
-from grader.model.spec import ContractCheck
 from grader.reports.mutation import excerpts, render_mutation, to_json
 
 SPEC = """

@@ -17,7 +17,7 @@ from grader.audit.vary import described, smaller, varied
 from grader.bench.bench import Bench
 from grader.cases.recipe import CaseRecipe, read_cases
 from grader.model.mutation import Reach
-from grader.session.stage import Stage
+from grader.session import GradingSession
 
 ROOT = Path(__file__).parents[2]
 POOL = "x: {normal: [1, 1, 4, 4]}, grad_y: {normal: like y}"
@@ -91,19 +91,19 @@ def test_smaller_cases_are_smaller_in_one_respect() -> None:
 
 
 @pytest.fixture(scope="module")
-def stage() -> Iterator[Stage]:
-    with Stage(bank.load([ROOT], "maxpool-routing")) as opened, np.errstate(all="ignore"):
+def session() -> Iterator[GradingSession]:
+    with GradingSession(bank.load([ROOT], "maxpool-routing")) as opened, np.errstate(all="ignore"):
         yield opened
 
 
 @pytest.fixture(scope="module")
-def search(stage: Stage) -> Search:
-    return Search(stage)
+def search(session: GradingSession) -> Search:
+    return Search(session)
 
 
-def test_what_every_case_keeps_is_taken_to_be_meant(stage: Stage) -> None:
-    bench = Bench(stage.question, 1, stage.reference, stage.reference)
-    domain = Domain(stage.question, bench)
+def test_what_every_case_keeps_is_taken_to_be_meant(session: GradingSession) -> None:
+    bench = Bench(session.question, 1, session.bank.reference, session.bank.reference)
+    domain = Domain(session.question, bench)
     cases = read(
         f"inside: {{{POOL}, kernel: 4, stride: 3, padding: 2}}\n"
         f"outside: {{{POOL}, kernel: 3, stride: 3, padding: 2}}\n"
@@ -117,8 +117,10 @@ def test_what_every_case_keeps_is_taken_to_be_meant(stage: Stage) -> None:
 
 
 @pytest.mark.parametrize("name", ["plain_loops", "clipped_windows", "float64_inside"])
-def test_a_right_solution_differs_nowhere(name: str, stage: Stage, search: Search) -> None:
+def test_a_right_solution_differs_nowhere(
+    name: str, session: GradingSession, search: Search
+) -> None:
     path = ROOT / "tests" / "solutions" / "maxpool-routing" / "right" / f"{name}.py"
-    program = stage.bench(name, [path.read_bytes()], 1).submission
+    program = session.examine(name, [path.read_bytes()], 1).submission
     assert search.difference(program) is None
     assert search.size > 1000

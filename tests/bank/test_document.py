@@ -171,6 +171,12 @@ def test_only_plain_values_are_read(tmp_path: Path, value: str, found: str) -> N
     assert said.startswith(f"1:4: expected text, a number, true, false or null, found {found}")
 
 
+@pytest.mark.parametrize("text", ["!mine\na: 1\n", "!!set {a}\n", "!!omap {a: 1}"])
+def test_a_spec_that_is_tagged_as_a_whole_is_refused(tmp_path: Path, text: str) -> None:
+    said = fault(tmp_path, text)
+    assert said.startswith("1:1: expected text, a number, true, false or null, found the tag ")
+
+
 @pytest.mark.parametrize("value", ["!!int ''", "!!float ''", "!!bool x", "0x_"])
 def test_numbers_that_are_none_are_refused(tmp_path: Path, value: str) -> None:
     said = fault(tmp_path, f"a: {value}\n")

@@ -43,7 +43,7 @@ def test_a_draw_depends_on_seed_case_input_and_turn_and_on_nothing_else() -> Non
         "seed": draw(case(x=NORMAL), 8, no_result)["x"],
         "case": draw(case("d", x=NORMAL), 7, no_result)["x"],
         "input": draw(case(z=NORMAL), 7, no_result)["z"],
-        "turn": draw(case(x=NORMAL), 7, no_result, turn=1)["x"],
+        "draw index": draw(case(x=NORMAL), 7, no_result, draw_index=1)["x"],
     }
     for what, other in others.items():
         assert not np.array_equal(plain, other), what
@@ -67,7 +67,7 @@ def test_the_global_generator_is_neither_used_nor_disturbed() -> None:
 
 def test_scalars_and_literals_do_not_change_with_the_seed() -> None:
     written = case(x=[[1, 2.5]], k=3, on=True, name="same", none=None)
-    drawn = draw(written, 5, no_result, turn=9)
+    drawn = draw(written, 5, no_result, draw_index=9)
     assert list(drawn) == ["x", "k", "on", "name", "none"]
     assert np.array_equal(drawn["x"], [[1.0, 2.5]])
     assert (drawn["k"], drawn["on"], drawn["name"], drawn["none"]) == (3, True, "same", None)

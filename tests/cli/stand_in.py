@@ -17,6 +17,7 @@ from types import ModuleType
 
 import grader.bank
 import grader.session
+from grader.kinds import registry
 from grader.model.errors import BankError, UsageError
 from grader.model.question import Header, Question
 from grader.model.report import CheckResult, Report
@@ -31,7 +32,7 @@ REFERENCE = b"def double(x):\n    return 2 * x\n"
 
 def spec(title: str, track: str, uses: list[str]) -> Spec:
     """Return a spec with everything the command line shows."""
-    return Spec.model_validate(
+    return registry.read(
         {
             "format": 1,
             "title": title,
@@ -106,10 +107,10 @@ def grade(
     *,
     seed: int,
     filename: str = "submission.py",
-    pair: object = None,
+    workers: object = None,
 ) -> Report:
     """Return the verdict that the submission names in its first line, `# pass`."""
-    assert pair is None, "there is no such bank to start workers for"
+    assert workers is None, "there is no such bank to start workers for"
     first = submission.decode("utf-8", "replace").split("\n")[0].removeprefix("# ").strip()
     if first == "crash":
         raise RuntimeError("the judge fell over")

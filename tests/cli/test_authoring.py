@@ -31,13 +31,6 @@ FOLDER = [
 ]
 
 
-def assert_counted(said: str) -> None:
-    """The places marked TODO are as many as are said, and what to do about them comes last."""
-    count = sum(Path(name).read_text(encoding="utf-8").count("TODO") for name in tree(Path()))
-    assert f"\n{count} places are marked TODO in the files\n" in said
-    assert said.endswith("\n  replace what is marked TODO\n")
-
-
 def assert_proved(where: Path, question_id: str) -> None:
     report = audit(bank.load([where], question_id), seeds=range(2))
     assert report.problems == ()
@@ -186,85 +179,99 @@ def test_a_question_that_somebody_else_lays_down_meanwhile_is_there_already(
     assert tree(Path()) == ["drills/masked-mean/reference.py"]
 
 
-@pytest.mark.parametrize("question_id", ["a", "masked-mean", "a-rather-long-name-of-a-question"])
-def test_the_comments_of_a_new_spec_stand_in_one_column(real: Drill, question_id: str) -> None:
-    real("bank", "new", question_id)
-    head = Path(f"questions/{question_id}.yaml").read_text().partition("\n\n")[0]
-    told = [line for line in head.splitlines() if not line.startswith("#")]
-    assert len(told) == 6
-    assert len({line.index("# ") for line in told}) == 1
+# -- from the signature of a library's function ----------------------------------------------------
 
 
-# -- from a library's function ---------------------------------------------------------------------
-
-FUNCTIONS = [
-    "torch.nn.functional.layer_norm", "torch.nn.functional.softmax", "torch.nn.functional.gelu",
-    "torch.nn.functional.silu", "torch.nn.functional.cross_entropy",
-    "torch.nn.functional.mse_loss", "torch.nn.functional.normalize",
-    "numpy.cumsum", "numpy.clip", "numpy.exp", "numpy.matmul",
-]  # fmt: skip
-
-
-@pytest.mark.parametrize("function", FUNCTIONS)
-def test_a_question_begun_from_a_function_passes_its_audit(real: Drill, function: str) -> None:
+@pytest.mark.parametrize(
+    ("function", "parameters", "call"),
+    [
+        ("numpy.cumsum", "a, axis", "numpy.cumsum(a, axis=axis)"),
+        ("numpy.exp", "x", "numpy.exp(x)"),
+        (
+            "numpy.linalg.svd",
+            "a, full_matrices, compute_uv, hermitian",
+            "full_matrices=full_matrices, compute_uv=compute_uv, hermitian=hermitian)",
+        ),
+        ("numpy.einsum", "operands", "numpy.einsum(*operands)"),
+        ("numpy.where", "condition, x, y", "numpy.where(condition, x, y)"),
+        ("numpy.random.normal", "loc, scale, size", "normal(loc=loc, scale=scale, size=size)"),
+        (
+            "torch.nn.functional.scaled_dot_product_attention",
+            "query, key, value, attn_mask, dropout_p, is_causal, scale, enable_gqa",
+            "attention(query, key, value, attn_mask=attn_mask, dropout_p=dropout_p, ",
+        ),
+        (
+            "torch.nn.functional.layer_norm",
+            "input, normalized_shape, weight, bias, eps",
+            "layer_norm(input, normalized_shape, weight=weight, bias=bias, eps=eps)",
+        ),
+        ("torch.nn.functional.max_pool2d", "input, kernel_size, stride, ", "max_pool2d(input, "),
+    ],
+)
+def test_a_question_begun_from_a_function_has_its_parameters_and_calls_it(
+    real: Drill, function: str, parameters: str, call: str
+) -> None:
     ended = real("bank", "new", "begun", "--from", function)
     assert (ended.status, ended.err) == (0, "")
-    assert "to decide" not in ended.out
-    assert_counted(ended.out)
     question = bank.load([Path()], "begun")
-    report = audit(question, seeds=range(2))
-    assert report.problems == ()
-    assert function.encode() in question.reference
-    if function.startswith("torch."):
-        assert "leaves-the-graph" in question.spec.misconceptions
+    assert question.spec.runs["main"][0].startswith(
+        f"result = {function.rpartition('.')[2]}({parameters}"
+    )
+    assert call in question.reference.decode()
+    assert question.reference != question.starter
+    assert question.spec.uses == [function.partition(".")[0]]
+
+
+def test_its_cases_give_the_defaults_of_the_library_and_draw_what_has_none(real: Drill) -> None:
+    real("bank", "new", "begun", "--from", "numpy.isclose")
+    case = bank.load([Path()], "begun").spec.cases["first"]
+    drawn = {"normal": [3, 5]}
+    assert case["a"] == case["b"] == drawn
+    assert (case["rtol"], case["atol"], case["equal_nan"]) == (1e-5, 1e-8, False)
+
+
+@pytest.mark.parametrize("form", ["folder", "one-file"])
+def test_the_audit_counts_what_is_left_to_decide(real: Drill, form: str) -> None:
+    where = ["--one-file"] if form == "one-file" else []
+    made = real("bank", "new", "begun", "--from", "numpy.exp", *where, "--json").data
+    path = Path("begun.yaml") if where else Path()
+    question = bank.load([path], "begun")
+    assert len(made["todo"]) == len(question.todos) > 8
+    assert sorted(made["todo"]) == sorted(question.todos)
+    (remark,) = [r for r in audit(question, seeds=range(1)).remarks if r.about == "todo"]
+    assert remark.text.startswith(f"{len(question.todos)} TODOs are left: ")
+    assert question.todos[0] in remark.text
+
+
+def test_it_says_how_many_places_are_left_and_what_to_do_first(real: Drill) -> None:
+    ended = real("bank", "new", "begun", "--from", "numpy.exp")
+    count = len(bank.load([Path()], "begun").todos)
+    assert f"\n{count} places are marked TODO in the files\n" in ended.out
+    assert "\nnext:\n  replace what is marked TODO; the audit counts" in ended.out
 
 
 @pytest.mark.parametrize(
-    ("function", "parameters", "misconceptions"),
+    ("file", "old", "new"),
     [
-        ("torch.nn.functional.layer_norm", "input, weight, bias, eps", {"bias-forgotten"}),
-        ("torch.nn.functional.softmax", "input, dim", {"wrong-dim"}),
-        ("torch.nn.functional.gelu", "input", {"other-approximate"}),
-        ("torch.nn.functional.mse_loss", "input, target", {"other-reduction"}),
-        ("numpy.cumsum", "a, axis", {"wrong-axis"}),
+        ("questions/masked-mean.yaml", "  We pool", "  TODO We pool"),
+        ("questions/masked-mean.yaml", "  one-padded:", "  # TODO\n  one-padded:"),
+        ("questions/masked-mean.yaml", "  - Work out", "  - TODO Work out"),
+        ("drills/masked-mean/reference.py", "    total", "    # TODO\n    total"),
+        ("drills/masked-mean/starter.py", "    return", "    # TODO\n    return"),
+        ("drills/masked-mean/misconceptions/counts_padding.py", "def", "# TODO\ndef"),
     ],
 )
-def test_its_arguments_and_faults_are_those_of_the_function(
-    real: Drill,
-    function: str,
-    parameters: str,
-    misconceptions: set[str],
+def test_a_place_that_is_left_fails_a_strict_audit_wherever_it_is(
+    real: Drill, file: str, old: str, new: str
 ) -> None:
-    real("bank", "new", "begun", "--from", function, "--one-file")
-    spec = bank.load([Path("begun.yaml")], "begun").spec
-    assert isinstance(spec.run, list)
-    assert spec.run[0] == f"y = {function.rpartition('.')[2]}({parameters})"
-    assert misconceptions <= set(spec.misconceptions)
-
-
-@pytest.mark.parametrize(
-    ("function", "missing"),
-    [
-        ("numpy.divmod", "the inputs of the cases: it can be called, but its several results"),
-        ("torch.nn.functional.dropout", "its results are random"),
-        ("numpy.einsum", "the inputs of the cases"),
-        ("numpy.linalg.qr", "its several results cannot be compared"),
-        ("torch.nn.functional.one_hot", "a misconception: no call that is nearly right"),
-    ],
-)
-def test_what_a_human_must_decide_is_said_and_marked(
-    real: Drill, function: str, missing: str
-) -> None:
-    ended = real("bank", "new", "begun", "--from", function)
+    real("bank", "new", "masked-mean")
+    text = Path(file).read_text(encoding="utf-8")
+    Path(file).write_text(text.replace(old, new, 1), encoding="utf-8")
+    ended = real("--bank", ".", "bank", "audit", "masked-mean", "--seeds", "1")
     assert ended.status == 0
-    assert "to decide: " in ended.out
-    assert missing in ended.out
-    (marked,) = [
-        line for line in Path("questions/begun.yaml").read_text().splitlines() if missing in line
-    ]
-    assert marked.startswith("# TODO ")
-    assert_counted(ended.out)
-    assert bank.load([Path()], "begun").id == "begun"  # it can be read, and filled in
+    assert f"todo: 1 TODO is left: {file}:" in " ".join(ended.out.split())
+    strict = real("--bank", ".", "bank", "audit", "masked-mean", "--seeds", "1", "--strict")
+    assert strict.status != 0
 
 
 @pytest.mark.parametrize(
@@ -295,12 +302,3 @@ def test_a_library_that_is_not_there_is_named(
     ended = real("bank", "new", "begun", "--from", "torch.relu")
     assert ended.status == 2
     assert "torch.relu needs torch, which is not installed" in ended.err
-
-
-def test_the_prompt_of_a_long_name_is_folded_between_words(real: Drill) -> None:
-    real("bank", "new", "begun", "--from", "torch.nn.functional.layer_norm")
-    lines = bank.load([Path()], "begun").spec.prompt.splitlines()
-    assert lines == [
-        "This layer_norm does not do what torch.nn.functional.layer_norm does. Find",
-        "out why, and fix it.",
-    ]

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
+from grader.app.requirements import GET_TORCH
 from grader.cli import context
 from grader.model.numerals import quantity, span
 
@@ -34,3 +37,9 @@ def test_times_that_are_none() -> None:
     assert context.minutes_since("2025-11-20T21:00:00") is None
     assert context.minutes_since(context.now()) is not None
     assert context.local_time("yesterday") == "yesterday"
+
+
+def test_the_torch_that_is_advised_is_the_one_that_is_tested() -> None:
+    constraints = Path(__file__).parents[2] / "constraints.txt"
+    (pinned,) = (line for line in constraints.read_text().splitlines() if line.startswith("torch="))
+    assert GET_TORCH.startswith(f"pip install {pinned} ")

@@ -70,6 +70,48 @@ def test_a_question_with_both_is_graded(drill: Drill, site: Path, tmp_path: Path
     assert passed.returncode == 0, passed.stdout + passed.stderr
 
 
+def test_an_idea_is_recognized_by_what_the_kind_observes(
+    drill: Drill, site: Path, tmp_path: Path
+) -> None:
+    submission = tmp_path / "feet.py"  # the wrong idea in other units: no value is the variant's
+    submission.write_text(
+        "import numpy as np\n"
+        "def distance(x):\n    return 3.28 * np.cumsum(np.diff(x, axis=-1), axis=-1)\n"
+    )
+    ended = drill("grade", "running-total", "--file", str(submission), "--json", sites=(site,))
+    (named,) = json.loads(ended.stdout)["misconceptions"]
+    assert (named["id"], named["exact"], named["results"]) == ("signed", False, ["rises"])
+
+
+def test_an_audit_measures_its_tolerance_and_what_it_stops(drill: Drill, site: Path) -> None:
+    ended = drill("bank", "audit", "running-total", "--seeds", "2", "--json", sites=(site,))
+    report = json.loads(ended.stdout)
+    (audited,) = report.get("questions", [report])
+    facts = {fact["id"]: fact for fact in audited["checks"]}
+    assert audited["problems"] == []
+    assert facts["rises"]["stops"] == 2  # the starter as well
+    assert facts["rises"]["margin"]["closest"] == "signed"
+    assert facts["rises"]["margin"]["wrong"] > 5  # orders of magnitude beyond the slack
+    assert facts["rises"]["margin"]["right"] is None
+
+
+def test_the_example_imports_nothing_internal(site: Path) -> None:
+    sources = "".join(p.read_text(encoding="utf-8") for p in site.rglob("*.py"))
+    assert set(re.findall(r"(?:from|import) (grader[\w.]*)", sources)) == {"grader.api"}
+
+
+def test_every_name_of_the_api_is_there_and_none_is_loaded_before_it_is_asked_for() -> None:
+    script = (
+        "import sys, grader.api as api\n"
+        "assert not {'numpy', 'pydantic'} & set(sys.modules)\n"
+        "print(*(name for name in api.__all__ if getattr(api, name) is None))\n"
+    )
+    ended = subprocess.run(
+        [sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+    assert (ended.stdout, ended.stderr) == ("\n", "")
+
+
 def test_without_the_package_both_words_are_unknown(drill: Drill) -> None:
     ended = drill("show", "running-total")
     assert ended.returncode == 3
@@ -88,13 +130,13 @@ def test_a_misspelt_word_suggests_that_of_an_extension(
     wrong.write_text(
         text.replace("kind: monotone", "kind: monotne")
         .replace("step: 0.5", "stpe: 0.5")
-        .replace("  - {id: total, kind: outputs,", "  - {id: total, kind: monotone, stricly: true,")
+        .replace("  - {id: total, kind: outputs,", "  - {id: total, kind: monotone, slakc: 1.0,")
     )
     said = drill("--bank", str(wrong), "show", "wrong", sites=(site,)).stderr
     assert "performance, monotone, found 'monotne'; did you mean 'monotone'?" in said
     assert "walk takes step, scale, shift, sprinkle" in said
     assert "found the key 'stpe'; did you mean 'step'?" in said
-    assert "found the unknown key 'stricly'; did you mean 'strictly'?" in said
+    assert "found the unknown key 'slakc'; did you mean 'slack'?" in said
     wrong.write_text(text.replace("step: 0.5", "step: -1"))
     said = drill("--bank", str(wrong), "show", "wrong", sites=(site,)).stderr
     assert "cases.walk.x.walk: expected a step above 0, found -1" in said
@@ -116,7 +158,7 @@ def broken(folder: Path, module: str, name: str = "monotone") -> Path:
     info.mkdir(parents=True)
     (info / "METADATA").write_text("Metadata-Version: 2.1\nName: drill-broken\nVersion: 1.0\n")
     (info / "entry_points.txt").write_text(
-        f"[drill.checks]\n{name} = drill_broken:KIND\n"
+        f"[drill.checks]\n{name} = drill_broken:Own\n"
         "[drill.inputs]\nwalk = drill_broken:GENERATOR\n"
     )
     (folder / "drill_broken.py").write_text(module)
@@ -124,17 +166,18 @@ def broken(folder: Path, module: str, name: str = "monotone") -> Path:
 
 
 GENERATOR = """
-from grader.model.extension import Generator, Kind
-from grader.model.spec import Check
+from grader.api import Check, Generator, Kind
 from typing import Literal
 import numpy as np
-class Own(Check):
+class Keys(Check):
     kind: Literal["monotone"]
     of: str
-def fails(bench, check):
-    raise LookupError("nobody caught me")
+    slack: float = 0.0
+class Own(Kind):
+    keys = Keys
+    def carry_out(self, bench, check):
+        raise LookupError("nobody caught me")
 GENERATOR = Generator(lambda shape, options, rng: np.zeros(shape), options=("step",))
-KIND = Kind(Own, fails)
 """
 
 
@@ -142,9 +185,9 @@ KIND = Kind(Own, fails)
     ("module", "said"),
     [
         ("import nothing_of_that_name", "expected it to load, found ModuleNotFoundError"),
-        ("KIND = GENERATOR = 3", "expected a grader.model.extension.Kind, found a int"),
+        ("Own = GENERATOR = 3", "expected a subclass of grader.api.Kind, found 3"),
         (GENERATOR.replace('["monotone"]', '["other"]'), "with kind: Literal['monotone'], found"),
-        (GENERATOR.replace("Own(Check)", "Own"), "expected a model derived from"),
+        (GENERATOR.replace("Keys(Check)", "Keys"), "expected keys derived from"),
     ],
 )
 def test_an_extension_that_cannot_be_used_is_said_where_it_is_needed(
@@ -180,7 +223,7 @@ def test_two_packages_of_one_word_are_told(drill: Drill, site: Path, tmp_path: P
     assert ended.returncode == 3
     assert (
         "expected one entry point monotone of drill.checks, "
-        "found drill_broken:KIND and drill_example.monotone:KIND" in ended.stderr
+        "found drill_broken:Own and drill_example.monotone:Monotone" in ended.stderr
     )
 
 

@@ -12,7 +12,7 @@ from grader.bench.bench import Bench
 from grader.kinds import run_check
 from grader.model.question import Question
 from grader.model.report import CheckResult
-from grader.model.spec import AnyCheck
+from grader.model.spec import Check
 from grader.sandbox.client import WorkerClient
 from grader.sandbox.remote import RemoteProgram
 
@@ -41,7 +41,7 @@ class Desk:
         mine = self._program(self.theirs, "submission", layers)
         return Bench(self.question, seed, mine, self.reference)
 
-    def check(self, check_id: str, **changes: Any) -> AnyCheck:
+    def check(self, check_id: str, **changes: Any) -> Check:
         """Return a check of the question, with some of its keys changed."""
         found = next(c for c in self.question.spec.checks if c.id == check_id)
         return found.model_copy(update=changes)

@@ -11,8 +11,8 @@ import pytest
 
 from grader.bench.bench import BankFault
 from grader.bench.tally import Stopped
+from grader.kinds.gradcheck import Conserved
 from grader.model.report import Grids
-from grader.model.spec import Conserved
 from grader.model.verdict import Verdict
 from grader.sandbox.client import WorkerClient
 from tests.kinds.grading import Desk
@@ -55,6 +55,7 @@ def test_the_reference_passes(deviations: Desk, check: str, message: str, seed: 
         ("(v for v in w * d)", "fail", "y is a generator, expected a float64 array of shape (1, 2)"),
         ("10 ** 10_000", "fail", "y is an int of more than 300 digits, expected a float64 array of shape (1, 2)"),
         ("(w * d).astype(object)", "fail", "y is a numpy.ndarray of object, expected a float64 array of shape (1, 2)"),
+        ("np.ma.masked_array(w * d, True)", "fail", "y is a numpy.ma.MaskedArray, expected a float64 array of shape (1, 2)"),
         ("(w * d).astype(np.float32)", "fail", "y is float32, expected float64"),
         ("(w * d)[:, :1]", "fail", "y has shape (1, 1), expected (1, 2)"),
         ("w * d * np.nan", "fail", "y holds NaN where -2.000 is expected"),
@@ -304,6 +305,18 @@ def test_state_hidden_in_a_global_is_counted(deviations: Desk) -> None:
     found = deviations.result("kept", source)
     assert found.verdict is Verdict.FAIL
     assert found.figures["kept"] > 700_000
+
+
+def test_figures_are_those_of_the_case_that_is_shown(deviations: Desk) -> None:
+    source = (
+        "def centre(x, w):\n    d = _centred(x)\n"
+        "    return w * d, (d, w, np.zeros(1000) if len(x) == 1 else None)\n"
+    )
+    found = deviations.result("kept", source, cases=["small", "rows"])
+    assert found.failing == ("small",)
+    assert found.figures["kept"] > 8000  # in rows, which comes later, it is 256 at most
+    good = deviations.result("kept", cases=["small", "rows"])
+    assert (good.figures["allowed"], good.message) == (256, "192 bytes kept, 256 bytes allowed")
 
 
 def test_a_budget_that_a_case_has_not_is_the_banks_fault(deviations: Desk) -> None:

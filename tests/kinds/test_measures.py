@@ -14,7 +14,7 @@ import pytest
 from grader.kinds import run_check
 from grader.kinds.performance import WAITING, Race
 from grader.model.report import Bars, CheckResult
-from grader.model.spec import AnyCheck
+from grader.model.spec import Check
 from grader.model.verdict import Verdict
 from grader.sandbox.client import WorkerClient
 from grader.sandbox.remote import RemoteProgram
@@ -46,7 +46,7 @@ def desk() -> Iterator[Desk]:
         yield found
 
 
-def on_its_own(desk: Desk, zygote: Zygote, source: str, check: AnyCheck) -> CheckResult:
+def on_its_own(desk: Desk, zygote: Zygote, source: str, check: Check) -> CheckResult:
     """Carry out a check in a process of its own; the results must be right."""
     with WorkerClient(torch=False, zygote=zygote) as worker:
         alone = Desk.__new__(Desk)

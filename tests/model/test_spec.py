@@ -7,6 +7,9 @@ from pathlib import Path
 import pytest
 from pydantic import ValidationError
 
+from grader.kinds import registry
+from grader.kinds.memory import MemoryCheck
+from grader.kinds.outputs import OutputsCheck
 from grader.model import spec as model
 from grader.model.errors import BankError, DrillError, GraderError, UsageError
 from grader.model.question import Argument, Question, Step
@@ -19,16 +22,16 @@ SPEC = {
 }  # fmt: skip
 
 
-def check(**keys: object) -> model.AnyCheck:
+def check(**keys: object) -> model.Check:
     """Return one check as a spec would hold it."""
-    return model.Spec.model_validate({**SPEC, "checks": [{"id": "a", **keys}]}).checks[0]
+    return registry.read({**SPEC, "checks": [{"id": "a", **keys}]}).checks[0]
 
 
 def test_one_name_and_a_list_of_names_read_alike() -> None:
     one = check(kind="outputs", of="y", needs="b", show={"beside": "x"})
     many = check(kind="outputs", of=["y"], needs=["b"], show={"beside": ["x"]})
-    assert isinstance(one, model.OutputsCheck)
-    assert isinstance(many, model.OutputsCheck)
+    assert isinstance(one, OutputsCheck)
+    assert isinstance(many, OutputsCheck)
     assert one.results == many.results == ("y",)
     assert one.needed == many.needed == ("b",)
     assert one.show.inputs == many.show.inputs == ("x",)
@@ -38,26 +41,26 @@ def test_one_name_and_a_list_of_names_read_alike() -> None:
 
 
 def test_a_plain_list_of_steps_is_the_run_main() -> None:
-    assert model.Spec.model_validate(SPEC).runs == {"main": ["y = f(x)"]}
-    named = model.Spec.model_validate({**SPEC, "run": {"twice": ["y = f(x)"]}})
+    assert registry.read(SPEC).runs == {"main": ["y = f(x)"]}
+    named = registry.read({**SPEC, "run": {"twice": ["y = f(x)"]}})
     assert named.runs == {"twice": ["y = f(x)"]}
 
 
 def test_torch_is_needed_when_it_is_used() -> None:
-    assert not model.Spec.model_validate(SPEC).needs_torch
-    assert model.Spec.model_validate({**SPEC, "uses": ["numpy", "torch"]}).needs_torch
+    assert not registry.read(SPEC).needs_torch
+    assert registry.read({**SPEC, "uses": ["numpy", "torch"]}).needs_torch
 
 
 def test_the_kind_decides_which_keys_there_are() -> None:
     found = check(kind="memory", quantity="saved", at_most="8 * x.size", **{"except": ["w"]})
-    assert isinstance(found, model.MemoryCheck)
+    assert isinstance(found, MemoryCheck)
     assert (found.without, found.device, found.against) == (["w"], "cpu", None)
     with pytest.raises(ValidationError):
         check(kind="outputs", of="y", at_most=3)
 
 
 def test_a_spec_does_not_change_after_loading() -> None:
-    spec = model.Spec.model_validate(SPEC)
+    spec = registry.read(SPEC)
     with pytest.raises(ValidationError, match="frozen"):
         spec.title = "other"
     with pytest.raises(ValidationError, match="frozen"):
@@ -74,10 +77,10 @@ def test_a_spec_does_not_change_after_loading() -> None:
 )  # fmt: skip
 def test_an_id_is_lower_case_words_joined_by_hyphens(name: str, ok: bool) -> None:
     if ok:
-        assert model.Spec.model_validate({**SPEC, "track": name}).track == name
+        assert registry.read({**SPEC, "track": name}).track == name
     else:
         with pytest.raises(ValidationError):
-            model.Spec.model_validate({**SPEC, "track": name})
+            registry.read({**SPEC, "track": name})
 
 
 def step(owner: str, function: str, *arguments: Argument) -> Step:
@@ -87,7 +90,7 @@ def step(owner: str, function: str, *arguments: Argument) -> Step:
 
 def test_a_question_asks_for_the_functions_of_all_its_runs_once() -> None:
     question = Question(
-        id="q", bank=Path(), spec=model.Spec.model_validate(SPEC),
+        id="q", bank=Path(), spec=registry.read(SPEC),
         runs={
             "main": (step("submission", "f"), step("torch", "vjp"), step("submission", "g")),
             "other": (step("driver", "train"), step("submission", "f"), step("submission", "h")),

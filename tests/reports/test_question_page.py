@@ -10,8 +10,8 @@ import pytest
 from rich.cells import cell_len
 from rich.console import Console
 
+from grader.kinds import registry
 from grader.model.question import Question
-from grader.model.spec import Spec
 from grader.reports.prose import blocks
 from grader.reports.question import question_markdown, render_question
 from tests.reports.conftest import Golden, shown
@@ -41,7 +41,7 @@ SPEC = {
 @pytest.fixture
 def question() -> Question:
     """A small question with every kind of text."""
-    spec = Spec.model_validate(SPEC)
+    spec = registry.read(SPEC)
     here = Path()
     return Question("plain-mean", here, spec, {}, b"", b"", None, {}, here / "plain-mean.yaml")
 

@@ -12,8 +12,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from grader.bank.steps import parse
-from grader.sandbox.remote import _step as as_sent
+from grader.sandbox.remote import as_sent
 from grader.sandbox.worker import differences
+from grader.sandbox.worker.messages import Differentiate, Input
 from grader.sandbox.worker.namespace import LoadedModule
 
 Function = Callable[[Any], Any]
@@ -27,11 +28,10 @@ def slopes(
     module.__dict__["f"] = function
     lent = np.array(x, np.float64)
     before = lent.copy()
-    inputs = {"x": {"value": lent, "layout": "contiguous"}}
-    found = differences.gradients(
-        LoadedModule(module, None, "reference.py"), [as_sent(parse("y = f(x)"))], inputs,
-        wrt=["x"], result="y", cotangent=cotangent, kinks=kinks,
-    )["x"]  # fmt: skip
+    asked = Differentiate(
+        "reference", as_sent([parse("y = f(x)")]), {"x": Input(lent)}, ("x",), "y", cotangent, kinks
+    )
+    found = differences.gradients(LoadedModule(module, None, "reference.py"), asked)["x"]
     assert np.array_equal(lent, before, equal_nan=True), "x is put back"
     assert found["value"].shape == found["error"].shape == before.shape
     return found["value"], found["error"]
@@ -171,12 +171,11 @@ def test_x_is_put_back_when_the_function_raises() -> None:
         return x
 
     x = np.arange(3.0)
-    inputs = {"x": {"value": x, "layout": "contiguous"}}
     module = types.ModuleType("reference")
     module.__dict__["f"] = failing
+    asked = Differentiate(
+        "", as_sent([parse("y = f(x)")]), {"x": Input(x)}, ("x",), "y", None, False
+    )
     with pytest.raises(ValueError, match=r"^$"):
-        differences.gradients(
-            LoadedModule(module, None, "reference.py"), [as_sent(parse("y = f(x)"))], inputs,
-            wrt=["x"], result="y", cotangent=None, kinks=False,
-        )  # fmt: skip
+        differences.gradients(LoadedModule(module, None, "reference.py"), asked)
     assert x.tolist() == [0, 1, 2]

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from grader.sandbox.worker import layouts
+from grader.sandbox.worker.messages import Input
 from grader.sandbox.worker.wire import Array
 
 LAYOUTS = ["contiguous", "fortran", "reversed", "strided", "readonly", "broadcast"]
@@ -24,7 +25,7 @@ ARRAYS = st.sampled_from(DTYPES).flatmap(
 
 def made(array: Array, layout: str) -> Array:
     """Make one input as a worker does."""
-    built = layouts.build({"value": array, "layout": layout})
+    built = layouts.build(Input(array, layout))
     assert isinstance(built, np.ndarray)
     return built
 
@@ -96,4 +97,4 @@ def test_a_readonly_input_cannot_be_made_writable_unnoticed() -> None:
 
 @pytest.mark.parametrize("value", [None, 3, True, 1.5, "text", [1, 2]])
 def test_what_is_no_array_is_handed_on_as_it_is(value: object) -> None:
-    assert layouts.build({"value": value, "layout": "fortran"}) is value
+    assert layouts.build(Input(value, "fortran")) is value

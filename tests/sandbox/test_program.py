@@ -194,6 +194,32 @@ def test_a_program_that_took_over_its_worker_can_answer_and_nothing_more(
                 run(program)
 
 
+ROW = {"scope": "f", "line": 1, "rule": "r", "was": "a", "becomes": "b", "text": "t"}
+
+
+@pytest.mark.parametrize(
+    ("reply", "total"),
+    [
+        ({"mutants": [{**ROW, "start": 0, "end": 1}], "total": 1 << 62}, None),
+        ({"mutants": [{**ROW, "start": 0, "end": 1}] * 20_001, "total": 20_001}, None),
+        ({"mutants": [{**ROW, "start": 0, "end": 1 << 40}], "total": 1}, None),
+        ({"mutants": [{**ROW, "start": 3, "end": 2}], "total": 1}, None),
+        ({"mutants": [ROW], "total": 1}, None),
+        ({"mutants": [], "total": 1 << 62}, 0),
+        ({"mutants": [{**ROW, "start": 0, "end": 1}], "total": -1}, 1),
+    ],
+)
+def test_mutants_without_end_end(reply: dict[str, Any], total: int | None) -> None:
+    liar = Liar()
+    liar.reply = {"ok": True, **reply}
+    program = RemoteProgram(liar, "reference", [b"y = 1\n"])
+    if total is None:
+        with pytest.raises(Garbled, match="mutants"):
+            program.mutants()
+    else:
+        assert len(program.mutants()) == total
+
+
 def test_time_is_that_of_the_process_and_not_what_it_says() -> None:
     lie = "{'ok': True, 'values': {}, 'spent': 1, 'cpu': sum(range(3_000_000))}"
     with started() as worker:

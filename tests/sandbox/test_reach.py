@@ -18,7 +18,12 @@ from typing import Any, NamedTuple
 import numpy as np
 import pytest
 
-from grader.sandbox.worker.reach import reachable_bytes
+from grader.sandbox.worker.reach import reachable
+
+
+def reachable_bytes(root: object) -> int:
+    """Return the bytes of data."""
+    return reachable(root)[0]
 
 
 @dataclass
@@ -229,6 +234,8 @@ def test_all_data_is_reached_and_nothing_else(make: Callable[[], Any], expected:
         (lambda: [kilo()].append, 1000),
         (lambda: int.from_bytes(b"\x7f" * 1000, "little"), 1000),
         (lambda: "\u20ac" * 500, 1000),
+        (lambda: "\xe9" * 1000, 1000),
+        (lambda: "\U0001f600" * 250, 1000),
         (lambda: (ctypes.c_double * 125)(), 1000),
         (lambda: itertools.cycle([kilo()]), 1000),
         (lambda: operator.methodcaller("f", kilo()), 1000),

@@ -112,7 +112,6 @@ def test_plain_values_arrive_and_of_others_only_the_type(
         ("np.zeros((3, 4), np.float16).T[::-1]", "float16", (4, 3)),
         ("np.broadcast_to(np.ones(3), (4, 3))", "float64", (4, 3)),
         ("np.matrix([[1.0]])", "float64", (1, 1)),
-        ("np.ma.masked_array([1.0, 2.0], [True, False])", "float64", (2,)),
         ("np.zeros(3, '>f8')", "float64", (3,)),
         ("np.frombuffer(b'12345678')", "float64", (1,)),
     ],
@@ -124,6 +123,23 @@ def test_arrays_arrive_as_plain_arrays(
     assert isinstance(found, np.ndarray | np.generic)
     assert type(found).__module__ == "numpy"
     assert (found.dtype.name, found.shape) == (dtype, shape)
+
+
+@pytest.mark.parametrize(
+    "expression",
+    [
+        "np.ma.masked_all(3)",
+        "np.ma.masked_array(x, True)",
+        "np.ma.masked_array(x, [True, False, False])",
+        "np.ma.array(x)",
+        "np.ma.masked",
+        "type('Mine', (np.ma.MaskedArray,), {'__module__': 'numpy', '__class__': np.ndarray})(x)",
+    ],
+)
+def test_a_masked_array_is_no_array(worker: WorkerClient, expression: str) -> None:
+    masked = Opaque("numpy.ma.MaskedArray")
+    assert returned(worker, DEF + f"return {expression}") == masked
+    assert returned(worker, DEF + f"return [{expression}, 1]") == [masked, 1]
 
 
 def test_big_endian_values_keep_their_value(worker: WorkerClient) -> None:

@@ -10,9 +10,10 @@ import numpy as np
 import pytest
 
 from grader.bank.steps import parse
-from grader.sandbox.remote import _step as as_sent
+from grader.sandbox.remote import as_sent
 from grader.sandbox.worker import steps as stepping
 from grader.sandbox.worker.faults import StepFault
+from grader.sandbox.worker.messages import Input, Inputs, Outcome, Outcomes
 from grader.sandbox.worker.namespace import LoadedModule
 
 TWO = ("y = f(x)", "z = g(x, y)")
@@ -25,17 +26,17 @@ def program(**functions: Any) -> LoadedModule:
     return LoadedModule(module, None, "submission.py")
 
 
-def plain(**inputs: Any) -> dict[str, dict[str, Any]]:
+def plain(**inputs: Any) -> Inputs:
     """Return inputs in the plainest layout."""
-    return {n: {"value": v, "layout": "contiguous"} for n, v in inputs.items()}
+    return {n: Input(v) for n, v in inputs.items()}
 
 
 def run(
     functions: dict[str, Any], texts: Sequence[str] = TWO, x: Any = None, want: str = "yz"
-) -> dict[str, Any]:
+) -> Outcome:
     """Run two steps on an array of three."""
     inputs = plain(x=np.arange(3.0) if x is None else x)
-    return stepping.run(program(**functions), [as_sent(parse(t)) for t in texts], inputs, set(want))
+    return stepping.run(program(**functions), as_sent([parse(t) for t in texts]), inputs, set(want))
 
 
 def copy(x: Any, *_: Any) -> Any:
@@ -57,19 +58,19 @@ def drop(x: Any, _: Any) -> Any:
 
 def test_a_run_of_good_manners_has_nothing_to_report() -> None:
     found = run({"f": copy, "g": copy})
-    assert {n: v.tolist() for n, v in found["values"].items()} == {"y": [0, 1, 2], "z": [0, 1, 2]}
-    assert (found["changed"], found["stale"], found["shared"]) == ([], [], [])
+    assert {n: v.tolist() for n, v in found.values.items()} == {"y": [0, 1, 2], "z": [0, 1, 2]}
+    assert (found.changed, found.stale, found.shared) == ((), (), ())
 
 
 def test_an_input_that_one_step_changes_and_a_later_one_restores_is_noticed() -> None:
     found = run({"f": bump, "g": drop})
-    assert found["changed"] == [(0, "x")]
-    assert found["values"]["z"].tolist() == [0, 1, 2]
+    assert found.changed == ((0, "x"),)
+    assert found.values["z"].tolist() == [0, 1, 2]
 
 
 def test_the_step_that_changed_an_input_is_named_once() -> None:
-    assert run({"f": copy, "g": lambda x, _: bump(x)})["changed"] == [(1, "x")]
-    assert run({"f": bump, "g": lambda x, _: bump(x)})["changed"] == [(0, "x")]
+    assert run({"f": copy, "g": lambda x, _: bump(x)}).changed == ((1, "x"),)
+    assert run({"f": bump, "g": lambda x, _: bump(x)}).changed == ((0, "x"),)
 
 
 @pytest.mark.parametrize(
@@ -88,7 +89,7 @@ def test_the_step_that_changed_an_input_is_named_once() -> None:
 )
 def test_any_change_of_an_input_is_noticed(change: Any) -> None:
     x = np.array([0.0, 2.0, 1.0])
-    assert run({"f": lambda x: (change(x), 1)[1], "g": copy}, x=x)["changed"] == [(0, "x")]
+    assert run({"f": lambda x: (change(x), 1)[1], "g": copy}, x=x).changed == ((0, "x"),)
     assert x.tolist() == [0.0, 2.0, 1.0], "the judge's own copy is lent to nobody"
 
 
@@ -98,7 +99,7 @@ def test_a_change_of_the_strides_alone_is_noticed() -> None:
         return 1
 
     found = run({"f": turn, "g": copy}, x=np.zeros((1, 3)))
-    assert found["changed"] == [(0, "x")]
+    assert found.changed == ((0, "x"),)
 
 
 def test_a_result_that_a_later_step_changes_is_stale_and_shown_as_it_was() -> None:
@@ -107,8 +108,8 @@ def test_a_result_that_a_later_step_changes_is_stale_and_shown_as_it_was() -> No
         return x.copy()
 
     found = run({"f": copy, "g": g})
-    assert found["stale"] == [("y", 1)]
-    assert found["values"]["y"].tolist() == [0, 1, 2]
+    assert found.stale == (("y", 1),)
+    assert found.values["y"].tolist() == [0, 1, 2]
 
 
 def test_a_result_inside_a_container_is_watched_too() -> None:
@@ -116,13 +117,13 @@ def test_a_result_inside_a_container_is_watched_too() -> None:
         y["a"][1][0] = 9
         return x.copy()
 
-    assert run({"f": lambda x: {"a": [1, x.copy()]}, "g": g})["stale"] == [("y", 1)]
-    assert run({"f": lambda _: [1], "g": lambda _, y: y.append(2)})["stale"] == [("y", 1)]
+    assert run({"f": lambda x: {"a": [1, x.copy()]}, "g": g}).stale == (("y", 1),)
+    assert run({"f": lambda _: [1], "g": lambda _, y: y.append(2)}).stale == (("y", 1),)
 
 
 def test_a_nan_in_a_result_is_no_change() -> None:
     found = run({"f": lambda x: (x * np.nan, float("nan")), "g": copy})
-    assert found["stale"] == []
+    assert found.stale == ()
 
 
 @pytest.mark.parametrize(
@@ -146,18 +147,18 @@ def test_a_nan_in_a_result_is_no_change() -> None:
 )  # fmt: skip
 def test_a_result_in_the_memory_of_an_input_is_noticed(make: Any, shares: bool) -> None:
     found = run({"f": make, "g": copy})
-    assert found["shared"] == ([("y", "x")] if shares else [])
+    assert found.shared == ((("y", "x"),) if shares else ())
 
 
 def test_results_that_nobody_wants_are_handed_on_but_not_looked_at() -> None:
     found = run({"f": lambda x: iter([x]), "g": lambda _, y: next(y).copy()}, want="z")
-    assert list(found["values"]) == ["z"]
-    assert found["shared"] == []
+    assert list(found.values) == ["z"]
+    assert found.shared == ()
 
 
-def interleaved(functions: dict[str, Any], *xs: Any, want: str = "yz") -> dict[str, Any]:
+def interleaved(functions: dict[str, Any], *xs: Any, want: str = "yz") -> Outcomes:
     """Run the two steps on several inputs in lockstep."""
-    texts = [as_sent(parse(t)) for t in TWO]
+    texts = as_sent([parse(t) for t in TWO])
     return stepping.interleave(program(**functions), texts, [plain(x=x) for x in xs], set(want))
 
 
@@ -174,8 +175,8 @@ def test_interleaved_runs_take_turns_step_by_step() -> None:
 
     found = interleaved({"f": f, "g": g}, np.zeros(1), np.ones(1))
     assert order == [("f", 0.0), ("f", 1.0), ("g", 0.0), ("g", 1.0)]
-    assert [r["values"]["z"].tolist() for r in found["runs"]] == [[0.0], [1.0]]
-    assert found["common"] == []
+    assert [r.values["z"].tolist() for r in found.runs] == [[0.0], [1.0]]
+    assert found.common == ()
 
 
 def test_state_in_a_global_disturbs_interleaved_runs_and_only_them() -> None:
@@ -186,9 +187,9 @@ def test_state_in_a_global_disturbs_interleaved_runs_and_only_them() -> None:
         return x.copy()
 
     functions = {"f": f, "g": lambda *_: kept[0].copy()}
-    assert run(functions)["values"]["z"].tolist() == [0, 1, 2]
+    assert run(functions).values["z"].tolist() == [0, 1, 2]
     found = interleaved(functions, np.zeros(1), np.ones(1))
-    assert [r["values"]["z"].tolist() for r in found["runs"]] == [[1.0], [1.0]]
+    assert [r.values["z"].tolist() for r in found.runs] == [[1.0], [1.0]]
 
 
 def test_a_buffer_used_again_by_the_next_call_is_noticed() -> None:
@@ -199,15 +200,15 @@ def test_a_buffer_used_again_by_the_next_call_is_noticed() -> None:
         return buffer
 
     found = interleaved({"f": f, "g": copy}, np.zeros(2), np.ones(2))
-    assert found["common"] == ["y"]
-    assert found["runs"][0]["stale"] == [("y", 1)]
-    assert found["runs"][0]["values"]["y"].tolist() == [0, 0]
+    assert found.common == ("y",)
+    assert found.runs[0].stale == (("y", 1),)
+    assert found.runs[0].values["y"].tolist() == [0, 0]
 
 
 def test_the_same_container_returned_twice_is_noticed() -> None:
     plan = {"a": 1}
     found = interleaved({"f": lambda _: plan, "g": copy}, np.zeros(2), np.ones(2))
-    assert found["common"] == ["y"]
+    assert found.common == ("y",)
 
 
 def test_an_input_changed_by_another_callers_turn_is_its_own() -> None:
@@ -219,8 +220,8 @@ def test_an_input_changed_by_another_callers_turn_is_its_own() -> None:
         return x.copy()
 
     found = interleaved({"f": f, "g": copy}, np.zeros(2), np.zeros(2))
-    assert found["runs"][0]["changed"] == [(0, "x")]
-    assert found["runs"][1]["changed"] == []
+    assert found.runs[0].changed == ((0, "x"),)
+    assert found.runs[1].changed == ()
 
 
 def test_a_step_that_raises_says_which_it_was() -> None:

@@ -16,9 +16,9 @@ from grader.model.report import CheckResult, Report
 from grader.model.verdict import Verdict
 from grader.reports.json import dumps, from_json
 from grader.reports.terminal import render_report
-from grader.session import grade
-from grader.session.grading import SHOWN_OUTPUT, overall
-from grader.session.pair import Pair
+from grader.session import Workers, grade
+from grader.session.grading import overall
+from grader.session.session import SHOWN_OUTPUT
 
 ROOT = Path(__file__).parents[2]
 NUMPY = ["maxpool-routing", "conv1d-per-step", "softmax-cross-entropy", "adam-7b-memory"]
@@ -204,13 +204,14 @@ def test_a_report_survives_json_and_shows_nothing_that_acts(question_id: str) ->
             assert all(c.isprintable() or c == "\n" for c in text)
 
 
-def test_workers_started_ahead_are_used_and_left_to_the_caller() -> None:
+def test_workers_started_ahead_are_used_and_end_with_the_session() -> None:
     question = replace(load("adam-7b-memory"), variants={})
-    with Pair(torch=False) as pair:
-        assert grade(question, question.reference, seed=0, pair=pair).verdict == "pass"
-        assert pair.ours.process.wait(0) is None
-        assert pair.theirs.process.wait(0) is None
-    assert pair.theirs.process.wait(0) is not None
+    with Workers(torch=False) as workers:
+        early = list(workers._early.values())
+        assert grade(question, question.reference, seed=0, workers=workers).verdict == "pass"
+        assert workers._early == {}
+        assert all(worker.process.wait(0) is not None for worker in early)
+        assert grade(question, question.reference, seed=0, workers=workers).verdict == "pass"
 
 
 def test_nothing_is_said_about_isolation_where_nothing_was_run() -> None:

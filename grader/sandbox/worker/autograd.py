@@ -18,10 +18,16 @@ from torch.utils._pytree import tree_leaves
 
 from . import steps as stepping
 from .faults import StepFault
+from .messages import Measure, Measured, Step
 from .namespace import LoadedModule
+from .steps import Names
 from .wire import type_name
 
 Tensor = torch.Tensor
+Details = tuple[tuple[str, int], ...]
+
+# Bytes of Python objects that a forward may leave behind without being asked.
+OWN_OBJECTS = 256 << 10
 
 
 def vjp(y: Tensor, cotangent: Tensor | None, *inputs: Tensor) -> Any:  # noqa: ANN401 a tuple or one result
@@ -119,7 +125,7 @@ class Meter(TorchDispatchMode):  # type: ignore[no-untyped-call]  # torch's base
         if key in self.alive:
             return
         size = storage.nbytes()
-        what = f"{tuple(tensor.shape)} {str(tensor.dtype).removeprefix('torch.')}"
+        what = _form(tensor)
 
         def freed(_: object) -> None:
             if self.alive.pop(key, None) is not None:
@@ -161,96 +167,71 @@ def matmul_flops(func: Any, args: Any, kwargs: Any, out: Any) -> int:  # noqa: A
     return int(count(*args, **kwargs, out_val=out)) if count is not None else 0
 
 
-def measure(
-    program: LoadedModule,
-    steps: Sequence[dict[str, Any]],
-    inputs: dict[str, dict[str, Any]],
-    *,
-    quantity: str,
-    without: Sequence[str],
-    of: str,
-    rest: Sequence[dict[str, Any]],
-    want: Sequence[str],
-) -> dict[str, Any]:
-    """Measure one quantity of a run.
+def measure(program: LoadedModule, asked: Measure) -> Measured:
+    """Measure one quantity of a run, in bytes or FLOPs, or the origin of a result as a text.
 
     Args:
         program: whose functions the steps call.
-        steps: the run; `saved` and `live` look at the steps before the first backward only.
-        inputs: as for a run.
-        quantity: `saved`, `live`, `peak`, `flops`, `graph` or `cuda-peak`.
-        without: names of inputs whose storages are not counted as saved.
-        of: the result whose graph is described.
-        rest: the steps that `of` does not need.
-        want: results of the whole run that the judge compares.
-
-    Returns:
-        `value` in bytes or FLOPs (or a text for `graph`), `details`, what it consists of, and of
-        most quantities `results`, what the measured run comes to; see `steps.finish`.
+        asked: the `quantity` is `saved`, `live`, `peak`, `flops`, `graph` or `cuda-peak`; the first
+            two look at the steps before the first backward only, and `graph` at the result `of`;
+            `without` are inputs whose storages are not counted as saved.
     """
-    forward = [s for s in steps if not (s["owner"] == "torch" and s["function"] == "vjp")]
-    backward = [s for s in steps if s not in forward]
-    names = stepping.build(inputs)
-    match quantity:
+    forward = [step for step in asked.steps if not step.backward]
+    backward = [step for step in asked.steps if step.backward]
+    names = stepping.build(asked.inputs)
+
+    def finish(rest: Sequence[Step]) -> Names | None:
+        return stepping.finish(program, rest, names, asked.want)
+
+    match asked.quantity:
         case "saved":
-            found = _saved(program, forward, names, without)
-            return {**found, "results": stepping.finish(program, backward, names, want)}
+            value, details = _saved(program, forward, names, asked.without)
+            return Measured(value, details, results=finish(backward))
         case "live":
-            return _live(
-                program, forward, inputs, lambda n: stepping.finish(program, backward, n, want)
-            )
-        case "peak" | "flops":
-            # Caches made by a first call are not its cost.
-            stepping.perform_all(program, steps, stepping.build(inputs))
-            gc.freeze()
-            with Meter(count_flops=quantity == "flops") as meter:
-                stepping.perform_all(program, steps, names)
-            value = meter.peak if quantity == "peak" else meter.flops
-            results = stepping.finish(program, (), names, want)
-            elements = int(meter.elements)
-            return {"value": int(value), "elements": elements, "details": [], "results": results}
+            value, details = _live(program, forward, stepping.build(asked.inputs), names)
+            return Measured(value, details, results=finish(backward))
         case "cuda-peak":
-            return _cuda_peak(program, steps, names)
-        case _:
+            return Measured(_cuda_peak(program, asked.steps, names))
+        case "graph":
             stepping.perform_all(program, forward, names)
-            value = origin(names[of], program.module.__name__)
-            results = stepping.finish(program, rest, names, want)
-            return {"value": value, "details": [], "results": results}
+            made_by = origin(names[asked.of], program.module.__name__)
+            return Measured(made_by, results=finish(asked.rest))
+    # Caches made by a first call are not its cost.
+    stepping.perform_all(program, asked.steps, stepping.build(asked.inputs))
+    gc.freeze()
+    with Meter(count_flops=asked.quantity == "flops") as meter:
+        stepping.perform_all(program, asked.steps, names)
+    value = int(meter.flops if asked.quantity == "flops" else meter.peak)
+    return Measured(value, elements=int(meter.elements), results=finish(()))
 
 
 def _saved(
-    program: LoadedModule,
-    steps: Sequence[dict[str, Any]],
-    names: dict[str, Any],
-    without: Sequence[str],
-) -> dict[str, Any]:
+    program: LoadedModule, steps: Sequence[Step], names: Names, without: Sequence[str]
+) -> tuple[int, Details]:
     ignored = {_key(names[name]) for name in without if isinstance(names[name], Tensor)}
     found: dict[int, tuple[int, str]] = {}
     keep: list[Any] = []  # a freed storage's identity must not be met again
 
     def pack(tensor: Tensor) -> Tensor:
-        keep.append(tensor.untyped_storage())
+        storage = tensor.untyped_storage()
+        keep.append(storage)
         if _key(tensor) not in ignored:
-            what = f"{tuple(tensor.shape)} {str(tensor.dtype).removeprefix('torch.')}"
-            found.setdefault(_key(tensor), (tensor.untyped_storage().nbytes(), what))
+            found.setdefault(_key(tensor), (storage.nbytes(), _form(tensor)))
         return tensor
 
     with torch.autograd.graph.saved_tensors_hooks(pack, lambda tensor: tensor):
         stepping.perform_all(program, steps, names)
-    return {"value": sum(n for n, _ in found.values()), "details": _details(found.values())}
+    return sum(size for size, _ in found.values()), _largest(found.values())
 
 
 def _live(
-    program: LoadedModule,
-    steps: Sequence[dict[str, Any]],
-    inputs: dict[str, dict[str, Any]],
-    finish: Callable[[dict[str, Any]], dict[str, Any] | None],
-) -> dict[str, Any]:
+    program: LoadedModule, steps: Sequence[Step], first: Names, names: Names
+) -> tuple[int, Details]:
     """Bytes made by the forward steps and alive after them, torch and numpy, less the results."""
     with Meter():  # what a first call imports or caches is not what this one keeps
-        stepping.perform_all(program, steps, stepping.build(inputs))
+        stepping.perform_all(program, steps, first)
+    first.clear()
     gc.freeze()  # so that the collection below looks at this run's objects only
-    names = stepping.build(inputs)
     given = set(names)
     tracemalloc.start()
     try:
@@ -265,22 +246,18 @@ def _live(
     # The interpreter's own objects for a graph are a few kilobytes; arrays hidden in numpy are not.
     hidden = outside if outside > OWN_OBJECTS else 0
     kept = [(size, what) for _, size, what in meter.alive.values()]
-    value = int(meter.live + hidden)
-    return {"value": value, "details": _details(kept), "results": finish(names)}
+    return int(meter.live + hidden), _largest(kept)
 
 
-OWN_OBJECTS = (
-    256 << 10
-)  # bytes of Python objects that a forward may leave behind without being asked
+def _form(tensor: Tensor) -> str:
+    return f"{tuple(tensor.shape)} {str(tensor.dtype).removeprefix('torch.')}"
 
 
-def _details(found: Iterable[tuple[int, str]]) -> list[list[Any]]:
-    return [[what, size] for size, what in sorted(found, reverse=True)[:8]]
+def _largest(found: Iterable[tuple[int, str]]) -> Details:
+    return tuple((what, size) for size, what in sorted(found, reverse=True)[:8])
 
 
-def _cuda_peak(
-    program: LoadedModule, steps: Sequence[dict[str, Any]], names: dict[str, Any]
-) -> dict[str, Any]:
+def _cuda_peak(program: LoadedModule, steps: Sequence[Step], names: Names) -> int:
     """Peak of `torch.cuda.max_memory_allocated` over what was allocated before the run."""
     device = torch.device("cuda")
     moved = {
@@ -299,7 +276,7 @@ def _cuda_peak(
     torch.cuda.reset_peak_memory_stats()
     stepping.perform_all(program, steps, dict(moved))
     torch.cuda.synchronize()
-    return {"value": int(torch.cuda.max_memory_allocated() - before), "details": []}
+    return int(torch.cuda.max_memory_allocated() - before)
 
 
 _VIEWS = (

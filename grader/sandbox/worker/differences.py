@@ -10,13 +10,14 @@ Press et al., Numerical Recipes, section 5.7.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from . import steps as stepping
 from . import values
+from .messages import Differentiate
 from .namespace import LoadedModule
 from .wire import Array, Tensor
 
@@ -27,27 +28,16 @@ FIRST_STEP = (
 )
 
 
-def gradients(
-    program: LoadedModule,
-    steps: Sequence[dict[str, Any]],
-    inputs: dict[str, dict[str, Any]],
-    *,
-    wrt: Sequence[str],
-    result: str,
-    cotangent: Array | None,
-    kinks: bool,
-) -> dict[str, dict[str, Array]]:
+def gradients(program: LoadedModule, asked: Differentiate) -> dict[str, dict[str, Array]]:
     """Differentiate <cotangent, result> with respect to each entry of the named inputs.
 
     Args:
         program: the reference.
-        steps: those that produce the result, and no others.
-        inputs: as for a run; the named ones hold float64 arrays, left as they are.
-        wrt: names of inputs.
-        result: name of the result, an array or a scalar.
-        cotangent: shaped like the result; None for a scalar.
-        kinks: the function is piecewise smooth: keep every step below a quarter of the smallest gap
-            between two values of the input, so that no difference crosses a kink.
+        asked: `steps` are those that produce the result, and no others; inputs named in `wrt` hold
+            float64 arrays, left as they are; `cotangent` is shaped like the result, or None for a
+            scalar; `kinks` says that the function is piecewise smooth: then every step stays below
+            a quarter of the smallest gap between two values of the input, so that no difference
+            crosses a kink.
 
     Returns:
         By input: `value`, shaped like the input, NaN where an entry is not finite; `error`, the
@@ -55,19 +45,20 @@ def gradients(
     """
 
     def evaluate() -> Array:
-        names = stepping.build(inputs)
-        for step in steps:
+        names = stepping.build(asked.inputs)
+        for step in asked.steps:
             stepping.perform(program, step, names)
-        plain = values.snapshot(names[result])
-        out = np.asarray(plain.values if isinstance(plain, Tensor) else plain, np.float64)
-        return out if cotangent is None else out * cotangent
+        out = np.asarray(_array(values.snapshot(names[asked.result])), np.float64)
+        return out if asked.cotangent is None else out * asked.cotangent
 
-    return {name: _one(evaluate, _array(inputs[name]["value"]), kinks=kinks) for name in wrt}
+    return {
+        name: _one(evaluate, _array(asked.inputs[name].value), kinks=asked.kinks)
+        for name in asked.wrt
+    }
 
 
-def _array(value: Any) -> Array:  # noqa: ANN401 an array or a tensor as data
-    array: Array = value.values if isinstance(value, Tensor) else value
-    return array
+def _array(value: Any) -> Any:  # noqa: ANN401 an array, a number, or a tensor as data
+    return value.values if isinstance(value, Tensor) else value
 
 
 def _one(evaluate: Callable[[], Array], x: Array, *, kinks: bool) -> dict[str, Array]:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import linecache
 from types import TracebackType
-from typing import Any
 
+from .messages import Raised
 from .wire import type_name
 
 MAX_FRAMES = 6
@@ -16,25 +16,19 @@ class StepFault(Exception):
     """A step's result cannot be used as the question says, though nothing was raised."""
 
 
-def describe(error: BaseException, filename: str) -> dict[str, Any]:
-    """Return an exception as data: `type`, `message`, `frames`, and `column` of a syntax error."""
+def describe(error: BaseException, filename: str) -> Raised:
+    """Return an exception as data."""
     frames = _frames(error.__traceback__, filename)
     column: int | None = None
     if isinstance(error, SyntaxError) and error.filename == filename:
         line = error.lineno or 0
         source = error.text or linecache.getline(filename, line)
-        frames = [[line, "", (source or "").rstrip("\r\n")]]
+        frames = ((line, "", (source or "").rstrip("\r\n")),)
         column = error.offset
         message = str(error.msg)[:MAX_MESSAGE]
     else:
         message = _text(error)
-    return {
-        "type": type_name(error),
-        "message": message,
-        "frames": frames,
-        "column": column,
-        "memory": isinstance(error, MemoryError),
-    }
+    return Raised(type_name(error), message, frames, column, isinstance(error, MemoryError))
 
 
 def _text(error: BaseException) -> str:
@@ -46,14 +40,14 @@ def _text(error: BaseException) -> str:
         return "(its text cannot be shown)"
 
 
-def _frames(traceback: TracebackType | None, filename: str) -> list[list[Any]]:
-    frames: list[list[Any]] = []
+def _frames(traceback: TracebackType | None, filename: str) -> tuple[tuple[int, str, str], ...]:
+    frames: list[tuple[int, str, str]] = []
     while traceback is not None:
         code = traceback.tb_frame.f_code
         if code.co_filename == filename:
             line = traceback.tb_lineno
-            frames.append([line, code.co_name, linecache.getline(filename, line).strip()])
+            frames.append((line, code.co_name, linecache.getline(filename, line).strip()))
             if len(frames) > 4 * MAX_FRAMES:  # endless recursion: the innermost tell nothing new
                 break
         traceback = traceback.tb_next
-    return frames[-MAX_FRAMES:]
+    return tuple(frames[-MAX_FRAMES:])

@@ -8,11 +8,12 @@ from __future__ import annotations
 import ctypes
 import gc
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from contextlib import suppress
 from typing import Any
 
 from . import steps as stepping
+from .messages import Hold
 from .namespace import LoadedModule
 
 held: list[Any] = []
@@ -39,36 +40,21 @@ def _huge_pages(*, wanted: bool) -> None:
             kernel.prctl(kernel.PR_SET_THP_DISABLE, int(not wanted))
 
 
-def hold(
-    program: LoadedModule,
-    steps: Sequence[dict[str, Any]],
-    inputs: dict[str, dict[str, Any]],
-    *,
-    of: str,
-    count: int,
-) -> int:
+def hold(program: LoadedModule, asked: Hold) -> None:
     """Run the steps and keep their results alive, and nothing else of ours.
 
-    Args:
-        program: whose functions the steps call.
-        steps: the run; of a torch question those before the first backward only.
-        inputs: as for a run, built afresh each time.
-        of: the result that is kept; all of them where it is empty.
-        count: how often.
-
-    Returns:
-        How many runs are held by now.
+    Of a torch question only the steps before the first backward run, on inputs built afresh each
+    time; the result that is named is kept, or all of them where none is.
     """
     _huge_pages(wanted=False)
-    forward = [s for s in steps if not (s["owner"] == "torch" and s["function"] == "vjp")]
-    for _ in range(count):
-        names = stepping.build(inputs)
+    forward = [step for step in asked.steps if not step.backward]
+    for _ in range(asked.count):
+        names = stepping.build(asked.inputs)
         stepping.perform_all(program, forward, names)
-        wanted = [of] if of else [t for step in forward for t in step["targets"]]
+        wanted = [asked.of] if asked.of else [t for step in forward for t in step.targets]
         held.append([names[name] for name in wanted])
         del names
     settle()
-    return len(held)
 
 
 def drop() -> None:

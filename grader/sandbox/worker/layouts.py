@@ -9,26 +9,19 @@ from typing import Any
 
 import numpy as np
 
+from .messages import Input
 from .wire import Array, Tensor
 
 
-def build(spec: dict[str, Any]) -> Any:  # noqa: ANN401 an input may be anything the wire carries
-    """Make one input, owned by nobody else.
-
-    Args:
-        spec: `value`; for arrays `layout`; for tensors also `tensor` (bool) and `grad`
-            (requires_grad).
-    """
-    value = spec["value"]
-    dtype: str | None = None
-    if isinstance(value, Tensor):
-        dtype = value.dtype
-        value = value.values
+def build(given: Input) -> Any:  # noqa: ANN401 an input may be anything the wire carries
+    """Make one input, owned by nobody else."""
+    tensor = given.value if isinstance(given.value, Tensor) else None
+    value = given.value if tensor is None else tensor.values
     if not isinstance(value, np.ndarray):
         return value
-    if spec.get("tensor"):
-        return _tensor(value, dtype, spec["layout"], grad=bool(spec["grad"]))
-    return laid_out(value, spec["layout"])
+    if given.tensor:
+        return _tensor(value, tensor.dtype if tensor else None, given.layout, grad=given.grad)
+    return laid_out(value, given.layout)
 
 
 def laid_out(array: Array, layout: str) -> Array:

@@ -13,23 +13,10 @@ import copy
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from .mutation_rules import Rules, augmented, in_statement, local_names, store_swaps
+from .messages import Mutant
+from .mutation_rules import augmented, local_names, replacements, slots, store_swaps
 
 TOP = "module"  # the scope of what stands in no function
-
-
-@dataclass(frozen=True, slots=True)
-class Mutant:
-    """One change: bytes `start` to `end` of the source become `text`."""
-
-    scope: str  # "SwiGLUFn.backward"
-    line: int
-    rule: str
-    was: str
-    becomes: str
-    start: int
-    end: int
-    text: str
 
 
 @dataclass(slots=True)
@@ -37,6 +24,7 @@ class _Source:
     """A text by bytes, with places given as `ast` gives them."""
 
     data: bytes
+    modules: set[str]  # that it imports
     starts: list[int] = field(init=False)  # of lines
 
     def __post_init__(self) -> None:
@@ -62,10 +50,9 @@ def derive(data: bytes) -> list[Mutant]:
         SyntaxError: it is not Python.
     """
     tree = ast.parse(data)
-    source = _Source(data)
-    rules = Rules(_modules(tree))
+    source = _Source(data, _modules(tree))
     found: dict[bytes, Mutant] = {}
-    for mutant in _block(source, rules, tree.body, TOP, None):
+    for mutant in _block(source, tree.body, TOP, None):
         mutated = data[: mutant.start] + mutant.text.encode() + data[mutant.end :]
         if mutated not in found and _compiles(mutated):
             found[mutated] = mutant
@@ -88,7 +75,6 @@ def _modules(tree: ast.Module) -> set[str]:
 
 def _block(
     source: _Source,
-    rules: Rules,
     body: list[ast.stmt],
     scope: str,
     function: ast.FunctionDef | ast.AsyncFunctionDef | None,
@@ -101,16 +87,15 @@ def _block(
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
             inner = node.name if scope == TOP else f"{scope}.{node.name}"
             owner = None if isinstance(node, ast.ClassDef) else node
-        yield from _statement(source, rules, node, inner, function)
+        yield from _statement(source, node, inner, function)
         for name in ("body", "orelse", "finalbody"):
-            yield from _block(source, rules, getattr(node, name, []), inner, owner)
+            yield from _block(source, getattr(node, name, []), inner, owner)
         for part in (*getattr(node, "handlers", ()), *getattr(node, "cases", ())):
-            yield from _block(source, rules, part.body, inner, owner)
+            yield from _block(source, part.body, inner, owner)
 
 
 def _statement(
     source: _Source,
-    rules: Rules,
     node: ast.stmt,
     scope: str,
     function: ast.FunctionDef | ast.AsyncFunctionDef | None,
@@ -126,9 +111,9 @@ def _statement(
         return Mutant(scope, node.lineno, rule, was, becomes or text, start, upto, filled)
 
     if not isinstance(node, ast.Raise | ast.Import | ast.ImportFrom | ast.ClassDef | ast.Match):
-        for slot in in_statement(node):
+        for slot in slots(node):
             original = slot.get()
-            for rule, changed in rules.replacements(slot):
+            for rule, changed in replacements(slot, source.modules):
                 slot.set(changed)
                 text = _text(node, elif_=elif_)
                 slot.set(original)

@@ -10,11 +10,13 @@ from __future__ import annotations
 
 import ast
 import copy
-from collections.abc import Callable, Iterator
+import itertools
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import TypeVar
 
-Change = tuple[str, ast.expr]
+T = TypeVar("T")
+Change = tuple[str, ast.expr]  # by which rule, and what it becomes
 Operators = dict[type[ast.operator], tuple[type[ast.operator], ...]]
 
 ARITHMETIC: Operators = {
@@ -58,162 +60,150 @@ for _pair in _PAIRS:
     NAMES.setdefault(_other, _one)
 
 
-@dataclass(slots=True)
-class Slot:
-    """A place in a statement that holds an expression."""
-
-    get: Callable[[], ast.expr]
-    set: Callable[[ast.expr], None]
-    role: str = ""  # test, axis, dtype, subscripts, or operator (the function of a call)
-
-
-def in_statement(node: ast.stmt) -> Iterator[Slot]:
-    """Every expression of a statement's own, outermost first."""
-    if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
-        for defaults in (node.args.defaults, node.args.kw_defaults):
-            for index, default in enumerate(defaults):
-                if default is not None:
-                    yield from _under(_item(defaults, index))
-        return
-    for name, value in ast.iter_fields(node):
-        if name in {"annotation", "body", "orelse", "finalbody", "handlers", "type_params"}:
-            continue
-        if isinstance(value, ast.expr):
-            test = name == "test" and not isinstance(node, ast.Assert)
-            yield from _under(_field(node, name, "test" if test else ""))
-        elif isinstance(value, list):
-            for index, item in enumerate(value):
-                if isinstance(item, ast.expr):
-                    yield from _under(_item(value, index))
-                elif isinstance(item, ast.withitem):
-                    yield from _under(_field(item, "context_expr"))
-
-
-def _field(node: ast.AST, name: str, role: str = "") -> Slot:
-    return Slot(lambda: getattr(node, name), lambda new: setattr(node, name, new), role)
-
-
-def _item(items: list[Any], index: int, role: str = "") -> Slot:
-    return Slot(lambda: items[index], lambda new: items.__setitem__(index, new), role)
-
-
-def _under(slot: Slot) -> Iterator[Slot]:
-    yield slot
-    node = slot.get()
-    if isinstance(node, ast.JoinedStr) or _signed(node) is not None:
-        return
-    for name, value in ast.iter_fields(node):
-        if isinstance(value, ast.expr):
-            role = "operator" if isinstance(node, ast.Call) and name == "func" else ""
-            role = "test" if isinstance(node, ast.IfExp) and name == "test" else role
-            yield from _under(_field(node, name, role))
-        elif isinstance(value, list):
-            for index, item in enumerate(value):
-                if isinstance(item, ast.expr):
-                    yield from _under(_item(value, index, _role(node, index, item)))
-                elif isinstance(item, ast.keyword):
-                    role = {"dim": "axis"}.get(item.arg or "", item.arg or "")
-                    yield from _under(_field(item, "value", role))
-                elif isinstance(item, ast.comprehension):
-                    yield from _under(_field(item, "iter"))
-                    for at in range(len(item.ifs)):
-                        yield from _under(_item(item.ifs, at, "test"))
-
-
-def _role(node: ast.expr, index: int, item: ast.expr) -> str:
-    """What an argument is for, as far as its place and its text say."""
-    if not isinstance(node, ast.Call):
-        return ""
-    if index == 0 and ast.unparse(node.func).endswith("einsum"):
-        return "subscripts"
-    return "dtype" if ast.unparse(item).endswith("dtype") else ""
+# Where nothing changes: no question is about it.
+_LEFT_ALONE = {"annotation", "returns", "decorator_list"}
 
 
 @dataclass(frozen=True, slots=True)
-class Rules:
-    """The rules, for a file that imports these modules."""
+class Slot:
+    """A place in a statement that holds an expression."""
 
-    modules: set[str]
+    node: ast.AST
+    name: str  # of the node's field
+    index: int | None  # where the field is a list
+    role: str  # test, axis, dtype, subscripts, or operator (the function of a call)
 
-    def replacements(self, slot: Slot) -> Iterator[Change]:
-        """Everything that an expression may become."""
-        node = slot.get()
-        if isinstance(getattr(node, "ctx", None), ast.Store | ast.Del) and not isinstance(
-            node, ast.Subscript
-        ):
+    def get(self) -> ast.expr:
+        """What stands there."""
+        found = getattr(self.node, self.name)
+        expression: ast.expr = found if self.index is None else found[self.index]
+        return expression
+
+    def set(self, new: ast.expr) -> None:
+        """Put something else there."""
+        if self.index is None:
+            setattr(self.node, self.name, new)
+        else:
+            getattr(self.node, self.name)[self.index] = new
+
+
+def slots(node: ast.AST) -> Iterator[Slot]:
+    """Every expression in a statement or an expression, outermost first."""
+    function = isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+    for name, value in ast.iter_fields(node):
+        if name in _LEFT_ALONE:
+            continue
+        listed = isinstance(value, list)
+        for index, item in enumerate(value if listed else [value]):
+            if isinstance(item, ast.expr):
+                yield Slot(node, name, index if listed else None, _role(node, name, index, item))
+                if not isinstance(item, ast.JoinedStr) and _signed(item) is None:
+                    yield from slots(item)
+            elif isinstance(item, ast.keyword | ast.comprehension | ast.withitem) or (
+                function and isinstance(item, ast.arguments)  # their defaults
+            ):
+                yield from slots(item)
+
+
+def _role(node: ast.AST, name: str, index: int, item: ast.expr) -> str:
+    """What an expression is for, as far as its place and its text say."""
+    match node:
+        case ast.Call() if name == "func":
+            return "operator"
+        case ast.Call() if index == 0 and ast.unparse(node.func).endswith("einsum"):
+            return "subscripts"
+        case ast.Call():
+            return "dtype" if ast.unparse(item).endswith("dtype") else ""
+        case ast.keyword(arg=str(word)):
+            return "axis" if word == "dim" else word
+        case ast.If() | ast.While() | ast.IfExp() if name == "test":
+            return "test"
+        case ast.comprehension() if name == "ifs":
+            return "test"
+        case _:
+            return ""
+
+
+def replacements(slot: Slot, modules: set[str]) -> Iterator[Change]:
+    """Everything that an expression may become, in a file that imports these modules."""
+    node, role = slot.get(), slot.role
+    stored = isinstance(getattr(node, "ctx", None), ast.Store | ast.Del)
+    if stored and not isinstance(node, ast.Subscript):
+        return
+    number = _signed(node)
+    if number is not None:
+        yield from _numbers(number, role)
+        return
+    if role == "test":
+        yield "negated condition", ast.UnaryOp(ast.Not(), node)
+    if role == "dtype":
+        for name in ("float32", "float64"):
+            yield "changed cast", ast.Constant(name)
+    match node:
+        case ast.Constant(value=bool(value)):
+            yield "flipped flag", ast.Constant(not value)
+        case ast.Constant(value=str(value)) if role == "subscripts":
+            yield from _transposed(value)
+        case ast.BinOp():
+            yield from _binary(node)
+        case ast.Compare():
+            yield from _comparison(node)
+        case ast.BoolOp():
+            other = ast.Or() if isinstance(node.op, ast.And) else ast.And()
+            yield "and/or", ast.BoolOp(other, node.values)
+            for index in range(len(node.values)):
+                rest = _without(node.values, index)
+                kept = rest[0] if len(rest) == 1 else ast.BoolOp(node.op, rest)
+                yield "dropped condition", kept
+        case ast.UnaryOp():
+            yield "dropped sign or not", node.operand
+        case ast.IfExp():
+            yield "swapped branches", ast.IfExp(node.test, node.orelse, node.body)
+        case ast.Tuple():
+            for i in range(len(node.elts) - 1):
+                if ast.dump(node.elts[i]) != ast.dump(node.elts[i + 1]):
+                    yield "swapped items", ast.Tuple(_swapped(node.elts, i), node.ctx)
+            for i in range(len(node.elts) if role == "axis" else 0):
+                yield "dropped axis", ast.Tuple(_without(node.elts, i), node.ctx)
+        case ast.Subscript():
+            yield from _subscript(node)
+        case ast.Call():
+            yield from _call(node, modules)
+        case ast.Attribute(attr="T" | "mT" | "H"):
+            yield "dropped transpose", node.value
+        case ast.Attribute() if role == "operator" and node.attr in NAMES:
+            yield "another function", ast.Attribute(node.value, NAMES[node.attr], node.ctx)
+        case ast.Name() if role == "operator" and node.id in NAMES:
+            yield "another function", ast.Name(NAMES[node.id], node.ctx)
+        case ast.ListComp() | ast.GeneratorExp() | ast.SetComp() | ast.DictComp():
+            yield from _comprehension(node)
+        case _:
             return
-        number = _signed(node)
-        if number is not None:
-            yield from ((rule, _number(n)) for rule, n in _numbers(number, slot.role))
-            return
-        if slot.role == "test":
-            yield "negated condition", ast.UnaryOp(ast.Not(), node)
-        if slot.role == "dtype":
-            for name in ("float32", "float64"):
-                yield "changed cast", ast.Constant(name)
-        match node:
-            case ast.Constant(value=bool(value)):
-                yield "flipped flag", ast.Constant(not value)
-            case ast.Constant(value=str(value)) if slot.role == "subscripts":
-                yield from (("swapped subscripts", ast.Constant(t)) for t in _transposed(value))
-            case ast.BinOp():
-                yield from _binary(node)
-            case ast.Compare():
-                yield from _comparison(node)
-            case ast.BoolOp():
-                other = ast.Or() if isinstance(node.op, ast.And) else ast.And()
-                yield "and/or", ast.BoolOp(other, node.values)
-                for index in range(len(node.values)):
-                    rest = [v for i, v in enumerate(node.values) if i != index]
-                    kept = rest[0] if len(rest) == 1 else ast.BoolOp(node.op, rest)
-                    yield "dropped condition", kept
-            case ast.UnaryOp():
-                yield "dropped sign or not", node.operand
-            case ast.IfExp():
-                yield "swapped branches", ast.IfExp(node.test, node.orelse, node.body)
-            case ast.Tuple():
-                yield from _tuple(node, slot.role)
-            case ast.Subscript():
-                yield from _subscript(node)
-            case ast.Call():
-                yield from self._call(node)
-            case ast.Attribute(attr="T" | "mT" | "H"):
-                yield "dropped transpose", node.value
-            case ast.Attribute() if slot.role == "operator" and node.attr in NAMES:
-                yield "another function", ast.Attribute(node.value, NAMES[node.attr], node.ctx)
-            case ast.Name() if slot.role == "operator" and node.id in NAMES:
-                yield "another function", ast.Name(NAMES[node.id], node.ctx)
-            case ast.ListComp() | ast.GeneratorExp() | ast.SetComp() | ast.DictComp():
-                yield from _comprehension(node)
-            case _:
-                return
 
-    def _call(self, node: ast.Call) -> Iterator[Change]:
-        plain = not any(isinstance(a, ast.Starred) for a in node.args)
-        if plain:
-            for i in range(len(node.args) - 1):
-                yield (
-                    "swapped arguments",
-                    ast.Call(node.func, _swapped(node.args, i), node.keywords),
-                )
-        for i in range(len(node.keywords)):
-            rest = node.keywords[:i] + node.keywords[i + 1 :]
-            yield "dropped argument", ast.Call(node.func, node.args, rest)
-        if plain and len(node.args) > 1:
-            yield "dropped argument", ast.Call(node.func, node.args[:-1], node.keywords)
-        if isinstance(node.func, ast.Attribute) and not self._is_module(node.func.value):
-            yield "dropped call", node.func.value
-            if node.func.attr == "astype":
-                for name in ("float32", "float64", "int64"):
-                    args: list[ast.expr] = [ast.Constant(name), *node.args[1:]]
-                    yield "changed cast", ast.Call(node.func, args, node.keywords)
-        elif plain and len(node.args) == 1:
-            yield "dropped call", node.args[0]
 
-    def _is_module(self, node: ast.expr) -> bool:
-        while isinstance(node, ast.Attribute):
-            node = node.value
-        return isinstance(node, ast.Name) and node.id in self.modules
+def _call(node: ast.Call, modules: set[str]) -> Iterator[Change]:
+    func, args, keywords = node.func, node.args, node.keywords
+    plain = not any(isinstance(a, ast.Starred) for a in args)
+    for i in range(len(args) - 1 if plain else 0):
+        yield "swapped arguments", ast.Call(func, _swapped(args, i), keywords)
+    for i in range(len(keywords)):
+        yield "dropped argument", ast.Call(func, args, _without(keywords, i))
+    if plain and len(args) > 1:
+        yield "dropped argument", ast.Call(func, args[:-1], keywords)
+    if isinstance(func, ast.Attribute) and not _is_module(func.value, modules):
+        yield "dropped call", func.value
+        if func.attr == "astype":
+            for name in ("float32", "float64", "int64"):
+                cast: list[ast.expr] = [ast.Constant(name), *args[1:]]
+                yield "changed cast", ast.Call(func, cast, keywords)
+    elif plain and len(args) == 1:
+        yield "dropped call", args[0]
+
+
+def _is_module(node: ast.expr, modules: set[str]) -> bool:
+    while isinstance(node, ast.Attribute):
+        node = node.value
+    return isinstance(node, ast.Name) and node.id in modules
 
 
 def _binary(node: ast.BinOp) -> Iterator[Change]:
@@ -238,12 +228,12 @@ def _binary(node: ast.BinOp) -> Iterator[Change]:
             return
 
 
-def _transposed(subscripts: str) -> Iterator[str]:
-    """The subscripts of an einsum with two neighbouring axes exchanged."""
-    for i in range(len(subscripts) - 1):
-        pair = subscripts[i : i + 2]
-        if pair.isalpha() and pair[0] != pair[1]:
-            yield subscripts[:i] + pair[::-1] + subscripts[i + 2 :]
+def _transposed(subscripts: str) -> Iterator[Change]:
+    """The subscripts of an einsum with two neighboring axes exchanged."""
+    for i, (a, b) in enumerate(itertools.pairwise(subscripts)):
+        if a != b and f"{a}{b}".isalpha():
+            new = f"{subscripts[:i]}{b}{a}{subscripts[i + 2 :]}"
+            yield "swapped subscripts", ast.Constant(new)
 
 
 def _comparison(node: ast.Compare) -> Iterator[Change]:
@@ -253,36 +243,28 @@ def _comparison(node: ast.Compare) -> Iterator[Change]:
             yield "another comparison", ast.Compare(node.left, ops, node.comparators)
 
 
-def _tuple(node: ast.Tuple, role: str) -> Iterator[Change]:
-    for i in range(len(node.elts) - 1):
-        if ast.dump(node.elts[i]) != ast.dump(node.elts[i + 1]):
-            yield "swapped items", ast.Tuple(_swapped(node.elts, i), node.ctx)
-    if role == "axis":
-        for i in range(len(node.elts)):
-            yield "dropped axis", ast.Tuple(node.elts[:i] + node.elts[i + 1 :], node.ctx)
-
-
 def _subscript(node: ast.Subscript) -> Iterator[Change]:
     parts = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
     for index, part in enumerate(parts):
-        if not isinstance(part, ast.Slice):
+        for rule, other in _slice(part) if isinstance(part, ast.Slice) else ():
+            items = [*parts[:index], other, *parts[index + 1 :]]
+            whole = ast.Tuple(items, ast.Load()) if isinstance(node.slice, ast.Tuple) else other
+            yield rule, ast.Subscript(node.value, whole, node.ctx)
+
+
+def _slice(part: ast.Slice) -> Iterator[Change]:
+    for bound in ("lower", "upper", "step"):
+        value: ast.expr | None = getattr(part, bound)
+        if value is None:
             continue
-        for bound in ("lower", "upper", "step"):
-            value: ast.expr | None = getattr(part, bound)
-            if value is None:
-                continue
-            changed: list[tuple[str, ast.expr | None]] = [("dropped bound", None)]
-            if bound != "step" and _signed(value) is None:
-                one = ast.Constant(1)
-                changed += [
-                    ("off by one", ast.BinOp(value, op(), one)) for op in (ast.Add, ast.Sub)
-                ]
-            for rule, new in changed:
-                other = copy.copy(part)
-                setattr(other, bound, new)
-                items: list[ast.expr] = [*parts[:index], other, *parts[index + 1 :]]
-                whole = ast.Tuple(items, ast.Load()) if isinstance(node.slice, ast.Tuple) else other
-                yield rule, ast.Subscript(node.value, whole, node.ctx)
+        changed: list[tuple[str, ast.expr | None]] = [("dropped bound", None)]
+        if bound != "step" and _signed(value) is None:
+            for op in (ast.Add, ast.Sub):
+                changed.append(("off by one", ast.BinOp(value, op(), ast.Constant(1))))
+        for rule, new in changed:
+            other = copy.copy(part)
+            setattr(other, bound, new)
+            yield rule, other
 
 
 def _comprehension(
@@ -300,6 +282,10 @@ def _swapped(items: list[ast.expr], index: int) -> list[ast.expr]:
     return [*items[:index], items[index + 1], items[index], *items[index + 2 :]]
 
 
+def _without(items: list[T], index: int) -> list[T]:
+    return items[:index] + items[index + 1 :]
+
+
 def _signed(node: ast.expr) -> int | float | None:
     """The number that an expression is, with its sign."""
     if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
@@ -311,18 +297,13 @@ def _signed(node: ast.expr) -> int | float | None:
     return None
 
 
-def _numbers(value: int | float, role: str) -> Iterator[tuple[str, int | float]]:
-    rule = "off by one" if role == "axis" else "another number"
-    changed = [value + 1, value - 1]
-    if role != "axis":
-        changed += [2 * value, -value]
-    for new in dict.fromkeys(changed):
+def _numbers(value: int | float, role: str) -> Iterator[Change]:
+    axis = role == "axis"
+    for new in dict.fromkeys([value + 1, value - 1, *([] if axis else [2 * value, -value])]):
         if new != value:
-            yield rule, new
-
-
-def _number(value: int | float) -> ast.expr:
-    return ast.Constant(value) if value >= 0 else ast.UnaryOp(ast.USub(), ast.Constant(-value))
+            number = ast.Constant(abs(new))
+            written = number if new >= 0 else ast.UnaryOp(ast.USub(), number)
+            yield "off by one" if axis else "another number", written
 
 
 def augmented(node: ast.AugAssign) -> Iterator[tuple[str, ast.stmt]]:

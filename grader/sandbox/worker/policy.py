@@ -1,14 +1,12 @@
 """Calls that a question asks a candidate to write instead: who makes one leaves evidence here.
 
-Two witnesses.  The text is read: names that resolve to something forbidden, in code that the wanted
-functions or the file itself reach.  And the run is watched: torch's operators are overridden in the
-dispatcher, functions of Python and numpy are wrapped, and both note who called.  A person decides
-what the evidence is worth; whoever shares a process with a witness can silence it.
+The run is watched: torch's operators are overridden in the dispatcher, functions of Python and
+numpy are wrapped, and both note who called.  And the text is read, see `mentions`.  A person
+decides what the evidence is worth: whoever shares a process with what collects it can silence it.
 """
 
 from __future__ import annotations
 
-import contextlib
 import fnmatch
 import functools
 import importlib
@@ -17,14 +15,17 @@ import threading
 import types
 import warnings
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from typing import Any
+
+import numpy as np
 
 from .mentions import mentions
 
 KEYS = ("CPU", "AutogradCPU", "CUDA", "AutogradCUDA", "MkldnnCPU", "QuantizedCPU")
-MOST = 8  # pieces of evidence that are told
+MOST = 8  # pieces of evidence that are sent
 
-Evidence = list[Any]  # what, line (0 where unknown), "text" or "run"
+Evidence = tuple[str, int, str]  # what, line (0 where unknown), "text" or "run"
 
 
 class Forbidden(RuntimeError):
@@ -35,7 +36,7 @@ class Policy:
     """What is forbidden in this process, and the evidence so far."""
 
     def __init__(self, forbids: Sequence[str]) -> None:
-        """Put the witnesses in place.
+        """Watch what is forbidden.
 
         Args:
             forbids: dotted names (`torch.nn.functional.max_pool2d`) and operators
@@ -46,6 +47,7 @@ class Policy:
         self.unknown: list[str] = []
         self._filenames: set[str] = set()
         self._library: Any = None
+        self._overridden: set[str] = set()
         for name in forbids:
             overridden = sum([self._override(name, pattern) for pattern in _patterns(name)])
             wrapped = "::" not in name and self._wrap(name)
@@ -65,8 +67,8 @@ class Policy:
         return found[:MOST]
 
     def _note(self, name: str, line: int, how: str) -> None:
-        if [name, line, how] not in self.evidence:
-            self.evidence.append([name, line, how])
+        if (name, line, how) not in self.evidence:
+            self.evidence.append((name, line, how))
 
     def _override(self, name: str, pattern: str) -> int:
         """Refuse the operators of a pattern; return how many there are."""
@@ -85,9 +87,11 @@ class Policy:
 
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # that an operator is overridden is the point
-            for op in found:
+            # Once each: an older torch refuses to override an operator twice.
+            for op in sorted(set(found) - self._overridden):
                 for key in KEYS:
-                    self._library.impl(op, refused, key, allow_override=True)
+                    self._library.impl(op, refused, key)
+        self._overridden.update(found)
         return len(found)
 
     def _wrap(self, name: str) -> bool:
@@ -98,11 +102,11 @@ class Policy:
         except (ImportError, AttributeError):
             return False
         if isinstance(found, type):
-            with contextlib.suppress(TypeError, KeyError):  # a class of C: the text is read
+            with suppress(TypeError, KeyError):  # a class of C: only the text is read
                 type.__setattr__(found, "__init__", self._watched(name, vars(found)["__init__"]))
             return True
-        if isinstance(found, _numpy().ufunc):
-            return True  # its methods and identity are needed; the text is read
+        if isinstance(found, np.ufunc):
+            return True  # its methods and identity are needed: only the text is read
         watched = self._watched(name, found)
         top = name.partition(".")[0]
         for module_name, module in list(sys.modules.items()):
@@ -150,7 +154,3 @@ def _reach(dotted: str) -> Any:  # noqa: ANN401 a module or a class
             importlib.import_module(".".join(parts[:i]))
         found = getattr(found, part)
     return found
-
-
-def _numpy() -> Any:  # noqa: ANN401 a module
-    return sys.modules["numpy"]

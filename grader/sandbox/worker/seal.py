@@ -2,14 +2,14 @@
 
 A program shares this process and can put other functions in place of ours.  What it replaced is
 evidence against its figures; that nothing was found proves nothing, because whoever can replace a
-meter can replace this too.  The judge's own witnesses are outside.
+meter can replace this too.  What the judge measures itself is outside.
 """
 
 from __future__ import annotations
 
 import sys
 import types
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 # What our meters use of others.
@@ -26,71 +26,59 @@ _USED = {
     "torch.utils._python_dispatch": ("TorchDispatchMode",),
     "torch.utils.flop_counter": ("flop_registry",),
 }
-_MEMBERS = {
+_USED_OF_CLASSES = {
     "torch.Tensor": ("untyped_storage", "numel", "__torch_dispatch__", "__torch_function__"),
     "torch.autograd.graph.saved_tensors_hooks": ("__init__", "__enter__", "__exit__"),
     "torch.utils._python_dispatch.TorchDispatchMode": ("__enter__", "__exit__"),
 }
-_ABSENT = object()
 
-Parts = dict[str, tuple[object, ...]]
-
-
-def _ours() -> Iterator[tuple[str, types.ModuleType]]:
-    for name, module in list(sys.modules.items()):
-        if name == __package__ or name.startswith(f"{__package__}."):
-            yield name, module
+Part = tuple[object, ...]
 
 
-def _code(value: Any) -> tuple[object, ...]:  # noqa: ANN401 anything that a module holds
+def _part(holder: Any, name: str) -> Part:  # noqa: ANN401 a module or a class
     """What makes a thing what it is: itself, and the code and defaults of a function."""
+    value = vars(holder).get(name)
+    value = getattr(value, "__func__", value)
     if isinstance(value, types.FunctionType):
         return (value, value.__code__, value.__defaults__, value.__kwdefaults__)
     return (value,)
 
 
-def _members(name: str, kind: type, only: tuple[str, ...] | None = None) -> Iterator[Any]:
-    for member in only if only is not None else tuple(vars(kind)):
-        if only is None and member.startswith("__") and not callable(vars(kind)[member]):
+def _parts() -> Iterator[tuple[str, Part]]:
+    """Everything that the meters are made of, with its dotted name."""
+    for name, module in list(sys.modules.items()):
+        if name == __package__ or name.startswith(f"{__package__}."):
+            yield name, (module,)
+            yield from _members(name, module, (w for w in vars(module) if not w.startswith("__")))
+        elif name in _USED:
+            yield from _members(name, module, _USED[name])
+
+
+def _members(dotted: str, holder: Any, names: Iterable[str]) -> Iterator[tuple[str, Part]]:  # noqa: ANN401
+    for name in tuple(names):
+        whole, value = f"{dotted}.{name}", vars(holder).get(name)
+        yield whole, _part(holder, name)
+        if not isinstance(value, type):
             continue
-        found = vars(kind).get(member, _ABSENT)
-        yield f"{name}.{member}", _code(getattr(found, "__func__", found))
+        if value.__module__ == dotted and dotted not in _USED:
+            inside = vars(value).items()
+            own = (n for n, v in inside if callable(v) or not n.startswith("__"))
+            yield from _members(whole, value, own)
+        elif whole in _USED_OF_CLASSES:
+            yield from _members(whole, value, _USED_OF_CLASSES[whole])
 
 
-def _parts() -> Parts:
-    """By dotted name, everything that the meters are made of."""
-    parts: Parts = {}
-    for name, module in _ours():
-        parts[name] = (module,)
-        for word, value in list(vars(module).items()):
-            if word.startswith("__"):
-                continue
-            parts[f"{name}.{word}"] = _code(value)
-            if isinstance(value, type) and value.__module__ == name:
-                parts.update(_members(f"{name}.{word}", value))
-    for name, words in _USED.items():
-        holder = sys.modules.get(name)
-        if holder is None:
-            continue
-        for word in words:
-            dotted = f"{name}.{word}"
-            value = vars(holder).get(word, _ABSENT)
-            parts[dotted] = _code(value)
-            if isinstance(value, type) and dotted in _MEMBERS:
-                parts.update(_members(dotted, value, _MEMBERS[dotted]))
-    return parts
-
-
-def _same(a: tuple[object, ...], b: tuple[object, ...] | None) -> bool:
+def _same(a: Part, b: Part | None) -> bool:
     return b is not None and len(a) == len(b) and all(x is y for x, y in zip(a, b, strict=True))
 
 
 def close() -> Callable[[], list[str]]:
     """Remember what is there; return a function that says what has been replaced since."""
-    before, look, same = _parts(), _parts, _same
+    look, same = _parts, _same
+    before = dict(look())
 
     def replaced() -> list[str]:
-        now = look()
+        now = dict(look())
         names = {name for name, what in before.items() if not same(what, now.get(name))}
         return sorted(name for name in names if name.rpartition(".")[0] not in names)
 

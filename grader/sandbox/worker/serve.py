@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import dataclasses
 import gc
 import os
 import socket
@@ -16,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from . import differences, holding, namespace, seal, values, wire
+from . import differences, holding, messages, namespace, seal, typed, values, wire
 from . import steps as stepping
 from .faults import StepFault, describe
 from .namespace import LoadedModule
@@ -26,7 +25,8 @@ from .reach import reachable
 if "torch" in sys.modules:
     from . import autograd  # before any program, which might put another in its place
 
-Request = dict[str, Any]
+REQUESTS = {messages.operation(kind): kind for kind in messages.REQUESTS}
+MEASURING = {"state", "measure", "hold"}  # what a program might replace the meters of
 
 
 class Server:
@@ -43,198 +43,146 @@ class Server:
         self.programs: dict[str, LoadedModule] = {}
         self.loads = 0
         self.policy: Policy | None = None
+        typed.prepare(vars(messages).values())  # while the modules are what they were
         self.replaced = seal.close()
 
-    def load(self, request: Request) -> Request:
+    def load(self, asked: messages.Load) -> messages.Loaded:
         """Execute a program; say which of the wanted functions it lacks."""
-        name = request["program"]
-        sources = [bytes(s) for s in request["sources"]]
-        driver = request["driver"]
-        filename = request["filename"]
+        sources = [source.tobytes() for source in asked.sources]
         self.loads += 1  # no name twice: sys.modules keeps one module a name
-        module = "submission" if name == "submission" else f"program_{self.loads}"
-        self._forbid(request["forbids"], sources, filename, request["functions"])
-        program = namespace.execute(
-            sources, None if driver is None else bytes(driver), module, filename
+        module = "submission" if asked.program == "submission" else f"program_{self.loads}"
+        self._forbid(asked, sources)
+        driver = None if asked.driver is None else asked.driver.tobytes()
+        program = namespace.execute(sources, driver, module, asked.filename)
+        self.programs[asked.program] = program
+        found = {name: getattr(program.module, name, None) for name in asked.functions}
+        return messages.Loaded(
+            missing=tuple(name for name, value in found.items() if value is None),
+            uncallable=tuple(
+                (name, wire.type_name(value))
+                for name, value in found.items()
+                if value is not None and not callable(value)
+            ),
+            defined=tuple(namespace.defined(program.module)),
+            unknown=tuple(self.policy.unknown) if self.policy is not None else (),
         )
-        self.programs[name] = program
-        missing, uncallable = [], []
-        for wanted in request["functions"]:
-            found = getattr(program.module, wanted, None)
-            if found is None:
-                missing.append(wanted)
-            elif not callable(found):
-                uncallable.append([wanted, wire.type_name(found)])
-        return {
-            "missing": missing,
-            "uncallable": uncallable,
-            "defined": namespace.defined(program.module),
-            "unknown": self.policy.unknown if self.policy is not None else [],
-        }
 
-    def _forbid(
-        self, forbids: list[str], sources: list[bytes], filename: str, functions: list[str]
-    ) -> None:
+    def _forbid(self, asked: messages.Load, sources: Sequence[bytes]) -> None:
         """Put the witnesses in place, once a process, and have them read the sources."""
-        if forbids and self.policy is None:
-            self.policy = Policy(forbids)
+        if not asked.forbids:
+            return
+        if self.policy is None:
+            self.policy = Policy(asked.forbids)
             self.replaced = seal.close()
-        if forbids and self.policy is not None:
-            for source in sources:
-                self.policy.read(source, filename, functions)
+        for source in sources:
+            self.policy.read(source, asked.filename, asked.functions)
 
-    def _evidence(self) -> Request:
-        """What the witnesses saw during this request, if anything."""
-        found = self.policy.take() if self.policy is not None else []
-        return {"evidence": found} if found else {}
-
-    def run(self, request: Request) -> Request:
+    def run(self, asked: messages.Run) -> messages.Outcome:
         """Run the steps once."""
-        program = self.programs[request["program"]]
-        return stepping.run(program, request["steps"], request["inputs"], request["want"])
+        return stepping.run(self.programs[asked.program], asked.steps, asked.inputs, asked.want)
 
-    def interleave(self, request: Request) -> Request:
+    def interleave(self, asked: messages.Interleave) -> messages.Outcomes:
         """Run the steps on several inputs in lockstep."""
-        program = self.programs[request["program"]]
-        return stepping.interleave(program, request["steps"], request["inputs"], request["want"])
+        program = self.programs[asked.program]
+        return stepping.interleave(program, asked.steps, asked.inputs, asked.want)
 
-    def time(self, request: Request) -> Request:
+    def time(self, asked: messages.Time) -> messages.Timed:
         """Run the steps without looking at inputs; the results may be compared afterwards."""
-        program = self.programs[request["program"]]
-        names = stepping.build(request["inputs"])
+        program = self.programs[asked.program]
+        names = stepping.build(asked.inputs)
         start = time.process_time_ns()
-        stepping.perform_all(program, request["steps"], names)
+        stepping.perform_all(program, asked.steps, names)
         spent = time.process_time_ns() - start
-        return {"values": {n: values.snapshot(names[n]) for n in request["want"]}, "spent": spent}
+        return messages.Timed({n: values.snapshot(names[n]) for n in asked.want}, spent)
 
-    def gradients(self, request: Request) -> Request:
+    def differentiate(self, asked: messages.Differentiate) -> messages.Gradients:
         """Differentiate a result numerically."""
-        return {
-            "gradients": differences.gradients(
-                self.programs[request["program"]],
-                request["steps"],
-                request["inputs"],
-                wrt=request["wrt"],
-                result=request["result"],
-                cotangent=request["cotangent"],
-                kinks=request["kinks"],
-            )
-        }
+        return messages.Gradients(differences.gradients(self.programs[asked.program], asked))
 
-    def state(self, request: Request) -> Request:
+    def state(self, asked: messages.State) -> messages.Kept:
         """Bytes reachable from a result, and bytes that the steps left allocated besides.
 
         The run then goes on, so that the judge sees whether what was measured is of use.
         """
-        program, steps, of = self.programs[request["program"]], request["steps"], request["of"]
-        first = stepping.build(request["inputs"])
-        stepping.perform_all(program, steps, first)
-        del first
+        program = self.programs[asked.program]
+        stepping.perform_all(program, asked.steps, stepping.build(asked.inputs))
         gc.collect()
-        names = stepping.build(request["inputs"])
-        given = set(names)
+        names = stepping.build(asked.inputs)
         tracemalloc.start()
         try:
-            stepping.perform_all(program, steps, names)
+            stepping.perform_all(program, asked.steps, names)
             gc.collect()
             traced = tracemalloc.get_traced_memory()[0]
         finally:
             tracemalloc.stop()
-        others = sum(values.allocation(v) for n, v in names.items() if n not in given and n != of)
-        found, added = reachable(names[of])
-        return {
-            "reachable": found,
-            "allocated": max(0, traced - others - added),
-            "added": added,
-            "results": stepping.finish(program, request["rest"], names, request["want"]),
-        }
-
-    def measure(self, request: Request) -> Request:
-        """Bytes or FLOPs of an autograd graph."""
-        return autograd.measure(
-            self.programs[request["program"]],
-            request["steps"],
-            request["inputs"],
-            quantity=request["quantity"],
-            without=request["without"],
-            of=request["of"],
-            rest=request["rest"],
-            want=request["want"],
+        lent = {*asked.inputs, asked.of}
+        others = sum(values.allocation(v) for name, v in names.items() if name not in lent)
+        found, added = reachable(names[asked.of])
+        return messages.Kept(
+            found,
+            max(0, traced - others - added),
+            added,
+            stepping.finish(program, asked.rest, names, asked.want),
         )
 
-    def hold(self, request: Request) -> Request:
-        """Run the steps many times and keep what they leave; or let go of all that."""
-        if not request["count"]:
-            holding.drop()
-            return {"held": 0}
-        return {
-            "held": holding.hold(
-                self.programs[request["program"]],
-                request["steps"],
-                request["inputs"],
-                of=request["of"],
-                count=request["count"],
-            )
-        }
+    def measure(self, asked: messages.Measure) -> messages.Measured:
+        """Bytes or FLOPs of an autograd graph."""
+        return autograd.measure(self.programs[asked.program], asked)
 
-    def mutants(self, request: Request) -> Request:
+    def hold(self, asked: messages.Hold) -> messages.Header:
+        """Run the steps many times and keep what they leave; or let go of all that."""
+        if asked.count:
+            holding.hold(self.programs[asked.program], asked)
+        else:
+            holding.drop()
+        return messages.Header(True)
+
+    def mutants(self, asked: messages.Mutants) -> messages.Page:
         """Small changes of a source, a page of them; nothing is executed."""
         from . import mutants
 
-        found = mutants.derive(bytes(request["source"]))
-        first, last = request["first"], request["first"] + request["count"]
-        return {
-            "mutants": [list(dataclasses.astuple(m)) for m in found[first:last]],
-            "total": len(found),
-        }
+        found = mutants.derive(asked.source.tobytes())
+        return messages.Page(tuple(found[asked.first : asked.first + asked.count]), len(found))
 
-    def walls(self, _: Request) -> Request:
-        """What this process was refused before it ran anything."""
-        return {"acts": self.acts, "missing": self.missing}
-
-    def facts(self, _: Request) -> Request:
-        """What this process can offer."""
-        torch = sys.modules.get("torch")
-        return {
-            "numpy": np.__version__,
-            "torch": None if torch is None else str(torch.__version__),
-            "cuda": False if torch is None else bool(torch.cuda.is_available()),
-        }
-
-    def answer(self, request: Request) -> Request:
+    def answer(self, request: dict[str, Any]) -> dict[str, Any]:
         """Carry out one request; a fault of the program's becomes part of the reply."""
-        return {**self._answer(request), **self._evidence()}
-
-    def _answer(self, request: Request) -> Request:
-        operations: dict[str, Callable[[Request], Request]] = {
-            "load": self.load,
-            "run": self.run,
-            "interleave": self.interleave,
-            "time": self.time,
-            "gradients": self.gradients,
-            "state": self.state,
-            "measure": self.measure,
-            "hold": self.hold,
-            "mutants": self.mutants,
-            "facts": self.facts,
-            "walls": self.walls,
-        }
-        filename = str(request.get("filename", ""))
-        if not filename and request.get("program") in self.programs:
-            filename = self.programs[request["program"]].filename
+        operation = request["op"]
+        if operation == "walls":
+            return {"ok": True, "acts": self.acts, "missing": self.missing}
+        if operation == "facts":
+            return {"ok": True, **facts()}
+        header = messages.Header(True)
+        reply: typed.Message
         try:
-            reply = operations[request["op"]](request)
-            if request["op"] in {"state", "measure", "hold"}:
-                reply = {"replaced": self.replaced()[:8], **reply}
-            return {"ok": True, **reply}
-        except stepping.Stopped as stop:
-            if isinstance(stop.error, StepFault):
-                return {"ok": False, "step": stop.step, "fault": str(stop.error)}
-            return {"ok": False, "step": stop.step, "raised": describe(stop.error, filename)}
+            reply = getattr(self, operation)(typed.read(REQUESTS[operation], request))
+            if operation in MEASURING:
+                header.replaced = tuple(self.replaced()[:8])
         except BaseException as error:  # noqa: BLE001 whatever it is, the judge must hear of it
-            if request["op"] == "load":
-                return {"ok": False, "step": None, "raised": describe(error, filename)}
-            return {"ok": False, "step": None, "broken": traceback.format_exc()[-2000:]}
+            header.ok, reply = False, self._fault(request, error)
+        if self.policy is not None:
+            header.evidence = tuple(self.policy.take())
+        return {**typed.fields(reply), **typed.fields(header)}
+
+    def _fault(self, request: Mapping[str, Any], error: BaseException) -> messages.Fault:
+        """What to say of an exception: in a step or in loading it is the program's, else ours."""
+        if isinstance(error, stepping.Stopped):
+            if isinstance(error.error, StepFault):
+                return messages.Fault(error.step, fault=str(error.error))
+            filename = self.programs[request["program"]].filename
+            return messages.Fault(error.step, raised=describe(error.error, filename))
+        if request["op"] == "load":
+            return messages.Fault(raised=describe(error, str(request["filename"])))
+        return messages.Fault(broken=traceback.format_exc()[-2000:])
+
+
+def facts() -> dict[str, Any]:
+    """What this process can offer."""
+    torch = sys.modules.get("torch")
+    return {
+        "numpy": np.__version__,
+        "torch": None if torch is None else str(torch.__version__),
+        "cuda": False if torch is None else bool(torch.cuda.is_available()),
+    }
 
 
 def serve(channel: int, acts: Mapping[str, str], missing: Sequence[str]) -> None:
@@ -255,14 +203,12 @@ def serve(channel: int, acts: Mapping[str, str], missing: Sequence[str]) -> None
         try:
             pieces = pack(reply)
         except wire.WireError as error:
-            pieces = pack(
-                {"ok": False, "step": None, "fault": f"the result cannot be sent: {error}"}
-            )
+            pieces = pack({"ok": False, "fault": f"the result cannot be sent: {error}"})
         for piece in pieces:
             connection.sendall(piece)
 
 
-def _receive(connection: socket.socket, exits: Callable[[int], Any]) -> Request:
+def _receive(connection: socket.socket, exits: Callable[[int], Any]) -> dict[str, Any]:
     _, meta, payload = wire.HEADER.unpack(bytes(_exactly(connection, wire.HEADER.size, exits)))
     head = bytes(_exactly(connection, meta, exits))
     request: Any = wire.decode(head, memoryview(_exactly(connection, payload, exits)))

@@ -7,49 +7,46 @@ from typing import Any
 
 from . import layouts, values
 from .faults import StepFault
+from .messages import Inputs, Outcome, Outcomes, Step
 from .namespace import LoadedModule
 from .wire import type_name
 
-Step = dict[str, Any]
 Names = dict[str, Any]
 
 
-def build(inputs: dict[str, dict[str, Any]]) -> Names:
+def build(inputs: Inputs) -> Names:
     """Make fresh inputs that nobody else holds."""
-    return {name: layouts.build(spec) for name, spec in inputs.items()}
+    return {name: layouts.build(given) for name, given in inputs.items()}
 
 
-def perform(program: LoadedModule, step: Step, names: Names) -> dict[str, Any]:
+def perform(program: LoadedModule, step: Step, names: Names) -> Names:
     """Carry out one step and return what it assigned; `names` is updated."""
-    args = [names[v] if kind == "name" else v for kind, v, key in step["arguments"] if key is None]
-    kwargs = {
-        key: names[v] if kind == "name" else v
-        for kind, v, key in step["arguments"]
-        if key is not None
-    }
-    if step["owner"] == "torch":
+    given = [(a.keyword, a.literal if a.name is None else names[a.name]) for a in step.arguments]
+    args = [value for keyword, value in given if keyword is None]
+    kwargs = {keyword: value for keyword, value in given if keyword is not None}
+    if step.owner == "torch":
         from . import autograd
 
-        autograd.refuse_undifferentiable(step["arguments"][0][1], *args)
-        result = autograd.BUILT_IN[step["function"]](*args, **kwargs)
+        autograd.refuse_undifferentiable(step.arguments[0].name or "", *args)
+        result = autograd.BUILT_IN[step.function](*args, **kwargs)
     else:
-        result = program.function(step["owner"], step["function"])(*args, **kwargs)
+        result = program.function(step.owner, step.function)(*args, **kwargs)
     assigned = _assign(step, result)
     names.update(assigned)
     return assigned
 
 
-def _assign(step: Step, result: object) -> dict[str, Any]:
-    targets: Sequence[str] = step["targets"]
-    if not step["unpack"]:
+def _assign(step: Step, result: object) -> Names:
+    targets = step.targets
+    if not step.unpack:
         return {targets[0]: result}
     wanted = f"{len(targets)} results ({', '.join(targets)})"
     if not isinstance(result, (tuple, list)):
         found = "None" if result is None else f"one {type_name(result)}"
-        raise StepFault(f"{step['function']} returned {found}, expected {wanted}")
+        raise StepFault(f"{step.function} returned {found}, expected {wanted}")
     if len(result) != len(targets):
         raise StepFault(
-            f"{step['function']} returned a {type(result).__name__} of {len(result)}, "
+            f"{step.function} returned a {type(result).__name__} of {len(result)}, "
             f"expected {wanted}"
         )
     return dict(zip(targets, result, strict=True))
@@ -70,7 +67,7 @@ def perform_all(program: LoadedModule, steps: Sequence[Step], names: Names) -> N
 
 def finish(
     program: LoadedModule, rest: Sequence[Step], names: Names, want: Iterable[str]
-) -> dict[str, Any] | None:
+) -> Names | None:
     """Carry a run on that was measured halfway; return its results, or None where it fails.
 
     A program that is not itself while it is measured does not come to the right ones.
@@ -96,94 +93,48 @@ class Stopped(Exception):
         self.error = error
 
 
-class Watch:
-    """Sees, after every step, which inputs changed, and which earlier results."""
-
-    def __init__(self, inputs: Names) -> None:
-        """Take the inputs' fingerprints before anything runs."""
-        self.inputs = inputs
-        self.before = {name: values.fingerprint(value) for name, value in inputs.items()}
-        self.changed: list[tuple[int, str]] = []
-
-    def look(self, index: int) -> None:
-        """Compare the inputs with what they were."""
-        for name, before in self.before.items():
-            already = any(name == seen for _, seen in self.changed)
-            if not already and values.fingerprint(self.inputs[name]) != before:
-                self.changed.append((index, name))
-
-
 def run(
-    program: LoadedModule,
-    steps: Sequence[Step],
-    inputs: dict[str, dict[str, Any]],
-    want: Iterable[str],
-) -> dict[str, Any]:
-    """Run all steps and return the wanted results as they were when they were made.
-
-    Returns:
-        `values` by name; `changed`: (step, input) pairs; `stale`: (result, step) pairs of results
-        that a later step changed; `shared`: (result, input) pairs that share memory.
-    """
-    lent = build(inputs)
-    watch = Watch(lent)
-    runs = [Progress(program, steps, lent, set(want), watch)]
-    while runs[0].advance():
-        pass
-    return runs[0].reply()
+    program: LoadedModule, steps: Sequence[Step], inputs: Inputs, want: Iterable[str]
+) -> Outcome:
+    """Run all steps and return the wanted results as they were when they were made."""
+    return interleave(program, steps, [inputs], want).runs[0]
 
 
 def interleave(
-    program: LoadedModule,
-    steps: Sequence[Step],
-    inputs: Sequence[dict[str, dict[str, Any]]],
-    want: Iterable[str],
-) -> dict[str, Any]:
-    """Run the same steps on several sets of inputs in lockstep, as two callers in turn would.
-
-    Returns:
-        `runs`: one reply of `run` each; `common`: names of results that two of the runs share in
-        memory.
-    """
-    progress = []
-    for given in inputs:
-        lent = build(given)
-        progress.append(Progress(program, steps, lent, set(want), Watch(lent)))
-    while any([p.advance() for p in progress]):
+    program: LoadedModule, steps: Sequence[Step], inputs: Sequence[Inputs], want: Iterable[str]
+) -> Outcomes:
+    """Run the same steps on several sets of inputs in lockstep, as two callers in turn would."""
+    runs = [Progress(program, steps, given, want) for given in inputs]
+    while any([run.advance() for run in runs]):
         pass
-    common = sorted(
-        {
-            name
-            for name in set(want)
-            for i, a in enumerate(progress)
-            for b in progress[i + 1 :]
-            if values.share_memory(a.results.get(name), b.results.get(name))
-        }
-    )
-    return {"runs": [p.reply() for p in progress], "common": common}
+    common = {
+        name
+        for name in set(want)
+        for i, a in enumerate(runs)
+        for b in runs[i + 1 :]
+        if values.share_memory(a.results.get(name), b.results.get(name))
+    }
+    return Outcomes(tuple(run.outcome() for run in runs), tuple(sorted(common)))
 
 
 class Progress:
-    """One run of the steps, advanced one step at a time."""
+    """One run of the steps, which looks at inputs and earlier results after each."""
 
     def __init__(
-        self,
-        program: LoadedModule,
-        steps: Sequence[Step],
-        lent: Names,
-        want: set[str],
-        watch: Watch,
+        self, program: LoadedModule, steps: Sequence[Step], inputs: Inputs, want: Iterable[str]
     ) -> None:
-        """Start before the first step."""
+        """Take the inputs' fingerprints before the first step."""
         self.program = program
         self.steps = steps
-        self.names = dict(lent)
-        self.want = want
-        self.watch = watch
+        self.lent = build(inputs)
+        self.names = dict(self.lent)
+        self.want = set(want)
         self.at = 0
+        self.before = {name: values.fingerprint(value) for name, value in self.lent.items()}
         self.results: Names = {}
         self.first_seen: Names = {}
-        self.stale: list[tuple[str, int]] = []
+        self.changed: dict[str, int] = {}  # the first step that changed an input
+        self.stale: dict[str, int] = {}  # the first step that changed an earlier result
         self.shared: list[tuple[str, str]] = []
 
     def advance(self) -> bool:
@@ -192,7 +143,7 @@ class Progress:
             return False
         try:
             assigned = perform(self.program, self.steps[self.at], self.names)
-            self.watch.look(self.at)
+            self._look_at_inputs()
             self._look_back()
             self._keep(assigned)  # looking at a result may run code of its class
         except BaseException as error:  # noqa: BLE001 whatever it is, it is the program's
@@ -200,27 +151,31 @@ class Progress:
         self.at += 1
         return True
 
-    def _keep(self, assigned: Names) -> None:
-        for name, value in assigned.items():
-            if name in self.want:
-                self.results[name] = value
-                self.first_seen[name] = values.snapshot(value)
-                for lent, given in self.watch.inputs.items():
-                    if values.share_memory(value, given):
-                        self.shared.append((name, lent))
+    def _look_at_inputs(self) -> None:
+        for name, before in self.before.items():
+            if name not in self.changed and values.fingerprint(self.lent[name]) != before:
+                self.changed[name] = self.at
 
     def _look_back(self) -> None:
         for name, value in self.results.items():
-            already = any(name == seen for seen, _ in self.stale)
-            if not already and not values.same(values.snapshot(value), self.first_seen[name]):
-                self.stale.append((name, self.at))
+            seen = self.first_seen[name]
+            if name not in self.stale and not values.same(values.snapshot(value), seen):
+                self.stale[name] = self.at
 
-    def reply(self) -> dict[str, Any]:
-        """What the judge is told."""
+    def _keep(self, assigned: Names) -> None:
+        for name in [n for n in assigned if n in self.want]:
+            value = self.results[name] = assigned[name]
+            self.first_seen[name] = values.snapshot(value)
+            for lent, given in self.lent.items():
+                if values.share_memory(value, given):
+                    self.shared.append((name, lent))
+
+    def outcome(self) -> Outcome:
+        """What it came to."""
         self._look_back()
-        return {
-            "values": self.first_seen,
-            "changed": self.watch.changed,
-            "stale": self.stale,
-            "shared": self.shared,
-        }
+        return Outcome(
+            self.first_seen,
+            tuple((step, name) for name, step in self.changed.items()),
+            tuple(self.stale.items()),
+            tuple(self.shared),
+        )

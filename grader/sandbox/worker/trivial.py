@@ -24,15 +24,16 @@ class TrivialAnswers:
     def __init__(self, answer: str) -> None:
         """Keep the kind: zeros, ones, nan, none, first-argument, arguments or first-call."""
         self.answer = answer
+        self.number = {"ones": 1.0, "nan": float("nan")}.get(answer, 0.0)
         self.inside = False  # a reference function that calls another gets the true one
 
     def stand_in(self, function: Callable[..., Any], handed_on: list[int]) -> Callable[..., Any]:
-        """Give the function to call instead of one; `handed_on` are places in its result."""
+        """Give the function to call instead of one; `handed_on` are indices of its results."""
         first: list[Any] = []
 
         def answer(*args: Any, **kwargs: Any) -> Any:  # noqa: ANN401 whatever the original takes
-            given = [self.true_self(a) for a in args]
-            named = {key: self.true_self(a) for key, a in kwargs.items()}
+            given = [self.original(a) for a in args]
+            named = {key: self.original(a) for key, a in kwargs.items()}
             if self.inside:
                 return function(*given, **named)
             if self.answer == "first-call":
@@ -44,12 +45,12 @@ class TrivialAnswers:
             except Exception:  # noqa: BLE001 a trivial answer does not know what to refuse
                 found = 0.0
             arrays = [a for a in (*given, *named.values()) if self.is_array(a)]
-            if not isinstance(found, tuple):
-                return found if 0 in handed_on else self.filled(found, arrays, 0)
-            return tuple(
-                value if place in handed_on else self.filled(value, arrays, place)
-                for place, value in enumerate(found)
+            results = found if isinstance(found, tuple) else (found,)
+            filled = tuple(
+                value if i in handed_on else self.filled(value, arrays, i)
+                for i, value in enumerate(results)
             )
+            return filled if isinstance(found, tuple) else filled[0]
 
         return answer
 
@@ -61,51 +62,47 @@ class TrivialAnswers:
         finally:
             self.inside = False
 
-    def filled(self, value: Any, arrays: list[Any], place: int) -> Any:  # noqa: ANN401
+    def filled(self, value: Any, arrays: list[Any], index: int) -> Any:  # noqa: ANN401
         """Something of the form of a result, with nothing of its content."""
         if isinstance(value, dict):
-            return {key: self.filled(item, arrays, place) for key, item in value.items()}
+            return {key: self.filled(item, arrays, index) for key, item in value.items()}
         if isinstance(value, (list, tuple)):
             items = [self.filled(item, arrays, i) for i, item in enumerate(value)]
             return items if isinstance(value, list) else tuple(items)
         if self.answer == "none":
             return None
         if self.is_array(value):
-            if self.answer == "first-argument" and arrays:
-                return self.copied(arrays[0])
-            if self.answer == "arguments" and place < len(arrays):
-                return self.copied(arrays[place])
-            return self.full(value)
-        if value is None or isinstance(value, (bool, int, float, str, _np.generic)):
-            number = {"ones": 1.0, "nan": float("nan")}.get(self.answer, 0.0)
-            if isinstance(value, str):
-                return ""
-            if isinstance(value, (bool, int)) and number == number:
-                return type(value)(number)
-            return type(value)(number) if isinstance(value, _np.floating) else number
+            at = {"first-argument": 0, "arguments": index}.get(self.answer, len(arrays))
+            return self.copied(arrays[at]) if at < len(arrays) else self.full(value)
+        if isinstance(value, str):
+            return ""
+        if isinstance(value, (bool, int)) and self.answer != "nan":
+            return type(value)(self.number)
+        if value is None or isinstance(value, (bool, int, float, _np.generic)):
+            return type(value)(self.number) if isinstance(value, _np.floating) else self.number
         return _Object(self, value)
 
     def full(self, value: Any) -> Any:  # noqa: ANN401 an array or a tensor
-        """Return an array or tensor of that form that holds one number throughout."""
+        """An array or tensor of that form that holds one number throughout."""
+        whole = int(self.number == 1)
         if isinstance(value, _np.ndarray):
-            number = {"ones": 1, "nan": _np.nan}.get(self.answer, 0)
-            whole = value.dtype.kind not in "fc"
-            return _np.full(value.shape, 0 if whole and number != 1 else number, value.dtype)
-        number = {"ones": 1.0, "nan": float("nan")}.get(self.answer, 0.0)
+            number = self.number if value.dtype.kind in "fc" else whole
+            return _np.full(value.shape, number, value.dtype)
         if not value.is_floating_point():
-            return value * 0 + int(number == 1)
+            return value * 0 + whole
         # A product, so that it stays in the graph and its gradients are zeros.
-        return value.nan_to_num() * 0 + number
+        return value.nan_to_num() * 0 + self.number
 
-    def copied(self, value: Any) -> Any:  # noqa: ANN401 any result
+    @staticmethod
+    def copied(value: Any) -> Any:  # noqa: ANN401 any result
         """A copy of every array, so that whose memory it is does not give the answer away."""
-        if isinstance(value, _np.ndarray):
-            return value.copy()
         if isinstance(value, dict):
-            return {key: self.copied(item) for key, item in value.items()}
-        if isinstance(value, (list, tuple)) and type(value) in {list, tuple}:
-            return type(value)(self.copied(item) for item in value)
-        return value.clone() if self.is_array(value) else value
+            return {key: TrivialAnswers.copied(item) for key, item in value.items()}
+        if type(value) in {list, tuple}:
+            return type(value)(TrivialAnswers.copied(item) for item in value)
+        if TrivialAnswers.is_array(value):
+            return value.copy() if isinstance(value, _np.ndarray) else value.clone()
+        return value
 
     @staticmethod
     def is_array(value: object) -> bool:
@@ -115,7 +112,7 @@ class TrivialAnswers:
         return tensor or isinstance(value, _np.ndarray)
 
     @staticmethod
-    def true_self(value: Any) -> Any:  # noqa: ANN401 any argument
+    def original(value: Any) -> Any:  # noqa: ANN401 any argument
         """What an object stands in for, for the originals to work with."""
         return value.drill_original if isinstance(value, _Object) else value
 

@@ -17,6 +17,8 @@ from typing import Any
 
 import numpy as np
 
+from .typed import Message, fields
+
 MAGIC = b"drl1"
 HEADER = struct.Struct("<4sIQ")
 MAX_META = 1 << 20  # bytes of metadata in one frame
@@ -55,6 +57,16 @@ class Opaque:
     """Something that is not plain data: only the name of its type leaves the worker."""
 
     type: str
+
+
+class Encoded:
+    """A value in its encoded form, which can be part of any number of frames."""
+
+    def __init__(self, value: object, depth: int) -> None:
+        """Encode a value that will lie at a depth of the frame; its arrays must not change."""
+        self.meta: list[bytes] = []
+        self.payload: list[Array] = []
+        _encode(value, self.meta, self.payload, depth)
 
 
 def numpy_dtype(name: str) -> np.dtype[Any]:
@@ -123,6 +135,11 @@ def _encode(value: object, meta: list[bytes], payload: list[Array], depth: int) 
             meta.append(struct.pack("<Bd", FLOAT, value))
         case str():
             meta.append(bytes([TEXT]) + _text(value))
+        case Message():
+            _encode(fields(value), meta, payload, depth)
+        case Encoded():
+            meta += value.meta
+            payload += value.payload
         case Opaque():
             meta.append(bytes([OPAQUE]) + _text(value.type))
         case Tensor():

@@ -2,44 +2,69 @@
 
 from __future__ import annotations
 
+import math
 from typing import Literal
 
 import numpy as np
 
-from grader.bench.bench import Bench, array_of
-from grader.bench.results import describe
-from grader.bench.tally import Finding, tally
-from grader.cases.recipe import CaseRecipe
-from grader.model.extension import Kind
-from grader.model.report import CheckResult
-from grader.model.spec import Check, Name
+from grader.api import (
+    Bench,
+    Case,
+    Check,
+    CheckResult,
+    Field,
+    Finding,
+    Kind,
+    Name,
+    array_of,
+    describe,
+    tally,
+)
 
 
 class MonotoneCheck(Check):
-    """The keys: `of: NAME`, `strictly: true`."""
+    """A result never falls along its last axis."""
 
     kind: Literal["monotone"]
-    of: Name
-    strictly: bool = False
+    of: Name = Field(description="The result.")
+    slack: float = Field(default=0.0, description="How far it may fall all the same.")
 
 
-def check_monotone(bench: Bench, check: MonotoneCheck) -> CheckResult:
-    """Look at the result in every case of the check."""
+class Monotone(Kind[MonotoneCheck]):
+    """Look at the steps from each entry to the next."""
 
-    def judge(case: CaseRecipe) -> Finding | None:
-        value = bench.observed(check.run, case).values[check.of]
-        array = array_of(value)
-        if array.ndim == 0 or array.dtype.kind not in "fiu":
-            return Finding(f"{check.of} is {describe(value)}, expected an array of numbers")
-        steps = np.diff(array, axis=-1)
-        good = steps > 0 if check.strictly else steps >= 0
-        if good.all():  # NaN is no step upwards either
-            return None
-        place = [int(i) for i in np.argwhere(~good)[0]]
-        word = "does not rise" if check.strictly else "falls"
-        return Finding(f"{check.of} {word} behind entry {place} (case {case.name})")
+    keys = MonotoneCheck
 
-    return tally(bench, check, judge)
+    def carry_out(self, bench: Bench, check: MonotoneCheck) -> CheckResult:
+        """The first fall in a case is its finding."""
 
+        def judge(case: Case) -> Finding | None:
+            value = bench.observed(check.run, case).values[check.of]
+            array = array_of(value)
+            if array.ndim == 0 or array.dtype.kind not in "fiu":
+                return Finding(f"{check.of} is {describe(value)}, expected an array of numbers")
+            falls = self.observe(bench, check, case)
+            if not falls.any():
+                return None
+            where = [int(i) for i in np.argwhere(falls)[0]]
+            return Finding(f"{check.of} falls behind entry {where} (case {case.name})")
 
-KIND = Kind(MonotoneCheck, check_monotone)
+        return tally(bench, check, judge)
+
+    def observe(
+        self, bench: Bench, check: MonotoneCheck, case: Case
+    ) -> np.ndarray[tuple[int, ...], np.dtype[np.bool_]]:
+        """Where it falls: whoever holds a wrong idea in other units falls at the same places."""
+        array = array_of(bench.observed(check.run, case).values[check.of])
+        rises = np.diff(array, axis=-1) >= -check.slack  # NaN is no step upwards either
+        return np.asarray(~rises)
+
+    def has_tolerance(self, check: MonotoneCheck) -> bool:
+        """Where a fall is allowed at all."""
+        return check.slack > 0
+
+    def deviation(self, bench: Bench, check: MonotoneCheck, case: Case) -> float:
+        """The deepest fall over what is allowed."""
+        steps = np.diff(array_of(bench.observed(check.run, case).values[check.of]), axis=-1)
+        deepest = float(np.max(-steps, initial=0.0))
+        return deepest / check.slack if math.isfinite(deepest) else math.inf

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from grader.model.extension import Generator
+from grader.api import Generator
 
 
 def draw(

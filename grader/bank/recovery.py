@@ -10,10 +10,11 @@ import copy
 from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 from grader.bank.document import Keys
 
+Part = Literal["checks", "misconceptions", "cases", "run"]
 _STAND_INS: dict[str, Any] = {
     "format": 1, "title": "x", "track": "x", "level": "core", "minutes": 1,
     "uses": ["numpy", "torch"], "prompt": "x", "interface": "x",
@@ -24,14 +25,15 @@ _NEEDED = {"run", "cases", "checks"}  # without one of these nothing more can be
 
 
 @dataclass(frozen=True, slots=True)
-class Gaps:
+class LeftOut:
     """What was left out, by name, and where the checks that are left stood."""
 
+    named: frozenset[tuple[Part, str]] = frozenset()
     places: tuple[int, ...] | None = None  # of the checks that are left; None: all are
-    checks: frozenset[str] = frozenset()  # ids
-    misconceptions: frozenset[str] = frozenset()
-    cases: frozenset[str] = frozenset()
-    runs: frozenset[str] = frozenset()  # with a step that cannot be read
+
+    def of(self, part: Part) -> list[str]:
+        """The names of what was left out of a part."""
+        return sorted(name for where, name in self.named if where == part)
 
     def place(self, number: int) -> int:
         """Where in the file the check stands that is number `number` of those left."""
@@ -40,7 +42,7 @@ class Gaps:
 
 def without(
     data: dict[str, Any], faulty: Iterable[tuple[Keys, str]]
-) -> tuple[dict[str, Any] | None, Gaps]:
+) -> tuple[dict[str, Any] | None, LeftOut]:
     """Leave wrong parts out.
 
     Args:
@@ -51,32 +53,29 @@ def without(
         What is left, None where it says nothing, and what was left out.
     """
     left = copy.deepcopy(data)
-    lost: dict[str, set[str]] = {"checks": set(), "misconceptions": set(), "cases": set()}
-    broken: set[str] = set()
+    lost: set[tuple[Part, str]] = set()
     dropped: set[int] = set()
     for at, kind in faulty:
-        if kind == "extra_forbidden":
-            with suppress(LookupError, AttributeError):  # what it was in may be gone by now
-                _inside(left, at[:-1]).pop(at[-1], None)
-            continue
         match at:
+            case _ if kind == "extra_forbidden":
+                with suppress(LookupError, AttributeError):  # what it was in may be gone by now
+                    _inside(left, at[:-1]).pop(at[-1], None)
             case ("checks", int() as i, *_):
                 dropped.add(i)
-                lost["checks"].update(_names(_inside(data, ("checks", i)), "id"))
-            case ("misconceptions" | "cases" as part, str() as name, *_):
+                if isinstance(data["checks"][i], dict):
+                    lost.add(("checks", str(data["checks"][i].get("id"))))
+            case ("misconceptions" | "cases" | "run" as part, str() as name, *_):
                 left[part].pop(name, None)
-                lost[part].add(name)
+                lost.add((part, name))
+                if part == "run":
+                    left["run"]["_"] = [_STAND_IN]
+            case ("run", int(), *_):
+                left["run"] = [_STAND_IN]
+                lost.add(("run", "main"))
             case ("code", str() as part, *_):
                 left["code"][part] = _CODE
             case ("code",):
                 left["code"] = dict.fromkeys(("reference", "starter", "driver"), _CODE)
-            case ("run", int(), *_):
-                left["run"] = [_STAND_IN]
-                broken.add("main")
-            case ("run", str() as name, *_):
-                left["run"].pop(name, None)
-                broken.add(name)
-                left["run"]["_"] = [_STAND_IN]
             case (str() as key, *_) if key in _STAND_INS:
                 left[key] = _STAND_INS[key]
             case (str() as key, *_) if key not in _NEEDED:
@@ -84,28 +83,16 @@ def without(
                 if key == "misconceptions":
                     left.pop("starter", None)
             case _:
-                return None, Gaps()
+                return None, LeftOut()
     checks = left.get("checks")
     if not isinstance(checks, list):
-        return None, Gaps()
+        return None, LeftOut()
     places = tuple(i for i in range(len(checks)) if i not in dropped)
     left["checks"] = [checks[i] for i in places]
-    return left, Gaps(
-        places,
-        frozenset(lost["checks"]),
-        frozenset(lost["misconceptions"]),
-        frozenset(lost["cases"]),
-        frozenset(broken),
-    )
+    return left, LeftOut(frozenset(lost), places)
 
 
 def _inside(data: Any, at: Keys) -> Any:  # noqa: ANN401 parsed YAML
     for step in at:
         data = data[step]
     return data
-
-
-def _names(part: Any, key: str) -> list[str]:  # noqa: ANN401 parsed YAML
-    """The text under a key, if that is one."""
-    value = part.get(key) if isinstance(part, dict) else None
-    return [value] if isinstance(value, str) else []

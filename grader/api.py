@@ -1,0 +1,88 @@
+"""What extensions and notebooks may rely on: these names stay, wherever they live in the package.
+
+Each is imported when it is first asked for, so that an extension pays for what it uses.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from pydantic import Field
+
+    from grader.bench.bench import BankFault, Bench, array_of
+    from grader.bench.compare import compare
+    from grader.bench.deviation import excess, expected
+    from grader.bench.results import describe
+    from grader.bench.sameness import same_value
+    from grader.bench.tally import Finding, tally
+    from grader.cases.recipe import CaseRecipe as Case
+    from grader.kinds.base import Count, Kind
+    from grader.model.extension import Generator
+    from grader.model.question import Question
+    from grader.model.report import Bar, Bars, Breakdown, CheckResult, Mismatch, Report, Row
+    from grader.model.spec import Amount, Check, Mention, Multiple, Name, Part, RunName, Slug
+    from grader.model.verdict import Verdict
+    from grader.session import grade
+
+_HOMES = {
+    "pydantic": ["Field"],
+    "grader.bench.bench": ["BankFault", "Bench", "array_of"],
+    "grader.bench.compare": ["compare"],
+    "grader.bench.deviation": ["excess", "expected"],
+    "grader.bench.results": ["describe"],
+    "grader.bench.sameness": ["same_value"],
+    "grader.bench.tally": ["Finding", "tally"],
+    "grader.cases.recipe": ["CaseRecipe"],
+    "grader.kinds.base": ["Count", "Kind"],
+    "grader.model.extension": ["Generator"],
+    "grader.model.question": ["Question"],
+    "grader.model.report": [
+        "Bar", "Bars", "Breakdown", "CheckResult", "Mismatch", "Report", "Row",
+    ],
+    "grader.model.spec": [
+        "Amount", "Check", "Mention", "Multiple", "Name", "Part", "RunName", "Slug",
+    ],
+    "grader.model.verdict": ["Verdict"],
+    "grader.session": ["grade"],
+}  # fmt: skip
+_RENAMED = {"CaseRecipe": "Case"}
+_WHERE = {
+    _RENAMED.get(name, name): (module, name) for module, names in _HOMES.items() for name in names
+}
+
+__all__ = [
+    "Amount", "BankFault", "Bar", "Bars", "Bench", "Breakdown", "Case", "Check", "CheckResult",
+    "Count", "Field", "Finding", "Generator", "Kind", "Mention", "Mismatch", "Multiple", "Name",
+    "Part", "Question", "Report", "Row", "RunName", "Slug", "Verdict", "array_of", "compare",
+    "describe", "excess", "expected", "grade", "load_question", "same_value", "tally",
+]  # fmt: skip
+
+
+def load_question(asked: str, bank: Path | None = None) -> Question:
+    """Load a question by its id.
+
+    Args:
+        asked: its id, or BANK/ID.
+        bank: the folder or archive that holds it; the user's banks where it is None.
+
+    Raises:
+        UsageError: no bank has it, or two have it and none is named.
+        BankError: it is broken; `problems` lists every fault.
+    """
+    from grader.bank import load
+    from grader.bank.locate import banks
+
+    return load(banks(bank), asked)
+
+
+def __getattr__(name: str) -> object:
+    if name not in _WHERE:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    module, there = _WHERE[name]
+    found: object = getattr(import_module(module), there)
+    globals()[name] = found
+    return found

@@ -1,0 +1,130 @@
+"""What a kind of check is: its keys, how it is carried out, and what is made of it elsewhere.
+
+Everything that the program knows of a kind stands in one class, in one file; `registry` finds it by
+its name.  What follows from the keys alone (the results it needs, the names that have to exist) is
+said by the keys, which derive from `grader.model.spec.Check`.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar, get_args
+
+from grader.model.spec import Check
+
+if TYPE_CHECKING:
+    from grader.bench.bench import Bench
+    from grader.cases.recipe import CaseRecipe
+    from grader.model.report import CheckResult
+
+K = TypeVar("K", bound=Check)
+
+SAME_COUNT = 0.01  # counts of the same idea written differently differ by a few small tensors
+
+
+@dataclass(frozen=True, slots=True)
+class Count:
+    """An observation that is a number of bytes or operations: nearly the same is the same."""
+
+    value: float
+
+
+class Kind(Generic[K]):
+    """A kind of check.
+
+    The keys and `carry_out` are all that a kind needs.  Whatever else there is has a default that
+    fits a check of results by value.
+    """
+
+    keys: type[K]  # with `kind: Literal[...]`, the name of the kind
+
+    needs_torch: ClassVar[bool] = False  # it asks the autograd graph
+    needs_drawn_inputs: ClassVar[bool] = False  # fixed ones could be remembered
+    judges_values: ClassVar[bool] = False  # by themselves: zeros or ones should not pass
+    judges_inputs: ClassVar[bool] = False  # that they are left alone, which the text has to say
+    only_course: ClassVar[bool] = False  # of a series: where it goes, not each of its values
+    timed: ClassVar[bool] = False  # on the reference only in an audit, and never on mutants
+    long_limit: ClassVar[bool] = False  # a call that hangs is stopped late
+    shows_measurement: ClassVar[bool] = False  # what it measured is worth a line of a pass
+    missed: ClassVar[str] = "missed"  # the word for a stretch that is not reached
+
+    @property
+    def name(self) -> str:
+        """The word in a spec."""
+        return kind_of(self.keys)
+
+    def carry_out(self, bench: Bench, check: K) -> CheckResult:
+        """Try the bench's submission on every case of the check; `bench.tally` does the rest.
+
+        Raises:
+            Stopped: the submission's process is gone; its result says how.
+            BankFault: the reference or the spec fails.
+        """
+        raise NotImplementedError
+
+    # -- diagnosis --------------------------------------------------------------------------
+
+    def is_observed(self, check: K) -> bool:  # noqa: ARG002 for kinds that depend on their keys
+        """Whether ideas are recognized by `observe`, rather than by the values of `compared`."""
+        return type(self).observe is not Kind.observe
+
+    def observe(self, bench: Bench, check: K, case: CaseRecipe) -> Any:  # noqa: ANN401
+        """What the bench's submission shows on one case: a result, a `Count`, a text or None."""
+        raise NotImplementedError
+
+    def agree(self, one: Any, other: Any, dtype: str) -> bool:  # noqa: ANN401 any observations
+        """Whether two observations, on a case of that dtype, are of the same idea."""
+        if isinstance(one, Count) and isinstance(other, Count):
+            return math.isclose(one.value, other.value, rel_tol=SAME_COUNT, abs_tol=256)
+        if isinstance(one, Count) or isinstance(other, Count):
+            return False
+        from grader.bench.sameness import same_value
+
+        return same_value(one, other, dtype)
+
+    def observed_name(self, check: K) -> str:
+        """What is observed, as a report names it."""
+        return check.id
+
+    def is_exact(self, check: K) -> bool:  # noqa: ARG002
+        """Whether results that differ in a last bit are of different ideas."""
+        return False
+
+    def by_style(self, check: K) -> bool:  # noqa: ARG002
+        """Whether what is observed depends on how an idea is written, as peaks of memory do."""
+        return False
+
+    def cost(self, check: K) -> int:  # noqa: ARG002
+        """How long observing takes: 0, 1 or 2; the cheap ones rule most ideas out."""
+        return 0
+
+    # -- audit ------------------------------------------------------------------------------
+
+    def has_tolerance(self, check: K) -> bool:  # noqa: ARG002
+        """Whether it allows a deviation, so that an audit measures how close programs come."""
+        return False
+
+    def deviation(self, bench: Bench, check: K, case: CaseRecipe) -> float:
+        """The submission's worst deviation on one case over what is allowed; above 1 fails."""
+        raise NotImplementedError
+
+    def right_deviation(self, bench: Bench, check: K, case: CaseRecipe) -> float:
+        """The same of right programs; the bench's submission is the reference."""
+        return self.deviation(bench, check, case)
+
+    def decides_anywhere(self, check: K) -> bool:  # noqa: ARG002
+        """Whether it can turn a submission down on every machine."""
+        return not self.timed
+
+    def layouts(self, check: K) -> tuple[str, ...]:  # noqa: ARG002
+        """The layouts of arrays that it tries."""
+        return ()
+
+
+def kind_of(keys: object) -> str:
+    """The name of the kind that keys are of; empty where they are none of one kind."""
+    if not (isinstance(keys, type) and issubclass(keys, Check)):
+        return ""
+    words = get_args(keys.model_fields["kind"].annotation)
+    return str(words[0]) if len(words) == 1 else ""

@@ -1,0 +1,135 @@
+"""`drill bank new --from FUNCTION`: a skeleton of a question whose reference calls a function.
+
+The signature is read in a worker (`signature.py`).  Nothing else about the function is guessed:
+what a person has to decide is marked TODO, and the audit counts what is left of that.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import re
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import yaml
+
+from grader.cases.recipe import RESERVED
+from grader.model.errors import UsageError
+from grader.scaffold.template import FOLDER, Template
+
+_NAME = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)+")
+_LIBRARIES = ("numpy", "torch")
+_SIGNATURE = Path(__file__).parent / "signature.py"
+_UNASKED = ("out", "dtype", "order", "inplace", "size_average", "reduce")  # how, and not what
+_WRITTEN = {"int": "1", "float": "1.0", "bool": "false", "str": "''"}  # where nothing is known
+_DRAWN = "{normal: [3, 5]}"
+
+
+class Parameter(NamedTuple):
+    """A parameter of the library's function."""
+
+    name: str
+    kind: str
+    required: bool
+    default: Any
+    known: bool  # whether the default can be written into a case
+    annotation: str
+
+    @property
+    def asked(self) -> bool:
+        """Whether the candidate's function takes it."""
+        offered = self.known and self.kind != "KEYWORD_ONLY" and self.name not in _UNASKED
+        return self.required or (offered and not self.name.startswith("_"))
+
+    @property
+    def own(self) -> str:
+        """What the question calls it."""
+        return f"{self.name}_" if self.name in RESERVED else self.name
+
+    @property
+    def value(self) -> str:
+        """What a case gives for it, as YAML."""
+        if self.required:
+            return _WRITTEN.get(self.annotation, _DRAWN)
+        return yaml.safe_dump(self.default, default_flow_style=True).partition("\n")[0]
+
+
+def begin(name: str) -> Template:
+    """Return the template of a question about a function of numpy or torch.
+
+    Raises:
+        UsageError: there is no such function, or its library is not there.
+    """
+    module, parameters = _look(name)
+    asked = [p for p in parameters if p.asked]
+    inputs = ", ".join(p.own for p in asked)
+    left = ", ".join(p.name for p in parameters if not p.asked) or "nothing"
+    called = name.rpartition(".")[2]
+    code = f"def {called}({inputs}):\n"
+    call = f"    return {name}({', '.join(map(_passed, asked))})\n"
+    begun = f'"""TODO what {called} computes, and for whom."""\n\nimport {module}\n\n\n'
+    spec = (FOLDER / "skeleton.yaml.txt").read_text(encoding="utf-8")
+    for mark, text in {
+        "@FUNCTION@": name,
+        "@NAME@": called,
+        "@LIBRARY@": name.partition(".")[0],
+        "@INPUTS@": inputs,
+        "@LEFT@": left,
+        "@FIRST@": asked[0].own if asked else "x",
+        "      @TAKES@": "\n".join(f"      # {p.own}: {_said(p)}" for p in asked),
+        "    @VALUES@": "\n".join(f"    {p.own}: {p.value}" for p in asked),
+    }.items():
+        spec = spec.replace(mark, text)
+    fault = "    # TODO plant the fault that the question is about\n"
+    return Template(
+        spec, {"reference": begun + code + call, "starter": begun + code + fault + call}
+    )
+
+
+def _passed(parameter: Parameter) -> str:
+    """An argument of the call of the library's function."""
+    if parameter.kind == "VAR_POSITIONAL":
+        return f"*{parameter.own}"
+    # Documentations leave out which of those with a default can be given by name alone.
+    by_place = parameter.kind == "POSITIONAL_ONLY" or parameter.required
+    if by_place and parameter.kind != "KEYWORD_ONLY":
+        return parameter.own
+    return f"{parameter.name}={parameter.own}"
+
+
+def _said(parameter: Parameter) -> str:
+    if parameter.required:
+        return "TODO shape and dtype"
+    return f"TODO what it means; the library's default is {parameter.default!r}"
+
+
+def _look(name: str) -> tuple[str, list[Parameter]]:
+    from grader.bank.steps import parse
+    from grader.sandbox.client import WorkerClient, WorkerError
+    from grader.sandbox.remote import RemoteProgram
+    from grader.sandbox.replies import ProgramError
+
+    library = name.partition(".")[0]
+    if library not in _LIBRARIES or not _NAME.fullmatch(name):
+        raise UsageError(
+            "--from: expected a function of numpy or torch, which are what a question may use, "
+            f"found {name!r}",
+            hint="for instance --from torch.nn.functional.layer_norm, or --from numpy.cumsum",
+        )
+    if importlib.util.find_spec(library) is None:
+        raise UsageError(
+            f"--from: {name} needs {library}, which is not installed",
+            hint=f"pip install {library}; drill doctor shows what is there",
+        )
+    try:
+        with WorkerClient(torch=library == "torch") as worker:
+            program = RemoteProgram(worker, "signature", [_SIGNATURE.read_bytes()])
+            program.load(("describe",))
+            found = program.run((parse(f"y = describe({name!r})"),), {}, ("y",)).values["y"]
+    except (WorkerError, ProgramError) as fault:
+        why = getattr(getattr(fault, "raised", None), "message", "") or str(fault)
+        raise UsageError(f"--from: {name} cannot be looked at: {why}") from None
+    if "fault" in found:
+        raise UsageError(f"--from: {found['fault']}")
+    rows = found["parameters"] or [["x", "POSITIONAL_OR_KEYWORD", True, None, False, ""]]
+    return str(found["module"]), [Parameter(*row) for row in rows]

@@ -1,0 +1,218 @@
+"""One question, graded as often as wanted: what never changes is started, loaded and computed once.
+
+Every submission gets a worker of its own, in which nothing has run before.  The reference has one
+worker and the misconceptions another, both for as long as the session lasts; what they compute is
+remembered by seed.  See docs/adr/0015-sessions.md.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from grader import __version__
+from grader.model.report import Named, Report
+from grader.model.verdict import Verdict
+from grader.sandbox.closing import Closing
+from grader.sandbox.deadline import Deadline, OutOfTime
+from grader.sandbox.remote import RemoteProgram
+from grader.session.grading import carry_out, out_of_time, overall
+from grader.session.loading import load_submission, unreadable
+from grader.session.workers import Workers
+
+if TYPE_CHECKING:
+    from grader.bench.bench import Bench
+    from grader.model.question import Question
+    from grader.session.trusted import BankPrograms
+
+SHOWN_OUTPUT = 4000  # characters of the submission's printing that go into a report
+
+
+def grade(
+    question: Question,
+    submission: bytes,
+    *,
+    seed: int,
+    filename: str = "submission.py",
+    workers: Workers | None = None,
+) -> Report:
+    """Grade one submission in a session of its own; see `GradingSession`."""
+    with GradingSession(question, workers=workers) as session:
+        return session.grade(submission, seed=seed, filename=filename)
+
+
+class GradingSession(Closing):
+    """Grades submissions of one question, one after another.
+
+    It serves one thread at a time: threads that grade side by side open a session each.
+    """
+
+    def __init__(
+        self,
+        question: Question,
+        *,
+        workers: Workers | None = None,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        """Start the first workers, unless they were started ahead.
+
+        Args:
+            question: what is asked.
+            workers: started ahead for this session alone; the caller closes them, after it.
+            clock: tells when the deadline of a grade has passed, in seconds.
+        """
+        self.question = question
+        self._clock = clock
+        self._in_use = threading.Lock()
+        self._stack = contextlib.ExitStack()
+        self._bank: BankPrograms | None = None
+        torch = question.spec.needs_torch
+        if workers is None or workers.torch != torch:
+            workers = self._stack.enter_context(Workers(torch=torch))
+        self._workers = workers
+
+    @property
+    def bank(self) -> BankPrograms:
+        """The bank's own programs; none is loaded before it is needed."""
+        if self._bank is None:
+            from grader.session.trusted import BankPrograms  # numpy: workers are starting meanwhile
+
+            self._bank = self._stack.enter_context(BankPrograms(self.question, self._workers))
+        return self._bank
+
+    def grade(self, submission: bytes, *, seed: int, filename: str = "submission.py") -> Report:
+        """Grade a submission.
+
+        Args:
+            submission: the file's bytes; they are never decoded, parsed or run in this process.
+            seed: from which every input is drawn.
+            filename: what tracebacks call the file.
+
+        Returns:
+            The report; whatever the submission does, it becomes a verdict.
+
+        Raises:
+            RuntimeError: another thread is using the session.
+        """
+        began = time.perf_counter()
+        question = self.question
+        report = Report(
+            question=question.id,
+            title=question.spec.title,
+            verdict=Verdict.ERROR,
+            seed=seed,
+            isolation="",  # until a process has shown what it is refused
+            seconds=0.0,
+            sha256=hashlib.sha256(submission).hexdigest(),
+            bank=str(question.bank),
+            digest=question.digest,
+            program=__version__,
+        )
+        if (wrong := unreadable(submission, question)) is not None:
+            return replace(report, verdict=wrong[0], message=wrong[1])
+        with self._alone(), _quiet(), self._workers.candidate() as worker:
+            program = RemoteProgram(
+                worker,
+                "submission",
+                [submission],
+                question.driver,
+                filename,
+                forbids=question.spec.forbids,
+            )
+            bank = self.bank
+            report = replace(report, isolation=worker.isolation.level)
+            worker.deadline = Deadline(question.spec.deadline, self._clock)
+            bank.limit(worker.deadline)
+            try:
+                report = self._graded(report, program, bank)
+            finally:
+                bank.limit(None)
+            printed = worker.printed[-SHOWN_OUTPUT:].decode("utf-8", "replace")
+        return replace(report, printed=printed, seconds=time.perf_counter() - began)
+
+    def _graded(self, report: Report, program: RemoteProgram, bank: BankPrograms) -> Report:
+        """The report on a submission; until there are checks, it is about the file."""
+        from grader.bench.bench import BankFault
+
+        try:
+            try:
+                wrong = load_submission(program, self.question)
+                if wrong is not None:
+                    return replace(report, verdict=wrong[0], message=wrong[1], raised=wrong[2])
+                bank.restore()
+                return self._checked(report, bank.bench(program, report.seed))
+            except OutOfTime:
+                late = out_of_time(program.worker)
+                return replace(report, verdict=Verdict.LIMIT, message=late)
+        except BankFault as error:
+            message = f"{self.question.spec_path}: {error}"
+            return replace(report, verdict=Verdict.INVALID, message=message)
+
+    def _checked(self, report: Report, bench: Bench) -> Report:
+        checks = carry_out(bench)
+        verdict = overall(checks)
+        follow_ups = self.question.spec.follow_ups
+        if verdict is Verdict.PASS:
+            ask = follow_ups[report.seed % len(follow_ups)].ask if follow_ups else ""
+            return replace(report, verdict=verdict, checks=checks, follow_up=ask)
+        from grader.session.diagnosis import diagnose
+
+        named: tuple[Named, ...] = ()
+        note = ""
+        try:
+            named = diagnose(bench, checks)
+        except OutOfTime:
+            note = "the deadline left no time to look for the idea behind it"
+        return replace(report, verdict=verdict, checks=checks, misconceptions=named, note=note)
+
+    def examine(
+        self, name: str, sources: Sequence[bytes], seed: int, *, called: str = "", file: str = ""
+    ) -> Bench:
+        """Put a program of the bank's own on a bench: what an audit does, without a deadline.
+
+        Such programs share a process, one after another; a submission never runs there.
+
+        Args:
+            name: of the program in its worker.
+            sources: executed one after another.
+            seed: from which every input is drawn.
+            called: what messages call it; its name where empty.
+            file: where it stands in the bank, for messages.
+
+        Raises:
+            BankFault: the reference or the program cannot be loaded.
+            RuntimeError: another thread is using the session.
+        """
+        with self._alone():
+            self.bank.restore()
+            program = self.bank.examined(name, sources, called=called or name, file=file)
+            bench = self.bank.bench(program, seed)
+            bench.reference_first = False  # the reference itself is examined too
+            return bench
+
+    def close(self) -> None:
+        """End every process of the session."""
+        self._stack.close()
+
+    @contextlib.contextmanager
+    def _alone(self) -> Iterator[None]:
+        if not self._in_use.acquire(blocking=False):
+            raise RuntimeError("a GradingSession serves one thread at a time: open one for each")
+        try:
+            yield
+        finally:
+            self._in_use.release()
+
+
+@contextlib.contextmanager
+def _quiet() -> Iterator[None]:
+    """No numpy warnings while comparing: infinities and NaN are what comparing is about."""
+    import numpy as np  # here: the workers are starting meanwhile
+
+    with np.errstate(all="ignore"):
+        yield

@@ -1,0 +1,202 @@
+"""The bank's own programs, loaded once for many grades, where no submission ever runs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
+
+from grader.bench.bench import BankFault, Bench
+from grader.bench.memory import Memory
+from grader.sandbox.client import WorkerClient, WorkerError
+from grader.sandbox.closing import Closing
+from grader.sandbox.deadline import Deadline
+from grader.sandbox.remote import RemoteProgram
+from grader.sandbox.replies import ProgramError
+from grader.session.locations import file_of, in_one_sentence
+from grader.session.workers import BANK_CPU_SECONDS, Workers
+
+if TYPE_CHECKING:
+    from grader.model.question import Question
+
+MOST_SPENT = BANK_CPU_SECONDS * 10**9 // 2  # nanoseconds of CPU time: far from the worker's limit
+MOST_GROWN = 512 << 20  # bytes that a worker may hold more than at first
+
+
+class TrustedWorker(Closing):
+    """One worker at a time, replaced when it has ended or grown old."""
+
+    def __init__(self, start: Callable[[], WorkerClient]) -> None:
+        """Start nothing yet.
+
+        Args:
+            start: gives a worker in which nothing has run.
+        """
+        self._start = start
+        self._worker: WorkerClient | None = None
+        self._deadline: Deadline | None = None
+
+    @property
+    def client(self) -> WorkerClient:
+        """The worker that there is now."""
+        if self._worker is None:
+            self._worker = self._start()
+            self._worker.deadline = self._deadline
+        return self._worker
+
+    def limit(self, deadline: Deadline | None) -> None:
+        """Have it answer until a deadline, or take its time."""
+        self._deadline = deadline
+        if self._worker is not None:
+            self._worker.deadline = deadline
+
+    def renew(self) -> bool:
+        """End a worker that is of no use any more; whether all has to be loaded (again)."""
+        if self._worker is not None and self._worker.failure is None and not _is_old(self._worker):
+            self._worker.count_anew()
+            return False
+        self.close()
+        return True
+
+    def cpu_nanoseconds(self) -> int:
+        """CPU time of the worker that there is now; 0 where it is not known."""
+        known = self._worker is not None and self._worker.failure is None
+        return (self.client.cpu_nanoseconds() or 0) if known else 0
+
+    def close(self) -> None:
+        """End the worker."""
+        if self._worker is not None:
+            self._worker.close()
+            self._worker = None
+
+
+def _is_old(worker: WorkerClient) -> bool:
+    """Whether a worker is nearer to its limits than a grade should find it."""
+    held = worker.occupied_bytes()
+    grown = 0 if held is None or worker.fresh is None else held - worker.fresh
+    return grown > MOST_GROWN or (worker.cpu_nanoseconds() or 0) > MOST_SPENT
+
+
+class BankPrograms(Closing):
+    """The reference and the misconceptions of a question, and what they compute.
+
+    The reference has a worker of its own, because the memory of its process is held against a
+    submission's; what a misconception leaves behind must not count as the reference's.
+    """
+
+    def __init__(self, question: Question, workers: Workers) -> None:
+        """Load nothing yet."""
+        self.question = question
+        self.memory = Memory()
+        self._of_reference, self._of_variants, self._of_examined = self._all = [
+            TrustedWorker(workers.trusted) for _ in range(3)
+        ]
+        self._reference: RemoteProgram | None = None
+        self._variants: dict[str, RemoteProgram] = {}
+        self._bench: Bench | None = None
+
+    @property
+    def reference(self) -> RemoteProgram:
+        """The reference, loaded; the same object for as long as the session lasts.
+
+        Raises:
+            BankFault: it cannot be loaded.
+        """
+        if self._reference is None:
+            self.restore()
+        assert self._reference is not None
+        return self._reference
+
+    def restore(self) -> bool:
+        """Load what has to be loaded again; whether the reference had to be.
+
+        Raises:
+            BankFault: the reference cannot be loaded.
+        """
+        if self._of_variants.renew():
+            self._variants.clear()
+        if not self._of_reference.renew():
+            return False
+        found = self._reference or self._program(
+            self._of_reference, "reference", [self.question.reference]
+        )
+        found.worker = self._of_reference.client
+        try:
+            self._load(found, "the reference", file_of(self.question, "reference"))
+        except BankFault:
+            self._of_reference.close()
+            raise
+        self._reference = found
+        return True
+
+    def variant(self, name: str, index: int) -> RemoteProgram:
+        """A misconception's program, loaded when it is first asked for.
+
+        Raises:
+            BankFault: it cannot be loaded.
+        """
+        known = f"{name}/{index}"
+        if known not in self._variants:
+            sources = [self.question.reference, self.question.variants[name][index]]
+            program = self._program(self._of_variants, known, sources)
+            self._load(program, f"the misconception {name}", file_of(self.question, name, index))
+            self._variants[known] = program
+        return self._variants[known]
+
+    def examined(
+        self, name: str, sources: Sequence[bytes], *, called: str, file: str
+    ) -> RemoteProgram:
+        """A program of the bank's own, loaded where others of them have run before.
+
+        Raises:
+            BankFault: it cannot be loaded.
+        """
+        self._of_examined.renew()
+        program = self._program(self._of_examined, name, sources)
+        # The reference's own process also runs what it is compared with, which may call anything.
+        program.forbids = self.question.spec.forbids
+        self._load(program, called, file)
+        return program
+
+    def bench(self, program: RemoteProgram, seed: int) -> Bench:
+        """A bench for a program that has not been on one.
+
+        Raises:
+            BankFault: the reference cannot be loaded.
+        """
+        if self._bench is None:
+            self._bench = Bench(
+                self.question,
+                seed,
+                program,
+                self.reference,
+                memory=self.memory,
+                variant=self.variant,
+            )
+        return self._bench.with_submission(program, seed)
+
+    def limit(self, deadline: Deadline | None) -> None:
+        """Have the workers answer until a deadline, or take their time."""
+        for worker in self._all:
+            worker.limit(deadline)
+
+    def cpu_nanoseconds(self) -> int:
+        """CPU time of all workers that there are now, where there is such a clock."""
+        return sum(worker.cpu_nanoseconds() for worker in self._all)
+
+    def close(self) -> None:
+        """End the workers."""
+        for worker in self._all:
+            worker.close()
+
+    def _program(self, worker: TrustedWorker, name: str, sources: Sequence[bytes]) -> RemoteProgram:
+        return RemoteProgram(worker.client, name, sources, self.question.driver, f"{name}.py")
+
+    def _load(self, program: RemoteProgram, called: str, file: str) -> None:
+        try:
+            loaded = program.load(self.question.functions)
+        except (ProgramError, WorkerError) as error:
+            raise BankFault(f"{called} cannot be loaded: {in_one_sentence(error, file)}") from None
+        if loaded.unknown:
+            raise BankFault(f"forbids: there is no {', '.join(loaded.unknown)}")
+        if loaded.missing:
+            raise BankFault(f"{called} does not define {', '.join(loaded.missing)}")

@@ -1,0 +1,51 @@
+"""Where a session's workers come from; the first two start before anything else is known.
+
+On Linux one zygote imports the libraries for all of them.  They share nothing but the memory of
+before they were forked, in which there is nothing but libraries.
+"""
+
+from __future__ import annotations
+
+import contextlib
+
+from grader.sandbox.client import CPU_SECONDS, WorkerClient
+from grader.sandbox.closing import Closing
+from grader.sandbox.spawn import zygote_if_safe
+
+BANK_CPU_SECONDS = 3600  # of a worker that runs programs of the bank for as long as a session lasts
+
+
+class Workers(Closing):
+    """Gives out workers, which belong to whoever asked for them."""
+
+    def __init__(self, *, torch: bool) -> None:
+        """Start one worker for a submission, and one for the reference: they import meanwhile."""
+        self.torch = torch
+        with contextlib.ExitStack() as stack:
+            self._zygote = zygote_if_safe(torch=torch)
+            if self._zygote is not None:
+                stack.enter_context(self._zygote)
+            self._early = {
+                seconds: stack.enter_context(self._start(seconds))
+                for seconds in (CPU_SECONDS, BANK_CPU_SECONDS)
+            }
+            self._stack = stack.pop_all()
+
+    def candidate(self) -> WorkerClient:
+        """A worker in which nothing has run, for a submission."""
+        return self._take(CPU_SECONDS)
+
+    def trusted(self) -> WorkerClient:
+        """A worker in which nothing has run, for programs of the bank."""
+        return self._take(BANK_CPU_SECONDS)
+
+    def _take(self, cpu_seconds: int) -> WorkerClient:
+        early = self._early.pop(cpu_seconds, None)
+        return self._start(cpu_seconds) if early is None else early
+
+    def _start(self, cpu_seconds: int) -> WorkerClient:
+        return WorkerClient(torch=self.torch, cpu_seconds=cpu_seconds, zygote=self._zygote)
+
+    def close(self) -> None:
+        """End the zygote with all that it has forked, and the first two workers."""
+        self._stack.close()

@@ -1,0 +1,116 @@
+"""Messages as plain data: what was sent is read back, and nothing else is taken for a message."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from grader.sandbox.remote import EncodedInput
+from grader.sandbox.worker import wire
+from grader.sandbox.worker.messages import (
+    REQUESTS,
+    Argument,
+    Fault,
+    Input,
+    Load,
+    Loaded,
+    Measured,
+    Mutant,
+    Outcome,
+    Outcomes,
+    Page,
+    Raised,
+    Run,
+    Step,
+)  # fmt: skip
+from grader.sandbox.worker.typed import Malformed, fields, read
+
+STEP = Step(("y",), False, "submission", "f", (Argument("x"), Argument(None, 2, "k")))
+
+
+def sent(value: object) -> Any:
+    """Encode a value as one side does and decode it as the other does."""
+    data = b"".join(bytes(piece) for piece in wire.encode(value))
+    _, meta, _ = wire.HEADER.unpack(data[: wire.HEADER.size])
+    body = memoryview(data)[wire.HEADER.size :]
+    return wire.decode(bytes(body[:meta]), body[meta:])
+
+
+def alike(a: object, b: object) -> bool:
+    """Whether two messages hold the same."""
+    return type(a) is type(b) and wire.encode(a) == wire.encode(b)
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        Run("submission", (STEP, STEP), {"x": Input(np.arange(3.0), "fortran")}, ("y",)),
+        Load("p", (np.zeros(3, np.uint8),), None, "submission.py", ("f",), ()),
+        Loaded(("f",), (("g", "int"),), ()),
+        Outcomes((Outcome({"y": [1, (2.5, None)]}, ((0, "x"),)), Outcome({})), ("y",)),
+        Fault(2, raised=Raised("ValueError", "m", ((1, "f", "x = 1"),), None)),
+        Measured("own", (("a tensor", 3),), 4, {"y": 1}),
+        Measured(7),
+        Page((Mutant("f", 1, "rule", "a", "b", 0, 1, "text"),), 1),
+    ],
+)
+def test_a_message_that_is_sent_is_read_back(message: Any) -> None:
+    assert alike(read(type(message), sent(message)), message)
+
+
+def test_requests_have_names_of_their_own() -> None:
+    assert len({kind.__name__.lower() for kind in REQUESTS}) == len(REQUESTS)
+
+
+@pytest.mark.parametrize(
+    ("kind", "data", "where"),
+    [
+        (Loaded, None, "the whole"),
+        (Loaded, {"missing": [], "uncallable": []}, "defined"),
+        (Loaded, {"missing": "f", "uncallable": [], "defined": []}, "missing"),
+        (Loaded, {"missing": [3], "uncallable": [], "defined": []}, "missing"),
+        (Loaded, {"missing": [], "uncallable": [["a"]], "defined": []}, "uncallable"),
+        (Measured, {"value": True}, "value"),
+        (Measured, {"value": 1.0}, "value"),
+        (Measured, {"value": 1 << 63}, "value"),
+        (Measured, {"value": 1, "details": {}}, "details"),
+        (Measured, {"value": 1, "results": []}, "results"),
+        (Outcome, {"values": []}, "values"),
+        (Outcome, {"values": {}, "changed": [["x", 0]]}, "changed"),
+        (Outcomes, {"runs": [{}], "common": []}, "values"),
+        (Fault, {"raised": {"type": "T", "message": "m", "frames": [[1, "f"]]}}, "raised"),
+        (Page, {"mutants": [{"scope": "f"}], "total": 1}, "line"),
+        (Load, {**fields(Load("p", (), None, "f", (), ())), "sources": [b"x"]}, "sources"),
+    ],
+)
+def test_whatever_is_no_message_is_refused(kind: type[Any], data: object, where: str) -> None:
+    with pytest.raises(Malformed, match=where):
+        read(kind, data)
+
+
+def test_fields_that_nobody_knows_are_left_out() -> None:
+    assert alike(read(Measured, {"value": 1, "ok": True, "__class__": "x"}), Measured(1))
+
+
+def test_a_result_may_hold_whatever_the_wire_carries() -> None:
+    values = {"y": wire.Opaque("set"), "z": wire.Tensor(np.ones(2, np.float32), "bfloat16")}
+    assert alike(read(Outcome, {"values": values}), Outcome(values))
+
+
+def test_an_encoded_input_is_the_same_in_any_number_of_requests() -> None:
+    values = np.arange(6.0).reshape(2, 3)
+    plain: dict[str, Any] = {
+        "value": wire.Tensor(values, "bfloat16"),
+        "layout": "fortran",
+        "tensor": True,
+    }
+    once = EncodedInput(plain)
+    assert once["value"].values is values
+    assert once.sent is once.sent
+    requests: Any = [{"first": {"x": once.sent}}, {"inputs": [{"x": once.sent, "k": 2}]}]
+    for request in requests:
+        found = sent(request)
+        inner = found["first"] if "first" in found else found["inputs"][0]
+        assert alike(read(Input, inner["x"]), Input(**plain))
