@@ -76,7 +76,7 @@ def add(ctx: Context, path: Path) -> Added:
     if not ids:
         ctx.warn(
             f"{bank}: there is no question in it yet",
-            f"drill --bank {shlex.quote(str(bank))} bank new ID lays one down"
+            f"drill --bank {shlex.quote(str(bank))} bank new ID writes one"
             if bank.is_dir()
             else "",
         )
@@ -184,7 +184,7 @@ def _lines() -> list[str]:
 
 @contextmanager
 def _locked() -> Iterator[None]:
-    """Keep whoever else changes the list waiting: it is read, and then written as a whole.
+    """Keep other commands that change the list waiting: it is read, and then written as a whole.
 
     What is locked is its folder, so that no file is left; where that cannot be done, nothing is.
 

@@ -169,7 +169,7 @@ def _internal(fault: Exception, *, as_json: bool) -> int:
 
 
 def _keep(text: str) -> Path | None:
-    """Write a traceback where the records are, else where temporary files are."""
+    """Write a traceback to the folder of the records, else to that of temporary files."""
     import tempfile
 
     from grader.cli.context import data_folder, now

@@ -81,14 +81,6 @@ def _progress(state: Mapping[str, Progress], header: Header) -> Progress:
 
 def _as_data(header: Header, state: Mapping[str, Progress]) -> dict[str, object]:
     yours = _progress(state, header)
-    return {
-        "id": header.id,
-        "called": header.called,
-        "title": header.title,
-        "track": header.track,
-        "level": header.level,
-        "minutes": header.minutes,
-        "bank": str(header.bank),
-        "state": yours.state,
-        "tries": yours.tries,
-    }
+    names = ("id", "called", "title", "track", "level", "minutes", "bank")
+    head = {name: getattr(header, name) for name in names}
+    return {**head, "state": yours.state, "tries": yours.tries}

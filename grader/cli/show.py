@@ -33,20 +33,16 @@ def command(ctx: typer.Context, question: Id, json: Json = False) -> int:
 def _as_data(question: Question) -> dict[str, object]:
     """Return a question for a program, without anything that gives the answer away."""
     spec = question.spec
+    names = (
+        *("title", "track", "level", "minutes", "uses"),
+        *("prompt", "interface", "contract", "forbids"),
+    )
     return {
         "format": 1,
         "question": question.id,
-        "bank": str(question.bank),
+        "bank": question.bank,
         "digest": question.digest,
-        "title": spec.title,
-        "track": spec.track,
-        "level": spec.level,
-        "minutes": spec.minutes,
-        "uses": list(spec.uses),
-        "prompt": spec.prompt,
-        "interface": spec.interface,
-        "contract": list(spec.contract),
-        "forbids": list(spec.forbids),
+        **{name: getattr(spec, name) for name in names},
         "functions": list(question.functions),
         "checks": [{"id": c.id, "kind": c.kind, "about": c.about} for c in spec.checks],
         "hints": len(spec.hints),

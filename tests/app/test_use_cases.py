@@ -96,6 +96,22 @@ def test_a_file_that_is_not_ones_own_is_no_try_and_no_pass(tmp_path: Path, bank:
     assert kinds == [("review", "pass"), ("review", "pass"), ("grade", "pass")]
 
 
+def test_a_folder_that_was_moved_is_found_from_inside_and_can_be_put_on_record(
+    tmp_path: Path, bank: Path
+) -> None:
+    ctx = context(tmp_path, bank)
+    _, made = starting.start(ctx, NAME)
+    moved = made.workspace.folder.rename(tmp_path / "moved")
+    inside = Context(moved, ctx.data, ctx.now, bank)
+    assert grading.grade(inside).tries == 1
+    without = Context(moved, ctx.data, ctx.now)
+    with pytest.raises(UsageError, match="expected the id of a question"):
+        grading.grade(without)  # the bank of a folder that is not on record is a mere claim
+    assert starting.start(inside, NAME)[1].already
+    assert grading.grade(without).tries == 2
+    assert len(ctx.read(progress.starts, ())) == 2
+
+
 @pytest.mark.parametrize("typed", ["{id}/submission.py", "{id}/", "./{id}", "{work}/{id}"])
 def test_a_folder_or_file_may_be_named_by_its_path(tmp_path: Path, bank: Path, typed: str) -> None:
     ctx = context(tmp_path, bank)
