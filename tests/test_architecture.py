@@ -15,6 +15,14 @@ from pathlib import Path
 ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "grader"
 WORKER = PACKAGE / "sandbox" / "worker"
+SHARED = {
+    "wire",
+    "messages",
+    "typed",
+    "walls",
+    "config",
+    "control",
+}  # of both sides
 FLOORS = {
     "model": 0, "cases": 1, "sandbox": 2, "bench": 3, "kinds": 4, "bank": 5, "session": 6,
     "audit": 7, "records": 7, "reports": 7, "scaffold": 7, "app": 8, "cli": 9,
@@ -22,7 +30,6 @@ FLOORS = {
 TOP = 10  # the files beside the rooms
 MOST_LINES = 440  # of one file: what a person reads in one sitting
 FILES = sorted(p for p in PACKAGE.rglob("*.py") if "_bank" not in p.parts)
-PROTOCOL = {"wire", "messages", "typed", "walls"}  # of a worker's folder, what the judge uses too
 JUDGING = [p for p in FILES if WORKER not in p.parents]
 
 
@@ -105,14 +112,14 @@ def test_torch_is_imported_in_workers_only() -> None:
     assert [inside(p) for p in JUDGING if any(within(n, {"torch"}) for n in imported(p))] == []
 
 
-def test_the_judging_side_takes_nothing_of_a_worker_but_the_protocol_and_the_walls() -> None:
+def test_the_judging_side_takes_nothing_of_a_worker_but_what_both_sides_agree_on() -> None:
     offenders = [
         f"{inside(path)} imports {name}"
         for path in JUDGING
         for name in imported(path)
         if within(name, {"grader.sandbox.worker"})
         and name != "grader.sandbox.worker"
-        and not within(name, {f"grader.sandbox.worker.{m}" for m in PROTOCOL})
+        and not within(name, {f"grader.sandbox.worker.{shared}" for shared in SHARED})
     ]
     assert offenders == []
 
@@ -190,8 +197,8 @@ SURROUNDINGS = {
 JUSTIFIED = {
     ("bank/locate.py", "os.environ"),  # DRILL_BANK, DRILL_HOME, XDG_CONFIG_HOME: where banks are
     ("sandbox/scratch.py", "time.time"),  # how old a folder is that a killed judge left
-    ("sandbox/worker/zygote.py", "os.environ"),  # of a worker, which has nothing of the judge's
-    ("sandbox/worker/zygote.py", "os.chdir"),
+    ("sandbox/worker/roles.py", "os.environ"),  # of a worker, which has nothing of the judge's
+    ("sandbox/worker/roles.py", "os.chdir"),
     ("sandbox/worker/walls/mounts.py", "os.chdir"),
 }
 

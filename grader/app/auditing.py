@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
@@ -9,11 +10,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from grader.app import requirements
+from grader.model.audit import AuditReport, Remark
 from grader.model.errors import BankError, UsageError
 
 if TYPE_CHECKING:
     from grader.app.context import Context
-    from grader.model.audit import AuditReport
+    from grader.audit.several import Plan
     from grader.model.mutation import MutationReport
     from grader.model.question import Question
 
@@ -25,7 +27,6 @@ class Audited:
     """What became of one question: a report, a fault, or neither where it is skipped."""
 
     name: str
-    question: Question | None = None
     report: AuditReport | None = None
     fault: BankError | None = None
     mutants: MutationReport | None = None
@@ -72,57 +73,71 @@ class Audit:
 def audit(
     ctx: Context,
     question_ids: Sequence[str],
+    plan: Plan,
     *,
-    seeds: int,
     strict: bool = False,
-    mutants: bool = False,
-    at_most: int | None = None,
+    jobs: int | None = None,
     each: Callable[[Audited], None] = lambda _: None,
     waiting: Waiting = lambda: nullcontext(lambda _: None),
 ) -> Audit:
-    """Audit questions one after the other.
+    """Audit questions.
 
     Args:
         ctx: Where the person is. Without `--bank` and DRILL_BANK, the current folder counts as
             well where it is a bank: alone for all questions, and for one that is nowhere else.
         question_ids: Which; all of the bank when empty.
-        seeds: How many to try.
+        plan: What to do with each.
         strict: Whether a remark fails too.
-        mutants: Whether to try the mutants of every question that has no problem.
-        at_most: How many mutants of each; all when None.
+        jobs: Questions at once; as many as there are cores when None.
         each: Is called with what became of a question, and again when its mutants were tried.
         waiting: Gives, while something takes long, what to call with each step.
 
     Raises:
         UsageError: There is nothing to audit, or a named question needs what is not installed.
     """
-    if at_most is not None and not mutants:
+    from grader.audit.several import audited
+
+    if plan.at_most is not None and not plan.mutants:
         raise UsageError("--at-most says how many mutants to try", hint="add --mutants")
     if ctx.bank is None and not question_ids:
         ctx = replace(ctx, bank=_bank_here(ctx))
     wanted = list(dict.fromkeys(question_ids)) or _all_ids(ctx)
     if not wanted:
         raise UsageError("no question to audit", hint="--bank DIR names the bank")
-    audited: list[Audited] = []
+    done: list[Audited] = []
+    questions: list[Question] = []
     for name in wanted:
-        done = _prove(ctx, name, range(seeds), waiting, named=bool(question_ids))
-        each(done)
-        if mutants and done.question is not None and done.report is not None:
-            if done.report.ok:
-                done = _mutate(done, done.question, range(seeds), at_most, waiting)
-                each(done)
-            else:
-                ctx.warn(f"the mutants of {name} are not tried: its audit has problems", "")
-        audited.append(done)
-        if done.mutants is not None and done.mutants.interrupted:
-            break
-    return Audit(tuple(audited), strict)
+        loaded = _load(ctx, name, named=bool(question_ids))
+        if isinstance(loaded, Audited):
+            done.append(loaded)
+            each(loaded)
+        else:
+            questions.append(loaded)
+    steps: list[Callable[[str], None]] = []  # the one to call now is the last
+    with audited(
+        questions, plan, jobs=jobs or _cores(), progress=lambda line: steps[-1](line)
+    ) as found:
+        while True:
+            with waiting() as step:
+                steps.append(step)
+                report = next(found, None)
+            if report is None:
+                break
+            if isinstance(report, AuditReport):
+                done.append(Audited(report.question, _named_well(report)))
+                each(done[-1])
+                if plan.mutants and not report.ok:
+                    name = report.question
+                    ctx.warn(f"the mutants of {name} are not tried: its audit has problems", "")
+                continue
+            done[-1] = replace(done[-1], mutants=report)
+            each(done[-1])
+            if report.interrupted:
+                break
+    return Audit(tuple(done), strict)
 
 
-def _prove(
-    ctx: Context, name: str, seeds: Sequence[int], waiting: Waiting, *, named: bool
-) -> Audited:
-    from grader.audit import audit as prove
+def _load(ctx: Context, name: str, *, named: bool) -> Question | Audited:
     from grader.bank import load
 
     try:
@@ -134,25 +149,18 @@ def _prove(
     elif question.spec.needs_torch and not requirements.torch_installed():
         ctx.warn(f"{name} is not audited: it needs torch, which is not installed", "")
         return Audited(name)
-    with waiting() as step:
-        report = prove(question, seeds=seeds, progress=step)
-    return Audited(name, question, _named_well(report))
+    return question
 
 
-def _mutate(
-    done: Audited, question: Question, seeds: Sequence[int], at_most: int | None, waiting: Waiting
-) -> Audited:
-    from grader.audit.mutation import mutate
-
-    with waiting() as step:
-        tried = mutate(question, seeds=seeds, at_most=at_most, progress=step)
-    return replace(done, mutants=tried)
+def _cores() -> int:
+    """Return how many cores this process may use."""
+    affinity = getattr(os, "sched_getaffinity", None)
+    return len(affinity(0)) if affinity is not None else os.cpu_count() or 1
 
 
 def _named_well(report: AuditReport) -> AuditReport:
     """Return the report, with a remark where the name of the spec is not what an id is to be."""
     from grader.bank.storage import MOST_LETTERS, is_id, nearest_id
-    from grader.model.audit import Remark
 
     name = report.question
     if is_id(name):

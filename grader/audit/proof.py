@@ -122,14 +122,19 @@ def _through_all_checks(
                 break
             tell(f"{session.question.id}: seed {number + 1} of {len(seeds)}, {subject.name}")
             try:
-                _examine(session, subject, seed, found)
+                _examine(session, subject, seed, found, asks_system=number == 0)
             except BankFault as fault:
                 found.problems.append(f"seed {seed}, {subject.name}: {fault}")
                 return
 
 
-def _examine(session: GradingSession, subject: Subject, seed: int, found: _Findings) -> None:
-    """Put a program through every check on one seed, and have it named."""
+def _examine(
+    session: GradingSession, subject: Subject, seed: int, found: _Findings, *, asks_system: bool
+) -> None:
+    """Put a program through every check on one seed, and have it named.
+
+    Sizes are the same on every seed, so the system is asked once what a program holds.
+    """
     import numpy as np
 
     from grader.session.diagnosis import diagnose
@@ -138,6 +143,7 @@ def _examine(session: GradingSession, subject: Subject, seed: int, found: _Findi
     bench = session.examine(
         f"subject {subject.name}", subject.sources, seed, called=subject.name, file=subject.file
     )
+    bench.asks_system = asks_system
     with np.errstate(all="ignore"):
         results = {}
         for check in question.spec.checks:

@@ -10,14 +10,14 @@ from __future__ import annotations
 
 import random
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Container, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from grader.audit.domain import Domain
-from grader.audit.vary import described, smaller, varied
+from grader.audit.vary import smaller, varied, written
 from grader.bench.bench import BankFault, Bench
 from grader.bench.compare import compare
 from grader.bench.deviation import expected
@@ -43,7 +43,7 @@ STEPS = 60  # in making a counterexample smaller
 
 
 @dataclass(frozen=True, slots=True)
-class _Place:
+class _Input:
     """One input to try."""
 
     reach: Reach
@@ -60,8 +60,8 @@ class Search:
         """Draw nothing yet: most searches are never needed."""
         self.session = session
         self.question = session.question
-        self._places: list[_Place] | None = None
-        self._last: _Place | None = None
+        self._inputs: list[_Input] | None = None
+        self._last: _Input | None = None
         self._domain: Domain | None = None
         # Results of which every check that compares them asks only where they go.
         followed: dict[tuple[str, str], bool] = {}
@@ -75,7 +75,7 @@ class Search:
     @property
     def size(self) -> int:
         """Inputs in use; 0 before the first search."""
-        return len(self._places or ())
+        return len(self._inputs or ())
 
     def difference(self, program: RemoteProgram) -> Counterexample | None:
         """The smallest input found on which a program differs from the reference.
@@ -83,13 +83,13 @@ class Search:
         Raises:
             WorkerError: the program's process is gone.
         """
-        if self._places is None:
-            self._places = sorted(self._collect(), key=_weight)
-        for place in self._places:
-            self._last = place
+        if self._inputs is None:
+            self._inputs = sorted(self._collect(), key=_weight)
+        for given in self._inputs:
+            self._last = given
             program.worker.count_anew()  # what may be printed in a grade, for each input
-            if (found := self._differs(program, place)) is not None:
-                return self._least(program, place, found)
+            if (found := self._differs(program, given)) is not None:
+                return self._least(program, given, found)
         return None
 
     def died(self, failure: WorkerError) -> Counterexample:
@@ -97,7 +97,7 @@ class Search:
         assert self._last is not None
         return self._counterexample(self._last, "", f"the mutant {failure}")
 
-    def _collect(self) -> Iterator[_Place]:
+    def _collect(self) -> Iterator[_Input]:
         """Every input that the reference takes, quickly enough."""
         question = self.question
         bench = self._bench(SEEDS[0], read_cases(question.spec.cases)[0])
@@ -117,14 +117,16 @@ class Search:
                     cases[f"{name}-{number}"] = replace(made, name=f"{name}-{number}")
                     origins[f"{name}-{number}"] = name
             plans.append((SEEDS[0] + number, reach, cases, origins))
+        known: set[int] = set()
         for seed, reach, cases, origins in plans:
             bench = self._bench(seed, cases)
             for name, case in cases.items():
                 for run in question.runs:
                     takes = set(free_names(bench.steps(run))) <= case.inputs.keys()
-                    place = _Place(reach, bench, run, case, origins[name])
-                    if takes and self._usable(place):
-                        yield place
+                    given = _Input(reach, bench, run, case, origins[name])
+                    if takes and self._usable(given, known):
+                        known.add(_content(given))
+                        yield given
 
     def _bench(self, seed: int, cases: Mapping[str, CaseRecipe]) -> Bench:
         reference = self.session.bank.reference
@@ -132,17 +134,24 @@ class Search:
         bench.cases = dict(cases)
         return bench
 
-    def _usable(self, place: _Place) -> bool:
-        """Whether the reference takes an input, quickly, and agrees with itself in float64."""
-        bench, run, case = place.bench, place.run, place.case
+    def _usable(self, given: _Input, known: Container[int] = ()) -> bool:
+        """Whether the reference takes an input, quickly, and agrees with itself in float64.
+
+        Args:
+            given: the input.
+            known: the content of inputs in use already.
+        """
+        bench, run, case = given.bench, given.run, given.case
         try:
             if sum(np.size(v) for v in bench.drawn(case).values()) > LARGE:
+                return False
+            if _content(given) in known:
                 return False
             began = time.perf_counter()
             values = bench.truth(run, case).values
             if time.perf_counter() - began > SLOW:
                 return False
-            if self._domain and not self._domain.holds(bench, run, case, place.origin):
+            if self._domain and not self._domain.holds(bench, run, case, given.origin):
                 return False
             return all(
                 _fault(result, values[result], bench, run, case, self._loose) is None
@@ -152,9 +161,9 @@ class Search:
             self.session.bank.restore()  # the input may have been too much for its process
             return False
 
-    def _differs(self, program: RemoteProgram, place: _Place) -> tuple[str, str] | None:
+    def _differs(self, program: RemoteProgram, given: _Input) -> tuple[str, str] | None:
         """The result that differs on one input, and how."""
-        bench, run, case = place.bench, place.run, place.case
+        bench, run, case = given.bench, given.run, given.case
         truth = bench.truth(run, case)
         wanted = bench.wanted[run]
         try:
@@ -168,50 +177,50 @@ class Search:
         return _manners(found, truth)
 
     def _least(
-        self, program: RemoteProgram, place: _Place, found: tuple[str, str]
+        self, program: RemoteProgram, given: _Input, found: tuple[str, str]
     ) -> Counterexample:
         """Make an input smaller as long as the program still differs on it."""
-        left = 0 if place.reach is Reach.SAME else STEPS
-        candidates = smaller(place.case)
+        left = 0 if given.reach is Reach.SAME else STEPS
+        candidates = smaller(given.case)
         while left and (case := next(candidates, None)) is not None:
             left -= 1
-            bench = self._bench(place.bench.seed, {case.name: case})
-            there = _Place(place.reach, bench, place.run, case, place.origin)
+            bench = self._bench(given.bench.seed, {case.name: case})
+            there = _Input(given.reach, bench, given.run, case, given.origin)
             if not self._usable(there):
                 continue
             self._last = there
             if (again := self._differs(program, there)) is not None:
-                place, found, candidates = there, again, smaller(case)
-        return self._counterexample(place, *found)
+                given, found, candidates = there, again, smaller(case)
+        return self._counterexample(given, *found)
 
-    def _counterexample(self, place: _Place, result: str, sentence: str) -> Counterexample:
+    def _counterexample(self, given: _Input, result: str, sentence: str) -> Counterexample:
         return Counterexample(
-            reach=place.reach,
-            run=place.run,
-            case=place.origin,
-            inputs=described(place.case, free_names(place.bench.steps(place.run))),
-            seed=place.bench.seed,
+            reach=given.reach,
+            run=given.run,
+            case=given.origin,
+            inputs=", ".join(written(given.case, free_names(given.bench.steps(given.run)))),
+            seed=given.bench.seed,
             result=result,
             sentence=sentence,
-            advice=self._advice(place, result),
+            advice=self._advice(given, result),
         )
 
-    def _advice(self, place: _Place, result: str) -> str:
-        checks = self._checks_of(place.run, result)
-        if (place.run, result) in self._loose:
+    def _advice(self, given: _Input, result: str) -> str:
+        checks = self._checks_of(given.run, result)
+        if (given.run, result) in self._loose:
             return (
                 f"{' and '.join(checks)} only asks where the curve ends: compare {result}, or what "
                 "makes it, by a check of kind outputs"
             )
         listed = " or ".join(checks[:3]) or "a new check"
-        if place.reach is not Reach.SAME:
+        if given.reach is not Reach.SAME:
             return f"add this case, and let {listed} look at it"
-        if self._compared(place, result):
+        if self._compared(given, result):
             return (
-                f"{listed} sees it on some seeds only: give the case {place.origin} more entries, "
+                f"{listed} sees it on some seeds only: give the case {given.origin} more entries, "
                 "or write them out"
             )
-        return f"no check that decides compares it there: let {listed} look at {place.origin} too"
+        return f"no check that decides compares it there: let {listed} look at {given.origin} too"
 
     def _checks_of(self, run: str, result: str) -> list[str]:
         return [
@@ -220,11 +229,11 @@ class Search:
             if c.run == run and not c.stretch and (not result or result in c.compared)
         ]
 
-    def _compared(self, place: _Place, result: str) -> bool:
+    def _compared(self, given: _Input, result: str) -> bool:
         """Whether a check that decides looks at a result on a case of the question."""
-        wanted = self._checks_of(place.run, result)
+        wanted = self._checks_of(given.run, result)
         return any(
-            place.origin in {case.name for case in place.bench.cases_of(check)}
+            given.origin in {case.name for case in given.bench.cases_of(check)}
             for check in self.question.spec.checks
             if check.id in wanted
         )
@@ -267,8 +276,22 @@ def _course(
     return None if alike else f"{result} takes another course"
 
 
-def _weight(place: _Place) -> tuple[int, tuple[int, int]]:
-    return list(Reach).index(place.reach), place.bench.weight(place.case)
+def _content(given: _Input) -> int:
+    """A number that two inputs share if programs see no difference: few cases are all random."""
+    case, drawn = given.case, given.bench.drawn(given.case)
+    parts: list[object] = [given.run, case.dtype, case.layout]
+    for name in free_names(given.bench.steps(given.run)):
+        value, recipe = drawn[name], case.inputs[name]
+        if isinstance(value, np.ndarray):
+            form = (recipe.dtype, recipe.layout, value.dtype.str, value.shape)
+            parts += [name, form, value.tobytes()]
+        else:
+            parts += [name, repr(value)]
+    return hash(tuple(parts))
+
+
+def _weight(given: _Input) -> tuple[int, tuple[int, int]]:
+    return list(Reach).index(given.reach), given.bench.weight(given.case)
 
 
 def _manners(found: Outcome, truth: Outcome) -> tuple[str, str] | None:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import math
 import random
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
+
+import yaml
 
 from grader.cases.recipe import FLOATS, CaseRecipe, Recipe
 from grader.model.mutation import Reach
@@ -106,14 +108,14 @@ def smaller(case: CaseRecipe) -> Iterator[CaseRecipe]:
                     yield replace(case, inputs={**case.inputs, name: Recipe(None, less)})
 
 
-def described(case: CaseRecipe, names: Sequence[str]) -> str:
-    """The inputs of a case as they are written in a spec."""
-    parts = [f"{name}: {_written(case.inputs[name])}" for name in case.inputs if name in names]
+def written(case: CaseRecipe, names: Collection[str]) -> list[str]:
+    """The inputs of a case as they are written in a spec, each on one line."""
+    lines = {name: _written(case.inputs[name]) for name in case.inputs if name in names}
     if case.dtype != "float64":
-        parts.append(f"dtype: {case.dtype}")
+        lines["dtype"] = case.dtype
     if case.layout != "contiguous":
-        parts.append(f"layout: {case.layout}")
-    return ", ".join(parts)
+        lines["layout"] = case.layout
+    return [f"{name}: {_yaml(value)}" for name, value in lines.items()]
 
 
 def _sides(case: CaseRecipe) -> set[int]:
@@ -166,33 +168,15 @@ def _numbers(
     return taken
 
 
-def _written(recipe: Recipe) -> str:
-    if not recipe.is_array:
-        return _yaml(recipe.literal)
-    if recipe.generator == "array" and not recipe.options and not recipe.dtype:
-        return _yaml(recipe.literal)
-    what = recipe.literal if recipe.generator == "array" else recipe.shape
-    first = f"like {recipe.like}" if recipe.like else _yaml(list(what or ()))
+def _written(recipe: Recipe) -> Any:  # noqa: ANN401 whatever YAML holds
     options = {k: v for k, v in (recipe.options or {}).items() if k != "array"}
-    extra = {**options, "dtype": recipe.dtype, "layout": recipe.layout}
-    rest = "".join(f", {k}: {_yaml(v)}" for k, v in extra.items() if v is not None)
-    return f"{{{recipe.generator}: {first}{rest}}}"
+    options |= {k: v for k in ("dtype", "layout") if (v := getattr(recipe, k)) is not None}
+    if not recipe.is_array or (recipe.generator == "array" and not options):
+        return recipe.literal
+    first = recipe.literal if recipe.generator == "array" else list(recipe.shape or ())
+    return {recipe.generator: f"like {recipe.like}" if recipe.like else first, **options}
 
 
-def _yaml(value: Any) -> str:  # noqa: ANN401 whatever YAML holds
-    match value:
-        case None:
-            return "null"
-        case bool():
-            return str(value).lower()
-        case float() if value != value or value in (float("inf"), -float("inf")):
-            return ".nan" if value != value else ".inf" if value > 0 else "-.inf"
-        case float():
-            text = repr(value)
-            return text if "." in text or "e" not in text else text.replace("e", ".0e")
-        case list():
-            return "[" + ", ".join(map(_yaml, value)) + "]"
-        case dict():
-            return "{" + ", ".join(f"{k}: {_yaml(v)}" for k, v in value.items()) + "}"
-        case _:
-            return str(value)
+def _yaml(value: object) -> str:
+    text = yaml.safe_dump(value, default_flow_style=True, sort_keys=False, width=math.inf)
+    return text.strip().removesuffix("\n...")

@@ -1,24 +1,20 @@
-"""Does the text say what the cases ask for?
+"""Does the text give what the cases and checks ask for?
 
-Two reasonable people must agree on what is right by the prompt, the interface and the contract
-alone.  So what a case contains (a dtype, no rows, NaN, ties that decide) or a check demands (a
-budget, inputs left alone) must be mentioned there.  Only words are looked for, never understood:
-each finding is a remark with a sentence to begin with.
+Only what a search for a word or a number settles is looked for: a dtype, a unit, NaN or infinity
+among the inputs and results, the numbers of a budget.  Each finding is a remark with a sentence
+to begin with; nothing here understands English.
 """
 
 from __future__ import annotations
 
+import contextlib
 import re
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from grader.audit.budgets import Missing, listing, of_checks, says
-from grader.audit.ties import decided_by_ties, is_array
 from grader.bench.bench import BankFault, Bench, array_of
-from grader.cases.recipe import CaseRecipe
-from grader.kinds import registry
 from grader.model.audit import Remark
 
 if TYPE_CHECKING:
@@ -29,12 +25,12 @@ DTYPES = {
     "float32": r"float32|fp32|single precision|32[- ]bit|any float",
     "bfloat16": r"bfloat16|bf16",
 }
-SHAPES = r"\bshape|\(\s*(?:[A-Za-z]\w*|\d+|\.\.\.)\s*,[^()]*\)|\bscalar|\bany size"
-EMPTY = (
-    r"\bempty\b|\bno (?:rows?|samples?|entries|elements|tokens|items)\b|\bmay be 0\b|>= ?0\b"
-    r"|\b[A-Z]\w? ?= ?0\b|\bis 0\b|\bzero rows\b|\blength 0\b|\bsize 0\b|\bat least 0\b|\bnothing\b"
-)
-TIES = r"\bties?\b|\btied\b|\bequal\b|\bdraws?\b|\bat 0\b|\bat zero\b|\bexactly 0\b|\bduplicate"
+WORDS = {
+    0.25: "quarter", 0.5: "half", 2: "two|twice|double", 3: "three", 4: "four", 5: "five",
+    6: "six", 8: "eight", 10: "ten", 12: "twelve", 20: "twenty", 100: "hundred", 1024: "KiB",
+}  # fmt: skip
+
+Missing = Iterator[tuple[str, str]]  # what is missing, and a sentence to add
 
 
 def remarks(question: Question, bench: Bench) -> list[Remark]:
@@ -45,137 +41,89 @@ def remarks(question: Question, bench: Bench) -> list[Remark]:
         bench: one with its reference.
     """
     text = stated(question)
-    found = [
-        *_of_dtypes(text, bench),
-        *_of_shapes(text, bench),
-        *_of_odd_inputs(text, bench),
-        *_of_odd_results(text, bench),
-        *_of_padding(question, bench),
-        *_of_ties(text, bench),
-        *of_checks(text, question),
-    ]
+    found = [*_of_dtypes(text, bench), *_of_odd_values(text, bench), *_of_checks(text, question)]
     return [Remark("wording", what, add) for what, add in found]
 
 
 def stated(question: Question) -> str:
-    """All that a candidate is told before starting."""
+    """All that a candidate is given to read before starting."""
     spec = question.spec
     return "\n".join([spec.prompt, spec.interface, *spec.contract])
 
 
-def _arrays(bench: Bench) -> Iterator[tuple[CaseRecipe, str, Any]]:
-    """Every array input of every case that is used."""
-    for case in _used(bench):
-        for name, value in bench.drawn(case).items():
-            if isinstance(value, np.ndarray):
-                yield case, name, value
-
-
-def _used(bench: Bench) -> list[CaseRecipe]:
-    checks = bench.question.spec.checks
-    names = dict.fromkeys(c.name for check in checks for c in bench.cases_of(check))
-    return [bench.cases[name] for name in names]
-
-
 def _of_dtypes(text: str, bench: Bench) -> Missing:
-    used: dict[str, tuple[str, str]] = {}
-    for case, name, _ in _arrays(bench):
-        used.setdefault(case.inputs[name].dtype or case.dtype, (case.name, name))
-    for dtype, (case_name, name) in used.items():
-        if dtype in DTYPES and not says(text, DTYPES[dtype]):
+    used: dict[str, str] = {}
+    for case in {c.name: c for check in bench.question.spec.checks for c in bench.cases_of(check)}:
+        recipe = bench.cases[case]
+        for name, value in bench.drawn(recipe).items():
+            if isinstance(value, np.ndarray):
+                used.setdefault(recipe.inputs[name].dtype or recipe.dtype, f"{name} of case {case}")
+    listed = " or ".join(sorted(used.keys() & DTYPES.keys()))
+    for dtype, where in used.items():
+        if dtype in DTYPES and not _says(text, DTYPES[dtype]):
             yield (
-                f"the text never says {dtype}, which {name} of case {case_name} is",
-                f"Arrays are {listing(sorted(d for d in used if d in DTYPES))}, and the dtype "
-                "given is the dtype returned.",
+                f"the text never says {dtype}, which {where} is",
+                f"Arrays are {listed}, and the dtype given is the dtype returned.",
             )
 
 
-def _of_shapes(text: str, bench: Bench) -> Missing:
-    named = next((name for _, name, value in _arrays(bench) if value.ndim), None)
-    uncalled = re.sub(r"\w\([^()]*\)", "", text)  # f(x, y) is a call, x (N, D) a shape
-    if named is not None and not says(uncalled, SHAPES):
+def _of_odd_values(text: str, bench: Bench) -> Missing:
+    """NaN and infinity, where they go in or come out."""
+    odd = {"NaN": (np.isnan, r"\bnan\b"), "infinity": (np.isinf, r"\binf")}
+    missing = {what: found for what, (found, word) in odd.items() if not _says(text, word)}
+    for where, name, value in _values(bench) if missing else ():
+        array = array_of(value)
+        for what, found in list(missing.items()):
+            if array.dtype.kind == "f" and found(array).any():
+                del missing[what]
+                yield f"the text does not mention {what}, as in {where}", f"Where {name} is ..."
+
+
+def _values(bench: Bench) -> Iterator[tuple[str, str, Any]]:
+    """Every input and every result of the reference, and where it is."""
+    for check in bench.question.spec.checks:
+        if not check.compared:
+            continue
+        for case in bench.cases_of(check):
+            results: Mapping[str, Any] = {}
+            with contextlib.suppress(BankFault):  # it may be meant to raise
+                results = bench.truth(check.run, case).values
+            for name, value in {**bench.drawn(case), **results}.items():
+                if isinstance(getattr(value, "values", value), (np.ndarray, float)):
+                    yield f"{name} of case {case.name}", name, value
+
+
+def _of_checks(text: str, question: Question) -> Missing:
+    """Units and budgets that checks hold a solution to."""
+    for check in question.spec.checks:
+        if (budget := check.budget()) is not None:
+            yield from _of_budget(text, check.id, *budget)
+        if (found := check.unit_of()) is not None and not _says(text, re.escape(found[1])):
+            result, unit = found
+            yield f"the text does not name the unit of {result}: {unit}", f"{result} is in {unit}."
+
+
+def _of_budget(text: str, check: str, amount: str, what: str) -> Missing:
+    numbers = dict.fromkeys(re.findall(r"(?<![\w.])\d+(?:\.\d+)?", amount))
+    missing = [number for number in numbers if not gives(text, float(number))]
+    if missing:
+        bare = amount.removesuffix(" bytes")
         yield (
-            "the text states no shape",
-            f"In the interface, behind the arguments: # {named} (N, D), ... -> what comes back.",
+            f"the text does not give the budget of {check}, {amount}: {' and '.join(missing)} "
+            f"{'is' if len(missing) == 1 else 'are'} not in it",
+            f"At most {bare} {what} ... (optional, if it is a stretch).",
         )
 
 
-def _of_odd_inputs(text: str, bench: Bench) -> Missing:
-    done: set[str] = set()
-    for case, name, value in _arrays(bench):
-        real = value if value.dtype.kind == "f" else np.zeros(0)
-        odd = {
-            "an empty input": (value.size == 0, EMPTY, f"{name} may be empty; the results are ..."),
-            "NaN": (np.isnan(real).any(), r"\bnan\b", f"{name} may hold NaN; then ..."),
-            "infinity": (np.isinf(real).any(), r"\binf", f"{name} may hold infinity; then ..."),
-        }
-        for what, (there, pattern, sentence) in odd.items():
-            if there and what not in done and not says(text, pattern):
-                done.add(what)
-                yield (
-                    f"the text does not mention {what}, as in {name} of case {case.name}",
-                    sentence,
-                )
+def gives(text: str, number: float) -> bool:
+    """Whether a text gives a number in digits, in words or in per cent; 0 and 1 always."""
+    plain = re.escape(f"{number:.10g}")
+    zeros = r"0*" if "." in plain else r"(?:\.0+)?"
+    pattern = rf"(?<![\w.]){plain}{zeros}(?!\d|\.\d)"
+    percent = rf"|(?<![\w.]){number * 100:.10g} ?(?:%|per ?cent)" if number < 1 else ""
+    word = rf"|\b(?:{WORDS[number]})\b" if number in WORDS else ""
+    return number in {0, 1} or _says(text.replace(",", ""), pattern + percent + word)
 
 
-def _of_odd_results(text: str, bench: Bench) -> Missing:
-    done: set[str] = set()
-    for run, case, values in _truths(bench):
-        for name, value in values.items():
-            array = array_of(value)
-            if array.dtype.kind != "f":
-                continue
-            odd = {"NaN": (np.isnan(array), r"\bnan\b"), "infinity": (np.isinf(array), r"\binf")}
-            for what, (there, pattern) in odd.items():
-                if there.any() and what not in done and not says(text, pattern):
-                    done.add(what)
-                    yield (
-                        f"the text does not mention {what}, which {name} is to hold in case "
-                        f"{case.name} (run {run})",
-                        f"{name} is {what} where ...",
-                    )
-
-
-def _truths(bench: Bench) -> Iterator[tuple[str, CaseRecipe, Mapping[str, Any]]]:
-    for check in bench.question.spec.checks:
-        if check.compared:
-            for case in bench.cases_of(check):
-                try:
-                    values = bench.truth(check.run, case).values
-                except BankFault:
-                    continue
-                numbers = {k: v for k, v in values.items() if is_array(v)}
-                yield check.run, case, numbers
-
-
-def _of_padding(question: Question, bench: Bench) -> Missing:
-    spec = question.spec
-    lines = [n for n in spec.interface.splitlines() if not n.lstrip().startswith("def ")]
-    text = "\n".join([spec.prompt, *lines, *spec.contract])
-    for case in _used(bench):
-        for name, value in bench.drawn(case).items():
-            if "pad" in name.lower() and np.any(np.asarray(value) != 0) and not says(text, "pad"):
-                yield (
-                    f"the text does not say what {name} is, which is {value} in case {case.name}",
-                    f"{name} entries of 0 are added at both ends of ...",
-                )
-                return
-
-
-def _of_ties(text: str, bench: Bench) -> Missing:
-    if says(text, TIES):
-        return
-    tried: set[tuple[str, str]] = set()
-    for check in bench.question.spec.checks:
-        for case in bench.cases_of(check):
-            if (check.run, case.name) in tried or not registry.get(check.kind).judges_values:
-                continue
-            tried.add((check.run, case.name))
-            jumped = decided_by_ties(bench, check.run, case)
-            if jumped is not None:
-                yield (
-                    "the text does not say what happens at ties, or at 0, which decide "
-                    f"{jumped} in case {case.name}",
-                    "Among equal entries the first wins.",
-                )
-                return
+def _says(text: str, pattern: str) -> bool:
+    return re.search(pattern, text, re.IGNORECASE) is not None

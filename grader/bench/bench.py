@@ -89,6 +89,8 @@ class Bench:
         self.reference = reference
         self.reference_first = True  # the submission is not asked what breaks the reference
         self.cases: dict[str, CaseRecipe] = read_cases(question.spec.cases)[0]
+        # Whether memory that is counted inside a worker is held against the system's account too.
+        self.asks_system = True
         self._known = Memory() if memory is None else memory
         # Never dropped: asked again, a submission may do something else.
         self._own = Memory(math.inf)

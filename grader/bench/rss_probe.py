@@ -63,6 +63,8 @@ def confirmed(
 
     Memory shows best on a large case: the one that is named, or the largest of the check's.
     """
+    if not bench.asks_system:
+        return passed
     case = (
         bench.cases[large]
         if large

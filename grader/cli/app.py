@@ -34,6 +34,7 @@ from grader.cli import (
     start,
 )
 from grader.cli import list as list_
+from grader.sandbox import host
 
 _HELP = {"help_option_names": ["-h", "--help"]}
 
@@ -130,4 +131,5 @@ def run(arguments: list[str]) -> int:
 
 def main() -> NoReturn:
     """Be the program `drill`."""
+    host.harden_this_process()
     sys.exit(run(sys.argv[1:]))

@@ -34,10 +34,15 @@ def command(
         int | None,
         typer.Option(metavar="N", min=1, help="With --mutants: N of them, the same each time."),
     ] = None,
+    jobs: Annotated[
+        int | None,
+        typer.Option(metavar="N", min=1, help="Questions at once; as many as cores if not given."),
+    ] = None,
     json: Json = False,
 ) -> int:
     """Prove questions: every variant through every check."""
     from grader.app.auditing import audit
+    from grader.audit.several import Plan
 
     shown: list[str] = []  # the questions whose pages were shown
 
@@ -50,10 +55,9 @@ def command(
     found = audit(
         context(ctx),
         questions or [],
-        seeds=seeds,
+        Plan(range(seeds), mutants=mutants, at_most=at_most),
         strict=strict,
-        mutants=mutants,
-        at_most=at_most,
+        jobs=jobs,
         each=each,
         waiting=waiting,
     )

@@ -1,1 +1,1 @@
-"""F5: pure functions from a Report to text."""
+"""Pure functions from reports to pages and to plain data."""

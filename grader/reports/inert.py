@@ -1,4 +1,4 @@
-r"""Text from a submission or a bank, made harmless to a terminal, a spreadsheet, a page.
+r"""Text from a submission or a bank, made harmless to a terminal.
 
 A submission chooses its exception messages, its source lines and what it prints.  Shown
 raw, these could move the cursor, recolour a FAIL or turn a line of text around.  Every
@@ -17,7 +17,6 @@ _MARKS = frozenset({"Mn", "Me"})
 _MOST_MARKS = 2  # combining marks on one letter; no script in use stacks more
 _TAB = "    "
 _ACTS = re.compile(r"[^\x20-\x7e\n\t]")
-_FORMULA = (*"=+-@|%", "\uff1d", "\uff0b", "\uff0d", "\uff20")  # the last four are the wide forms
 
 
 def inert(text: str, limit: int = LINE_LIMIT) -> str:
@@ -49,24 +48,6 @@ def harmless(text: str) -> str:
     if _ACTS.search(text) is None:
         return text
     return "".join(c if c in "\n\t" else _escaped(c) for c in text)
-
-
-def cell(text: str) -> str:
-    """Text for one cell of a spreadsheet: never a formula, whatever it begins with.
-
-    Excel, LibreOffice and Google Sheets take a text that begins with one of these, perhaps after
-    blanks, for a formula, which can read other cells and fetch addresses (OWASP, "CSV Injection");
-    after an apostrophe they do not.
-    """
-    shown = inert(text)
-    return f"'{shown}" if shown.lstrip()[:1] in _FORMULA else shown
-
-
-def markup(text: str) -> str:
-    """Text for the body of an HTML element or a quoted attribute."""
-    import html  # here: every start of the program comes by this file
-
-    return html.escape(inert(text), quote=True)
 
 
 def ascii_only(text: str) -> str:

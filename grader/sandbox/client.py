@@ -12,6 +12,7 @@ import os
 import signal
 import socket
 import threading
+import weakref
 from collections.abc import Callable
 from typing import Any
 
@@ -21,6 +22,7 @@ from grader.sandbox.closing import Closing
 from grader.sandbox.deadline import Deadline, OutOfTime
 from grader.sandbox.failures import Died, Garbled, Overran, WorkerError
 from grader.sandbox.scratch import Scratch
+from grader.sandbox.worker import control
 
 __all__ = ["CALL_SECONDS", "Died", "Garbled", "Overran", "WorkerClient", "WorkerError"]
 
@@ -28,14 +30,22 @@ CALL_SECONDS = 5.0
 CPU_SECONDS = 120
 KEEP_OUTPUT = 64 << 10  # bytes of output kept for the reader
 MAX_OUTPUT = 16 << 20  # bytes of output after which the worker is stopped
-_in_use: set[WorkerClient] = set()
+MAX_WRITTEN = 64 << 20  # bytes written in all, output included: whatever became of the files
+_GRACE = 2.0  # seconds from the end of a channel to that of its process
+
+
+class _Asked(threading.local):
+    """The workers that a thread asks."""
+
+    def __init__(self) -> None:
+        self.workers: weakref.WeakSet[WorkerClient] = weakref.WeakSet()
+
+
+_asked = _Asked()
 
 
 class WorkerClient(Closing):
-    """One process that runs programs.  Use it as a context manager.
-
-    The thread that makes it must outlive it: Linux ends a worker with the thread that started it.
-    """
+    """One process that runs programs.  Use it as a context manager, in one thread at a time."""
 
     def __init__(
         self,
@@ -46,6 +56,7 @@ class WorkerClient(Closing):
     ) -> None:
         """Start the process, or have a zygote fork it; the judge goes on meanwhile."""
         self.torch = torch
+        self.probe = probes.of_this_system()
         self.printed = b""
         self.output_bytes = 0
         self.failure: WorkerError | None = None
@@ -54,30 +65,34 @@ class WorkerClient(Closing):
         self.waited = 0.0  # seconds, by the deadline's clock, that it was waited for
         self._isolation: levels.Isolation | None = None
         self._written_before = 0
-        self._closed = False
-        self._scratch = Scratch()
-        ours, theirs = socket.socketpair()
-        reading, writing = os.pipe()
-        told = config.for_one(self._scratch, cpu_seconds)
-        try:
-            self.process: spawn.Process = (
-                spawn.Started({**config.for_all(torch=torch), **told}, theirs.fileno(), writing)
-                if zygote is None
-                else zygote.fork(told, theirs.fileno(), writing)
-            )
-        except BaseException:
-            ours.close()
-            os.close(reading)
-            self._scratch.remove()
-            raise
-        finally:
-            theirs.close()
-            os.close(writing)
-        self._channel, self._output = ours, reading
-        self._channel.setblocking(False)
-        os.set_blocking(self._output, False)
-        self._thread = threading.get_ident()
-        _in_use.add(self)
+        self._owner, self._thread = os.getpid(), threading.get_ident()
+        with contextlib.ExitStack() as stack:
+            self._scratch = Scratch()
+            stack.callback(self._scratch.remove)
+            self._output, writing = os.pipe()
+            stack.callback(os.close, self._output)
+            os.set_blocking(self._output, False)
+            self._channel, far = socket.socketpair()
+            stack.callback(self._channel.close)
+            try:
+                known = None if zygote is not None else config.shared(torch=torch)
+                configured = config.worker(self._scratch, cpu_seconds, known)
+                starter = zygote.starter if zygote is not None else self._supervised(stack, writing)
+                self.process = starter.start("worker", far.fileno(), writing)
+                stack.callback(self.process.end)
+            finally:
+                far.close()
+                os.close(writing)
+            with contextlib.suppress(OSError):  # the first question finds out
+                control.send(self._channel, configured.message())
+            self._channel.setblocking(False)
+            self._stack = stack.pop_all()
+
+    def _supervised(self, stack: contextlib.ExitStack, output: int) -> spawn.Starter:
+        """A supervisor for this worker alone."""
+        made = spawn.Supervisor(self.scratch, output, lambda: "it could not be started")
+        stack.callback(made.close)
+        return made.starter
 
     @property
     def scratch(self) -> str:
@@ -145,6 +160,9 @@ class WorkerClient(Closing):
         grace: float,
         due: Callable[[], None] = lambda: None,
     ) -> dict[str, Any]:
+        spawn.need_owner(self._owner)
+        self._thread = threading.get_ident()
+        _asked.workers.add(self)
         if self.failure is not None:
             raise self.failure
         try:
@@ -175,31 +193,34 @@ class WorkerClient(Closing):
 
     def _last_words(self, failure: WorkerError) -> str:
         """What is known about a process that never answered."""
+        lines = self.printed.decode("utf-8", "replace").strip().splitlines()
         try:
             _ = self.pid
-            lines = self.printed.decode("utf-8", "replace").strip().splitlines()
+            return lines[-1] if lines else f"it {failure}"
         except (ChildProcessError, TimeoutError) as error:
-            lines = [str(error)]
-        return lines[-1] if lines else f"it {failure}"
+            return lines[-1] if lines else str(error)
 
     def _watch(self) -> None:
         """End a worker that takes more than it may of what no system limit counts."""
-        too_much = probes.overfull(self.scratch)
+        too_much = self._scratch.excess()
         if too_much is not None:
             raise Overran(too_much)
         if self._isolation is None:
             return  # it has run nothing yet, and may not have an id
-        written = probes.written_bytes(self.pid)
-        if written is not None and written - self._written_before > probes.MAX_WRITTEN:
-            raise Overran(f"wrote more than {probes.MAX_WRITTEN >> 20} MB to files")
-        held, allowed = probes.resident_bytes(self.pid), config.most_memory(torch=self.torch)
+        written = self.probe.written_bytes(self.pid)
+        if written is not None and written - self._written_before > MAX_WRITTEN:
+            raise Overran(f"wrote more than {MAX_WRITTEN >> 20} MB to files")
+        held, allowed = self.probe.resident_bytes(self.pid), config.most_memory(torch=self.torch)
         if held is not None and held > allowed:
             raise Overran(f"took more than {allowed >> 20:,} MB of memory")
 
     def _watch_all(self) -> None:
         """Watch the others of this thread as well: a program's threads go on after its reply."""
         self._watch()
-        for other in [w for w in _in_use if w is not self and w._thread == self._thread]:
+        for other in set(_asked.workers) - {self}:
+            if other._thread != self._thread or other._owner != self._owner:
+                _asked.workers.discard(other)  # another thread asks it now, or this is a fork
+                continue
             try:
                 other._watch()
             except WorkerError as failure:
@@ -224,10 +245,10 @@ class WorkerClient(Closing):
         """Say how the process ended."""
         with contextlib.suppress(WorkerError):
             self._drain()
-        try:
-            status = self.process.wait(2)
-        except (ChildProcessError, TimeoutError):
+        self.process.end(_GRACE)
+        if not self.process.ended:
             return Died("lost its process before it answered")
+        status = self.process.status
         if status is None:
             return Garbled("closed its channel to the judge")
         if status == -signal.SIGXCPU:
@@ -244,27 +265,25 @@ class WorkerClient(Closing):
     def count_anew(self) -> None:
         """Forget what was printed and written so far: the next program is another one."""
         self.printed, self.output_bytes = b"", 0
-        self._written_before = probes.written_bytes(self.pid) or 0
+        self._written_before = self.probe.written_bytes(self.pid) or 0
 
     def cpu_nanoseconds(self) -> int | None:
         """CPU time of the process so far, read from outside; None where there is no such clock."""
-        return probes.cpu_nanoseconds(self.pid)
+        return self.probe.cpu_nanoseconds(self.pid)
 
     def occupied_bytes(self) -> int | None:
         """Bytes of memory and of files that it holds, read from outside; None where unknown."""
         _ = self.isolation  # it has started
-        held = probes.occupied_bytes(self.pid, self.scratch)
+        held = self.probe.occupied_bytes(self.pid, self.scratch)
         if self.fresh is None:
             self.fresh = held
         return held
 
     def close(self) -> None:
-        """Kill the process with all it started, and remove its scratch folder."""
-        if self._closed:
-            return
-        self._closed = True
-        _in_use.discard(self)
-        self.process.kill()
-        self._channel.close()
-        os.close(self._output)
-        self._scratch.remove()
+        """Kill the process with all it started, and remove its scratch folder.
+
+        A fork of the judge leaves both alone.
+        """
+        if os.getpid() == self._owner:
+            _asked.workers.discard(self)
+            self._stack.close()

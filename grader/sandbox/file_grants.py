@@ -1,4 +1,4 @@
-"""The ground a worker stands on: the files it may read, and nothing beside them.
+"""The files that a worker may read, and nothing else.
 
 Python's own library, the system's shared libraries, numpy, in a torch question torch with what it
 imports, and the worker's own folder.  Not: other packages, the bank, this program, anybody's home.
@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from grader.sandbox.worker.walls.landlock import LIST, READ, USE, Grant
-from grader.sandbox.worker.walls.mounts import Sight
+from grader.sandbox.worker.walls.mounts import Mount
 
 WORKER = Path(__file__).parent / "worker"
 
@@ -37,15 +37,9 @@ _CUDA = ("/dev/nvidiactl", "/dev/nvidia-uvm", "/dev/nvidia-uvm-tools", "/proc/dr
 _LIBRARIES = ("/lib", "/lib64", "/usr/lib", "/usr/lib64", "/usr/local/lib")
 # What a fresh Python has in site-packages; a folder with nothing else needs no hiding.
 _HARMLESS = (
-    "pip",
-    "setuptools",
-    "wheel",
-    "pkg_resources",
-    "_distutils_hack",
-    "distutils-",
-    "README",
+    "pip", "setuptools", "wheel", "pkg_resources", "_distutils_hack", "distutils-", "README",
     "__pycache__",
-)
+)  # fmt: skip
 
 
 @functools.cache
@@ -64,8 +58,8 @@ def grants(*, torch: bool) -> tuple[Grant, ...]:
     )
 
 
-def sights(*, torch: bool) -> tuple[Sight, ...]:
-    """What a worker sees that has a tree of its own, for `view`: what is granted, in fewer pieces.
+def mounts(*, torch: bool) -> tuple[Mount, ...]:
+    """What a worker sees that has a tree of its own, for `mounts`: the grants, in fewer pieces.
 
     Python's library and the system's are there as wholes, and their folders of packages empty, but
     for the packages that are granted.
@@ -110,7 +104,7 @@ def _roots() -> Iterator[Path]:
     yield Path(os.__file__).parent
     base = Path(sys.base_prefix)
     yield from (base / name for name in ("lib", "lib64") if base not in {Path("/usr"), Path("/")})
-    # Debian keeps libraries in a folder named for the machine, which spares everything beside it.
+    # Debian keeps libraries in a folder named for the machine, which spares the rest.
     triplet = getattr(sys.implementation, "_multiarch", "")
     narrow = [
         Path(root, triplet) for root in _LIBRARIES if triplet and Path(root, triplet).is_dir()
@@ -138,7 +132,7 @@ def _worth_hiding(site: Path) -> bool:
 
 
 def _around(root: Path, hidden: Iterable[Path]) -> list[str]:
-    """Paths that together hold everything under a root, save the hidden folders."""
+    """Paths that together hold everything under a root, except the hidden folders."""
     if not root.is_dir():
         return []
     root = root.resolve()

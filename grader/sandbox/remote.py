@@ -11,7 +11,6 @@ import numpy as np
 
 from grader.model.mutation import Mutant, normalised
 from grader.model.question import Step
-from grader.sandbox import probes
 from grader.sandbox.client import CALL_SECONDS, Garbled, WorkerClient
 from grader.sandbox.replies import Kept, Loaded, Measured, Outcome, calls, fault, message, replaces
 from grader.sandbox.worker import messages
@@ -191,11 +190,11 @@ class RemoteProgram:
 
     def forget_peak(self) -> bool:
         """Let the system count the peak anew; whether it can."""
-        return probes.forget_peak(self.worker.pid)
+        return self.worker.probe.forget_peak(self.worker.pid)
 
     def peak_bytes(self) -> int | None:
         """The most that its process held since then, by the system's account."""
-        return probes.peak_bytes(self.worker.pid)
+        return self.worker.probe.peak_bytes(self.worker.pid)
 
     def has_cuda(self) -> bool:
         """Whether its process sees a CUDA device."""

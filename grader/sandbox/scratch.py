@@ -1,16 +1,25 @@
-"""The one folder in which a worker may write, and beside it a file that it must not touch."""
+"""The one folder in which a worker may write, and next to it a file that it must not touch."""
 
 from __future__ import annotations
 
 import contextlib
 import itertools
 import os
+import socket
+import sys
 import tempfile
 import time
 from pathlib import Path
 
+from grader.model.errors import GraderError
+
 _PREFIX = "drill-"
 _STALE_SECONDS = 60.0  # a folder younger than this may not be locked yet
+MAX_BYTES = 64 << 20  # of all files of a worker
+MAX_FILES = 1000
+# User ids that no system hands out: above all ranges of people, services and containers in use.
+_FIRST_USER, _USERS, _NOBODY = 1_879_048_192, 1 << 20, 65534
+_TRIES = 100  # at an id that no other judge uses now
 
 
 class Scratch:
@@ -23,11 +32,52 @@ class Scratch:
         """Make it, empty."""
         self.whole = Path(tempfile.mkdtemp(prefix=_PREFIX))
         self.folder = str(self.whole / "scratch")
-        self.witness = str(self.whole / "witness")
-        self._lock = os.open(self.witness, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600)
+        self.private = str(self.whole / "lock")
+        self._user: socket.socket | None = None
+        self._lock = os.open(self.private, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600)
         _lock(self._lock)
         self.whole.chmod(0o711)  # a worker with a user of its own goes through, and sees nothing
         Path(self.folder).mkdir(mode=0o700)
+
+    def give_away(self) -> int | None:
+        """Give the worker's folder to a user that nobody else is; None where the judge is not root.
+
+        No worker of any judge that runs has the same id: its place is held until `remove`.
+        """
+        if sys.platform != "linux" or os.getuid() != 0:
+            return None
+        user, self._user = _unused_user()
+        for owner in (user, _NOBODY):
+            with contextlib.suppress(OSError):  # a container knows fewer ids
+                os.chown(self.folder, owner, owner)
+                if os.access(self.folder, os.R_OK | os.W_OK | os.X_OK, effective_ids=True):
+                    return owner
+                os.chown(self.folder, 0, 0)  # a root without its powers could not look after it
+                return None
+        return None
+
+    def excess(self) -> str | None:
+        """What is too much about the worker's folder; None while it is within its limits."""
+        size = count = 0
+        waiting = [self.folder]
+        while waiting:
+            try:
+                with os.scandir(waiting.pop()) as entries:
+                    for entry in entries:
+                        count += 1
+                        if count > MAX_FILES:
+                            return f"made more than {MAX_FILES:,} files"
+                        with contextlib.suppress(FileNotFoundError):
+                            if entry.is_dir(follow_symlinks=False):
+                                waiting.append(entry.path)
+                            size += entry.stat(follow_symlinks=False).st_blocks * 512
+            except FileNotFoundError:  # gone in the meantime
+                continue
+            except OSError as error:  # what cannot be listed cannot be counted
+                return f"made a folder that cannot be listed ({error.strerror})"
+            if size > MAX_BYTES:
+                return f"wrote more than {MAX_BYTES >> 20} MB to files"
+        return None
 
     def remove(self) -> None:
         """Remove it with all that a program left there; a second call does nothing."""
@@ -35,6 +85,22 @@ class Scratch:
             remove(self.whole)
             os.close(self._lock)
             self._lock = -1
+        if self._user is not None:
+            self._user.close()
+
+
+def _unused_user() -> tuple[int, socket.socket]:
+    """A user id, and what keeps other judges from it: a name that one socket at a time can have."""
+    for _ in range(_TRIES):
+        user = _FIRST_USER + int.from_bytes(os.urandom(4), "little") % _USERS
+        place = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        try:
+            place.bind(f"\0drill-user-{user}")
+        except OSError:
+            place.close()
+            continue
+        return user, place
+    raise GraderError("no user id is free for a worker", hint="end other graders on this machine")
 
 
 def remove(folder: Path) -> None:
@@ -80,7 +146,7 @@ def clear_stale() -> None:
 
 def _remove_if_unused(folder: Path) -> None:
     try:
-        lock = os.open(folder / "witness", os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW)
+        lock = os.open(folder / "lock", os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW)
     except FileNotFoundError:  # killed right after it made the folder, which is empty, or not ours
         folder.rmdir()
         return

@@ -1,4 +1,8 @@
-"""Where a worker's process comes from: started afresh, or forked by a zygote.
+"""Where a worker's process comes from: a supervisor starts it afresh, or a zygote forks it.
+
+The supervisor is a process of ours between the judge and all others: it ends them when the judge is
+gone, however that went, and kills what they leave behind.  The judge itself may be anybody's
+process, with children and threads of its own, and is left as it was.
 
 A zygote imports numpy or torch once; a fork of it is a worker a few milliseconds later, with walls
 of its own.  It is used on Linux; elsewhere forking a process that has loaded such libraries is not
@@ -8,165 +12,74 @@ safe, and every worker starts afresh.
 from __future__ import annotations
 
 import contextlib
-import json
+import functools
 import os
 import select
 import signal
 import socket
 import subprocess
 import sys
+import threading
 import time
 from collections import deque
-from collections.abc import Mapping
-from typing import Any, Protocol
+from collections.abc import Callable
+from dataclasses import asdict
+from typing import Any
 
-from grader.sandbox import config, file_grants, host
+from grader.model.errors import GraderError
+from grader.sandbox import config, file_grants, scratch
 from grader.sandbox.closing import Closing
 from grader.sandbox.scratch import Scratch
+from grader.sandbox.worker import control
 
 START_SECONDS = 30.0  # importing numpy takes a tenth of a second, from a cold disk far more
 START_SECONDS_TORCH = 120.0
-_PACKET = 1 << 16
 _END_SECONDS = 5.0
+Answer = int | str | list[int]  # an id, why there is none, or a status and whether by itself
+_clear_stale = functools.cache(scratch.clear_stale)
 
 
-def start_seconds(*, torch: bool) -> float:
-    """How long a process may take before it answers for the first time."""
-    return START_SECONDS_TORCH if torch else START_SECONDS
+class Starter:
+    """The judge's end of a connection to a process that starts others; threads may share it."""
 
+    def __init__(
+        self, connection: socket.socket, seconds: float, last_words: Callable[[], str]
+    ) -> None:
+        """Take over a connection.
 
-class Process(Protocol):
-    """A worker's process, as much as the judge has to do with it."""
-
-    @property
-    def pid(self) -> int:
-        """Its id; raises ChildProcessError when it could not be started."""
-
-    def wait(self, seconds: float) -> int | None:
-        """Its exit status, negative for a signal; None when it has not ended by then."""
-
-    def kill(self) -> None:
-        """End it, with its process group and what it left behind, and wait until it is gone."""
-
-
-class Started:
-    """A process of its own from the first line."""
-
-    def __init__(self, told: Mapping[str, Any], channel: int, output: int) -> None:
-        """Start it."""
-        host.prepare()
-        self._process = _start({**told, "channel": channel}, channel, output, told["scratch"])
-
-    @property
-    def pid(self) -> int:
-        """See `Process`."""
-        return self._process.pid
-
-    def wait(self, seconds: float) -> int | None:
-        """See `Process`."""
-        with contextlib.suppress(subprocess.TimeoutExpired):
-            return self._process.wait(seconds)
-        return None
-
-    def kill(self) -> None:
-        """See `Process`."""
-        with contextlib.suppress(ProcessLookupError, PermissionError):
-            os.killpg(self.pid, signal.SIGKILL)
-        self._process.kill()  # not by its id, which is another's once it has been waited for
-        self._process.wait()
-        host.known.discard(self.pid)
-        host.sweep()
-
-
-class Forked:
-    """A process forked by a zygote."""
-
-    def __init__(self, zygote: Zygote, ticket: int) -> None:
-        """Remember whom to ask."""
-        self._zygote = zygote
-        self._ticket = ticket
-        self._pid: int | None = None
-        self._handle = -1
-        self._status: int | None = None
-
-    @property
-    def pid(self) -> int:
-        """See `Process`; waits until the zygote is ready."""
-        return self._known(start_seconds(torch=self._zygote.torch))
-
-    def _known(self, seconds: float) -> int:
-        if self._pid is None:
-            pid = self._zygote.answer(self._ticket, seconds)
-            self._handle = os.pidfd_open(pid)  # nobody else's until the zygote reaps it
-            self._pid = pid
-        return self._pid
-
-    def wait(self, seconds: float) -> int | None:
-        """See `Process`."""
-        if self._status is None:
-            pid = self.pid
-            if not _readable(self._handle, seconds):
-                return None
-            os.close(self._handle)
-            self._status = -signal.SIGKILL  # what it gets where its zygote has gone before it
-            with contextlib.suppress(ChildProcessError, TimeoutError):
-                self._status = self._zygote.reap(pid)
-        return self._status
-
-    def kill(self) -> None:
-        """See `Process`.
-
-        One that the zygote has not forked yet finds its channel closed and ends by itself, before
-        it has run anything; one whose zygote is gone went along with it.
+        Args:
+            connection: the judge's end.
+            seconds: that may pass before the first answer.
+            last_words: says what is known of a process that has ended.
         """
-        with contextlib.suppress(ChildProcessError, TimeoutError):
-            if self._status is None:  # else its id may be another's by now
-                _kill(self._known(0))
-                self.wait(_END_SECONDS)
-
-
-class Zygote(Closing):
-    """A process that imports its libraries once and forks workers."""
-
-    def __init__(self, *, torch: bool) -> None:
-        """Start it; it imports while the judge goes on."""
-        host.prepare()
-        self.torch = torch
-        self._scratch = Scratch()
-        self._log = self._scratch.whole / "log"
+        self.seconds = seconds
+        self._connection = connection
+        self._last_words = last_words
+        self._lock = threading.RLock()
+        self._owner = os.getpid()
         self._waiting: deque[int] = deque()
-        self._answers: dict[int, int] = {}
+        self._answers: dict[int, Answer] = {}
         self._tickets = 0
-        self._control, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-        told = {**config.for_all(torch=torch), "control": theirs.fileno()}
-        try:
-            with theirs, self._log.open("wb") as log:
-                folder = self._scratch.folder
-                self._process = _start(told, theirs.fileno(), log.fileno(), folder)
-        except BaseException:
-            self._control.close()
-            self._scratch.remove()
-            raise
-        self._closed = False
 
-    def fork(self, told: Mapping[str, Any], channel: int, output: int) -> Forked:
-        """Ask for a worker; it is there when the zygote has imported its libraries."""
-        packet = json.dumps({"op": "fork", "orders": told}).encode()
-        with contextlib.suppress(OSError):  # who waits for the answer is told
-            socket.send_fds(self._control, [packet], [channel, output])
-        return Forked(self, self._ticket())
+    def start(self, role: str, channel: int, output: int) -> Child:
+        """Ask for a process with a role; it is there when this one has got around to it."""
+        return Child(self, self.ask({"op": "start", "role": role}, channel, output))
 
-    def reap(self, pid: int) -> int:
-        """The exit status of a worker that has ended.
+    def ask(self, request: dict[str, Any], *descriptors: int) -> int:
+        """Send a request and return the ticket for its answer.
 
         Raises:
-            ChildProcessError: the zygote is gone.
+            GraderError: this process is a fork of the one that made the connection.
         """
-        with contextlib.suppress(OSError):
-            self._control.send(json.dumps({"op": "reap", "pid": pid}).encode())
-        return self.answer(self._ticket(), _END_SECONDS)
+        need_owner(self._owner)
+        with self._lock:
+            with contextlib.suppress(OSError):  # who waits for the answer learns of it
+                control.send(self._connection, request, descriptors)
+            self._tickets += 1
+            self._waiting.append(self._tickets)
+            return self._tickets
 
-    def answer(self, ticket: int, seconds: float) -> int:
+    def answer(self, ticket: int, seconds: float) -> Answer:
         """The answer to a request; they come in the order of the requests.
 
         Raises:
@@ -174,25 +87,141 @@ class Zygote(Closing):
             TimeoutError: there is none yet.
         """
         deadline = time.monotonic() + seconds
-        while ticket not in self._answers:
-            if self._closed:
-                raise ChildProcessError("the process that starts workers was ended")
-            left = max(0.0, deadline - time.monotonic())
-            if not _readable(self._control, left):
-                raise TimeoutError(f"no answer within {seconds:.3g} seconds")
-            try:
-                packet = self._control.recv(_PACKET)
-            except ConnectionError:
-                packet = b""
-            if not packet:
-                raise ChildProcessError(self._last_words())
-            self._answers[self._waiting.popleft()] = json.loads(packet)
-        return self._answers.pop(ticket)
+        with self._lock:
+            while ticket not in self._answers:
+                if self._connection.fileno() < 0:
+                    raise ChildProcessError("the process that starts workers was ended")
+                poll = select.poll()
+                poll.register(self._connection, select.POLLIN)
+                if not poll.poll(1000 * max(0.0, deadline - time.monotonic())):
+                    raise TimeoutError(f"no answer within {seconds:.3g} seconds")
+                answer, _ = control.receive(self._connection)
+                if answer is None:
+                    raise ChildProcessError(self._last_words())
+                self._answers[self._waiting.popleft()] = answer
+            return self._answers.pop(ticket)
 
-    def _ticket(self) -> int:
-        self._tickets += 1
-        self._waiting.append(self._tickets)
-        return self._tickets
+    def close(self) -> None:
+        """Hang up, also for forks of this process that hold the connection too."""
+        with contextlib.suppress(OSError):
+            self._connection.shutdown(socket.SHUT_RDWR)
+        with self._lock:
+            self._connection.close()
+
+
+class Child:
+    """A process that another one of ours has started."""
+
+    def __init__(self, starter: Starter, ticket: int) -> None:
+        """Remember whom to ask."""
+        self._starter = starter
+        self._ticket = ticket
+        self._pid: int | None = None
+        self.ended = False
+        self.status: int | None = None  # of one that ended by itself; negative for a signal
+
+    @property
+    def pid(self) -> int:
+        """Its id; waits until it has been started.
+
+        Raises:
+            ChildProcessError: it could not be started.
+            TimeoutError: it was not, in time.
+        """
+        return self._known(self._starter.seconds)
+
+    def _known(self, seconds: float) -> int:
+        if self._pid is None:
+            answer = self._starter.answer(self._ticket, seconds)
+            if not isinstance(answer, int):
+                raise ChildProcessError(str(answer))
+            self._pid = answer
+        return self._pid
+
+    def end(self, grace: float = 0.0) -> None:
+        """End it with its group and what it left behind, and wait until it is gone.
+
+        One that was not started yet finds its channel closed, and ends before it has run anything;
+        one whose starter is gone went along with it.
+
+        Args:
+            grace: seconds in which it may end by itself.
+        """
+        with contextlib.suppress(ChildProcessError, TimeoutError):
+            if self.ended:
+                return
+            request = {"op": "end", "pid": self._known(0), "grace": grace}
+            self.ended, self.status = True, -signal.SIGKILL  # unless its starter knows better
+            ticket = self._starter.ask(request)
+            answer = self._starter.answer(ticket, grace + _END_SECONDS)
+            assert isinstance(answer, list)
+            self.status = answer[0] if answer[1] else None
+
+
+class Supervisor(Closing):
+    """A process that starts others, and ends them all when it or the judge ends."""
+
+    def __init__(self, folder: str, log: int, last_words: Callable[[], str]) -> None:
+        """Start it.
+
+        Args:
+            folder: that it and its children take for their home.
+            log: a descriptor for what it says.
+            last_words: see `Starter`.
+        """
+        _clear_stale()
+        self._owner = os.getpid()
+        ours, theirs = socket.socketpair()
+        self.starter = Starter(ours, START_SECONDS, last_words)
+        arguments = ("supervisor", str(theirs.fileno()), str(self._owner))
+        try:
+            with theirs:
+                self._process = subprocess.Popen(
+                    [sys.executable, "-I", "-S", "-B", str(config.BOOT), *arguments],
+                    stdin=subprocess.DEVNULL,
+                    stdout=log,
+                    stderr=log,
+                    pass_fds=[theirs.fileno()],
+                    env=_environment(folder),
+                    cwd="/",
+                    start_new_session=True,
+                )
+        except BaseException:
+            ours.close()
+            raise
+
+    def close(self) -> None:
+        """End it and every process that it still has; a fork of the judge leaves it alone."""
+        if os.getpid() != self._owner:
+            return
+        self.starter.close()
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            self._process.wait(_END_SECONDS)
+        self._process.kill()
+        self._process.wait()
+
+
+class Zygote(Closing):
+    """A process that imports its libraries once and forks workers."""
+
+    def __init__(self, *, torch: bool) -> None:
+        """Start it; it imports while the judge goes on."""
+        self.torch = torch
+        self._owner = os.getpid()
+        self._scratch = Scratch()
+        self._log = self._scratch.whole / "log"
+        ours, theirs = socket.socketpair()
+        self.starter = Starter(ours, start_seconds(torch=torch), self._last_words)
+        with contextlib.ExitStack() as stack:
+            stack.callback(self._scratch.remove)
+            with theirs, self._log.open("wb") as log:
+                supervisor = Supervisor(self._scratch.folder, log.fileno(), self._last_words)
+                stack.callback(supervisor.close)
+                stack.callback(self.starter.close)
+                self.process = supervisor.starter.start("zygote", theirs.fileno(), log.fileno())
+            with contextlib.suppress(OSError):  # who waits for its first answer learns of it
+                control.send(ours, asdict(config.shared(torch=torch)))
+            self._stack = stack.pop_all()
 
     def _last_words(self) -> str:
         with contextlib.suppress(OSError):
@@ -202,20 +231,14 @@ class Zygote(Closing):
         return "the process that starts workers has ended"
 
     def close(self) -> None:
-        """End it and every worker that it still has."""
-        if self._closed:
-            return
-        ready = self._tickets > len(self._waiting)  # it has answered, so it listens
-        self._closed = True
-        self._control.close()  # it ends its workers, then itself
-        if ready:
-            with contextlib.suppress(subprocess.TimeoutExpired):
-                self._process.wait(_END_SECONDS)
-        self._process.kill()
-        self._process.wait()
-        host.known.discard(self._process.pid)
-        host.sweep()  # of one that was killed
-        self._scratch.remove()
+        """End it and every worker that it still has; a fork of the judge leaves it alone."""
+        if os.getpid() == self._owner:
+            self._stack.close()
+
+
+def start_seconds(*, torch: bool) -> float:
+    """How long a process may take before it answers for the first time."""
+    return START_SECONDS_TORCH if torch else START_SECONDS
 
 
 def zygote_if_safe(*, torch: bool) -> Zygote | None:
@@ -229,39 +252,21 @@ def zygote_if_safe(*, torch: bool) -> Zygote | None:
     return Zygote(torch=torch)
 
 
-def _start(
-    told: Mapping[str, Any], channel: int, output: int, folder: str
-) -> subprocess.Popen[bytes]:
-    with host.starting:
-        process = subprocess.Popen(
-            [sys.executable, "-I", "-S", "-B", str(config.BOOT), json.dumps(told)],
-            stdin=subprocess.DEVNULL,
-            stdout=output,
-            stderr=output,
-            pass_fds=[channel],
-            env=_environment(folder),
-            cwd=folder,
-            start_new_session=True,
+def need_owner(owner: int) -> None:
+    """Refuse to use in a fork what belongs to its parent.
+
+    Raises:
+        GraderError: this process is not the owner.
+    """
+    if os.getpid() != owner:
+        raise GraderError(
+            "workers belong to the process that started them, and this is a fork of it",
+            hint="start the workers, or the grading session, after the fork",
         )
-        host.known.add(process.pid)
-    return process
-
-
-def _readable(file: int | socket.socket, seconds: float) -> bool:
-    """Wait until there is something to read, on any descriptor however large."""
-    poll = select.poll()
-    poll.register(file, select.POLLIN)
-    return bool(poll.poll(1000 * seconds))
-
-
-def _kill(pid: int) -> None:
-    for kill in (os.killpg, os.kill):
-        with contextlib.suppress(ProcessLookupError, PermissionError):
-            kill(pid, signal.SIGKILL)
 
 
 def _environment(folder: str) -> dict[str, str]:
-    """A closed environment: nothing of the judge's, one thread a library.
+    """A closed environment: nothing of the judge's, one thread per library.
 
     C's heap would take 64 MB of addresses for each of a program's own threads, and use none of it;
     with many threads that alone would reach the limit.

@@ -20,13 +20,16 @@ from pathlib import Path
 
 _USER = 61_234  # in no system's tables: neither people's nor services'
 _READ_SEARCH = 2  # CAP_DAC_READ_SEARCH, <linux/capability.h>
-_KEEP_CAPS, _AMBIENT, _RAISE = 8, 47, 2  # prctl
+_KEEP_CAPS, _SECURE_BITS, _AMBIENT, _RAISE = 8, 28, 47, 2  # prctl
+_NO_FIXUP = 1 << 2  # else access(2), by which typer asks, forgets the capability: capabilities(7)
 _CAPSET = {"x86_64": 126, "aarch64": 91}
 _libc = ctypes.CDLL(None, use_errno=True)
 
 
 def become_user() -> None:
     """Give up everything but reading, for good."""
+    if _libc.prctl(_SECURE_BITS, _NO_FIXUP, 0, 0, 0):
+        raise OSError(ctypes.get_errno(), "secure bits")
     _libc.prctl(_KEEP_CAPS, 1, 0, 0, 0)
     os.setgroups([])
     os.setresgid(_USER, _USER, _USER)

@@ -17,7 +17,7 @@ from tests.attacks.victims import Victims
 def _in_sight() -> Iterator[None]:
     """Let attacks see what they are after: the walls must hold where nothing can be hidden."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(file_grants, "sights", lambda **_: ())
+        patch.setattr(file_grants, "mounts", lambda **_: ())
         yield
 
 

@@ -18,7 +18,7 @@ from rich.console import Console
 
 from grader.model.report import Report
 from grader.model.verdict import Verdict
-from grader.reports.json import dumps, from_json
+from grader.reports.json import dumps
 from grader.reports.terminal import render_report
 from grader.sandbox.client import WorkerClient
 from grader.sandbox.failures import WorkerError
@@ -28,6 +28,7 @@ from grader.sandbox.worker.wire import Opaque, Tensor
 from grader.session import grade
 from tests.attacks.attack import question
 from tests.attacks.running import Around
+from tests.reports.decoding import from_json
 
 pytestmark = pytest.mark.same_for_every_user
 

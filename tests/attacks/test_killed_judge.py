@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import json
 import os
+import re
 import select
 import signal
 import sqlite3
@@ -61,7 +62,7 @@ class Judge:
     def left(self) -> list[int]:
         """Descendants that have not ended, though they had time to."""
         for pid in _all():  # those that its zygote forked meanwhile
-            if f'"judge": {self.process.pid},' in _command(pid):
+            if re.search(rf"boot\.py\0supervisor\0\d+\0{self.process.pid}\0", _command(pid)):
                 with suppress(ProcessLookupError):
                     self.workers.setdefault(pid, os.pidfd_open(pid))
         found = []

@@ -6,9 +6,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from grader.audit.budgets import gives
 
 from grader.audit import hints
-from grader.audit.budgets import gives
 from grader.model.audit import Remark
 from tests.audit.audits import audited, question
 

@@ -13,7 +13,7 @@ import yaml
 from grader import bank
 from grader.audit.domain import Domain
 from grader.audit.search import Search
-from grader.audit.vary import described, smaller, varied
+from grader.audit.vary import smaller, varied, written
 from grader.bench.bench import Bench
 from grader.cases.recipe import CaseRecipe, read_cases
 from grader.model.mutation import Reach
@@ -51,7 +51,7 @@ def variants(name: str, reach: Reach) -> list[CaseRecipe]:
 @pytest.mark.parametrize("name", ["pooled", "padded", "plain", "classes"])
 def test_a_variant_is_a_case_and_is_shown_as_it_would_be_written(name: str, reach: Reach) -> None:
     for case in variants(name, reach):
-        text = f"{{again: {{{described(case, list(case.inputs))}}}}}"
+        text = f"{{again: {{{', '.join(written(case, case.inputs))}}}}}"
         again = read(text)["again"]
         assert (again.dtype, again.layout) == (case.dtype, case.layout)
         for key, recipe in case.inputs.items():

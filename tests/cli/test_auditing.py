@@ -10,7 +10,6 @@ from types import ModuleType
 
 import pytest
 
-import grader.session
 from grader.cli.waiting import waiting
 from grader.model.question import Question
 from tests.cli.conftest import Drill
@@ -44,7 +43,7 @@ def _stand_in(monkeypatch: pytest.MonkeyPatch) -> None:
     plain.to_json = lambda report: {"question": report.question, "seeds": report.seeds}  # type: ignore[attr-defined]
     monkeypatch.setitem(sys.modules, "grader.reports.audit", reports)
     monkeypatch.setitem(sys.modules, "grader.reports.audit_json", plain)
-    monkeypatch.setattr(grader.session, "audit", audit, raising=False)
+    monkeypatch.setattr("grader.audit.proof.audit", audit)
     monkeypatch.setattr("grader.app.requirements.torch_installed", lambda: False)
 
 
@@ -122,7 +121,7 @@ def test_ctrl_c_ends_an_audit_with_130(drill: Drill, monkeypatch: pytest.MonkeyP
     def interrupted(*_: object, **__: object) -> Audited:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(grader.session, "audit", interrupted)
+    monkeypatch.setattr("grader.audit.proof.audit", interrupted)
     ended = drill("bank", "audit", "double-trouble")
     assert (ended.status, ended.out) == (130, "")
     assert "interrupted" in ended.err

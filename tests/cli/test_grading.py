@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from grader.reports.json import from_json
 from tests.cli import stand_in
 from tests.cli.conftest import Drill
+from tests.reports.decoding import from_json
 
 SUBMISSION = Path("double-trouble/submission.py")
 

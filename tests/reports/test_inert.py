@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import unicodedata
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from grader.reports.inert import ascii_only, cell, harmless, inert, inert_lines, markup
+from grader.reports.inert import ascii_only, harmless, inert, inert_lines
 
 
 @given(st.text(st.characters(codec=None), max_size=200))
@@ -59,49 +58,3 @@ def test_many_lines_keep_their_breaks_and_nothing_else_that_acts(text: str) -> N
     assert not any(unicodedata.category(c) in acting for c in shown if c not in "\n\t")
     assert shown.count("\n") == text.count("\n")
     assert harmless(shown) == shown
-
-
-FORMULAS = [
-    "=1+1",
-    "=HYPERLINK(\"http://example.org/?\"&A1,\"click\")",
-    "+1",
-    "-2+3+cmd|' /C calc'!A0",
-    "@SUM(A1:A9)",
-    "  =1",
-    "\t=1",
-    "\uff1d1+1",
-    "|calc",
-]  # fmt: skip
-
-
-@pytest.mark.parametrize("text", FORMULAS)
-def test_a_cell_is_never_a_formula(text: str) -> None:
-    assert cell(text).startswith("'")
-    assert text.strip() in cell(text)
-
-
-def test_a_cell_that_is_no_formula_is_left_alone() -> None:
-    assert cell("maxpool-routing = 3") == "maxpool-routing = 3"
-
-
-@given(st.text(st.characters(codec=None), max_size=100))
-def test_markup_is_text_and_nothing_else(text: str) -> None:
-    from html.parser import HTMLParser
-
-    found: list[str] = []
-
-    class Parser(HTMLParser):
-        def handle_starttag(self, tag: str, _: object) -> None:
-            found.append(tag)
-
-        def handle_comment(self, data: str) -> None:
-            found.append(data)
-
-        def handle_decl(self, decl: str) -> None:
-            found.append(decl)
-
-    parser = Parser()
-    parser.feed(f"<p>{markup(text)}</p>")
-    parser.close()
-    assert found == ["p"]
-    assert '"' not in markup(text)

@@ -12,10 +12,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from grader.model.errors import GraderError
 from grader.model.report import Grids, Panel, Report
-from grader.reports.json import dumps, from_json, to_json
+from grader.reports.json import dumps, to_json
 from tests.reports import scenarios
+from tests.reports.decoding import from_json
 from tests.reports.scenarios import SCENARIOS
 from tests.reports.strategies import reports
 
@@ -34,7 +34,7 @@ def test_any_report_comes_back_exactly(report: Report) -> None:
 @pytest.mark.parametrize("name", SCENARIOS)
 def test_every_scenario_comes_back_and_writes_the_same(name: str) -> None:
     text = dumps(SCENARIOS[name])
-    assert dumps(from_json(json.loads(text))) == text
+    assert json.loads(dumps(from_json(json.loads(text)))) == json.loads(text)
 
 
 def test_the_format_comes_first_and_an_exhibit_carries_its_kind() -> None:
@@ -72,32 +72,3 @@ def test_numpy_figures_are_numbers() -> None:
 def test_a_lone_surrogate_can_be_written() -> None:
     report = replace(scenarios.maxpool_fail, printed="\ud800")
     assert from_json(json.loads(dumps(report))) == report
-
-
-@pytest.mark.parametrize(
-    ("change", "words"),
-    [
-        ({"format": 2}, "expected format 1, found 2"),
-        ({"verdict": "splendid"}, "splendid"),
-        ({"seed": "8"}, "report.seed: expected int, found str"),
-        ({"seed": True}, "report.seed: expected int, found bool"),
-        ({"checks": {}}, "report.checks: expected a list, found dict"),
-        ({"checks": [3]}, "report.checks: expected an object, found int"),
-        ({"seconds": "soon"}, "soon"),
-    ],
-)
-def test_what_is_no_report_is_refused_in_a_sentence(change: dict[str, object], words: str) -> None:
-    data = {**to_json(scenarios.maxpool_fail), **change}
-    with pytest.raises(GraderError, match=words):
-        from_json(data)
-
-
-def test_fields_that_are_new_or_missing_do_no_harm() -> None:
-    data = to_json(scenarios.maxpool_fail)
-    del data["follow_up"]
-    assert from_json({**data, "mood": "good"}) == scenarios.maxpool_fail
-    del data["seed"]
-    with pytest.raises(GraderError, match=r"report\.seed: missing"):
-        from_json(data)
-    with pytest.raises(GraderError, match="expected a JSON object, found list"):
-        from_json([])

@@ -34,7 +34,7 @@ def started(*, torch: bool = False, cpu_seconds: int = 120) -> Iterator[WorkerCl
     with WorkerClient(torch=torch, cpu_seconds=cpu_seconds) as worker:
         worker.ask({"op": "facts"})
         yield worker
-    assert worker.process.wait(0) is not None
+    assert worker.process.ended
     assert not Path(worker.scratch).parent.exists()
 
 

@@ -51,7 +51,7 @@ def fate(source: str, *, seconds: float = 5.0, cpu_seconds: int = 120) -> BaseEx
         ("import os; os._exit(0)", "exit status 0"),
         (f"import os\n{DEF}os.kill(os.getpid(), 9)", "SIGKILL"),
         (f"import ctypes\n{DEF}ctypes.string_at(0)", "SIGSEGV"),
-        (f"import os\n{DEF}os.closerange(3, 64)\n    return 1", "exit status 1"),
+        (f"import os\n{DEF}os.closerange(3, 64)\n    return 1", "exit status 70"),
     ],
 )
 def test_a_process_that_ends_says_how(source: str, how: str) -> None:
@@ -229,7 +229,7 @@ def no_filter(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     here = f"os.path.dirname(os.path.abspath({str(config.BOOT)!r}))"
     source = config.BOOT.read_text(encoding="utf-8")
     source = source.replace("os.path.dirname(os.path.abspath(__file__))", here)
-    marker = "    from worker import confine"
+    marker = "    from worker import roles"
     line = next(row for row in source.splitlines() if row.startswith(marker))
     left_out = "    from worker.walls import seccomp\n    seccomp.apply = lambda **_: 'left out'\n"
     boot = tmp_path / "boot.py"

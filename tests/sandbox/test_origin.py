@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import select
 import shutil
 import signal
 import subprocess
@@ -13,10 +14,11 @@ from pathlib import Path
 import pytest
 
 from grader.model.errors import GraderError
-from grader.sandbox import config, file_grants
+from grader.sandbox import file_grants, scratch
 from grader.sandbox.client import Died, WorkerClient
 from grader.sandbox.levels import STRONG
-from grader.sandbox.spawn import Forked, Zygote
+from grader.sandbox.scratch import Scratch
+from grader.sandbox.spawn import Zygote
 from grader.sandbox.worker.walls.landlock import READ
 from tests.sandbox.running import load, run
 
@@ -72,8 +74,10 @@ def test_a_zygote_that_is_killed_takes_its_workers_along(zygote: Zygote) -> None
     with WorkerClient(torch=False, zygote=zygote) as worker:
         program = load(worker, "def f(x): return 1")
         pid = worker.pid
-        os.kill(zygote._process.pid, signal.SIGKILL)
-        zygote._process.wait()
+        handle = os.pidfd_open(pid)
+        os.kill(zygote.process.pid, signal.SIGKILL)
+        assert select.select([handle], [], [], 30)[0]
+        os.close(handle)
         with pytest.raises(Died):
             run(program)
     zygote.close()
@@ -84,7 +88,7 @@ def test_closing_before_it_is_ready_leaves_nothing() -> None:
     with Zygote(torch=False) as zygote:
         worker = WorkerClient(torch=False, zygote=zygote)
         worker.close()
-        first = zygote._process.pid
+        first = zygote.process.pid
     assert gone(first)
     assert not Path(worker.scratch).parent.exists()
 
@@ -120,18 +124,18 @@ def test_a_zygote_that_cannot_import_says_why(
 
 def test_a_zygote_waits_with_one_thread_and_no_children(zygote: Zygote) -> None:
     with WorkerClient(torch=False, zygote=zygote) as worker:
-        assert isinstance(worker.process, Forked)
         _ = worker.isolation
-    pid = zygote._process.pid
+    pid = zygote.process.pid
     assert len(list(Path(f"/proc/{pid}/task").iterdir())) == 1
     assert not Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
 
 
-def test_threads_are_counted_for_a_user_of_its_own_where_the_judge_is_root(
+def test_a_worker_gets_a_user_of_its_own_where_the_judge_is_root(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    made = Scratch()
     monkeypatch.setattr(os, "getuid", lambda: 1000)
-    assert config._own("/nonexistent") is None
+    assert made.give_away() is None
     monkeypatch.setattr(os, "getuid", lambda: 0)
     given: list[int] = []
 
@@ -141,8 +145,23 @@ def test_threads_are_counted_for_a_user_of_its_own_where_the_judge_is_root(
             raise OSError("a container knows fewer ids")
 
     monkeypatch.setattr(os, "chown", chown)
-    monkeypatch.setattr(os, "access", lambda *_: True)
-    assert config._own("/nonexistent") == given[1] == 65534
+    monkeypatch.setattr(os, "access", lambda *_, **__: True)
+    assert made.give_away() == given[1] == 65534
+    made.remove()
+
+
+def test_no_two_judges_give_their_workers_the_same_user(monkeypatch: pytest.MonkeyPatch) -> None:
+    """An id is held by a name on this machine, which another process has as little as this one."""
+    drawn = iter([5, 5, 6, 5])
+    monkeypatch.setattr(os, "urandom", lambda _: next(drawn).to_bytes(4, "little"))
+    first, place = scratch._unused_user()
+    second, other = scratch._unused_user()  # as another judge, which draws the same at first
+    assert second == first + 1
+    place.close()
+    third, again = scratch._unused_user()
+    assert third == first
+    for held in (other, again):
+        held.close()
 
 
 @pytest.mark.skipif(

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from grader.sandbox import file_grants, probes
+from grader.sandbox import file_grants
 from grader.sandbox.client import WorkerClient
 from grader.sandbox.levels import STRONG
 from grader.sandbox.scratch import Scratch
@@ -55,8 +55,8 @@ def in_a_child(act: Callable[[], Any]) -> Any:
 
 def applied(scratch: Scratch, *shown: str) -> str | None:
     """Take a view that shows some paths."""
-    sights = [(True, path) for path in shown]
-    return mounts.apply(sights, scratch.folder, root=os.getuid() == 0)
+    seen = [(True, path) for path in shown]
+    return mounts.apply(seen, scratch.folder, root=os.getuid() == 0)
 
 
 def _why_not() -> str | None:
@@ -110,11 +110,11 @@ def test_the_judge_still_measures_what_it_cannot_be_seen_by() -> None:
     with WorkerClient(torch=False) as worker:
         run(load(worker, source))
         assert Path(worker.scratch, "file").stat().st_size == 50000
-        assert (probes.written_bytes(worker.pid) or 0) >= 50000
-        assert (probes.peak_bytes(worker.pid) or 0) > 10 << 20
-        assert (probes.resident_bytes(worker.pid) or 0) > 10 << 20
+        assert (worker.probe.written_bytes(worker.pid) or 0) >= 50000
+        assert (worker.probe.peak_bytes(worker.pid) or 0) > 10 << 20
+        assert (worker.probe.resident_bytes(worker.pid) or 0) > 10 << 20
         assert (worker.cpu_nanoseconds() or 0) > 0
-        assert (probes.occupied_bytes(worker.pid, worker.scratch) or 0) > 10 << 20
+        assert (worker.probe.occupied_bytes(worker.pid, worker.scratch) or 0) > 10 << 20
 
 
 def test_without_a_view_files_are_seen_and_the_level_is_what_it_was(
@@ -122,7 +122,7 @@ def test_without_a_view_files_are_seen_and_the_level_is_what_it_was(
 ) -> None:
     with WorkerClient(torch=False) as worker:
         before = worker.isolation.level
-    monkeypatch.setattr(file_grants, "sights", lambda **_: ())
+    monkeypatch.setattr(file_grants, "mounts", lambda **_: ())
     with WorkerClient(torch=False) as worker:
         assert worker.isolation.beyond["probe"] == canary.DONE
         assert worker.isolation.level == before
@@ -169,8 +169,8 @@ def test_a_folder_shown_empty_holds_only_what_is_shown_within_it(
         (tmp_path / name).mkdir(parents=True)
 
     def act() -> list[Any]:
-        sights = [(True, tmp_path), (False, tmp_path / "site"), (True, tmp_path / "site" / "numpy")]
-        told = [(whole, str(path)) for whole, path in sights]
+        wanted = [(True, tmp_path), (False, tmp_path / "site"), (True, tmp_path / "site" / "numpy")]
+        told = [(whole, str(path)) for whole, path in wanted]
         said = mounts.apply(told, scratch.folder, root=os.getuid() == 0)
         names = (
             sorted(p.name for p in folder.iterdir()) for folder in (tmp_path, tmp_path / "site")
@@ -182,7 +182,7 @@ def test_a_folder_shown_empty_holds_only_what_is_shown_within_it(
 
 
 @needs_namespaces
-@pytest.mark.parametrize("failing", ["_stay", "place", "_call"])
+@pytest.mark.parametrize("failing", ["_stay", "place", "call"])
 def test_when_building_fails_the_old_tree_stays_and_can_be_worked_in(
     scratch: Scratch, failing: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -192,7 +192,7 @@ def test_when_building_fails_the_old_tree_stays_and_can_be_worked_in(
 
     def act() -> list[Any]:
         def fails(*arguments: Any, **named: Any) -> Any:
-            if failing != "_call" or arguments[0] == mounts._PIVOT_ROOT:
+            if failing != "call" or arguments[0] == "pivot_root":
                 raise OSError(1, "not today")
             return works(*arguments, **named)
 

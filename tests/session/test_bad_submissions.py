@@ -22,11 +22,12 @@ from rich.console import Console
 from grader import bank
 from grader.model.question import Question
 from grader.model.report import Report
-from grader.reports.json import dumps, from_json
+from grader.reports.json import dumps
 from grader.reports.terminal import render_report
 from grader.sandbox import channel, remote
 from grader.session import grade
 from tests.leftovers import all_end
+from tests.reports.decoding import from_json
 
 ROOT = Path(__file__).parents[2]
 SEED = 7

@@ -14,11 +14,12 @@ from grader import bank
 from grader.model.question import Question
 from grader.model.report import CheckResult, Report
 from grader.model.verdict import Verdict
-from grader.reports.json import dumps, from_json
+from grader.reports.json import dumps
 from grader.reports.terminal import render_report
 from grader.session import Workers, grade
 from grader.session.grading import overall
 from grader.session.session import SHOWN_OUTPUT
+from tests.reports.decoding import from_json
 
 ROOT = Path(__file__).parents[2]
 NUMPY = ["maxpool-routing", "conv1d-per-step", "softmax-cross-entropy", "adam-7b-memory"]
@@ -210,7 +211,7 @@ def test_workers_started_ahead_are_used_and_end_with_the_session() -> None:
         early = list(workers._early.values())
         assert grade(question, question.reference, seed=0, workers=workers).verdict == "pass"
         assert workers._early == {}
-        assert all(worker.process.wait(0) is not None for worker in early)
+        assert all(worker.process.ended for worker in early)
         assert grade(question, question.reference, seed=0, workers=workers).verdict == "pass"
 
 

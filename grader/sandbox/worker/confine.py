@@ -9,31 +9,28 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 from .walls import canary, limits
 
-Orders = Mapping[str, Any]
+if TYPE_CHECKING:
+    from .config import SharedConfig, WorkerConfig
 
 
-def confine(orders: Orders) -> list[str]:
+def confine(config: WorkerConfig, shared: SharedConfig, parent: int) -> list[str]:
     """Raise every wall there is.
 
     Args:
-        orders: `memory`, `cpu_seconds`, `threads`: see `limits`; `user`: see `identity`;
-            `readable`: files that must stay readable; `grants`, `scratch_grant`: see `landlock`;
-            `sights`: see `view`; `devices`: see `seccomp`; `parent`: the process with which this
-            one ends.
+        config: of this worker.
+        shared: of this worker and others.
+        parent: the process with which this one ends.
 
     Returns:
         Why walls are missing, one sentence each.
     """
-    limits.apply(
-        memory=orders["memory"], cpu_seconds=orders["cpu_seconds"], threads=orders["threads"]
-    )
+    limits.apply(memory=shared.memory, cpu_seconds=config.cpu_seconds, threads=config.threads)
     if sys.platform != "linux":
         return [f"there are no walls on {sys.platform}, only limits"]
     from .walls import identity, kernel, landlock, mounts, seccomp
@@ -42,14 +39,14 @@ def confine(orders: Orders) -> list[str]:
         Path("/proc/self/oom_score_adj").write_text("1000", encoding="ascii")
     # Where it cannot be, files can be seen, and still not read.  A root that cannot become anybody
     # else could not be told from others in a namespace of users.
-    if orders["sights"] and (orders["user"] is not None or os.getuid() != 0):
-        mounts.apply(orders["sights"], orders["scratch"], root=orders["user"] is not None)
-    missing = {"privileges": identity.apply(orders["user"], orders["readable"])}
-    die_with(orders["parent"])
+    if shared.mounts and (config.user is not None or os.getuid() != 0):
+        mounts.apply(shared.mounts, config.scratch, root=config.user is not None)
+    missing = {"privileges": identity.apply(config.user, shared.readable)}
+    die_with(parent)
     kernel.prctl(kernel.PR_SET_DUMPABLE, 1)  # so that the judge can ask what memory this takes
-    missing["Landlock"] = landlock.apply([*orders["grants"], orders["scratch_grant"]])
+    missing["Landlock"] = landlock.apply([*shared.grants, (landlock.WRITE, config.scratch)])
     missing["threads"] = None if alone() else "a thread was running before the walls were up"
-    missing["seccomp"] = seccomp.apply(devices=orders["devices"])
+    missing["seccomp"] = seccomp.apply(devices=shared.devices)
     return [f"{wall}: {why}" for wall, why in missing.items() if why]
 
 
@@ -72,6 +69,6 @@ def alone() -> bool:
     return not tasks.is_dir() or sum(1 for _ in tasks.iterdir()) == 1
 
 
-def try_everything(orders: Orders) -> dict[str, str]:
+def try_everything(config: WorkerConfig, shared: SharedConfig) -> dict[str, str]:
     """What this process is refused now; see `canary.report`."""
-    return canary.report(judge=orders["judge"], witness=orders["witness"], kept=orders["kept"])
+    return canary.report(judge=shared.judge, private=config.private, kept=shared.kept)

@@ -9,7 +9,6 @@ from __future__ import annotations
 import ctypes
 import errno
 import os
-import platform
 import signal
 import socket
 import sys
@@ -21,26 +20,20 @@ from . import kernel, limits
 REFUSED, DONE, ABSENT = "refused", "done", "absent"
 
 _REFUSALS = {errno.EPERM, errno.EACCES, errno.ENOSYS}
-_MACHINE = platform.machine()
-_PROCESS_VM_READV = {"x86_64": 310, "aarch64": 270}.get(_MACHINE)
-_PRLIMIT = {"x86_64": 302, "aarch64": 261}.get(_MACHINE)
-_SHMGET = {"x86_64": 29, "aarch64": 194}.get(_MACHINE)
-_SHMCTL = {"x86_64": 31, "aarch64": 195}.get(_MACHINE)
-_UNSHARE = {"x86_64": 272, "aarch64": 97}.get(_MACHINE)
-_IO_URING_SETUP = 425
-_IPC_RMID = _RLIMIT_CPU = 0
+_IO_URING_SETUP = 425  # the same on every machine
+_IPC_RMID = 0
 
 
 class _Absent(Exception):
     """There is no such thing on this system."""
 
 
-def report(*, judge: int, witness: str, kept: Sequence[str]) -> dict[str, str]:
+def report(*, judge: int, private: str, kept: Sequence[str]) -> dict[str, str]:
     """Try every act and say what became of it.
 
     Args:
         judge: its process id.
-        witness: a file of the judge's.
+        private: a file of the judge's.
         kept: files that no submission may read, torch's in a numpy question among them; the first
             one exists.
 
@@ -48,12 +41,12 @@ def report(*, judge: int, witness: str, kept: Sequence[str]) -> dict[str, str]:
         By act: `refused`, `done` (it could be done), or `absent` (there is no such thing here).
     """
     acts: Mapping[str, Callable[[], object]] = {
-        "read": lambda: _surely(lambda: _open(witness, os.O_RDONLY)),
-        "write": lambda: _surely(lambda: _open(witness, os.O_WRONLY)),
-        "create": lambda: _first_of(lambda: _create(witness + ".new"), lambda: _create("/canary")),
-        "change": lambda: os.chmod(witness, 0o600),
-        "touch": lambda: os.utime(witness),
-        "list": lambda: _first_of(lambda: os.listdir(os.path.dirname(witness)), _list_root),
+        "read": lambda: _surely(lambda: _open(private, os.O_RDONLY)),
+        "write": lambda: _surely(lambda: _open(private, os.O_WRONLY)),
+        "create": lambda: _first_of(lambda: _create(private + ".new"), lambda: _create("/canary")),
+        "change": lambda: os.chmod(private, 0o600),
+        "touch": lambda: os.utime(private),
+        "list": lambda: _first_of(lambda: os.listdir(os.path.dirname(private)), _list_root),
         "kept": lambda: _any_of(kept),
         "memory": lambda: _surely(lambda: _read_memory(judge)),
         "signal": lambda: os.kill(judge, 0),
@@ -64,12 +57,12 @@ def report(*, judge: int, witness: str, kept: Sequence[str]) -> dict[str, str]:
         "program": _start_program,
         "unseen": _unseen_memory,
         "shared": _shared_memory,
-        "ring": lambda: kernel.syscall(_linux(_IO_URING_SETUP), 1, None),
-        "namespace": lambda: kernel.syscall(_linux(_UNSHARE), 0),
+        "ring": _ring,
+        "namespace": lambda: kernel.call("unshare", 0),
         "outlive": _outlive,
         "root": _root,
         "unbounded": _unbounded,
-        "probe": lambda: _surely(lambda: os.stat(witness)),
+        "probe": lambda: _surely(lambda: os.stat(private)),
     }
     return {name: _outcome(act) for name, act in acts.items()}
 
@@ -86,12 +79,6 @@ def _outcome(act: Callable[[], object]) -> str:
     return DONE
 
 
-def _linux(number: int | None) -> int:
-    if sys.platform != "linux" or number is None:
-        raise _Absent
-    return number
-
-
 def _family(name: str) -> int:
     return int(getattr(socket, name))
 
@@ -104,12 +91,12 @@ def _surely(act: Callable[[], object]) -> None:
         raise PermissionError(errno.EPERM, "out of sight") from None
 
 
-def _first_of(act: Callable[[], object], otherwise: Callable[[], object]) -> None:
+def _first_of(act: Callable[[], object], instead: Callable[[], object]) -> None:
     """Act where the judge's files are; out of sight of them, where something is to be seen."""
     try:
         act()
     except FileNotFoundError:
-        otherwise()
+        instead()
 
 
 def _list_root() -> None:
@@ -143,7 +130,8 @@ def _read_memory(process: int) -> None:
     """Both ways into another process; asking for address 0 tells whether it is allowed."""
     vector = (ctypes.c_size_t * 2)(0, 1)
     try:
-        kernel.syscall(_linux(_PROCESS_VM_READV), process, vector, 1, vector, 1, 0)
+        one, none = ctypes.c_ulong(1), ctypes.c_ulong(0)
+        kernel.call("process_vm_readv", process, vector, one, vector, one, none)
     except OSError as error:
         if error.errno not in _REFUSALS:
             raise
@@ -151,8 +139,7 @@ def _read_memory(process: int) -> None:
 
 
 def _limits_of(process: int) -> None:
-    old = (ctypes.c_uint64 * 2)()
-    kernel.syscall(_linux(_PRLIMIT), process, _RLIMIT_CPU, None, old)
+    limits.r.prlimit(process, limits.r.RLIMIT_CPU)
 
 
 def _start_process() -> None:
@@ -173,9 +160,15 @@ def _unseen_memory() -> None:
 
 
 def _shared_memory() -> None:
-    segment = kernel.syscall(_linux(_SHMGET), 0, 4096, 0o600)
+    segment = kernel.call("shmget", 0, ctypes.c_size_t(4096), 0o600)
     with suppress(OSError):
-        kernel.syscall(_linux(_SHMCTL), segment, _IPC_RMID, None)
+        kernel.call("shmctl", segment, _IPC_RMID, None)
+
+
+def _ring() -> None:
+    if sys.platform != "linux":
+        raise _Absent
+    kernel.syscall(_IO_URING_SETUP, 1, None)
 
 
 def _outlive() -> None:

@@ -10,17 +10,15 @@ from __future__ import annotations
 
 import ctypes
 import os
-import platform
 import struct
 from collections.abc import Sequence
 from contextlib import suppress
 
-from .kernel import PR_CAP_AMBIENT, PR_CAPBSET_DROP, PR_SET_KEEPCAPS, prctl, syscall
+from .kernel import PR_CAP_AMBIENT, PR_CAPBSET_DROP, PR_SET_KEEPCAPS, call, prctl
 
 _READ_SEARCH = 1 << 2  # CAP_DAC_READ_SEARCH, <linux/capability.h>
 _CAPABILITIES = 64
 _VERSION = struct.pack("<Ii", 0x20080522, 0)  # _LINUX_CAPABILITY_VERSION_3, this process
-_CALLS = {"x86_64": (125, 126), "aarch64": (90, 91)}  # capget, capset
 _AMBIENT_CLEAR_ALL = 4
 
 
@@ -47,20 +45,18 @@ def apply(user: int | None, readable: Sequence[str]) -> str | None:
 
 
 def _shed(readable: Sequence[str]) -> None:
-    capget, capset = _CALLS[platform.machine()]
     with suppress(OSError):  # a kernel without ambient capabilities
         prctl(PR_CAP_AMBIENT, _AMBIENT_CLEAR_ALL)
     with suppress(OSError):  # only who has CAP_SETPCAP may; else, or beyond the last, it ends
         for capability in range(_CAPABILITIES):
             prctl(PR_CAPBSET_DROP, capability)
-    held = ctypes.create_string_buffer(
-        24
-    )  # effective, permitted, inheritable; then the same for 32-63
-    syscall(capget, _VERSION, held)
+    # Effective, permitted, inheritable; then the same for 32-63.
+    held = ctypes.create_string_buffer(24)
+    call("capget", _VERSION, held)
     keep = struct.unpack("<6I", held.raw)[1] & _READ_SEARCH
 
     def hold(effective: int, permitted: int) -> None:
-        syscall(capset, _VERSION, struct.pack("<6I", effective, permitted, 0, 0, 0, 0))
+        call("capset", _VERSION, struct.pack("<6I", effective, permitted, 0, 0, 0, 0))
 
     hold(0, keep)
     hold(*((0, 0) if all(map(_can_read, readable)) else (keep, keep)))

@@ -42,6 +42,16 @@ def syscall(number: int, *arguments: object) -> int:
     )
 
 
+def call(function: str, *arguments: object) -> int:
+    """Call a function of the C library, which knows its number on every machine.
+
+    Raises:
+        OSError: the kernel refused.
+        AttributeError: this C library has no such function.
+    """
+    return _checked(getattr(_libc, function)(*arguments))
+
+
 def _checked(result: int) -> int:
     if result < 0:
         number = ctypes.get_errno()

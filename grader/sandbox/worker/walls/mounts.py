@@ -9,27 +9,22 @@ stands between.  Network and shared memory need no namespaces: `seccomp` refuses
 
 from __future__ import annotations
 
+import ctypes
 import os
-import platform
 import stat
 from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 
-from .kernel import PR_SET_DUMPABLE, prctl, syscall
+from .kernel import PR_SET_DUMPABLE, call, prctl
 
-Sight = tuple[bool, str]  # a file or folder, and whether what is in it is to be seen
+Mount = tuple[bool, str]  # a file or folder, and whether what is in it is to be seen
 
 # <linux/sched.h>
 _TREE, _USERS = 0x00020000, 0x10000000
 # <linux/mount.h>, <sys/mount.h>
 _NOSUID, _NODEV, _BIND, _RECURSIVE, _PRIVATE = 2, 4, 1 << 12, 1 << 14, 1 << 18
 _DETACH = 2
-_CALLS = {  # asm/unistd_64.h and asm-generic/unistd.h: mount, umount2, pivot_root, unshare
-    "x86_64": (165, 166, 155, 272),
-    "aarch64": (40, 39, 41, 97),
-}
-_MOUNT, _UMOUNT, _PIVOT_ROOT, _UNSHARE = range(4)
 _MOST_LINKS = 40  # on one way, as in the kernel
 
 # Where a distribution keeps namespaces from ordinary programs.  Ubuntu's lets a process have them
@@ -41,11 +36,11 @@ _SWITCHES = (
 )
 
 
-def apply(sights: Sequence[Sight], scratch: str, *, root: bool) -> str | None:
+def apply(mounts: Sequence[Mount], scratch: str, *, root: bool) -> str | None:
     """Give this process, which must have one thread, a tree with nothing else in it.
 
     Args:
-        sights: what is to be there, the outer before what lies within it; what does not exist is
+        mounts: what is to be there, the outer before what lies within it; what does not exist is
             left out.
         scratch: the folder in which it may write, empty so far; it becomes the current one.
         root: whether this is root, which needs no users of its own for it.
@@ -53,18 +48,16 @@ def apply(sights: Sequence[Sight], scratch: str, *, root: bool) -> str | None:
     Returns:
         Why it did not work, or None.  Everything can be seen then, as before.
     """
-    if platform.machine() not in _CALLS:
-        return f"the system calls of {platform.machine()} are not known"
     why_not = None if root else switched_off() or _capable()
     if why_not is not None:
         return why_not
     user, group = os.getuid(), os.getgid()
     try:
-        _call(_UNSHARE, _TREE | (0 if root else _USERS))
+        call("unshare", _TREE | (0 if root else _USERS))
         if not root:
             _stay(user, group)
         _mount(None, "/", _PRIVATE | _RECURSIVE)  # so that nothing of this reaches the old tree
-        _build(sights, scratch)
+        _build(mounts, scratch)
     except OSError as error:
         return str(error.strerror)
     return None
@@ -99,18 +92,18 @@ def _stay(user: int, group: int) -> None:
         Path("/proc/self", name).write_text(text, encoding="ascii")
 
 
-def _build(sights: Sequence[Sight], scratch: str) -> None:
+def _build(mounts: Sequence[Mount], scratch: str) -> None:
     """Build the tree over the scratch folder, which moves into it, and make it the only one."""
     writable = os.open(scratch, os.O_PATH | os.O_CLOEXEC)
     try:
         _empty(scratch)
         try:
             seen: set[str] = set()
-            for whole, path in sights:
+            for whole, path in mounts:
                 _show(scratch, path, seen, whole=whole)
             _mount(f"/proc/self/fd/{writable}", place(scratch, scratch, folder=True), _BIND)
             os.chdir(scratch)
-            _call(_PIVOT_ROOT, b".", b".")
+            call("pivot_root", b".", b".")
         except OSError:
             _detach(scratch)
             os.chdir(scratch)
@@ -159,17 +152,14 @@ def place(tree: str, path: str, *, folder: bool) -> str:
 
 def _empty(folder: str) -> None:
     """Mount an empty file system on a folder."""
-    _call(_MOUNT, b"tmpfs", os.fsencode(folder), b"tmpfs", _NOSUID | _NODEV, b"mode=755")
+    flags = ctypes.c_ulong(_NOSUID | _NODEV)
+    call("mount", b"tmpfs", os.fsencode(folder), b"tmpfs", flags, b"mode=755")
 
 
 def _mount(source: str | None, target: str, flags: int) -> None:
     given = None if source is None else os.fsencode(source)
-    _call(_MOUNT, given, os.fsencode(target), None, flags, None)
+    call("mount", given, os.fsencode(target), None, ctypes.c_ulong(flags), None)
 
 
 def _detach(path: str) -> None:
-    _call(_UMOUNT, os.fsencode(path), _DETACH)
-
-
-def _call(which: int, *arguments: object) -> None:
-    syscall(_CALLS[platform.machine()][which], *arguments)
+    call("umount2", os.fsencode(path), _DETACH)

@@ -34,6 +34,7 @@ _ARCHITECTURES = {  # machine: AUDIT_ARCH_*, <linux/audit.h>
 
 _CLONE_THREAD = 0x00010000
 _AF_UNIX, _SOCK_STREAM, _SOCK_TYPE = 1, 1, 0xF
+_O_TMPFILE = 0x400000  # without O_DIRECTORY, whose number differs; <asm-generic/fcntl.h>
 _OWN_PROCESS = ("kill", "tgkill")  # their first argument names the process
 _OWN_OR_ZERO = ("prlimit64", "sched_setaffinity")
 _RLIMIT_CORE = 4
@@ -54,12 +55,12 @@ _REFUSED_IOCTL_TYPES = (0x6600, 0x5800, 0x9400)
 _IOCTL_TYPE = 0xFF00
 _INSTEAD = {  # callers fall back on something else
     **dict.fromkeys(
-        ("clone3", "io_uring_setup", "io_uring_enter", "io_uring_register"), errno.ENOSYS
+        ("clone3", "io_uring_setup", "io_uring_enter", "io_uring_register", "openat2"), errno.ENOSYS
     ),
     **dict.fromkeys(("getxattr", "lgetxattr", "listxattr", "llistxattr"), errno.EOPNOTSUPP),
 }
 _BY_ARGUMENT = {
-    "clone", "socketpair", "prctl", "fcntl", "ioctl", "mmap", "setrlimit",
+    "clone", "socketpair", "prctl", "fcntl", "ioctl", "mmap", "setrlimit", "open", "openat",
     *_OWN_PROCESS, *_OWN_OR_ZERO,
 }  # fmt: skip
 
@@ -130,6 +131,10 @@ def _bodies(pid: int, *, devices: bool) -> Iterable[tuple[str, list[bytes]]]:
             *_unless(_EQUAL, [_SOCK_STREAM]),
         ],
     )
+    # Files without a name are in no folder that could be watched.
+    unnamed = _when(_ANY_BIT, _O_TMPFILE, [_refuse(errno.EOPNOTSUPP)])
+    yield "open", [*_argument(1), *unnamed]
+    yield "openat", [*_argument(2), *unnamed]
     yield "prctl", [*_argument(0), *_refuse_if(_REFUSED_PRCTL)]
     yield "fcntl", [*_argument(1), *_refuse_if(_REFUSED_FCNTL)]
     if devices:

@@ -1,0 +1,58 @@
+"""Messages between the judge and the processes that start workers: JSON, a length before each.
+
+They carry descriptors too.  Nothing foreign ever speaks here: a worker reads one message, its
+configuration, before it has walls, and speaks the protocol of `wire` from then on.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import socket
+import struct
+from collections.abc import Sequence
+from typing import Any
+
+_LENGTH = struct.Struct("<I")
+_MOST_DESCRIPTORS = 2
+
+
+def send(connection: socket.socket, message: object, descriptors: Sequence[int] = ()) -> None:
+    """Send a message, with descriptors that the other side gets copies of.
+
+    Raises:
+        OSError: the other side has hung up.
+    """
+    body = json.dumps(message).encode()
+    frame = _LENGTH.pack(len(body)) + body
+    sent = socket.send_fds(connection, [frame], list(descriptors)) if descriptors else 0
+    connection.sendall(frame[sent:])
+
+
+def receive(connection: socket.socket) -> tuple[Any, list[int]]:
+    """The next message with its descriptors; None where the other side has hung up.
+
+    No more than one message is read, so that whatever follows is left to others.
+    """
+    try:
+        # Whoever reads the first bytes of a message gets its descriptors.
+        head, descriptors, _, _ = socket.recv_fds(connection, _LENGTH.size, _MOST_DESCRIPTORS)
+        for descriptor in descriptors:
+            os.set_inheritable(descriptor, False)
+        head += _exactly(connection, _LENGTH.size - len(head)) if head else b""
+        if len(head) < _LENGTH.size:
+            return None, descriptors
+        body = _exactly(connection, _LENGTH.unpack(head)[0])
+    except ConnectionError:
+        return None, []
+    return json.loads(body), descriptors
+
+
+def _exactly(connection: socket.socket, size: int) -> bytes:
+    data = bytearray()
+    while len(data) < size:
+        piece = connection.recv(size - len(data))
+        if not piece:
+            raise ConnectionResetError("hung up within a message")
+        data += piece
+    return bytes(data)

@@ -1,0 +1,120 @@
+"""What a process of ours can be: the supervisor, a zygote, or a worker.
+
+The supervisor is light: an interpreter that has imported next to nothing.  Zygotes and workers
+that start afresh are forks of it.  A zygote imports its libraries once and forks workers, a few
+milliseconds each; it runs no programs.  Every worker raises its own walls before it serves.
+"""
+
+from __future__ import annotations
+
+import functools
+import os
+import socket
+import sys
+from typing import TYPE_CHECKING
+
+from . import children, control
+from .walls import kernel
+
+if TYPE_CHECKING:
+    from .config import SharedConfig
+
+
+def supervisor(connection: int, judge: int) -> None:
+    """Start zygotes and workers for the judge, and end with it."""
+    if sys.platform == "linux":
+        kernel.prctl(kernel.PR_SET_DUMPABLE, 0)
+    # Only on Linux do libraries work in a process that was forked and did not start afresh.
+    fresh = worker if sys.platform == "linux" else functools.partial(start_over, "worker")
+    children.serve(socket.socket(fileno=connection), judge, {"zygote": zygote, "worker": fresh})
+
+
+def start_over(role: str, channel: int, parent: int) -> None:
+    """Take a role as a program of its own from the first line."""
+    from . import boot
+
+    os.set_inheritable(channel, True)
+    flags = ("-I", "-S", "-B")
+    arguments = (boot.__file__, role, str(channel), str(parent))
+    os.execv(sys.executable, [sys.executable, *flags, *arguments])
+
+
+def zygote(channel: int, parent: int) -> None:
+    """Import libraries, then fork a worker for each request."""
+    from . import confine
+    from .config import SharedConfig
+
+    confine.die_with(parent)
+    connection = socket.socket(fileno=channel)
+    message, _ = control.receive(connection)
+    if message is None:
+        return
+    shared = SharedConfig(**message)
+    _import_libraries(shared)
+    from . import serve  # noqa: F401  once for all workers
+    from .walls import seccomp
+
+    seccomp.prepare(devices=shared.devices)
+    assert confine.alone(), "a library started a thread: forking is not safe"
+    children.serve(connection, parent, {"worker": functools.partial(worker, shared=shared)})
+
+
+def worker(channel: int, parent: int, shared: SharedConfig | None = None) -> None:
+    """Raise walls, try them, and run programs; a fork of a zygote has its libraries already."""
+    from . import confine
+    from .config import from_message
+
+    connection = socket.socket(fileno=channel)
+    message, _ = control.receive(connection)
+    if message is None:
+        os._exit(0)
+    connection.detach()
+    config = from_message(message, shared)
+    assert config.shared is not None
+    for name in ("HOME", "TMPDIR"):
+        os.environ[name] = config.scratch
+    os.chdir(config.scratch)
+    missing = confine.confine(config, config.shared, parent)
+    if shared is None:
+        _import_libraries(config.shared)
+    else:
+        _reseed()
+    from . import serve
+
+    serve.serve(channel, confine.try_everything(config, config.shared), missing)
+
+
+def _reseed() -> None:
+    """Children must not draw the same numbers; `random` and `secrets` see to themselves."""
+    random = sys.modules.get("numpy.random")
+    if random is not None:
+        random.seed(int.from_bytes(os.urandom(4), "little"))
+
+
+def _import_libraries(config: SharedConfig) -> None:
+    """Import what programs compute with."""
+    stdlib = list(sys.path)
+    sys.path += config.site
+    import numpy  # noqa: F401  before the path is narrowed
+
+    if config.torch:
+        import torch
+
+        torch.set_num_threads(1)
+        torch.compile = _no_compiler  # type: ignore[assignment, unused-ignore]
+    else:
+        sys.path[:] = stdlib  # numpy finds its own submodules; nothing else of the site is offered
+
+    import gc
+
+    # The libraries' objects never die: looking through them at every collection takes 0.2 s.
+    gc.collect()
+    gc.freeze()
+
+
+def _no_compiler(*_: object, **__: object) -> None:
+    """A courtesy: what follows otherwise is a page of traceback about a program not started."""
+    raise RuntimeError(
+        "torch.compile is not available here: it starts a compiler, and a submission may not start "
+        "programs; call the function without it"
+    )
