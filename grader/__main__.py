@@ -1,8 +1,15 @@
-"""`python -m grader` is `drill`."""
+"""`python -m grader` is `drill`.
 
-from __future__ import annotations
+Python puts the current folder first on the path, and a stranger's folder may hold a `typer.py`.
+Nothing is imported before that is undone. What Python itself imports first cannot be helped here,
+nor a folder called `grader`: `drill`, or `python -P -m grader`, is safe in any folder.
+"""
 
-from grader.cli.app import main
+import sys
 
 if __name__ == "__main__":
+    if not sys.flags.safe_path:
+        del sys.path[0]
+    from grader.cli.app import main
+
     main()

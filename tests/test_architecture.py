@@ -25,9 +25,9 @@ SHARED = {
 }  # of both sides
 FLOORS = {
     "model": 0, "cases": 1, "sandbox": 2, "bench": 3, "kinds": 4, "bank": 5, "session": 6,
-    "audit": 7, "records": 7, "reports": 7, "scaffold": 7, "cli": 8,
+    "audit": 7, "records": 7, "reports": 7, "scaffold": 7, "app": 8, "cli": 9,
 }  # fmt: skip
-TOP = 9  # the files beside the rooms
+TOP = 10  # the files beside the rooms
 MOST_LINES = 440  # of one file: what a person reads in one sitting
 FILES = sorted(p for p in PACKAGE.rglob("*.py") if "_bank" not in p.parts)
 JUDGING = [p for p in FILES if WORKER not in p.parents]
@@ -92,6 +92,18 @@ def test_imports_go_down() -> None:
         and (there := name.split(".")[1]) in FLOORS
         and there != room(path)
         and FLOORS[there] >= FLOORS.get(room(path), TOP)
+    ]
+    assert offenders == []
+
+
+def test_the_use_cases_know_no_terminal() -> None:
+    terminal = {"typer", "rich", "sys.stdout", "sys.stderr"}
+    offenders = [
+        f"{inside(path)} imports {name}"
+        for path in FILES
+        if room(path) == "app"
+        for name in imported(path)
+        if within(name, terminal)
     ]
     assert offenders == []
 

@@ -21,7 +21,7 @@ import typer
 from pydantic import BaseModel
 
 from grader.cases import recipe
-from grader.cli import grading, output, running
+from grader.cli import entrypoint, grade, output
 from grader.cli.app import app
 from grader.kinds import registry
 from grader.kinds.gradcheck import Conserved
@@ -216,8 +216,15 @@ def test_every_command_is_in_the_readme() -> None:
 
 def test_every_exit_status_is_in_the_readme() -> None:
     faults = [errors.UsageError("", ""), errors.BankError(""), errors.GraderError("", "")]
-    statuses = {0, 1, running.USAGE, running.INTERNAL, running.INTERRUPTED, output.SIGPIPE_STATUS}
-    statuses |= {fault.exit_status for fault in faults} | set(grading._STATUS.values())
+    statuses = {
+        0,
+        1,
+        entrypoint.USAGE,
+        entrypoint.INTERNAL,
+        entrypoint.INTERRUPTED,
+        output.SIGPIPE_STATUS,
+    }
+    statuses |= {fault.exit_status for fault in faults} | set(grade.STATUS.values())
     documented = {int(n) for n in re.findall(r"^\| (\d+) \|", README, re.MULTILINE)}
     assert documented == statuses
 

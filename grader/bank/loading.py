@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Collection, Sequence
 from dataclasses import replace
 from itertools import islice
@@ -64,6 +65,7 @@ def load_from(bank: Path, question_id: str) -> Question:
         variants=programs.variants(),
         spec_path=path,
     )
+    question = replace(question, digest=_digest(raw, question))
     question = replace(question, todos=(*todos(name, raw), *programs.todos))
     found += programs.problems
     found += [
@@ -73,6 +75,18 @@ def load_from(bank: Path, question_id: str) -> Question:
     if found:
         raise doc.complaint(found)
     return question
+
+
+def _digest(spec: bytes, question: Question) -> str:
+    """What changes whenever a byte of the question does: of its spec or of any program."""
+    parts = [("spec", spec), ("starter", question.starter), ("reference", question.reference)]
+    parts += [] if question.driver is None else [("driver", question.driver)]
+    for name, sources in sorted(question.variants.items()):
+        parts += [(f"{name} {i}", source) for i, source in enumerate(sources)]
+    whole = hashlib.sha256()
+    for name, content in parts:
+        whole.update(f"{name} {len(content)}\n".encode() + content)
+    return whole.hexdigest()
 
 
 def _runs(

@@ -1,190 +1,30 @@
-"""`drill doctor`: what this machine has, and what is missing."""
+"""`drill doctor`."""
 
 from __future__ import annotations
 
-import os
-import platform
-import sys
-from dataclasses import dataclass
-from importlib import metadata
-from pathlib import Path
-from typing import TYPE_CHECKING
+from dataclasses import asdict
 
-from grader.cli import output, place
-from grader.cli.grading import torch_installed
-from grader.cli.words import GET_TORCH, quantity
-from grader.model.errors import DrillError
+import typer
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-_TORCH_SECONDS = 60  # a cold import of torch from a slow disk takes half a minute
-
-_ASK_TORCH = """
-import torch
-names = [torch.cuda.get_device_name(i) for i in range(torch.cuda.device_count())]
-print("\\t".join(names) if torch.cuda.is_available() else "")
-"""
+from grader.cli import output
+from grader.cli.context import context
+from grader.cli.options import Json
 
 
-@dataclass(frozen=True, slots=True)
-class Finding:
-    """One thing that was looked at; `status` is the exit status it asks for."""
+def command(ctx: typer.Context, json: Json = False) -> int:
+    """Show what this machine has, and what is missing."""
+    from grader.app.doctor import doctor
 
-    name: str
-    value: str
-    advice: str = ""
-    status: int = 0
-    rows: tuple[str, ...] = ()
-
-
-def doctor(*, bank: Path | None, as_json: bool) -> int:
-    """Look at everything a grade needs and return the worst exit status."""
-    findings = list(_look(bank))
+    findings = list(doctor(context(ctx)))
     status = max(finding.status for finding in findings)
-    if as_json:
-        output.document(
-            {
-                "format": 1,
-                "ok": status == 0,
-                "findings": [
-                    {
-                        "name": f.name,
-                        "value": f.value,
-                        "advice": f.advice,
-                        "rows": list(f.rows),
-                        "ok": f.status == 0,
-                    }
-                    for f in findings
-                ],
-            }
-        )
+    if json:
+        rows = [asdict(finding) for finding in findings]
+        rows = [row | {"ok": row.pop("status") == 0} for row in rows]
+        output.document({"format": 1, "ok": status == 0, "findings": rows})
         return status
     across = max(len(finding.name) for finding in findings)
     for finding in findings:
         output.write(f"{finding.name:<{across}}  {finding.value}")
-        if finding.advice:
-            output.write(f"{'':<{across}}  {finding.advice}")
-        for row in finding.rows:
-            output.write(f"{'':<{across}}  {row}")
+        for line in filter(None, (finding.advice, *finding.rows)):
+            output.write(f"{'':<{across}}  {line}")
     return status
-
-
-def _look(bank: Path | None) -> Iterator[Finding]:
-    from grader import __version__
-
-    yield Finding("drill", __version__)
-    yield Finding("python", f"{platform.python_version()} ({sys.executable})")
-    yield Finding("platform", f"{platform.platform(terse=True)}, {platform.machine()}, {_cores()}")
-    numpy = _version("numpy")
-    if numpy is None:
-        yield Finding("numpy", "missing", "pip install numpy", status=2)
-    else:
-        yield Finding("numpy", numpy)
-    yield from _torch()
-    yield _data_folder()
-    yield from _banks(bank)
-    yield _isolation()
-
-
-def _torch() -> Iterator[Finding]:
-    """Torch is a matter of taste: only some drills need it."""
-    if not torch_installed():
-        yield Finding(
-            "torch",
-            "not installed; only some drills need it",
-            GET_TORCH,
-        )
-        return
-    yield Finding("torch", _version("torch") or "installed")
-    import subprocess
-
-    try:
-        answer = subprocess.run(
-            [sys.executable, "-I", "-c", _ASK_TORCH],
-            capture_output=True,
-            text=True,
-            timeout=_TORCH_SECONDS,
-            check=True,
-        )
-        names = [name for name in answer.stdout.strip().split("\t") if name]
-        yield Finding("CUDA", ", ".join(names) or "none; memory is graded on the CPU")
-    except subprocess.TimeoutExpired:
-        yield Finding("CUDA", f"torch did not load within {_TORCH_SECONDS} s", status=2)
-    except (subprocess.CalledProcessError, OSError) as fault:
-        lines = str(getattr(fault, "stderr", "") or fault).strip().splitlines()
-        yield Finding("CUDA", f"torch does not load: {lines[-1] if lines else fault}", status=2)
-
-
-def _data_folder() -> Finding:
-    folder = place.data_folder()
-    probe = folder / f".doctor.{os.getpid()}"
-    try:
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        probe.write_bytes(b"")
-        probe.unlink()
-    except OSError as fault:
-        return Finding(
-            "records",
-            f"{folder} cannot be written: {fault.strerror}",
-            "grading works, but nothing is recorded; DRILL_HOME names another folder",
-            status=2,
-        )
-    return Finding("records", str(folder))
-
-
-def _banks(bank: Path | None) -> Iterator[Finding]:
-    from grader.bank import banks, headers
-
-    gone: list[tuple[str, str]] = []
-    try:
-        for folder in banks(bank, lambda *said: gone.append(said)):
-            try:
-                count = quantity(len(headers([folder])), "question")
-                yield Finding("bank", f"{folder}, {count}")
-            except DrillError as fault:
-                yield Finding("bank", fault.message, fault.hint, fault.exit_status)
-    except DrillError as fault:
-        yield Finding("bank", fault.message, fault.hint, fault.exit_status)
-    for message, hint in gone:
-        yield Finding("bank", message, hint, status=2)
-
-
-def _isolation() -> Finding:
-    """Start a worker and have it try what a submission must not be able to do."""
-    from grader.sandbox.client import WorkerClient
-    from grader.sandbox.levels import ACTS, BEYOND, STRONG
-
-    try:
-        with WorkerClient(torch=False) as worker:
-            found = worker.isolation
-    except DrillError as fault:
-        return Finding("isolation", fault.message, fault.hint, fault.exit_status)
-    if found.level == STRONG:
-        summary = "strong: a submission is refused all of this, as was just tried:"
-    else:
-        summary = f"{found.level}: a submission is not refused all of this, as was just tried:"
-    rows = [f"{found.acts.get(name, 'done'):<8} {words}" for name, words in ACTS.items()]
-    rows += [
-        f"{found.beyond.get(name, 'done'):<8} {words}; no level rests on this"
-        for name, words in BEYOND.items()
-    ]
-    rows += [f"no wall: {reason}" for reason in found.missing]
-    if found.level != STRONG:
-        rows.append("grade only the code of people you trust on this machine")
-    return Finding("isolation", summary, rows=tuple(rows))
-
-
-def _version(distribution: str) -> str | None:
-    try:
-        return metadata.version(distribution)
-    except metadata.PackageNotFoundError:
-        return None
-
-
-def _cores() -> str:
-    try:
-        usable = len(os.sched_getaffinity(0))
-    except AttributeError:  # not on every platform
-        usable = os.cpu_count() or 1
-    return quantity(usable, "core")

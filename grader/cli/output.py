@@ -101,15 +101,23 @@ def heading(text: str) -> None:
     show(Text(text, style="bold"))
 
 
+def prose(text: str, *, indent: int) -> None:
+    """Write paragraphs, folded."""
+    from grader.reports.page import Page, measure
+    from grader.reports.prose import prose_lines
+
+    show(Page(prose_lines(text, measure(width()), indent=indent)))
+
+
 def document(content: Mapping[str, object]) -> None:
-    """Write one JSON document."""
+    """Write one JSON document; a path is its text."""
     import json
 
-    write(json.dumps(content, indent=2, allow_nan=False))
+    write(json.dumps(content, indent=2, allow_nan=False, default=os.fspath))
 
 
-def warn(message: str, hint: str = "") -> None:
-    """Tell the person something that does not change the result."""
+def complain(message: str, hint: str = "") -> None:
+    """Say what is wrong, whether or not it changes the result, and what to do."""
     _aside(f"drill: {message}")
     advise(hint)
 
@@ -118,13 +126,7 @@ def warn_once(message: str, hint: str = "") -> None:
     """Tell the person something that several parts of one command come upon."""
     if message not in _warned:
         _warned.add(message)
-        warn(message, hint)
-
-
-def complain(message: str, hint: str = "") -> None:
-    """Tell the person why there is no result, and what to do."""
-    _aside(f"drill: {message}")
-    advise(hint)
+        complain(message, hint)
 
 
 def advise(hint: str) -> None:

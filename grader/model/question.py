@@ -75,6 +75,7 @@ class Question:
     driver: bytes | None
     variants: Mapping[str, tuple[bytes, ...]]  # misconception id -> sources, one a face
     spec_path: Path
+    digest: str = ""  # SHA-256 over the spec and every program, in hexadecimal
     todos: tuple[str, ...] = ()  # file:line of everything that is marked TODO
 
     @staticmethod

@@ -164,4 +164,7 @@ class Report:
     sha256: str = ""  # of the submission's bytes
     follow_up: str = ""  # on a pass: one question to think about
     note: str = ""  # what could not be done for want of time
+    bank: str = ""  # path of the bank that the question came from
+    digest: str = ""  # of the question: its spec and all its programs
+    program: str = ""  # version of drill
     format: int = REPORT_FORMAT

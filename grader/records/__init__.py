@@ -1,1 +1,1 @@
-"""F5: what a person did: attempts with the bytes they wrote, starts, hints, solutions given up."""
+"""What a person did, as events that are never changed, and what follows from them."""

@@ -11,10 +11,8 @@ version) is a `RecordsError`, which the command line turns into one warning.
 
 from __future__ import annotations
 
-import os
-import time
-from collections.abc import Callable, Iterator
-from contextlib import closing, contextmanager, suppress
+from collections.abc import Callable
+from contextlib import closing, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
@@ -31,7 +29,7 @@ FILE_NAME = "drill.sqlite3"
 BUSY_SECONDS = 15.0  # a transaction takes milliseconds; only a stopped process holds one so long
 
 # Primary result codes of SQLite (https://www.sqlite.org/rescode.html).
-_BUSY, _READONLY, _CORRUPT, _CANTOPEN, _NOTADB = 5, 8, 11, 14, 26
+_READONLY, _CORRUPT, _CANTOPEN, _NOTADB = 8, 11, 14, 26
 
 
 class RecordsError(UsageError):
@@ -72,16 +70,17 @@ class Store:
         return self._guarded(act)
 
     def _guarded(self, action: Callable[[], T]) -> T:
-        """Run `action`, healing a corrupt file once, and put every failure into a sentence."""
+        """Run `action`, with a corrupt file moved aside once, and explain every failure."""
         import sqlite3
 
+        seen = _file(self.path)
         try:
             try:
                 return action()
             except sqlite3.DatabaseError as fault:
                 if _code(fault) not in (_CORRUPT, _NOTADB):
                     raise
-                self._move_aside()
+                self._move_aside(seen)
                 return action()
         except sqlite3.Error as fault:
             raise RecordsError(f"{self.path}: {fault}") from fault
@@ -110,17 +109,24 @@ class Store:
             if _code(fault) not in (_READONLY, _CANTOPEN):
                 raise
         # A write-ahead log needs a writable folder even to read; a folder that nobody can write
-        # does not change, which is what `immutable` promises.
+        # does not change, which is what `immutable` promises. Old tables are migrated in a copy.
         address = f"{self.path.absolute().as_uri()}?mode=ro&immutable=1"
-        with closing(sqlite3.connect(address, uri=True)) as db:
-            return work(db)
+        with (
+            closing(sqlite3.connect(address, uri=True)) as db,
+            closing(sqlite3.connect(":memory:", isolation_level=None)) as copy,
+        ):
+            db.backup(copy)
+            _migrate(copy, self.path)
+            return work(copy)
 
     def _open(self) -> sqlite3.Connection:
         import sqlite3
 
         db = sqlite3.connect(self.path, timeout=BUSY_SECONDS, isolation_level=None)
         try:
-            _write_ahead(db)
+            _refuse_newer(db, self.path)
+            with suppress(sqlite3.OperationalError):  # busy: whoever it is has switched it, or will
+                db.execute("PRAGMA journal_mode = WAL")
             db.execute("PRAGMA synchronous = FULL")
             db.execute("PRAGMA foreign_keys = ON")
             _migrate(db, self.path)
@@ -129,10 +135,13 @@ class Store:
             raise
         return db
 
-    def _move_aside(self) -> None:
+    def _move_aside(self, broken: int | None) -> None:
         """Rename the database and its log, unless another process has just done so."""
-        with _exclusive(self.path.with_suffix(".lock")):
-            if _healthy(self.path):
+        import fcntl
+
+        with self.path.with_suffix(".lock").open("w") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            if _file(self.path) != broken:
                 return
             number = 1
             while (aside := self.path.with_suffix(f".corrupt-{number}.sqlite3")).exists():
@@ -145,7 +154,10 @@ class Store:
 
 
 def _migrate(db: sqlite3.Connection, path: Path) -> None:
-    """Bring the tables up to date; the version is read again once nobody else can write."""
+    """Bring the tables up to date; the version is read again once nobody else can write.
+
+    It is one transaction: a process that is killed in it has changed nothing.
+    """
     if _version(db) < LATEST:
         db.execute("BEGIN IMMEDIATE")
         for number in range(_version(db), LATEST):
@@ -154,6 +166,15 @@ def _migrate(db: sqlite3.Connection, path: Path) -> None:
         if _version(db) < LATEST:
             db.execute(f"PRAGMA user_version = {LATEST:d}")
         db.execute("COMMIT")
+    _refuse_newer(db, path)
+
+
+def _refuse_newer(db: sqlite3.Connection, path: Path) -> None:
+    """Leave a file of a later version alone.
+
+    Raises:
+        RecordsError: It is one.
+    """
     if (found := _version(db)) > LATEST:
         raise RecordsError(
             f"{path}: version {found} of the records; this drill knows {LATEST}",
@@ -165,48 +186,12 @@ def _version(db: sqlite3.Connection) -> int:
     return int(db.execute("PRAGMA user_version").fetchone()[0])
 
 
-def _write_ahead(db: sqlite3.Connection) -> None:
-    """Switch to write-ahead logging; SQLite does not wait for others here, so wait for it."""
-    import sqlite3
-
-    for pause in (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 4.0, None):
-        try:
-            db.execute("PRAGMA journal_mode = WAL")
-            return
-        except sqlite3.OperationalError as fault:
-            if pause is None or _code(fault) != _BUSY:
-                raise
-            time.sleep(pause)
-
-
-def _healthy(path: Path) -> bool:
-    import sqlite3
-
-    if not path.exists():
-        return True
+def _file(path: Path) -> int | None:
+    """Return what tells a file from another that is put in its place; None where there is none."""
     try:
-        with closing(sqlite3.connect(path, timeout=BUSY_SECONDS)) as db:
-            return bool(db.execute("PRAGMA integrity_check(1)").fetchone() == ("ok",))
-    except sqlite3.DatabaseError as fault:
-        if _code(fault) in (_CORRUPT, _NOTADB):
-            return False
-        raise
-
-
-@contextmanager
-def _exclusive(path: Path) -> Iterator[None]:
-    """Hold a lock that ends with the process; where there are none (Windows), go without."""
-    try:
-        import fcntl
-    except ImportError:
-        yield
-        return
-    handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
-    try:
-        fcntl.flock(handle, fcntl.LOCK_EX)
-        yield
-    finally:
-        os.close(handle)
+        return path.stat().st_ino
+    except OSError:
+        return None
 
 
 def _code(fault: sqlite3.Error) -> int:

@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from grader import __version__
 from grader.model.report import Named, Report
 from grader.model.verdict import Verdict
 from grader.sandbox.closing import Closing
@@ -108,6 +109,9 @@ class GradingSession(Closing):
             isolation="",  # until a process has shown what it is refused
             seconds=0.0,
             sha256=hashlib.sha256(submission).hexdigest(),
+            bank=str(question.bank),
+            digest=question.digest,
+            program=__version__,
         )
         if (wrong := unreadable(submission, question)) is not None:
             return replace(report, verdict=wrong[0], message=wrong[1])

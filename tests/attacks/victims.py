@@ -24,6 +24,7 @@ from pathlib import Path
 from typing import Any
 
 from grader.records import attempts
+from grader.records.events import Event
 from grader.records.store import Store
 from tests.attacks.attack import MINI
 
@@ -112,9 +113,8 @@ class Victims:
 
 
 def _one_attempt(db: Any) -> int:
-    return attempts.begin(
-        db, question="deviations", bank="mini", at="2026-01-01T00:00:00Z", seed=1, submission=b"x"
-    )
+    event = Event("begun", "2026-01-01T00:00:00Z", "ann", "0.1.0", "deviations", "mini", seed=1)
+    return attempts.begin(db, event, b"x")[0]
 
 
 def _bound(family: socket.AddressFamily, kind: socket.SocketKind, address: Any) -> socket.socket:

@@ -25,6 +25,7 @@ from grader.model.spec import Spec
 from grader.model.verdict import Verdict
 
 BANK = Path("/banks/first")
+DIGEST = "d"
 STARTER = b"def double(x):\n    return x + x + 1\n"
 REFERENCE = b"def double(x):\n    return 2 * x\n"
 
@@ -94,8 +95,9 @@ def load(found: Sequence[Path], question_id: str) -> Question:
         raise UsageError(
             f"{question_id}: there is no such question", f"did you mean {near}?" if near else ""
         )
+    spec, path = SPECS[question_id], Path("x.yaml")
     return Question(
-        question_id, found[-1], SPECS[question_id], {}, STARTER, REFERENCE, None, {}, Path("x.yaml")
+        question_id, found[-1], spec, {}, STARTER, REFERENCE, None, {}, path, digest=DIGEST
     )
 
 

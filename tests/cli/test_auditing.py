@@ -44,7 +44,7 @@ def _stand_in(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "grader.reports.audit", reports)
     monkeypatch.setitem(sys.modules, "grader.reports.audit_json", plain)
     monkeypatch.setattr("grader.audit.proof.audit", audit)
-    monkeypatch.setattr("grader.cli.grading.torch_installed", lambda: False)
+    monkeypatch.setattr("grader.app.requirements.torch_installed", lambda: False)
 
 
 def test_one_question(drill: Drill) -> None:

@@ -118,7 +118,7 @@ def test_what_is_there_is_never_touched(real: Drill, taken: str) -> None:
     Path("questions").mkdir(exist_ok=True)
     ended = real("bank", "new", "a")
     assert ended.status == 2
-    assert "nothing is ever laid down over it" in ended.err
+    assert "nothing is ever written over it" in ended.err
     assert tree(Path()) == [taken]
     assert path.read_text() == "mine"
 
@@ -127,7 +127,7 @@ def test_where_the_spec_cannot_be_written_nothing_is_left(
     real: Drill,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("grader.cli.files.create", lambda *_: False)
+    monkeypatch.setattr("grader.app.files.create", lambda *_: False)
     Path("questions").mkdir()
     real("bank", "new", "masked-mean")
     assert tree(Path()) == []
@@ -154,7 +154,7 @@ def test_a_folder_that_cannot_be_written_is_answered_with_the_option_of_this_com
     def refuse(*_: object) -> None:
         raise PermissionError(13, "Permission denied")
 
-    monkeypatch.setattr("grader.cli.files.os.fsync", refuse)
+    monkeypatch.setattr("grader.app.files.os.fsync", refuse)
     ended = real("bank", "new", "masked-mean", "--one-file")
     assert ended.status == 2
     assert "cannot be written: Permission denied" in ended.err

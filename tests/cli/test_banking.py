@@ -274,7 +274,7 @@ def test_a_bank_without_questions_is_added_with_a_warning(real: Drill, tmp_path:
     ended = real("bank", "add", "../eq")
     assert ended.status == 0
     assert f"{tmp_path / 'eq'}: there is no question in it yet" in ended.err
-    assert f"drill --bank {tmp_path / 'eq'} bank new ID lays one down" in ended.err
+    assert f"drill --bank {tmp_path / 'eq'} bank new ID writes one" in ended.err
 
 
 @pytest.mark.parametrize(

@@ -14,13 +14,19 @@ from tests.cli.conftest import Drill
 
 @pytest.fixture(autouse=True)
 def _no_torch(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("grader.cli.doctor.torch_installed", lambda: False)
+    monkeypatch.setattr("grader.app.requirements.torch_installed", lambda: False)
 
 
 def test_all_is_well(drill: Drill, home: Path) -> None:
     ended = drill("doctor")
     assert ended.status == 0
-    for expected in ("python", "numpy", "pip install torch==", "3 questions", str(home)):
+    for expected in (
+        "python",
+        "numpy",
+        "pip install torch==",
+        "3 questions",
+        str(home),
+    ):
         assert expected in ended.out
     assert "isolation  strong" in ended.out
     assert all(f"refused  {words}\n" in ended.out for words in ACTS.values())
@@ -45,12 +51,12 @@ def test_a_bank_that_is_not_there(drill: Drill) -> None:
 
 
 def test_torch_that_does_not_load(drill: Drill, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("grader.cli.doctor.torch_installed", lambda: True)
-    monkeypatch.setattr("grader.cli.doctor._ASK_TORCH", "raise ImportError('libcuda is missing')")
+    monkeypatch.setattr("grader.app.requirements.torch_installed", lambda: True)
+    monkeypatch.setattr("grader.app.doctor._ASK_TORCH", "raise ImportError('libcuda is missing')")
     ended = drill("doctor")
     assert ended.status == 2
     assert "torch does not load: ImportError: libcuda is missing" in ended.out
-    monkeypatch.setattr("grader.cli.doctor._ASK_TORCH", "print('NVIDIA H200')")
+    monkeypatch.setattr("grader.app.doctor._ASK_TORCH", "print('NVIDIA H200')")
     assert "NVIDIA H200" in drill("doctor").out
 
 

@@ -40,12 +40,17 @@ def test_a_question_without_hints(drill: Drill, monkeypatch: pytest.MonkeyPatch)
     assert drill("hint", "halve-well").out == "halve-well has no hints\n"
 
 
-def test_without_records_the_first_hint_is_shown(
+def test_without_records_the_way_to_the_next_hint_is_told(
     drill: Drill, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("DRILL_HOME", "/proc/nowhere")
     ended = drill("hint", "double-trouble")
     assert "hint 1 of 3" in ended.out
+    assert "2 more hints: drill hint double-trouble --number 2\n" in ended.out
+    second = drill("hint", "double-trouble", "--number", "2").out
+    assert "hint 2 of 3" in second
+    assert "1 more hint: drill hint double-trouble --number 3\n" in second
+    assert "that was the last hint" in drill("hint", "double-trouble", "--number", "3").out
     assert ended.err.count("the records cannot be") == 1
 
 

@@ -29,7 +29,7 @@ def test_lines_and_complaints(capsys: pytest.CaptureFixture[str]) -> None:
     assert seen(capsys) == "one\n\ttwo\n"
     output.complain(HOSTILE, hint=HOSTILE)
     assert seen(capsys).count("name\\x07") == 2
-    output.warn(HOSTILE)
+    output.warn_once(HOSTILE)
     assert SHOWN in seen(capsys)
 
 

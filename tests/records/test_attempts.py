@@ -2,46 +2,22 @@
 
 from __future__ import annotations
 
+import sqlite3
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from grader.records import attempts, progress
-from grader.records.store import Store
+from grader.records.events import add
+from grader.records.store import RecordsError, Store
+from tests.records.making import SOME, begin, finish, start
 
 
 @pytest.fixture
 def store(tmp_path: Path) -> Store:
     """Give an empty store."""
     return Store(tmp_path, print)
-
-
-def begin(store: Store, content: bytes, question: str = "q", kind: attempts.Kind = "grade") -> int:
-    return store.write(
-        lambda db: attempts.begin(
-            db,
-            question=question,
-            bank="b",
-            at="2025-11-20T21:00:00+00:00",
-            seed=2**63 - 1,
-            submission=content,
-            kind=kind,
-        )
-    )
-
-
-def finish(store: Store, number: int, verdict: str) -> None:
-    store.write(
-        lambda db: attempts.finish(
-            db,
-            number,
-            at="2025-11-20T21:00:01+00:00",
-            verdict=verdict,
-            isolation="process",
-            seconds=0.5,
-            report='{"format": 1}',
-        )
-    )
 
 
 def overview(store: Store) -> dict[str, progress.Progress]:
@@ -56,6 +32,7 @@ def test_the_bytes_come_back_as_they_were(store: Store, content: bytes) -> None:
     attempt, back = found
     assert back == content
     assert (attempt.state, attempt.verdict, attempt.seed) == ("unfinished", None, 2**63 - 1)
+    assert (attempt.bank, attempt.digest, attempt.program) == ("b", "d", "0.1.0")
     assert store.write(lambda db: attempts.find(db, number + 1)) is None
 
 
@@ -74,14 +51,30 @@ def test_a_verdict_is_added_to_its_attempt(store: Store) -> None:
         (first, "unfinished", None),
         (second, "pass", 0.5),
     ]
-    assert store.write(lambda db: attempts.report(db, second)) == '{"format": 1}'
-    assert store.write(lambda db: attempts.report(db, first)) is None
-    assert store.write(lambda db: attempts.graded(db, "q")) == 2
+    query = "SELECT report FROM attempts WHERE id = ?"
+    assert store.write(lambda db: db.execute(query, (second,)).fetchone()) == ('{"format": 1}',)
+
+
+def test_what_was_recorded_is_never_changed(store: Store) -> None:
+    begin(store, b"1")
+    for change in ("UPDATE events SET verdict = 'pass'", "DELETE FROM events"):
+        with pytest.raises(RecordsError, match="events are never changed"):
+            store.write(lambda db, change=change: db.execute(change))  # type: ignore[misc]
+    assert len(store.write(attempts.listing)) == 1
+
+
+def test_an_attempt_has_one_verdict(store: Store) -> None:
+    number = begin(store, b"1")
+    finish(store, number, "fail")
+    with pytest.raises(RecordsError, match="UNIQUE"):
+        finish(store, number, "pass")
 
 
 def test_progress_counts_verdicts_and_nothing_else(store: Store) -> None:
     begin(store, b"interrupted")
-    begin(store, b"kept", kind="kept")
+    begin(store, b"kept", what="reset")
+    assert overview(store)["q"].state == "new"
+    finish(store, begin(store, b"of somebody else", what="review"), "pass")
     assert overview(store)["q"].state == "new"
     finish(store, begin(store, b"wrong"), "fail")
     assert (overview(store)["q"].state, overview(store)["q"].tries) == ("tried", 1)
@@ -92,26 +85,37 @@ def test_progress_counts_verdicts_and_nothing_else(store: Store) -> None:
     assert not store.write(lambda db: progress.passed(db, "other"))
 
 
-def test_hints_count_up_to_what_there_is(store: Store) -> None:
-    shown = [store.write(lambda db: progress.show_hint(db, "q", 2)) for _ in range(3)]
-    assert shown == [0, 1, None]
-    # A question that gained a hint since then has one more to show, one that lost some has none.
-    assert store.write(lambda db: progress.show_hint(db, "q", 3)) == 2
-    assert store.write(lambda db: progress.show_hint(db, "q", 1)) is None
-    assert store.write(lambda db: progress.hints_shown(db, "q")) == 3
+def test_the_number_of_a_try_is_its_own_place(store: Store) -> None:
+    def tries(db: sqlite3.Connection) -> list[tuple[int, int]]:
+        review = replace(SOME, what="review")
+        return [attempts.begin(db, event, b"x") for event in (SOME, review, SOME)]
+
+    assert store.write(tries) == [(1, 1), (2, 1), (3, 2)]
 
 
-def test_giving_up_is_remembered(store: Store) -> None:
+def test_the_latest_attempt_with_a_seed_is_found(store: Store) -> None:
+    begin(store, b"1", seed=7)
+    second = begin(store, b"2", seed=7)
+    begin(store, b"3", seed=8)
+    found = store.write(lambda db: attempts.with_seed(db, "q", "b", 7))
+    assert found is not None
+    assert found.id == second
+    assert store.write(lambda db: attempts.with_seed(db, "q", "another bank", 7)) is None
+
+
+def test_hints_and_solutions_that_were_shown_are_remembered(store: Store) -> None:
+    assert store.write(lambda db: progress.hints_shown(db, "q")) == 0
     assert not store.write(lambda db: progress.given_up(db, "q"))
-    for moment in ("first", "second"):
-        store.write(lambda db, moment=moment: progress.give_up(db, "q", moment))  # type: ignore[misc]
+    for event in (replace(SOME, what="hint", hint=n) for n in (1, 2)):
+        store.write(lambda db, event=event: add(db, event))  # type: ignore[misc]
+    store.write(lambda db: add(db, replace(SOME, what="solution")))
+    assert store.write(lambda db: progress.hints_shown(db, "q")) == 2
     assert store.write(lambda db: progress.given_up(db, "q"))
 
 
 def test_starts_are_listed_the_latest_first(store: Store) -> None:
     for name in ("a", "b", "a"):
-        start = progress.Start(name, "bank", f"/home/{name}", "now")
-        store.write(lambda db, start=start: progress.add_start(db, start))  # type: ignore[misc]
+        start(store, name, f"/home/{name}")
     assert [s.question for s in store.write(progress.starts)] == ["a", "b", "a"]
     assert len(store.write(lambda db: progress.starts(db, "a"))) == 2
     assert overview(store)["b"].state == "started"

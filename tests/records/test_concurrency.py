@@ -19,18 +19,19 @@ ROOT = Path(__file__).parents[2]
 _WRITER = """
 import sys
 from pathlib import Path
+from dataclasses import replace
 from grader.records import attempts
+from grader.records.events import Event, add
 from grader.records.store import Store
 
 folder, name, rounds = Path(sys.argv[1]), sys.argv[2], int(sys.argv[3])
 store = Store(folder, lambda text: print(text, file=sys.stderr))
 for number in range(rounds):
     content = f"{name} {number} ".encode() * 2000
-    one = store.write(lambda db: attempts.begin(
-        db, question=name, bank="b", at="t", seed=number, submission=content))
+    event = Event("begun", "t", "ann", "0.1.0", name, "b", seed=number)
+    one, _ = store.write(lambda db: attempts.begin(db, event, content))
     print(one, flush=True)
-    store.write(lambda db: attempts.finish(
-        db, one, at="t", verdict="pass", isolation="process", seconds=0.0, report="{}"))
+    store.write(lambda db: add(db, replace(event, what="graded", attempt=one, verdict="pass")))
 """
 
 

@@ -6,13 +6,16 @@ import os
 import sqlite3
 import stat
 import tempfile
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from grader.records import progress
+from grader.records.events import add as add_event
 from grader.records.schema import LATEST
 from grader.records.store import FILE_NAME, RecordsError, Store
+from tests.records.making import SOME, start
 
 
 @pytest.fixture
@@ -33,11 +36,11 @@ def count(store: Store) -> int:
 
 def two_hundred_starts(db: sqlite3.Connection) -> None:
     for number in range(200):
-        progress.add_start(db, progress.Start(f"question-{number}", "b", "f" * 200, "t"))
+        add_event(db, replace(SOME, what="started", question=f"question-{number}", path="f" * 200))
 
 
 def add(store: Store, name: str = "q") -> None:
-    store.write(lambda db: progress.add_start(db, progress.Start(name, "b", "f", "t")))
+    start(store, name)
 
 
 def test_reading_creates_nothing(store: Store) -> None:
@@ -61,7 +64,7 @@ def test_what_is_written_is_durable_and_private(store: Store) -> None:
 
 def test_a_transaction_that_raises_leaves_nothing(store: Store) -> None:
     def half(db: sqlite3.Connection) -> None:
-        progress.add_start(db, progress.Start("q", "b", "f", "t"))
+        add_event(db, replace(SOME, what="started"))
         raise ZeroDivisionError
 
     with pytest.raises(ZeroDivisionError):

@@ -1,23 +1,25 @@
-"""`drill bank new`: lay a question down that is proved already, to be turned into one's own.
+"""Write a question that is proved already, to be turned into one's own.
 
-Everything is laid down or nothing is, and never over anything: the drill's folder is finished under
+Everything is written or nothing is, and never over anything: the drill's folder is finished under
 another name and renamed, then the spec appears, which is what makes it a question.
 """
 
 from __future__ import annotations
 
 import os
-import shlex
 import shutil
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
+from grader.app import files
 from grader.bank.storage import MOST_LETTERS, is_id, nearest_id
-from grader.cli import files, output, place
-from grader.cli.words import quantity
 from grader.model.errors import UsageError
+
+if TYPE_CHECKING:
+    from grader.app.context import Context
 
 _ELSEWHERE = "choose a folder that you can write, with --bank DIR"
 _SCHEMA = "question.schema.json"
@@ -39,24 +41,37 @@ class _Site:
         return os.path.relpath(self.schema, self.spec.parent).replace(os.sep, "/")
 
 
+@dataclass(frozen=True, slots=True)
+class Written:
+    """A new question."""
+
+    bank: Path
+    spec: Path
+    written: tuple[Path, ...]  # the spec first
+    todo: tuple[str, ...]  # file:line of what is marked TODO
+    typed: str  # behind --bank, from here
+
+
 def new(
-    question_id: str, *, bank: Path | None, one_file: bool, oracle: str | None, as_json: bool
-) -> int:
-    """Lay a question down and say what to do next.
+    ctx: Context, question_id: str, *, one_file: bool = False, oracle: str | None = None
+) -> Written:
+    """Write a question to begin from, over nothing.
 
     Args:
-        question_id: its id.
-        bank: where `--bank` says; otherwise the bank that is the current folder.
-        one_file: whether everything goes into one YAML file.
-        oracle: the dotted name of a library's function to begin from.
-        as_json: whether to print one JSON document.
+        ctx: Where the person is; without `--bank` the current folder is the bank.
+        question_id: Its id.
+        one_file: Whether everything goes into one YAML file.
+        oracle: The dotted name of a library's function to begin from.
+
+    Raises:
+        UsageError: Something is in the way, or there is no such function.
     """
     from grader.bank.sources import todos
     from grader.scaffold import template
 
     _check_id(question_id)
-    site = _site(question_id, bank, one_file=one_file)
-    _check_free(site)
+    site = _site(ctx, question_id, one_file=one_file)
+    _check_free(ctx, site)
     if oracle is None:
         begun = template.blank()
     else:
@@ -64,26 +79,10 @@ def new(
 
         begun = begin(oracle)
     texts = template.files(begun, question_id, schema=site.modeline, one_file=one_file)
-    written = _lay_down(site, question_id, texts)
-    todo = [
-        place for path in written[: len(texts)] for place in todos(_near(path), path.read_bytes())
-    ]
-    if as_json:
-        output.document(
-            {
-                "format": 1,
-                "question": question_id,
-                "bank": str(site.bank),
-                "spec": str(site.spec),
-                "written": [str(path) for path in written],
-                "todo": todo,
-            }
-        )
-        return 0
-    for path in written:
-        output.write(_near(path))
-    _advise(site, question_id, len(todo))
-    return 0
+    written = _write(ctx, site, question_id, texts)
+    made = [(ctx.near(path), path.read_bytes()) for path in written[: len(texts)]]
+    todo = [place for name, content in made for place in todos(name, content)]
+    return Written(site.bank, site.spec, tuple(written), tuple(todo), site.typed)
 
 
 def _check_id(question_id: str) -> None:
@@ -97,13 +96,13 @@ def _check_id(question_id: str) -> None:
     )
 
 
-def _site(question_id: str, bank: Path | None, *, one_file: bool) -> _Site:
+def _site(ctx: Context, question_id: str, *, one_file: bool) -> _Site:
     """Work out where the question goes.
 
     Raises:
         UsageError: `--bank` names something that is no folder.
     """
-    here = place.here()
+    here, bank = ctx.here(), ctx.bank
     root = here if bank is None else (here / bank.expanduser())
     if root.exists() and not root.is_dir():
         raise UsageError(
@@ -121,21 +120,21 @@ def _site(question_id: str, bank: Path | None, *, one_file: bool) -> _Site:
         root / "questions" / f"{question_id}.yaml",
         None if one_file else root / "drills" / question_id,
         documented if documented.is_file() else root / _SCHEMA,
-        _near(root) if root != here.resolve() else ".",
+        ctx.near(root) if root != here.resolve() else ".",
     )
 
 
-def _check_free(site: _Site) -> None:
+def _check_free(ctx: Context, site: _Site) -> None:
     """Raise UsageError where something is in the way."""
     for path in (site.spec, site.spec.with_suffix(".yml"), site.drill):
         if path is not None and os.path.lexists(path):
             raise UsageError(
-                f"{_near(path)} is there already, and nothing is ever laid down over it",
+                f"{ctx.near(path)} is there already, and nothing is ever written over it",
                 hint="choose another id, or move it away",
             )
 
 
-def _lay_down(site: _Site, question_id: str, texts: Mapping[str, str]) -> list[Path]:
+def _write(ctx: Context, site: _Site, question_id: str, texts: Mapping[str, str]) -> list[Path]:
     """Write everything or nothing; return the paths, the spec first."""
     spec_name = f"questions/{question_id}.yaml"
     programs = {
@@ -148,7 +147,7 @@ def _lay_down(site: _Site, question_id: str, texts: Mapping[str, str]) -> list[P
         if site.drill is not None:
             _make_folder(site.drill, programs)
     except OSError as fault:
-        _check_free(site)  # made by somebody else since we looked
+        _check_free(ctx, site)  # made by somebody else since we looked
         raise UsageError(
             f"{fault.filename or site.bank}: cannot be written: {fault.strerror or fault}",
             hint=_ELSEWHERE,
@@ -160,7 +159,7 @@ def _lay_down(site: _Site, question_id: str, texts: Mapping[str, str]) -> list[P
         if not spec and site.drill is not None:
             shutil.rmtree(site.drill, ignore_errors=True)
     if not spec:  # made by somebody else since we looked
-        _check_free(site)
+        _check_free(ctx, site)
     written = [site.spec]
     if site.drill is not None:
         written += [site.drill / name for name in programs]
@@ -184,7 +183,7 @@ def _make_folder(folder: Path, programs: Mapping[str, str]) -> None:
 
 
 def _write_schema(path: Path) -> bool:
-    """Lay the JSON Schema down for editors where there is none; a convenience, so never fatal."""
+    """Write the JSON Schema for editors where there is none; a convenience, so never fatal."""
     if os.path.lexists(path):
         return False
     from grader.bank.schema import text
@@ -192,25 +191,3 @@ def _write_schema(path: Path) -> bool:
     with suppress(UsageError):
         return files.create(path, text(extended=True).encode())
     return False
-
-
-def _advise(site: _Site, question_id: str, marked: int) -> None:
-    where = shlex.quote(site.typed)
-    output.write()
-    if marked:
-        output.write(f"{quantity(marked, 'place is', 'places are')} marked TODO in the files")
-        output.write()
-    output.write("next:")
-    if marked:
-        output.write("  replace what is marked TODO; the audit counts what is left of it")
-    output.write(f"  drill --bank {where} bank audit {question_id}")
-    output.write(f"  drill --bank {where} start {question_id}")
-    output.write(f"  drill bank add {where}")
-
-
-def _near(path: Path) -> str:
-    """Return a path as short as it can be typed from here."""
-    try:
-        return str(path.relative_to(place.here().resolve()))
-    except ValueError:
-        return str(path)

@@ -2,6 +2,9 @@
 
 The marker is written first: a start that was killed half way is then finished by the next one,
 and a folder without a marker is somebody's own, in which nothing is ever written over.
+
+A marker may come with somebody else's files, so that it is only a claim. What it says of a bank
+counts where the records hold that start; `resolve` sees to that.
 """
 
 from __future__ import annotations
@@ -11,7 +14,7 @@ import os
 from dataclasses import dataclass
 from pathlib import Path
 
-from grader.cli import files
+from grader.app import files
 from grader.model.errors import UsageError
 
 MARKER = ".drill"
@@ -20,16 +23,18 @@ QUESTION = "QUESTION.md"
 
 _MARKER_FORMAT = 1
 _MOST_MARKER_BYTES = 10_000
+_MOST_CHARACTERS = 4096  # of a value: the longest path that Linux takes
 
 
 @dataclass(frozen=True, slots=True)
 class Workspace:
-    """A folder in which a drill was started."""
+    """A folder in which a drill was started, as its marker has it."""
 
     question: str
-    bank: Path
+    bank: str  # a claim
     folder: Path
     started_at: str  # UTC, ISO 8601
+    mine: bool = True  # whether the marker belongs to the user who runs this
 
     @property
     def submission(self) -> Path:
@@ -38,7 +43,7 @@ class Workspace:
 
 
 @dataclass(frozen=True, slots=True)
-class Laid:
+class Made:
     """What a start did: the workspace, whether it was there before, and what was added."""
 
     workspace: Workspace
@@ -46,7 +51,7 @@ class Laid:
     written: tuple[str, ...]
 
 
-def lay_down(wanted: Workspace, starter: bytes, question: str) -> Laid:
+def make(wanted: Workspace, starter: bytes, question: str) -> Made:
     """Make the folder of a drill, adding only what is missing.
 
     Raises:
@@ -65,7 +70,7 @@ def lay_down(wanted: Workspace, starter: bytes, question: str) -> Laid:
         content = {
             "format": _MARKER_FORMAT,
             "question": wanted.question,
-            "bank": str(wanted.bank),
+            "bank": wanted.bank,
             "started_at": wanted.started_at,
         }
         files.create(folder / MARKER, (json.dumps(content, indent=2) + "\n").encode())
@@ -74,7 +79,7 @@ def lay_down(wanted: Workspace, starter: bytes, question: str) -> Laid:
         for name, text in ((SUBMISSION, starter), (QUESTION, question.encode()))
         if files.create(folder / name, text)
     ]
-    return Laid(found or wanted, already=found is not None, written=tuple(written))
+    return Made(found or wanted, already=found is not None, written=tuple(written))
 
 
 def open_folder(folder: Path) -> Workspace | None:
@@ -85,23 +90,21 @@ def open_folder(folder: Path) -> Workspace | None:
     """
     marker = folder / MARKER
     try:
-        if not _is_file(marker):
-            return None
-        with marker.open("rb") as file:
+        file, found = files.open_regular(marker)
+    except (OSError, UsageError):
+        return None  # a folder closed to us holds none of ours
+    try:
+        with file:
             content = json.loads(file.read(_MOST_MARKER_BYTES))
-        return Workspace(
-            _text(content, "question"),
-            Path(_text(content, "bank")),
-            folder,
-            _text(content, "started_at"),
-        )
-    except OSError as fault:
-        raise UsageError(f"{marker}: {fault.strerror}") from fault
-    except (ValueError, KeyError, TypeError) as fault:
+        question, bank, at = (_text(content, k) for k in ("question", "bank", "started_at"))
+        if "/" in question:
+            raise ValueError(question)
+    except (OSError, ValueError, KeyError, TypeError, RecursionError) as fault:
         raise UsageError(
             f"{marker}: expected what drill start wrote there, found something else",
             hint="move the file away and start the drill again; your submission.py stays yours",
         ) from fault
+    return Workspace(question, bank, folder, at, found.st_uid == os.geteuid())
 
 
 def enclosing(folder: Path) -> Workspace | None:
@@ -115,7 +118,7 @@ def inside(folder: Path) -> list[Workspace]:
     """Return the workspaces right inside a folder, the one started last first."""
     try:
         with os.scandir(folder) as entries:
-            children = [folder / entry.name for entry in entries if entry.is_dir()]
+            children = [folder / e.name for e in entries if e.is_dir(follow_symlinks=False)]
     except OSError:
         return []
     found = filter(None, map(open_quietly, children))
@@ -147,8 +150,8 @@ def _make_folder(folder: Path) -> None:
 
 
 def _refuse_work(wanted: Workspace) -> None:
-    """Refuse a folder without a marker that holds a file of the name we would write."""
-    for name in (SUBMISSION, QUESTION):
+    """Refuse a folder without a marker that holds a file of a name we would write."""
+    for name in (SUBMISSION, QUESTION, MARKER):
         if os.path.lexists(wanted.folder / name):
             raise UsageError(
                 f"{wanted.folder / name} is there already and was not made by drill start;"
@@ -158,16 +161,8 @@ def _refuse_work(wanted: Workspace) -> None:
             )
 
 
-def _is_file(path: Path) -> bool:
-    """Return whether a file is there to be seen; a folder closed to us holds none of ours."""
-    try:
-        return path.is_file()
-    except PermissionError:
-        return False
-
-
 def _text(content: dict[str, object], key: str) -> str:
     value = content[key]
-    if not isinstance(value, str) or not value:
+    if not isinstance(value, str) or not 0 < len(value) <= _MOST_CHARACTERS or "\0" in value:
         raise ValueError(key)
     return value

@@ -1,41 +1,47 @@
-"""What a command learns from its surroundings: the environment, the clock, a fresh seed."""
+"""What commands learn from their surroundings: the environment, the clock, the current folder."""
 
 from __future__ import annotations
 
 import os
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from grader.model.errors import UsageError
+from grader.cli import output
 
-MAX_SEED = 2**63 - 1  # the largest whole number that SQLite stores
+if TYPE_CHECKING:
+    import typer
+
+    from grader.app.context import Context
+
+
+def context(ctx: typer.Context) -> Context:
+    """Return the surroundings of a command, with the bank that was named on its line."""
+    from grader.app.context import Context
+
+    try:
+        folder = Path.cwd()
+    except OSError:
+        folder = None
+    return Context(
+        folder=folder,
+        data=data_folder(),
+        now=now,
+        bank=ctx.obj,
+        banks_named=bool(os.environ.get("DRILL_BANK")),
+        who=_who(),
+        warn=output.warn_once,
+    )
 
 
 def data_folder() -> Path:
     """Return where the records live: DRILL_HOME, else the user's data folder (XDG on Linux)."""
     if home := os.environ.get("DRILL_HOME"):
-        return Path(home).expanduser().absolute()
+        # Not Path.expanduser: where there is no home it raises, and this is not the place to fail.
+        return Path(os.path.expanduser(home)).absolute()  # noqa: PTH111
     from platformdirs import user_data_path
 
     return user_data_path("drill", appauthor=False)
-
-
-def here() -> Path:
-    """Return the current folder.
-
-    Raises:
-        UsageError: It was removed under the shell's feet.
-    """
-    try:
-        return Path.cwd()
-    except OSError as fault:
-        raise UsageError("the current folder is gone", hint="cd to one that exists") from fault
-
-
-def bank_here() -> Path | None:
-    """Return the current folder where it is a bank, and DRILL_BANK does not name others."""
-    found = here()
-    return found if not os.environ.get("DRILL_BANK") and (found / "questions").is_dir() else None
 
 
 def debugging() -> bool:
@@ -65,6 +71,7 @@ def local_time(moment: str) -> str:
         return moment
 
 
-def fresh_seed() -> int:
-    """Return a seed nobody can foresee, short enough to be typed again."""
-    return int.from_bytes(os.urandom(4), "big")
+def _who() -> str:
+    """Return the user's name, for the records; the number where no name is known."""
+    names = (os.environ.get(name, "") for name in ("LOGNAME", "USER"))
+    return next(filter(None, names), str(os.getuid()))

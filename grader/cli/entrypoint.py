@@ -58,7 +58,7 @@ def run(command: Callable[[list[str]], object], arguments: Sequence[str]) -> int
         output.complain(fault.message)
         return fault.exit_status
     except Exception as fault:  # noqa: BLE001 - the last net: a sentence instead of a traceback
-        return _confess(fault, as_json=as_json)
+        return _internal(fault, as_json=as_json)
     if status == INTERRUPTED:
         output.interrupted()
     return status if isinstance(status, int) else 0
@@ -99,7 +99,7 @@ def _left(fault: SystemExit, *, as_json: bool) -> int:
             frame = frame.tb_next
         name = str(frame.tb_frame.f_globals.get("__name__", "")) if frame is not None else ""
         if not name.startswith("typer."):
-            return _confess(cause, as_json=as_json)
+            return _internal(cause, as_json=as_json)
         output.abandon()
         return output.SIGPIPE_STATUS
     return code if isinstance(code, int) else int(code is not None)
@@ -127,8 +127,8 @@ def _tell(fault: typer.TyperException | DrillError, *, as_json: bool) -> int:
 def _usage(fault: typer.TyperException) -> tuple[str, str]:
     """Put typer's complaint about the command line into our form."""
     message = fault.format_message()
-    for theirs, ours in _WORDS.items():
-        message = message.replace(theirs, ours)
+    for words, better in _WORDS.items():
+        message = message.replace(words, better)
     if message.endswith(")") and "; did you mean " in message:
         message = message.removesuffix(")") + "?"
     context = getattr(fault, "ctx", None)
@@ -145,15 +145,15 @@ def _tell_json(status: int, message: str, hint: str, problems: Sequence[str]) ->
     output.document({"format": 1, "error": error})
 
 
-def _confess(fault: Exception, *, as_json: bool) -> int:
-    """Own up to a fault of ours: where the traceback is, and status 4."""
+def _internal(fault: Exception, *, as_json: bool) -> int:
+    """Report a fault of ours: where the traceback is, and status 4."""
     from traceback import format_exception
 
-    from grader.cli import place
+    from grader.cli.context import debugging
 
     text = "".join(format_exception(fault))
     summary = f"{type(fault).__name__}: {' '.join(str(fault).split())[:200]}"
-    if place.debugging():
+    if debugging():
         sys.stderr.write(harmless(text))
         message, hint = f"the grader is at fault ({summary})", ""
     else:
@@ -169,16 +169,16 @@ def _confess(fault: Exception, *, as_json: bool) -> int:
 
 
 def _keep(text: str) -> Path | None:
-    """Write a traceback where the records are, else where temporary files are."""
+    """Write a traceback to the folder of the records, else to that of temporary files."""
     import tempfile
 
-    from grader.cli import place
+    from grader.cli.context import data_folder, now
 
-    for folder in (place.data_folder() / "tracebacks", None):
+    for folder in (data_folder() / "tracebacks", None):
         try:
             if folder is not None:
                 folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-            stamp = place.now().replace(":", "").split(".")[0]
+            stamp = now().replace(":", "").split(".")[0]
             with tempfile.NamedTemporaryFile(
                 "w",
                 prefix=f"drill-{stamp}-",

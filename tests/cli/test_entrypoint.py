@@ -6,6 +6,7 @@ import json
 import os
 import signal
 import subprocess
+import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -13,9 +14,10 @@ from pathlib import Path
 import pytest
 
 from grader import __version__
-from grader.cli.running import bank_first
+from grader.cli.entrypoint import bank_first
 from tests.cli.conftest import Drill
 
+ROOT = Path(__file__).parents[2]
 Program = Callable[..., "subprocess.Popen[str]"]
 
 
@@ -38,6 +40,7 @@ def test_version_and_help(drill: Drill) -> None:
 def test_every_command_has_help_that_fits(drill: Drill, command: str) -> None:
     ended = drill(*command.split(), "--help")
     assert ended.status == 0
+    assert drill(*command.split(), "-h") == ended
     assert max(map(len, ended.out.splitlines())) <= 80
     commands = ended.out.partition("Commands:")[2]
     assert "..." not in commands
@@ -227,3 +230,21 @@ def test_one_document_even_where_records_are_moved_aside(drill: Drill, home: Pat
     assert ended.status == 0
     assert json.loads(ended.out)["format"] == 1
     assert "kept in" in ended.err
+
+
+@pytest.mark.parametrize("installed", [True, False])
+def test_the_module_runs_nothing_of_the_folder_it_is_started_in(
+    tmp_path: Path, installed: bool
+) -> None:
+    folder = tmp_path / "stranger"
+    folder.mkdir()
+    for name in ("typer", "rich", "yaml", "numpy", "json", "sqlite3", "shutil", "tempfile"):
+        (folder / f"{name}.py").write_text("import sys\nsys.exit('the folder was run')\n")
+    home = {"DRILL_HOME": str(tmp_path / "home")}
+    environment = os.environ | home | ({} if installed else {"PYTHONPATH": str(ROOT)})
+    command = [sys.executable, "-m", "grader", "list"]
+    ended = subprocess.run(
+        command, cwd=folder, env=environment, capture_output=True, text=True, check=False
+    )
+    assert (ended.returncode, ended.stderr) == (0, "")
+    assert "maxpool-routing" in ended.stdout

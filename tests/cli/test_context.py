@@ -6,8 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from grader.cli import place
-from grader.cli.words import GET_TORCH, quantity, span
+from grader.app.requirements import GET_TORCH
+from grader.cli import context
+from grader.model.numerals import quantity, span
 
 
 @pytest.mark.parametrize(
@@ -32,10 +33,10 @@ def test_quantities() -> None:
 
 
 def test_times_that_are_none() -> None:
-    assert place.minutes_since("") is None
-    assert place.minutes_since("2025-11-20T21:00:00") is None
-    assert place.minutes_since(place.now()) is not None
-    assert place.local_time("yesterday") == "yesterday"
+    assert context.minutes_since("") is None
+    assert context.minutes_since("2025-11-20T21:00:00") is None
+    assert context.minutes_since(context.now()) is not None
+    assert context.local_time("yesterday") == "yesterday"
 
 
 def test_the_torch_that_is_advised_is_the_one_that_is_tested() -> None:

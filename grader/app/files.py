@@ -7,6 +7,7 @@ import stat
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import BinaryIO
 
 from grader.model.errors import UsageError
 
@@ -21,29 +22,47 @@ def read_submission(path: Path) -> bytes:
         UsageError: There is no such file, it is not a regular file, or it is too large.
     """
     try:
-        # Without O_NONBLOCK, opening a FIFO would wait for somebody to write into it.
-        handle = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0))
+        file, found = open_regular(path)
+        with file:
+            content = file.read(MOST_BYTES + 1)
     except FileNotFoundError:
         where = "" if path.parent.is_dir() else f" (nor the folder {path.parent})"
         raise UsageError(f"{path}: there is no such file{where}") from None
     except OSError as fault:
+        if path.is_symlink():
+            raise UsageError(
+                f"{path}: expected a file, found a symbolic link, which is not followed",
+                hint="put a copy of the file in its place",
+            ) from None
         raise UsageError(f"{path}: expected a file to read: {fault.strerror}") from fault
-    try:
-        found = os.fstat(handle)
-        if not stat.S_ISREG(found.st_mode):
-            raise UsageError(f"{path}: expected a file, found {_kind(found.st_mode)}")
-        with os.fdopen(handle, "rb", closefd=False) as file:
-            content = file.read(MOST_BYTES + 1)
-    except OSError as fault:
-        raise UsageError(f"{path}: {fault.strerror}") from fault
-    finally:
-        os.close(handle)
     if len(content) > MOST_BYTES:
         size = max(found.st_size, len(content))
         raise UsageError(
             f"{path}: expected a submission of at most {MOST_BYTES:,} bytes, found {size:,}"
         )
     return content
+
+
+def open_regular(path: Path) -> tuple[BinaryIO, os.stat_result]:
+    """Open a file that may come from anybody.
+
+    A link is not followed: it may lead to somebody else's answer, or to a file that only the
+    person who runs this may read.
+
+    Raises:
+        OSError: It cannot be opened, or is a link.
+        UsageError: It is not a regular file.
+    """
+    # Without O_NONBLOCK, opening a FIFO would wait for somebody to write into it.
+    handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW)
+    try:
+        found = os.fstat(handle)
+        if not stat.S_ISREG(found.st_mode):
+            raise UsageError(f"{path}: expected a file, found {_kind(found.st_mode)}")
+        return os.fdopen(handle, "rb"), found
+    except BaseException:
+        os.close(handle)
+        raise
 
 
 def create(path: Path, content: bytes, advice: str = _ELSEWHERE) -> bool:

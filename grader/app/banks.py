@@ -1,4 +1,4 @@
-"""`drill bank add`, `remove`, `list` and `schema`.
+"""The banks in use: add one to the user's list, take one off it, list them.
 
 What is added is recorded by its absolute path in the user's list of banks, and stays where it is: a
 colleague's folder, a checkout that is pulled, a zip that is replaced are then always the newest.
@@ -8,25 +8,24 @@ from __future__ import annotations
 
 import os
 import shlex
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from grader.cli import files, output, place
-from grader.cli.words import quantity
+from grader.app import files
 from grader.model.errors import DrillError, UsageError
 
 if TYPE_CHECKING:
+    from grader.app.context import Context
     from grader.bank.locate import Place
 
-_FAULTY = 3
 _ELSEWHERE = "DRILL_HOME=DIR names another folder, which you can write, for the list"
 
 
 @dataclass(frozen=True, slots=True)
-class _Row:
+class Row:
     """A bank in use, or what stands in its way."""
 
     name: str
@@ -37,12 +36,27 @@ class _Row:
     hint: str = ""  # what to do about it
 
 
-def add(path: Path, *, as_json: bool) -> int:
-    """Record a bank in the user's list, once; say what it holds."""
+@dataclass(frozen=True, slots=True)
+class Added:
+    """A bank that is in use from now on."""
+
+    bank: Path
+    name: str
+    questions: int
+    already: bool
+    shared: Mapping[str, int]  # how many ids other banks hold too, by their names
+
+
+def add(ctx: Context, path: Path) -> Added:
+    """Record a bank in the user's list, once, and return what it holds.
+
+    Raises:
+        UsageError: It is no bank, or the list cannot be written.
+    """
     from grader.bank import locate
     from grader.bank.storage import files_of, refusal
 
-    bank = (place.here() / path.expanduser()).resolve()
+    bank = (ctx.here() / path.expanduser()).resolve()
     wrong = refusal(bank)
     if wrong:
         raise UsageError(wrong)
@@ -60,9 +74,9 @@ def add(path: Path, *, as_json: bool) -> int:
             _write([*lines, str(bank)])
     called = {found: name for name, found in _names(locate.places()).items()}
     if not ids:
-        output.warn(
+        ctx.warn(
             f"{bank}: there is no question in it yet",
-            f"drill --bank {shlex.quote(str(bank))} bank new ID lays one down"
+            f"drill --bank {shlex.quote(str(bank))} bank new ID writes one"
             if bank.is_dir()
             else "",
         )
@@ -71,35 +85,24 @@ def add(path: Path, *, as_json: bool) -> int:
         for other, name in called.items()
         if other != bank and (both := {i for i in ids if locate.holds(other, i)})
     }
-    if as_json:
-        output.document(
-            {
-                "format": 1,
-                "bank": str(bank),
-                "name": called[bank],
-                "questions": len(ids),
-                "already": already,
-                "list": str(locate.config_file()),
-            }
-        )
-        return 0
-    state = "is in use already" if already else "is in use from now on"
-    output.write(f"{called[bank]}  {bank}")
-    output.write(f"{quantity(len(ids), 'question')}; it {state}")
-    for name, count in shared.items():
-        which = quantity(count, "id is", "ids are")
-        output.write(f"{which} in {name} too: type {called[bank]}/ID or {name}/ID")
-    return 0
+    return Added(bank, called[bank], len(ids), already, shared)
 
 
-def remove(name: str, *, as_json: bool) -> int:
-    """Take a bank off the user's list, by its path or by the name that `bank list` shows."""
+def remove(ctx: Context, name: str) -> list[str]:
+    """Take a bank off the user's list, by its path or by the name that `bank list` shows.
+
+    Returns:
+        The lines that went.
+
+    Raises:
+        UsageError: It does not stand on the list.
+    """
     from grader.bank import closest, locate
 
     with _locked():
         lines = _lines()
         listed = [locate.path_in(line) for line in lines]
-        wanted = {name, str((place.here() / locate.expanded(name)).resolve())}
+        wanted = {name, str((ctx.here() / locate.expanded(name)).resolve())}
         gone = _among(listed, wanted)
         called = {n: str(path) for n, path in _names(locate.places()).items()}
         if not gone and name in called:
@@ -112,11 +115,7 @@ def remove(name: str, *, as_json: bool) -> int:
                 else "drill bank list shows those in use, and where they come from",
             )  # fmt: skip
         _write([line for line, p in zip(lines, listed, strict=True) if p not in gone])
-    if as_json:
-        output.document({"format": 1, "removed": gone, "list": str(locate.config_file())})
-    else:
-        output.write(f"{gone[0]} is no longer in use; it is left where it is")
-    return 0
+    return gone
 
 
 def _among(listed: list[str], wanted: set[str]) -> list[str]:
@@ -135,54 +134,18 @@ def _names(places: Sequence[Place]) -> dict[str, Path]:
     return locate.names([*dict.fromkeys(good)])
 
 
-def list_banks(*, bank: Path | None, as_json: bool) -> int:
-    """Show the banks in use; status 3 when one of them is none."""
+def rows(ctx: Context) -> list[Row]:
+    """Return the banks in use, and what stands in the way of those that are none."""
     from grader.bank import locate
 
-    rows = _rows(locate.places(bank))
-    status = _FAULTY if any(row.fault for row in rows) else 0
-    if as_json:
-        output.document(
-            {
-                "format": 1,
-                "ok": status == 0,
-                "banks": [
-                    {
-                        "name": row.name,
-                        "path": row.path,
-                        "from": row.origin,
-                        "questions": row.questions,
-                        "fault": row.fault,
-                        "hint": row.hint,
-                    }
-                    for row in rows
-                ],
-            }
-        )
-        return status
-    across = max(len(row.name) for row in rows)
-    for row in rows:
-        said = row.fault or f"{quantity(row.questions, 'question')}, {_said(row.origin)}"
-        output.write(f"{row.name:<{across}}  {row.path}")
-        for line in (said, row.hint):
-            if line:
-                output.write(f"{'':<{across}}  {line}")
-    return status
+    return _rows(locate.places(ctx.bank))
 
 
-def schema() -> int:
-    """Print the JSON Schema of a question, with the kinds of installed extensions."""
-    from grader.bank.schema import text
-
-    output.write(text(extended=True).rstrip("\n"))
-    return 0
-
-
-def _rows(places: list[Place]) -> list[_Row]:
+def _rows(places: list[Place]) -> list[Row]:
     from grader.bank.storage import files_of, refusal
 
     called = {path: name for name, path in _names(places).items()}
-    rows: dict[Path, _Row] = {}
+    rows: dict[Path, Row] = {}
     for at in places:
         path = at.path.resolve()
         if path in rows:
@@ -193,12 +156,8 @@ def _rows(places: list[Place]) -> list[_Row]:
         except DrillError as error:
             fault = error.message
         hint = at.hint if fault else ""
-        rows[path] = _Row(called.get(path, "-"), str(path), at.origin, count, fault, hint)
+        rows[path] = Row(called.get(path, "-"), str(path), at.origin, count, fault, hint)
     return list(rows.values())
-
-
-def _said(origin: str) -> str:
-    return f"from {origin}" if origin else "comes with the program"
 
 
 def _lines() -> list[str]:
@@ -225,7 +184,7 @@ def _lines() -> list[str]:
 
 @contextmanager
 def _locked() -> Iterator[None]:
-    """Keep whoever else changes the list waiting: it is read, and then written as a whole.
+    """Keep other commands that change the list waiting: it is read, and then written as a whole.
 
     What is locked is its folder, so that no file is left; where that cannot be done, nothing is.
 

@@ -1,0 +1,154 @@
+"""What this machine has, and what is missing."""
+
+from __future__ import annotations
+
+import os
+import platform
+import sys
+from dataclasses import dataclass
+from importlib import metadata
+from typing import TYPE_CHECKING
+
+from grader import __version__
+from grader.app import requirements
+from grader.model.errors import DrillError
+from grader.model.numerals import quantity
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from grader.app.context import Context
+
+_TORCH_SECONDS = 60  # a cold import of torch from a slow disk takes half a minute
+
+_ASK_TORCH = """
+import torch
+names = [torch.cuda.get_device_name(i) for i in range(torch.cuda.device_count())]
+print("\\t".join(names) if torch.cuda.is_available() else "")
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One thing that was looked at; `status` is the exit status it asks for."""
+
+    name: str
+    value: str
+    advice: str = ""
+    status: int = 0
+    rows: tuple[str, ...] = ()
+
+
+def doctor(ctx: Context) -> Iterator[Finding]:
+    """Look at everything a grade needs."""
+    yield Finding("drill", __version__)
+    yield Finding("python", f"{platform.python_version()} ({sys.executable})")
+    yield Finding("platform", f"{platform.platform(terse=True)}, {platform.machine()}, {_cores()}")
+    numpy = _version("numpy")
+    if numpy is None:
+        yield Finding("numpy", "missing", "pip install numpy", status=2)
+    else:
+        yield Finding("numpy", numpy)
+    yield from _torch()
+    yield _data_folder(ctx)
+    yield from _banks(ctx)
+    yield _isolation()
+
+
+def _torch() -> Iterator[Finding]:
+    """Torch is a matter of taste: only some drills need it."""
+    if not requirements.torch_installed():
+        yield Finding("torch", "not installed; only some drills need it", requirements.GET_TORCH)
+        return
+    yield Finding("torch", _version("torch") or "installed")
+    import subprocess
+
+    try:
+        answer = subprocess.run(
+            [sys.executable, "-I", "-c", _ASK_TORCH],
+            capture_output=True,
+            text=True,
+            timeout=_TORCH_SECONDS,
+            check=True,
+        )
+        names = [name for name in answer.stdout.strip().split("\t") if name]
+        yield Finding("CUDA", ", ".join(names) or "none; memory is graded on the CPU")
+    except subprocess.TimeoutExpired:
+        yield Finding("CUDA", f"torch did not load within {_TORCH_SECONDS} s", status=2)
+    except (subprocess.CalledProcessError, OSError) as fault:
+        lines = str(getattr(fault, "stderr", "") or fault).strip().splitlines()
+        yield Finding("CUDA", f"torch does not load: {lines[-1] if lines else fault}", status=2)
+
+
+def _data_folder(ctx: Context) -> Finding:
+    folder = ctx.data
+    probe = folder / f".doctor.{os.getpid()}"
+    try:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        probe.write_bytes(b"")
+        probe.unlink()
+    except OSError as fault:
+        return Finding(
+            "records",
+            f"{folder} cannot be written: {fault.strerror}",
+            "grading works, but nothing is recorded; DRILL_HOME names another folder",
+            status=2,
+        )
+    return Finding("records", str(folder))
+
+
+def _banks(ctx: Context) -> Iterator[Finding]:
+    from grader.bank import banks, headers
+
+    gone: list[tuple[str, str]] = []
+    try:
+        for folder in banks(ctx.bank, lambda *said: gone.append(said)):
+            try:
+                count = quantity(len(headers([folder])), "question")
+                yield Finding("bank", f"{folder}, {count}")
+            except DrillError as fault:
+                yield Finding("bank", fault.message, fault.hint, fault.exit_status)
+    except DrillError as fault:
+        yield Finding("bank", fault.message, fault.hint, fault.exit_status)
+    for message, hint in gone:
+        yield Finding("bank", message, hint, status=2)
+
+
+def _isolation() -> Finding:
+    """Start a worker and have it try what a submission must not be able to do."""
+    from grader.sandbox.client import WorkerClient
+    from grader.sandbox.levels import ACTS, BEYOND, STRONG
+
+    try:
+        with WorkerClient(torch=False) as worker:
+            found = worker.isolation
+    except DrillError as fault:
+        return Finding("isolation", fault.message, fault.hint, fault.exit_status)
+    if found.level == STRONG:
+        summary = "strong: a submission is refused all of this, as was just tried:"
+    else:
+        summary = f"{found.level}: a submission is not refused all of this, as was just tried:"
+    rows = [f"{found.acts.get(name, 'done'):<8} {words}" for name, words in ACTS.items()]
+    rows += [
+        f"{found.beyond.get(name, 'done'):<8} {words}; no level rests on this"
+        for name, words in BEYOND.items()
+    ]
+    rows += [f"no wall: {reason}" for reason in found.missing]
+    if found.level != STRONG:
+        rows.append("grade only the code of people you trust on this machine")
+    return Finding("isolation", summary, rows=tuple(rows))
+
+
+def _version(distribution: str) -> str | None:
+    try:
+        return metadata.version(distribution)
+    except metadata.PackageNotFoundError:
+        return None
+
+
+def _cores() -> str:
+    try:
+        usable = len(os.sched_getaffinity(0))
+    except AttributeError:  # not on every platform
+        usable = os.cpu_count() or 1
+    return quantity(usable, "core")

@@ -1,0 +1,157 @@
+"""Grade a submission and record it."""
+
+from __future__ import annotations
+
+import os
+import shlex
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from grader.app import files, requirements, workspace
+from grader.app.resolve import Choice, Search, resolve
+from grader.model.errors import DrillError, UsageError
+from grader.records import attempts, progress
+
+if TYPE_CHECKING:
+    from grader.app.context import Context
+    from grader.model.report import Report
+    from grader.session import Workers
+
+MAX_SEED = 2**63 - 1  # the largest whole number that SQLite stores
+
+
+@dataclass(frozen=True, slots=True)
+class Graded:
+    """What a grade found, and what the records know about it."""
+
+    report: Report
+    choice: Choice
+    path: Path  # of the file that was graded
+    again: str  # what follows `drill grade` to grade this file again
+    tries: int  # of one's own with this one; 0: not recorded, or not one's own file
+    hints_left: bool
+    changed_since: int | None = None  # attempt with this seed at another version of the question
+
+
+def grade(
+    ctx: Context, target: str | None = None, *, file: Path | None = None, seed: int | None = None
+) -> Graded:
+    """Grade a submission and record it.
+
+    Args:
+        ctx: Where the person is.
+        target: ID or BANK/ID, the path of a drill's folder or of a file, None for the drill of the
+            place.
+        file: Another file than the drill's submission.
+        seed: From which the inputs are drawn; a fresh one when None.
+
+    Raises:
+        UsageError: It is not clear what is meant, or there is no such file.
+        BankError: The question cannot be loaded.
+    """
+    if seed is not None and seed > MAX_SEED:
+        raise UsageError(f"--seed: expected a whole number of at most {MAX_SEED:,}")
+    with _Ahead() as ahead:
+        if file is not None:
+            choice = resolve(ctx, target, file=file, soon=ahead.start)
+            path = file.expanduser()
+            again = f"{f' {target}' if target else ''} --file {shlex.quote(str(file))}"
+        elif target is not None and _is_path(ctx, target):
+            choice, path = _at(ctx, ctx.here() / Path(target).expanduser(), ahead)
+            again = f" {shlex.quote(target)}"
+        else:
+            choice = resolve(ctx, target, soon=ahead.start)
+            path, again = choice.need_workspace().submission, choice.argument
+        return _grade(ctx, choice, path, again, fresh_seed() if seed is None else seed, ahead)
+
+
+def fresh_seed() -> int:
+    """Return a seed nobody can foresee, short enough to be typed again."""
+    return int.from_bytes(os.urandom(4), "big")
+
+
+def _is_path(ctx: Context, target: str) -> bool:
+    """Tell a path from ID and BANK/ID."""
+    plain = target.startswith((".", "/", "~")) or target.endswith(("/", ".py"))
+    return plain or ("/" in target and (ctx.here() / target).exists())
+
+
+def _at(ctx: Context, path: Path, ahead: _Ahead) -> tuple[Choice, Path]:
+    """Return the drill of a folder or file: that of a recorded folder, else a mere file."""
+    if path.is_dir():
+        path /= workspace.SUBMISSION
+    found = workspace.open_quietly(path.parent)
+    if found and path == found.submission and Search(ctx).recorded(found):
+        return resolve(ctx, None, folder=found.folder, soon=ahead.start), path
+    return resolve(ctx, None, file=path, soon=ahead.start), path
+
+
+def _grade(
+    ctx: Context, choice: Choice, path: Path, again: str, seed: int, ahead: _Ahead
+) -> Graded:
+    from grader.reports.json import dumps
+    from grader.session import grade as judge
+
+    question = choice.question
+    requirements.need_torch(question)
+    submission = files.read_submission(ctx.here() / path)
+    own = choice.workspace is not None and _same(ctx.here() / path, choice.workspace.submission)
+    event = ctx.event("begun" if own else "review", question)
+    event = replace(event, seed=seed, path=str(ctx.here() / path))
+    earlier = ctx.read(
+        lambda db: attempts.with_seed(db, question.id, event.bank, seed), otherwise=None
+    )
+    begun = ctx.write(lambda db: attempts.begin(db, event, submission))
+    report = judge(question, submission, seed=seed, filename=path.name, workers=ahead.workers)
+    if begun is not None:
+        found = replace(
+            ctx.event("graded", question),
+            attempt=begun[0],
+            verdict=report.verdict,
+            isolation=report.isolation,
+            seconds=report.seconds,
+            report=dumps(report),
+        )
+        ctx.add(found)
+    shown = ctx.read(lambda db: progress.hints_shown(db, question.id), 0)
+    changed = earlier is not None and earlier.digest not in {"", question.digest}
+    return Graded(
+        report,
+        choice,
+        path,
+        again,
+        tries=begun[1] if begun and own else 0,
+        hints_left=shown < len(question.spec.hints),
+        changed_since=earlier.id if earlier is not None and changed else None,
+    )
+
+
+def _same(path: Path, submission: Path) -> bool:
+    return os.path.realpath(path) == os.path.realpath(submission)
+
+
+class _Ahead:
+    """Workers started as soon as it is known which question is meant; closed in any case."""
+
+    def __init__(self) -> None:
+        self.workers: Workers | None = None
+
+    def __enter__(self) -> _Ahead:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self.workers is not None:
+            self.workers.close()
+
+    def start(self, question_id: str, banks: list[Path]) -> None:
+        """Start the workers of a question, if it is there and can run here."""
+        from grader.bank.locate import header
+        from grader.session import Workers
+
+        try:
+            head = header(banks, question_id)
+        except DrillError:
+            return  # loading the question will say so
+        if not head.torch or requirements.torch_installed():
+            self.workers = Workers(torch=head.torch)

@@ -1,0 +1,84 @@
+"""Hints, one more each time, and the solution."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from grader.app.resolve import Choice, resolve
+from grader.model.errors import UsageError
+from grader.records import progress
+from grader.records.events import add
+
+if TYPE_CHECKING:
+    import sqlite3
+
+    from grader.app.context import Context
+
+
+@dataclass(frozen=True, slots=True)
+class Hints:
+    """The hints to show now."""
+
+    choice: Choice
+    shown: tuple[tuple[int, str], ...]  # with their numbers, from 1
+    left: int
+    all: bool = False  # whether every one had been shown before
+    counted: bool = True  # False: the next has to be asked for by its number
+
+
+def hint(ctx: Context, question_id: str | None, *, number: int | None = None) -> Hints:
+    """Return one hint more than last time, or hint `number`; all when there is none left.
+
+    Raises:
+        UsageError: There is no hint of that number.
+    """
+    choice = resolve(ctx, question_id)
+    hints = choice.question.spec.hints
+    if not hints:
+        return Hints(choice, (), 0)
+    if number is not None and number > len(hints):
+        raise UsageError(f"--number {number}: expected one of {len(hints)} hints")
+
+    def count(db: sqlite3.Connection) -> int:
+        shown = progress.hints_shown(db, choice.question.id)
+        one = shown + 1 if number is None else number
+        if shown < one <= len(hints):
+            add(db, replace(ctx.event("hint", choice.question), hint=one))
+        return one
+
+    counted = ctx.write(count)
+    one = counted or number or 1
+    if one > len(hints):
+        return Hints(choice, tuple(enumerate(hints, 1)), 0, all=True)
+    return Hints(choice, ((one, hints[one - 1]),), len(hints) - one, counted=counted is not None)
+
+
+@dataclass(frozen=True, slots=True)
+class Solution:
+    """A solution, and whether it was earned."""
+
+    choice: Choice
+    passed: bool
+    source: str
+
+
+def solution(ctx: Context, question_id: str | None, *, give_up: bool = False) -> Solution:
+    """Return the reference solution, to a person who passed or who gives up.
+
+    Raises:
+        UsageError: Neither is the case.
+    """
+    choice = resolve(ctx, question_id)
+    question = choice.question
+    passed = ctx.read(lambda db: progress.passed(db, question.id), otherwise=False)
+    earlier = ctx.read(lambda db: progress.given_up(db, question.id), otherwise=False)
+    if not (passed or earlier or give_up):
+        raise UsageError(
+            f"the solution of {question.id} is shown after a pass",
+            hint=f"drill hint{choice.argument} for a nudge;"
+            f" drill solution{choice.argument} --give-up shows it now",
+        )
+    ctx.add(ctx.event("solution", question))
+    source = question.handed_out(question.reference).decode("utf-8", "replace")
+    return Solution(choice, passed, source)

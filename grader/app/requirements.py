@@ -1,0 +1,30 @@
+"""What some questions need and not every machine has: torch; never loaded to find out."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from grader.model.errors import UsageError
+
+if TYPE_CHECKING:
+    from grader.model.question import Question
+
+# The version of constraints.txt; a looser request may fetch gigabytes of CUDA packages.
+GET_TORCH = "pip install torch==2.13.0 (a build for the CPU will do, and any version from 2.4)"
+
+
+def torch_installed() -> bool:
+    """Return whether torch could be imported, without importing it."""
+    from importlib.util import find_spec
+
+    return find_spec("torch") is not None
+
+
+def need_torch(question: Question) -> None:
+    """Check that what the question runs on is installed, without loading it.
+
+    Raises:
+        UsageError: It needs torch, and there is none.
+    """
+    if question.spec.needs_torch and not torch_installed():
+        raise UsageError(f"{question.id} needs torch, which is not installed", hint=GET_TORCH)

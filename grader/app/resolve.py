@@ -1,0 +1,197 @@
+"""Which drill is meant, where its submission lies, and which bank its question comes from.
+
+Without an id: the drill of this folder or of one above it, else the one started last in a folder
+right below, else the one started last anywhere.  With an id: the same, among the folders of that
+drill.
+
+A marker (`.drill`) may come with somebody else's files. Its bank is believed where the records hold
+that very start, or where it is one of the banks in use anyway; otherwise it names the question at
+most, and only when nothing on record is nearer. A marker of another user counts only if recorded.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from grader.app import workspace
+from grader.app.workspace import Workspace
+from grader.model.errors import UsageError
+
+if TYPE_CHECKING:
+    from grader.app.context import Context
+    from grader.model.question import Question
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """A question, its workspace where there is one, and how to name it in a command."""
+
+    question: Question
+    workspace: Workspace | None
+    implied: bool  # whether the id can be left out here
+    typed: str = ""  # ID, or BANK/ID
+
+    @property
+    def called(self) -> str:
+        """What names the question in a command: what was typed, else its id."""
+        return self.typed or self.question.id
+
+    @property
+    def argument(self) -> str:
+        """What follows `drill hint`: nothing where the folder says it, else the id."""
+        return "" if self.implied else f" {self.called}"
+
+    def need_workspace(self) -> Workspace:
+        """Return the workspace.
+
+        Raises:
+            UsageError: The drill was never started, or its folder is gone.
+        """
+        if self.workspace is None:
+            name = self.called
+            raise UsageError(
+                f"{name} was not started here, and no folder of it is known",
+                hint=f"drill start {name} makes one; drill grade {name} --file PATH grades any"
+                " file",
+            )
+        return self.workspace
+
+
+def resolve(
+    ctx: Context,
+    question_id: str | None,
+    *,
+    folder: Path | None = None,
+    file: Path | None = None,
+    soon: Callable[[str, list[Path]], None] | None = None,
+) -> Choice:
+    """Return the drill that is meant.
+
+    Args:
+        ctx: Where the person is.
+        question_id: The id as typed, None for the drill of the place.
+        folder: The folder that was named; where its start is recorded, it comes first.
+        file: A file to be graded: no marker chooses the bank then, not even a recorded one.
+        soon: Is called with the id and the banks before the question is loaded, to prepare.
+
+    Raises:
+        UsageError: No drill is meant, or there is no such question.
+        BankError: The question cannot be loaded.
+    """
+    asked, named = asked_for(ctx, question_id)
+    search = Search(ctx)
+    found = next(search.candidates(asked, named, folder, file), None)
+    if question_id is None and found is None:
+        raise UsageError(
+            "no drill was started here or anywhere else, so it is not clear which one is meant",
+            hint="drill list shows the questions; drill start ID starts one",
+        )
+    implied = next(search.candidates(), None)
+    name = asked or (found.question if found else "")
+    marked = named or (Path(found.bank) if found and found.bank and file is None else None)
+    banks = _banks(ctx, name, marked)
+    if soon is not None:
+        soon(name, banks)
+    from grader.bank import load
+
+    return Choice(
+        load(banks, name),
+        found,
+        implied=implied is not None
+        and implied.question == name
+        and (found is None or implied.bank == found.bank),
+        typed=question_id or "",
+    )
+
+
+def asked_for(ctx: Context, question_id: str | None) -> tuple[str | None, Path | None]:
+    """Return the id in what was typed and, where that was BANK/ID, the bank."""
+    if question_id is None or "/" not in question_id:
+        return question_id, None
+    from grader.bank import find
+
+    named, asked = find(ctx.banks(), question_id)
+    return asked, named
+
+
+def _banks(ctx: Context, question_id: str, marked: Path | None) -> list[Path]:
+    """Return where to look: the bank of the drill's folder alone, as long as it has the drill."""
+    from grader.bank import holds
+
+    if ctx.bank is None and marked is not None and holds(marked, question_id):
+        return [marked]
+    return ctx.banks()
+
+
+class Search:
+    """The folders in which drills were started, checked against the records."""
+
+    def __init__(self, ctx: Context) -> None:
+        """Read what was started."""
+        from grader.records import progress
+
+        self._ctx = ctx
+        self._starts = ctx.read(progress.starts, ())
+
+    def candidates(
+        self,
+        question_id: str | None = None,
+        named: Path | None = None,
+        folder: Path | None = None,
+        file: Path | None = None,
+    ) -> Iterator[Workspace]:
+        """Yield the workspaces that may be meant, the likeliest first.
+
+        Args:
+            question_id: The question; any when None.
+            named: Its bank; any when None.
+            folder: The drill of this folder comes first, where it is recorded.
+            file: Likewise of this file's folder; what is not recorded is not looked at then.
+        """
+        for found in self._places(folder or (file and file.parent), mere=file is None):
+            if question_id is None or (
+                found.question == question_id and (named is None or _of_bank(found, named))
+            ):
+                yield found
+
+    def recorded(self, found: Workspace) -> bool:
+        """Return whether the records hold this start: the folder, the question and the bank."""
+        return any(
+            start.question == found.question
+            and start.bank == found.bank
+            and os.path.realpath(start.folder) == os.path.realpath(found.folder)
+            for start in self._starts
+        )
+
+    def _places(self, folder: Path | None, *, mere: bool) -> Iterator[Workspace]:
+        here = self._ctx.here()
+        named = workspace.enclosing(here / folder) if folder is not None else None
+        around = workspace.enclosing(here)
+        below = workspace.inside(here)
+        if around is not None and around.folder == here and around.mine and mere:
+            around = self._believed(around)
+            yield around
+        yield from filter(self.recorded, filter(None, [named, around, *below]))
+        for start in self._starts:
+            found = workspace.open_quietly(Path(start.folder))
+            if found is not None and self.recorded(found):
+                yield found
+        if mere:
+            yield from (self._believed(f) for f in [around, *below] if f is not None and f.mine)
+
+    def _believed(self, found: Workspace) -> Workspace:
+        """Return a workspace without its bank where that is a mere claim."""
+        if self.recorded(found) or found.bank in map(str, self._ctx.banks()):
+            return found
+        return replace(found, bank="")
+
+
+def _of_bank(found: Workspace, named: Path) -> bool:
+    """Return whether a folder is of a bank; where its own bank has moved, it may be of any."""
+    from grader.bank import holds
+
+    return found.bank in {"", str(named)} or not holds(Path(found.bank), found.question)

@@ -1,0 +1,116 @@
+"""`drill bank audit`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from grader.cli import completion, entrypoint, output
+from grader.cli.context import context
+from grader.cli.options import Json
+from grader.cli.waiting import waiting
+
+if TYPE_CHECKING:
+    from grader.app.auditing import Audit, Audited
+
+_FAULTY = 3
+
+
+def command(
+    ctx: typer.Context,
+    questions: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="ID", autocompletion=completion.ids, show_default=False),
+    ] = None,
+    seeds: Annotated[
+        int, typer.Option(metavar="N", min=1, max=1000, help="How many seeds to try.")
+    ] = 3,
+    strict: Annotated[bool, typer.Option("--strict", help="Let a remark fail it too.")] = False,
+    mutants: Annotated[
+        bool, typer.Option("--mutants", help="Try small changes of the reference as well.")
+    ] = False,
+    at_most: Annotated[
+        int | None,
+        typer.Option(metavar="N", min=1, help="With --mutants: N of them, the same each time."),
+    ] = None,
+    jobs: Annotated[
+        int | None,
+        typer.Option(metavar="N", min=1, help="Questions at once; as many as cores if not given."),
+    ] = None,
+    json: Json = False,
+) -> int:
+    """Prove questions: every variant through every check."""
+    from grader.app.auditing import audit
+    from grader.audit.several import Plan
+
+    shown: list[str] = []  # the questions whose pages were shown
+
+    def each(done: Audited) -> None:
+        if not json:
+            _show(done, first=not shown)
+        if done.report is not None:
+            shown.append(done.name)
+
+    found = audit(
+        context(ctx),
+        questions or [],
+        Plan(range(seeds), mutants=mutants, at_most=at_most),
+        strict=strict,
+        jobs=jobs,
+        each=each,
+        waiting=waiting,
+    )
+    if json:
+        output.document(_as_data(found, seeds))
+    elif (count := len(found.reports) + len(found.faults)) > 1:
+        output.write()
+        named = ", ".join(found.faulty)
+        output.write(
+            f"{len(found.faulty)} of {count} not ready: {named}"
+            if found.faulty
+            else f"all {count} are ready"
+        )
+    remarks = any(not found.proved(report) for report in found.reports)
+    if remarks and not found.faults and all(report.ok for report in found.reports):
+        output.complain("the remarks are faults, because of --strict")
+    if found.interrupted:
+        return entrypoint.INTERRUPTED
+    return _FAULTY if found.faulty else 0
+
+
+def _show(done: Audited, *, first: bool) -> None:
+    if done.fault is not None:
+        for problem in done.fault.problems:
+            output.complain(problem)
+    elif done.mutants is not None:
+        from grader.reports.mutation import render_mutation
+
+        output.write()
+        output.show(render_mutation(done.mutants, width=output.width()))
+    elif done.report is not None:
+        from grader.reports.audit import render_audit
+
+        if not first:
+            output.write()
+        output.show(render_audit(done.report, width=output.width()))
+
+
+def _as_data(found: Audit, seeds: int) -> dict[str, object]:
+    from grader.model.audit import AUDIT_FORMAT
+    from grader.reports.audit_json import to_json
+    from grader.reports.mutation import mutants_entry
+
+    return {
+        "format": AUDIT_FORMAT,
+        "ok": not found.faulty,
+        "strict": found.strict,
+        "seeds": seeds,
+        "questions": [
+            to_json(one.report) | mutants_entry(one.mutants)
+            for one in found.audited
+            if one.report is not None
+        ],
+        "skipped": [one.name for one in found.audited if one.report is None and one.fault is None],
+        "problems": [problem for fault in found.faults for problem in fault.problems],
+    }

@@ -1,0 +1,59 @@
+"""`drill bank new`."""
+
+from __future__ import annotations
+
+import shlex
+from typing import Annotated
+
+import typer
+
+from grader.cli import output
+from grader.cli.context import context
+from grader.cli.options import Json
+from grader.model.numerals import quantity
+
+
+def command(
+    ctx: typer.Context,
+    question: Annotated[str, typer.Argument(metavar="ID", show_default=False)],
+    oracle: Annotated[
+        str | None,
+        typer.Option("--from", metavar="FUNCTION", help="Begin from a function of numpy or torch."),
+    ] = None,
+    one_file: Annotated[
+        bool, typer.Option("--one-file", help="Everything in one YAML file.")
+    ] = False,
+    json: Json = False,
+) -> int:
+    """Write a question that passes its audit, to begin from."""
+    from grader.app.authoring import new
+
+    here = context(ctx)
+    made = new(here, question, one_file=one_file, oracle=oracle)
+    if json:
+        output.document(
+            {
+                "format": 1,
+                "question": question,
+                "bank": made.bank,
+                "spec": made.spec,
+                "written": made.written,
+                "todo": made.todo,
+            }
+        )
+        return 0
+    for path in made.written:
+        output.write(here.near(path))
+    output.write()
+    marked = len(made.todo)
+    if marked:
+        output.write(f"{quantity(marked, 'place is', 'places are')} marked TODO in the files")
+        output.write()
+    where = shlex.quote(made.typed)
+    output.write("next:")
+    if marked:
+        output.write("  replace what is marked TODO; the audit counts what is left of it")
+    output.write(f"  drill --bank {where} bank audit {question}")
+    output.write(f"  drill --bank {where} start {question}")
+    output.write(f"  drill bank add {where}")
+    return 0

@@ -1,0 +1,14 @@
+"""`drill bank schema`."""
+
+from __future__ import annotations
+
+from grader.cli import output
+
+
+def command() -> int:
+    """Print the JSON Schema of a question, for editors."""
+    from grader.bank.schema import text
+
+    # With the kinds of installed extensions.
+    output.write(text(extended=True).rstrip("\n"))
+    return 0

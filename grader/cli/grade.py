@@ -1,0 +1,100 @@
+"""`drill grade`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from grader.cli import completion, output
+from grader.cli.context import context, minutes_since
+from grader.cli.options import Json
+from grader.model.numerals import span
+from grader.model.verdict import Verdict
+
+if TYPE_CHECKING:
+    from grader.app.grading import Graded
+    from grader.app.resolve import Choice
+
+STATUS = {Verdict.PASS: 0, Verdict.INVALID: 3, Verdict.INTERNAL: 4}  # any other verdict: 1
+
+
+def command(
+    ctx: typer.Context,
+    question: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="ID|PATH",
+            help="The question, or the drill's folder or file; without it, the drill of this"
+            " folder, else the one started last.",
+            autocompletion=completion.ids,
+            show_default=False,
+        ),
+    ] = None,
+    file: Annotated[
+        Path | None,
+        typer.Option(metavar="PATH", help="Grade this file instead; it is no try of yours."),
+    ] = None,
+    seed: Annotated[
+        int | None,
+        typer.Option(metavar="N", min=0, help="Repeat the cases of a grade."),
+    ] = None,
+    json: Json = False,
+) -> int:
+    """Grade your submission: 0 it passes, 1 it does not."""
+    from grader.app.grading import grade
+
+    graded = grade(context(ctx), question, file=file, seed=seed)
+    if graded.changed_since is not None:
+        output.complain(
+            f"{graded.choice.question.id} has changed since attempt {graded.changed_since}, which"
+            f" had the seed {graded.report.seed}: its numbers need not be the same"
+        )
+    if json:
+        from grader.reports.json import dumps
+
+        output.write(dumps(graded.report))
+    else:
+        _show(graded)
+    return STATUS.get(graded.report.verdict, 1)
+
+
+def _show(graded: Graded) -> None:
+    from grader.reports.terminal import render_report
+
+    report = graded.report
+    output.show(
+        render_report(
+            report,
+            width=output.width(),
+            repeat=f"drill grade{graded.again} --seed {report.seed}",
+            footer=_next_steps(graded),
+            heading_note=f"try {graded.tries}" if graded.tries else "",
+            pass_note=_time_taken(graded.choice),
+            filename=graded.path.name,
+        )
+    )
+
+
+def _next_steps(graded: Graded) -> list[str]:
+    """Return what to do next, as the verdict has it."""
+    choice = graded.choice
+    match graded.report.verdict:
+        case Verdict.PASS:
+            return [f"drill solution{choice.argument} to compare"]
+        case Verdict.INVALID:
+            return [f"drill bank audit {choice.called} shows what is wrong with the question"]
+        case Verdict.INTERNAL:
+            return []
+        case _ if graded.hints_left:
+            return [f"drill hint{choice.argument} for a nudge"]
+    return [f"drill solution{choice.argument} --give-up shows a solution"]
+
+
+def _time_taken(choice: Choice) -> str:
+    """Return the time since the drill was started, and the time planned for it."""
+    minutes = minutes_since(choice.workspace.started_at if choice.workspace else "")
+    if minutes is None:
+        return ""
+    return f"{span(minutes)} since start ({choice.question.spec.minutes} planned)"

@@ -1,0 +1,46 @@
+"""`drill hint`."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from grader.cli import output
+from grader.cli.context import context
+from grader.cli.options import Json, SomeId
+from grader.model.numerals import quantity
+
+
+def command(
+    ctx: typer.Context,
+    question: SomeId = None,
+    number: Annotated[
+        int | None, typer.Option(metavar="N", min=1, help="This one, whatever was shown before.")
+    ] = None,
+    json: Json = False,
+) -> int:
+    """Show one more hint."""
+    from grader.app.hints import hint
+
+    given = hint(context(ctx), question, number=number)
+    name, argument = given.choice.question.id, given.choice.argument
+    if json:
+        shown = [{"number": n, "text": text} for n, text in given.shown]
+        output.document({"format": 1, "question": name, "hints": shown, "left": given.left})
+        return 0
+    if not given.shown:
+        output.write(f"{name} has no hints")
+        return 0
+    for n, text in given.shown:
+        output.write(f"hint {n} of {len(given.choice.question.spec.hints)}")
+        output.prose(text, indent=4)
+    output.write()
+    if given.left:
+        # Where nothing can be recorded, the next one has to be asked for.
+        which = "" if given.counted else f" --number {given.shown[-1][0] + 1}"
+        output.write(f"{quantity(given.left, 'more hint')}: drill hint{argument}{which}")
+    else:
+        again = "these were all the hints" if given.all else "that was the last hint"
+        output.write(f"{again}; drill solution{argument} --give-up shows the solution")
+    return 0

@@ -1,0 +1,66 @@
+"""`drill solution`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from grader.cli import output
+from grader.cli.context import context
+from grader.cli.options import Json, SomeId
+
+if TYPE_CHECKING:
+    from grader.app.hints import Solution
+
+_UNFOLDED = 1_000_000  # columns: code that is to be copied is not folded
+
+
+def command(
+    ctx: typer.Context,
+    question: SomeId = None,
+    give_up: Annotated[
+        bool, typer.Option("--give-up", help="Show it without a pass; this is recorded.")
+    ] = False,
+    json: Json = False,
+) -> int:
+    """Show a solution, after a pass."""
+    from grader.app.hints import solution
+
+    found = solution(context(ctx), question, give_up=give_up)
+    spec = found.choice.question.spec
+    if json:
+        output.document(
+            {
+                "format": 1,
+                "question": found.choice.question.id,
+                "passed": found.passed,
+                "solution": found.source,
+                "follow_ups": [follow_up.model_dump() for follow_up in spec.follow_ups],
+                "sources": spec.sources,
+            }
+        )
+    else:
+        _show(found)
+    return 0
+
+
+def _show(found: Solution) -> None:
+    from grader.reports.page import Page
+    from grader.reports.prose import Code
+
+    spec = found.choice.question.spec
+    output.heading(f"{found.choice.question.id}  a solution")
+    output.write()
+    output.show(Page([Code(found.source, _UNFOLDED, indent=0)]))
+    if spec.follow_ups:
+        output.write()
+        output.heading("to think about")
+        for follow_up in spec.follow_ups:
+            output.write()
+            output.prose(follow_up.ask, indent=2)
+            output.prose(follow_up.answer, indent=4)
+    if spec.sources:
+        output.write()
+        output.heading("sources")
+        output.prose("\n".join(f"- {' '.join(s.split())}" for s in spec.sources), indent=2)

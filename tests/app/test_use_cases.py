@@ -1,0 +1,207 @@
+"""What commands do can be done from a notebook: values in, values out, nothing printed."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from grader.app import banks, grading, hints, history, starting
+from grader.app.context import Context
+from grader.app.resolve import resolve
+from grader.model.errors import UsageError
+from grader.records import attempts, progress
+from tests.bank.specs import write_bank
+
+NAME = "scaled-copy"
+RIGHT = b"""\
+def scale(x, factor):
+    return x * factor, factor
+
+
+def scale_backward(grad_y, ctx):
+    return grad_y * ctx
+"""
+
+
+def bank_at(folder: Path) -> Path:
+    """Write a bank whose reference is `RIGHT` and whose starter returns nothing."""
+    write_bank(folder)
+    for name, source in (("starter", b"\n"), ("reference", RIGHT)):
+        (folder / "drills" / NAME / f"{name}.py").write_bytes(source)
+    return folder
+
+
+@pytest.fixture
+def bank(tmp_path: Path) -> Path:
+    """Give a bank of one question."""
+    return bank_at(tmp_path / "bank")
+
+
+def context(tmp_path: Path, bank: Path | None, data: str = "home") -> Context:
+    """Return the surroundings of a person who uses a bank."""
+    work = tmp_path / "work"
+    work.mkdir(exist_ok=True)
+    return Context(work, tmp_path / data, lambda: "2026-01-02T03:04:05+00:00", bank, who="ann")
+
+
+def test_a_drill_from_start_to_pass(
+    tmp_path: Path, bank: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    ctx = context(tmp_path, bank)
+    question, made = starting.start(ctx, NAME)
+    assert grading.grade(ctx).report.verdict == "error"
+    assert hints.hint(ctx, None).shown == ((1, "Twice 3 is what"),)
+    made.workspace.submission.write_bytes(RIGHT)
+    graded = grading.grade(ctx, seed=3)
+    assert (graded.report.verdict, graded.tries, graded.report.seed) == ("pass", 2, 3)
+    assert graded.report.bank == str(bank)
+    assert graded.report.digest == question.digest
+    assert hints.solution(ctx, NAME).source.encode() == RIGHT
+    assert [a.state for a in history.history(ctx)] == ["error", "pass"]
+    assert capfd.readouterr() == ("", "")
+
+
+def test_every_record_says_who_when_which_question_and_which_program(
+    tmp_path: Path, bank: Path
+) -> None:
+    ctx = context(tmp_path, bank)
+    question, _ = starting.start(ctx, NAME)
+    grading.grade(ctx)
+    hints.hint(ctx, None)
+    hints.solution(ctx, None, give_up=True)
+    starting.reset(ctx, None)
+    query = "SELECT what, who, at, bank, digest, program FROM events ORDER BY id"
+    rows = ctx.store.read(lambda db: db.execute(query).fetchall(), empty=[])
+    assert [row[0] for row in rows] == ["started", "begun", "graded", "hint", "solution"]
+    same = ("ann", ctx.now(), str(bank), question.digest, "0.1.0")
+    assert {row[1:] for row in rows} == {same}
+
+
+def test_a_file_that_is_not_ones_own_is_no_try_and_no_pass(tmp_path: Path, bank: Path) -> None:
+    ctx = context(tmp_path, bank)
+    _, made = starting.start(ctx, NAME)
+    student = tmp_path / "student.py"
+    student.write_bytes(RIGHT)
+    assert grading.grade(ctx, NAME, file=student).report.verdict == "pass"
+    assert grading.grade(ctx, str(student)).report.verdict == "pass"
+    assert ctx.read(progress.overview, {})[NAME] == progress.Progress(started=True)
+    with pytest.raises(UsageError, match="is shown after a pass"):
+        hints.solution(ctx, NAME)
+    made.workspace.submission.write_bytes(RIGHT)
+    assert grading.grade(ctx, file=made.workspace.submission).tries == 1
+    assert ctx.read(progress.overview, {})[NAME].passed
+    kinds = [(a.kind, a.verdict) for a in history.history(ctx)]
+    assert kinds == [("review", "pass"), ("review", "pass"), ("grade", "pass")]
+
+
+def test_a_folder_that_was_moved_is_found_from_inside_and_can_be_put_on_record(
+    tmp_path: Path, bank: Path
+) -> None:
+    ctx = context(tmp_path, bank)
+    _, made = starting.start(ctx, NAME)
+    moved = made.workspace.folder.rename(tmp_path / "moved")
+    inside = Context(moved, ctx.data, ctx.now, bank)
+    assert grading.grade(inside).tries == 1
+    without = Context(moved, ctx.data, ctx.now)
+    with pytest.raises(UsageError, match="expected the id of a question"):
+        grading.grade(without)  # the bank of a folder that is not on record is a mere claim
+    assert starting.start(inside, NAME)[1].already
+    assert grading.grade(without).tries == 2
+    assert len(ctx.read(progress.starts, ())) == 2
+
+
+@pytest.mark.parametrize("typed", ["{id}/submission.py", "{id}/", "./{id}", "{work}/{id}"])
+def test_a_folder_or_file_may_be_named_by_its_path(tmp_path: Path, bank: Path, typed: str) -> None:
+    ctx = context(tmp_path, bank)
+    starting.start(ctx, NAME)
+    path = typed.format(id=NAME, work=ctx.here())
+    graded = grading.grade(ctx, path)
+    assert (graded.tries, graded.again) == (1, f" {path}")
+    assert graded.path == ctx.here() / NAME / "submission.py"
+
+
+def test_a_question_that_has_changed_since_a_seed_was_graded_is_told_apart(
+    tmp_path: Path, bank: Path
+) -> None:
+    ctx = context(tmp_path, bank)
+    starting.start(ctx, NAME)
+    assert grading.grade(ctx, seed=7).changed_since is None
+    assert grading.grade(ctx, seed=7).changed_since is None
+    before = resolve(ctx, NAME).question.digest
+    for path in ("questions/scaled-copy.yaml", "drills/scaled-copy/misconceptions/adds_it.py"):
+        text = (bank / path).read_text()
+        (bank / path).write_text(text + "\n# changed\n")
+        changed = resolve(ctx, NAME).question.digest
+        assert changed != before
+        before = changed
+    assert grading.grade(ctx, seed=7).changed_since == 2
+    assert grading.grade(ctx, seed=8).changed_since is None
+
+
+def test_an_attempt_comes_back_into_a_folder_of_its_own_bank_alone(
+    tmp_path: Path, bank: Path
+) -> None:
+    ctx = context(tmp_path, bank)
+    _, first = starting.start(ctx, NAME)
+    first.workspace.submission.write_bytes(b"# of the first bank\n")
+    grading.grade(ctx)
+    other = context(tmp_path, bank_at(tmp_path / "other"))
+    _, second = starting.start(other, NAME, parent=tmp_path / "elsewhere")
+    second.workspace.submission.write_bytes(b"# of the other bank\n")
+    at_second = Context(second.workspace.folder, ctx.data, ctx.now)
+    assert history.restore(at_second, 1)[1] == first.workspace.submission
+    shutil.rmtree(first.workspace.folder)
+    with pytest.raises(UsageError, match="no folder of that is known"):
+        history.restore(at_second, 1)
+    assert second.workspace.submission.read_bytes() == b"# of the other bank\n"
+
+
+def test_an_attempt_of_a_bank_that_has_moved_comes_back_where_the_question_is_the_same(
+    tmp_path: Path, bank: Path
+) -> None:
+    ctx = context(tmp_path, bank)
+    _, made = starting.start(ctx, NAME)
+    made.workspace.submission.write_bytes(b"# mine\n")
+    grading.grade(ctx)
+    shutil.rmtree(made.workspace.folder)
+    moved = context(tmp_path, bank.rename(tmp_path / "moved"))
+    starting.start(moved, NAME)
+    assert history.restore(moved, 1)[1].read_bytes() == b"# mine\n"
+    (tmp_path / "moved" / "drills" / NAME / "starter.py").write_text("# another\n")
+    with pytest.raises(UsageError, match="no folder of that is known"):
+        history.restore(moved, 1)
+
+
+def test_two_grades_at_once_are_two_tries(tmp_path: Path, bank: Path) -> None:
+    ctx = context(tmp_path, bank)
+    question, _ = starting.start(ctx, NAME)
+    event = ctx.event("begun", question)
+    begun = [ctx.store.write(lambda db: attempts.begin(db, event, b"")) for _ in range(2)]
+    assert begun == [(1, 1), (2, 2)]  # both before either has a verdict
+
+
+def test_without_records_a_hint_can_be_asked_for_by_its_number(tmp_path: Path, bank: Path) -> None:
+    spec = bank / "questions" / f"{NAME}.yaml"
+    spec.write_text(spec.read_text().replace("hints: [", "hints: [One, Two, "))
+    (tmp_path / "file").touch()
+    warned: list[str] = []
+    ctx = context(tmp_path, bank, "file/home")
+    ctx = Context(ctx.folder, ctx.data, ctx.now, bank, warn=lambda text, _: warned.append(text))
+    first = hints.hint(ctx, NAME)
+    assert (first.shown, first.left, first.counted) == (((1, "One"),), 2, False)
+    assert hints.hint(ctx, NAME, number=2).shown == ((2, "Two"),)
+    assert len(warned) == 1
+    with pytest.raises(UsageError, match="expected one of 3 hints"):
+        hints.hint(ctx, NAME, number=4)
+
+
+def test_a_bank_that_is_added_is_used(
+    tmp_path: Path, bank: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("DRILL_HOME", str(tmp_path / "home"))
+    ctx = context(tmp_path, None)
+    assert banks.add(ctx, bank).questions == 1
+    assert starting.start(ctx, NAME)[0].bank == bank
+    assert banks.remove(ctx, "bank") == [str(bank)]
