@@ -102,7 +102,7 @@ def audit(
     if as_json:
         from grader.model.audit import AUDIT_FORMAT
         from grader.reports.audit_json import to_json
-        from grader.reports.mutation import beside
+        from grader.reports.mutation import mutants_entry
 
         output.document(
             {
@@ -111,7 +111,7 @@ def audit(
                 "strict": strict,
                 "seeds": seeds,
                 "questions": [
-                    to_json(report) | beside(mutations.get(index))
+                    to_json(report) | mutants_entry(mutations.get(index))
                     for index, report in enumerate(reports)
                 ],
                 "skipped": skipped,
