@@ -72,7 +72,9 @@ def write(out: Path, tree: Path, only: str | None, jobs: int) -> None:
 def differences(before: Any, after: Any, path: str = "") -> Iterator[str]:  # noqa: ANN401 JSON
     """Where two documents differ, as dotted paths with both values."""
     if isinstance(before, dict) and isinstance(after, dict):
-        unstable = UNSTABLE if before.get("kind") not in MEASURED else {*UNSTABLE, "message"}
+        unstable = (
+            UNSTABLE if before.get("kind") not in MEASURED else {*UNSTABLE, "message", "exhibit"}
+        )
         for key in before:
             if key not in unstable:
                 yield from differences(before[key], after.get(key), f"{path}.{key}".lstrip("."))

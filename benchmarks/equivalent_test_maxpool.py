@@ -186,7 +186,7 @@ def test_the_padding_may_be_left_out() -> None:
 
 
 def test_state() -> None:
-    """At most 8 bytes an output are kept."""
+    """At most 8 bytes per output are kept."""
     y, ctx = submission.maxpool2d_forward(rng.standard_normal((2, 4, 17, 17)), 3, 2, 0)
     assert reachable(ctx, set()) <= 8 * y.size + 256
 

@@ -20,7 +20,6 @@ import time
 from collections import defaultdict
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
@@ -31,6 +30,7 @@ from grader.sandbox.client import WorkerClient
 from grader.sandbox.scratch import Scratch
 from grader.sandbox.spawn import Zygote
 from grader.sandbox.worker import confine
+from grader.sandbox.worker.config import SharedConfig, WorkerConfig
 from grader.sandbox.worker.walls import identity, landlock, limits, mounts, seccomp
 
 BAR = 5.0  # milliseconds
@@ -38,32 +38,32 @@ TREE = "a tree of its own"
 WALLS = ("limits", TREE, "user and capabilities", "Landlock", "seccomp", "trying them all")
 
 
-def raised(told: dict[str, Any]) -> Iterator[None]:
+def raised(own: WorkerConfig, shared: SharedConfig, parent: int) -> Iterator[None]:
     """Raise one wall after another."""
-    limits.apply(memory=told["memory"], cpu_seconds=told["cpu_seconds"], threads=told["threads"])
+    limits.apply(memory=shared.memory, cpu_seconds=own.cpu_seconds, threads=own.threads)
     yield
-    if told["sights"]:
-        mounts.apply(told["sights"], told["scratch"], root=told["user"] is not None)
+    if shared.mounts:
+        mounts.apply(shared.mounts, own.scratch, root=own.user is not None)
     yield
-    identity.apply(told["user"], told["readable"])
+    identity.apply(own.user, shared.readable)
     yield
-    confine.die_with(told["parent"])
-    landlock.apply([*told["grants"], told["scratch_grant"]])
+    confine.die_with(parent)
+    landlock.apply([*shared.grants, (landlock.WRITE, own.scratch)])
     yield
     seccomp.apply(devices=False)
     yield
-    confine.try_everything(told)
+    confine.try_everything(own, shared)
     yield
 
 
-def in_a_child(told: dict[str, Any]) -> list[float]:
+def in_a_child(own: WorkerConfig, shared: SharedConfig) -> list[float]:
     """Milliseconds that each wall takes in a fresh child."""
     reading, writing = os.pipe()
-    told = {**told, "parent": os.getpid()}
+    parent = os.getpid()
     child = os.fork()
     if child == 0:
         marks = [time.perf_counter()]
-        marks += [time.perf_counter() for _ in raised(told)]
+        marks += [time.perf_counter() for _ in raised(own, shared, parent)]
         spent = [1e3 * (after - before) for before, after in itertools.pairwise(marks)]
         os.write(writing, struct.pack(f"{len(WALLS)}d", *spent))
         os._exit(0)
@@ -94,13 +94,13 @@ def main() -> int:
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args()
     found: dict[str, list[float]] = defaultdict(list)
-    for_all = config.for_all(torch=False)
+    shared = config.shared(torch=False)
     seccomp.prepare(devices=False)  # as a zygote does
     with Zygote(torch=False) as zygote:
         level = answered(zygote)
         for _ in range(options.rounds):
             scratch = Scratch()
-            spent = in_a_child({**for_all, **config.for_one(scratch, 10)})
+            spent = in_a_child(config.worker(scratch, 10, None), shared)
             scratch.remove()
             for wall, took in zip(WALLS, spent, strict=True):
                 found[wall].append(took)

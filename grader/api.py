@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from grader.model.report import Bar, Bars, Breakdown, CheckResult, Mismatch, Report, Row
     from grader.model.spec import Amount, Check, Mention, Multiple, Name, Part, RunName, Slug
     from grader.model.verdict import Verdict
-    from grader.session import grade
+    from grader.session import GradingSession, grade
 
 _HOMES = {
     "pydantic": ["Field"],
@@ -47,7 +47,7 @@ _HOMES = {
         "Amount", "Check", "Mention", "Multiple", "Name", "Part", "RunName", "Slug",
     ],
     "grader.model.verdict": ["Verdict"],
-    "grader.session": ["grade"],
+    "grader.session": ["GradingSession", "grade"],
 }  # fmt: skip
 _RENAMED = {"CaseRecipe": "Case"}
 _WHERE = {
@@ -56,9 +56,10 @@ _WHERE = {
 
 __all__ = [
     "Amount", "BankFault", "Bar", "Bars", "Bench", "Breakdown", "Case", "Check", "CheckResult",
-    "Count", "Field", "Finding", "Generator", "Kind", "Mention", "Mismatch", "Multiple", "Name",
-    "Part", "Question", "Report", "Row", "RunName", "Slug", "Verdict", "array_of", "compare",
-    "describe", "excess", "expected", "grade", "load_question", "same_value", "tally",
+    "Count", "Field", "Finding", "Generator", "GradingSession", "Kind", "Mention", "Mismatch",
+    "Multiple", "Name", "Part", "Question", "Report", "Row", "RunName", "Slug", "Verdict",
+    "array_of", "compare", "describe", "excess", "expected", "grade", "load_question",
+    "same_value", "tally",
 ]  # fmt: skip
 
 

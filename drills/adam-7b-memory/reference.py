@@ -1,6 +1,6 @@
 """Bytes of training state of an Adam run, by recipe, and how ZeRO spreads them over GPUs.
 
-Everything is counted in bytes a parameter: a tensor with one element for each parameter costs its
+Everything is counted in bytes per parameter: a tensor with one element per parameter costs its
 itemsize, and the state is the list of those tensors.  Amounts of bytes stay Python integers, which
 are exact at any size; only units and even shares are floats.
 """
@@ -11,7 +11,7 @@ PARTS = ("weights", "grads", "exp_avg", "exp_avg_sq", "master")
 
 # Bytes a parameter, in the order of PARTS; bf16 has 2 and fp32 has 4.
 # Sources: Micikevicius et al., arXiv:1710.03740, section 3.1 (the fp32 master copy);
-# Rajbhandari et al., arXiv:1910.02054, section 3.1 (16 bytes a parameter for mixed precision);
+# Rajbhandari et al., arXiv:1910.02054, section 3.1 (16 bytes per parameter for mixed precision);
 # torch/optim/adam.py, Adam._init_group (the moments are zeros_like(param)).
 RECIPES = {
     "bf16_mixed": (2, 2, 4, 4, 4),
@@ -87,7 +87,7 @@ def min_gpus(n_params: int, gpu_bytes: int, stage: int = 3) -> int | None:
 
     Args:
         n_params: number of parameters, at least 0.
-        gpu_bytes: bytes a GPU can hold, at least 1.
+        gpu_bytes: bytes that a GPU can hold, at least 1.
         stage: ZeRO stage, 0 to 3.
 
     Returns:

@@ -3,7 +3,7 @@
 Conclusion on the slide: 56 GB of state, so the model trains on one 80 GB card.
 """
 
-BF16, FP32 = 2, 4  # bytes an element
+BF16, FP32 = 2, 4  # bytes per element
 
 WIDTH = {
     "bf16_mixed": BF16,

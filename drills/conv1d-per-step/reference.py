@@ -26,7 +26,7 @@ def conv1d_forward(x, w, b, stride=1, padding=0):
         x: (N, Cin, L), float32 or float64; N may be 0.
         w: (Cout, Cin, K), dtype of x, with K <= L + 2 * padding.
         b: (Cout,), dtype of x.
-        stride: distance between neighbouring windows, at least 1, in input positions.
+        stride: distance between neighboring windows, at least 1, in input positions.
         padding: zeros added at both ends of x, at least 0; may exceed K.
 
     Returns:

@@ -19,7 +19,7 @@ PAD = -np.inf
 
 @dataclass(frozen=True, slots=True)
 class Context:
-    """What backward needs, 8 bytes an output: no input, no output, no mask."""
+    """What backward needs, 8 bytes per output: no input, no output, no mask."""
 
     winner: np.ndarray  # (N, C, Ho, Wo) int64, index into the flattened padded plane
     shape: tuple[int, int, int, int]  # of x
@@ -35,12 +35,12 @@ def maxpool2d_forward(
     Args:
         x: (N, C, H, W), float32 or float64, any strides; finite or minus infinity; never modified.
         kernel: side of the square window, in entries.
-        stride: distance between neighbouring windows, in entries.
+        stride: distance between neighboring windows, in entries.
         padding: entries added on each side, at most kernel // 2; they never win.
 
     Returns:
         y: (N, C, Ho, Wo), dtype of x, where Ho = (H + 2 * padding - kernel) // stride + 1.
-        ctx: what `maxpool2d_backward` needs, 8 bytes an output.
+        ctx: what `maxpool2d_backward` needs, 8 bytes per output.
     """
     windows = _windows(x, kernel, stride, padding)
     winner = _index_in_frame(_pick(windows), kernel, stride, padding, x.shape)

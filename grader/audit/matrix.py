@@ -113,7 +113,7 @@ class _Faults:
         fault[2].append(self.seeds[index])
 
     def sentences(self) -> list[str]:
-        """One sentence a fault."""
+        """One sentence per fault."""
         return [f"{a}{self._when(on)}{b}" for a, b, on in self.found.values()]
 
     def _when(self, on: Sequence[int]) -> str:

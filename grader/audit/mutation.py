@@ -51,7 +51,7 @@ def mutate(
         question: the question.
         seeds: on which a mutant has to pass every check to be looked at further.
         at_most: how many mutants to try; a larger sample holds the smaller one.
-        progress: is told what is being done, for people who wait.
+        progress: gets a line on what is being done, for people who wait.
 
     Returns:
         The report; after a KeyboardInterrupt, of what was tried until then.

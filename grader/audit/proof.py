@@ -59,7 +59,7 @@ def audit(
     Args:
         question: the question.
         seeds: each draws all cases anew.
-        progress: is told what is being done, for people who wait.
+        progress: gets a line on what is being done, for people who wait.
     """
     began = time.perf_counter()
     tell = progress or (lambda _: None)

@@ -253,9 +253,11 @@ def _fault(
     fault = compare(result, observed, expected(bench, run, case, result))
     if fault is None:
         return None
-    told = fault.kind == "values" and fault.observed not in fault.sentence
+    figures = fault.kind == "values" and fault.observed not in fault.sentence
     return (
-        f"{fault.sentence}: {fault.observed}, expected {fault.expected}" if told else fault.sentence
+        f"{fault.sentence}: {fault.observed}, expected {fault.expected}"
+        if figures
+        else fault.sentence
     )
 
 

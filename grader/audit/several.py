@@ -46,7 +46,7 @@ def audited(
         questions: in the order of the reports.
         plan: what to do with each.
         jobs: questions at once.
-        progress: is told what is being done, for people who wait.
+        progress: gets a line on what is being done, for people who wait.
     """
     jobs = min(jobs, len(questions)) if sys.platform == "linux" else 1
     if jobs <= 1:
@@ -131,5 +131,5 @@ def _in_order(
                 if left:
                     busy[process] = left.pop(0)
                     process.send(busy[process])
-        # What ended a process of its own is met again here, and told as ever.
+        # What ended a process of its own is met again here, and reported as usual.
         yield from done.pop(index) if index in done else _one(question, plan, progress)

@@ -18,7 +18,7 @@ FINE = {Verdict.PASS, Verdict.INCONCLUSIVE, Verdict.SKIPPED}
 
 @dataclass(slots=True)
 class Subject:
-    """One program; every list has one entry a seed."""
+    """One program; every list has one entry per seed."""
 
     name: str
     sources: Sequence[bytes]

@@ -42,7 +42,7 @@ def problems(question: Question, left_out: LeftOut | None = None) -> Iterator[Pr
             yield ("forbids", i), f"forbids: {name} needs torch in uses, found {spec.uses}"
     ids, lost = [check.id for check in spec.checks], left_out.of("checks")
     for number, check in enumerate(spec.checks):
-        at: Keys = ("checks", left_out.place(number))
+        at: Keys = ("checks", left_out.index(number))
         yield from _order(spec, number, at, lost)
         if check.run in question.runs and check.run not in lost_runs:
             if not lost_cases:
@@ -200,7 +200,7 @@ def _owners(question: Question, left_out: LeftOut) -> Iterator[Problem]:
     for i, check in enumerate(question.spec.checks):
         if registry.get(check.kind).needs_torch and not question.spec.needs_torch:
             yield (
-                ("checks", left_out.place(i), "kind"),
+                ("checks", left_out.index(i), "kind"),
                 f"{check.id}: the kind {check.kind} needs torch in uses, "
                 f"found {question.spec.uses}",
             )

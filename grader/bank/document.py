@@ -44,7 +44,7 @@ class Document:
     styles: dict[Keys, str] = field(default_factory=dict)  # of block scalars: | or >
     problems: tuple[Problem, ...] = ()  # what YAML allows and a spec does not
 
-    def place(self, at: Keys, *, key: bool = False) -> tuple[int, int]:
+    def position(self, at: Keys, *, key: bool = False) -> tuple[int, int]:
         """Line and column of a value (or of its key), or of the nearest thing around it."""
         places = (self.keys, self.values) if key else (self.values, self.keys)
         while at:
@@ -56,12 +56,12 @@ class Document:
 
     def where(self, at: Keys, *, key: bool = False) -> str:
         """`file:line:column` of a value (or of its key), or of the nearest thing around it."""
-        line, column = self.place(at, key=key)
+        line, column = self.position(at, key=key)
         return f"{self.path}:{line}:{column}"
 
     def first_line(self, at: Keys) -> int:
         """The line on which a text begins: below the mark of a block, else where it stands."""
-        return self.place(at)[0] + (1 if at in self.styles else 0)
+        return self.position(at)[0] + (1 if at in self.styles else 0)
 
     def complaint(self, problems: Iterable[Problem]) -> BankError:
         """The first faults of the file, in its order, each with its place."""
@@ -105,10 +105,7 @@ def parse(raw: bytes, path: Path) -> Document:
         line, column = _place(error.event)
         raise BankError(f"{path}:{line}:{column}: {_ENDLESS}") from None
     except yaml.MarkedYAMLError as error:
-        mark = error.problem_mark or error.context_mark
-        place = f"{path}:{mark.line + 1}:{mark.column + 1}" if mark else f"{path}:1:1"
-        problem = " ".join(str(p) for p in (error.context, error.problem) if p)
-        raise BankError(f"{place}: expected YAML, found a mistake in it: {problem}") from None
+        raise BankError(f"{path}:{_mistake(error, text)}") from None
     except (yaml.YAMLError, RecursionError) as error:
         raise BankError(f"{path}:1:1: expected YAML, found a mistake in it: {error}") from None
     if not isinstance(root, yaml.MappingNode):
@@ -146,6 +143,20 @@ def events(text: str) -> Iterator[yaml.Event]:
         if depth > MAX_DEPTH:
             raise EndlessError(event)
         yield event
+
+
+def _mistake(error: yaml.MarkedYAMLError, text: str) -> str:
+    """Where a text is no YAML, in what way, and the line."""
+    mark = error.problem_mark or error.context_mark
+    problem = " ".join(str(p) for p in (error.context, error.problem) if p)
+    found = "expected YAML, found a mistake in it: "
+    if mark is None:
+        return f"1:1: {found}{problem}"
+    line = next(iter(text.splitlines()[mark.line : mark.line + 1]), "")
+    if line[mark.column : mark.column + 1] == "\t":
+        problem = "a tab, and YAML indents with blanks"
+    shown = f", in {line[:60]!r}" if line.strip() else ""
+    return one_line(f"{mark.line + 1}:{mark.column + 1}: {found}{problem}{shown}")
 
 
 def _line_and_column(text: str, at: int) -> str:

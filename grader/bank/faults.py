@@ -47,12 +47,12 @@ def validate(doc: Document) -> tuple[Spec | None, list[Problem], LeftOut]:
     try:
         return model_of_spec.model_validate(doc.data), problems, LeftOut()
     except ValidationError as error:
-        told = {problem[:2] for problem in problems}
+        placed = {problem[:2] for problem in problems}
         grouped = _grouped(error, doc)
         words = _Words(doc, kinds, unusable)
         for at, group in grouped.items():
             line, column, text = words.problem(at, group)
-            if (line, column) not in told:
+            if (line, column) not in placed:
                 problems.append((line, column, text))
     faulty = [(at, group[0]["type"]) for at, group in grouped.items()]
     data, left_out = without(doc.data, faulty)
@@ -114,7 +114,7 @@ class _Words:
         name = dotted(at)
         if kind == "missing":
             whole = dotted(at[:-1]) or "the question"
-            return *doc.place(at[:-1]), f"{whole}: expected the key {at[-1]!r}, found none"
+            return *doc.position(at[:-1]), f"{whole}: expected the key {at[-1]!r}, found none"
         if kind == "extra_forbidden":
             known_keys = self._known_keys(at)
             near = closest(str(at[-1]), known_keys)
@@ -122,13 +122,13 @@ class _Words:
             if " " in str(at[-1]).strip():  # {about: one, two}: the second half became a key
                 hint = "is it the end of a text? A text that holds a comma needs quotes here"
             whole = dotted(at[:-1]) or "the question"
-            return *doc.place(at, key=True), f"{whole}: found the unknown key {at[-1]!r}; {hint}"
+            return *doc.position(at, key=True), f"{whole}: found the unknown key {at[-1]!r}; {hint}"
         if kind == "union_tag_invalid":
-            return *doc.place((*at, "kind")), f"{name}.kind: {self._kind(group[0]['input'])}"
+            return *doc.position((*at, "kind")), f"{name}.kind: {self._kind(group[0]['input'])}"
         expected = " or ".join(dict.fromkeys(_expected(detail) for detail in group))
         value = group[0]["input"]
         advice = _advice(value, expected) or _near_literal(value, group)
-        return *doc.place(at), f"{name}: expected {expected}, found {found(value)}{advice}"
+        return *doc.position(at), f"{name}: expected {expected}, found {found(value)}{advice}"
 
     def _kind(self, check: Mapping[str, object]) -> str:
         value = check.get("kind")

@@ -69,7 +69,7 @@ def load_from(bank: Path, question_id: str) -> Question:
     question = replace(question, todos=(*todos(name, raw), *programs.todos))
     found += programs.problems
     found += [
-        (*doc.place(at), text)
+        (*doc.position(at), text)
         for at, text in islice(problems(question, left_out), document.MAX_PROBLEMS)
     ]
     if found:
@@ -105,6 +105,6 @@ def _runs(
                 parsed.append(steps.parse(text))
             except steps.StepError as error:
                 at = ("run", i) if plain else ("run", name, i)
-                unread[name, i] = (*doc.place(at), f"step {i + 1} of {name}: {error}")
+                unread[name, i] = (*doc.position(at), f"step {i + 1} of {name}: {error}")
         runs[name] = tuple(parsed)
     return runs, unread

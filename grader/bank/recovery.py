@@ -29,15 +29,15 @@ class LeftOut:
     """What was left out, by name, and where the checks that are left stood."""
 
     named: frozenset[tuple[Part, str]] = frozenset()
-    places: tuple[int, ...] | None = None  # of the checks that are left; None: all are
+    indexes: tuple[int, ...] | None = None  # of the checks that are left; None: all are
 
     def of(self, part: Part) -> list[str]:
         """The names of what was left out of a part."""
         return sorted(name for where, name in self.named if where == part)
 
-    def place(self, number: int) -> int:
+    def index(self, number: int) -> int:
         """Where in the file the check stands that is number `number` of those left."""
-        return number if self.places is None else self.places[number]
+        return number if self.indexes is None else self.indexes[number]
 
 
 def without(
@@ -87,9 +87,9 @@ def without(
     checks = left.get("checks")
     if not isinstance(checks, list):
         return None, LeftOut()
-    places = tuple(i for i in range(len(checks)) if i not in dropped)
-    left["checks"] = [checks[i] for i in places]
-    return left, LeftOut(frozenset(lost), places)
+    indexes = tuple(i for i in range(len(checks)) if i not in dropped)
+    left["checks"] = [checks[i] for i in indexes]
+    return left, LeftOut(frozenset(lost), indexes)
 
 
 def _inside(data: Any, at: Keys) -> Any:  # noqa: ANN401 parsed YAML

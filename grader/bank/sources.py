@@ -9,11 +9,13 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from grader.bank.document import Document, Keys, Problem
+from grader.bank.document import Document, Keys, Problem, dotted
 from grader.bank.locate import closest
 from grader.bank.storage import MAX_SOURCE, BankFiles, OneFile
 
 if TYPE_CHECKING:
+    from collections.abc import Collection
+
     from grader.model.spec import Spec
 
 _TODO = re.compile(rb"\bTODO\b")
@@ -38,54 +40,52 @@ class Sources:
         self._spec = spec
         self._there = files.names(self._home)
         wanted = [item.variants or [name] for name, item in spec.misconceptions.items()]
-        faces = {f"{face.replace('-', '_')}.py" for names in wanted for face in names}
-        self._claimed = {"starter.py", "reference.py", "driver.py", *faces}
+        variants = {f"{name.replace('-', '_')}.py" for names in wanted for name in names}
+        self._claimed = {"starter.py", "reference.py", "driver.py", *variants}
 
     def starter(self) -> bytes:
         """The code to fix."""
-        return self._part("starter") or b""
+        return self._part("starter")
 
     def reference(self) -> bytes:
         """The right solution."""
-        return self._part("reference") or b""
+        return self._part("reference")
 
     def driver(self) -> bytes | None:
         """The step functions, if the question has some of its own."""
-        return self._part("driver", needed=False)
+        there = self._spec.code.driver or "driver.py" in self._there
+        return self._part("driver") if there else None
 
     def variants(self) -> dict[str, tuple[bytes, ...]]:
-        """The faces of every misconception."""
-        return {name: tuple(self._faces(name)) for name in self._spec.misconceptions}
+        """The programs of every misconception."""
+        return {name: tuple(self._variants(name)) for name in self._spec.misconceptions}
 
-    def _part(self, part: str, *, needed: bool = True) -> bytes | None:
+    def _part(self, part: str) -> bytes:
         at: Keys = ("code", part)
-        file = f"{part}.py"
         text: str = getattr(self._spec.code, part)
         if not text:
-            if not needed and file not in self._there:
-                return None
-            return self._file(file, (), f"code.{part}")
-        if file in self._there:
-            self._twice(at, f"code.{part}", file)
+            return self._file(f"{part}.py", (), f"code.{part}")
+        self._once(at, f"{part}.py", self._there)
         return self._inline(at, text)
 
-    def _faces(self, name: str) -> list[bytes]:
+    def _variants(self, name: str) -> list[bytes]:
         item = self._spec.misconceptions[name]
         at: Keys = ("misconceptions", name)
         file = f"{name.replace('-', '_')}.py"
         if not item.faces:
-            files = [f"{face}.py" for face in item.variants] or [file]
+            files = [f"{variant}.py" for variant in item.variants] or [file]
             key = "" if item.variants else f"misconceptions.{name}.code"
-            return [self._file(f"misconceptions/{face}", at, key) for face in files]
+            return [self._file(f"misconceptions/{variant}", at, key) for variant in files]
+        at = (*at, "code")
         if item.variants:
             text = f"{name}: expected variants (files) or code, found both; remove one of them"
-            self._note((*at, "code"), text, key=True)
-        elif file in self._files.names(f"{self._home}/misconceptions"):
-            self._twice((*at, "code"), f"misconceptions.{name}.code", f"misconceptions/{file}")
+            self._note(at, text, key=True)
+        else:
+            folder = self._files.names(f"{self._home}/misconceptions")
+            self._once(at, f"misconceptions/{file}", [f"misconceptions/{n}" for n in folder])
         several = isinstance(item.code, list)
         return [
-            self._inline((*at, "code", i) if several else (*at, "code"), text)
-            for i, text in enumerate(item.faces)
+            self._inline((*at, i) if several else at, text) for i, text in enumerate(item.faces)
         ]
 
     def _file(self, name: str, at: Keys, instead: str) -> bytes:
@@ -115,10 +115,12 @@ class Sources:
             self._note(at, "expected code below '|', found '>', which joins its lines")
         return b"\n" * (self._doc.first_line(at) - 1) + text.encode("utf-8", "surrogatepass")
 
-    def _twice(self, at: Keys, key: str, file: str) -> None:
-        path = self._files.shown(f"{self._home}/{file}")
-        text = f"{key}: expected the code in one place, found the file {path} too; remove one"
-        self._note(at, text, key=True)
+    def _once(self, at: Keys, file: str, there: Collection[str]) -> None:
+        """Note where a program stands in the spec and in a file as well."""
+        if file in there:
+            path = self._files.shown(f"{self._home}/{file}")
+            expected = f"{dotted(at)}: expected the code in one place"
+            self._note(at, f"{expected}, found the file {path} too; remove one", key=True)
 
     def _note(self, at: Keys, text: str, *, key: bool = False) -> None:
-        self.problems.append((*self._doc.place(at, key=key), text))
+        self.problems.append((*self._doc.position(at, key=key), text))

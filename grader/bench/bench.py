@@ -14,7 +14,7 @@ import secrets
 from collections.abc import Callable, Hashable, Iterator, Mapping
 from dataclasses import replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 import numpy as np
 
@@ -57,6 +57,18 @@ def _line(error: Exception) -> str:
     return f", at line {raised.frames[-1].line}" if raised and raised.frames else ""
 
 
+class Bank(Protocol):
+    """What benches share: the bank's own programs, and what they compute."""
+
+    memory: Memory
+
+    def variant(self, name: str, index: int) -> RemoteProgram:
+        """The program of a misconception."""
+
+    def revive(self, program: RemoteProgram) -> None:
+        """Load a program of the bank again, whose process has ended."""
+
+
 class Bench:
     """The programs, the cases, and every result so far."""
 
@@ -67,8 +79,7 @@ class Bench:
         submission: RemoteProgram,
         reference: RemoteProgram,
         *,
-        memory: Memory | None = None,
-        variant: Callable[[str, int], RemoteProgram] | None = None,
+        bank: Bank | None = None,
     ) -> None:
         """Set the programs up; nothing runs yet.
 
@@ -77,9 +88,7 @@ class Bench:
             seed: from which every input is drawn.
             submission: the program that is judged.
             reference: the program that is right.
-            memory: of what the bank's own programs do, shared with other benches of this question
-                and of any seed.
-            variant: gives the program of a misconception, by name and number.
+            bank: what this bench shares with others of the question, whatever their seed.
         """
         self.question = question
         self.seed = seed
@@ -91,10 +100,10 @@ class Bench:
         self.cases: dict[str, CaseRecipe] = read_cases(question.spec.cases)[0]
         # Whether memory that is counted inside a worker is held against the system's account too.
         self.asks_system = True
-        self._known = Memory() if memory is None else memory
+        self._bank = bank
+        self._known = Memory() if bank is None else bank.memory
         # Never dropped: asked again, a submission may do something else.
         self._own = Memory(math.inf)
-        self._variant = variant
 
     def with_submission(self, program: RemoteProgram, seed: int | None = None) -> Bench:
         """The same bench, perhaps with another seed, for a program that was not on it before."""
@@ -111,8 +120,8 @@ class Bench:
         Raises:
             BankFault: its program cannot be loaded.
         """
-        assert self._variant is not None, "no session gives this bench its misconceptions"
-        return self.with_bank_program(self._variant(name, index))
+        assert self._bank is not None, "no session gives this bench its misconceptions"
+        return self.with_bank_program(self._bank.variant(name, index))
 
     def with_bank_program(self, program: RemoteProgram) -> Bench:
         """The same bench with a program of the bank in the submission's place."""
@@ -124,15 +133,24 @@ class Bench:
     def remember(
         self, program: RemoteProgram, key: tuple[Hashable, ...], make: Callable[[], T]
     ) -> T:
-        """Something about a program on this seed, found out once."""
+        """Something about a program on this seed, found out once.
+
+        A program of the bank whose process has ended is asked once more in a new one: the process
+        may have ended for a reason that is none of the program's.
+        """
         memory = self._own if program is self.submission else self._known
-        # What a program of the bank cannot do because its process is gone, it may do in another.
-        shared = memory is self._known
-        return memory.get(
-            (self.seed, program.name, *key),
-            make,
-            lambda: not shared or program.worker.failure is None,
-        )
+
+        def made() -> T:
+            if memory is self._own is not self._known or self._bank is None:
+                return make()
+            with contextlib.suppress(WorkerError):
+                found = make()
+                if program.is_alive:
+                    return found
+            self._bank.revive(program)
+            return make()
+
+        return memory.get((self.seed, program.name, *key), made)
 
     # -- cases ------------------------------------------------------------------------------
 
@@ -317,7 +335,7 @@ class Bench:
 
     def fact(self, key: tuple[str, ...], measure: Callable[[], T]) -> T:
         """Something about the reference and the cases alone, measured once."""
-        return self._known.get((self.seed, "fact", *key), measure)
+        return self.remember(self.reference, ("fact", *key), measure)
 
     def known(self, run: str, case: CaseRecipe) -> dict[str, Any]:
         """Inputs and the reference's results by name, for amounts."""

@@ -30,27 +30,23 @@ class Memory:
         """How many values it holds."""
         return len(self._values)
 
-    def get(
-        self, key: Hashable, make: Callable[[], T], keep: Callable[[], bool] = lambda: True
-    ) -> T:
+    def get(self, key: Hashable, make: Callable[[], T]) -> T:
         """The value of a key, made if it is not known.
 
         Args:
             key: what it is.
             make: gives it; what it raises is not remembered.
-            keep: whether a value that was made may be remembered.
         """
         if key in self._values:
             self._values.move_to_end(key)
             known: T = self._values[key][0]
             return known
         made = make()
-        if keep():
-            size = ENTRY_BYTES + array_bytes(made)
-            self._values[key] = made, size
-            self.bytes += size
-            while self.bytes > self.most_bytes and len(self._values) > 1:
-                self.bytes -= self._values.popitem(last=False)[1][1]
+        size = ENTRY_BYTES + array_bytes(made)
+        self._values[key] = made, size
+        self.bytes += size
+        while self.bytes > self.most_bytes and len(self._values) > 1:
+            self.bytes -= self._values.popitem(last=False)[1][1]
         return made
 
 

@@ -1,1 +1,1 @@
-"""F1: the inputs of a question: how a case is written, and how it is drawn from a seed."""
+"""The inputs of a question: how a case is written, and how it is drawn from a seed."""

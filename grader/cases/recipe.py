@@ -32,7 +32,6 @@ LAYOUTS = ("contiguous", "fortran", "reversed", "strided", "readonly", "broadcas
 FLOATS = ("float32", "float64", "bfloat16")
 DTYPES = (*FLOATS, "int64", "int32", "int16", "uint8", "bool")
 
-
 MAX_DIMS = 8  # what the protocol carries
 MAX_ENTRIES = 10_000_000  # of one input: 80 MB, sent to two processes
 
@@ -195,9 +194,12 @@ def _is_number(value: object) -> bool:
 
 def _one_of(value: object, allowed: tuple[str, ...], key: str) -> str | None:
     if value is not None and value not in allowed:
-        hint = _near(value, allowed)
-        raise RecipeError(f"expected one of {', '.join(allowed)}, found {value!r}{hint}", key)
+        raise RecipeError(_listed(value, allowed), key)
     return None if value is None else str(value)
+
+
+def _listed(value: object, allowed: Sequence[str]) -> str:
+    return f"expected one of {', '.join(allowed)}, found {value!r}{_near(value, allowed)}"
 
 
 def _shape(value: object, generator: str) -> tuple[tuple[int, ...] | None, str | None]:
@@ -262,18 +264,9 @@ def read_cases(
                 inputs[key] = Recipe(None)  # the input is there, so nothing else need complain
         dtype, layout = written.get("dtype", "float64"), written.get("layout", "contiguous")
         frozen = written.get("frozen", [])
-        if dtype not in FLOATS:
-            faults.append(
-                (
-                    (name, "dtype"),
-                    f"expected one of {', '.join(FLOATS)}, found {dtype!r}{_near(dtype, FLOATS)}",
-                )
-            )
-        if layout not in LAYOUTS:
-            near = _near(layout, LAYOUTS)
-            faults.append(
-                ((name, "layout"), f"expected one of {', '.join(LAYOUTS)}, found {layout!r}{near}")
-            )
+        for option, value, allowed in (("dtype", dtype, FLOATS), ("layout", layout, LAYOUTS)):
+            if value not in allowed:
+                faults.append(((name, option), _listed(value, allowed)))
         if not isinstance(frozen, list) or any(
             not isinstance(n, str) or n not in inputs for n in frozen
         ):
@@ -321,6 +314,5 @@ def _extended(
         chain.append(parent)
     written: dict[str, Any] = {}
     for link in reversed(chain):
-        inherited = {k: v for k, v in cases[link].items() if link == name or k != "about"}
-        written |= inherited
+        written |= {k: v for k, v in cases[link].items() if link == name or k != "about"}
     return written

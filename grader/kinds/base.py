@@ -42,7 +42,6 @@ class Kind(Generic[K]):
     needs_torch: ClassVar[bool] = False  # it asks the autograd graph
     needs_drawn_inputs: ClassVar[bool] = False  # fixed ones could be remembered
     judges_values: ClassVar[bool] = False  # by themselves: zeros or ones should not pass
-    judges_inputs: ClassVar[bool] = False  # that they are left alone, which the text has to say
     only_course: ClassVar[bool] = False  # of a series: where it goes, not each of its values
     timed: ClassVar[bool] = False  # on the reference only in an audit, and never on mutants
     long_limit: ClassVar[bool] = False  # a call that hangs is stopped late

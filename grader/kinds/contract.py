@@ -52,7 +52,6 @@ class Contract(Kind[ContractCheck]):
     """Try every clause on every case; the first breach of a case is its finding."""
 
     keys = ContractCheck
-    judges_inputs = True
 
     def carry_out(self, bench: Bench, check: ContractCheck) -> CheckResult:
         """Look for a breach on every case."""

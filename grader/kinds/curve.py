@@ -72,7 +72,7 @@ class Curve(Kind[CurveCheck]):
                 below = f"below {number(check.ends_below)}"
                 count = len(points)
                 return Finding(
-                    f"{check.of} ends at {number(last)} after {count} steps, "
+                    f"the last value of {check.of} is {number(last)} after {count} steps, "
                     f"expected {below} (case {case.name})",
                     mismatch=Mismatch(
                         check.of, case.name, (count - 1,), number(last), below, None, 1, count

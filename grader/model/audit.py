@@ -25,7 +25,7 @@ class Cell(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class AuditRow:
-    """One program: the reference, the starter, or one face of a misconception."""
+    """One program: the reference, the starter, or one variant of a misconception."""
 
     name: str  # "reference", "starter", "even-split", "even-split (2)"
     misconception: str | None

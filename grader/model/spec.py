@@ -34,7 +34,8 @@ Amount = str | int | float  # arithmetic over sizes; `grader.cases.size_expr` re
 class Part(BaseModel):
     """What every part of a spec shares: unknown keys are errors, nothing changes after loading."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+    # Built when first used: most parts are only ever used inside a spec.
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True, defer_build=True)
 
 
 @dataclass(frozen=True, slots=True)

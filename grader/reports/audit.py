@@ -51,7 +51,7 @@ def _lines(report: AuditReport, width: int) -> Iterator[Text]:
 
 
 def _figures(facts: Sequence[CheckFacts], width: int) -> Iterator[Text]:
-    """One line a check: what it stops, what it costs, and how much room its tolerance has."""
+    """One line per check: what it stops, what it costs, and how much room its tolerance has."""
     if not facts:
         return
     wide = width >= _FIGURES

@@ -1,4 +1,4 @@
-"""The kill matrix as a picture: one row a program, one column a check.
+"""The kill matrix as a picture: one row per program, one column per check.
 
 The names of the checks stand over their columns like a staircase, so that nothing has to be looked
 up.  Where the window is too narrow for that the columns are numbered, and where it is too narrow
@@ -78,7 +78,7 @@ def _stairs_fit(report: AuditReport, start: int, step: int, width: int) -> bool:
 
 
 def _named_width(report: AuditReport) -> int:
-    """Cells that the last column needs; the starter's names may be told below the picture."""
+    """Cells that the last column needs; the starter's names may stand below the picture."""
     ideas = [len(_named(row)) for row in report.rows if row.misconception is not None]
     return max(len(_NAMED), *ideas, 0)
 
@@ -124,9 +124,9 @@ def _rows(report: AuditReport, names: int, step: int, width: int) -> Iterator[Te
 
 
 def _short(name: str, width: int) -> str:
-    """A name cut to `width` cells, the number of its face kept."""
-    start, bracket, face = name.partition(" (")
-    return cut(start, width - len(bracket + face)) + bracket + face
+    """A name cut to `width` cells, the number of its variant kept."""
+    start, bracket, variant = name.partition(" (")
+    return cut(start, width - len(bracket + variant)) + bracket + variant
 
 
 def _style(row: AuditRow, sign: str) -> str:
@@ -155,12 +155,12 @@ def _in_words(report: AuditReport, width: int) -> Iterator[Text]:
             ("on some seeds by", [c for c, s in signs.items() if s == "?"]),
             ("not, as claimed, by", [c for c, s in signs.items() if s == BROKEN]),
         ]
-        said = "; ".join(f"{words} {', '.join(checks)}" for words, checks in parts if checks)
+        stopped = "; ".join(f"{words} {', '.join(checks)}" for words, checks in parts if checks)
         if named := _named(row):
-            said = f"{said}; named {named}" if said else f"named {named}"
+            stopped = f"{stopped}; named {named}" if stopped else f"named {named}"
         yield Text(f"  {row.name}", STRONG)
-        style = WRONG if said and row.name == "reference" else ""
-        yield from hanging([], said or "passes every check", width, indent=6, style=style)
+        style = WRONG if stopped and row.name == "reference" else ""
+        yield from hanging([], stopped or "passes every check", width, indent=6, style=style)
 
 
 def _key(report: AuditReport) -> str:

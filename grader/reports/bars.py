@@ -20,7 +20,7 @@ _MOST_DETAILS = 8
 
 
 def bar_lines(bars: Bars, width: int) -> list[Text]:
-    """One line a bar, then the details."""
+    """One line per bar, then the details."""
     width = measure(width)
     labels = [cut(inert(b.label), _LABEL_LIMIT) for b in bars.bars]
     values = [cut(inert(b.text), _LABEL_LIMIT) for b in bars.bars]

@@ -64,7 +64,7 @@ def clip(panel: Panel, around: Collection[Entry], rows: int, columns: int) -> Cl
 
 
 def _span(total: int, around: Sequence[int], most: int) -> range:
-    """`most` places out of `total`, centred on those given, or beginning at the first of them."""
+    """`most` places out of `total`, centered on those given, or beginning at the first of them."""
     if total <= most:
         return range(total)
     first, last = (min(around), max(around)) if around else (0, 0)

@@ -1,4 +1,4 @@
-"""One line a check, and the few lines that are all a pass needs."""
+"""One line per check, and the few lines that are all a pass needs."""
 
 from __future__ import annotations
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from rich.text import Text
 
@@ -14,13 +14,16 @@ from grader.reports.palette import STRONG
 _INDENT = 4
 
 
-def idea_lines(named: Sequence[Named], failing: int, width: int) -> list[Text]:
+def idea_lines(
+    named: Sequence[Named], failing: int, width: int, measured: Collection[str] = ()
+) -> list[Text]:
     """Every misconception with its feedback; nothing at all when none is known.
 
     Args:
         named: what the submission's outputs are equal to.
         failing: how many different cases failed, so that "all" is said only when true.
         width: cells of a line.
+        measured: ids of checks that measure, and so are named in the place of a result.
     """
     lines: list[Text] = []
     whole = [idea for idea in named if idea.exact]
@@ -32,7 +35,7 @@ def idea_lines(named: Sequence[Named], failing: int, width: int) -> list[Text]:
     for n, idea in enumerate(named):
         if n:
             lines.append(Text())
-        before, after = _sentence(idea, failing, alone=len(whole) <= 1)
+        before, after = _sentence(idea, failing, measured, alone=len(whole) <= 1)
         lead = ((before, ""), (inert(idea.id), STRONG))
         lines += _joined(lead, after, width)
         for block in idea.feedback.strip().split("\n\n"):
@@ -40,7 +43,9 @@ def idea_lines(named: Sequence[Named], failing: int, width: int) -> list[Text]:
     return lines
 
 
-def _sentence(idea: Named, failing: int, *, alone: bool) -> tuple[str, str]:
+def _sentence(
+    idea: Named, failing: int, measured: Collection[str], *, alone: bool
+) -> tuple[str, str]:
     """What stands before and after the name."""
     where = _where(idea.cases, failing)
     names = [inert(name, 60) for name in idea.results]
@@ -51,6 +56,10 @@ def _sentence(idea: Named, failing: int, *, alone: bool) -> tuple[str, str]:
         return "", f", by your {listed}{where}." if names else f"{where}."
     if not names:
         return "This is partly ", f"{where}."
+    if set(idea.results) <= set(measured):
+        return f"By what {listed} {'measures' if len(names) == 1 else 'measure'}, this is ", (
+            f", exactly{where}."
+        )
     return f"Your {listed} {'is' if len(names) == 1 else 'are'} ", f", exactly{where}."
 
 

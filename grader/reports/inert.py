@@ -1,7 +1,7 @@
 r"""Text from a submission or a bank, made harmless to a terminal.
 
 A submission chooses its exception messages, its source lines and what it prints.  Shown
-raw, these could move the cursor, recolour a FAIL or turn a line of text around.  Every
+raw, these could move the cursor, recolor a FAIL or turn a line of text around.  Every
 character that acts instead of being seen is written as its escape (\x1b), and very long
 text is cut with a notice.
 """

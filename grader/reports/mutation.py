@@ -73,13 +73,13 @@ def _survivor(trial: Trial, width: int) -> Iterator[Text]:
     yield Text(f"    + {becomes}", WARNED)
     if counterexample is None:
         return
-    yield from _told("differs on", _where(counterexample), width)
-    yield from _told("", counterexample.inputs, width)
-    yield from _told("there", counterexample.sentence, width)
-    yield from _told("to do", counterexample.advice, width)
+    yield from _labeled("differs on", _where(counterexample), width)
+    yield from _labeled("", counterexample.inputs, width)
+    yield from _labeled("there", counterexample.sentence, width)
+    yield from _labeled("to do", counterexample.advice, width)
 
 
-def _told(label: str, text: str, width: int) -> list[Text]:
+def _labeled(label: str, text: str, width: int) -> list[Text]:
     return hanging([(f"{label:{LABEL}}", QUIET)], text, width, indent=4)
 
 
@@ -106,16 +106,16 @@ def _summary(report: MutationReport) -> str:
     killed = report.count(Fate.KILLED)
     wrong = killed + report.count(Fate.SURVIVED)
     score = report.score
-    told = "no mutant was wrong" if score is None else f"score {score:.1%}: {killed} of {wrong}"
-    told += "" if score is None else " wrong mutants are killed"
+    line = "no mutant was wrong" if score is None else f"score {score:.1%}: {killed} of {wrong}"
+    line += "" if score is None else " wrong mutants are killed"
     if report.interrupted:
-        return f"{told}, of those tried before you stopped it"
+        return f"{line}, of those tried before you stopped it"
     if len(report.trials) < report.derived:
-        return f"{told}, in a sample of {len(report.trials)}"
-    return told
+        return f"{line}, in a sample of {len(report.trials)}"
+    return line
 
 
-def beside(report: MutationReport | None) -> dict[str, object]:
+def mutants_entry(report: MutationReport | None) -> dict[str, object]:
     """What an audit's document says of the mutants: nothing when none were tried."""
     return {} if report is None else {"mutants": to_json(report)}
 

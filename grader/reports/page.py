@@ -1,7 +1,7 @@
 """A page: lines that already fit, and the few tools that make them fit.
 
 Renderers here break their own lines, because hanging indents, marks and columns must come
-out alike on every terminal.  Rich is left with colour, and with knowing what the output
+out alike on every terminal.  Rich is left with color, and with knowing what the output
 can encode.
 """
 

@@ -1,4 +1,4 @@
-"""Words and colours of verdicts.  The word carries the meaning; the colour only helps."""
+"""Words and colors of verdicts.  The word carries the meaning; the color only helps."""
 
 from __future__ import annotations
 

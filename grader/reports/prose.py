@@ -34,10 +34,10 @@ class Block:
 
 
 class Code:
-    """Python source: highlighted where there is colour, plain where there is none."""
+    """Python source: highlighted where there is color, plain where there is none."""
 
     def __init__(self, source: str, width: int, *, indent: int) -> None:
-        """Lay the source out; colour waits until it is known what the output can do."""
+        """Lay the source out; color waits until it is known what the output can do."""
         lines = [inert(line, _LONGEST).rstrip() for line in source.strip("\n").split("\n")]
         self.lines = [part for line in lines for part in _folded(line, width - indent)]
         self.indent = " " * indent
@@ -147,7 +147,7 @@ def _split(line: str) -> tuple[str, str, str]:
 
 
 def _coded(lines: list[Text]) -> list[Text]:
-    """Colour what stands in backticks; the backticks stay, so that colour is not needed."""
+    """Color what stands in backticks; the backticks stay, so that color is not needed."""
     for line in lines:
         line.highlight_regex(_SPANS, FOCUS)
     return lines

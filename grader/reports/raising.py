@@ -81,7 +81,7 @@ def _syntax(frame: Frame, column: int, width: int, filename: str) -> list[Text]:
     place = _place(frame, filename)
     before = _INDENT + cell_len(place) + 2
     room = max(width - before, 16)
-    if at > room - 8:  # a long line: keep the neighbourhood of the caret
+    if at > room - 8:  # a long line: keep the neighborhood of the caret
         skip = at - room // 2
         source, at = "..." + source[skip:], at - skip + 3
     line = Text(" " * _INDENT).append(padded(place, before - _INDENT), QUIET)

@@ -83,6 +83,8 @@ def _header(report: Report, width: int, note: str) -> list[Text]:
 
 def _trouble(report: Report, width: int, filename: str) -> list[Line]:
     """Everything a report has to say that is not a pass."""
+    from grader.kinds.registry import get_or_plain
+
     lines: list[Line] = []
     if report.message or report.raised:
         lines += verdict_line(report, measure(width))
@@ -94,7 +96,8 @@ def _trouble(report: Report, width: int, filename: str) -> list[Line]:
         lines += [Text(), *detail_lines(first, width, filename)]
     if report.misconceptions:
         failing = {case for c in report.checks if decides(c) for case in c.failing}
-        ideas = idea_lines(report.misconceptions, len(failing), measure(width))
+        measured = {c.id for c in report.checks if not get_or_plain(c.kind).judges_values}
+        ideas = idea_lines(report.misconceptions, len(failing), measure(width), measured)
         lines += [Text(), *ideas]
     if report.note:
         lines += [Text(), *paragraph(inert(report.note, 200), measure(width))]

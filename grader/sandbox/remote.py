@@ -99,10 +99,10 @@ class RemoteProgram:
         """Run the steps once and return their results and the worker's CPU time, in nanoseconds."""
         before = self.worker.cpu_nanoseconds()
         request = messages.Time(self.name, as_sent(steps), _inputs(inputs), tuple(want))
-        found = self._ask(request, messages.Timed, inputs, steps=steps)
+        outcome = self._ask(request, Outcome, inputs, steps=steps)
         after = self._clock = self.worker.cpu_nanoseconds()
         seen = None if before is None or after is None else after - before
-        return Outcome(found.values), found.spent if seen is None else seen
+        return outcome, outcome.spent if seen is None else seen
 
     def idled(self) -> int:
         """CPU nanoseconds that the process has used since `timed` or since this was last asked."""

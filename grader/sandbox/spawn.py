@@ -214,10 +214,10 @@ class Zygote(Closing):
         self.starter = Starter(ours, start_seconds(torch=torch), self._last_words)
         with contextlib.ExitStack() as stack:
             stack.callback(self._scratch.remove)
+            stack.callback(self.starter.close)
             with theirs, self._log.open("wb") as log:
                 supervisor = Supervisor(self._scratch.folder, log.fileno(), self._last_words)
                 stack.callback(supervisor.close)
-                stack.callback(self.starter.close)
                 self.process = supervisor.starter.start("zygote", theirs.fileno(), log.fileno())
             with contextlib.suppress(OSError):  # who waits for its first answer learns of it
                 control.send(ours, asdict(config.shared(torch=torch)))

@@ -138,9 +138,26 @@ class BankPrograms(Closing):
         if known not in self._variants:
             sources = [self.question.reference, self.question.variants[name][index]]
             program = self._program(self._of_variants, known, sources)
-            self._load(program, f"the misconception {name}", file_of(self.question, name, index))
+            self._load_variant(program)
             self._variants[known] = program
         return self._variants[known]
+
+    def revive(self, program: RemoteProgram) -> None:
+        """Load the reference or a misconception again, whose process has ended.
+
+        Raises:
+            BankFault: it cannot be loaded.
+        """
+        if program is self._reference:
+            self.restore()
+            return
+        self._of_variants.renew()
+        program.worker = self._of_variants.client
+        self._load_variant(program)
+
+    def _load_variant(self, program: RemoteProgram) -> None:
+        name, _, index = program.name.rpartition("/")
+        self._load(program, f"the misconception {name}", file_of(self.question, name, int(index)))
 
     def examined(
         self, name: str, sources: Sequence[bytes], *, called: str, file: str
@@ -169,8 +186,7 @@ class BankPrograms(Closing):
                 seed,
                 program,
                 self.reference,
-                memory=self.memory,
-                variant=self.variant,
+                bank=self,
             )
         return self._bench.with_submission(program, seed)
 

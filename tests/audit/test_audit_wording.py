@@ -6,9 +6,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from grader.audit.budgets import gives
 
 from grader.audit import hints
+from grader.audit.wording import gives
 from grader.model.audit import Remark
 from tests.audit.audits import audited, question
 
@@ -38,79 +38,14 @@ def test_a_dtype_must_be_named(tmp_path: Path) -> None:
     assert remark.text == "the text never says float32, which x of case single is"
 
 
-@pytest.mark.parametrize("interface", ["def relu(x):  # float64", "def relu(x, y):  # float64"])
-def test_shapes_must_be_stated(tmp_path: Path, interface: str) -> None:
-    assert "states no shape" in one(tmp_path, interface=interface).text
-
-
-@pytest.mark.parametrize("said", [None, "N may be 0.", "An empty batch gives an empty result."])
-def test_an_empty_input_must_be_mentioned(tmp_path: Path, said: str | None) -> None:
-    cases = {"none": {"x": {"zeros": [0, 3]}}, "m": {"x": {"normal": [4, 5]}}}
-    found = wording(tmp_path, cases=cases, contract=[said] if said else [])
-    assert len(found) == (0 if said else 1)
-    if not said:
-        assert found[0].text == "the text does not mention an empty input, as in x of case none"
-
-
 def test_nan_and_infinity_must_be_mentioned_where_they_go_in_or_come_out(tmp_path: Path) -> None:
     odd = {"x": {"array": [[float("nan"), float("inf"), -1.0]]}}
     found = wording(tmp_path / "a", cases={"odd": odd, "m": {"x": {"normal": [4, 5]}}})
-    assert [r.text.split(",")[0] for r in found] == [
-        "the text does not mention NaN",
-        "the text does not mention infinity",
-        "the text does not mention infinity",
+    assert [r.text for r in found] == [
+        "the text does not mention NaN, as in x of case odd",
+        "the text does not mention infinity, as in x of case odd",
     ]
     assert wording(tmp_path / "b", cases={"odd": odd}, contract=["NaN and inf are kept."]) == []
-
-
-ARGMAX = """
-    import numpy as np
-
-    def relu(x):
-        return np.eye(x.shape[1], dtype=x.dtype)[x.argmax(axis=1)]
-"""
-
-
-@pytest.mark.parametrize("said", [None, "Among equal entries the first wins."])
-def test_ties_must_be_settled_where_they_decide(tmp_path: Path, said: str | None) -> None:
-    found = wording(
-        tmp_path,
-        reference=ARGMAX,
-        cases={"ties": {"x": {"integers": [6, 8], "from": 0, "to": 2}}},
-        contract=[said] if said else [],
-    )
-    assert [r.text for r in found] == (
-        []
-        if said
-        else ["the text does not say what happens at ties, or at 0, which decide y in case ties"]
-    )
-
-
-def test_codes_that_only_look_like_ties_need_no_rule(tmp_path: Path) -> None:
-    found = wording(
-        tmp_path,
-        reference="import numpy as np\n\ndef relu(x):\n    return np.where(x == 1, 5.0, x)\n",
-        cases={"codes": {"x": {"integers": [6, 8], "from": 0, "to": 1}}},
-    )
-    assert found == []
-
-
-def test_a_convention_at_zero_must_be_settled(tmp_path: Path) -> None:
-    step = "import numpy as np\n\ndef relu(x):\n    return np.where(x > 0, 1.0, 0 * x)\n"
-    cases = {"zeros": {"x": {"integers": [6, 8], "from": -1, "to": 1}}}
-    assert "or at 0" in one(tmp_path / "a", reference=step, cases=cases).text
-    said = ["The derivative at 0 is 0."]
-    assert wording(tmp_path / "b", reference=step, cases=cases, contract=said) == []
-
-
-def test_inputs_left_alone_must_be_asked_for(tmp_path: Path) -> None:
-    checks = [
-        {"id": "gate", "kind": "outputs", "of": "y"},
-        {"id": "manners", "kind": "contract", "of": "y", "cases": "many"},
-    ]
-    remark = one(tmp_path, checks=checks)
-    assert remark.text == ("the text does not say that inputs are left alone, which manners checks")
-    assert remark.add == "Inputs are never modified, and results own their memory."
 
 
 def test_a_budget_must_be_given(tmp_path: Path) -> None:
@@ -120,21 +55,6 @@ def test_a_budget_must_be_given(tmp_path: Path) -> None:
     assert remark.text == "the text does not give the budget of speed, 12: 12 is not in it"
     for number, said in enumerate(["within twelve times", "at most 12x", "12.0 times"]):
         assert wording(tmp_path / str(number), checks=checks, contract=[said]) == []
-
-
-def test_padding_must_be_explained_beyond_the_signature(tmp_path: Path) -> None:
-    reference = (
-        "import numpy as np\n\ndef relu(x, pad):\n    return np.where(x > 0, x, 0 * x) + pad\n"
-    )
-    given = {
-        "reference": reference,
-        "variants": {"open": "def relu(x, pad):\n    return x + pad\n"},
-        "run": ["y = relu(x, pad)"],
-        "interface": SAFE.replace("(x)", "(x, pad)"),
-        "cases": {"m": {"x": {"normal": [4, 5]}, "pad": 1}},
-    }
-    assert "does not say what pad is" in one(tmp_path / "a", **given).text
-    assert wording(tmp_path / "b", **given, contract=["The padding is added."]) == []
 
 
 @pytest.mark.parametrize(
@@ -174,10 +94,6 @@ def test_a_line_of_the_reference_in_an_early_hint_is_remarked_on(tmp_path: Path)
         "hint 1 of 2 holds ( x * open_gate ) . astype ( x . dtype ) of the reference: "
         "only the last may give the answer away; ask a question instead"
     ]
-
-
-def test_a_name_that_only_the_reference_uses_is_remarked_on(tmp_path: Path) -> None:
-    assert "holds np.maximum.reduce of" in holds(tmp_path / "a", "Try np.maximum.reduce.", "B.")[0]
 
 
 @pytest.mark.parametrize(

@@ -80,7 +80,8 @@ def test_what_is_no_mapping_of_unique_words_is_refused(
     ("text", "place", "problem"),
     [
         ("a: 1\nb: [1, 2\nc: 3\n", "3:2", "expected ',' or ']'"),
-        ("a:\n\tb: 1\n", "2:1", "cannot start any token"),
+        ("a:\n\tb: 1\n", "2:1", r"a tab, and YAML indents with blanks, in '\tb: 1'"),
+        ("a: b: c\n", "1:5", "mapping values are not allowed in this context, in 'a: b: c'"),
         ("a: 'open\n", "2:1", "end of stream"),
         ("a: *nowhere\n", "1:4", "undefined alias"),
         ("a: &x 1\nb: &x 2\n", "2:4", "duplicate anchor"),

@@ -197,7 +197,7 @@ def test_a_question_that_somebody_else_lays_down_meanwhile_is_there_already(
         ("numpy.random.normal", "loc, scale, size", "normal(loc=loc, scale=scale, size=size)"),
         (
             "torch.nn.functional.scaled_dot_product_attention",
-            "query, key, value, attn_mask, dropout_p, is_causal, scale, enable_gqa",
+            "query, key, value, attn_mask, dropout_p, is_causal, scale",  # later one more
             "attention(query, key, value, attn_mask=attn_mask, dropout_p=dropout_p, ",
         ),
         (

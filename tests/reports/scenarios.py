@@ -88,7 +88,7 @@ maxpool_fail = Report(
         ),
         _check("overlap", "outputs", SKIPPED, "needs routing", blocked_by="routing"),
         _check("numeric", "gradcheck", SKIPPED, "needs routing", blocked_by="routing"),
-        _check("state", "state", PASS, "6.1 bytes an output, 8 allowed"),
+        _check("state", "state", PASS, "6.1 bytes per output, 8 allowed"),
     ),
     misconceptions=(_EVEN_SPLIT,),
 )
@@ -220,7 +220,7 @@ maxpool_pass = Report(
             for id_ in ("forward", "routing", "overlap", "ties", "padding", "numeric", "contract")
         ),
         _check("speed", "performance", PASS, "1.3x the reference", stretch=True),
-        _check("state", "state", PASS, "4.1 bytes an output, 8 allowed"),
+        _check("state", "state", PASS, "4.1 bytes per output, 8 allowed"),
     ),
     follow_up="could you do it without storing an index? What would that cost?",
 )
@@ -230,7 +230,7 @@ maxpool_slow = replace(
     checks=(
         *maxpool_pass.checks[:7],
         _check("speed", "performance", FAIL, "34x the reference, 20x allowed", stretch=True),
-        _check("tight", "state", FAIL, "4.1 bytes an output, 1 allowed", stretch=True),
+        _check("tight", "state", FAIL, "4.1 bytes per output, 1 allowed", stretch=True),
         _check(
             "noise",
             "performance",
@@ -323,7 +323,7 @@ curve_fail = Report(
             "training",
             "curve",
             FAIL,
-            "the loss ends at 0.5171, below 1e-8 expected",
+            "the last value of loss is 0.5171, expected below 1e-8",
             failing=("training",),
             case_line="200 steps, lr 0.05",
             exhibit=Curve(

@@ -1,3 +1,3 @@
-"""16 bytes a parameter are four fp32 tensors."""
+"""16 bytes per parameter are four fp32 tensors."""
 
 RECIPES = {**RECIPES, "bf16_mixed": (4, 4, 4, 4, 0)}

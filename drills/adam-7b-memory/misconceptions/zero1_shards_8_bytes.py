@@ -1,4 +1,4 @@
-"""Every ZeRO stage from 1 on splits the whole state, which is 8 bytes a parameter."""
+"""Every ZeRO stage from 1 on splits the whole state, which is 8 bytes per parameter."""
 
 
 def zero_bytes_per_gpu(n_params, stage, world):

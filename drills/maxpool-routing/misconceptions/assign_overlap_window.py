@@ -1,4 +1,4 @@
-"""Each window's gradient is written over the whole window, wiping out what its neighbours left."""
+"""Each window's gradient is written over the whole window, wiping out what its neighbors left."""
 
 right_forward = maxpool2d_forward
 

@@ -1,4 +1,4 @@
-"""Probabilities are normalised over the batch instead of over the classes."""
+"""Probabilities are normalized over the batch instead of over the classes."""
 
 
 def log_softmax(z):

@@ -57,8 +57,7 @@ def refuse_undifferentiable(
     if y.layout != torch.strided or y.device.type == "meta":
         raise StepFault(f"{name} is a tensor without ordinary memory ({y.layout}, {y.device.type})")
     if cotangent is not None and y.shape != cotangent.shape:
-        mine, theirs = tuple(y.shape), tuple(cotangent.shape)
-        raise StepFault(f"{name} has shape {mine}, expected {theirs}")
+        raise StepFault(f"{name} has shape {tuple(y.shape)}, expected {tuple(cotangent.shape)}")
     if any(t.requires_grad for t in inputs) and not y.requires_grad:
         raise StepFault(f"{name} has no graph: nothing can flow back through it")
 

@@ -69,8 +69,8 @@ def _one(evaluate: Callable[[], Array], x: Array, *, kinks: bool) -> dict[str, A
     spread = float(finite.std()) or max(1.0, float(np.abs(finite).max()))
     first = FIRST_STEP * spread
     if kinks:
-        gaps = np.diff(np.unique(finite))
-        first = min(first, float(gaps.min()) / 4) if gaps.size else first
+        apart = np.diff(np.unique(finite))
+        first = min(first, float(apart.min()) / 4) if apart.size else first
     for index in np.ndindex(*x.shape):
         if np.isfinite(x[index]):
             value[index], error[index] = _ridders(evaluate, x, index, first)

@@ -36,10 +36,10 @@ def laid_out(array: Array, layout: str) -> Array:
             return np.array(array[flip], order="C")[flip]
         case "strided":
             # Between the values lies something that would be noticed in any sum.
-            gaps = np.full(
+            wide = np.full(
                 (*array.shape[:-1], 2 * array.shape[-1]), _loud(array.dtype), array.dtype
             )
-            view = gaps[..., ::2]
+            view = wide[..., ::2]
             view[...] = array
             return view
         case "broadcast" if array.shape[0] > 0:

@@ -202,6 +202,7 @@ class Outcome(Message):
     changed: tuple[tuple[int, str], ...] = ()  # (step, input) that the step changed
     stale: tuple[tuple[str, int], ...] = ()  # (result, step) that a later step changed
     shared: tuple[tuple[str, str], ...] = ()  # (result, input) in the same memory
+    spent: int = 0  # CPU nanoseconds of a timed run, as the worker says
 
 
 @message
@@ -210,14 +211,6 @@ class Outcomes(Message):
 
     runs: tuple[Outcome, ...]
     common: tuple[str, ...]
-
-
-@message
-class Timed(Message):
-    """What a run computed, and the CPU time that it says it took, in nanoseconds."""
-
-    values: dict[str, Any]
-    spent: int = 0
 
 
 @message

@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from .messages import Mutant
-from .mutation_rules import augmented, local_names, replacements, slots, store_swaps
+from .mutation_rules import Function, local_names, replacements, rewritten, slots
 
 TOP = "module"  # the scope of what stands in no function
 
@@ -77,7 +77,7 @@ def _block(
     source: _Source,
     body: list[ast.stmt],
     scope: str,
-    function: ast.FunctionDef | ast.AsyncFunctionDef | None,
+    function: Function | None,
 ) -> Iterator[Mutant]:
     for index, node in enumerate(body):
         if index == 0 and isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
@@ -98,7 +98,7 @@ def _statement(
     source: _Source,
     node: ast.stmt,
     scope: str,
-    function: ast.FunctionDef | ast.AsyncFunctionDef | None,
+    function: Function | None,
 ) -> Iterator[Mutant]:
     """Every mutant of one statement, without the statements inside it."""
     start, end = _span(source, node)
@@ -119,15 +119,8 @@ def _statement(
                 slot.set(original)
                 if text != was:
                     yield mutant(rule, text)
-    if isinstance(node, ast.AugAssign):
-        for rule, new in augmented(node):
-            yield mutant(rule, ast.unparse(new))
-    if isinstance(node, ast.Assign):
-        for rule, new in store_swaps(node):
-            yield mutant(rule, ast.unparse(new))
-    if isinstance(node, ast.Return) and function is not None:
-        for rule, new in _other_results(node, function):
-            yield mutant(rule, ast.unparse(new))
+    for rule, new in rewritten(node, function):
+        yield mutant(rule, ast.unparse(new))
     if _can_go(node, function) and not elif_:
         yield mutant("dropped statement", "pass", _end(source, node), "nothing")
 
@@ -163,27 +156,7 @@ def _text(node: ast.stmt, *, elif_: bool) -> str:
     return f"el{text}" if elif_ else text
 
 
-def _other_results(
-    node: ast.Return, function: ast.FunctionDef | ast.AsyncFunctionDef
-) -> Iterator[tuple[str, ast.Return]]:
-    """The statement with another local in the place of each one that it returns."""
-    names = local_names(function, before=node.lineno)
-    parts = node.value.elts if isinstance(node.value, ast.Tuple) else [node.value]
-    for index, part in enumerate(parts):
-        if not isinstance(part, ast.Name):
-            continue
-        for name in names:
-            if name != part.id:
-                new = copy.deepcopy(node)
-                other = ast.Name(name, ast.Load())
-                if isinstance(new.value, ast.Tuple):
-                    new.value.elts[index] = other
-                else:
-                    new.value = other
-                yield "another local returned", new
-
-
-def _can_go(node: ast.stmt, function: ast.FunctionDef | ast.AsyncFunctionDef | None) -> bool:
+def _can_go(node: ast.stmt, function: Function | None) -> bool:
     """Whether a statement may be left out without a name being missing for that alone."""
     match node:
         case ast.Expr():

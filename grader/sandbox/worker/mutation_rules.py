@@ -1,7 +1,7 @@
 """What may change in an expression: the mistakes that are one token or one term away.
 
 Source of the families: R. A. DeMillo, R. J. Lipton and F. G. Sayward, "Hints on test data
-selection", Computer 11(4), 1978 (a test that tells a program from its near neighbours tells it
+selection", Computer 11(4), 1978 (a test that tells a program from its near neighbors tells it
 from most wrong ones); what is particular to arrays (axes, casts, reductions) comes from the wrong
 ideas in the questions.
 """
@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 T = TypeVar("T")
+Function = ast.FunctionDef | ast.AsyncFunctionDef
 Change = tuple[str, ast.expr]  # by which rule, and what it becomes
 Operators = dict[type[ast.operator], tuple[type[ast.operator], ...]]
 
@@ -66,7 +67,7 @@ _LEFT_ALONE = {"annotation", "returns", "decorator_list"}
 
 @dataclass(frozen=True, slots=True)
 class Slot:
-    """A place in a statement that holds an expression."""
+    """Where in a statement an expression stands."""
 
     node: ast.AST
     name: str  # of the node's field
@@ -106,7 +107,7 @@ def slots(node: ast.AST) -> Iterator[Slot]:
 
 
 def _role(node: ast.AST, name: str, index: int, item: ast.expr) -> str:
-    """What an expression is for, as far as its place and its text say."""
+    """What an expression is for, as far as its position and its text say."""
     match node:
         case ast.Call() if name == "func":
             return "operator"
@@ -306,7 +307,20 @@ def _numbers(value: int | float, role: str) -> Iterator[Change]:
             yield "off by one" if axis else "another number", written
 
 
-def augmented(node: ast.AugAssign) -> Iterator[tuple[str, ast.stmt]]:
+def rewritten(node: ast.stmt, function: Function | None) -> Iterator[tuple[str, ast.stmt]]:
+    """What a statement as a whole may become, in the function that it stands in."""
+    match node:
+        case ast.AugAssign():
+            yield from _augmented(node)
+        case ast.Assign():
+            yield from _swapped_targets(node)
+        case ast.Return() if function is not None:
+            yield from _other_results(node, local_names(function, before=node.lineno))
+        case _:
+            return
+
+
+def _augmented(node: ast.AugAssign) -> Iterator[tuple[str, ast.stmt]]:
     """What `a += b` may become besides what `b` may become."""
     loaded = ast.parse(ast.unparse(node.target), mode="eval").body
     yield "assigned, not added", ast.Assign([node.target], node.value, lineno=node.lineno)
@@ -317,21 +331,30 @@ def augmented(node: ast.AugAssign) -> Iterator[tuple[str, ast.stmt]]:
         yield "swapped operands", ast.Assign([node.target], value, lineno=node.lineno)
 
 
-def store_swaps(node: ast.Assign) -> Iterator[tuple[str, ast.stmt]]:
-    """The assignment with two neighbouring targets exchanged."""
+def _swapped_targets(node: ast.Assign) -> Iterator[tuple[str, ast.stmt]]:
     for index, target in enumerate(node.targets):
-        if not isinstance(target, ast.Tuple):
-            continue
-        for i in range(len(target.elts) - 1):
-            one, other = target.elts[i], target.elts[i + 1]
-            if not isinstance(one, ast.Starred) and not isinstance(other, ast.Starred):
+        targets = target.elts if isinstance(target, ast.Tuple) else []
+        for i, pair in enumerate(itertools.pairwise(targets)):
+            if not any(isinstance(one, ast.Starred) for one in pair):
+                swapped: ast.expr = ast.Tuple(_swapped(targets, i), ast.Store())
                 new = copy.copy(node)
-                swapped: ast.expr = ast.Tuple(_swapped(target.elts, i), ast.Store())
                 new.targets = [*node.targets[:index], swapped, *node.targets[index + 1 :]]
                 yield "swapped targets", new
 
 
-def local_names(function: ast.FunctionDef | ast.AsyncFunctionDef, *, before: int) -> list[str]:
+def _other_results(node: ast.Return, names: list[str]) -> Iterator[tuple[str, ast.stmt]]:
+    """The statement with another local instead of each one that it returns."""
+    parts = node.value.elts if isinstance(node.value, ast.Tuple) else [node.value]
+    for index, part in enumerate(parts):
+        for name in names if isinstance(part, ast.Name) else ():
+            other = ast.Name(name, ast.Load())
+            if isinstance(part, ast.Name) and name != part.id:
+                several = [*parts[:index], other, *parts[index + 1 :]]
+                whole = ast.Tuple(several, ast.Load()) if node.value is not part else other
+                yield "another local returned", ast.Return(whole)
+
+
+def local_names(function: Function, *, before: int) -> list[str]:
     """The parameters of a function and what it assigns before a line, in order."""
     spec = function.args
     found = [a.arg for a in (*spec.posonlyargs, *spec.args, *spec.kwonlyargs)]

@@ -15,7 +15,7 @@ from typing import Any
 
 @dataclass(slots=True)
 class LoadedModule:
-    """One namespace, and the driver that runs beside it."""
+    """One namespace, and the driver that runs with it."""
 
     module: types.ModuleType
     driver: types.ModuleType | None

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import fnmatch
 import functools
-import importlib
+import pkgutil
 import sys
 import threading
 import types
@@ -98,7 +98,7 @@ class Policy:
         """Watch a function of Python wherever its package holds it; whether there is one."""
         holder, _, word = name.rpartition(".")
         try:
-            found = getattr(_reach(holder), word)
+            found = getattr(pkgutil.resolve_name(holder), word)
         except (ImportError, AttributeError):
             return False
         if isinstance(found, type):
@@ -144,13 +144,3 @@ def _patterns(name: str) -> Iterator[str]:
     elif name.startswith("torch."):
         word = name.rpartition(".")[2]
         yield from (word, f"{word}_", f"_{word}", f"{word}_with_indices")
-
-
-def _reach(dotted: str) -> Any:  # noqa: ANN401 a module or a class
-    parts = dotted.split(".")
-    found: Any = importlib.import_module(parts[0])
-    for i, part in enumerate(parts[1:], start=2):
-        if not hasattr(found, part):
-            importlib.import_module(".".join(parts[:i]))
-        found = getattr(found, part)
-    return found

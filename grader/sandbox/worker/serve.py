@@ -68,7 +68,7 @@ class Server:
         )
 
     def _forbid(self, asked: messages.Load, sources: Sequence[bytes]) -> None:
-        """Put the witnesses in place, once a process, and have them read the sources."""
+        """Watch what is forbidden, set up once per process, and read the sources."""
         if not asked.forbids:
             return
         if self.policy is None:
@@ -86,14 +86,15 @@ class Server:
         program = self.programs[asked.program]
         return stepping.interleave(program, asked.steps, asked.inputs, asked.want)
 
-    def time(self, asked: messages.Time) -> messages.Timed:
+    def time(self, asked: messages.Time) -> messages.Outcome:
         """Run the steps without looking at inputs; the results may be compared afterwards."""
         program = self.programs[asked.program]
         names = stepping.build(asked.inputs)
         start = time.process_time_ns()
         stepping.perform_all(program, asked.steps, names)
         spent = time.process_time_ns() - start
-        return messages.Timed({n: values.snapshot(names[n]) for n in asked.want}, spent)
+        results = {name: values.snapshot(names[name]) for name in asked.want}
+        return messages.Outcome(results, spent=spent)
 
     def differentiate(self, asked: messages.Differentiate) -> messages.Gradients:
         """Differentiate a result numerically."""

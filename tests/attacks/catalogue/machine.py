@@ -215,6 +215,68 @@ ATTACKS = (
         row="ours",
     ),
     Attack(
+        "files-that-never-had-a-name",
+        "opens files that are in no folder, by every call that opens, and fills them",
+        acts="""
+        flags = os.O_TMPFILE | os.O_RDWR
+        none = (errno.EOPNOTSUPP,)
+        for folder in (".", os.getcwd(), "/dev/shm", "/tmp"):
+            attempt("unnamed", os.open, folder, flags, 0o600, also=none)
+            attempt("openat", call, 257, 56, -100, folder.encode(), flags, 0o600, also=none)
+            attempt("open", call, 2, None, folder.encode(), flags, 0o600, also=none)
+        how = (ctypes.c_uint64 * 3)(flags, 0o600, 0)
+        attempt("openat2", call, 437, 437, -100, b".", how, 24)
+        """,
+        seen="256 MB outside every limit on memory",
+    ),
+    Attack(
+        "files-unlinked-at-once",
+        "fills temporary files that lose their names, and keeps them open",
+        """
+        import tempfile
+        kept = []
+        def centre(x, w):
+            for _ in range(30):
+                kept.append(tempfile.TemporaryFile())
+                kept[-1].write(bytes(8 << 20))
+                kept[-1].flush()
+            time.sleep(0.3)
+            print("DID keep 240 MB", flush=True)
+            raise LookupError
+        """,
+        verdict=LIMIT,
+        says="wrote more than 64 MB to files",
+        seen="256 MB outside every limit on memory",
+    ),
+    Attack(
+        "memory-in-sockets",
+        "fills the buffers of sockets, after making them as large as may be",
+        acts="""
+        import socket
+        ours, theirs = socket.socketpair()
+        for option in (7, 8, 32, 33):  # SO_SNDBUF, SO_RCVBUF, and both by force
+            attempt("buffer", ours.setsockopt, 1, option, 64 << 20)
+        attempt("sockets within sockets", socket.send_fds, ours, [b"x"], [theirs.fileno()])
+        attempt("messages", call, 307, 269, ours.fileno(), bytes(64), 1, 0)
+        kept, held = [], 0
+        try:
+            while True:
+                kept.append(socket.socketpair())
+                for end in kept[-1]:
+                    end.setblocking(False)
+                    try:
+                        while True:
+                            held += end.send(bytes(1 << 16))
+                    except BlockingIOError:
+                        pass
+        except OSError as error:
+            print("refused", held, "bytes held", error, flush=True)
+        if held > 64 << 20:
+            print("DID hold", held, flush=True)
+        """,
+        seen="280 MB outside every limit on memory",
+    ),
+    Attack(
         "allocated-without-writing",
         "has the file system set room aside",
         acts="""

@@ -1,4 +1,4 @@
-"""The ctx is a dict whose winners are plain bytes, 4 an output."""
+"""The ctx is a dict whose winners are plain bytes, 4 per output."""
 
 import numpy as np
 

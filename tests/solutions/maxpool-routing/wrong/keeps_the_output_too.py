@@ -1,4 +1,4 @@
-"""Keeps y beside an int32 index: 12 bytes an output in float64."""
+"""Keeps y beside an int32 index: 12 bytes per output in float64."""
 
 import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view

@@ -1,0 +1,277 @@
+"""Grading leaves its host as it was: its children, its signals, its powers, whoever calls.
+
+Every host here is a process of its own, which says what it saw; `PRELUDE` is what they share.
+"""
+
+from __future__ import annotations
+
+import os
+import select
+import signal
+import subprocess
+import sys
+import textwrap
+from pathlib import Path
+
+import pytest
+
+from tests.attacks.attack import MINI
+
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="looks at what Linux tells")
+
+ROOT = Path(__file__).parents[2]
+PRELUDE = f"""\
+import ctypes, os, signal, subprocess, sys, threading
+from pathlib import Path
+from grader import bank
+from grader.sandbox.client import WorkerClient
+from grader.sandbox.spawn import Zygote
+from grader.session import grade
+
+QUESTION = bank.load([Path({str(MINI)!r})], "deviations")
+libc = ctypes.CDLL(None)
+
+def right():
+    report = grade(QUESTION, QUESTION.reference, seed=3)
+    assert report.verdict == "pass", report
+    return report.isolation
+
+def powers():
+    subreaper = ctypes.c_int(-1)
+    libc.prctl(37, ctypes.byref(subreaper), 0, 0, 0)  # PR_GET_CHILD_SUBREAPER
+    death = ctypes.c_int(-1)
+    libc.prctl(2, ctypes.byref(death), 0, 0, 0)  # PR_GET_PDEATHSIG
+    handlers = [repr(signal.getsignal(s)) for s in sorted(signal.valid_signals())]
+    return subreaper.value, libc.prctl(3, 0, 0, 0, 0), death.value, handlers, os.umask(0o22)
+
+def children():
+    found = set()
+    for task in Path("/proc/self/task").glob("*/children"):
+        found |= set(map(int, task.read_text().split()))
+    return found
+"""
+
+
+def host(source: str, *, folder: Path) -> str:
+    """Run a host to its end and return what it printed; nothing may be left of it."""
+    script = folder / "host.py"
+    script.write_text(PRELUDE + textwrap.dedent(source), encoding="utf-8")
+    (folder / "tmp").mkdir(exist_ok=True)
+    run = subprocess.run(
+        [sys.executable, str(script)],
+        env=dict(os.environ) | {"PYTHONPATH": str(ROOT), "TMPDIR": str(folder / "tmp")},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert run.returncode == 0, run.stderr
+    assert [p.name for p in (folder / "tmp").glob("drill-*")] == []
+    return run.stdout
+
+
+def test_a_grade_changes_nothing_about_its_host(tmp_path: Path) -> None:
+    said = host(
+        """
+        before = powers()
+        level = right()
+        assert powers() == before, (before, powers())
+        assert children() == set()
+        print(before[0], before[1], level)
+        """,
+        folder=tmp_path,
+    )
+    assert said.split() == ["0", "1", "strong"]
+
+
+def test_children_of_the_host_survive_and_keep_their_status(tmp_path: Path) -> None:
+    """Of every kind: plain, in a session of its own, forked twice, and ended meanwhile."""
+    host(
+        """
+        wait = [sys.executable, "-c", "import sys; sys.stdin.read(); sys.exit(7)"]
+        plain = subprocess.Popen(wait, stdin=subprocess.PIPE)
+        apart = subprocess.Popen(wait, stdin=subprocess.PIPE, start_new_session=True)
+        ended = os.fork()
+        if ended == 0:
+            os._exit(9)
+        os.waitid(os.P_PID, ended, os.WEXITED | os.WNOWAIT)
+        reading, writing = os.pipe()
+        first = os.fork()
+        if first == 0:
+            os.setsid()
+            second = os.fork()
+            if second == 0:
+                os.close(writing)
+                os.read(reading, 1)
+                os._exit(0)
+            os._exit(0)
+        assert libc.prctl(36, 1, 0, 0, 0) == 0  # this host is a subreaper, by its own choice
+        os.waitpid(first, 0)
+        grandchild = (children() - {plain.pid, apart.pid, ended}).pop()
+        right()
+        for _ in range(2):
+            with WorkerClient(torch=False) as worker:
+                worker.isolation
+        assert plain.poll() is None and apart.poll() is None
+        os.kill(grandchild, 0)
+        assert children() == {plain.pid, apart.pid, ended, grandchild}
+        assert os.waitstatus_to_exitcode(os.waitpid(ended, 0)[1]) == 9
+        os.close(writing)
+        assert os.waitstatus_to_exitcode(os.waitpid(grandchild, 0)[1]) == 0
+        for process in (plain, apart):
+            process.communicate()
+            assert process.returncode == 7
+        """,
+        folder=tmp_path,
+    )
+
+
+def test_grades_in_several_threads_at_once(tmp_path: Path) -> None:
+    said = host(
+        """
+        from concurrent.futures import ThreadPoolExecutor
+        with ThreadPoolExecutor(4) as pool:
+            levels = set(pool.map(lambda _: right(), range(8)))
+        with Zygote(torch=False) as shared:
+            def ask(_):
+                with WorkerClient(torch=False, zygote=shared) as worker:
+                    return worker.isolation.level
+            with ThreadPoolExecutor(4) as pool:
+                levels |= set(pool.map(ask, range(8)))
+        assert children() == set()
+        print(*levels)
+        """,
+        folder=tmp_path,
+    )
+    assert said.split() == ["strong"]
+
+
+def test_grades_in_a_notebook_and_in_a_thread_that_ends_before_the_next(tmp_path: Path) -> None:
+    """A worker made in a thread outlives it; a running loop and its own children are left alone."""
+    host(
+        """
+        import asyncio
+        from concurrent.futures import ThreadPoolExecutor
+
+        async def cells():
+            sleeper = await asyncio.create_subprocess_exec(
+                sys.executable, "-c", "input()", stdin=subprocess.PIPE)
+            right()
+            made = []
+            def make():
+                made.append(Zygote(torch=False))
+                made.append(WorkerClient(torch=False, zygote=made[0]))
+                assert made[1].isolation.level == "strong"
+            for act in (make, right):
+                thread = threading.Thread(target=act)
+                thread.start()
+                while thread.is_alive():
+                    await asyncio.sleep(0)
+                thread.join()
+            zygote, worker = made
+            assert worker.ask({"op": "facts"})["torch"] is None
+            worker.close()
+            zygote.close()
+            await asyncio.get_running_loop().run_in_executor(None, right)
+            sleeper.stdin.write(b"on\\n")
+            assert await sleeper.wait() == 0
+
+        asyncio.run(cells())
+        """,
+        folder=tmp_path,
+    )
+
+
+def test_grades_in_a_forked_pool_also_after_grading_in_the_parent(tmp_path: Path) -> None:
+    """A fork cannot use its parent's workers, and does not end them."""
+    said = host(
+        """
+        import multiprocessing
+        from grader.model.errors import GraderError
+
+        def in_a_fork(_):
+            try:
+                worker.ask({"op": "facts"})
+            except GraderError as error:
+                assert "a fork of it" in str(error)
+            else:
+                raise AssertionError("used the parent's worker")
+            worker.close()
+            zygote.close()
+            return right()
+
+        right()
+        zygote = Zygote(torch=False)
+        worker = WorkerClient(torch=False, zygote=zygote)
+        worker.ask({"op": "facts"})
+        with multiprocessing.get_context("fork").Pool(2) as pool:
+            levels = set(pool.map(in_a_fork, range(4)))
+            assert worker.ask({"op": "facts"})["torch"] is None
+            worker.close()
+            zygote.close()  # though the pool holds copies of its sockets
+            assert os.getpid() not in levels
+            pool.close()
+            pool.join()
+        assert children() == set()
+        print(*levels)
+        """,
+        folder=tmp_path,
+    )
+    assert said.split() == ["strong"]
+
+
+def test_grades_in_a_dask_worker(tmp_path: Path) -> None:
+    """Its workers are processes with threads, an event loop and signal handlers of their own."""
+    said = host(
+        """
+        def task(seed):
+            sys.path.insert(0, os.environ["PYTHONPATH"])
+            from pathlib import Path
+            from grader import bank
+            from grader.session import grade
+            question = bank.load([Path(BANK)], "deviations")
+            report = grade(question, question.reference, seed=seed)
+            return os.getpid(), str(report.verdict), report.isolation
+
+        if __name__ == "__main__":
+            import distributed
+            BANK = str(QUESTION.spec_path.parents[1])
+            with distributed.LocalCluster(
+                n_workers=1, threads_per_worker=2, processes=True, dashboard_address=None
+            ) as cluster, distributed.Client(cluster) as client:
+                done = client.gather(client.map(task, range(4)))
+            pids = {pid for pid, *_ in done}
+            assert len(pids) == 1 and os.getpid() not in pids
+            print(*{word for _, *words in done for word in words})
+        """.replace("Path(BANK)", f"Path({str(MINI)!r})"),
+        folder=tmp_path,
+    )
+    assert sorted(said.split()) == ["pass", "strong"]
+
+
+def test_a_host_that_is_killed_leaves_nothing_though_a_fork_of_it_lives(tmp_path: Path) -> None:
+    """The fork holds the sockets open; the supervisor sees that its parent is another now."""
+    script = tmp_path / "host.py"
+    source = """
+    zygote = Zygote(torch=False)
+    worker = WorkerClient(torch=False, zygote=zygote)
+    worker.ask({"op": "facts"})
+    fork = os.fork()
+    if fork == 0:
+        signal.pause()
+    print(worker.pid, zygote.process.pid, *children() - {fork}, fork, flush=True)
+    signal.pause()
+    """
+    script.write_text(PRELUDE + textwrap.dedent(source), encoding="utf-8")
+    environment = dict(os.environ) | {"PYTHONPATH": str(ROOT), "TMPDIR": str(tmp_path)}
+    with subprocess.Popen(
+        [sys.executable, str(script)], env=environment, stdout=subprocess.PIPE
+    ) as process:
+        assert process.stdout is not None
+        *ours, fork = map(int, process.stdout.readline().split())
+        assert len(ours) == 3
+        watched = [os.pidfd_open(pid) for pid in ours]
+        process.kill()
+        for handle in watched:
+            assert select.select([handle], [], [], 30)[0] == [handle]
+            os.close(handle)
+        os.kill(fork, signal.SIGKILL)

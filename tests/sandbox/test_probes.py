@@ -1,0 +1,110 @@
+"""Every probe says what the system's own account says; what it cannot know, it says so."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import types
+from typing import Any
+
+import pytest
+
+from grader.sandbox import config, probes
+from grader.sandbox.client import Overran, WorkerClient
+from grader.sandbox.probes import ResourceProbe
+from grader.sandbox.probes.nvml import NvmlProbe
+from grader.sandbox.probes.portable import PsutilProbe
+from tests.sandbox.running import load, run, started
+
+TICK = 10_000_000  # nanoseconds: what psutil's clock counts in
+NO_SUCH = 2**22 + 1  # beyond the largest process id of Linux
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="compares with /proc")
+def test_psutil_says_of_a_waiting_worker_what_proc_says() -> None:
+    from grader.sandbox.probes.linux import LinuxProbe
+
+    portable, proc = PsutilProbe(), LinuxProbe()
+    with started() as worker:
+        run(load(worker, "def f(x):\n    open('file', 'wb').write(b'x' * 50_000)\n    return 1"))
+        pid = worker.pid
+        assert portable.resident_bytes(pid) == proc.resident_bytes(pid)
+        assert portable.written_bytes(pid) == proc.written_bytes(pid)
+        spent, exact = portable.cpu_nanoseconds(pid), proc.cpu_nanoseconds(pid)
+        assert spent is not None
+        assert exact is not None
+        assert abs(spent - exact) <= 2 * TICK  # user's and system's, each cut off
+
+
+@pytest.mark.parametrize("probe", [PsutilProbe(), probes.of_this_system(), ResourceProbe()])
+def test_nothing_is_known_of_a_process_that_is_not_there(probe: ResourceProbe) -> None:
+    assert probe.resident_bytes(NO_SUCH) is None
+    assert probe.written_bytes(NO_SUCH) is None
+    assert probe.cpu_nanoseconds(NO_SUCH) is None
+    assert probe.peak_bytes(NO_SUCH) is None
+    assert probe.occupied_bytes(NO_SUCH, "/nowhere") is None
+    assert not probe.forget_peak(NO_SUCH)
+
+
+def test_the_watch_without_proc_starts_no_programs(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(probes, "of_this_system", PsutilProbe)
+    with WorkerClient(torch=False) as worker:
+        program = load(worker, "def f(x): return 1")
+
+        def refuse(*_: Any, **__: Any) -> None:
+            raise AssertionError("a program was started")
+
+        monkeypatch.setattr(subprocess, "Popen", refuse)
+        assert run(program).values["y"] == 1
+        monkeypatch.setattr(config, "most_memory", lambda **_: 1 << 20)
+        with pytest.raises(Overran, match="took more than 1 MB of memory"):
+            run(program)
+
+
+class _Driver(types.ModuleType):
+    """NVIDIA's library as this program uses it: two GPUs, and the processes on them."""
+
+    class NVMLError(Exception):
+        """What it raises."""
+
+    def __init__(self, held: list[dict[int, int | None]] | None) -> None:
+        super().__init__("pynvml")
+        self.held = held
+
+    def nvmlInit(self) -> None:  # noqa: N802
+        if self.held is None:
+            raise self.NVMLError("no driver")
+
+    def nvmlDeviceGetCount(self) -> int:  # noqa: N802
+        return len(self.held or ())
+
+    def nvmlDeviceGetHandleByIndex(self, index: int) -> int:  # noqa: N802
+        return index
+
+    def nvmlDeviceGetComputeRunningProcesses(self, gpu: int) -> list[Any]:  # noqa: N802
+        if self.held is None or -1 in self.held[gpu]:
+            raise self.NVMLError("the GPU is lost")
+        pairs = self.held[gpu].items()
+        return [types.SimpleNamespace(pid=p, usedGpuMemory=m) for p, m in pairs]
+
+
+def test_memory_of_gpus_is_added_up_by_process(monkeypatch: pytest.MonkeyPatch) -> None:
+    driver = _Driver([{7: 100, 8: 1}, {7: 20, 9: None}])
+    monkeypatch.setitem(sys.modules, "pynvml", driver)
+    probe = NvmlProbe.available()
+    assert probe is not None
+    assert [probe.resident_bytes(pid) for pid in (7, 8, 5, 9)] == [120, 1, 0, None]
+    driver.held = [{-1: 0}]
+    assert probe.resident_bytes(7) is None
+
+
+def test_without_a_driver_or_its_library_nothing_is_known_of_gpus(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setitem(sys.modules, "pynvml", _Driver(None))
+    assert NvmlProbe.available() is None
+    monkeypatch.setitem(sys.modules, "pynvml", None)
+    assert NvmlProbe.available() is None
+    probes.of_gpus.cache_clear()
+    assert probes.of_gpus().resident_bytes(1) is None
+    probes.of_gpus.cache_clear()

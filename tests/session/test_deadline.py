@@ -1,0 +1,198 @@
+"""A whole grade ends at its deadline, and whoever took the time is said to have taken it."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from textwrap import dedent
+from typing import Any
+
+import pytest
+from pydantic import ValidationError
+from rich.console import Console
+
+from grader import bank
+from grader.model.question import Question
+from grader.model.report import Report
+from grader.model.spec import Spec
+from grader.model.verdict import Verdict
+from grader.reports.terminal import render_report
+from grader.sandbox import channel
+from grader.session import GradingSession
+from tests.audit.audits import SPEC
+from tests.audit.audits import question as small
+
+ROOT = Path(__file__).parents[2]
+STEP = 50.0  # seconds that a call takes by the clock of these tests
+
+
+def load(question_id: str, **changes: Any) -> Question:
+    question = bank.load([ROOT], question_id)
+    return replace(question, spec=question.spec.model_copy(update=changes))
+
+
+def shown(report: Report) -> str:
+    page = io.StringIO()
+    console = Console(file=page, width=100, color_system=None, legacy_windows=False, _environ={})
+    console.print(render_report(report, width=100, repeat="drill grade"))
+    return " ".join(page.getvalue().split())
+
+
+def graded(
+    question: Question,
+    source: bytes,
+    slow: Callable[[str], bool],
+    monkeypatch: pytest.MonkeyPatch,
+) -> Report:
+    """Grade by a clock that moves only while a program runs that is said to be slow."""
+    now = [0.0]
+    exchange = channel.exchange
+
+    def slowly(*asked: Any, **limits: Any) -> dict[str, object]:
+        request = asked[1]
+        if request["op"] != "load" and slow(str(request.get("program", ""))):
+            now[0] += STEP
+        return exchange(*asked, **limits)
+
+    monkeypatch.setattr(channel, "exchange", slowly)
+    with GradingSession(question, clock=lambda: now[0]) as session:
+        return session.grade(source, seed=1)
+
+
+def test_a_slow_submission_ends_at_the_deadline(monkeypatch: pytest.MonkeyPatch) -> None:
+    question = load("maxpool-routing")
+    report = graded(question, question.reference, lambda name: name == "submission", monkeypatch)
+    assert report.verdict is Verdict.LIMIT
+    first, *others = [c for c in report.checks if c.verdict is not Verdict.PASS]
+    assert first.verdict is Verdict.LIMIT
+    assert first.message == (
+        "your code was still running at the deadline: a whole grade may take 120 seconds"
+    )
+    assert {c.verdict for c in others} == {Verdict.SKIPPED}
+    assert "the deadline left no time to look for the idea behind it" in shown(report)
+
+
+def test_what_was_found_before_the_deadline_is_still_reported(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    question = load("maxpool-routing", deadline=1000)
+    report = graded(question, question.starter, lambda name: name == "submission", monkeypatch)
+    assert Verdict.FAIL in {c.verdict for c in report.checks}
+    assert report.verdict is Verdict.FAIL
+    assert report.note == "the deadline left no time to look for the idea behind it"
+    assert report.misconceptions == ()
+
+
+def test_a_slow_reference_is_the_bank_s_fault(monkeypatch: pytest.MonkeyPatch) -> None:
+    question = load("maxpool-routing")
+    report = graded(question, question.starter, lambda name: name == "reference", monkeypatch)
+    assert report.verdict is Verdict.INVALID
+    assert "the submission took 0 of them" in report.message
+    assert "the reference and the checks are too slow" in report.message
+
+
+def test_slow_misconceptions_are_not_blamed_on_the_submission(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    question = load("maxpool-routing")
+    report = graded(question, question.starter, lambda name: "/" in name, monkeypatch)
+    assert report.verdict is Verdict.FAIL
+    assert report.note
+    assert report.misconceptions == ()
+    assert Verdict.LIMIT not in {c.verdict for c in report.checks}
+
+
+def test_a_grade_after_one_that_ran_out_of_time_is_as_ever(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    question = load("maxpool-routing")
+    now = [0.0]
+    exchange = channel.exchange
+
+    def slowly(*asked: Any, **limits: Any) -> dict[str, object]:
+        if asked[1].get("program") == "reference" and slow:
+            now[0] += STEP
+        return exchange(*asked, **limits)
+
+    monkeypatch.setattr(channel, "exchange", slowly)
+    with GradingSession(question, clock=lambda: now[0]) as session:
+        slow = True
+        assert session.grade(question.starter, seed=1).verdict is Verdict.INVALID
+        slow = False
+        again = session.grade(question.starter, seed=1)
+    assert [m.id for m in again.misconceptions] == ["even-split"]
+
+
+def test_a_file_that_sleeps_while_it_is_loaded_ends_by_the_true_clock() -> None:
+    question = load("adam-7b-memory", deadline=0.2)
+    with GradingSession(question) as session:
+        report = session.grade(b"import time\ntime.sleep(3600)\n", seed=1)
+    assert report.verdict is Verdict.LIMIT
+    assert report.message == (
+        "your code was still running at the deadline: a whole grade may take 0.2 seconds"
+    )
+
+
+@pytest.mark.parametrize("seconds", [0, -1, 3601, float("nan")])
+def test_a_deadline_is_more_than_nothing_and_at_most_an_hour(seconds: float) -> None:
+    written = SPEC | {"checks": [{"id": "gate", "kind": "outputs"}]}
+    assert Spec.model_validate(written).deadline == 120
+    assert Spec.model_validate(written | {"deadline": 3600}).deadline == 3600
+    with pytest.raises(ValidationError, match="deadline"):
+        Spec.model_validate(written | {"deadline": seconds})
+
+
+RAISES = """
+    import numpy as np
+
+    def relu(x):
+        if x.shape == (1, 1):
+            raise ValueError("too small")
+        return np.where(x > 0, x, 0).astype(x.dtype)
+"""
+DIES = RAISES.replace('raise ValueError("too small")', "import os; os.abort()")
+
+
+@pytest.mark.parametrize("reference", [RAISES, DIES])
+@pytest.mark.parametrize("submission", [RAISES, DIES])
+def test_what_the_reference_cannot_do_either_is_the_bank_s_fault(
+    reference: str, submission: str, tmp_path: Path
+) -> None:
+    question = small(
+        tmp_path,
+        reference=reference,
+        cases={"tiny": {"x": [[1.0]]}, "many": {"x": {"normal": [4, 5]}}},
+    )
+
+    with GradingSession(question) as session:
+        report = session.grade(dedent(submission).encode(), seed=1)
+        assert report.verdict is Verdict.INVALID
+        assert "the reference fails on case tiny" in report.message
+        assert report == replace(
+            session.grade(dedent(submission).encode(), seed=1), seconds=report.seconds
+        )
+
+
+def test_what_only_a_layout_breaks_in_both_is_the_bank_s_fault(tmp_path: Path) -> None:
+    refuses = """
+        import numpy as np
+
+        def relu(x):
+            if not x.flags.c_contiguous:
+                raise ValueError("strides")
+            return np.where(x > 0, x, 0).astype(x.dtype)
+    """
+    question = small(
+        tmp_path,
+        reference=refuses,
+        checks=[
+            {"id": "gate", "kind": "outputs", "of": "y"},
+            {"id": "manners", "kind": "contract", "of": "y", "layouts": ["reversed"]},
+        ],
+    )
+    with GradingSession(question) as session:
+        report = session.grade(question.reference, seed=1)
+    assert report.verdict is Verdict.INVALID
+    assert "the reference fails on case" in report.message

@@ -1,0 +1,227 @@
+"""Many grades in one session say what each would say alone, and leave nothing behind."""
+
+from __future__ import annotations
+
+import itertools
+import os
+import signal
+import threading
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from grader import bank
+from grader.bench.memory import Memory
+from grader.model.question import Question
+from grader.model.report import Report
+from grader.model.verdict import Verdict
+from grader.sandbox.client import WorkerClient
+from grader.session import GradingSession, grade
+from tests.audit.audits import question as small
+
+ROOT = Path(__file__).parents[2]
+POOL = "maxpool-routing"
+
+HOSTILE = {
+    "kills its process": "def maxpool2d_backward(g, ctx):\n    import os\n    os.abort()\n",
+    "raises": "def maxpool2d_backward(g, ctx):\n    raise KeyError(len(g))\n",
+    "prints a lot": "print('x' * 100_000)\n",
+    "leaves state": "import builtins\nbuiltins.sum = max\nleft = [bytearray(1 << 20)]\n",
+    "does not load": "import nothing\n",
+    "hangs": "def maxpool2d_backward(g, ctx):\n    while True: pass\n",
+    "lacks functions": "del maxpool2d_forward\n",
+    "answers for the judge": "import os\nfor n in range(3, 64):\n"
+    "    try:\n        os.write(n, b'drl1' + bytes(12))\n    except OSError:\n        pass\n",
+}
+
+
+def load(question_id: str) -> Question:
+    return bank.load([ROOT], question_id)
+
+
+def settled(report: Report) -> Report:
+    """A report without what differs from one run of the same file to the next."""
+    checks = tuple(replace(c, figures={}) for c in report.checks if c.kind != "performance")
+    return replace(report, seconds=0.0, checks=checks)
+
+
+def submissions(question: Question) -> dict[str, bytes]:
+    over = {name: question.reference + b"\n\n" + text.encode() for name, text in HOSTILE.items()}
+    solutions = ROOT / "tests" / "solutions" / question.id
+    files = [p for kind in ("right", "wrong") for p in sorted((solutions / kind).glob("*.py"))[:2]]
+    return (
+        {"starter": question.starter, "empty": b""} | {p.stem: p.read_bytes() for p in files} | over
+    )
+
+
+def test_a_session_says_what_single_grades_say_in_any_order(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("grader.sandbox.remote.CALL_SECONDS", 1.0)  # for what hangs
+    question = load(POOL)
+    files = submissions(question)
+    alone = {name: settled(grade(question, text, seed=7)) for name, text in files.items()}
+    assert {r.verdict for r in alone.values()} >= {
+        Verdict.PASS,
+        Verdict.FAIL,
+        Verdict.ERROR,
+        Verdict.LIMIT,
+    }
+    with GradingSession(question) as session:
+        for names in (list(files), list(reversed(files))):
+            for name in names:
+                assert settled(session.grade(files[name], seed=7)) == alone[name], name
+
+
+def test_fifty_grades_in_a_row_are_alike() -> None:
+    question = load("adam-7b-memory")
+    with GradingSession(question) as session:
+        first = {text: settled(session.grade(text, seed=3)) for text in sources(question)}
+        for text in itertools.islice(itertools.cycle(sources(question)), 48):
+            assert settled(session.grade(text, seed=3)) == first[text]
+
+
+def sources(question: Question) -> list[bytes]:
+    return [question.reference, question.starter]
+
+
+def test_every_submission_has_a_process_of_its_own_and_none_stays() -> None:
+    question = replace(load("adam-7b-memory"), variants={})
+    tells = question.reference + b"\nimport math\nprint(getattr(math, 'held', 0))\nmath.held = 1\n"
+    with GradingSession(question) as session:
+        printed = [session.grade(tells, seed=n).printed.split() for n in range(3)]
+        assert printed == [["0"]] * 3
+        pids = workers_of(session)
+        assert len(pids) == 1  # the reference's
+    assert not any(alive(pid) for pid in pids)
+
+
+def workers_of(session: GradingSession) -> list[int]:
+    """Ids of the processes that run programs of the bank."""
+    return [w._worker.pid for w in session.bank._all if w._worker is not None]
+
+
+def alive(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    return True
+
+
+def test_processes_that_end_for_no_fault_of_the_bank_are_started_again() -> None:
+    question = load("adam-7b-memory")
+    alone = [settled(grade(question, question.starter, seed=seed)) for seed in (1, 2)]
+    assert alone[1].misconceptions
+    with GradingSession(question) as session:
+        assert settled(session.grade(question.starter, seed=1)) == alone[0]
+        for pid in workers_of(session):
+            os.kill(pid, signal.SIGKILL)
+        assert settled(session.grade(question.starter, seed=2)) == alone[1]
+
+
+def test_a_misconception_that_ends_its_process_spoils_no_other(tmp_path: Path) -> None:
+    dies = "import os\ndef relu(x):\n    os.abort()\n"
+    variants = {"dies": dies, "open": "def relu(x):\n    return x.copy()\n"}
+    ideas = {name: {"killed_by": "gate", "feedback": "Wrong."} for name in variants}
+    question = small(tmp_path, variants=variants, misconceptions=ideas, begin=variants["open"])
+    with GradingSession(question) as session:
+        for _ in range(2):
+            first = session.grade(question.starter, seed=1)
+            assert [m.id for m in first.misconceptions] == ["open"]
+            second = session.grade(dies.encode(), seed=1)
+            assert [m.id for m in second.misconceptions] == ["dies"]
+            assert second.verdict is Verdict.ERROR
+
+
+def test_what_is_kept_does_not_grow_with_the_grades() -> None:
+    question = load(POOL)
+    with GradingSession(question) as session:
+        session.bank.memory.most_bytes = 200_000
+        held = []
+        for seed in range(12):
+            session.grade(question.reference, seed=seed)
+            held.append((session.bank.memory.bytes, len(session.bank.memory)))
+        assert all(size <= 200_000 for size, _ in held)
+        assert max(count for _, count in held) <= 200_000 // 500
+        again = session.grade(question.starter, seed=0)  # what was dropped is computed again
+        assert settled(again) == settled(grade(question, question.starter, seed=0))
+
+
+def test_the_same_seed_again_adds_nothing() -> None:
+    question = load("conv1d-per-step")  # with a check of speed, whose inputs are secret
+    with GradingSession(question) as session:
+        session.grade(question.starter, seed=1)
+        session.grade(question.reference, seed=1)
+        held = session.bank.memory.bytes, len(session.bank.memory)
+        session.grade(question.reference, seed=1)
+        session.grade(question.starter, seed=1)
+        assert (session.bank.memory.bytes, len(session.bank.memory)) == held
+
+
+def test_what_was_used_last_is_dropped_last() -> None:
+    memory = Memory(most_bytes=3 * 500 + 100)
+    made: list[str] = []
+
+    def make(key: str) -> str:
+        made.append(key)
+        return key
+
+    def get(key: str) -> str:
+        return memory.get(key, lambda: make(key))
+
+    for key in ("a", "b", "c", "a", "d", "a", "b"):
+        assert get(key) == key
+    assert made == ["a", "b", "c", "d", "b"]
+    assert len(memory) == 3
+    memory.get("large", lambda: "x" * 10_000)
+    assert len(memory) == 1
+
+
+def test_two_threads_with_a_session_each_grade_side_by_side() -> None:
+    question = load("adam-7b-memory")
+    found: dict[int, list[Report]] = {}
+
+    def work(number: int) -> None:
+        with GradingSession(question) as session:
+            found[number] = [settled(session.grade(text, seed=5)) for text in sources(question)]
+
+    threads = [threading.Thread(target=work, args=(n,)) for n in range(2)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert found[0] == found[1] == [settled(grade(question, t, seed=5)) for t in sources(question)]
+
+
+def test_a_second_thread_is_told_to_open_a_session_of_its_own() -> None:
+    question = load("adam-7b-memory")
+    with (
+        GradingSession(question) as session,
+        session._alone(),
+        pytest.raises(RuntimeError, match="one thread at a time"),
+    ):
+        session.grade(question.reference, seed=0)
+
+
+def test_no_submission_runs_where_the_bank_s_programs_do(monkeypatch: pytest.MonkeyPatch) -> None:
+    question = load("adam-7b-memory")
+    asked: dict[int, set[str]] = {}
+    ask = WorkerClient.ask
+
+    def watched(self: WorkerClient, request: dict[str, Any], **limits: Any) -> dict[str, Any]:
+        asked.setdefault(id(self), set()).add(str(request.get("program", "")))
+        held.append(self)  # so that no other object gets its id
+        return ask(self, request, **limits)
+
+    held: list[WorkerClient] = []
+    monkeypatch.setattr(WorkerClient, "ask", watched)
+    with GradingSession(question) as session:
+        for text in sources(question):
+            session.grade(text, seed=0)
+    submitted = [names for names in asked.values() if "submission" in names]
+    assert len(submitted) == 2
+    assert all(name.startswith("submission") for names in submitted for name in names)
+    assert any("reference" in names for names in asked.values())
