@@ -14,21 +14,7 @@ from grader.model.question import Step
 from grader.sandbox.client import CALL_SECONDS, Garbled, WorkerClient
 from grader.sandbox.replies import calls, fault, message, replaces
 from grader.sandbox.worker import messages
-from grader.sandbox.worker.messages import (
-    Fault,
-    Gradients,
-    Header,
-    Input,
-    Kept,
-    Load,
-    Loaded,
-    Measured,
-    Mutants,
-    Outcome,
-    Outcomes,
-    Page,
-    Task,
-)  # fmt: skip
+from grader.sandbox.worker.messages import Input, Kept, Loaded, Measured, Outcome, Task
 from grader.sandbox.worker.wire import Array, Encoded
 
 Inputs = Mapping[str, Mapping[str, Any]]  # by name: the fields of a `messages.Input`
@@ -73,7 +59,7 @@ class RemoteProgram:
             ProgramError: what the file raised, a syntax error included.
             WorkerError: the process did not survive it.
         """
-        request = Load(
+        request = messages.Load(
             self.name,
             sources=tuple(_bytes(s) for s in self.sources),
             driver=None if self.driver is None else _bytes(self.driver),
@@ -97,7 +83,7 @@ class RemoteProgram:
         Returns:
             One outcome for each, and the names of results that the runs share in memory.
         """
-        found = self._perform("interleave", Outcomes, steps, *inputs, want=want)
+        found = self._perform("interleave", messages.Outcomes, steps, *inputs, want=want)
         if len(found.runs) != len(inputs):
             raise Garbled("broke the protocol: not a reply to interleave (runs)")
         return found.runs, found.common
@@ -127,7 +113,7 @@ class RemoteProgram:
     ) -> Mapping[str, Mapping[str, Array]]:
         """Differentiate a result numerically; see `worker.differences.gradients`."""
         return self._perform(
-            "differentiate", Gradients, steps, inputs,
+            "differentiate", messages.Gradients, steps, inputs,
             seconds=60, want=wrt, of=of, cotangent=cotangent, kinks=kinks,
         ).gradients  # fmt: skip
 
@@ -164,11 +150,11 @@ class RemoteProgram:
 
     def hold(self, steps: Steps, inputs: Inputs, *, of: str, count: int) -> None:
         """Run the steps that many times, and keep what they leave alive; see `worker.holding`."""
-        self._perform("hold", Header, steps, inputs, seconds=60, of=of, times=count)
+        self._perform("hold", messages.Header, steps, inputs, seconds=60, of=of, times=count)
 
     def drop(self) -> None:
         """Let go of what `hold` keeps."""
-        self._perform("hold", Header, (), {}, seconds=30)
+        self._perform("hold", messages.Header, (), {}, seconds=30)
 
     def has_cuda(self) -> bool:
         """Whether its process sees a CUDA device."""
@@ -184,8 +170,8 @@ class RemoteProgram:
         plain = _bytes(normalised(source))
         found: list[Mutant] = []
         while len(found) < MOST_MUTANTS:
-            request = Mutants(plain, len(found), MUTANTS_A_REPLY)
-            page = self._ask("mutants", request, Page, seconds=60)
+            request = messages.Mutants(plain, len(found), MUTANTS_A_REPLY)
+            page = self._ask("mutants", request, messages.Page, seconds=60)
             if any(not 0 <= m.start <= m.end <= plain.size for m in page.mutants):
                 raise Garbled("broke the protocol: not a reply to mutants (start, end)")
             found += [Mutant(**m._asdict()) for m in page.mutants[:MUTANTS_A_REPLY]]
@@ -205,37 +191,32 @@ class RemoteProgram:
         """Have steps carried out, on one or more sets of inputs."""
         first, *others = [_inputs(given) for given in inputs]
         task = Task(self.name, as_sent(steps), first, others=tuple(others), **about)
-        sizes = [_size(spec["value"]) for given in inputs for spec in given.values()]
-        room = ROOM + 8 * sum(sizes)
-        return self._ask(operation, task, kind, steps=steps, seconds=seconds, room=room)
+        values = [spec["value"] for given in inputs for spec in given.values()]
+        sizes = [int(getattr(getattr(v, "values", v), "nbytes", 0)) for v in values]
+        return self._ask(operation, task, kind, seconds, 8 * sum(sizes), steps)
 
     def _ask(
         self,
         operation: str,
-        request: Load | Task | Mutants,
+        request: messages.Load | Task | messages.Mutants,
         kind: type[R],
-        *,
+        seconds: float | None,
+        room: int = 0,
         steps: Steps = (),
-        seconds: float | None = None,
-        room: int = ROOM,
     ) -> R:
         reply = self.worker.ask(
             {"op": operation, **request._asdict()},
             seconds=self.call_seconds if seconds is None else seconds,
-            reply_bytes=room,
+            reply_bytes=ROOM + room,
         )
-        header = message(Header, reply, operation)
+        header = message(messages.Header, reply, operation)
         if self.forbids and header.evidence:
             raise calls(header.evidence[0])
         if not header.ok:
-            raise fault(message(Fault, reply, operation), steps)
+            raise fault(message(messages.Fault, reply, operation), steps)
         if header.replaced:
             raise replaces(header.replaced)
         return message(kind, reply, operation)
-
-
-def _size(value: Any) -> int:  # noqa: ANN401 an input's value
-    return int(getattr(getattr(value, "values", value), "nbytes", 0))
 
 
 def _bytes(source: bytes) -> Array:
@@ -244,16 +225,11 @@ def _bytes(source: bytes) -> Array:
 
 def as_sent(steps: Steps) -> tuple[messages.Step, ...]:
     """The steps of a question as a worker takes them."""
-    return tuple(
-        messages.Step(
-            step.targets,
-            step.unpack,
-            step.owner,
-            step.function,
-            tuple(messages.Argument(a.name, a.literal, a.keyword) for a in step.arguments),
-        )
-        for step in steps
-    )
+    sent = []
+    for step in steps:
+        arguments = tuple(messages.Argument(a.name, a.literal, a.keyword) for a in step.arguments)
+        sent.append(messages.Step(step.targets, step.unpack, step.owner, step.function, arguments))
+    return tuple(sent)
 
 
 def _inputs(inputs: Inputs) -> messages.Inputs:

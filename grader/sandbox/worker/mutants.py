@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import ast
 import copy
+import itertools
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
@@ -28,16 +29,11 @@ class _Source:
     starts: list[int] = field(init=False)  # of lines
 
     def __post_init__(self) -> None:
-        self.starts = [0]
-        for line in self.data.split(b"\n"):
-            self.starts.append(self.starts[-1] + len(line) + 1)
+        lengths = (len(line) + 1 for line in self.data.split(b"\n"))
+        self.starts = [0, *itertools.accumulate(lengths)]
 
     def at(self, line: int, column: int) -> int:
         return self.starts[line - 1] + column
-
-    def fill(self, start: int, end: int, text: str) -> str:
-        """The text with as many newlines as it replaces, so that lines keep their numbers."""
-        return text + "\n" * (self.data[start:end].count(b"\n") - text.count("\n"))
 
 
 def page(asked: Mutants) -> Page:
@@ -106,8 +102,10 @@ def _statement(
 
     def mutant(rule: str, text: str, upto: int = end, becomes: str = "") -> Mutant:
         tail = " " if upto != _end(source, node) and source.data[upto - 1 : upto] != b"\n" else ""
-        filled = source.fill(start, upto, text + tail)
-        return Mutant(scope, node.lineno, rule, was, becomes or text, start, upto, filled)
+        # As many newlines as it replaces, so that lines keep their numbers.
+        fill = "\n" * (source.data[start:upto].count(b"\n") - text.count("\n"))
+        new = text + tail + fill
+        return Mutant(scope, node.lineno, rule, was, becomes or text, start, upto, new)
 
     if not isinstance(node, ast.Raise | ast.Import | ast.ImportFrom | ast.ClassDef | ast.Match):
         for slot in slots(node):

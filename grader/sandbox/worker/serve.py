@@ -7,12 +7,12 @@ import os
 import socket
 import sys
 import traceback
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from . import differences, holding, messages, namespace, reach, seal, typed, wire
+from . import control, differences, holding, messages, namespace, reach, seal, typed, wire
 from . import steps as stepping
 from .faults import StepFault, describe
 from .namespace import LoadedModule
@@ -78,7 +78,10 @@ class Server:
         if operation == "walls":
             return {"ok": True, "acts": self.acts, "missing": self.missing}
         if operation == "facts":
-            return {"ok": True, **facts()}
+            torch = sys.modules.get("torch")
+            version = None if torch is None else str(torch.__version__)
+            cuda = torch is not None and bool(torch.cuda.is_available())
+            return {"ok": True, "torch": version, "cuda": cuda}
         ok = True
         replaced: tuple[str, ...] = ()
         reply: NamedTuple
@@ -128,16 +131,6 @@ class Server:
         return messages.Fault(broken=traceback.format_exc()[-2000:])
 
 
-def facts() -> dict[str, Any]:
-    """What this process can offer."""
-    torch = sys.modules.get("torch")
-    return {
-        "numpy": np.__version__,
-        "torch": None if torch is None else str(torch.__version__),
-        "cuda": False if torch is None else bool(torch.cuda.is_available()),
-    }
-
-
 def serve(channel: int, acts: Mapping[str, str], missing: Sequence[str]) -> None:
     """Answer requests on the channel until the judge closes it; for the rest see `Server`."""
     connection = socket.socket(fileno=channel)
@@ -146,7 +139,10 @@ def serve(channel: int, acts: Mapping[str, str], missing: Sequence[str]) -> None
     pack = wire.encode
     np.seterr(all="ignore")  # warnings are the program's business: no verdict depends on stderr
     while True:
-        request = _receive(connection, exits)
+        try:
+            request = _receive(connection)
+        except ConnectionError:
+            exits(0)
         reply = server.answer(request)
         for stream in (sys.stdout, sys.stderr):
             with contextlib.suppress(BaseException):  # a program may have closed or replaced it
@@ -159,19 +155,8 @@ def serve(channel: int, acts: Mapping[str, str], missing: Sequence[str]) -> None
             connection.sendall(piece)
 
 
-def _receive(connection: socket.socket, exits: Callable[[int], Any]) -> dict[str, Any]:
-    _, meta, payload = wire.HEADER.unpack(bytes(_exactly(connection, wire.HEADER.size, exits)))
-    head = bytes(_exactly(connection, meta, exits))
-    request: Any = wire.decode(head, memoryview(_exactly(connection, payload, exits)))
+def _receive(connection: socket.socket) -> dict[str, Any]:
+    _, meta, payload = wire.HEADER.unpack(control.exactly(connection, wire.HEADER.size))
+    head = bytes(control.exactly(connection, meta))
+    request: Any = wire.decode(head, memoryview(control.exactly(connection, payload)))
     return request  # type: ignore[no-any-return]
-
-
-def _exactly(connection: socket.socket, size: int, exits: Callable[[int], Any]) -> bytearray:
-    data = bytearray(size)
-    view, got = memoryview(data), 0
-    while got < size:
-        count = connection.recv_into(view[got:])
-        if count == 0:
-            exits(0)
-        got += count
-    return data
