@@ -145,7 +145,7 @@ class Bench:
                 return make()
             with contextlib.suppress(WorkerError):
                 found = make()
-                if program.is_alive:
+                if program.worker.failure is None:
                     return found
             self._bank.revive(program)
             return make()

@@ -157,7 +157,7 @@ def _measured(bench: Bench, check: GradcheckCheck, case: CaseRecipe) -> dict[str
             steps,
             inputs,
             wrt=list(check.gradients),
-            result=check.loss,
+            of=check.loss,
             cotangent=cotangent,
             kinks=check.kinks,
         )
