@@ -2,31 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import assert_never
+from collections.abc import Iterator
 
 from rich.cells import cell_len
 from rich.text import Text
 
-from grader.model.report import Bars, Breakdown, CheckResult, Curve, Exhibit, Grids, Mismatch
-from grader.reports.bars import bar_lines
-from grader.reports.breakdown import breakdown_lines
-from grader.reports.curves import curve_lines
-from grader.reports.grids import grid_lines
+from grader.model.report import CheckResult, Exhibit, Grids, Mismatch
+from grader.reports.exhibits import exhibit_lines
 from grader.reports.inert import inert
-from grader.reports.page import BOUND, Line, listed, measure, paragraph
+from grader.reports.page import BOUND, INDENT, listed, measure, paragraph
 from grader.reports.palette import STRONG
 from grader.reports.raising import raised_lines
 
-_INDENT = 4
 
-
-def detail_lines(check: CheckResult, width: int, filename: str) -> Iterator[Line]:
+def detail_lines(check: CheckResult, width: int, filename: str) -> Iterator[Text]:
     """Everything there is to see of one check that did not pass."""
     if check.raised is None:
         yield from _place(check, measure(width))
     if check.exhibit is not None:
-        yield from (Text(), *_exhibit(check.exhibit, width))
+        yield from (Text(), *exhibit_lines(check.exhibit, width))
     if check.mismatch is not None:
         yield from (Text(), *_mismatch(check.mismatch, check.exhibit, measure(width)))
     if check.raised is not None:
@@ -41,23 +35,9 @@ def _place(check: CheckResult, width: int) -> list[Text]:
     if not check.case_line:
         return [Text(name, STRONG)]
     whole = f"{name}: {listed(inert(check.case_line))}"
-    first, *more = paragraph(whole, width - _INDENT)
+    first, *more = paragraph(whole, width - INDENT)
     first.stylize(STRONG, 0, len(name))
-    return [first, *(Text(" " * _INDENT).append_text(t) for t in more)]
-
-
-def _exhibit(exhibit: Exhibit, width: int) -> Sequence[Line]:
-    match exhibit:
-        case Grids():
-            return grid_lines(exhibit, width)
-        case Breakdown():
-            return breakdown_lines(exhibit, width)
-        case Bars():
-            return bar_lines(exhibit, width)
-        case Curve():
-            return curve_lines(exhibit, width)
-        case _:
-            assert_never(exhibit)
+    return [first, *(Text(" " * INDENT).append_text(t) for t in more)]
 
 
 def _mismatch(mismatch: Mismatch, exhibit: Exhibit | None, width: int) -> list[Text]:
@@ -71,7 +51,7 @@ def _mismatch(mismatch: Mismatch, exhibit: Exhibit | None, width: int) -> list[T
     if isinstance(exhibit, Grids) and any(p.wrong for p in exhibit.panels):
         count += " (*)"
     if mismatch.total <= 1 or not mismatch.wrong:
-        return paragraph(worst, width, indent=_INDENT)
-    if _INDENT + cell_len(worst) + 2 + len(count) <= width:
-        return paragraph(f"{worst}; {count}", width, indent=_INDENT)
-    return [t for s in (worst, count) for t in paragraph(s, width, indent=_INDENT)]
+        return paragraph(worst, width, indent=INDENT)
+    if INDENT + cell_len(worst) + 2 + len(count) <= width:
+        return paragraph(f"{worst}; {count}", width, indent=INDENT)
+    return [t for s in (worst, count) for t in paragraph(s, width, indent=INDENT)]

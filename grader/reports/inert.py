@@ -16,6 +16,7 @@ _ACTING = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp"})  # control, format (bidi), s
 _MARKS = frozenset({"Mn", "Me"})
 _MOST_MARKS = 2  # combining marks on one letter; no script in use stacks more
 _TAB = "    "
+_GRAPH = str.maketrans("▁▂▃▄▅▆▇█", "_.-:=+*#")  # of a curve, from low to high
 _ACTS = re.compile(r"[^\x20-\x7e\n\t]")
 
 
@@ -51,7 +52,8 @@ def harmless(text: str) -> str:
 
 
 def ascii_only(text: str) -> str:
-    """The text for an output that cannot encode it: anything beyond ASCII as its escape."""
+    """The text for an output that cannot encode it: what is beyond ASCII as its escape."""
+    text = text.translate(_GRAPH)
     return text if text.isascii() else "".join(c if c.isascii() else _escape(c) for c in text)
 
 
