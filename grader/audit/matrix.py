@@ -37,8 +37,8 @@ def row(question: Question, subject: Subject, seeds: Sequence[int]) -> AuditRow:
         named=tuple(sorted(always)),
         named_well=sum(set(named) == expected for named in subject.named),
         seeds=len(subject.named),
-        claimed=claimed,
-        passing={
+        claimed_by=claimed,
+        passing_seeds={
             check: tuple(
                 seed
                 for seed, results in zip(seeds, subject.results, strict=False)
@@ -83,7 +83,7 @@ def problems(
         if subject.name != "reference":
             _of_wrong(question, subject, faults, twins)
     shared = [
-        f"{t.one} and {t.other} compute the same on every case: nobody can be told which they hold"
+        f"{' and '.join(t.ids)} compute the same on every case: nobody can be told which they hold"
         for t in twins
     ]
     return shared + faults.sentences()
@@ -141,8 +141,7 @@ def _of_wrong(
 ) -> None:
     """What stops a wrong program not at all, not as claimed, or under another name."""
     expected = subject.expected(question)
-    alike = {(t.one, t.other) for t in twins} | {(t.other, t.one) for t in twins}
-    partners = {b for a, b in alike if a in expected}
+    partners = {b for t in twins for a, b in (t.ids, t.ids[::-1]) if a in expected}
     killers: tuple[str, ...] = ()
     if subject.misconception is not None:
         killers = question.spec.misconceptions[subject.misconception].killers
@@ -214,7 +213,7 @@ def idle(question: Question, rows: Sequence[AuditRow]) -> list[str]:
 
     One that a misconception claims and is not stopped by is left out: that has been said.
     """
-    said_before = {k for r in rows for k in r.claimed if r.cells[k] not in STOPPING}
+    said_before = {k for r in rows for k in r.claimed_by if r.cells[k] not in STOPPING}
     return [
         f"the check {check.id} kills no variant: it is idle, or a misconception is missing"
         for check in question.spec.checks
@@ -224,7 +223,7 @@ def idle(question: Question, rows: Sequence[AuditRow]) -> list[str]:
 
 def never_first(question: Question, rows: Sequence[AuditRow]) -> list[Remark]:
     """Checks that stop only what an earlier one stops, and that no misconception claims."""
-    claimed = {killer for row in rows for killer in row.claimed}
+    claimed = {killer for row in rows for killer in row.claimed_by}
     late = [
         check.id
         for check in question.spec.checks
@@ -257,7 +256,7 @@ def flaky(rows: Sequence[AuditRow]) -> list[Remark]:
         )
         for row in rows
         if row.name != "reference"
-        for check, seeds in row.passing.items()
+        for check, seeds in row.passing_seeds.items()
     ]
 
 

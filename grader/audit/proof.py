@@ -94,12 +94,11 @@ def audit(
         title=question.spec.title,
         seeds=tuple(seeds),
         seconds=time.perf_counter() - began,
-        checks=tuple(c.id for c in question.spec.checks),
-        rows=rows,
+        checks=facts,
+        programs=rows,
         problems=tuple(found.problems),
         remarks=(*todo.remarks(question), *found.remarks),
         notes=tuple(_notes(question, facts, found)),
-        facts=facts,
         trivial=tuple(found.trivial),
         twins=tuple(found.twins),
     )
@@ -247,7 +246,7 @@ def _facts(
         stretch=check.stretch,
         stops=matrix.stops(rows, check.id),
         first=matrix.first(question, rows, check.id),
-        seconds=seconds,
+        cpu_seconds=seconds,
         share=None if seconds is None else seconds / total,
         margin=margins.margin(found.rights[check.id], found.wrongs[check.id]) if measured else None,
         lets_through=tuple(t.name for t in found.trivial if t.made and check.id in t.passes),
@@ -261,12 +260,12 @@ def _notes(question: Question, facts: Sequence[CheckFacts], found: _Findings) ->
         if registry.get(c.kind).timed
     ]
     notes += [
-        f"{f.id} takes {f.share:.0%} of the audit's CPU time, {f.seconds:.1f} s"
+        f"{f.id} takes {f.share:.0%} of the audit's CPU time, {f.cpu_seconds:.1f} s"
         for f in facts
         if f.share is not None
-        and f.seconds is not None
+        and f.cpu_seconds is not None
         and f.share > SLOW_SHARE
-        and f.seconds > SLOW_SECONDS
+        and f.cpu_seconds > SLOW_SECONDS
     ]
     unmade = [t.name for t in found.trivial if not t.made]
     if unmade:

@@ -95,7 +95,7 @@ class Search:
     def died(self, failure: WorkerError) -> Counterexample:
         """The counterexample of a program whose process did not survive the last input."""
         assert self._last is not None
-        return self._counterexample(self._last, "", f"the mutant {failure}")
+        return self._counterexample(self._last, None, f"the mutant {failure}")
 
     def _collect(self) -> Iterator[_Input]:
         """Every input that the reference takes, quickly enough."""
@@ -161,7 +161,7 @@ class Search:
             self.session.bank.restore()  # the input may have been too much for its process
             return False
 
-    def _differs(self, program: RemoteProgram, given: _Input) -> tuple[str, str] | None:
+    def _differs(self, program: RemoteProgram, given: _Input) -> tuple[str | None, str] | None:
         """The result that differs on one input, and how."""
         bench, run, case = given.bench, given.run, given.case
         truth = bench.truth(run, case)
@@ -169,7 +169,7 @@ class Search:
         try:
             found = program.run(bench.steps(run), bench.inputs(case, run), wanted)
         except ProgramError as error:
-            return "", f"the mutant {error}"
+            return None, f"the mutant {error}"
         for result in wanted:
             fault = _fault(result, found.values.get(result), bench, run, case, self._loose)
             if fault is not None:
@@ -177,7 +177,7 @@ class Search:
         return _manners(found, truth)
 
     def _least(
-        self, program: RemoteProgram, given: _Input, found: tuple[str, str]
+        self, program: RemoteProgram, given: _Input, found: tuple[str | None, str]
     ) -> Counterexample:
         """Make an input smaller as long as the program still differs on it."""
         left = 0 if given.reach is Reach.SAME else STEPS
@@ -193,7 +193,7 @@ class Search:
                 given, found, candidates = there, again, smaller(case)
         return self._counterexample(given, *found)
 
-    def _counterexample(self, given: _Input, result: str, sentence: str) -> Counterexample:
+    def _counterexample(self, given: _Input, result: str | None, sentence: str) -> Counterexample:
         return Counterexample(
             reach=given.reach,
             run=given.run,
@@ -205,7 +205,7 @@ class Search:
             advice=self._advice(given, result),
         )
 
-    def _advice(self, given: _Input, result: str) -> str:
+    def _advice(self, given: _Input, result: str | None) -> str:
         checks = self._checks_of(given.run, result)
         if (given.run, result) in self._loose:
             return (
@@ -222,14 +222,14 @@ class Search:
             )
         return f"no check that decides compares it there: let {listed} look at {given.origin} too"
 
-    def _checks_of(self, run: str, result: str) -> list[str]:
+    def _checks_of(self, run: str, result: str | None) -> list[str]:
         return [
             c.id
             for c in self.question.spec.checks
             if c.run == run and not c.stretch and (not result or result in c.compared)
         ]
 
-    def _compared(self, given: _Input, result: str) -> bool:
+    def _compared(self, given: _Input, result: str | None) -> bool:
         """Whether a check that decides looks at a result on a case of the question."""
         wanted = self._checks_of(given.run, result)
         return any(
@@ -296,10 +296,10 @@ def _weight(given: _Input) -> tuple[int, tuple[int, int]]:
     return list(Reach).index(given.reach), given.bench.weight(given.case)
 
 
-def _manners(found: Outcome, truth: Outcome) -> tuple[str, str] | None:
+def _manners(found: Outcome, truth: Outcome) -> tuple[str | None, str] | None:
     """What a program does to its caller's arrays that the reference does not."""
     for _, name in set(found.changed) - set(truth.changed):
-        return "", f"the mutant changes its caller's {name}"
+        return None, f"the mutant changes its caller's {name}"
     for result, name in set(found.shared) - set(truth.shared):
         return result, f"{result} shares its memory with {name}"
     for result, _ in set(found.stale) - set(truth.stale):

@@ -73,9 +73,9 @@ def tell_apart(session: GradingSession, one: str, other: str) -> Twins:
             if len(found) == ENOUGH:
                 break
     if not found:
-        return Twins(one, other, tried=tried)
+        return Twins((one, other), tried=tried)
     _, lines, run = min(found)
-    return Twins(one, other, tuple(lines), tried, run)
+    return Twins((one, other), tuple(lines), tried, run)
 
 
 def _differs(
