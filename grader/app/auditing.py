@@ -10,13 +10,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from grader.app import requirements
-from grader.model.audit import AuditReport, Remark
+from grader.model.audit import Remark
 from grader.model.errors import BankError, UsageError
+from grader.model.mutation import MutationReport
 
 if TYPE_CHECKING:
     from grader.app.context import Context
     from grader.audit.several import Plan
-    from grader.model.mutation import MutationReport
+    from grader.model.audit import AuditReport
     from grader.model.question import Question
 
 Waiting = Callable[[], AbstractContextManager[Callable[[str], None]]]
@@ -123,17 +124,17 @@ def audit(
                 report = next(found, None)
             if report is None:
                 break
-            if isinstance(report, AuditReport):
-                done.append(Audited(report.question, _named_well(report)))
+            if isinstance(report, MutationReport):
+                done[-1] = replace(done[-1], mutants=report)
                 each(done[-1])
-                if plan.mutants and not report.ok:
-                    name = report.question
-                    ctx.warn(f"the mutants of {name} are not tried: its audit has problems", "")
+                if report.interrupted:
+                    break
                 continue
-            done[-1] = replace(done[-1], mutants=report)
+            done.append(Audited(report.question, _named_well(report)))
             each(done[-1])
-            if report.interrupted:
-                break
+            if plan.mutants and not report.ok:
+                name = report.question
+                ctx.warn(f"the mutants of {name} are not tried: its audit has problems", "")
     return Audit(tuple(done), strict)
 
 

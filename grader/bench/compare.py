@@ -137,8 +137,8 @@ def _array(
     got, want = values_of(observed), values_of(native)
     found, wanted = dtype_of(observed), dtype_of(native)
     if got.shape != want.shape:
-        mine, theirs = shape_text(got.shape), shape_text(want.shape)
-        yield Fault(result, f"{result} has shape {mine}, expected {theirs}", "shape", mine, theirs)
+        has, needs = shape_text(got.shape), shape_text(want.shape)
+        yield Fault(result, f"{result} has shape {has}, expected {needs}", "shape", has, needs)
         return
     if found != wanted:
         yield Fault(result, f"{result} is {found}, expected {wanted}", "dtype", found, wanted)
@@ -162,8 +162,8 @@ def _nonfinite(result: str, got: Array, want: Array) -> Fault | None:
         return None
     index = _first(odd)
     fault = next(_report(result, got, want, odd, None, index))
-    mine, theirs = number(float(got[index])), number(float(want[index]))
-    sentence = f"{result} holds {mine} where {theirs} is expected"
+    found, wanted = number(float(got[index])), number(float(want[index]))
+    sentence = f"{result} holds {found} where {wanted} is expected"
     return replace(fault, sentence=sentence, kind="nonfinite")
 
 
@@ -282,9 +282,9 @@ def _scalar(result: str, observed: Any, expected: Expected, *, exact: bool) -> I
 
 
 def _different(result: str, observed: float, expected: float, allowed: float | None) -> Fault:
-    mine, yours = numbers_apart(observed, expected)
+    got, want = numbers_apart(observed, expected)
     return Fault(
-        result, f"{result} is {mine}, expected {yours}", "values", mine, yours,
+        result, f"{result} is {got}, expected {want}", "values", got, want,
         None if allowed is None else band(allowed), None, 1, 1,
     )  # fmt: skip
 
@@ -305,11 +305,12 @@ def _report(
         with np.errstate(all="ignore"):
             size = np.where(wrong, np.abs(got.astype(np.float64) - want.astype(np.float64)), -1.0)
         at = _index(int(np.nanargmax(np.where(np.isnan(size), np.inf, size))), wrong.shape)
-    mine, yours = numbers_apart(got[at], want[at])
+    observed, expected = numbers_apart(got[at], want[at])
     entries = "entries" if wrong.size != 1 else "entry"
     yield Fault(
-        result, f"{result} differs in {count:,} of {wrong.size:,} {entries}", "values", mine, yours,
-        None if allowed is None else band(allowed), at, count, int(wrong.size), (got, want, wrong),
+        result, f"{result} differs in {count:,} of {wrong.size:,} {entries}", "values",
+        observed, expected, None if allowed is None else band(allowed), at, count,
+        int(wrong.size), (got, want, wrong),
     )  # fmt: skip
 
 

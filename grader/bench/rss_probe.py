@@ -1,12 +1,12 @@
 """What runs take, by the system's account: no code in the process has a say in it.
 
 Counts made inside a worker can be evaded by who runs there: memory that Python did not allocate, a
-file, a meter put in another's place.  So the same run is repeated, everything it leaves is kept,
+file, a meter that is replaced.  So the same run is repeated, everything it leaves is kept,
 and the system says how much larger the process has become, its files included.  Two readings of
 the same may differ by a megabyte, so many runs are held, and in doubt there is no finding.
 
 Memory set aside beforehand makes no process grow.  Therefore what it holds above what it held
-before the program was loaded is set beside the same of the reference's process.
+before the program was loaded is held against the same of the reference's process.
 """
 
 from __future__ import annotations
@@ -178,7 +178,7 @@ def _disagreement(
 
 
 # In doubt for the submission: programs before it may have left something in its process, and what
-# libraries load when first used counts as the reference's whoever used them first.
+# libraries load when first used counts as the reference's, even if the submission was first.
 def _hold(
     program: RemoteProgram,
     steps: tuple[Step, ...],

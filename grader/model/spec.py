@@ -117,7 +117,7 @@ class Check(Part):
 
 
 class Show(Part):
-    """What to set beside a mismatch for the reader."""
+    """What to print with a mismatch."""
 
     beside: Name | list[Name] = Field(default=[], description="Inputs to print beside a mismatch.")
     window: list[str | int] | None = Field(

@@ -136,7 +136,7 @@ ATTACKS = (
         name = T["mark"]
         for place in (*T["public"], T["home"], os.path.expanduser("~root"), ".."):
             attempt(place, lambda: open(f"{place}/{name}", "w").close(), also=(2,))
-            attempt("temporary " + place, os.open, place, os.O_TMPFILE | os.O_RDWR, also=(2,))
+            attempt("unnamed " + place, os.open, place, os.O_TMPFILE | os.O_RDWR, also=(2, 95))
         attempt("message queue", lambda: call(240, 180, b"drill-mark", 0o102, 0o600, None))
         attempt("memory file", os.memfd_create, name)
         attempt("secret memory", call, 447, 447, 0)

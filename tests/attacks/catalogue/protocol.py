@@ -81,7 +81,8 @@ def centre(x, w):
           "acts": {"read": "refused"}, "missing": []})
     time.sleep(60)
 """,
-        verdict=LIMIT,
+        verdict=ERROR,
+        says="broke the protocol",
         seconds=0.3,
     ),
     Attack(
@@ -164,7 +165,7 @@ def centre(x, w):
         steps = sys.modules["worker.steps"]
         perform = steps.perform
         def other(program, step, names):
-            step["targets"] = ["y", "ctx"]
+            object.__setattr__(step, "targets", ("y", "ctx"))
             names.update(y=names["x"] * 0, ctx=None, grad_x=names["x"], grad_w=names["x"])
             return {"y": names["y"], "ctx": None, "grad_x": names["x"], "grad_w": names["x"]}
         steps.perform = other
