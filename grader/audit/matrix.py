@@ -17,27 +17,20 @@ if TYPE_CHECKING:
     from grader.model.question import Question
 
 STOPPING = {Cell.KILLS, Cell.WOULD_KILL, Cell.VARIES}
+SHOWN = 8  # seeds of a longer list
 
 
 def row(question: Question, subject: Subject, seeds: Sequence[int]) -> AuditRow:
     """One program's line of the matrix."""
-    expected = subject.expected(question)
-    always = set(subject.named[0])
-    for named in subject.named:
-        always &= set(named)
-    checks = question.spec.checks
-    cells = {c.id: _cell(subject, i, c.id) for i, c in enumerate(checks)}
-    claimed: tuple[str, ...] = ()
-    if subject.misconception is not None:
-        claimed = question.spec.misconceptions[subject.misconception].killers
+    cells = {c.id: _cell(subject, i, c.id) for i, c in enumerate(question.spec.checks)}
     return AuditRow(
         name=subject.name,
         misconception=subject.misconception,
         cells=cells,
-        named=tuple(sorted(always)),
-        named_well=sum(set(named) == expected for named in subject.named),
+        named=tuple(sorted(set.intersection(*map(set, subject.named)))),
+        named_well=sum(set(named) == subject.expected for named in subject.named),
         seeds=len(subject.named),
-        claimed_by=claimed,
+        claimed_by=subject.killers,
         passing_seeds={
             check: tuple(
                 seed
@@ -61,7 +54,7 @@ def _cell(subject: Subject, index: int, check: str) -> Cell:
             kinds.add(Cell.WOULD_KILL)
         else:
             kinds.add(Cell.KILLS)
-    if kinds == {Cell.KILLS, Cell.WOULD_KILL}:  # it stops it on every seed, whoever comes first
+    if kinds == {Cell.KILLS, Cell.WOULD_KILL}:  # it stops it on every seed, first or not
         return Cell.KILLS
     return kinds.pop() if len(kinds) == 1 else Cell.VARIES
 
@@ -74,14 +67,11 @@ def problems(
 ) -> list[str]:
     """What the matrix must say and does not; each cause once, without what follows from it."""
     faults = _Faults(seeds)
-    for subject in subjects:
-        if subject.name == "reference":
-            _of_reference(question, subject, faults)
+    _of_reference(question, subjects[0], faults)
     if faults.found:  # what is not right itself says nothing of the others
         return faults.sentences()
-    for subject in subjects:
-        if subject.name != "reference":
-            _of_wrong(question, subject, faults, twins)
+    for subject in subjects[1:]:
+        _of_wrong(subject, faults, twins)
     shared = [
         f"{' and '.join(t.ids)} compute the same on every case: nobody can be told which they hold"
         for t in twins
@@ -89,15 +79,14 @@ def problems(
     return shared + faults.sentences()
 
 
-def rejected(subjects: Sequence[Subject]) -> bool:
+def rejected(reference: Subject) -> bool:
     """Whether a check that decides does not pass the reference."""
-    return any(
-        r.verdict not in FINE and not r.stretch
-        for subject in subjects
-        if subject.name == "reference"
-        for results in subject.results
-        for r in results.values()
-    )
+    return any(_stopping(results) for results in reference.results)
+
+
+def _stopping(results: Mapping[str, CheckResult]) -> list[CheckResult]:
+    """The results that keep a program from passing."""
+    return [r for r in results.values() if r.verdict not in FINE and not r.stretch]
 
 
 @dataclass(slots=True)
@@ -120,14 +109,19 @@ class _Faults:
         count = len(self.seeds)
         if len(on) == count:
             return "" if count == 1 else f" on all {count} seeds"
-        return f" on seed{'' if len(on) == 1 else 's'} {_some(on)} of {count}"
+        return f" on {_listed(on)} of {count}"
+
+
+def _listed(seeds: Sequence[int]) -> str:
+    more = f" and {len(seeds) - SHOWN} more" if len(seeds) > SHOWN else ""
+    return f"seed{'s'[: len(seeds) - 1]} {', '.join(map(str, seeds[:SHOWN]))}{more}"
 
 
 def _of_reference(question: Question, subject: Subject, faults: _Faults) -> None:
     """Checks that the reference does not pass."""
     file = file_of(question, "reference")
     for i, results in enumerate(subject.results):
-        bad = [r for r in results.values() if r.verdict not in FINE and not r.stretch]
+        bad = _stopping(results)
         skipped = {r.id for r in subject.graded[i] if r.verdict is Verdict.SKIPPED}
         for r in [r for r in bad if r.id not in skipped] or bad:  # one fault, one report
             sentence = re.sub(r"\byour\b", "its", re.sub(r"\byour code\b", "it", r.message))
@@ -136,31 +130,27 @@ def _of_reference(question: Question, subject: Subject, faults: _Faults) -> None
             faults.add(i, f"the reference does not pass {r.id}", f": {sentence}", key=(r.id,))
 
 
-def _of_wrong(
-    question: Question, subject: Subject, faults: _Faults, twins: Sequence[Twins]
-) -> None:
+def _of_wrong(subject: Subject, faults: _Faults, twins: Sequence[Twins]) -> None:
     """What stops a wrong program not at all, not as claimed, or under another name."""
-    expected = subject.expected(question)
-    partners = {b for t in twins for a, b in (t.ids, t.ids[::-1]) if a in expected}
-    killers: tuple[str, ...] = ()
-    if subject.misconception is not None:
-        killers = question.spec.misconceptions[subject.misconception].killers
+    partners = {b for t in twins for a, b in (t.ids, t.ids[::-1]) if a in subject.expected}
     for i, results in enumerate(subject.results):
-        if all(r.verdict in FINE or r.stretch for r in results.values()):
+        if not _stopping(results):
             faults.add(i, f"{subject.name} passes every check")
-            if not any(results[k].verdict not in FINE for k in killers):
+            if all(results[k].verdict in FINE for k in subject.killers):
                 continue  # that no check claims it rightly, and that it has no name, follow
         graded = {r.id: r for r in subject.graded[i]}
-        for killer in killers:
+        for killer in subject.killers:
             if graded[killer].verdict in FINE:
                 why, then = _unkilled(graded, results, killer)
                 faults.add(i, f"{subject.name} is said to be killed by {killer}, {why}", then)
         # The spec need not say what the starter holds.
+        if subject.name == "starter" and not subject.expected:
+            continue
         named = subject.named[i]
-        if (expected or subject.name != "starter") and set(named) - partners != expected - partners:
+        if set(named) - partners != subject.expected - partners:
+            wanted = f", expected {', '.join(sorted(subject.expected))}"
             given = ", ".join(named) or "nothing"
-            wanted = ", ".join(sorted(expected)) or "nothing"
-            faults.add(i, f"{subject.name} is diagnosed as {given}", f", expected {wanted}")
+            faults.add(i, f"{subject.name} is diagnosed as {given}", wanted)
 
 
 def _unkilled(
@@ -168,32 +158,30 @@ def _unkilled(
 ) -> tuple[str, str]:
     """Why a check does not stop what it claims, and what to do about it."""
     result = graded[killer]
+    if result.verdict is Verdict.PASS:
+        return "which it passes", ""
     if result.verdict is not Verdict.SKIPPED:
-        return (
-            "which it passes" if result.verdict is Verdict.PASS else "which decides nothing"
-        ), ""
+        return "which decides nothing", ""
     if result.blocked_by is None:
         return "which is run on the reference only", ": claim another check"
     root = result
     while root.verdict is Verdict.SKIPPED and root.blocked_by is not None:
         root = graded[root.blocked_by]
+    needed = f"{root.id}, which {killer} needs,"
     if root.verdict is Verdict.SKIPPED:
-        return f"but {root.id}, which {killer} needs, is run on the reference only", ""
+        return f"but {needed} is run on the reference only", ""
     if results[killer].verdict in FINE:
-        return (
-            f"which it passes, and {root.id}, which {killer} needs, stops it",
-            f": claim {root.id}",
-        )
+        return f"which it passes, and {needed} stops it", f": claim {root.id}"
     does = "decides nothing" if root.verdict is Verdict.INCONCLUSIVE else "stops it first"
     return (
-        f"but {root.id}, which {killer} needs, {does}",
+        f"but {needed} {does}",
         f": use cases on which it passes {root.id}, or claim {root.id}",
     )
 
 
 def stops(rows: Sequence[AuditRow], check: str) -> int:
     """Wrong programs that a check stops, on some seed at least."""
-    return sum(row.cells[check] in STOPPING for row in rows if row.name != "reference")
+    return sum(row.cells[check] in STOPPING for row in rows[1:])
 
 
 def first(question: Question, rows: Sequence[AuditRow], check: str) -> int:
@@ -203,8 +191,7 @@ def first(question: Question, rows: Sequence[AuditRow], check: str) -> int:
     return sum(
         row.cells[check] in STOPPING
         and not any(row.cells[earlier] in {Cell.KILLS, Cell.WOULD_KILL} for earlier in before)
-        for row in rows
-        if row.name != "reference"
+        for row in rows[1:]
     )
 
 
@@ -221,8 +208,8 @@ def idle(question: Question, rows: Sequence[AuditRow]) -> list[str]:
     ]
 
 
-def never_first(question: Question, rows: Sequence[AuditRow]) -> list[Remark]:
-    """Checks that stop only what an earlier one stops, and that no misconception claims."""
+def remarks(question: Question, rows: Sequence[AuditRow]) -> list[Remark]:
+    """Checks that nothing needs, and verdicts that depend on the seed."""
     claimed = {killer for row in rows for killer in row.claimed_by}
     late = [
         check.id
@@ -232,34 +219,21 @@ def never_first(question: Question, rows: Sequence[AuditRow]) -> list[Remark]:
         and stops(rows, check.id)
         and not first(question, rows, check.id)
     ]
-    if not late:
-        return []
-    one = len(late) == 1
-    return [
-        Remark(
-            "redundant",
-            f"{', '.join(late)}: {'this check stops' if one else 'these checks stop'} no known "
-            "wrong idea before another check does, and no misconception names "
-            f"{'it' if one else 'them'}: write one that only {'it' if one else 'they'} can stop",
-        )
-    ]
-
-
-def flaky(rows: Sequence[AuditRow]) -> list[Remark]:
-    """Verdicts that depend on the seed."""
-    return [
+    these, them, they = ("this check stops", "it", "it")
+    if len(late) > 1:
+        these, them, they = ("these checks stop", "them", "they")
+    redundant = Remark(
+        "redundant",
+        f"{', '.join(late)}: {these} no known wrong idea before another check does, and no "
+        f"misconception names {them}: write one that only {they} can stop",
+    )
+    flaky = [
         Remark(
             "flaky",
-            f"{check} passes {row.name} on seed{'' if len(seeds) == 1 else 's'} "
-            f"{_some(seeds)} of {row.seeds} and stops it on the others: "
-            "use a larger random case, or a literal one",
+            f"{check} passes {row.name} on {_listed(seeds)} of {row.seeds} and stops it on the "
+            "others: use a larger random case, or a literal one",
         )
-        for row in rows
-        if row.name != "reference"
+        for row in rows[1:]
         for check, seeds in row.passing_seeds.items()
     ]
-
-
-def _some(seeds: Sequence[int]) -> str:
-    shown = ", ".join(map(str, seeds[:8]))
-    return shown + (f" and {len(seeds) - 8} more" if len(seeds) > 8 else "")
+    return [redundant, *flaky] if late else flaky

@@ -16,6 +16,7 @@ import numpy as np
 
 from grader.bench.bench import BankFault, Bench, array_of
 from grader.model.audit import Remark
+from grader.model.numerals import quantity
 
 if TYPE_CHECKING:
     from grader.model.question import Question
@@ -30,6 +31,7 @@ WORDS = {
     6: "six", 8: "eight", 10: "ten", 12: "twelve", 20: "twenty", 100: "hundred", 1024: "KiB",
 }  # fmt: skip
 
+SHOWN = 5  # places of a longer list
 Missing = Iterator[tuple[str, str]]  # what is missing, and a sentence to add
 
 
@@ -43,6 +45,15 @@ def remarks(question: Question, bench: Bench) -> list[Remark]:
     text = stated(question)
     found = [*_of_dtypes(text, bench), *_of_odd_values(text, bench), *_of_checks(text, question)]
     return [Remark("wording", what, add) for what, add in found]
+
+
+def todos(question: Question) -> list[Remark]:
+    """How many places an author has marked TODO, and where the first of them are."""
+    places = question.todos
+    more = f" and {len(places) - SHOWN} more" if len(places) > SHOWN else ""
+    count = quantity(len(places), "TODO is", "TODOs are")
+    text = f"{count} left: {', '.join(places[:SHOWN])}{more}"
+    return [Remark("todo", text)] if places else []
 
 
 def stated(question: Question) -> str:

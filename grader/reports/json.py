@@ -43,11 +43,8 @@ def audit_to_json(report: AuditReport, mutants: MutationReport | None = None) ->
 
 def mutation_to_json(report: MutationReport) -> dict[str, object]:
     """What mutants of a reference showed."""
-    plain = {
-        key: value
-        for key, value in _fields(report).items()
-        if key not in {"question", "seeds", "trials"}
-    }
+    plain = _fields(report)
+    del plain["question"], plain["seeds"], plain["trials"]
     return {
         **plain,
         "tried": len(report.trials),

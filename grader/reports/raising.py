@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 
 from rich.cells import cell_len
@@ -9,10 +10,9 @@ from rich.text import Text
 
 from grader.model.report import Frame, Raised
 from grader.reports.inert import inert
-from grader.reports.page import cut, hanging, listed, padded, paragraph
+from grader.reports.page import INDENT, cut, hanging, listed, padded, paragraph
 from grader.reports.palette import QUIET, STRONG, WRONG
 
-_INDENT = 4
 _MESSAGE_LIMIT = 600  # einsum and torch explain themselves at length; a matrix printed whole is cut
 _FIRST, _LAST = 2, 4  # frames shown of a long traceback, from either end
 
@@ -25,15 +25,14 @@ def raised_lines(raised: Raised, width: int, filename: str) -> list[Text]:
         lines = _frames(raised.frames, width, filename)
     name = inert(raised.type, 80)
     message = inert(" ".join(raised.message.split()), _MESSAGE_LIMIT)
-    said = paragraph(f"{name}: {message}" if message else name, width, indent=_INDENT)
-    said[0].stylize(WRONG, _INDENT, _INDENT + len(name))
+    said = paragraph(f"{name}: {message}" if message else name, width, indent=INDENT)
+    said[0].stylize(WRONG, INDENT, INDENT + len(name))
     lines += said
-    facts = [("step", raised.step), ("called with", raised.called_with)]
-    facts = [(label, inert(text)) for label, text in facts if text]
-    if facts:
-        lines.append(Text())
-    for label, text in facts:
-        lines += hanging(((f"{label:13}", QUIET),), listed(text), width, indent=_INDENT)
+    lines.append(Text())
+    for label, text in {"step": raised.step, "called with": raised.called_with}.items():
+        if text:
+            lead = ((f"{label:13}", QUIET),)
+            lines += hanging(lead, listed(inert(text)), width, indent=INDENT)
     return lines
 
 
@@ -47,25 +46,21 @@ def _frames(frames: Sequence[Frame], width: int, filename: str) -> list[Text]:
     across = max(map(cell_len, places), default=0) + 2
     lines: list[Text] = []
     for (frame, times), place in zip(shown, places, strict=True):
-        if frame is None:
-            lines.append(Text(" " * _INDENT).append(f"... {times} more lines", QUIET))
-            continue
-        lead = ((padded(place, across), QUIET),)
-        lines += hanging(lead, inert(frame.source.strip()), width, indent=_INDENT, style=STRONG)
-        if times > 1:
-            note = f"... the same line {times - 1:,} times more"
-            lines.append(Text(" " * _INDENT).append(note, QUIET))
+        note = f"... {times} more lines"
+        if frame is not None:
+            lead = ((padded(place, across), QUIET),)
+            lines += hanging(lead, inert(frame.source.strip()), width, indent=INDENT, style=STRONG)
+            note = f"... the same line {times - 1:,} times more" if times > 1 else ""
+        if note:
+            lines.append(Text(" " * INDENT).append(note, QUIET))
     return lines
 
 
 def _folded(frames: Sequence[Frame]) -> list[tuple[Frame | None, int]]:
     """Frames with repeats counted (a recursion) and the middle of a long list left out."""
     runs: list[tuple[Frame | None, int]] = []
-    for frame in frames:
-        if runs and runs[-1][0] == frame:
-            runs[-1] = frame, runs[-1][1] + 1
-        else:
-            runs.append((frame, 1))
+    for frame, repeats in itertools.groupby(frames):
+        runs.append((frame, len(list(repeats))))
     if len(runs) <= _FIRST + _LAST + 1:
         return runs
     left = sum(times for _, times in runs[_FIRST:-_LAST])
@@ -79,12 +74,12 @@ def _syntax(frame: Frame, column: int, width: int, filename: str) -> list[Text]:
     at = max(column - 1 - start, 0)
     source = source[start:]
     place = _place(frame, filename)
-    before = _INDENT + cell_len(place) + 2
+    before = INDENT + cell_len(place) + 2
     room = max(width - before, 16)
     if at > room - 8:  # a long line: keep the neighborhood of the caret
         skip = at - room // 2
         source, at = "..." + source[skip:], at - skip + 3
-    line = Text(" " * _INDENT).append(padded(place, before - _INDENT), QUIET)
+    line = Text(" " * INDENT).append(padded(place, before - INDENT), QUIET)
     line.append(cut(inert(source), room), STRONG)
     caret = Text(" " * (before + cell_len(inert(source[:at])))).append("^", WRONG)
     return [line, caret]
