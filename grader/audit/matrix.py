@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from grader.audit.subjects import FINE, Subject
@@ -17,6 +16,7 @@ if TYPE_CHECKING:
     from grader.model.question import Question
 
 STOPPING = {Cell.KILLS, Cell.WOULD_KILL, Cell.VARIES}
+Fault = tuple[int, str, str]  # a seed that shows it; a sentence, broken where the seeds stand
 SHOWN = 8  # seeds of a longer list
 
 
@@ -66,17 +66,15 @@ def problems(
     twins: Sequence[Twins] = (),
 ) -> list[str]:
     """What the matrix must say and does not; each cause once, without what follows from it."""
-    faults = _Faults(seeds)
-    _of_reference(question, subjects[0], faults)
-    if faults.found:  # what is not right itself says nothing of the others
-        return faults.sentences()
+    if faults := _sentences(_of_reference(question, subjects[0], seeds), seeds):
+        return faults  # what is not right itself says nothing of the others
     for subject in subjects[1:]:
-        _of_wrong(subject, faults, twins)
+        faults += _sentences(_of_wrong(subject, seeds, twins), seeds)
     shared = [
         f"{' and '.join(t.ids)} compute the same on every case: nobody can be told which they hold"
         for t in twins
     ]
-    return shared + faults.sentences()
+    return shared + faults
 
 
 def rejected(reference: Subject) -> bool:
@@ -89,27 +87,17 @@ def _stopping(results: Mapping[str, CheckResult]) -> list[CheckResult]:
     return [r for r in results.values() if r.verdict not in FINE and not r.stretch]
 
 
-@dataclass(slots=True)
-class _Faults:
-    """Sentences in two halves, and the seeds, which stand between them."""
-
-    seeds: Sequence[int]
-    found: dict[tuple[str, ...], tuple[str, str, list[int]]] = field(default_factory=dict)
-
-    def add(self, index: int, before: str, after: str = "", key: tuple[str, ...] = ()) -> None:
-        """Note a fault on the seed of that index; one with the same key is the same fault."""
-        fault = self.found.setdefault(key or (before, after), (before, after, []))
-        fault[2].append(self.seeds[index])
-
-    def sentences(self) -> list[str]:
-        """One sentence per fault."""
-        return [f"{a}{self._when(on)}{b}" for a, b, on in self.found.values()]
-
-    def _when(self, on: Sequence[int]) -> str:
-        count = len(self.seeds)
-        if len(on) == count:
-            return "" if count == 1 else f" on all {count} seeds"
-        return f" on {_listed(on)} of {count}"
+def _sentences(faults: Iterable[Fault], seeds: Sequence[int]) -> list[str]:
+    """One sentence per fault, with the seeds that show it."""
+    found: dict[str, tuple[str, list[int]]] = {}
+    for seed, before, after in faults:
+        found.setdefault(before, (after, []))[1].append(seed)
+    count = len(seeds)
+    everywhere = "" if count == 1 else f" on all {count} seeds"
+    return [
+        f"{before}{everywhere if len(on) == count else f' on {_listed(on)} of {count}'}{after}"
+        for before, (after, on) in found.items()
+    ]
 
 
 def _listed(seeds: Sequence[int]) -> str:
@@ -117,40 +105,40 @@ def _listed(seeds: Sequence[int]) -> str:
     return f"seed{'s'[: len(seeds) - 1]} {', '.join(map(str, seeds[:SHOWN]))}{more}"
 
 
-def _of_reference(question: Question, subject: Subject, faults: _Faults) -> None:
+def _of_reference(question: Question, subject: Subject, seeds: Sequence[int]) -> Iterator[Fault]:
     """Checks that the reference does not pass."""
     file = file_of(question, "reference")
-    for i, results in enumerate(subject.results):
+    for seed, results, graded in zip(seeds, subject.results, subject.graded, strict=False):
         bad = _stopping(results)
-        skipped = {r.id for r in subject.graded[i] if r.verdict is Verdict.SKIPPED}
+        skipped = {r.id for r in graded if r.verdict is Verdict.SKIPPED}
         for r in [r for r in bad if r.id not in skipped] or bad:  # one fault, one report
             sentence = re.sub(r"\byour\b", "its", re.sub(r"\byour code\b", "it", r.message))
             if r.raised is not None:
                 sentence += message_of(r.raised) + line_of(r.raised, file)
-            faults.add(i, f"the reference does not pass {r.id}", f": {sentence}", key=(r.id,))
+            yield seed, f"the reference does not pass {r.id}", f": {sentence}"
 
 
-def _of_wrong(subject: Subject, faults: _Faults, twins: Sequence[Twins]) -> None:
+def _of_wrong(subject: Subject, seeds: Sequence[int], twins: Sequence[Twins]) -> Iterator[Fault]:
     """What stops a wrong program not at all, not as claimed, or under another name."""
     partners = {b for t in twins for a, b in (t.ids, t.ids[::-1]) if a in subject.expected}
-    for i, results in enumerate(subject.results):
+    by_seed = zip(seeds, subject.results, subject.graded, subject.named, strict=False)
+    for seed, results, as_graded, named in by_seed:
         if not _stopping(results):
-            faults.add(i, f"{subject.name} passes every check")
+            yield seed, f"{subject.name} passes every check", ""
             if all(results[k].verdict in FINE for k in subject.killers):
                 continue  # that no check claims it rightly, and that it has no name, follow
-        graded = {r.id: r for r in subject.graded[i]}
+        graded = {r.id: r for r in as_graded}
         for killer in subject.killers:
             if graded[killer].verdict in FINE:
                 why, then = _unkilled(graded, results, killer)
-                faults.add(i, f"{subject.name} is said to be killed by {killer}, {why}", then)
+                yield seed, f"{subject.name} is said to be killed by {killer}, {why}", then
         # The spec need not say what the starter holds.
         if subject.name == "starter" and not subject.expected:
             continue
-        named = subject.named[i]
         if set(named) - partners != subject.expected - partners:
             wanted = f", expected {', '.join(sorted(subject.expected))}"
             given = ", ".join(named) or "nothing"
-            faults.add(i, f"{subject.name} is diagnosed as {given}", wanted)
+            yield seed, f"{subject.name} is diagnosed as {given}", wanted
 
 
 def _unkilled(

@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from grader.audit import hints, matrix, raising, trivial, twins, wording
 from grader.audit import margins as tolerances
+from grader.audit import matrix, raising, trivial, twins, wording
 from grader.audit.subjects import Subject, result_of, subjects
 from grader.bench.bench import BankFault, Bench
 from grader.kinds import registry
@@ -71,7 +71,7 @@ def audit(
             *raising.remarks(question, proof.subjects),
             *tolerances.remarks(checks),
             *trivial.remarks(question, proof.trivial),
-            *hints.remarks(question),
+            *wording.hints(question),
         ]
     return AuditReport(
         question=question.id,

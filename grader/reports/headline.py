@@ -13,10 +13,22 @@ from grader.model.report import CheckResult, Report
 from grader.model.verdict import Verdict
 from grader.reports.inert import inert
 from grader.reports.page import cut, hanging, listed, padded, paragraph
-from grader.reports.palette import STRONG, WARNED, WORDS
+from grader.reports.palette import QUIET, RIGHT, STRONG, WARNED, WRONG
 
+# Words for verdicts, and their styles.
+_WORDS: dict[Verdict, tuple[str, str]] = {
+    Verdict.PASS: ("pass", RIGHT),
+    Verdict.FAIL: ("FAIL", WRONG),
+    Verdict.ERROR: ("ERROR", WRONG),
+    Verdict.LIMIT: ("LIMIT", WRONG),
+    Verdict.POLICY: ("POLICY", WRONG),
+    Verdict.SKIPPED: ("skipped", QUIET),
+    Verdict.INCONCLUSIVE: ("unclear", WARNED),
+    Verdict.INVALID: ("INVALID", WRONG),
+    Verdict.INTERNAL: ("INTERNAL", WRONG),
+}
 _INDENT = 2
-_WORD = max(len(word) for word, _ in WORDS.values()) + 1  # cells of a verdict
+_WORD = max(len(word) for word, _ in _WORDS.values()) + 1  # cells of a verdict
 _ID_LIMIT = 24
 _MESSAGE_LIMIT = 500
 
@@ -47,7 +59,7 @@ def check_lines(checks: Sequence[CheckResult], width: int) -> list[Text]:
         stopped = any("stopped" in c.message for c in group)
         why = f"not reached, {root} ended the process" if stopped else f"that need {root}"
         text = f"{len(group)} checks {why}: {names}"
-        lines += hanging((_lead(*WORDS[Verdict.SKIPPED]),), text, width, indent=_INDENT)
+        lines += hanging((_lead(*_WORDS[Verdict.SKIPPED]),), text, width, indent=_INDENT)
     return lines
 
 
@@ -68,7 +80,7 @@ def _root(check: CheckResult, checks: Sequence[CheckResult]) -> str:
 
 def verdict_line(report: Report, width: int) -> list[Text]:
     """The verdict on a submission that never got as far as a check, and why."""
-    label, style = WORDS[report.verdict]
+    label, style = _WORDS[report.verdict]
     sentence = _OURS.get(report.verdict, "") + inert(report.message, _MESSAGE_LIMIT)
     return hanging((_lead(label.upper(), style),), sentence, width, indent=_INDENT)
 
@@ -79,7 +91,7 @@ def pass_lines(report: Report, width: int, note: str) -> list[Text]:
     cases = {case for c in passed for case in c.cases}
     text = f"{quantity(len(passed), 'check')}, {quantity(len(cases), 'case')}, seed {report.seed}"
     text += f"; {note}" if note else ""
-    label, style = WORDS[Verdict.PASS]
+    label, style = _WORDS[Verdict.PASS]
     lines = hanging((_lead(label.upper(), f"bold {style}"),), text, width, indent=_INDENT)
     proud = [c for c in passed if c.message and get_or_plain(c.kind).shows_measurement]
     if proud:
@@ -89,7 +101,7 @@ def pass_lines(report: Report, width: int, note: str) -> list[Text]:
 
 
 def _line(check: CheckResult, across: int, width: int) -> list[Text]:
-    label, style = WORDS[check.verdict]
+    label, style = _WORDS[check.verdict]
     sentence = inert(check.message, _MESSAGE_LIMIT)
     if check.verdict is Verdict.SKIPPED and not sentence and check.blocked_by:
         sentence = f"needs {inert(check.blocked_by)}"

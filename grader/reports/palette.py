@@ -1,8 +1,4 @@
-"""Words and colors of verdicts.  The word carries the meaning; the color only helps."""
-
-from __future__ import annotations
-
-from grader.model.verdict import Verdict
+"""Styles of what is shown: words and signs carry the meaning, color only helps."""
 
 WRONG = "bold red"
 RIGHT = "green"
@@ -10,15 +6,3 @@ FOCUS = "bold cyan"
 STRONG = "bold"
 QUIET = "dim"
 WARNED = "yellow"
-
-WORDS: dict[Verdict, tuple[str, str]] = {
-    Verdict.PASS: ("pass", RIGHT),
-    Verdict.FAIL: ("FAIL", WRONG),
-    Verdict.ERROR: ("ERROR", WRONG),
-    Verdict.LIMIT: ("LIMIT", WRONG),
-    Verdict.POLICY: ("POLICY", WRONG),
-    Verdict.SKIPPED: ("skipped", QUIET),
-    Verdict.INCONCLUSIVE: ("unclear", WARNED),
-    Verdict.INVALID: ("INVALID", WRONG),
-    Verdict.INTERNAL: ("INTERNAL", WRONG),
-}

@@ -18,7 +18,7 @@ from grader.kinds.registry import get_or_plain
 from grader.model.numerals import duration
 from grader.model.report import Report
 from grader.model.verdict import Verdict
-from grader.reports.detail import detail_lines
+from grader.reports.detail import detail_lines, raised_lines
 from grader.reports.headline import check_lines, decides, pass_lines, verdict_line
 from grader.reports.ideas import idea_lines
 from grader.reports.inert import inert, inert_lines
@@ -34,7 +34,6 @@ from grader.reports.page import (
     paragraph,
 )
 from grader.reports.palette import QUIET, STRONG
-from grader.reports.raising import raised_lines
 
 _PRINTED_LINES = 6
 _NOT_WALLED_OFF = (
