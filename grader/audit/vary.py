@@ -8,6 +8,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
 import yaml
 
 from grader.cases.recipe import FLOATS, CaseRecipe, Recipe
@@ -67,26 +68,14 @@ def _rounder(recipe: Recipe) -> Recipe:
         return recipe
     shape = recipe.shape
     if recipe.generator == "array":
-        entries = list(_entries(recipe.literal))
-        if not (entries and all(map(math.isfinite, entries)) and min(entries) < 0 < max(entries)):
+        entries = np.asarray(recipe.literal)
+        if not (np.isfinite(entries).all() and (entries < 0).any() and (entries > 0).any()):
             return recipe
-        shape = _shape(recipe.literal)
+        shape = entries.shape
     elif recipe.generator != "normal":
         return recipe
     options = {"from": -2, "to": 2}
     return Recipe("integers", None, shape, recipe.like, options, recipe.dtype, recipe.layout)
-
-
-def _entries(value: Any) -> Iterator[float]:  # noqa: ANN401 a nested list
-    if isinstance(value, list):
-        for item in value:
-            yield from _entries(item)
-    else:
-        yield value
-
-
-def _shape(value: Any) -> tuple[int, ...]:  # noqa: ANN401 a nested list
-    return (len(value), *_shape(value[0])) if isinstance(value, list) and value else ()
 
 
 def smaller(case: CaseRecipe) -> Iterator[CaseRecipe]:
@@ -124,7 +113,7 @@ def _sides(case: CaseRecipe) -> set[int]:
     What an array that is written out has for a side cannot change, so nothing of that length does.
     """
     arrays = [r for r in case.inputs.values() if r.is_array]
-    fixed = {n for r in arrays if r.generator == "array" for n in _shape(r.literal)}
+    fixed = {n for r in arrays if r.generator == "array" for n in np.shape(r.literal)}
     return {n for r in arrays for n in r.shape or () if n > 0} - fixed
 
 
