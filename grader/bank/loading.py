@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from grader.bank import document, faults, steps
-from grader.bank.consistency import problems
+from grader.bank.consistency import Review
 from grader.bank.locate import find
 from grader.bank.sources import Sources, todos
 from grader.bank.storage import files_of
@@ -70,7 +70,7 @@ def load_from(bank: Path, question_id: str) -> Question:
     found += programs.problems
     found += [
         (*doc.position(at), text)
-        for at, text in islice(problems(question, left_out), document.MAX_PROBLEMS)
+        for at, text in islice(Review(question, left_out).problems(), document.MAX_PROBLEMS)
     ]
     if found:
         raise doc.complaint(found)
@@ -95,7 +95,6 @@ def _runs(
     """The steps of every run, and those that cannot be read."""
     runs: dict[str, tuple[Step, ...]] = {}
     unread: dict[tuple[str, int], document.Problem] = {}
-    plain = isinstance(spec.run, list)
     for name, texts in spec.runs.items():
         if name in lost:
             continue
@@ -104,7 +103,7 @@ def _runs(
             try:
                 parsed.append(steps.parse(text))
             except steps.StepError as error:
-                at = ("run", i) if plain else ("run", name, i)
-                unread[name, i] = (*doc.position(at), f"step {i + 1} of {name}: {error}")
+                place = doc.position(spec.step_keys(name, i))
+                unread[name, i] = (*place, f"step {i + 1} of {name}: {error}")
         runs[name] = tuple(parsed)
     return runs, unread

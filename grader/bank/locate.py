@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import os
 import re
 import shlex
@@ -13,6 +12,7 @@ from pathlib import Path
 
 from grader.bank.storage import ARCHIVES, SPECS, files_of, refusal
 from grader.model.errors import BankError, UsageError
+from grader.model.nearest import closest
 from grader.model.question import Header
 
 
@@ -236,13 +236,3 @@ def _twice(found: Iterable[Mapping[str, str]]) -> set[str]:
         twice |= seen & specs.keys()
         seen |= specs.keys()
     return twice
-
-
-def closest(word: str, words: Iterable[str]) -> str | None:
-    """The nearest of some words, or None when none is near."""
-    known = list(words) if len(word) <= 100 else []
-    found = difflib.get_close_matches(word, known, n=1, cutoff=0.5)
-    if found:
-        return found[0]
-    inside = [w for w in known if word and word.lower() in w.lower()]
-    return inside[0] if inside else None

@@ -10,8 +10,8 @@ import re
 from typing import TYPE_CHECKING
 
 from grader.bank.document import Document, Keys, Problem, dotted
-from grader.bank.locate import closest
 from grader.bank.storage import MAX_SOURCE, BankFiles, OneFile
+from grader.model.nearest import closest
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -111,7 +111,7 @@ class Sources:
         return data
 
     def _inline(self, at: Keys, text: str) -> bytes:
-        if self._doc.styles.get(at) == ">":
+        if self._doc.style(at) == ">":
             self._note(at, "expected code below '|', found '>', which joins its lines")
         return b"\n" * (self._doc.first_line(at) - 1) + text.encode("utf-8", "surrogatepass")
 
