@@ -32,6 +32,9 @@ _EXPECTED = {
     "string_too_short": "some text",
     "too_short": "at least one entry",
     "union_tag_not_found": "a mapping with the key 'kind'",
+    "greater_than": "a number above {gt}",
+    "less_than_equal": "a number of at most {le}",
+    "string_too_long": "text of at most {max_length} characters",
 }
 
 
@@ -119,9 +122,8 @@ class _Words:
         elif isinstance(value, str):
             allowed = [d["ctx"]["expected"] for d in group if d["type"] == "literal_error"]
             advice = did_you_mean(value, re.findall(r"'([^']*)'", " ".join(allowed)))
-        return *doc.position(
-            at
-        ), f"{dotted(at)}: expected {expected}, found {_found(value)}{advice}"
+        text = f"{dotted(at)}: expected {expected}, found {_found(value)}{advice}"
+        return *doc.position(at), text
 
     def _kind(self, check: Mapping[str, object]) -> str:
         value = check.get("kind")
@@ -151,19 +153,16 @@ def _part_in(annotation: Any) -> type[BaseModel] | None:  # noqa: ANN401 any typ
 def _expected(detail: ErrorDetails) -> str:
     kind, context = detail["type"], detail.get("ctx", {})
     if kind in _EXPECTED:
-        return _EXPECTED[kind]
+        return _EXPECTED[kind].format(**context)
     if kind == "literal_error":
         allowed = str(context["expected"])
         return f"one of {allowed}" if "or" in allowed else allowed
     if kind == "string_pattern_mismatch":
-        if "aten" in str(context["pattern"]):
+        pattern = str(context["pattern"])
+        if "aten" in pattern:
             return "a call such as numpy.dot, torch.relu or aten::relu*"
-        names = "A-Z" in str(context["pattern"])
-        return "a name (letters, digits, _)" if names else "lower-case words joined by hyphens"
-    limits = {"greater_than": "a number above {gt}", "less_than_equal": "a number of at most {le}",
-              "string_too_long": "text of at most {max_length} characters"}  # fmt: skip
-    if kind in limits:
-        return limits[kind].format(**context)
+        named = "A-Z" in pattern
+        return "a name (letters, digits, _)" if named else "lower-case words joined by hyphens"
     return detail["msg"]
 
 
@@ -183,8 +182,7 @@ def _found(value: object) -> str:
             return f"a list of {len(value)}"
         case dict():
             return f"a mapping with {', '.join(map(str, list(value)[:4])) or 'no keys'}"
-        case _:
-            return f"a {type(value).__name__}"
+    return f"a {type(value).__name__}"
 
 
 def _fields(part: type[BaseModel]) -> dict[str, FieldInfo]:

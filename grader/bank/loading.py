@@ -51,7 +51,6 @@ def load_from(bank: Path, question_id: str) -> Question:
     if spec is None:
         raise doc.complaint(found)
     runs, unread = _runs(doc, spec, left_out.of("run"))
-    found += unread.values()
     left_out = replace(left_out, named=left_out.named | {("run", name) for name, _ in unread})
     programs = Sources(files, question_id, doc, spec)
     question = Question(
@@ -59,15 +58,15 @@ def load_from(bank: Path, question_id: str) -> Question:
         bank=bank,
         spec=spec,
         runs=runs,
-        starter=programs.starter(),
-        reference=programs.reference(),
-        driver=programs.driver(),
-        variants=programs.variants(),
+        starter=programs.starter,
+        reference=programs.reference,
+        driver=programs.driver,
+        variants=programs.variants,
         spec_path=path,
+        digest=_digest(raw, programs),
+        todos=(*todos(name, raw), *programs.todos),
     )
-    question = replace(question, digest=_digest(raw, question))
-    question = replace(question, todos=(*todos(name, raw), *programs.todos))
-    found += programs.problems
+    found += [*unread.values(), *programs.problems]
     found += [
         (*doc.position(at), text)
         for at, text in islice(Review(question, left_out).problems(), document.MAX_PROBLEMS)
@@ -77,11 +76,11 @@ def load_from(bank: Path, question_id: str) -> Question:
     return question
 
 
-def _digest(spec: bytes, question: Question) -> str:
+def _digest(spec: bytes, programs: Sources) -> str:
     """What changes whenever a byte of the question does: of its spec or of any program."""
-    parts = [("spec", spec), ("starter", question.starter), ("reference", question.reference)]
-    parts += [] if question.driver is None else [("driver", question.driver)]
-    for name, sources in sorted(question.variants.items()):
+    parts = [("spec", spec), ("starter", programs.starter), ("reference", programs.reference)]
+    parts += [] if programs.driver is None else [("driver", programs.driver)]
+    for name, sources in sorted(programs.variants.items()):
         parts += [(f"{name} {i}", source) for i, source in enumerate(sources)]
     whole = hashlib.sha256()
     for name, content in parts:

@@ -173,7 +173,7 @@ class Misconception(Part):
         return (self.killed_by,) if isinstance(self.killed_by, str) else tuple(self.killed_by)
 
     @property
-    def faces(self) -> tuple[str, ...]:
+    def programs(self) -> tuple[str, ...]:
         """The programs in `code`, always as a tuple; none where they are files."""
         return tuple(self.code) if isinstance(self.code, list) else (self.code,) * bool(self.code)
 
