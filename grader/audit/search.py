@@ -19,8 +19,7 @@ import numpy as np
 from grader.audit.domain import Domain
 from grader.audit.vary import smaller, varied, written
 from grader.bench.bench import BankFault, Bench
-from grader.bench.compare import compare
-from grader.bench.deviation import expected
+from grader.bench.deviation import fault_of
 from grader.cases.dataflow import free_names
 from grader.cases.recipe import CaseRecipe, read_cases
 from grader.kinds import registry
@@ -148,13 +147,13 @@ class Search:
             if _content(given) in known:
                 return False
             began = time.perf_counter()
-            values = bench.truth(run, case).values
+            truth = bench.truth(run, case)
             if time.perf_counter() - began > SLOW:
                 return False
             if self._domain and not self._domain.holds(bench, run, case, given.origin):
                 return False
             return all(
-                _fault(result, values[result], bench, run, case, self._loose) is None
+                _fault(result, truth, bench, run, case, self._loose) is None
                 for result in bench.wanted[run]
             )
         except (BankFault, KeyError):
@@ -171,7 +170,7 @@ class Search:
         except ProgramError as error:
             return "", f"the mutant {error}"
         for result in wanted:
-            fault = _fault(result, found.values.get(result), bench, run, case, self._loose)
+            fault = _fault(result, found, bench, run, case, self._loose)
             if fault is not None:
                 return result, fault
         return _manners(found, truth)
@@ -241,7 +240,7 @@ class Search:
 
 def _fault(
     result: str,
-    observed: Any,  # noqa: ANN401 any result
+    outcome: Outcome,
     bench: Bench,
     run: str,
     case: CaseRecipe,
@@ -249,8 +248,8 @@ def _fault(
 ) -> str | None:
     """How a result differs from the reference's, if it does."""
     if (run, result) in loose:  # a curve follows its own rounding: what it shows is where it goes
-        return _course(result, observed, bench.truth(run, case).values[result])
-    fault = compare(result, observed, expected(bench, run, case, result))
+        return _course(result, outcome.values.get(result), bench.truth(run, case).values[result])
+    fault = fault_of(bench, run, case, result, outcome)
     if fault is None:
         return None
     figures = fault.kind == "values" and fault.observed not in fault.sentence
