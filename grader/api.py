@@ -14,7 +14,16 @@ if TYPE_CHECKING:
     from pydantic import Field
 
     from grader.bench.toolkit import (
-        BankFault, Bench, Case, Finding, array_of, compare, describe, excess, expected, same_value,
+        BankFault,
+        Bench,
+        Case,
+        Finding,
+        array_of,
+        compare,
+        describe,
+        excess,
+        expected,
+        same_value,
         tally,
     )  # fmt: skip
     from grader.kinds.base import Count, Kind

@@ -22,7 +22,7 @@ from typing import Any
 
 import numpy as np
 
-from grader.bench.results import describe, dict_keys, dtype_of, real_parts, values_of
+from grader.bench.results import array_of, describe, dict_keys, dtype_of, real_parts
 from grader.cases.draw import Array
 from grader.model.numerals import band, number, numbers_apart, shape_text
 from grader.model.report import Mismatch
@@ -123,14 +123,14 @@ def _array(
         isinstance(observed, np.generic) and isinstance(native, np.ndarray) and native.ndim == 0
     ):
         return _of_type(result, observed, describe(native))
-    got, want = values_of(observed), values_of(native)
+    got, want = array_of(observed), array_of(native)
     found, wanted = dtype_of(observed), dtype_of(native)
     if got.shape != want.shape:
         has, needs = shape_text(got.shape), shape_text(want.shape)
         return Fault(result, f"{result} has shape {has}, expected {needs}", "shape", has, needs)
     if found != wanted:
         return Fault(result, f"{result} is {found}, expected {wanted}", "dtype", found, wanted)
-    precise = values_of(expected.precise)
+    precise = array_of(expected.precise)
     if got.dtype.kind == "c":  # both parts count: compare them as two numbers
         wanted = "float32" if wanted == "complex64" else "float64"
         got, want, precise = (real_parts(a) for a in (got, want, precise))
@@ -172,7 +172,7 @@ def _numbers(
     allowed = allowance(
         dtype,
         want,
-        lambda: [real_parts(values_of(m)).astype(np.float64) for m in expected.moved()],
+        lambda: [real_parts(array_of(m)).astype(np.float64) for m in expected.moved()],
         deviation,
     )
     return report(result, got, want, (deviation > allowed) | nonzero, allowed)
@@ -212,8 +212,8 @@ def _scalar(result: str, observed: Any, expected: Expected, *, exact: bool) -> F
         wanted = bool(native) if isinstance(native, np.bool_) else native
         alike = type(plain) is type(wanted) and plain == wanted
         return None if alike else _of_type(result, observed, describe(native))
-    if isinstance(observed, (np.ndarray, Tensor)) and values_of(observed).ndim == 0:
-        observed = values_of(observed)[()]
+    if isinstance(observed, (np.ndarray, Tensor)) and array_of(observed).ndim == 0:
+        observed = array_of(observed)[()]
     if isinstance(observed, (bool, np.bool_)) or not isinstance(
         observed, (int, float, np.integer, np.floating)
     ):

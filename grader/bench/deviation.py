@@ -8,9 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from grader.bench.bench import NATIVE, NUDGES, PRECISE, Bench, array_of
+from grader.bench.bench import Bench
 from grader.bench.compare import RELATIVE_BF16, Expected, Fault, allowance, compare
-from grader.bench.results import dtype_of, real_parts
+from grader.bench.encoding import NATIVE, NUDGES, PRECISE
+from grader.bench.results import array_of, dtype_of, real_parts
 from grader.cases.draw import Array
 from grader.cases.recipe import CaseRecipe
 from grader.sandbox.replies import Outcome
