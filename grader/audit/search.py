@@ -53,7 +53,7 @@ class _Input:
     @property
     def names(self) -> list[str]:
         """What the run takes of the case."""
-        return free_names(self.bench.steps(self.run))
+        return list(free_names(self.bench.steps(self.run)))
 
     @property
     def weight(self) -> tuple[int, tuple[int, int]]:

@@ -137,7 +137,7 @@ def _differences(
                 steps,
                 {name: every[name] for name in free_names(steps)},
                 wrt=list(check.gradients),
-                result=check.loss,
+                of=check.loss,
                 cotangent=cotangent,
                 kinks=check.kinks,
             )
