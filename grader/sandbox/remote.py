@@ -12,7 +12,7 @@ import numpy as np
 from grader.model.mutation import Mutant, normalised
 from grader.model.question import Step
 from grader.sandbox.client import CALL_SECONDS, Garbled, WorkerClient
-from grader.sandbox.replies import calls, fault, message, replaces
+from grader.sandbox.replies import answer
 from grader.sandbox.worker import messages
 from grader.sandbox.worker.messages import Input, Kept, Loaded, Measured, Outcome, Task
 from grader.sandbox.worker.wire import Array, Encoded
@@ -209,14 +209,7 @@ class RemoteProgram:
             seconds=self.call_seconds if seconds is None else seconds,
             reply_bytes=ROOM + room,
         )
-        header = message(messages.Header, reply, operation)
-        if self.forbids and header.evidence:
-            raise calls(header.evidence[0])
-        if not header.ok:
-            raise fault(message(messages.Fault, reply, operation), steps)
-        if header.replaced:
-            raise replaces(header.replaced)
-        return message(kind, reply, operation)
+        return answer(kind, reply, operation, steps, watched=bool(self.forbids))
 
 
 def _bytes(source: bytes) -> Array:
