@@ -75,18 +75,12 @@ class RemoteProgram:
         """Run the steps and return the wanted results."""
         return self._perform("run", Outcome, steps, inputs, want=want)
 
-    def interleave(
-        self, steps: Steps, inputs: Sequence[Inputs], want: Names
-    ) -> tuple[tuple[Outcome, ...], tuple[str, ...]]:
-        """Run the steps on several inputs in lockstep.
-
-        Returns:
-            One outcome for each, and the names of results that the runs share in memory.
-        """
+    def interleave(self, steps: Steps, inputs: Sequence[Inputs], want: Names) -> messages.Outcomes:
+        """Run the steps on several inputs in lockstep."""
         found = self._perform("interleave", messages.Outcomes, steps, *inputs, want=want)
         if len(found.runs) != len(inputs):
             raise Garbled("broke the protocol: not a reply to interleave (runs)")
-        return found.runs, found.common
+        return found
 
     def timed(self, steps: Steps, inputs: Inputs, want: Names) -> tuple[Outcome, int]:
         """Run the steps once and return their results and the worker's CPU time, in nanoseconds."""

@@ -287,7 +287,7 @@ def rewritten(node: ast.stmt, function: Function | None) -> Iterator[StatementCh
 
 
 def _augmented(node: ast.AugAssign) -> Iterator[StatementChange]:
-    """What `a += b` may become besides what `b` may become."""
+    """What `a += b` may become, apart from what `b` may become."""
     loaded = ast.parse(ast.unparse(node.target), mode="eval").body
     yield "assigned, not added", ast.Assign([node.target], node.value, lineno=node.lineno)
     for other in OPERATORS[type(node.op)]:

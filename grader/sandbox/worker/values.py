@@ -55,9 +55,8 @@ def _tensor(value: Any) -> Tensor | Opaque:  # noqa: ANN401 a torch.Tensor
     if value.layout != torch.strided or value.device.type == "meta":
         return Opaque(f"torch.Tensor ({value.layout}, {value.device.type})")
     plain = value.detach().to("cpu").contiguous()
-    if plain.dtype == torch.bfloat16:
-        return Tensor(plain.to(torch.float32).numpy().copy(), name)
-    return Tensor(plain.resolve_conj().resolve_neg().numpy().copy(), name)
+    wide = plain.float() if plain.dtype == torch.bfloat16 else plain.resolve_conj().resolve_neg()
+    return Tensor(wide.numpy().copy(), name)
 
 
 def same(a: object, b: object) -> bool:
