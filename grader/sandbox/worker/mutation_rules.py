@@ -85,9 +85,7 @@ def _role(node: ast.AST, name: str, index: int, item: ast.expr) -> str:
             return "dtype" if ast.unparse(item).endswith("dtype") else ""
         case ast.keyword(arg=str(word)):
             return "axis" if word == "dim" else word
-        case ast.If() | ast.While() | ast.IfExp() if name == "test":
-            return "test"
-        case ast.comprehension() if name == "ifs":
+        case ast.If() | ast.While() | ast.IfExp() | ast.comprehension() if name in {"test", "ifs"}:
             return "test"
         case _:
             return ""

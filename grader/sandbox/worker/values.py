@@ -19,15 +19,11 @@ def is_tensor(value: object) -> bool:
     return torch is not None and isinstance(value, torch.Tensor)
 
 
-def _is_masked(value: object) -> bool:
-    masked = sys.modules.get("numpy.ma")  # numpy imports it when it is first used
-    return masked is not None and issubclass(type(value), masked.MaskedArray)
-
-
 def snapshot(value: Any, depth: int = 0) -> Any:  # noqa: ANN401 any value
     """Copy a result into plain data: later changes to it do not show."""
     if isinstance(value, np.ndarray):
-        if _is_masked(value):
+        masked = sys.modules.get("numpy.ma")  # numpy imports it when it is first used
+        if masked is not None and issubclass(type(value), masked.MaskedArray):
             return Opaque("numpy.ma.MaskedArray")  # numbers that say they are none
         # `view` on the class itself: a subclass cannot have its say.
         return np.array(np.ndarray.view(value, np.ndarray), copy=True, subok=False)
