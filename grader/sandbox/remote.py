@@ -12,7 +12,7 @@ import numpy as np
 from grader.model.mutation import Mutant, normalised
 from grader.model.question import Step
 from grader.sandbox.client import CALL_SECONDS, Garbled, WorkerClient
-from grader.sandbox.replies import calls, fault, message, replaces
+from grader.sandbox.replies import answer
 from grader.sandbox.worker import messages
 from grader.sandbox.worker.messages import Input, Kept, Loaded, Measured, Outcome, Task
 from grader.sandbox.worker.wire import Array, Encoded
@@ -75,18 +75,12 @@ class RemoteProgram:
         """Run the steps and return the wanted results."""
         return self._perform("run", Outcome, steps, inputs, want=want)
 
-    def interleave(
-        self, steps: Steps, inputs: Sequence[Inputs], want: Names
-    ) -> tuple[tuple[Outcome, ...], tuple[str, ...]]:
-        """Run the steps on several inputs in lockstep.
-
-        Returns:
-            One outcome for each, and the names of results that the runs share in memory.
-        """
+    def interleave(self, steps: Steps, inputs: Sequence[Inputs], want: Names) -> messages.Outcomes:
+        """Run the steps on several inputs in lockstep."""
         found = self._perform("interleave", messages.Outcomes, steps, *inputs, want=want)
         if len(found.runs) != len(inputs):
             raise Garbled("broke the protocol: not a reply to interleave (runs)")
-        return found.runs, found.common
+        return found
 
     def timed(self, steps: Steps, inputs: Inputs, want: Names) -> tuple[Outcome, int]:
         """Run the steps once and return their results and the worker's CPU time, in nanoseconds."""
@@ -209,14 +203,7 @@ class RemoteProgram:
             seconds=self.call_seconds if seconds is None else seconds,
             reply_bytes=ROOM + room,
         )
-        header = message(messages.Header, reply, operation)
-        if self.forbids and header.evidence:
-            raise calls(header.evidence[0])
-        if not header.ok:
-            raise fault(message(messages.Fault, reply, operation), steps)
-        if header.replaced:
-            raise replaces(header.replaced)
-        return message(kind, reply, operation)
+        return answer(kind, reply, operation, steps, watched=bool(self.forbids))
 
 
 def _bytes(source: bytes) -> Array:

@@ -44,8 +44,7 @@ def hold(program: LoadedModule, task: Task) -> Header:
     """Run the steps many times and keep their results alive, and nothing else of ours.
 
     Of a torch question only the steps before the first backward run, on inputs built afresh each
-    time; the result `of` is kept, or all of them where it is empty.  No times: let go
-    of all.
+    time; the result `of` is kept, or all of them where it is empty.  No times: let go of all.
     """
     _huge_pages(wanted=not task.times)
     forward = [step for step in task.steps if not step.backward]

@@ -160,8 +160,8 @@ class Kept(NamedTuple):
     """What a run keeps for a later step, in bytes."""
 
     reachable: int  # from the result
-    allocated: int  # left besides, without other results and `added`
-    added: int  # by the objects that are reachable, besides their data
+    allocated: int  # also left, without other results and `added`
+    added: int  # by the objects that are reachable, apart from their data
     results: dict[str, Any] | None = None  # of the measured run; None where it failed
 
 

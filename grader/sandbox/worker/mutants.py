@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import ast
 import copy
+import functools
 import itertools
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -42,6 +43,7 @@ def page(asked: Mutants) -> Page:
     return Page(tuple(found[asked.first : asked.first + asked.most]), len(found))
 
 
+@functools.lru_cache(maxsize=1)  # one source, page by page
 def derive(data: bytes) -> list[Mutant]:
     """Return every mutant of a source, in its order, none twice.
 

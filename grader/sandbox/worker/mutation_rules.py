@@ -85,9 +85,7 @@ def _role(node: ast.AST, name: str, index: int, item: ast.expr) -> str:
             return "dtype" if ast.unparse(item).endswith("dtype") else ""
         case ast.keyword(arg=str(word)):
             return "axis" if word == "dim" else word
-        case ast.If() | ast.While() | ast.IfExp() if name == "test":
-            return "test"
-        case ast.comprehension() if name == "ifs":
+        case ast.If() | ast.While() | ast.IfExp() | ast.comprehension() if name in {"test", "ifs"}:
             return "test"
         case _:
             return ""
@@ -287,7 +285,7 @@ def rewritten(node: ast.stmt, function: Function | None) -> Iterator[StatementCh
 
 
 def _augmented(node: ast.AugAssign) -> Iterator[StatementChange]:
-    """What `a += b` may become besides what `b` may become."""
+    """What `a += b` may become, apart from what `b` may become."""
     loaded = ast.parse(ast.unparse(node.target), mode="eval").body
     yield "assigned, not added", ast.Assign([node.target], node.value, lineno=node.lineno)
     for other in OPERATORS[type(node.op)]:

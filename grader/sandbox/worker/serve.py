@@ -7,7 +7,8 @@ import os
 import socket
 import sys
 import traceback
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -21,6 +22,16 @@ from .policy import Policy
 if "torch" in sys.modules:
     from . import autograd  # before any program, which might put another in its place
 
+OPERATIONS: Mapping[str, Callable[[LoadedModule, messages.Task], NamedTuple]] = MappingProxyType(
+    {
+        "run": stepping.run,
+        "interleave": stepping.interleave,
+        "time": stepping.timed,
+        "differentiate": differences.gradients,
+        "state": reach.state,
+        "hold": holding.hold,
+    }
+)
 MEASURING = {"state", "measure", "hold"}  # what a program might replace the meters of
 
 
@@ -103,21 +114,9 @@ class Server:
             return mutants.page(typed.read(messages.Mutants, request))
         task = typed.read(messages.Task, request)
         program = self.programs[task.program]
-        match operation:
-            case "run":
-                return stepping.run(program, task)
-            case "interleave":
-                return stepping.interleave(program, task)
-            case "time":
-                return stepping.timed(program, task)
-            case "differentiate":
-                return differences.gradients(program, task)
-            case "state":
-                return reach.state(program, task)
-            case "hold":
-                return holding.hold(program, task)
-            case _:
-                return autograd.measure(program, task)
+        if operation == "measure":
+            return autograd.measure(program, task)
+        return OPERATIONS[operation](program, task)
 
     def _fault(self, request: Mapping[str, Any], error: BaseException) -> messages.Fault:
         """What to say of an exception: in a step or in loading it is the program's, else ours."""

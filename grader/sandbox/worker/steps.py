@@ -147,7 +147,11 @@ class Progress:
                     self.changed[name] = index
             self._look_back(index)
             for name in [n for n in assigned if n in self.task.want]:
-                self._keep(name, assigned[name])  # looking at a result may run code of its class
+                value = self.results[name] = assigned[name]
+                self.first_seen[name] = values.snapshot(value)  # may run code of its class
+                for lent, given in self.lent.items():
+                    if values.share_memory(value, given):
+                        self.shared.append((name, lent))
         except BaseException as error:  # noqa: BLE001 whatever it is, it is the program's
             raise Stopped(index, error) from None
 
@@ -156,11 +160,6 @@ class Progress:
             seen = self.first_seen[name]
             if name not in self.stale and not values.same(values.snapshot(value), seen):
                 self.stale[name] = index
-
-    def _keep(self, name: str, value: object) -> None:
-        self.results[name] = value
-        self.first_seen[name] = values.snapshot(value)
-        self.shared += [(name, n) for n, v in self.lent.items() if values.share_memory(value, v)]
 
     def outcome(self) -> Outcome:
         """What it came to."""

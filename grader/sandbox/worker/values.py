@@ -19,15 +19,11 @@ def is_tensor(value: object) -> bool:
     return torch is not None and isinstance(value, torch.Tensor)
 
 
-def _is_masked(value: object) -> bool:
-    masked = sys.modules.get("numpy.ma")  # numpy imports it when it is first used
-    return masked is not None and issubclass(type(value), masked.MaskedArray)
-
-
 def snapshot(value: Any, depth: int = 0) -> Any:  # noqa: ANN401 any value
     """Copy a result into plain data: later changes to it do not show."""
     if isinstance(value, np.ndarray):
-        if _is_masked(value):
+        masked = sys.modules.get("numpy.ma")  # numpy imports it when it is first used
+        if masked is not None and issubclass(type(value), masked.MaskedArray):
             return Opaque("numpy.ma.MaskedArray")  # numbers that say they are none
         # `view` on the class itself: a subclass cannot have its say.
         return np.array(np.ndarray.view(value, np.ndarray), copy=True, subok=False)
@@ -55,9 +51,8 @@ def _tensor(value: Any) -> Tensor | Opaque:  # noqa: ANN401 a torch.Tensor
     if value.layout != torch.strided or value.device.type == "meta":
         return Opaque(f"torch.Tensor ({value.layout}, {value.device.type})")
     plain = value.detach().to("cpu").contiguous()
-    if plain.dtype == torch.bfloat16:
-        return Tensor(plain.to(torch.float32).numpy().copy(), name)
-    return Tensor(plain.resolve_conj().resolve_neg().numpy().copy(), name)
+    wide = plain.float() if plain.dtype == torch.bfloat16 else plain.resolve_conj().resolve_neg()
+    return Tensor(wide.numpy().copy(), name)
 
 
 def same(a: object, b: object) -> bool:
