@@ -19,7 +19,7 @@ import numpy as np
 from grader.audit import margins as tolerances
 from grader.audit import matrix, raising, trivial, twins, wording
 from grader.audit.subjects import Subject, result_of, subjects
-from grader.bench.bench import BankFault, Bench
+from grader.bench.bench import BankFault
 from grader.kinds import registry
 from grader.model.audit import AuditReport, AuditRow, CheckFacts, Remark, Trivial, Twins
 from grader.model.report import CheckResult
@@ -175,18 +175,16 @@ class _Proof:
         self, session: GradingSession, subject: Subject, seed: int, *, asks_system: bool
     ) -> None:
         """Put a program through every check on one seed, and have it named."""
+        program = f"subject {subject.name}"
         bench = session.examine(
-            f"subject {subject.name}",
-            subject.sources,
-            seed,
-            called=subject.name,
-            file=subject.file,
+            program, subject.sources, seed, called=subject.name, file=subject.file
         )
         bench.asks_system = asks_system
         results = {}
         for check in self.question.spec.checks:
             with self._clocked(session, check.id):
-                results[check.id] = _result(bench, check, subject)
+                timed = subject.name == "reference"
+                results[check.id] = result_of(bench, check, timed=timed)
         graded = as_graded(self.question, results)
         with self._clocked(session, ""):
             named = diagnose(bench, graded)
@@ -205,13 +203,6 @@ class _Proof:
             yield
         finally:  # what a worker that has ended spent is not known
             self.spent[name] += max(0, session.bank.cpu_nanoseconds() - before) / 1e9
-
-
-def _result(bench: Bench, check: Check, subject: Subject) -> CheckResult:
-    # Timing wrong answers proves nothing and takes long; the reference's own time does.
-    if registry.get(check.kind).timed and subject.name != "reference":
-        return CheckResult(check.id, check.kind, Verdict.SKIPPED, "not run", stretch=check.stretch)
-    return result_of(bench, check)
 
 
 def as_graded(question: Question, results: Mapping[str, CheckResult]) -> tuple[CheckResult, ...]:
