@@ -60,10 +60,10 @@ def grid_lines(grids: Grids, width: int) -> list[Text]:
 
 
 def _arranged(panels: Sequence[Panel], width: int) -> list[list[Block]]:
-    """Rows of blocks: as much of each panel, and as many abreast, as the width allows.
+    """Rows of blocks: as much of each panel, and as many in a row, as the width allows.
 
     Everything below one another is best when that is short; else the most columns that
-    bring the panels into one row; else the most that bring yours beside expected.
+    bring the panels into one row; else the most that bring yours and expected into one.
     """
     widest = max(max(size(p)[1] for p in panels), 1)
     best: list[list[Block]] = []
@@ -98,7 +98,7 @@ def _blocks(panels: Sequence[Panel], columns: int, rows: int, width: int) -> lis
 
 
 def _packed(blocks: Sequence[Block], width: int) -> list[list[Block]]:
-    """Blocks in rows, filled from the last one backwards: yours stays beside expected."""
+    """Blocks in rows, filled from the last one backwards: yours stays next to expected."""
     rows: list[list[Block]] = []
     used = 0
     for block in reversed(blocks):
