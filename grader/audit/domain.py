@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from grader.bench.bench import BankFault, Bench, array_of, trusting
+from grader.bench.bench import BankFault, Bench, trusting
+from grader.bench.results import array_of
 from grader.cases.dataflow import free_names, results
 from grader.cases.recipe import CaseRecipe
 from grader.sandbox.worker.wire import Tensor

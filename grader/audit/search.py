@@ -19,8 +19,7 @@ import numpy as np
 from grader.audit.domain import Domain
 from grader.audit.vary import smaller, varied, written
 from grader.bench.bench import BankFault, Bench
-from grader.bench.compare import compare
-from grader.bench.deviation import expected
+from grader.bench.deviation import fault_of
 from grader.cases.dataflow import free_names
 from grader.cases.recipe import CaseRecipe, read_cases
 from grader.kinds import registry
@@ -54,7 +53,7 @@ class _Input:
     @property
     def names(self) -> list[str]:
         """What the run takes of the case."""
-        return free_names(self.bench.steps(self.run))
+        return list(free_names(self.bench.steps(self.run)))
 
     @property
     def weight(self) -> tuple[int, tuple[int, int]]:
@@ -165,11 +164,11 @@ class Search:
             if size > LARGE or given.content in known:
                 return False
             began = time.perf_counter()
-            values = bench.truth(run, case).values
+            truth = bench.truth(run, case)
             if time.perf_counter() - began > SLOW:
                 return False
             return self._domain.holds(bench, run, case, given.origin) and all(
-                self._fault(given, result, values[result]) is None for result in bench.wanted[run]
+                self._fault(given, result, truth) is None for result in bench.wanted[run]
             )
         except (BankFault, KeyError):
             self.session.bank.restore()  # the input may have been too much for its process
@@ -184,22 +183,19 @@ class Search:
         except ProgramError as error:
             return None, f"the mutant {error}"
         for result in bench.wanted[run]:
-            fault = self._fault(given, result, found.values.get(result))
+            fault = self._fault(given, result, found)
             if fault is not None:
                 return result, fault
         return _manners(found, truth)
 
-    def _fault(
-        self,
-        given: _Input,
-        result: str,
-        observed: Any,  # noqa: ANN401 any result
-    ) -> str | None:
+    def _fault(self, given: _Input, result: str, outcome: Outcome) -> str | None:
         """How a result differs from the reference's, if it does."""
         bench, run, case = given.bench, given.run, given.case
         if (run, result) in self._loose:  # a curve follows its own rounding: where does it go?
-            return _course(result, observed, bench.truth(run, case).values[result])
-        fault = compare(result, observed, expected(bench, run, case, result))
+            return _course(
+                result, outcome.values.get(result), bench.truth(run, case).values[result]
+            )
+        fault = fault_of(bench, run, case, result, outcome)
         if fault is None:
             return None
         if fault.kind == "values" and fault.observed not in fault.sentence:

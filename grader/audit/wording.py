@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from grader.bench.bench import BankFault, Bench, array_of
+from grader.bench.bench import BankFault, Bench
+from grader.bench.results import array_of
 from grader.model.audit import Remark
 from grader.model.numerals import quantity
 

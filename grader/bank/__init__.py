@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from grader.bank.locate import banks, closest, find, headers, holds, names
+from grader.bank.locate import banks, find, headers, holds, names
+from grader.model.nearest import closest
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

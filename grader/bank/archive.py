@@ -12,8 +12,9 @@ import io
 import stat
 import zipfile
 import zlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path, PurePosixPath
 
@@ -33,14 +34,13 @@ _DAMAGE = (
 )  # fmt: skip
 
 
+@dataclass
 class Archive:
     """The files of an archive."""
 
-    def __init__(self, path: Path) -> None:
-        """Take the file; nothing is read yet."""
-        self.path = path
+    path: Path
 
-    def specs(self) -> Mapping[str, str]:
+    def specs(self) -> dict[str, str]:
         """The specs in `questions/`."""
         return by_id(self.names("questions"), self.path / self._top / "questions")
 
@@ -59,11 +59,8 @@ class Archive:
     def names(self, folder: str) -> list[str]:
         """The names of the files right in a folder."""
         inside = f"{self._top}{folder}/"
-        return sorted(
-            rest
-            for name in self._entries
-            if name.startswith(inside) and "/" not in (rest := name.removeprefix(inside)) and rest
-        )
+        rests = (n.removeprefix(inside) for n in self._entries if n.startswith(inside))
+        return sorted(rest for rest in rests if "/" not in rest)
 
     @cached_property
     def _entries(self) -> dict[str, zipfile.ZipInfo]:
