@@ -18,7 +18,7 @@ import torch
 import torch.nn.functional as F
 
 from grader import bank
-from grader.audit import audit
+from grader.audit.proof import audit
 from grader.bench.tally import Stopped
 from grader.kinds import run_check
 from grader.model.report import CheckResult

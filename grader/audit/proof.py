@@ -8,10 +8,10 @@ is in `grader.audit`, a file each.
 from __future__ import annotations
 
 import time
-from collections import defaultdict
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -19,7 +19,7 @@ import numpy as np
 from grader.audit import margins as tolerances
 from grader.audit import matrix, raising, trivial, twins, wording
 from grader.audit.subjects import Subject, result_of, subjects
-from grader.bench.bench import BankFault, Bench
+from grader.bench.bench import BankFault
 from grader.kinds import registry
 from grader.model.audit import AuditReport, AuditRow, CheckFacts, Remark, Trivial, Twins
 from grader.model.report import CheckResult
@@ -48,7 +48,7 @@ def audit(
         progress: gets a line on what is being done, for people who wait.
     """
     began = time.perf_counter()
-    proof = _Proof(question, seeds, progress or (lambda _: None))
+    proof = _Proof(question, seeds, progress or (lambda _: None), subjects(question))
     try:
         with GradingSession(question) as session, np.errstate(all="ignore"):
             session.bank.restore()
@@ -88,20 +88,20 @@ def audit(
     )
 
 
+@dataclass(slots=True)
 class _Proof:
     """What the seeds have shown so far."""
 
-    def __init__(self, question: Question, seeds: Sequence[int], progress: Progress) -> None:
-        self.question = question
-        self.seeds = seeds
-        self.progress = progress
-        self.subjects = subjects(question)
-        self.margins = tolerances.Margins()
-        self.spent: defaultdict[str, float] = defaultdict(float)  # seconds, by check
-        self.trivial: list[Trivial] = []
-        self.twins: list[Twins] = []
-        self.remarks: list[Remark] = []
-        self.problems: list[str] = []
+    question: Question
+    seeds: Sequence[int]
+    progress: Progress
+    subjects: list[Subject]
+    margins: tolerances.Margins = field(default_factory=tolerances.Margins)
+    spent: Counter[str] = field(default_factory=Counter)  # nanoseconds, by check
+    trivial: list[Trivial] = field(default_factory=list)
+    twins: list[Twins] = field(default_factory=list)
+    remarks: list[Remark] = field(default_factory=list)
+    problems: list[str] = field(default_factory=list)
 
     @property
     def is_sound(self) -> bool:
@@ -139,16 +139,16 @@ class _Proof:
 
     def facts(self, check: Check, rows: Sequence[AuditRow]) -> CheckFacts:
         """What is known of a check in the end."""
-        total = sum(self.spent.values())
-        seconds = self.spent.get(check.id) if total else None
+        total = self.spent.total()
+        spent = self.spent.get(check.id) if total else None
         return CheckFacts(
             id=check.id,
             kind=check.kind,
             stretch=check.stretch,
             stops=matrix.stops(rows, check.id),
             first=matrix.first(self.question, rows, check.id),
-            cpu_seconds=seconds,
-            share=None if seconds is None else seconds / total,
+            cpu_seconds=None if spent is None else spent / 1e9,
+            share=None if spent is None else spent / total,
             margin=self.margins.of(check.id),
             lets_through=tuple(t.name for t in self.trivial if t.made and check.id in t.passes),
         )
@@ -175,18 +175,16 @@ class _Proof:
         self, session: GradingSession, subject: Subject, seed: int, *, asks_system: bool
     ) -> None:
         """Put a program through every check on one seed, and have it named."""
+        program = f"subject {subject.name}"
         bench = session.examine(
-            f"subject {subject.name}",
-            subject.sources,
-            seed,
-            called=subject.name,
-            file=subject.file,
+            program, subject.sources, seed, called=subject.name, file=subject.file
         )
         bench.asks_system = asks_system
         results = {}
         for check in self.question.spec.checks:
             with self._clocked(session, check.id):
-                results[check.id] = _result(bench, check, subject)
+                timed = subject.name == "reference"
+                results[check.id] = result_of(bench, check, timed=timed)
         graded = as_graded(self.question, results)
         with self._clocked(session, ""):
             named = diagnose(bench, graded)
@@ -204,14 +202,7 @@ class _Proof:
         try:
             yield
         finally:  # what a worker that has ended spent is not known
-            self.spent[name] += max(0, session.bank.cpu_nanoseconds() - before) / 1e9
-
-
-def _result(bench: Bench, check: Check, subject: Subject) -> CheckResult:
-    # Timing wrong answers proves nothing and takes long; the reference's own time does.
-    if registry.get(check.kind).timed and subject.name != "reference":
-        return CheckResult(check.id, check.kind, Verdict.SKIPPED, "not run", stretch=check.stretch)
-    return result_of(bench, check)
+            self.spent[name] += max(0, session.bank.cpu_nanoseconds() - before)
 
 
 def as_graded(question: Question, results: Mapping[str, CheckResult]) -> tuple[CheckResult, ...]:

@@ -85,15 +85,12 @@ class Search:
         self._inputs: list[_Input] | None = None
         self._last: _Input | None = None
         self._domain: Domain | None = None
-        followed, compared = set(), set()
+        by_course: dict[bool, set[tuple[str, str | None]]] = {True: set(), False: set()}
         for check in self.question.spec.checks:
-            results = {(check.run, result) for result in check.compared}
-            if registry.get(check.kind).only_course:
-                followed |= results
-            else:
-                compared |= results
+            only_course = registry.get(check.kind).only_course
+            by_course[only_course] |= {(check.run, result) for result in check.compared}
         # Results of which every check that compares them asks only where they go.
-        self._loose = followed - compared
+        self._loose = by_course[True] - by_course[False]
 
     @property
     def size(self) -> int:
@@ -159,18 +156,12 @@ class Search:
         return bench
 
     def _usable(self, given: _Input, known: set[int]) -> bool:
-        """Whether the reference takes an input, quickly, and agrees with itself in float64.
-
-        Args:
-            given: the input.
-            known: the content of inputs in use already.
-        """
+        """Whether the reference takes a new input, quickly, and agrees with itself in float64."""
         bench, run, case = given.bench, given.run, given.case
         assert self._domain is not None
         try:
-            if sum(np.size(v) for v in bench.drawn(case).values()) > LARGE:
-                return False
-            if given.content in known:
+            size = sum(np.size(v) for v in bench.drawn(case).values())
+            if size > LARGE or given.content in known:
                 return False
             began = time.perf_counter()
             truth = bench.truth(run, case)

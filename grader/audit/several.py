@@ -88,16 +88,16 @@ def _start(
 
 
 def _serve(
-    judge: connection.Connection,
+    listener: connection.Connection,
     inherited: Sequence[connection.Connection],
     questions: Sequence[Question],
     plan: Plan,
 ) -> None:
-    for other in inherited:  # held open here, they would hide that the judge is gone
+    for other in inherited:  # held open here, they would hide that the listener is gone
         other.close()
     try:
         while True:
-            judge.send(list(_one(questions[judge.recv()], plan, judge.send)))
+            listener.send(list(_one(questions[listener.recv()], plan, listener.send)))
     except (EOFError, OSError, KeyboardInterrupt):
         return
 

@@ -43,7 +43,7 @@ def varied(
         n: min(rng.choice([1, 2, 3, max(1, n - 1), n + 1, n]), max(n, LARGEST))
         for n in sorted(_sides(case))
     }
-    taken = _numbers(case, cases, rng) if reach is Reach.NUMBERS and not _indexed(case) else {}
+    taken = _numbers(case, cases, rng) if reach is Reach.NUMBERS else {}
     inputs = {
         name: Recipe(None, taken[name]) if name in taken else _resized(recipe, sizes)
         for name, recipe in inputs.items()
@@ -64,7 +64,7 @@ def _rounder(recipe: Recipe) -> Recipe:
 
     What is drawn with a purpose stays: probabilities, classes, distinct values, bounded ones.
     """
-    if recipe.dtype not in (None, *FLOATS) or recipe.option("sprinkle") or recipe.option("sort"):
+    if _is_whole(recipe) or recipe.option("sprinkle") or recipe.option("sort"):
         return recipe
     shape = recipe.shape
     if recipe.generator == "array":
@@ -91,9 +91,9 @@ def smaller(case: CaseRecipe) -> Iterator[CaseRecipe]:
         yield replace(case, dtype="float64")
     for name, recipe in case.inputs.items():
         value = recipe.literal
-        if not recipe.is_array and type(value) is int and value > 1:
+        if not recipe.is_array and type(value) is int:
             for less in sorted({1, 2, value - 1}):
-                if less < value:
+                if less < value and value > 1:
                     yield replace(case, inputs={**case.inputs, name: Recipe(None, less)})
 
 
@@ -118,20 +118,21 @@ def _sides(case: CaseRecipe) -> set[int]:
 
 
 def _resized(recipe: Recipe, sizes: Mapping[int, int]) -> Recipe:
+    if not recipe.is_array:
+        return recipe
     options = dict(recipe.options or {})
     top = options.get("to")
     # Classes run up to one below a size: fewer of them where that size is smaller.
-    classes = recipe.generator == "integers" and recipe.dtype not in (None, *FLOATS)
+    classes = recipe.generator == "integers" and _is_whole(recipe)
     if classes and isinstance(top, int) and top + 1 in sizes:
         options["to"] = max(options.get("from", 0), sizes[top + 1] - 1)
-    if recipe.shape is None or recipe.generator == "array":
-        return replace(recipe, options=options) if recipe.is_array else recipe
-    return replace(recipe, shape=tuple(sizes.get(n, n) for n in recipe.shape), options=options)
+    shape = recipe.shape and tuple(sizes.get(n, n) for n in recipe.shape)
+    return replace(recipe, shape=shape, options=options)
 
 
-def _indexed(case: CaseRecipe) -> bool:
-    """Whether a case has an array of whole numbers, which its other numbers may be about."""
-    return any(r.is_array and r.dtype not in (None, *FLOATS) for r in case.inputs.values())
+def _is_whole(recipe: Recipe) -> bool:
+    """Whether what is drawn are whole numbers by dtype, such as classes."""
+    return recipe.dtype not in (None, *FLOATS)
 
 
 def _numbers(
@@ -139,8 +140,11 @@ def _numbers(
 ) -> Mapping[str, Any]:
     """What another case gives the names that are no arrays, one of them moved a little at times.
 
-    Numbers belong together (a padding to its kernel), so they are taken from one case.
+    Numbers belong together (a padding to its kernel), so they are taken from one case.  They stay
+    where an array of whole numbers may be about them.
     """
+    if any(r.is_array and _is_whole(r) for r in case.inputs.values()):
+        return {}
     names = [name for name, recipe in case.inputs.items() if not recipe.is_array]
     donors = [c for c in others if all(n in c.inputs and not c.inputs[n].is_array for n in names)]
     donor = rng.choice(donors)

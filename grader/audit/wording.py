@@ -42,13 +42,8 @@ Missing = Iterator[tuple[str, str]]  # what is missing, and a sentence to add
 
 
 def remarks(question: Question, bench: Bench) -> list[Remark]:
-    """What the text leaves out, with a sentence to add for each.
-
-    Args:
-        question: the question.
-        bench: one with its reference.
-    """
-    text = stated(question)
+    """What the text leaves out, with a sentence to add for each; the bench has the reference."""
+    text = _stated(question)
     found = [*_of_dtypes(text, bench), *_of_odd_values(text, bench), *_of_checks(text, question)]
     return [Remark("wording", what, add) for what, add in found]
 
@@ -62,7 +57,7 @@ def todos(question: Question) -> list[Remark]:
     return [Remark("todo", text)] if places else []
 
 
-def stated(question: Question) -> str:
+def _stated(question: Question) -> str:
     """All that a candidate is given to read before starting."""
     spec = question.spec
     return "\n".join([spec.prompt, spec.interface, *spec.contract])
@@ -152,9 +147,9 @@ def hints(question: Question) -> list[Remark]:
     A run of tokens that both share says what to type.  What the candidate has been given anyway
     (the text, the starter) gives nothing away.
     """
-    code = _joined(_tokens(_PROSE.sub(" ", question.reference.decode("utf-8", "replace"))))
+    code = _joined(_TOKEN.findall(_PROSE.sub(" ", question.reference.decode("utf-8", "replace"))))
     starter = question.starter.decode("utf-8", "replace")
-    given = _joined(_tokens(stated(question) + "\n" + starter))
+    given = _joined(_TOKEN.findall(_stated(question) + "\n" + starter))
     count = len(question.spec.hints)
     return [
         Remark(
@@ -163,7 +158,7 @@ def hints(question: Question) -> list[Remark]:
             "only the last may give the answer away; ask a question instead",
         )
         for number, hint in enumerate(question.spec.hints[:-1], 1)
-        if (shared := _longest(_tokens(hint), code, given))
+        if (shared := _longest(_TOKEN.findall(hint), code, given))
     ]
 
 
@@ -177,10 +172,6 @@ def _longest(hint: Sequence[str], code: str, given: str) -> str:
             if signs >= SIGNS and _joined(part) in code and _joined(part) not in given:
                 return " ".join(part)
     return ""
-
-
-def _tokens(text: str) -> list[str]:
-    return _TOKEN.findall(text)
 
 
 def _joined(tokens: Sequence[str]) -> str:

@@ -61,7 +61,7 @@ def _mismatch(mismatch: Mismatch, exhibit: Exhibit | None, width: int) -> list[T
 
 
 def raised_lines(raised: Raised, width: int, filename: str) -> list[Text]:
-    """The exception as its author needs it; frames that are not theirs never got this far."""
+    """The exception as its author needs it; no frames of anybody else are in it."""
     if raised.column is not None and raised.frames:
         lines = _syntax(raised.frames[-1], raised.column, width, filename)
     else:

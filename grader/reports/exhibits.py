@@ -12,14 +12,13 @@ from grader.model.numerals import number
 from grader.model.report import Bar, Bars, Breakdown, Curve, Exhibit, Grids
 from grader.reports.grids import grid_lines
 from grader.reports.inert import inert
-from grader.reports.page import INDENT, cut, measure, padded, wrapped
+from grader.reports.page import INDENT, cut, hanging, measure, padded
 from grader.reports.palette import QUIET, STRONG, WRONG
 
 _GAP = 4  # cells between the columns of a table
 _MOST_ROWS = 16
 _LABEL_LIMIT = 28
 _VALUE_LIMIT = 24
-_REMARK = 12  # cells that a remark needs behind its line
 _LONGEST_BAR = 40
 _SHORTEST = 8  # bar or curve
 _MOST_DETAILS = 8
@@ -49,41 +48,29 @@ def breakdown_lines(breakdown: Breakdown, width: int) -> Iterator[Text]:
     ]
     wrong = [(row, remark) for row, remark in rows if remark]
     kept = rows if len(rows) <= _MOST_ROWS else wrong[:_MOST_ROWS]
-    cells = [("", "yours", "expected")]
-    cells += [
-        (
-            cut(inert(row.name), _LABEL_LIMIT),
-            cut(inert(row.observed), _VALUE_LIMIT),
-            cut(inert(row.expected), _VALUE_LIMIT),
-        )
-        for row, _ in kept
-    ]
-    names, yours, expected = ([*column] for column in zip(*cells, strict=True))
-    across = max(map(cell_len, names)) + _GAP
+    names = [cut(inert(row.name), _LABEL_LIMIT) for row, _ in kept]
+    yours = ["yours", *(cut(inert(row.observed), _VALUE_LIMIT) for row, _ in kept)]
+    expected = ["expected", *(cut(inert(row.expected), _VALUE_LIMIT) for row, _ in kept)]
+    across = max(map(cell_len, names), default=0) + _GAP
     left, right = max(map(cell_len, yours)), max(map(cell_len, expected)) + _GAP
-    for i, (name, mine, wanted) in enumerate(cells):
-        remark = kept[i - 1][1] if i else ""
-        line = Text(" " * INDENT + padded(name, across), QUIET if not i else "")
-        line.append(padded(mine, left, right=True), WRONG if remark else "")
-        line.append(padded(wanted, right, right=True))
-        yield from _noted(line, remark, width)
+    for name, mine, wanted, (_, remark) in zip(
+        ["", *names], yours, expected, [(None, ""), *kept], strict=True
+    ):
+        lead = [
+            (padded(name, across), ""),
+            (padded(mine, left, right=True), WRONG if remark else ""),
+            (padded(wanted, right, right=True), ""),
+        ]
+        if remark:
+            lead.append((" " * _GAP, ""))
+            yield from hanging(lead, remark, width, indent=INDENT, style=WRONG)
+        else:
+            style = "" if name else QUIET
+            yield Text(" " * INDENT, style).append_text(Text.assemble(*lead))
     if left_out := len(rows) - len(kept):
         agree = len(rows) - len(wrong)
         tail = f"{agree} parts agree" if left_out == agree else f"{left_out} parts are not shown"
         yield Text(" " * INDENT + f"... {tail}", QUIET)
-
-
-def _noted(line: Text, remark: str, width: int) -> list[Text]:
-    """The line with its remark behind it, or below it where that would be too tight."""
-    if not remark:
-        return [line]
-    start = line.cell_len + _GAP
-    if start + min(cell_len(remark), _REMARK) <= width:
-        first, *more = wrapped(remark, width - start)
-        line.append(" " * _GAP).append(first, WRONG)
-        return [line, *(Text(" " * start).append(s, WRONG) for s in more)]
-    below = wrapped(remark, width - INDENT - _GAP)
-    return [line, *(Text(" " * (INDENT + _GAP)).append(s, WRONG) for s in below)]
 
 
 def bar_lines(bars: Bars, width: int) -> Iterator[Text]:

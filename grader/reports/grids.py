@@ -7,7 +7,7 @@ the window is too narrow, panels go below one another, yours and expected last t
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
 
@@ -29,7 +29,6 @@ _NOTE_WIDTH = 24  # a note below a narrow panel may be this wide
 _LEADING_ZERO = re.compile(r"^(-?)0(?=\.\d)")
 
 Entry = tuple[int, int]  # row and column
-Marks = Mapping[Entry, str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,10 +60,10 @@ def grid_lines(grids: Grids, width: int) -> list[Text]:
 
 
 def _arranged(panels: Sequence[Panel], width: int) -> list[list[Block]]:
-    """Rows of blocks: as much of each panel, and as many abreast, as the width allows.
+    """Rows of blocks: as much of each panel, and as many in a row, as the width allows.
 
     Everything below one another is best when that is short; else the most columns that
-    bring the panels into one row; else the most that bring yours beside expected.
+    bring the panels into one row; else the most that bring yours and expected into one.
     """
     widest = max(max(size(p)[1] for p in panels), 1)
     best: list[list[Block]] = []
@@ -99,7 +98,7 @@ def _blocks(panels: Sequence[Panel], columns: int, rows: int, width: int) -> lis
 
 
 def _packed(blocks: Sequence[Block], width: int) -> list[list[Block]]:
-    """Blocks in rows, filled from the last one backwards: yours stays beside expected."""
+    """Blocks in rows, filled from the last one backwards: yours stays next to expected."""
     rows: list[list[Block]] = []
     used = 0
     for block in reversed(blocks):
@@ -142,33 +141,28 @@ def _rows(panel: Panel, part: Clip) -> list[Text]:
         for r, c in shown
     }
     lines = [Text().append("... " if part.columns.start > 0 else "", QUIET) for _ in part.rows]
+    ends: list[str] = []  # of the column before
     for c in part.columns:
         places = [(r, c) for r in part.rows]
-        across = max(cell_len(shown.get(place, "")) for place in places)
-        lead = 1 if focus and (c > part.columns.start or opening.keys() & places) else 0
-        gap = _gap(c, part, lead, opening, closing)
-        tail = max(len(closing.get(place, "")) for place in places)
-        for line, place in zip(lines, places, strict=True):
-            text, marks = shown.get(place, ""), closing.get(place, "")
+        texts = [shown.get(place, "") for place in places]
+        starts = [opening.get(place, "") for place in places]
+        lead = 1 if focus and (ends or any(starts)) else 0
+        gap = 0
+        if ends:  # two, less what marks take, but a mark never touches a bracket
+            taken = lead + max(map(len, ends))
+            touching = any(end and start for end, start in zip(ends, starts, strict=True))
+            gap = max(2 - taken, 1 if touching and taken >= 2 else 0)
+        ends = [closing.get(place, "") for place in places]
+        across, tail = max(map(cell_len, texts)), max(map(len, ends))
+        for line, place, start, text, end in zip(lines, places, starts, texts, ends, strict=True):
             style = WRONG if place in panel.wrong else FOCUS if place in focus else ""
-            line.append(" " * (gap + across - cell_len(text)))
-            line.append(f"{opening.get(place, ''):{lead}}" if lead else "", FOCUS)
-            line.append(text, style).append(f"{marks:{tail}}" if tail else "", style)
+            line.append(" " * (gap + across - cell_len(text))).append(start.ljust(lead), FOCUS)
+            line.append(text, style).append(end.ljust(tail), style)
     for line in lines:
         line.append(" ..." if part.columns.stop < part.width else "", QUIET)
     above = [Text("...", QUIET)] if part.rows.start > 0 else []
     below = [Text("...", QUIET)] if part.rows.stop < part.height else []
     return [*above, *lines, *below]
-
-
-def _gap(c: int, part: Clip, lead: int, opening: Marks, closing: Marks) -> int:
-    """Cells before a column: two, less what marks take, but a mark never touches a bracket."""
-    if c == part.columns.start:
-        return 0
-    before = [(r, c - 1) for r in part.rows]
-    taken = max(len(closing.get(place, "")) for place in before)
-    touching = any(closing.get((r, k)) and (r, k + 1) in opening for r, k in before)
-    return max(0, 2 - taken - lead) + (1 if touching and taken + lead >= 2 else 0)
 
 
 def _height(packed: Sequence[Sequence[Block]]) -> int:
@@ -213,12 +207,8 @@ def anchors(panel: Panel, panels: Sequence[Panel]) -> Collection[Entry]:
 def clip(panel: Panel, around: Collection[Entry], rows: int, columns: int) -> Clip:
     """At most so many rows and columns of a panel, around the given entries."""
     height, width = size(panel)
-    return Clip(
-        rows=_span(height, [r for r, _ in around], rows),
-        columns=_span(width, [c for _, c in around], columns),
-        height=height,
-        width=width,
-    )
+    shown_rows = _span(height, [r for r, _ in around], rows)
+    return Clip(shown_rows, _span(width, [c for _, c in around], columns), height, width)
 
 
 def _span(total: int, around: Sequence[int], most: int) -> range:

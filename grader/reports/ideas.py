@@ -21,7 +21,7 @@ def idea_lines(
         named: what the submission's outputs are equal to.
         failing: how many different cases failed, so that "all" is said only when true.
         width: cells of a line.
-        measured: ids of checks that measure, and so are named in the place of a result.
+        measured: ids of checks that measure, and so are named instead of a result.
     """
     lines: list[Text] = []
     whole = [idea for idea in named if idea.exact]

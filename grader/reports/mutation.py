@@ -78,9 +78,9 @@ def _place(mutant: Mutant) -> str:
 def excerpts(was: str, becomes: str, width: int) -> tuple[str, str]:
     """Two statements cut to a width around the first place where they differ."""
     was, becomes = " ".join(was.split()), " ".join(becomes.split())
-    longest = max(len(was), len(becomes))
-    same = next((i for i in range(longest) if was[i : i + 1] != becomes[i : i + 1]), 0)
-    start = max(0, same - CONTEXT) if longest > width else 0
+    differs = (i for i, (a, b) in enumerate(zip(was, becomes, strict=False)) if a != b)
+    same = next(differs, min(len(was), len(becomes)))
+    start = max(0, same - CONTEXT) if max(len(was), len(becomes)) > width else 0
     head = "..." if start else ""
     return cut(head + was[start:], width), cut(head + becomes[start:], width)
 

@@ -26,7 +26,7 @@ _PARAGRAPH = 4000  # characters of one paragraph; feedback is the longest there 
 _SHORT = 24  # parts of a list up to this long are kept whole
 INDENT = 4  # cells before what belongs to a heading
 
-# Text on one line, or, where color is used, what to print instead of the plain lines.
+# Text on one line; or what gives such lines, called with whether there is color.
 Line = Text | Callable[[bool], Iterable[Text]]
 
 
@@ -100,14 +100,14 @@ def hanging(
     """
     text = inert(text, _PARAGRAPH)
     start = indent + sum(cell_len(part) for part, _ in lead)
+    first = Text(" " * indent).append_text(Text.assemble(*lead))
     if start > width - 16:  # too narrow for a column of its own
-        body = wrapped(text, width - indent - 4)
-        head = Text(" " * indent).append_text(Text.assemble(*lead))
-        head.rstrip()
-        return [head, *(Text(" " * (indent + 4)).append(line, style) for line in body)]
-    body = wrapped(text, width - start)
-    first = Text(" " * indent).append_text(Text.assemble(*lead)).append(body[0], style)
-    return [first, *(Text(" " * start).append(line, style) for line in body[1:])]
+        first.rstrip()
+        start, body = indent + 4, wrapped(text, width - indent - 4)
+    else:
+        head, *body = wrapped(text, width - start)
+        first.append(head, style)
+    return [first, *(Text(" " * start).append(line, style) for line in body)]
 
 
 def paragraph(text: str, width: int, *, indent: int = 0, style: str = "") -> list[Text]:
@@ -130,7 +130,8 @@ def padded(text: str, width: int, *, right: bool = False) -> str:
 
 def heading(name: str, title: str, right: str, width: int) -> list[Text]:
     """A name and a title at the left and more at the right; below them where they are long."""
-    *above, last = hanging(((name, STRONG), ("  " if title else "", "")), title, width)
+    lead = ((name, STRONG), ("  ", ""))
+    *above, last = hanging(lead, title, width) if title else [Text.assemble(lead[0])]
     gap = width - last.cell_len - cell_len(right)
     if above or gap < 2:
         above.append(last)

@@ -107,14 +107,14 @@ def _folded(line: str, width: int) -> list[str]:
     if cell_len(line) <= width:
         return [line]
     # A comment is set off from code by two spaces.
-    code, mark, comment = line.partition("#" if line.lstrip().startswith("#") else "  #")
+    before, mark, comment = line.partition("#" if line.lstrip().startswith("#") else "  #")
     start = len(line) - len(line.lstrip())
     if not mark:
         lead = " " * (start + 8)
         first, *more = wrapped(line.lstrip(), width - start - 8)
         return [" " * start + first, *(lead + s for s in more)]
-    if code.strip():
-        return [code.rstrip(), *_folded(" " * (start + 4) + "#" + comment, width)]
+    if before.strip():
+        return [before.rstrip(), *_folded(" " * (start + 4) + "#" + comment, width)]
     hang = len(comment) - len(comment.lstrip()) + 2
     first, *more = wrapped(comment.strip(), width - start - 1 - hang)
     lead = " " * start + "#"

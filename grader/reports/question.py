@@ -27,7 +27,7 @@ def render_question(question: Question, width: int) -> RenderableType:
 
 
 def question_markdown(question: Question) -> str:
-    """The same as a Markdown file to lie beside the submission."""
+    """The same as a Markdown file for the folder of the submission."""
     spec = question.spec
     parts = [
         f"# {spec.title}",
