@@ -81,19 +81,11 @@ def _array(
 
 
 def _values(recipe: Recipe, shape: tuple[int, ...], rng: np.random.Generator) -> Array:
-    name = recipe.generator or ""
+    name, options = recipe.generator or "", recipe.options or {}
     if name == "array":
         return np.asarray(recipe.literal, np.float64)
-    options = recipe.options or {}
     if name in BUILT_IN:
         return np.asarray(BUILT_IN[name](shape, options, rng), np.float64)
-    return _extended(name, shape, options, rng)
-
-
-def _extended(
-    name: str, shape: tuple[int, ...], options: Mapping[str, Any], rng: np.random.Generator
-) -> Array:
-    """What a generator of an installed extension draws."""
     try:
         found = extension.generator(name)
         values = None if found is None else np.asarray(found.draw(shape, options, rng), np.float64)
