@@ -23,6 +23,6 @@ def load(banks: Sequence[Path], asked: str) -> Question:
         UsageError: no bank has it, the nearest is suggested; or two have it, both are named.
         BankError: the question is there and broken; every fault with file:line:column.
     """
-    from grader.bank.loading import load as load_question  # YAML and pydantic only when needed
+    from grader.bank.loading import load_from  # YAML and pydantic only when needed
 
-    return load_question(banks, asked)
+    return load_from(*find(banks, asked))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Collection, Sequence
+from collections.abc import Collection
 from dataclasses import replace
 from itertools import islice
 from pathlib import Path
@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 
 from grader.bank import document, faults, steps
 from grader.bank.consistency import Review
-from grader.bank.locate import find
 from grader.bank.sources import Sources, todos
 from grader.bank.storage import files_of
 from grader.model.errors import BankError
@@ -19,16 +18,6 @@ from grader.model.question import Question, Step
 
 if TYPE_CHECKING:
     from grader.model.spec import Spec
-
-
-def load(banks: Sequence[Path], asked: str) -> Question:
-    """Load the question that is meant by `ID`, or by `BANK/ID`.
-
-    Raises:
-        UsageError: no bank has it, or two have it and none is named.
-        BankError: it is broken; `problems` lists every fault.
-    """
-    return load_from(*find(banks, asked))
 
 
 def load_from(bank: Path, question_id: str) -> Question:
