@@ -14,6 +14,7 @@ import socket
 import threading
 import weakref
 from collections.abc import Callable
+from dataclasses import asdict
 from typing import Any
 
 from grader.model.errors import GraderError
@@ -75,24 +76,20 @@ class WorkerClient(Closing):
             self._channel, far = socket.socketpair()
             stack.callback(self._channel.close)
             try:
-                known = None if zygote is not None else config.shared(torch=torch)
-                configured = config.worker(self._scratch, cpu_seconds, known)
-                starter = zygote.starter if zygote is not None else self._supervised(stack, writing)
-                self.process = starter.start("worker", far.fileno(), writing)
+                configured = {"own": asdict(config.worker(self._scratch, cpu_seconds))}
+                starting: spawn.Zygote | spawn.Supervisor | None = zygote
+                if starting is None:
+                    configured["shared"] = asdict(config.shared(torch=torch))
+                    starting = stack.enter_context(spawn.Supervisor(self.scratch, writing))
+                self.process = starting.starter.start("worker", far.fileno(), writing)
                 stack.callback(self.process.end)
             finally:
                 far.close()
                 os.close(writing)
             with contextlib.suppress(OSError):  # the first question finds out
-                control.send(self._channel, configured.message())
+                control.send(self._channel, configured)
             self._channel.setblocking(False)
             self._stack = stack.pop_all()
-
-    def _supervised(self, stack: contextlib.ExitStack, output: int) -> spawn.Starter:
-        """A supervisor for this worker alone."""
-        made = spawn.Supervisor(self.scratch, output, lambda: "it could not be started")
-        stack.callback(made.close)
-        return made.starter
 
     @property
     def scratch(self) -> str:
@@ -113,7 +110,8 @@ class WorkerClient(Closing):
         """
         if self._isolation is None:
             try:
-                said = self._ask({"op": "walls"}, CALL_SECONDS, 0, self._start_seconds)
+                grace = spawn.start_seconds(torch=self.torch)
+                said = self._ask({"op": "walls"}, CALL_SECONDS, 0, grace=grace)
             except WorkerError as failure:  # nothing foreign has run in it: this is our own fault
                 raise GraderError(
                     f"the process that runs programs did not start: {self._last_words(failure)}",
@@ -140,11 +138,11 @@ class WorkerClient(Closing):
         if self.failure is None:
             _ = self.isolation  # before anything else: what it says now, no submission has a say in
         if self.deadline is None:
-            return self._ask(request, seconds, reply_bytes, 0.0)
+            return self._ask(request, seconds, reply_bytes)
         self.deadline.check()
         began = self.deadline.clock()
         try:
-            return self._ask(request, seconds, reply_bytes, 0.0, self.deadline.check)
+            return self._ask(request, seconds, reply_bytes, due=self.deadline.check)
         except OutOfTime:
             self.failure = Overran("did not finish before the deadline")
             self.close()
@@ -157,7 +155,8 @@ class WorkerClient(Closing):
         request: dict[str, Any],
         seconds: float,
         reply_bytes: int,
-        grace: float,
+        *,
+        grace: float = 0.0,
         due: Callable[[], None] = lambda: None,
     ) -> dict[str, Any]:
         spawn.need_owner(self._owner)
@@ -187,18 +186,15 @@ class WorkerClient(Closing):
             raise
         return reply
 
-    @property
-    def _start_seconds(self) -> float:
-        return spawn.start_seconds(torch=self.torch)
-
     def _last_words(self, failure: WorkerError) -> str:
         """What is known about a process that never answered."""
-        lines = self.printed.decode("utf-8", "replace").strip().splitlines()
+        if lines := self.printed.decode("utf-8", "replace").strip().splitlines():
+            return lines[-1]
         try:
             _ = self.pid
-            return lines[-1] if lines else f"it {failure}"
         except (ChildProcessError, TimeoutError) as error:
-            return lines[-1] if lines else str(error)
+            return str(error)
+        return f"it {failure}"
 
     def _watch(self) -> None:
         """End a worker that takes more than it may of what no system limit counts."""
@@ -229,17 +225,14 @@ class WorkerClient(Closing):
 
     def _drain(self) -> bool:
         """Read what the process printed; False when it has closed its output."""
-        while True:
-            try:
-                piece = os.read(self._output, 1 << 16)
-            except BlockingIOError:
-                return True
-            if not piece:
-                return False
-            self.output_bytes += len(piece)
-            self.printed = (self.printed + piece)[-KEEP_OUTPUT:]
-            if self.output_bytes > MAX_OUTPUT:
-                raise Overran(f"printed more than {MAX_OUTPUT >> 20} MB")
+        with contextlib.suppress(BlockingIOError):
+            while piece := os.read(self._output, 1 << 16):
+                self.output_bytes += len(piece)
+                self.printed = (self.printed + piece)[-KEEP_OUTPUT:]
+                if self.output_bytes > MAX_OUTPUT:
+                    raise Overran(f"printed more than {MAX_OUTPUT >> 20} MB")
+            return False
+        return True
 
     def _death(self) -> WorkerError:
         """Say how the process ended."""
@@ -280,10 +273,7 @@ class WorkerClient(Closing):
         return held
 
     def close(self) -> None:
-        """Kill the process with all it started, and remove its scratch folder.
-
-        A fork of the judge leaves both alone.
-        """
+        """Kill the process with all it started; a fork of the judge leaves it alone."""
         if os.getpid() == self._owner:
             _asked.workers.discard(self)
             self._stack.close()

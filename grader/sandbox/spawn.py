@@ -21,16 +21,16 @@ import subprocess
 import sys
 import threading
 import time
-from collections import deque
 from collections.abc import Callable
 from dataclasses import asdict
 from typing import Any
 
 from grader.model.errors import GraderError
-from grader.sandbox import config, file_grants, scratch
+from grader.sandbox import config, file_grants, host, scratch
 from grader.sandbox.closing import Closing
 from grader.sandbox.scratch import Scratch
 from grader.sandbox.worker import control
+from grader.sandbox.worker.walls import kernel
 
 START_SECONDS = 30.0  # importing numpy takes a tenth of a second, from a cold disk far more
 START_SECONDS_TORCH = 120.0
@@ -57,16 +57,15 @@ class Starter:
         self._last_words = last_words
         self._lock = threading.RLock()
         self._owner = os.getpid()
-        self._waiting: deque[int] = deque()
+        self._asked = self._answered = 0  # they are answered in the order in which they are asked
         self._answers: dict[int, Answer] = {}
-        self._tickets = 0
 
     def start(self, role: str, channel: int, output: int) -> Child:
         """Ask for a process with a role; it is there when this one has got around to it."""
         return Child(self, self.ask({"op": "start", "role": role}, channel, output))
 
     def ask(self, request: dict[str, Any], *descriptors: int) -> int:
-        """Send a request and return the ticket for its answer.
+        """Send a request and return its number.
 
         Raises:
             GraderError: this process is a fork of the one that made the connection.
@@ -75,12 +74,11 @@ class Starter:
         with self._lock:
             with contextlib.suppress(OSError):  # who waits for the answer learns of it
                 control.send(self._connection, request, descriptors)
-            self._tickets += 1
-            self._waiting.append(self._tickets)
-            return self._tickets
+            self._asked += 1
+            return self._asked
 
-    def answer(self, ticket: int, seconds: float) -> Answer:
-        """The answer to a request; they come in the order of the requests.
+    def answer(self, number: int, seconds: float) -> Answer:
+        """The answer to a request.
 
         Raises:
             ChildProcessError: there will be none.
@@ -88,7 +86,7 @@ class Starter:
         """
         deadline = time.monotonic() + seconds
         with self._lock:
-            while ticket not in self._answers:
+            while number not in self._answers:
                 if self._connection.fileno() < 0:
                     raise ChildProcessError("the process that starts workers was ended")
                 poll = select.poll()
@@ -98,8 +96,9 @@ class Starter:
                 answer, _ = control.receive(self._connection)
                 if answer is None:
                     raise ChildProcessError(self._last_words())
-                self._answers[self._waiting.popleft()] = answer
-            return self._answers.pop(ticket)
+                self._answered += 1
+                self._answers[self._answered] = answer
+            return self._answers.pop(number)
 
     def close(self) -> None:
         """Hang up, also for forks of this process that hold the connection too."""
@@ -112,10 +111,10 @@ class Starter:
 class Child:
     """A process that another one of ours has started."""
 
-    def __init__(self, starter: Starter, ticket: int) -> None:
-        """Remember whom to ask."""
+    def __init__(self, starter: Starter, number: int) -> None:
+        """Remember whom to ask, and the number of the request that started it."""
         self._starter = starter
-        self._ticket = ticket
+        self._number = number
         self._pid: int | None = None
         self.ended = False
         self.status: int | None = None  # of one that ended by itself; negative for a signal
@@ -132,7 +131,7 @@ class Child:
 
     def _known(self, seconds: float) -> int:
         if self._pid is None:
-            answer = self._starter.answer(self._ticket, seconds)
+            answer = self._starter.answer(self._number, seconds)
             if not isinstance(answer, int):
                 raise ChildProcessError(str(answer))
             self._pid = answer
@@ -152,8 +151,7 @@ class Child:
                 return
             request = {"op": "end", "pid": self._known(0), "grace": grace}
             self.ended, self.status = True, -signal.SIGKILL  # unless its starter knows better
-            ticket = self._starter.ask(request)
-            answer = self._starter.answer(ticket, grace + _END_SECONDS)
+            answer = self._starter.answer(self._starter.ask(request), grace + _END_SECONDS)
             assert isinstance(answer, list)
             self.status = answer[0] if answer[1] else None
 
@@ -161,7 +159,12 @@ class Child:
 class Supervisor(Closing):
     """A process that starts others, and ends them all when it or the judge ends."""
 
-    def __init__(self, folder: str, log: int, last_words: Callable[[], str]) -> None:
+    def __init__(
+        self,
+        folder: str,
+        log: int,
+        last_words: Callable[[], str] = lambda: "it could not be started",
+    ) -> None:
         """Start it.
 
         Args:
@@ -170,24 +173,26 @@ class Supervisor(Closing):
             last_words: see `Starter`.
         """
         _clear_stale()
+        if host.own and sys.platform == "linux":
+            kernel.prctl(kernel.PR_SET_DUMPABLE, 0)
         self._owner = os.getpid()
-        ours, theirs = socket.socketpair()
-        self.starter = Starter(ours, START_SECONDS, last_words)
-        arguments = ("supervisor", str(theirs.fileno()), str(self._owner))
+        near, far = socket.socketpair()
+        self.starter = Starter(near, START_SECONDS, last_words)
+        arguments = ("supervisor", str(far.fileno()), str(self._owner))
         try:
-            with theirs:
+            with far:
                 self._process = subprocess.Popen(
                     [sys.executable, "-I", "-S", "-B", str(config.BOOT), *arguments],
                     stdin=subprocess.DEVNULL,
                     stdout=log,
                     stderr=log,
-                    pass_fds=[theirs.fileno()],
+                    pass_fds=[far.fileno()],
                     env=_environment(folder),
                     cwd="/",
                     start_new_session=True,
                 )
         except BaseException:
-            ours.close()
+            near.close()
             raise
 
     def close(self) -> None:
@@ -206,28 +211,25 @@ class Zygote(Closing):
 
     def __init__(self, *, torch: bool) -> None:
         """Start it; it imports while the judge goes on."""
-        self.torch = torch
         self._owner = os.getpid()
         self._scratch = Scratch()
         self._log = self._scratch.whole / "log"
-        ours, theirs = socket.socketpair()
-        self.starter = Starter(ours, start_seconds(torch=torch), self._last_words)
+        near, far = socket.socketpair()
+        self.starter = Starter(near, start_seconds(torch=torch), self._last_words)
         with contextlib.ExitStack() as stack:
             stack.callback(self._scratch.remove)
             stack.callback(self.starter.close)
-            with theirs, self._log.open("wb") as log:
+            with far, self._log.open("wb") as log:
                 supervisor = Supervisor(self._scratch.folder, log.fileno(), self._last_words)
                 stack.callback(supervisor.close)
-                self.process = supervisor.starter.start("zygote", theirs.fileno(), log.fileno())
+                self.process = supervisor.starter.start("zygote", far.fileno(), log.fileno())
             with contextlib.suppress(OSError):  # who waits for its first answer learns of it
-                control.send(ours, asdict(config.shared(torch=torch)))
+                control.send(near, asdict(config.shared(torch=torch)))
             self._stack = stack.pop_all()
 
     def _last_words(self) -> str:
-        with contextlib.suppress(OSError):
-            lines = self._log.read_text("utf-8", "replace").strip().splitlines()
-            if lines:
-                return lines[-1]
+        with contextlib.suppress(OSError, IndexError):
+            return self._log.read_text("utf-8", "replace").strip().splitlines()[-1]
         return "the process that starts workers has ended"
 
     def close(self) -> None:

@@ -7,6 +7,7 @@ import socket
 import subprocess
 import sys
 from collections.abc import Callable
+from dataclasses import asdict
 from pathlib import Path
 
 import pytest
@@ -128,8 +129,8 @@ def test_a_worker_can_start_over_as_a_program_where_forks_are_not_safe(tmp_path:
                 stdout=log,
                 stderr=log,
             )
-        own = config.worker(made, 60, config.shared(torch=False))
-        control.send(ours, own.message())
+        own, shared = config.worker(made, 60), config.shared(torch=False)
+        control.send(ours, {"own": asdict(own), "shared": asdict(shared)})
         ours.setblocking(False)
         reply = channel.exchange(
             ours,

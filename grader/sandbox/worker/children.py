@@ -51,10 +51,9 @@ def serve(connection: socket.socket, parent: int, roles: Mapping[str, Role]) -> 
             )
     for child in live:
         _kill(child)
-    _sweep(set())
     for child in live:
-        with suppress(ChildProcessError):
-            os.waitpid(child, 0)
+        os.waitpid(child, 0)
+    _sweep(set())
     os._exit(0)
 
 
