@@ -49,11 +49,7 @@ class WorkerClient(Closing):
     """One process that runs programs.  Use it as a context manager, in one thread at a time."""
 
     def __init__(
-        self,
-        *,
-        torch: bool,
-        cpu_seconds: int = CPU_SECONDS,
-        zygote: spawn.Zygote | None = None,
+        self, *, torch: bool, cpu_seconds: int = CPU_SECONDS, zygote: spawn.Zygote | None = None
     ) -> None:
         """Start the process, or have a zygote fork it; the judge goes on meanwhile."""
         self.torch = torch
@@ -69,6 +65,7 @@ class WorkerClient(Closing):
         self._owner, self._thread = os.getpid(), threading.get_ident()
         with contextlib.ExitStack() as stack:
             self._scratch = Scratch()
+            self.scratch = self._scratch.folder  # in which it may write
             stack.callback(self._scratch.remove)
             self._output, writing = os.pipe()
             stack.callback(os.close, self._output)
@@ -77,11 +74,12 @@ class WorkerClient(Closing):
             stack.callback(self._channel.close)
             try:
                 configured = {"own": asdict(config.worker(self._scratch, cpu_seconds))}
-                starting: spawn.Zygote | spawn.Supervisor | None = zygote
-                if starting is None:
+                if zygote is None:
                     configured["shared"] = asdict(config.shared(torch=torch))
-                    starting = stack.enter_context(spawn.Supervisor(self.scratch, writing))
-                self.process = starting.starter.start("worker", far.fileno(), writing)
+                    starter = spawn.supervisor(stack, self.scratch, writing)
+                else:
+                    starter = zygote.starter
+                self.process = spawn.Child(starter, "worker", far.fileno(), writing)
                 stack.callback(self.process.end)
             finally:
                 far.close()
@@ -90,11 +88,6 @@ class WorkerClient(Closing):
                 control.send(self._channel, configured)
             self._channel.setblocking(False)
             self._stack = stack.pop_all()
-
-    @property
-    def scratch(self) -> str:
-        """The folder in which it may write."""
-        return self._scratch.folder
 
     @property
     def pid(self) -> int:
@@ -110,7 +103,7 @@ class WorkerClient(Closing):
         """
         if self._isolation is None:
             try:
-                grace = spawn.start_seconds(torch=self.torch)
+                grace = spawn.START_SECONDS[self.torch]
                 said = self._ask({"op": "walls"}, CALL_SECONDS, 0, grace=grace)
             except WorkerError as failure:  # nothing foreign has run in it: this is our own fault
                 raise GraderError(
@@ -175,7 +168,7 @@ class WorkerClient(Closing):
                 output=self._output,
                 drain=self._drain,
                 watch=self._watch_all,
-                spent=self._spent,
+                spent=self.cpu_nanoseconds,
                 death=self._death,
                 due=due,
             )
@@ -251,18 +244,14 @@ class WorkerClient(Closing):
             return Died(f"ended its process ({name}) before it answered")
         return Died(f"ended its process (exit status {status}) before it answered")
 
-    def _spent(self) -> int | None:
-        """CPU time so far, of a process that has started."""
-        return None if self._isolation is None else self.cpu_nanoseconds()
-
     def count_anew(self) -> None:
         """Forget what was printed and written so far: the next program is another one."""
         self.printed, self.output_bytes = b"", 0
         self._written_before = self.probe.written_bytes(self.pid) or 0
 
     def cpu_nanoseconds(self) -> int | None:
-        """CPU time of the process so far, read from outside; None where there is no such clock."""
-        return self.probe.cpu_nanoseconds(self.pid)
+        """CPU time so far, read from outside; None before it answered, or without such a clock."""
+        return None if self._isolation is None else self.probe.cpu_nanoseconds(self.pid)
 
     def occupied_bytes(self) -> int | None:
         """Bytes of memory and of files that it holds, read from outside; None where unknown."""

@@ -18,7 +18,7 @@ SPARE_THREADS = 64  # beyond those that run already
 
 def shared(*, torch: bool) -> SharedConfig:
     """What holds for every worker that a zygote forks."""
-    linux, cuda = sys.platform == "linux", torch and file_grants.has_cuda()
+    linux, cuda = sys.platform == "linux", torch and bool(file_grants.cuda())
     return SharedConfig(
         torch=torch,
         site=file_grants.site_folders(),

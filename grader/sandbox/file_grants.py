@@ -52,7 +52,7 @@ def grants(*, torch: bool) -> tuple[Grant, ...]:
     return (
         *((READ, path) for path in dict.fromkeys(read)),
         *((LIST, path) for path in (*site_folders(), *_SELF_LISTED)),
-        *((USE, path) for path in (*_DEVICES, *(_cuda() if torch else ()))),
+        *((USE, path) for path in (*_DEVICES, *(cuda() if torch else ()))),
     )
 
 
@@ -138,12 +138,8 @@ def _around(path: Path, above: Collection[Path]) -> list[str]:
     return [found for inside in path.iterdir() for found in _around(inside, above)]
 
 
-def has_cuda() -> bool:
-    """Whether there is a CUDA device that torch might use."""
-    return bool(_cuda())
-
-
 @functools.cache
-def _cuda() -> tuple[str, ...]:
+def cuda() -> tuple[str, ...]:
+    """The files of CUDA's devices; none where there is no device that torch might use."""
     cards = [str(p) for p in Path("/dev").glob("nvidia[0-9]*")]
     return (*_CUDA, *cards) if cards else ()

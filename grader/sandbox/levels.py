@@ -47,17 +47,13 @@ class Isolation:
     @property
     def level(self) -> str:
         """`strong`: nothing could be done; `limited`: there are limits at least; `process`."""
-        done = self._done()
-        if not done and not self.missing:
+        if not self.done and not self.missing:
             return STRONG
-        return PROCESS if "unbounded" in done else LIMITED
+        return PROCESS if "unbounded" in self.done else LIMITED
 
     @property
-    def open(self) -> list[str]:
-        """What could be done, in words."""
-        return [ACTS[name] for name in self._done()]
-
-    def _done(self) -> list[str]:
+    def done(self) -> list[str]:
+        """What could be done, of what a level rests on."""
         return [name for name in ACTS if self.acts.get(name, DONE) == DONE]
 
 

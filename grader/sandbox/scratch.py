@@ -97,12 +97,10 @@ def _unused_user() -> tuple[int, socket.socket]:
     for _ in range(_TRIES):
         user = _FIRST_USER + int.from_bytes(os.urandom(4), "little") % _USERS
         holder = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-        try:
+        with contextlib.suppress(OSError):
             holder.bind(f"\0drill-user-{user}")
-        except OSError:
-            holder.close()
-            continue
-        return user, holder
+            return user, holder
+        holder.close()
     raise GraderError("no user id is free for a worker", hint="end other graders on this machine")
 
 

@@ -32,8 +32,9 @@ from grader.sandbox.scratch import Scratch
 from grader.sandbox.worker import control
 from grader.sandbox.worker.walls import kernel
 
-START_SECONDS = 30.0  # importing numpy takes a tenth of a second, from a cold disk far more
-START_SECONDS_TORCH = 120.0
+# Before a process answers for the first time, without and with torch; importing numpy takes a tenth
+# of a second, from a cold disk far more.
+START_SECONDS = {False: 30.0, True: 120.0}
 _END_SECONDS = 5.0
 Answer = int | str | list[int]  # an id, why there is none, or a status and whether by itself
 _clear_stale = functools.cache(scratch.clear_stale)
@@ -50,7 +51,7 @@ class Starter:
         Args:
             connection: the judge's end.
             seconds: that may pass before the first answer.
-            last_words: says what is known of a process that has ended.
+            last_words: says what is known of the process once it has ended.
         """
         self.seconds = seconds
         self._connection = connection
@@ -59,10 +60,6 @@ class Starter:
         self._owner = os.getpid()
         self._asked = self._answered = 0  # they are answered in the order in which they are asked
         self._answers: dict[int, Answer] = {}
-
-    def start(self, role: str, channel: int, output: int) -> Child:
-        """Ask for a process with a role; it is there when this one has got around to it."""
-        return Child(self, self.ask({"op": "start", "role": role}, channel, output))
 
     def ask(self, request: dict[str, Any], *descriptors: int) -> int:
         """Send a request and return its number.
@@ -111,10 +108,10 @@ class Starter:
 class Child:
     """A process that another one of ours has started."""
 
-    def __init__(self, starter: Starter, number: int) -> None:
-        """Remember whom to ask, and the number of the request that started it."""
+    def __init__(self, starter: Starter, role: str, channel: int, output: int) -> None:
+        """Ask for it; it is there when the starter has got around to it."""
         self._starter = starter
-        self._number = number
+        self._number = starter.ask({"op": "start", "role": role}, channel, output)
         self._pid: int | None = None
         self.ended = False
         self.status: int | None = None  # of one that ended by itself; negative for a signal
@@ -140,11 +137,8 @@ class Child:
     def end(self, grace: float = 0.0) -> None:
         """End it with its group and what it left behind, and wait until it is gone.
 
-        One that was not started yet finds its channel closed, and ends before it has run anything;
-        one whose starter is gone went along with it.
-
-        Args:
-            grace: seconds in which it may end by itself.
+        It may end by itself for some seconds of grace.  One that was not started yet finds its
+        channel closed, and ends before it has run anything; one whose starter is gone went along.
         """
         with contextlib.suppress(ChildProcessError, TimeoutError):
             if self.ended:
@@ -156,54 +150,48 @@ class Child:
             self.status = answer[0] if answer[1] else None
 
 
-class Supervisor(Closing):
-    """A process that starts others, and ends them all when it or the judge ends."""
+def supervisor(
+    stack: contextlib.ExitStack,
+    folder: str,
+    log: int,
+    last_words: Callable[[], str] = lambda: "it could not be started",
+) -> Starter:
+    """Start a process that starts others, and ends them all when it or the judge ends.
 
-    def __init__(
-        self,
-        folder: str,
-        log: int,
-        last_words: Callable[[], str] = lambda: "it could not be started",
-    ) -> None:
-        """Start it.
+    Args:
+        stack: takes care that it ends.
+        folder: that it and its children take for their home.
+        log: a descriptor for what it says.
+        last_words: see `Starter`.
+    """
+    _clear_stale()
+    if host.own and sys.platform == "linux":
+        kernel.prctl(kernel.PR_SET_DUMPABLE, 0)
+    near, far = socket.socketpair()
+    starter = Starter(near, START_SECONDS[False], last_words)
+    stack.callback(starter.close)
+    arguments = ("supervisor", str(far.fileno()), str(os.getpid()))
+    with far:
+        process = subprocess.Popen(
+            [sys.executable, "-I", "-S", "-B", str(config.BOOT), *arguments],
+            stdin=subprocess.DEVNULL,
+            stdout=log,
+            stderr=log,
+            pass_fds=[far.fileno()],
+            env=_environment(folder),
+            cwd="/",
+            start_new_session=True,
+        )
+    stack.callback(_end, starter, process)
+    return starter
 
-        Args:
-            folder: that it and its children take for their home.
-            log: a descriptor for what it says.
-            last_words: see `Starter`.
-        """
-        _clear_stale()
-        if host.own and sys.platform == "linux":
-            kernel.prctl(kernel.PR_SET_DUMPABLE, 0)
-        self._owner = os.getpid()
-        near, far = socket.socketpair()
-        self.starter = Starter(near, START_SECONDS, last_words)
-        arguments = ("supervisor", str(far.fileno()), str(self._owner))
-        try:
-            with far:
-                self._process = subprocess.Popen(
-                    [sys.executable, "-I", "-S", "-B", str(config.BOOT), *arguments],
-                    stdin=subprocess.DEVNULL,
-                    stdout=log,
-                    stderr=log,
-                    pass_fds=[far.fileno()],
-                    env=_environment(folder),
-                    cwd="/",
-                    start_new_session=True,
-                )
-        except BaseException:
-            near.close()
-            raise
 
-    def close(self) -> None:
-        """End it and every process that it still has; a fork of the judge leaves it alone."""
-        if os.getpid() != self._owner:
-            return
-        self.starter.close()
-        with contextlib.suppress(subprocess.TimeoutExpired):
-            self._process.wait(_END_SECONDS)
-        self._process.kill()
-        self._process.wait()
+def _end(starter: Starter, process: subprocess.Popen[bytes]) -> None:
+    starter.close()
+    with contextlib.suppress(subprocess.TimeoutExpired):
+        process.wait(_END_SECONDS)
+    process.kill()
+    process.wait()
 
 
 class Zygote(Closing):
@@ -215,14 +203,14 @@ class Zygote(Closing):
         self._scratch = Scratch()
         self._log = self._scratch.whole / "log"
         near, far = socket.socketpair()
-        self.starter = Starter(near, start_seconds(torch=torch), self._last_words)
+        self.starter = Starter(near, START_SECONDS[torch], self._last_words)
         with contextlib.ExitStack() as stack:
             stack.callback(self._scratch.remove)
             stack.callback(self.starter.close)
             with far, self._log.open("wb") as log:
-                supervisor = Supervisor(self._scratch.folder, log.fileno(), self._last_words)
-                stack.callback(supervisor.close)
-                self.process = supervisor.starter.start("zygote", far.fileno(), log.fileno())
+                folder = self._scratch.folder
+                starter = supervisor(stack, folder, log.fileno(), self._last_words)
+                self.process = Child(starter, "zygote", far.fileno(), log.fileno())
             with contextlib.suppress(OSError):  # who waits for its first answer learns of it
                 control.send(near, asdict(config.shared(torch=torch)))
             self._stack = stack.pop_all()
@@ -238,18 +226,13 @@ class Zygote(Closing):
             self._stack.close()
 
 
-def start_seconds(*, torch: bool) -> float:
-    """How long a process may take before it answers for the first time."""
-    return START_SECONDS_TORCH if torch else START_SECONDS
-
-
 def zygote_if_safe(*, torch: bool) -> Zygote | None:
     """A zygote, where a process that has imported such libraries may be forked.
 
     Not outside Linux; and not with a CUDA device, because nobody has shown yet that torch leaves
     it alone while it is being imported.
     """
-    if sys.platform != "linux" or (torch and file_grants.has_cuda()):
+    if sys.platform != "linux" or (torch and file_grants.cuda()):
         return None
     return Zygote(torch=torch)
 

@@ -109,6 +109,7 @@ def test_children_of_the_host_survive_and_keep_their_status(tmp_path: Path) -> N
         if ended == 0:
             os._exit(9)
         os.waitid(os.P_PID, ended, os.WEXITED | os.WNOWAIT)
+        assert libc.prctl(36, 1, 0, 0, 0) == 0  # this host is a subreaper, by its own choice
         reading, writing = os.pipe()
         first = os.fork()
         if first == 0:
@@ -119,7 +120,6 @@ def test_children_of_the_host_survive_and_keep_their_status(tmp_path: Path) -> N
                 os.read(reading, 1)
                 os._exit(0)
             os._exit(0)
-        assert libc.prctl(36, 1, 0, 0, 0) == 0  # this host is a subreaper, by its own choice
         os.waitpid(first, 0)
         grandchild = (children() - {plain.pid, apart.pid, ended}).pop()
         right()

@@ -25,16 +25,16 @@ def supervisor(connection: int, judge: int) -> None:
     if sys.platform == "linux":
         kernel.prctl(kernel.PR_SET_DUMPABLE, 0)
     # Only on Linux do libraries work in a process that was forked and did not start afresh.
-    fresh = worker if sys.platform == "linux" else functools.partial(start_over, "worker")
+    fresh = worker if sys.platform == "linux" else start_over
     children.serve(socket.socket(fileno=connection), judge, {"zygote": zygote, "worker": fresh})
 
 
-def start_over(role: str, channel: int, parent: int) -> None:
-    """Take a role as a program of its own from the first line."""
+def start_over(channel: int, parent: int) -> None:
+    """Be a worker as a program of its own from the first line."""
     from . import boot
 
     os.set_inheritable(channel, True)
-    command = [sys.executable, "-I", "-S", "-B", boot.__file__, role, str(channel), str(parent)]
+    command = [sys.executable, "-I", "-S", "-B", boot.__file__, "worker", str(channel), str(parent)]
     os.execv(sys.executable, command)
 
 

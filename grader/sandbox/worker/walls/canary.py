@@ -28,16 +28,13 @@ _IPC_RMID = 0
 
 
 def report(*, judge: int, private: str, kept: Sequence[str]) -> dict[str, str]:
-    """Try every act and say what became of it.
+    """By act: `refused`, `done` (it could be done), or `absent` (there is no such thing here).
 
     Args:
         judge: its process id.
         private: a file of the judge's.
         kept: files that no submission may read, torch's in a numpy question among them; the first
             one exists.
-
-    Returns:
-        By act: `refused`, `done` (it could be done), or `absent` (there is no such thing here).
     """
     acts: Mapping[str, Callable[[], object]] = {
         "read": lambda: _open(private, os.O_RDONLY),
@@ -49,7 +46,7 @@ def report(*, judge: int, private: str, kept: Sequence[str]) -> dict[str, str]:
         "kept": lambda: _read_any(kept),
         "memory": lambda: _read_memory(judge),
         "signal": lambda: os.kill(judge, 0),
-        "limit": lambda: _limit_of(judge),
+        "limit": lambda: resource.prlimit(judge, resource.RLIMIT_CPU),
         "network": lambda: socket.socket(socket.AF_INET, socket.SOCK_STREAM).close(),
         "socket": lambda: socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM).close(),
         "process": _start_process,
@@ -124,10 +121,6 @@ def _read_memory(process: int) -> None:
         if error.errno not in _REFUSALS:
             raise
     _open(f"/proc/{process}/mem", os.O_RDONLY)
-
-
-def _limit_of(process: int) -> None:
-    resource.prlimit(process, resource.RLIMIT_CPU)
 
 
 def _start_process() -> None:

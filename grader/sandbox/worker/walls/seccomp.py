@@ -73,8 +73,7 @@ def prepare(*, devices: bool) -> None:
 def apply(*, devices: bool) -> str | None:
     """Put the filter on this thread and on all that it starts, for good; why not, where that fails.
 
-    Args:
-        devices: whether there are devices, of CUDA, that it must talk to.
+    `devices` says whether there are devices, of CUDA, that it must talk to.
     """
     if not supported():
         return f"system calls of {platform.machine()} are not known"
