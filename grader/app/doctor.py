@@ -130,7 +130,7 @@ def _isolation() -> Finding:
         summary = f"{found.level}: a submission is not refused all of this, as was just tried:"
     rows = [f"{found.acts.get(name, 'done'):<8} {words}" for name, words in ACTS.items()]
     rows += [
-        f"{found.beyond.get(name, 'done'):<8} {words}; no level rests on this"
+        f"{found.acts.get(name, 'done'):<8} {words}; no level rests on this"
         for name, words in BEYOND.items()
     ]
     rows += [f"no wall: {reason}" for reason in found.missing]

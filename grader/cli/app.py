@@ -131,5 +131,5 @@ def run(arguments: list[str]) -> int:
 
 def main() -> NoReturn:
     """Be the program `drill`."""
-    host.harden_this_process()
+    host.own = True
     sys.exit(run(sys.argv[1:]))

@@ -14,6 +14,7 @@ import socket
 import threading
 import weakref
 from collections.abc import Callable
+from dataclasses import asdict
 from typing import Any
 
 from grader.model.errors import GraderError
@@ -48,11 +49,7 @@ class WorkerClient(Closing):
     """One process that runs programs.  Use it as a context manager, in one thread at a time."""
 
     def __init__(
-        self,
-        *,
-        torch: bool,
-        cpu_seconds: int = CPU_SECONDS,
-        zygote: spawn.Zygote | None = None,
+        self, *, torch: bool, cpu_seconds: int = CPU_SECONDS, zygote: spawn.Zygote | None = None
     ) -> None:
         """Start the process, or have a zygote fork it; the judge goes on meanwhile."""
         self.torch = torch
@@ -68,6 +65,7 @@ class WorkerClient(Closing):
         self._owner, self._thread = os.getpid(), threading.get_ident()
         with contextlib.ExitStack() as stack:
             self._scratch = Scratch()
+            self.scratch = self._scratch.folder  # in which it may write
             stack.callback(self._scratch.remove)
             self._output, writing = os.pipe()
             stack.callback(os.close, self._output)
@@ -75,29 +73,21 @@ class WorkerClient(Closing):
             self._channel, far = socket.socketpair()
             stack.callback(self._channel.close)
             try:
-                known = None if zygote is not None else config.shared(torch=torch)
-                configured = config.worker(self._scratch, cpu_seconds, known)
-                starter = zygote.starter if zygote is not None else self._supervised(stack, writing)
-                self.process = starter.start("worker", far.fileno(), writing)
+                configured = {"own": asdict(config.worker(self._scratch, cpu_seconds))}
+                if zygote is None:
+                    configured["shared"] = asdict(config.shared(torch=torch))
+                    starter = spawn.supervisor(stack, self.scratch, writing)
+                else:
+                    starter = zygote.starter
+                self.process = spawn.Child(starter, "worker", far.fileno(), writing)
                 stack.callback(self.process.end)
             finally:
                 far.close()
                 os.close(writing)
             with contextlib.suppress(OSError):  # the first question finds out
-                control.send(self._channel, configured.message())
+                control.send(self._channel, configured)
             self._channel.setblocking(False)
             self._stack = stack.pop_all()
-
-    def _supervised(self, stack: contextlib.ExitStack, output: int) -> spawn.Starter:
-        """A supervisor for this worker alone."""
-        made = spawn.Supervisor(self.scratch, output, lambda: "it could not be started")
-        stack.callback(made.close)
-        return made.starter
-
-    @property
-    def scratch(self) -> str:
-        """The folder in which it may write."""
-        return self._scratch.folder
 
     @property
     def pid(self) -> int:
@@ -113,7 +103,8 @@ class WorkerClient(Closing):
         """
         if self._isolation is None:
             try:
-                said = self._ask({"op": "walls"}, CALL_SECONDS, 0, self._start_seconds)
+                grace = spawn.START_SECONDS[self.torch]
+                said = self._ask({"op": "walls"}, CALL_SECONDS, 0, grace=grace)
             except WorkerError as failure:  # nothing foreign has run in it: this is our own fault
                 raise GraderError(
                     f"the process that runs programs did not start: {self._last_words(failure)}",
@@ -140,11 +131,11 @@ class WorkerClient(Closing):
         if self.failure is None:
             _ = self.isolation  # before anything else: what it says now, no submission has a say in
         if self.deadline is None:
-            return self._ask(request, seconds, reply_bytes, 0.0)
+            return self._ask(request, seconds, reply_bytes)
         self.deadline.check()
         began = self.deadline.clock()
         try:
-            return self._ask(request, seconds, reply_bytes, 0.0, self.deadline.check)
+            return self._ask(request, seconds, reply_bytes, due=self.deadline.check)
         except OutOfTime:
             self.failure = Overran("did not finish before the deadline")
             self.close()
@@ -157,7 +148,8 @@ class WorkerClient(Closing):
         request: dict[str, Any],
         seconds: float,
         reply_bytes: int,
-        grace: float,
+        *,
+        grace: float = 0.0,
         due: Callable[[], None] = lambda: None,
     ) -> dict[str, Any]:
         spawn.need_owner(self._owner)
@@ -176,7 +168,7 @@ class WorkerClient(Closing):
                 output=self._output,
                 drain=self._drain,
                 watch=self._watch_all,
-                spent=self._spent,
+                spent=self.cpu_nanoseconds,
                 death=self._death,
                 due=due,
             )
@@ -187,18 +179,15 @@ class WorkerClient(Closing):
             raise
         return reply
 
-    @property
-    def _start_seconds(self) -> float:
-        return spawn.start_seconds(torch=self.torch)
-
     def _last_words(self, failure: WorkerError) -> str:
         """What is known about a process that never answered."""
-        lines = self.printed.decode("utf-8", "replace").strip().splitlines()
+        if lines := self.printed.decode("utf-8", "replace").strip().splitlines():
+            return lines[-1]
         try:
             _ = self.pid
-            return lines[-1] if lines else f"it {failure}"
         except (ChildProcessError, TimeoutError) as error:
-            return lines[-1] if lines else str(error)
+            return str(error)
+        return f"it {failure}"
 
     def _watch(self) -> None:
         """End a worker that takes more than it may of what no system limit counts."""
@@ -229,17 +218,14 @@ class WorkerClient(Closing):
 
     def _drain(self) -> bool:
         """Read what the process printed; False when it has closed its output."""
-        while True:
-            try:
-                piece = os.read(self._output, 1 << 16)
-            except BlockingIOError:
-                return True
-            if not piece:
-                return False
-            self.output_bytes += len(piece)
-            self.printed = (self.printed + piece)[-KEEP_OUTPUT:]
-            if self.output_bytes > MAX_OUTPUT:
-                raise Overran(f"printed more than {MAX_OUTPUT >> 20} MB")
+        with contextlib.suppress(BlockingIOError):
+            while piece := os.read(self._output, 1 << 16):
+                self.output_bytes += len(piece)
+                self.printed = (self.printed + piece)[-KEEP_OUTPUT:]
+                if self.output_bytes > MAX_OUTPUT:
+                    raise Overran(f"printed more than {MAX_OUTPUT >> 20} MB")
+            return False
+        return True
 
     def _death(self) -> WorkerError:
         """Say how the process ended."""
@@ -258,18 +244,14 @@ class WorkerClient(Closing):
             return Died(f"ended its process ({name}) before it answered")
         return Died(f"ended its process (exit status {status}) before it answered")
 
-    def _spent(self) -> int | None:
-        """CPU time so far, of a process that has started."""
-        return None if self._isolation is None else self.cpu_nanoseconds()
-
     def count_anew(self) -> None:
         """Forget what was printed and written so far: the next program is another one."""
         self.printed, self.output_bytes = b"", 0
         self._written_before = self.probe.written_bytes(self.pid) or 0
 
     def cpu_nanoseconds(self) -> int | None:
-        """CPU time of the process so far, read from outside; None where there is no such clock."""
-        return self.probe.cpu_nanoseconds(self.pid)
+        """CPU time so far, read from outside; None before it answered, or without such a clock."""
+        return None if self._isolation is None else self.probe.cpu_nanoseconds(self.pid)
 
     def occupied_bytes(self) -> int | None:
         """Bytes of memory and of files that it holds, read from outside; None where unknown."""
@@ -280,10 +262,7 @@ class WorkerClient(Closing):
         return held
 
     def close(self) -> None:
-        """Kill the process with all it started, and remove its scratch folder.
-
-        A fork of the judge leaves both alone.
-        """
+        """Kill the process with all it started; a fork of the judge leaves it alone."""
         if os.getpid() == self._owner:
             _asked.workers.discard(self)
             self._stack.close()

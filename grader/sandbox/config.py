@@ -18,7 +18,7 @@ SPARE_THREADS = 64  # beyond those that run already
 
 def shared(*, torch: bool) -> SharedConfig:
     """What holds for every worker that a zygote forks."""
-    linux, cuda = sys.platform == "linux", torch and file_grants.has_cuda()
+    linux, cuda = sys.platform == "linux", torch and bool(file_grants.cuda())
     return SharedConfig(
         torch=torch,
         site=file_grants.site_folders(),
@@ -33,14 +33,13 @@ def shared(*, torch: bool) -> SharedConfig:
     )
 
 
-def worker(scratch: Scratch, cpu_seconds: int, known: SharedConfig | None) -> WorkerConfig:
+def worker(scratch: Scratch, cpu_seconds: int) -> WorkerConfig:
     """What holds for one worker; its scratch folder becomes its own."""
     user = scratch.give_away()
     return WorkerConfig(
-        shared=known,
         cpu_seconds=cpu_seconds,
         user=user,
-        threads=SPARE_THREADS if user is not None else _threads_here() + SPARE_THREADS,
+        threads=SPARE_THREADS + (0 if user is not None else _threads_here()),
         scratch=scratch.folder,
         private=scratch.private,
     )

@@ -14,22 +14,12 @@ class Deadline:
     """Seconds of wall clock from now on; a worker that has one is never waited for beyond it."""
 
     def __init__(self, seconds: float, clock: Callable[[], float] = time.monotonic) -> None:
-        """Begin to count.
-
-        Args:
-            seconds: from now.
-            clock: gives the time in seconds.
-        """
+        """Begin to count, by a clock that gives seconds."""
         self.seconds = seconds
         self.clock = clock
-        self._began = clock()
-
-    @property
-    def passed(self) -> float:
-        """Seconds since the beginning."""
-        return self.clock() - self._began
+        self._end = clock() + seconds
 
     def check(self) -> None:
         """Raise OutOfTime once the seconds are over."""
-        if self.passed >= self.seconds:
+        if self.clock() >= self._end:
             raise OutOfTime

@@ -10,7 +10,7 @@ import functools
 import os
 import sys
 import sysconfig
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterator
 from pathlib import Path
 
 from grader.sandbox.worker.walls.landlock import LIST, READ, USE, Grant
@@ -45,16 +45,14 @@ _HARMLESS = (
 @functools.cache
 def grants(*, torch: bool) -> tuple[Grant, ...]:
     """Rights and paths for `landlock`, without the scratch folder."""
-    sites = [Path(p) for p in site_folders()]
-    wanted = _NUMPY + (_TORCH if torch else ())
-    read = [str(WORKER), *_SYSTEM, *_SELF, *(str(site / name) for site in sites for name in wanted)]
-    read += [p for root in _roots() for p in _around(root, _hidden())]
-    devices = [*_DEVICES, *(_cuda() if torch else ())]
+    read = [str(WORKER), *_SYSTEM, *_SELF, *_packages(torch=torch)]
+    above = {parent for folder in _hidden() for parent in folder.parents}
+    read += [p for root in _roots() if root.is_dir() for p in _around(root.resolve(), above)]
+    # The import system looks modules up in the site folders.
     return (
         *((READ, path) for path in dict.fromkeys(read)),
-        *((LIST, str(site)) for site in sites),  # the import system looks a module up in it
-        *((LIST, path) for path in _SELF_LISTED),
-        *((USE, path) for path in devices),
+        *((LIST, path) for path in (*site_folders(), *_SELF_LISTED)),
+        *((USE, path) for path in (*_DEVICES, *(cuda() if torch else ()))),
     )
 
 
@@ -64,23 +62,21 @@ def mounts(*, torch: bool) -> tuple[Mount, ...]:
     Python's library and the system's are there as wholes, and their folders of packages empty, but
     for the packages that are granted.
     """
-    sites = [Path(p) for p in site_folders()]
-    wanted = _NUMPY + (_TORCH if torch else ())
     roots = [root for root in _roots() if root.is_dir()]
     inside = [p for p in _hidden() if any(root.resolve() in (p, *p.parents) for root in roots)]
-    packages = [str(site / name) for site in sites for name in wanted]
+    seen = (*_packages(torch=torch), str(WORKER), "/proc/self", *_SYSTEM, *_DEVICES)
     return (
         *((True, str(root)) for root in roots),
         *((False, str(folder)) for folder in sorted(inside)),
         (False, "/dev/shm"),  # where semaphores are tried: forbidden says more than not found
-        *((True, p) for p in (*packages, str(WORKER), "/proc/self", *_SYSTEM, *_DEVICES)),
+        *((True, path) for path in seen),
     )
 
 
 def readable() -> list[str]:
     """Files without which a worker cannot run."""
-    found = [os.__file__, str(WORKER / "serve.py")]
-    return [*found, *(str(Path(p, "numpy", "__init__.py")) for p in site_folders()[:1])]
+    numpy = (str(Path(p, "numpy", "__init__.py")) for p in site_folders()[:1])
+    return [os.__file__, str(WORKER / "serve.py"), *numpy]
 
 
 def kept(*, torch: bool) -> list[str]:
@@ -99,6 +95,11 @@ def site_folders() -> tuple[str, ...]:
     return (*found, *extra)
 
 
+def _packages(*, torch: bool) -> list[str]:
+    wanted = _NUMPY + (_TORCH if torch else ())
+    return [str(Path(site, name)) for site in site_folders() for name in wanted]
+
+
 def _roots() -> Iterator[Path]:
     """Where Python's library and the system's shared libraries are."""
     yield Path(os.__file__).parent
@@ -106,11 +107,8 @@ def _roots() -> Iterator[Path]:
     yield from (base / name for name in ("lib", "lib64") if base not in {Path("/usr"), Path("/")})
     # Debian keeps libraries in a folder named for the machine, which spares the rest.
     triplet = getattr(sys.implementation, "_multiarch", "")
-    narrow = [
-        Path(root, triplet) for root in _LIBRARIES if triplet and Path(root, triplet).is_dir()
-    ]
-    yield from narrow or (Path(root) for root in _LIBRARIES)
-    yield from (Path(p) for p in ("/lib64", "/usr/lib64") if narrow)
+    narrow = [p for root in _LIBRARIES if triplet and (p := Path(root, triplet)).is_dir()]
+    yield from (*narrow, Path("/lib64"), Path("/usr/lib64")) if narrow else map(Path, _LIBRARIES)
 
 
 @functools.cache
@@ -131,31 +129,17 @@ def _worth_hiding(site: Path) -> bool:
         return False
 
 
-def _around(root: Path, hidden: Iterable[Path]) -> list[str]:
-    """Paths that together hold everything under a root, except the hidden folders."""
-    if not root.is_dir():
+def _around(path: Path, above: Collection[Path]) -> list[str]:
+    """Paths that together hold everything under one, except hidden folders, given those above."""
+    if path in _hidden() or (path.is_symlink() and path.resolve() in _hidden()):
         return []
-    root = root.resolve()
-    inside = [folder for folder in hidden if root in folder.parents or root == folder]
-    if not inside:
-        return [str(root)]
-    if root in inside:
-        return []
-    found: list[str] = []
-    for child in root.iterdir():
-        if any(child == folder or child in folder.parents for folder in inside):
-            found += _around(child, inside)
-        else:
-            found.append(str(child))
-    return found
-
-
-def has_cuda() -> bool:
-    """Whether there is a CUDA device that torch might use."""
-    return bool(_cuda())
+    if path not in above:
+        return [str(path)]
+    return [found for inside in path.iterdir() for found in _around(inside, above)]
 
 
 @functools.cache
-def _cuda() -> tuple[str, ...]:
+def cuda() -> tuple[str, ...]:
+    """The files of CUDA's devices; none where there is no device that torch might use."""
     cards = [str(p) for p in Path("/dev").glob("nvidia[0-9]*")]
     return (*_CUDA, *cards) if cards else ()

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
-from grader.sandbox.worker.walls.canary import DONE, REFUSED
+from grader.sandbox.worker.walls.canary import ABSENT, DONE, REFUSED
 
 STRONG, LIMITED, PROCESS = "strong", "limited", "process"
 
@@ -43,25 +43,18 @@ class Isolation:
 
     acts: Mapping[str, str]  # "refused", "done", or "absent": the system has no such thing
     missing: Sequence[str] = ()  # why walls are missing
-    beyond: Mapping[str, str] = field(default_factory=dict)  # likewise, and no level rests on these
 
     @property
     def level(self) -> str:
         """`strong`: nothing could be done; `limited`: there are limits at least; `process`."""
-        done = {name for name in ACTS if self.acts.get(name, DONE) == DONE}
-        if not done and not self.missing:
+        if not self.done and not self.missing:
             return STRONG
-        return PROCESS if "unbounded" in done else LIMITED
+        return PROCESS if "unbounded" in self.done else LIMITED
 
     @property
-    def open(self) -> list[str]:
-        """What could be done, in words."""
-        return [words for name, words in ACTS.items() if self.acts.get(name, DONE) == DONE]
-
-
-def weakest(levels: Sequence[str]) -> str:
-    """The level of a run whose workers had these."""
-    return max(levels, key=[STRONG, LIMITED, PROCESS].index, default=PROCESS)
+    def done(self) -> list[str]:
+        """What could be done, of what a level rests on."""
+        return [name for name in ACTS if self.acts.get(name, DONE) == DONE]
 
 
 def read(reply: Mapping[str, object]) -> Isolation:
@@ -69,9 +62,7 @@ def read(reply: Mapping[str, object]) -> Isolation:
     acts, missing = reply.get("acts"), reply.get("missing")
     known = acts if isinstance(acts, dict) else {}
     reasons = missing if isinstance(missing, list) else ["it did not say"]
-    said = {str(n): str(v) for n, v in known.items() if v in {REFUSED, DONE, "absent"}}
     return Isolation(
-        {name: what for name, what in said.items() if name not in BEYOND},
-        tuple(str(reason) for reason in reasons),
-        {name: what for name, what in said.items() if name in BEYOND},
+        {str(n): str(v) for n, v in known.items() if v in (REFUSED, DONE, ABSENT)},
+        tuple(map(str, reasons)),
     )

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import contextlib
+import fcntl
 import itertools
 import os
 import socket
+import stat
 import sys
 import tempfile
 import time
@@ -35,7 +37,8 @@ class Scratch:
         self.private = str(self.whole / "lock")
         self._user: socket.socket | None = None
         self._lock = os.open(self.private, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600)
-        _lock(self._lock)
+        with contextlib.suppress(OSError):  # not every file system has locks
+            fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         self.whole.chmod(0o711)  # a worker with a user of its own goes through, and sees nothing
         Path(self.folder).mkdir(mode=0o700)
 
@@ -93,13 +96,11 @@ def _unused_user() -> tuple[int, socket.socket]:
     """A user id, and what keeps other judges from it: a name that one socket at a time can have."""
     for _ in range(_TRIES):
         user = _FIRST_USER + int.from_bytes(os.urandom(4), "little") % _USERS
-        place = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-        try:
-            place.bind(f"\0drill-user-{user}")
-        except OSError:
-            place.close()
-            continue
-        return user, place
+        holder = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        with contextlib.suppress(OSError):
+            holder.bind(f"\0drill-user-{user}")
+            return user, holder
+        holder.close()
     raise GraderError("no user id is free for a worker", hint="end other graders on this machine")
 
 
@@ -108,7 +109,7 @@ def remove(folder: Path) -> None:
 
     Nothing is followed out of it, and no process may be writing in it.
     """
-    names = itertools.count()
+    unused = (path for n in itertools.count() if not os.path.lexists(path := folder / f"up-{n}"))
     with contextlib.suppress(OSError):
         while inside := list(os.scandir(folder)):
             for entry in inside:
@@ -119,51 +120,34 @@ def remove(folder: Path) -> None:
                 Path(entry.path).chmod(0o700)
                 for below in list(os.scandir(entry.path)):
                     if below.is_dir(follow_symlinks=False):
-                        Path(below.path).chmod(0o700)
-                        Path(below.path).rename(_free(folder, names))
-                    else:
-                        Path(below.path).unlink()
+                        Path(below.path).chmod(0o700)  # else it cannot move
+                    Path(below.path).rename(next(unused))
                 Path(entry.path).rmdir()
         folder.rmdir()
 
 
-def _free(folder: Path, names: itertools.count[int]) -> Path:
-    return next(p for n in names if not os.path.lexists(p := folder / f"up-{n}"))
-
-
 def clear_stale() -> None:
     """Remove what judges left that were killed."""
-    now = time.time()
-    with contextlib.suppress(OSError), os.scandir(tempfile.gettempdir()) as entries:
-        for entry in entries:
-            if not entry.name.startswith(_PREFIX) or not entry.is_dir(follow_symlinks=False):
-                continue
-            with contextlib.suppress(OSError):
-                about = entry.stat(follow_symlinks=False)
-                if about.st_uid == os.getuid() and now - about.st_mtime > _STALE_SECONDS:
-                    _remove_if_unused(Path(entry.path))
+    for folder in Path(tempfile.gettempdir()).glob(f"{_PREFIX}*"):
+        with contextlib.suppress(OSError):
+            about = folder.lstat()
+            old = time.time() - about.st_mtime > _STALE_SECONDS
+            if old and stat.S_ISDIR(about.st_mode) and about.st_uid == os.getuid():
+                _remove_if_unused(folder)
 
 
 def _remove_if_unused(folder: Path) -> None:
+    """Remove a folder of this user.
+
+    Raises:
+        OSError: it is in use, or none of ours.
+    """
     try:
         lock = os.open(folder / "lock", os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW)
     except FileNotFoundError:  # killed right after it made the folder, which is empty, or not ours
-        folder.rmdir()
-        return
+        return folder.rmdir()
     try:
-        if _lock(lock):
-            remove(folder)
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        remove(folder)
     finally:
         os.close(lock)
-
-
-def _lock(file: int) -> bool:
-    try:
-        import fcntl
-    except ImportError:  # Windows
-        return False
-    try:
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
-        return False
-    return True

@@ -21,19 +21,20 @@ import subprocess
 import sys
 import threading
 import time
-from collections import deque
 from collections.abc import Callable
 from dataclasses import asdict
 from typing import Any
 
 from grader.model.errors import GraderError
-from grader.sandbox import config, file_grants, scratch
+from grader.sandbox import config, file_grants, host, scratch
 from grader.sandbox.closing import Closing
 from grader.sandbox.scratch import Scratch
 from grader.sandbox.worker import control
+from grader.sandbox.worker.walls import kernel
 
-START_SECONDS = 30.0  # importing numpy takes a tenth of a second, from a cold disk far more
-START_SECONDS_TORCH = 120.0
+# Before a process answers for the first time, without and with torch; importing numpy takes a tenth
+# of a second, from a cold disk far more.
+START_SECONDS = {False: 30.0, True: 120.0}
 _END_SECONDS = 5.0
 Answer = int | str | list[int]  # an id, why there is none, or a status and whether by itself
 _clear_stale = functools.cache(scratch.clear_stale)
@@ -50,23 +51,18 @@ class Starter:
         Args:
             connection: the judge's end.
             seconds: that may pass before the first answer.
-            last_words: says what is known of a process that has ended.
+            last_words: says what is known of the process once it has ended.
         """
         self.seconds = seconds
         self._connection = connection
         self._last_words = last_words
         self._lock = threading.RLock()
         self._owner = os.getpid()
-        self._waiting: deque[int] = deque()
+        self._asked = self._answered = 0  # they are answered in the order in which they are asked
         self._answers: dict[int, Answer] = {}
-        self._tickets = 0
-
-    def start(self, role: str, channel: int, output: int) -> Child:
-        """Ask for a process with a role; it is there when this one has got around to it."""
-        return Child(self, self.ask({"op": "start", "role": role}, channel, output))
 
     def ask(self, request: dict[str, Any], *descriptors: int) -> int:
-        """Send a request and return the ticket for its answer.
+        """Send a request and return its number.
 
         Raises:
             GraderError: this process is a fork of the one that made the connection.
@@ -75,12 +71,11 @@ class Starter:
         with self._lock:
             with contextlib.suppress(OSError):  # who waits for the answer learns of it
                 control.send(self._connection, request, descriptors)
-            self._tickets += 1
-            self._waiting.append(self._tickets)
-            return self._tickets
+            self._asked += 1
+            return self._asked
 
-    def answer(self, ticket: int, seconds: float) -> Answer:
-        """The answer to a request; they come in the order of the requests.
+    def answer(self, number: int, seconds: float) -> Answer:
+        """The answer to a request.
 
         Raises:
             ChildProcessError: there will be none.
@@ -88,7 +83,7 @@ class Starter:
         """
         deadline = time.monotonic() + seconds
         with self._lock:
-            while ticket not in self._answers:
+            while number not in self._answers:
                 if self._connection.fileno() < 0:
                     raise ChildProcessError("the process that starts workers was ended")
                 poll = select.poll()
@@ -98,8 +93,9 @@ class Starter:
                 answer, _ = control.receive(self._connection)
                 if answer is None:
                     raise ChildProcessError(self._last_words())
-                self._answers[self._waiting.popleft()] = answer
-            return self._answers.pop(ticket)
+                self._answered += 1
+                self._answers[self._answered] = answer
+            return self._answers.pop(number)
 
     def close(self) -> None:
         """Hang up, also for forks of this process that hold the connection too."""
@@ -112,10 +108,10 @@ class Starter:
 class Child:
     """A process that another one of ours has started."""
 
-    def __init__(self, starter: Starter, ticket: int) -> None:
-        """Remember whom to ask."""
+    def __init__(self, starter: Starter, role: str, channel: int, output: int) -> None:
+        """Ask for it; it is there when the starter has got around to it."""
         self._starter = starter
-        self._ticket = ticket
+        self._number = starter.ask({"op": "start", "role": role}, channel, output)
         self._pid: int | None = None
         self.ended = False
         self.status: int | None = None  # of one that ended by itself; negative for a signal
@@ -132,7 +128,7 @@ class Child:
 
     def _known(self, seconds: float) -> int:
         if self._pid is None:
-            answer = self._starter.answer(self._ticket, seconds)
+            answer = self._starter.answer(self._number, seconds)
             if not isinstance(answer, int):
                 raise ChildProcessError(str(answer))
             self._pid = answer
@@ -141,64 +137,61 @@ class Child:
     def end(self, grace: float = 0.0) -> None:
         """End it with its group and what it left behind, and wait until it is gone.
 
-        One that was not started yet finds its channel closed, and ends before it has run anything;
-        one whose starter is gone went along with it.
-
-        Args:
-            grace: seconds in which it may end by itself.
+        It may end by itself for some seconds of grace.  One that was not started yet finds its
+        channel closed, and ends before it has run anything; one whose starter is gone went along.
         """
         with contextlib.suppress(ChildProcessError, TimeoutError):
             if self.ended:
                 return
             request = {"op": "end", "pid": self._known(0), "grace": grace}
             self.ended, self.status = True, -signal.SIGKILL  # unless its starter knows better
-            ticket = self._starter.ask(request)
-            answer = self._starter.answer(ticket, grace + _END_SECONDS)
+            answer = self._starter.answer(self._starter.ask(request), grace + _END_SECONDS)
             assert isinstance(answer, list)
             self.status = answer[0] if answer[1] else None
 
 
-class Supervisor(Closing):
-    """A process that starts others, and ends them all when it or the judge ends."""
+def supervisor(
+    stack: contextlib.ExitStack,
+    folder: str,
+    log: int,
+    last_words: Callable[[], str] = lambda: "it could not be started",
+) -> Starter:
+    """Start a process that starts others, and ends them all when it or the judge ends.
 
-    def __init__(self, folder: str, log: int, last_words: Callable[[], str]) -> None:
-        """Start it.
+    Args:
+        stack: takes care that it ends.
+        folder: that it and its children take for their home.
+        log: a descriptor for what it says.
+        last_words: see `Starter`.
+    """
+    _clear_stale()
+    if host.own and sys.platform == "linux":
+        kernel.prctl(kernel.PR_SET_DUMPABLE, 0)
+    near, far = socket.socketpair()
+    starter = Starter(near, START_SECONDS[False], last_words)
+    stack.callback(starter.close)
+    arguments = ("supervisor", str(far.fileno()), str(os.getpid()))
+    with far:
+        process = subprocess.Popen(
+            [sys.executable, "-I", "-S", "-B", str(config.BOOT), *arguments],
+            stdin=subprocess.DEVNULL,
+            stdout=log,
+            stderr=log,
+            pass_fds=[far.fileno()],
+            env=_environment(folder),
+            cwd="/",
+            start_new_session=True,
+        )
+    stack.callback(_end, starter, process)
+    return starter
 
-        Args:
-            folder: that it and its children take for their home.
-            log: a descriptor for what it says.
-            last_words: see `Starter`.
-        """
-        _clear_stale()
-        self._owner = os.getpid()
-        ours, theirs = socket.socketpair()
-        self.starter = Starter(ours, START_SECONDS, last_words)
-        arguments = ("supervisor", str(theirs.fileno()), str(self._owner))
-        try:
-            with theirs:
-                self._process = subprocess.Popen(
-                    [sys.executable, "-I", "-S", "-B", str(config.BOOT), *arguments],
-                    stdin=subprocess.DEVNULL,
-                    stdout=log,
-                    stderr=log,
-                    pass_fds=[theirs.fileno()],
-                    env=_environment(folder),
-                    cwd="/",
-                    start_new_session=True,
-                )
-        except BaseException:
-            ours.close()
-            raise
 
-    def close(self) -> None:
-        """End it and every process that it still has; a fork of the judge leaves it alone."""
-        if os.getpid() != self._owner:
-            return
-        self.starter.close()
-        with contextlib.suppress(subprocess.TimeoutExpired):
-            self._process.wait(_END_SECONDS)
-        self._process.kill()
-        self._process.wait()
+def _end(starter: Starter, process: subprocess.Popen[bytes]) -> None:
+    starter.close()
+    with contextlib.suppress(subprocess.TimeoutExpired):
+        process.wait(_END_SECONDS)
+    process.kill()
+    process.wait()
 
 
 class Zygote(Closing):
@@ -206,28 +199,25 @@ class Zygote(Closing):
 
     def __init__(self, *, torch: bool) -> None:
         """Start it; it imports while the judge goes on."""
-        self.torch = torch
         self._owner = os.getpid()
         self._scratch = Scratch()
         self._log = self._scratch.whole / "log"
-        ours, theirs = socket.socketpair()
-        self.starter = Starter(ours, start_seconds(torch=torch), self._last_words)
+        near, far = socket.socketpair()
+        self.starter = Starter(near, START_SECONDS[torch], self._last_words)
         with contextlib.ExitStack() as stack:
             stack.callback(self._scratch.remove)
             stack.callback(self.starter.close)
-            with theirs, self._log.open("wb") as log:
-                supervisor = Supervisor(self._scratch.folder, log.fileno(), self._last_words)
-                stack.callback(supervisor.close)
-                self.process = supervisor.starter.start("zygote", theirs.fileno(), log.fileno())
+            with far, self._log.open("wb") as log:
+                folder = self._scratch.folder
+                starter = supervisor(stack, folder, log.fileno(), self._last_words)
+                self.process = Child(starter, "zygote", far.fileno(), log.fileno())
             with contextlib.suppress(OSError):  # who waits for its first answer learns of it
-                control.send(ours, asdict(config.shared(torch=torch)))
+                control.send(near, asdict(config.shared(torch=torch)))
             self._stack = stack.pop_all()
 
     def _last_words(self) -> str:
-        with contextlib.suppress(OSError):
-            lines = self._log.read_text("utf-8", "replace").strip().splitlines()
-            if lines:
-                return lines[-1]
+        with contextlib.suppress(OSError, IndexError):
+            return self._log.read_text("utf-8", "replace").strip().splitlines()[-1]
         return "the process that starts workers has ended"
 
     def close(self) -> None:
@@ -236,18 +226,13 @@ class Zygote(Closing):
             self._stack.close()
 
 
-def start_seconds(*, torch: bool) -> float:
-    """How long a process may take before it answers for the first time."""
-    return START_SECONDS_TORCH if torch else START_SECONDS
-
-
 def zygote_if_safe(*, torch: bool) -> Zygote | None:
     """A zygote, where a process that has imported such libraries may be forked.
 
     Not outside Linux; and not with a CUDA device, because nobody has shown yet that torch leaves
     it alone while it is being imported.
     """
-    if sys.platform != "linux" or (torch and file_grants.has_cuda()):
+    if sys.platform != "linux" or (torch and file_grants.cuda()):
         return None
     return Zygote(torch=torch)
 

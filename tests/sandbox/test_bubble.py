@@ -21,7 +21,7 @@ def test_what_is_beyond_the_levels_is_tried_and_does_not_change_them(tmp_path: P
     acts = dict.fromkeys(tried, canary.REFUSED)
     for name in BEYOND:
         found = read({"acts": {**acts, name: canary.DONE}, "missing": []})
-        assert (found.level, found.open, found.beyond[name]) == (STRONG, [], canary.DONE)
+        assert (found.level, found.done, found.acts[name]) == (STRONG, [], canary.DONE)
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has other words for it")

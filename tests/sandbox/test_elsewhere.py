@@ -7,6 +7,7 @@ import socket
 import subprocess
 import sys
 from collections.abc import Callable
+from dataclasses import asdict
 from pathlib import Path
 
 import pytest
@@ -122,14 +123,14 @@ def test_a_worker_can_start_over_as_a_program_where_forks_are_not_safe(tmp_path:
                     *(sys.executable, "-I", "-S", "-B", "-c"),
                     f"import sys; sys.path[:0] = [{str(config.BOOT.parents[1])!r}]\n"
                     "from worker import roles\n"
-                    f"roles.start_over('worker', {theirs.fileno()}, {os.getpid()})",
+                    f"roles.start_over({theirs.fileno()}, {os.getpid()})",
                 ],
                 pass_fds=[theirs.fileno()],
                 stdout=log,
                 stderr=log,
             )
-        own = config.worker(made, 60, config.shared(torch=False))
-        control.send(ours, own.message())
+        own, shared = config.worker(made, 60), config.shared(torch=False)
+        control.send(ours, {"own": asdict(own), "shared": asdict(shared)})
         ours.setblocking(False)
         reply = channel.exchange(
             ours,

@@ -83,6 +83,21 @@ def test_a_grade_changes_nothing_about_its_host(tmp_path: Path) -> None:
     assert said.split() == ["0", "1", "strong"]
 
 
+def test_a_program_of_our_own_closes_its_memory_when_it_starts_a_worker(tmp_path: Path) -> None:
+    said = host(
+        """
+        from grader.sandbox import host
+        host.own = True
+        before = powers()
+        level = right()
+        assert (powers()[0], *powers()[2:]) == (before[0], *before[2:])
+        print(before[1], powers()[1], level)
+        """,
+        folder=tmp_path,
+    )
+    assert said.split() == ["1", "0", "strong"]
+
+
 def test_children_of_the_host_survive_and_keep_their_status(tmp_path: Path) -> None:
     """Of every kind: plain, in a session of its own, forked twice, and ended meanwhile."""
     host(
@@ -94,6 +109,7 @@ def test_children_of_the_host_survive_and_keep_their_status(tmp_path: Path) -> N
         if ended == 0:
             os._exit(9)
         os.waitid(os.P_PID, ended, os.WEXITED | os.WNOWAIT)
+        assert libc.prctl(36, 1, 0, 0, 0) == 0  # this host is a subreaper, by its own choice
         reading, writing = os.pipe()
         first = os.fork()
         if first == 0:
@@ -104,7 +120,6 @@ def test_children_of_the_host_survive_and_keep_their_status(tmp_path: Path) -> N
                 os.read(reading, 1)
                 os._exit(0)
             os._exit(0)
-        assert libc.prctl(36, 1, 0, 0, 0) == 0  # this host is a subreaper, by its own choice
         os.waitpid(first, 0)
         grandchild = (children() - {plain.pid, apart.pid, ended}).pop()
         right()

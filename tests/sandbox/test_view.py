@@ -90,7 +90,7 @@ def test_a_worker_sees_python_numpy_and_its_folder_and_nothing_of_anybodys(
     zygote = Zygote(torch=False) if forked else None
     try:
         with WorkerClient(torch=False, zygote=zygote) as worker:
-            assert worker.isolation.beyond["probe"] == canary.REFUSED
+            assert worker.isolation.acts["probe"] == canary.REFUSED
             assert worker.isolation.level == STRONG
             there.append(worker.scratch)
             seen = run(load(worker, looking(*there, *absent))).values["y"]
@@ -124,7 +124,7 @@ def test_without_a_view_files_are_seen_and_the_level_is_what_it_was(
         before = worker.isolation.level
     monkeypatch.setattr(file_grants, "mounts", lambda **_: ())
     with WorkerClient(torch=False) as worker:
-        assert worker.isolation.beyond["probe"] == canary.DONE
+        assert worker.isolation.acts["probe"] == canary.DONE
         assert worker.isolation.level == before
         assert run(load(worker, looking(__file__))).values["y"] == [True]
 
@@ -227,3 +227,17 @@ def test_a_system_that_keeps_namespaces_for_chosen_programs_is_taken_at_its_word
     switch.write_text("1\n")
     assert mounts.switched_off() == f"{switch} is 1"
     assert mounts.apply([], scratch.folder, root=False) == f"{switch} is 1"
+
+
+def test_a_link_to_a_hidden_folder_is_not_granted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    root, site = tmp_path / "lib", tmp_path / "elsewhere"
+    for folder in (root / "site-packages", root / "encodings", site):
+        folder.mkdir(parents=True)
+        (folder / "file").touch()
+    (root / "dist-packages").symlink_to(site)
+    monkeypatch.setattr(file_grants, "_roots", lambda: [root])
+    monkeypatch.setattr(file_grants, "_hidden", lambda: {root / "site-packages", site})
+    granted = {path for _, path in file_grants.grants.__wrapped__(torch=False)}
+    assert {p for p in granted if p.startswith(str(tmp_path))} == {str(root / "encodings")}

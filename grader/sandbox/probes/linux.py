@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import os
 import stat
 import time
@@ -10,6 +9,8 @@ from contextlib import suppress
 from pathlib import Path
 
 from grader.sandbox.probes import ResourceProbe
+
+_PAGE_BYTES = os.sysconf("SC_PAGE_SIZE")
 
 
 class LinuxProbe(ResourceProbe):
@@ -19,7 +20,7 @@ class LinuxProbe(ResourceProbe):
         """See `ResourceProbe`."""
         with suppress(OSError, ValueError, IndexError):
             pages = Path(f"/proc/{pid}/statm").read_text(encoding="ascii").split()[1]
-            return int(pages) * _page_bytes()
+            return int(pages) * _PAGE_BYTES
         return None
 
     def occupied_bytes(self, pid: int, scratch: str) -> int | None:
@@ -42,11 +43,10 @@ class LinuxProbe(ResourceProbe):
 
     def forget_peak(self, pid: int) -> bool:
         """See `ResourceProbe`."""
-        try:
+        with suppress(OSError):
             Path(f"/proc/{pid}/clear_refs").write_text("5", encoding="ascii")
-        except OSError:
-            return False
-        return True
+            return True
+        return False
 
     def cpu_nanoseconds(self, pid: int) -> int | None:
         """See `ResourceProbe`."""
@@ -63,11 +63,6 @@ class LinuxProbe(ResourceProbe):
             # By calls, and by way of mapped pages that are not on the disk yet.
             return max(said["wchar:"], said["write_bytes:"])
         return None
-
-
-@functools.cache
-def _page_bytes() -> int:
-    return os.sysconf("SC_PAGE_SIZE")
 
 
 def _files_bytes(pid: int, scratch: str) -> int:

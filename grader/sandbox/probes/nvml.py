@@ -6,6 +6,7 @@ Needs the extra `gpu` (nvidia-ml-py) and a driver.
 from __future__ import annotations
 
 import importlib
+from contextlib import suppress
 from types import ModuleType
 
 from grader.sandbox.probes import ResourceProbe
@@ -21,28 +22,19 @@ class NvmlProbe(ResourceProbe):
     @classmethod
     def available(cls) -> NvmlProbe | None:
         """A probe, where the library and a driver are there."""
-        try:
+        with suppress(ImportError):
             nvml = importlib.import_module("pynvml")
-        except ImportError:
-            return None
-        try:
-            nvml.nvmlInit()
-        except nvml.NVMLError:
-            return None
-        return cls(nvml)
+            with suppress(nvml.NVMLError):
+                nvml.nvmlInit()
+                return cls(nvml)
+        return None
 
     def resident_bytes(self, pid: int) -> int | None:
         """See `ResourceProbe`; 0 for a process that uses no GPU."""
-        nvml, held = self._nvml, 0
-        try:
-            for index in range(nvml.nvmlDeviceGetCount()):
-                gpu = nvml.nvmlDeviceGetHandleByIndex(index)
-                for process in nvml.nvmlDeviceGetComputeRunningProcesses(gpu):
-                    if process.pid != pid:
-                        continue
-                    if process.usedGpuMemory is None:  # where the driver does not count, as in MIG
-                        return None
-                    held += int(process.usedGpuMemory)
-        except nvml.NVMLError:
-            return None
-        return held
+        nvml = self._nvml
+        with suppress(nvml.NVMLError):
+            gpus = map(nvml.nvmlDeviceGetHandleByIndex, range(nvml.nvmlDeviceGetCount()))
+            running = [p for gpu in gpus for p in nvml.nvmlDeviceGetComputeRunningProcesses(gpu)]
+            held = [process.usedGpuMemory for process in running if process.pid == pid]
+            return None if None in held else sum(held)  # not counted by every driver, as in MIG
+        return None

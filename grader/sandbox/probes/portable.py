@@ -5,6 +5,8 @@ Nothing is started for an answer, and the watch may ask twenty times a second.
 
 from __future__ import annotations
 
+from contextlib import suppress
+
 import psutil
 
 from grader.sandbox.probes import ResourceProbe
@@ -15,23 +17,20 @@ class PsutilProbe(ResourceProbe):
 
     def resident_bytes(self, pid: int) -> int | None:
         """See `ResourceProbe`."""
-        try:
+        with suppress(psutil.Error):
             return int(psutil.Process(pid).memory_info().rss)
-        except psutil.Error:
-            return None
+        return None
 
     def cpu_nanoseconds(self, pid: int) -> int | None:
         """See `ResourceProbe`."""
-        try:
+        with suppress(psutil.Error):
             times = psutil.Process(pid).cpu_times()
-        except psutil.Error:
-            return None
-        return round((times.user + times.system) * 1e9)
+            return round((times.user + times.system) * 1e9)
+        return None
 
     def written_bytes(self, pid: int) -> int | None:
         """See `ResourceProbe`."""
-        try:
+        with suppress(psutil.Error, AttributeError):  # macOS has no such counters
             counters = psutil.Process(pid).io_counters()
-        except (psutil.Error, AttributeError):  # macOS has no such counters
-            return None
-        return max(int(counters.write_bytes), int(getattr(counters, "write_chars", 0)))
+            return max(int(counters.write_bytes), int(getattr(counters, "write_chars", 0)))
+        return None

@@ -51,10 +51,9 @@ def serve(connection: socket.socket, parent: int, roles: Mapping[str, Role]) -> 
             )
     for child in live:
         _kill(child)
-    _sweep(set())
     for child in live:
-        with suppress(ChildProcessError):
-            os.waitpid(child, 0)
+        os.waitpid(child, 0)
+    _sweep(set())
     os._exit(0)
 
 
@@ -130,8 +129,6 @@ def _sweep(live: set[int]) -> None:
 
 
 def _children() -> set[int]:
-    try:
-        listed = Path("/proc/thread-self/children").read_text(encoding="ascii")
-        return {int(word) for word in listed.split()}
-    except OSError:  # not Linux, or a kernel built without CONFIG_PROC_CHILDREN
-        return set()
+    with suppress(OSError):  # not Linux, or a kernel built without CONFIG_PROC_CHILDREN
+        return set(map(int, Path("/proc/thread-self/children").read_bytes().split()))
+    return set()

@@ -5,9 +5,8 @@ It travels as the first message on the worker's channel, or a zygote's, so it ma
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
-from typing import Any
+from collections.abc import Sequence
+from dataclasses import dataclass
 
 from .walls.landlock import Grant
 from .walls.mounts import Mount
@@ -32,19 +31,8 @@ class SharedConfig:
 class WorkerConfig:
     """What holds for one worker."""
 
-    shared: SharedConfig | None  # None where its zygote has that already
     cpu_seconds: int
     user: int | None  # the id that it takes; None to stay who it is
     threads: int  # of all processes of its user
     scratch: str  # the folder in which it may write
     private: str  # a file of the judge's that it must not touch
-
-    def message(self) -> dict[str, Any]:
-        """The same as plain data."""
-        return asdict(self)
-
-
-def from_message(message: Mapping[str, Any], known: SharedConfig | None) -> WorkerConfig:
-    """A worker's configuration from plain data; what is shared may be known already."""
-    shared = known or SharedConfig(**message["shared"])
-    return WorkerConfig(**{**message, "shared": shared})

@@ -25,18 +25,17 @@ def supervisor(connection: int, judge: int) -> None:
     if sys.platform == "linux":
         kernel.prctl(kernel.PR_SET_DUMPABLE, 0)
     # Only on Linux do libraries work in a process that was forked and did not start afresh.
-    fresh = worker if sys.platform == "linux" else functools.partial(start_over, "worker")
+    fresh = worker if sys.platform == "linux" else start_over
     children.serve(socket.socket(fileno=connection), judge, {"zygote": zygote, "worker": fresh})
 
 
-def start_over(role: str, channel: int, parent: int) -> None:
-    """Take a role as a program of its own from the first line."""
+def start_over(channel: int, parent: int) -> None:
+    """Be a worker as a program of its own from the first line."""
     from . import boot
 
     os.set_inheritable(channel, True)
-    flags = ("-I", "-S", "-B")
-    arguments = (boot.__file__, role, str(channel), str(parent))
-    os.execv(sys.executable, [sys.executable, *flags, *arguments])
+    command = [sys.executable, "-I", "-S", "-B", boot.__file__, "worker", str(channel), str(parent)]
+    os.execv(sys.executable, command)
 
 
 def zygote(channel: int, parent: int) -> None:
@@ -62,33 +61,29 @@ def zygote(channel: int, parent: int) -> None:
 def worker(channel: int, parent: int, shared: SharedConfig | None = None) -> None:
     """Raise walls, try them, and run programs; a fork of a zygote has its libraries already."""
     from . import confine
-    from .config import from_message
+    from .config import SharedConfig, WorkerConfig
+    from .walls import canary
 
     connection = socket.socket(fileno=channel)
     message, _ = control.receive(connection)
     if message is None:
         os._exit(0)
     connection.detach()
-    config = from_message(message, shared)
-    assert config.shared is not None
+    own, fresh = WorkerConfig(**message["own"]), shared is None
+    shared = shared or SharedConfig(**message["shared"])
     for name in ("HOME", "TMPDIR"):
-        os.environ[name] = config.scratch
-    os.chdir(config.scratch)
-    missing = confine.confine(config, config.shared, parent)
-    if shared is None:
-        _import_libraries(config.shared)
-    else:
-        _reseed()
+        os.environ[name] = own.scratch
+    os.chdir(own.scratch)
+    missing = confine.confine(own, shared, parent)
+    if fresh:
+        _import_libraries(shared)
+    elif "numpy.random" in sys.modules:
+        # Forks must not draw the same numbers; `random` and `secrets` see to themselves.
+        sys.modules["numpy.random"].seed(int.from_bytes(os.urandom(4), "little"))
     from . import serve
 
-    serve.serve(channel, confine.try_everything(config, config.shared), missing)
-
-
-def _reseed() -> None:
-    """Children must not draw the same numbers; `random` and `secrets` see to themselves."""
-    random = sys.modules.get("numpy.random")
-    if random is not None:
-        random.seed(int.from_bytes(os.urandom(4), "little"))
+    acts = canary.report(judge=shared.judge, private=own.private, kept=shared.kept)
+    serve.serve(channel, acts, missing)
 
 
 def _import_libraries(config: SharedConfig) -> None:
@@ -113,7 +108,7 @@ def _import_libraries(config: SharedConfig) -> None:
 
 
 def _no_compiler(*_: object, **__: object) -> None:
-    """A courtesy: what follows otherwise is a page of traceback about a program not started."""
+    """Say what would otherwise be a page of traceback about a program not started."""
     raise RuntimeError(
         "torch.compile is not available here: it starts a compiler, and a submission may not start "
         "programs; call the function without it"

@@ -23,14 +23,11 @@ _AMBIENT_CLEAR_ALL = 4
 
 
 def apply(user: int | None, readable: Sequence[str]) -> str | None:
-    """Become a user, if one is given, and give up all capabilities.
+    """Become a user, if one is given, and give up all capabilities; why not, where that fails.
 
     Args:
         user: the id to take; None to stay who this is.
         readable: files that must stay readable.
-
-    Returns:
-        Why it did not work, or None.
     """
     try:
         if user is not None:
@@ -54,12 +51,12 @@ def _shed(readable: Sequence[str]) -> None:
     held = ctypes.create_string_buffer(24)
     call("capget", _VERSION, held)
     keep = struct.unpack("<6I", held.raw)[1] & _READ_SEARCH
+    _hold(0, keep)
+    _hold(*((0, 0) if all(map(_can_read, readable)) else (keep, keep)))
 
-    def hold(effective: int, permitted: int) -> None:
-        call("capset", _VERSION, struct.pack("<6I", effective, permitted, 0, 0, 0, 0))
 
-    hold(0, keep)
-    hold(*((0, 0) if all(map(_can_read, readable)) else (keep, keep)))
+def _hold(effective: int, permitted: int) -> None:
+    call("capset", _VERSION, struct.pack("<6I", effective, permitted, 0, 0, 0, 0))
 
 
 def _can_read(path: str) -> bool:

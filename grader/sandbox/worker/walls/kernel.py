@@ -1,4 +1,7 @@
-"""System calls through ctypes."""
+"""System calls through ctypes; integers are passed as C longs, bytes as pointers.
+
+Everything here raises OSError where the kernel refuses.
+"""
 
 from __future__ import annotations
 
@@ -20,40 +23,24 @@ PR_CAP_AMBIENT = 47
 
 
 def prctl(option: int, value: int = 0, third: object = 0) -> int:
-    """Call prctl.
-
-    Raises:
-        OSError: the kernel refused.
-    """
-    return _checked(_libc.prctl(option, ctypes.c_ulong(value), third, 0, 0))
+    """Call prctl."""
+    return call("prctl", option, value, third, 0, 0)
 
 
 def syscall(number: int, *arguments: object) -> int:
-    """Make a system call; integers are passed as C longs, bytes as pointers.
-
-    Raises:
-        OSError: the kernel refused.
-    """
-    return _checked(
-        _libc.syscall(
-            ctypes.c_long(number),
-            *(ctypes.c_long(a) if isinstance(a, int) else a for a in arguments),
-        )
-    )
+    """Make a system call by its number."""
+    return call("syscall", number, *arguments)
 
 
 def call(function: str, *arguments: object) -> int:
     """Call a function of the C library, which knows its number on every machine.
 
     Raises:
-        OSError: the kernel refused.
         AttributeError: this C library has no such function.
     """
-    return _checked(getattr(_libc, function)(*arguments))
-
-
-def _checked(result: int) -> int:
+    passed = (ctypes.c_long(a) if isinstance(a, int) else a for a in arguments)
+    result = int(getattr(_libc, function)(*passed))
     if result < 0:
         number = ctypes.get_errno()
         raise OSError(number, os.strerror(number))
-    return int(result)
+    return result

@@ -27,9 +27,8 @@ _KNOWN = {1: 13, 2: 14, 3: 15, 4: 15}  # number of rights on files by version; 1
 
 READ = _READ_FILE | _READ_DIR
 LIST = _READ_DIR
-WRITE = (
-    READ | _WRITE_FILE | _REMOVE_DIR | _REMOVE_FILE | _MAKE_DIR | _MAKE_REG | _TRUNCATE
-)  # not: links, sockets, pipes, devices
+# Not: links, sockets, pipes, devices.
+WRITE = READ | _WRITE_FILE | _REMOVE_DIR | _REMOVE_FILE | _MAKE_DIR | _MAKE_REG | _TRUNCATE
 USE = _READ_FILE | _WRITE_FILE | _IOCTL_DEV  # a device
 
 Grant = tuple[int, str]

@@ -4,12 +4,11 @@ Landlock refuses to read a file, but lets anybody ask whether it exists, how lar
 was changed.  So this process gets a tree of its own, in which the files that it may read are
 mounted at their own places, with its scratch folder and, of `/proc`, what is about itself.  It is
 what bubblewrap does, by the same calls, without a program that must be there and a process that
-stands between.  Network and shared memory need no namespaces: `seccomp` refuses them.
+stands between.
 """
 
 from __future__ import annotations
 
-import ctypes
 import os
 import stat
 from collections.abc import Sequence
@@ -43,7 +42,7 @@ def apply(mounts: Sequence[Mount], scratch: str, *, root: bool) -> str | None:
         mounts: what is to be there, the outer before what lies within it; what does not exist is
             left out.
         scratch: the folder in which it may write, empty so far; it becomes the current one.
-        root: whether this is root, which needs no users of its own for it.
+        root: whether this is root, which needs no namespace of users for it.
 
     Returns:
         Why it did not work, or None.  Everything can be seen then, as before.
@@ -56,7 +55,7 @@ def apply(mounts: Sequence[Mount], scratch: str, *, root: bool) -> str | None:
         call("unshare", _TREE | (0 if root else _USERS))
         if not root:
             _stay(user, group)
-        _mount(None, "/", _PRIVATE | _RECURSIVE)  # so that nothing of this reaches the old tree
+        _mount("", "/", _PRIVATE | _RECURSIVE)  # so that nothing of this reaches the old tree
         _build(mounts, scratch)
     except OSError as error:
         return str(error.strerror)
@@ -84,12 +83,9 @@ def _capable() -> str | None:
 def _stay(user: int, group: int) -> None:
     """Be in the new namespace of users who this was."""
     prctl(PR_SET_DUMPABLE, 1)  # else these files are root's
-    for name, text in (
-        ("setgroups", "deny"),
-        ("uid_map", f"{user} {user} 1"),
-        ("gid_map", f"{group} {group} 1"),
-    ):
-        Path("/proc/self", name).write_text(text, encoding="ascii")
+    Path("/proc/self/setgroups").write_text("deny", encoding="ascii")
+    Path("/proc/self/uid_map").write_text(f"{user} {user} 1", encoding="ascii")
+    Path("/proc/self/gid_map").write_text(f"{group} {group} 1", encoding="ascii")
 
 
 def _build(mounts: Sequence[Mount], scratch: str) -> None:
@@ -145,20 +141,18 @@ def place(tree: str, path: str, *, folder: bool) -> str:
             if parts or folder:
                 os.mkdir(there, 0o755)
             else:
-                os.close(os.open(there, os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o644))
+                os.mknod(there, 0o644)
         at = here
     return tree + at
 
 
 def _empty(folder: str) -> None:
     """Mount an empty file system on a folder."""
-    flags = ctypes.c_ulong(_NOSUID | _NODEV)
-    call("mount", b"tmpfs", os.fsencode(folder), b"tmpfs", flags, b"mode=755")
+    call("mount", b"tmpfs", os.fsencode(folder), b"tmpfs", _NOSUID | _NODEV, b"mode=755")
 
 
-def _mount(source: str | None, target: str, flags: int) -> None:
-    given = None if source is None else os.fsencode(source)
-    call("mount", given, os.fsencode(target), None, ctypes.c_ulong(flags), None)
+def _mount(source: str, target: str, flags: int) -> None:
+    call("mount", os.fsencode(source), os.fsencode(target), None, flags, None)
 
 
 def _detach(path: str) -> None:

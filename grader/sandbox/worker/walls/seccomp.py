@@ -2,8 +2,8 @@
 
 A list of what is refused, not of what is allowed: numpy, torch and Python's library make calls that
 differ between versions, and everything newer than the list is refused as well.  What a call does
-beyond this process, or beyond its limits, is on it; files are Landlock's business, save for what
-Landlock does not cover (modes, owners, times, attributes).
+beyond this process, or beyond its limits, is on it; files are Landlock's business, but for
+what Landlock does not cover (modes, owners, times, attributes).
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import functools
 import os
 import platform
 import struct
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 from . import syscalls
 from .kernel import PR_SET_DUMPABLE, PR_SET_NO_NEW_PRIVS, PR_SET_PDEATHSIG, PR_SET_SECCOMP, prctl
@@ -25,7 +25,7 @@ _ALLOW, _KILL, _ERRNO = 0x7FFF0000, 0x80000000, 0x00050000  # <linux/seccomp.h>
 _NUMBER, _ARCHITECTURE = 0, 4  # offsets in struct seccomp_data; arguments follow from 16 on
 _X32 = 0x40000000
 _MODE_FILTER = 2
-_NOBODY = b"\xfe\xca\xef\x7f"  # stands for the process id, which is never that large
+_ANYBODY = 0x7FEFCAFE  # stands for the process id, which is never that large
 
 _ARCHITECTURES = {  # machine: AUDIT_ARCH_*, <linux/audit.h>
     "x86_64": (0xC000003E, syscalls.X86_64),
@@ -35,8 +35,6 @@ _ARCHITECTURES = {  # machine: AUDIT_ARCH_*, <linux/audit.h>
 _CLONE_THREAD = 0x00010000
 _AF_UNIX, _SOCK_STREAM, _SOCK_TYPE = 1, 1, 0xF
 _O_TMPFILE = 0x400000  # without O_DIRECTORY, whose number differs; <asm-generic/fcntl.h>
-_OWN_PROCESS = ("kill", "tgkill")  # their first argument names the process
-_OWN_OR_ZERO = ("prlimit64", "sched_setaffinity")
 _RLIMIT_CORE = 4
 # A file that is mapped shared is written without a call that could be counted; MAP_SHARED and
 # MAP_SHARED_VALIDATE among the types of mappings, <linux/mman.h>.
@@ -59,112 +57,110 @@ _INSTEAD = {  # callers fall back on something else
     ),
     **dict.fromkeys(("getxattr", "lgetxattr", "listxattr", "llistxattr"), errno.EOPNOTSUPP),
 }
-_BY_ARGUMENT = {
-    "clone", "socketpair", "prctl", "fcntl", "ioctl", "mmap", "setrlimit", "open", "openat",
-    *_OWN_PROCESS, *_OWN_OR_ZERO,
-}  # fmt: skip
 
 
-def supported(machine: str | None = None) -> bool:
+def supported() -> bool:
     """Whether the numbers of this machine's system calls are known."""
-    return (machine or platform.machine()) in _ARCHITECTURES
+    return platform.machine() in _ARCHITECTURES
 
 
-def install(pid: int, *, devices: bool) -> None:
-    """Put the filter on this thread and on all that it starts, for good.
+def prepare(*, devices: bool) -> None:
+    """Do now what every process that is forked from this one would have to do."""
+    if supported():
+        _compiled(platform.machine(), devices)
 
-    Args:
-        pid: of this process: the one it may signal.
-        devices: whether there are devices, of CUDA, that it must talk to.
 
-    Raises:
-        OSError: the kernel has no filters, or the machine is unknown.
+def apply(*, devices: bool) -> str | None:
+    """Put the filter on this thread and on all that it starts, for good; why not, where that fails.
+
+    `devices` says whether there are devices, of CUDA, that it must talk to.
     """
     if not supported():
-        raise OSError(errno.ENOSYS, f"system calls of {platform.machine()} are not known")
-    program = _compiled(platform.machine(), devices).replace(_NOBODY, struct.pack("<I", pid))
+        return f"system calls of {platform.machine()} are not known"
+    program = build(os.getpid(), platform.machine(), devices=devices)
 
     class Program(ctypes.Structure):
         _fields_ = (("length", ctypes.c_ushort), ("code", ctypes.c_char_p))
 
-    prctl(PR_SET_NO_NEW_PRIVS, 1)
-    prctl(PR_SET_SECCOMP, _MODE_FILTER, ctypes.byref(Program(len(program) // 8, program)))
+    try:
+        prctl(PR_SET_NO_NEW_PRIVS, 1)
+        prctl(PR_SET_SECCOMP, _MODE_FILTER, ctypes.byref(Program(len(program) // 8, program)))
+    except OSError as error:
+        return str(error.strerror)
+    return None
+
+
+def build(pid: int, machine: str, *, devices: bool = False) -> bytes:
+    """The filter as BPF instructions, for a process that may signal itself alone."""
+    return _compiled(machine, devices).replace(struct.pack("<I", _ANYBODY), struct.pack("<I", pid))
 
 
 @functools.cache
 def _compiled(machine: str, devices: bool) -> bytes:
-    """The filter for a process that does not exist, made once for all that a zygote forks."""
-    return build(struct.unpack("<I", _NOBODY)[0], machine, devices=devices)
-
-
-def build(pid: int, machine: str, *, devices: bool = False) -> bytes:
-    """Return the filter as BPF instructions."""
+    """The filter for anybody, made once for all that a zygote forks."""
     architecture, numbers = _ARCHITECTURES[machine]
     code = [
-        *_load(_ARCHITECTURE),
+        _op(_LOAD, _ARCHITECTURE),
         _op(_EQUAL, architecture, yes=1),
         _op(_RETURN, _KILL),
-        *_load(_NUMBER),
+        _op(_LOAD, _NUMBER),
         *_when(_AT_LEAST, _X32, [_op(_RETURN, _KILL)]),  # the x32 calls have numbers of their own
         *_when(_AT_LEAST, syscalls.NEWEST + 1, [_refuse(errno.ENOSYS)]),
     ]
-    for name, body in _bodies(pid, devices=devices):
+    by_argument = _by_argument(devices=devices)
+    for name, body in by_argument.items():
         if name in numbers:
             code += _when(_EQUAL, numbers[name], [*body, _op(_RETURN, _ALLOW)])
     for name, number in numbers.items():
-        if name not in _BY_ARGUMENT:
+        if name not in by_argument:
             code += _when(_EQUAL, number, [_refuse(_INSTEAD.get(name, errno.EPERM))])
     return b"".join([*code, _op(_RETURN, _ALLOW)])
 
 
-def _bodies(pid: int, *, devices: bool) -> Iterable[tuple[str, list[bytes]]]:
+def _by_argument(*, devices: bool) -> dict[str, list[bytes]]:
     """What is asked of the arguments of calls that are refused only with some."""
-    yield "clone", [*_argument(0), *_unless(_ANY_BIT, [_CLONE_THREAD])]
-    # Stream pairs alone: a datagram socket, even one of a pair, can send to any address.
-    yield (
-        "socketpair",
-        [
-            *_argument(0),
+    # Files without a name are in no folder that could be watched.
+    unnamed = _when(_ANY_BIT, _O_TMPFILE, [_refuse(errno.EOPNOTSUPP)])
+    anonymous = _when(_ANY_BIT, _MAP_ANONYMOUS, [_op(_RETURN, _ALLOW)])
+    of_a_file = [_argument(3), *anonymous, _op(_AND, _MAP_TYPE), *_refuse_if(_MAP_OF_A_FILE)]
+    harmful = _refuse_if(_REFUSED_IOCTL)
+    of_file_systems = [_op(_AND, _IOCTL_TYPE), *_refuse_if(_REFUSED_IOCTL_TYPES)]
+    ioctl = [*harmful, *of_file_systems] if devices else _unless(_EQUAL, _ALLOWED_IOCTL)
+    own = [_argument(0), *_unless(_EQUAL, [_ANYBODY])]
+    own_or_zero = [_argument(0), *_unless(_EQUAL, [0, _ANYBODY])]
+    # It is set so that a crash calls no program of the machine's; lowering it would.
+    core = _refuse_if([_RLIMIT_CORE])
+    return {
+        "clone": [_argument(0), *_unless(_ANY_BIT, [_CLONE_THREAD])],
+        # Stream pairs alone: a datagram socket, even one of a pair, can send to any address.
+        "socketpair": [
+            _argument(0),
             *_unless(_EQUAL, [_AF_UNIX]),
-            *_argument(1),
+            _argument(1),
             _op(_AND, _SOCK_TYPE),
             *_unless(_EQUAL, [_SOCK_STREAM]),
         ],
-    )
-    # Files without a name are in no folder that could be watched.
-    unnamed = _when(_ANY_BIT, _O_TMPFILE, [_refuse(errno.EOPNOTSUPP)])
-    yield "open", [*_argument(1), *unnamed]
-    yield "openat", [*_argument(2), *unnamed]
-    yield "prctl", [*_argument(0), *_refuse_if(_REFUSED_PRCTL)]
-    yield "fcntl", [*_argument(1), *_refuse_if(_REFUSED_FCNTL)]
-    if devices:
-        kinds = [_op(_AND, _IOCTL_TYPE), *_refuse_if(_REFUSED_IOCTL_TYPES)]
-        yield "ioctl", [*_argument(1), *_refuse_if(_REFUSED_IOCTL), *kinds]
-    else:
-        yield "ioctl", [*_argument(1), *_unless(_EQUAL, _ALLOWED_IOCTL)]
-    anonymous = _when(_ANY_BIT, _MAP_ANONYMOUS, [_op(_RETURN, _ALLOW)])
-    shared = [*_argument(3), *anonymous, _op(_AND, _MAP_TYPE), *_refuse_if(_MAP_OF_A_FILE)]
-    yield "mmap", [] if devices else shared  # devices are mapped shared
-    # It is set so that a crash calls no program of the machine's; lowering it would.
-    yield "setrlimit", [*_argument(0), *_refuse_if([_RLIMIT_CORE])]
-    for name in _OWN_PROCESS:
-        yield name, [*_argument(0), *_unless(_EQUAL, [pid])]
-    for name in _OWN_OR_ZERO:
-        core = [*_argument(1), *_refuse_if([_RLIMIT_CORE])] if name == "prlimit64" else []
-        yield name, [*_argument(0), *_unless(_EQUAL, [0, pid]), *core]
+        "open": [_argument(1), *unnamed],
+        "openat": [_argument(2), *unnamed],
+        "prctl": [_argument(0), *_refuse_if(_REFUSED_PRCTL)],
+        "fcntl": [_argument(1), *_refuse_if(_REFUSED_FCNTL)],
+        "ioctl": [_argument(1), *ioctl],
+        "mmap": [] if devices else of_a_file,  # devices are mapped shared
+        "setrlimit": [_argument(0), *core],
+        "kill": own,
+        "tgkill": own,
+        "prlimit64": [*own_or_zero, _argument(1), *core],
+        "sched_setaffinity": own_or_zero,
+    }
 
 
 def _op(code: int, value: int, yes: int = 0, no: int = 0) -> bytes:
     return struct.pack("<HBBI", code, yes, no, value)
 
 
-def _load(offset: int) -> list[bytes]:
-    return [_op(_LOAD, offset)]
-
-
-def _argument(index: int) -> list[bytes]:
+def _argument(index: int) -> bytes:
     """Load the lower half of an argument: all that the kernel looks at for those asked here."""
-    return _load(16 + 8 * index)
+    return _op(_LOAD, 16 + 8 * index)
 
 
 def _refuse(number: int = errno.EPERM) -> bytes:
@@ -183,18 +179,3 @@ def _unless(test: int, values: Sequence[int]) -> list[bytes]:
     """Refuse when no value passes the test."""
     jumps = [_op(test, v, yes=len(values) - i) for i, v in enumerate(values)]
     return [*jumps, _refuse()]
-
-
-def prepare(*, devices: bool) -> None:
-    """Do now what every process that is forked from this one would have to do."""
-    if supported():
-        _compiled(platform.machine(), devices)
-
-
-def apply(*, devices: bool) -> str | None:
-    """Install the filter for this process; why not, where that cannot be done."""
-    try:
-        install(os.getpid(), devices=devices)
-    except OSError as error:
-        return str(error.strerror)
-    return None
