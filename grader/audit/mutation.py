@@ -30,6 +30,7 @@ from grader.session import GradingSession
 if TYPE_CHECKING:
     from grader.model.question import Question
     from grader.model.spec import Check
+    from grader.sandbox.remote import RemoteProgram
 
 LEAST_SECONDS = 1.0  # a call gets: what no reference of ours takes, on a busy machine
 PATIENCE = 30.0  # times the longest call of the reference
@@ -146,35 +147,37 @@ class _Trying:
         """Try one mutant."""
         source = mutant.source(self.session.question.reference)
         for seed in self.seeds:
-            try:
-                bench = self.session.examine(NAME, [source], seed)
-            except BankFault:
-                return Trial(mutant, Fate.KILLED, "loading", seed)
-            if (check := self._killed(bench, source, seed)) is not None:
+            program, check = self._tried(source, seed)
+            if check is not None:
                 self.kills[check] += 1
                 return Trial(mutant, Fate.KILLED, check, seed)
         because = self.explained.get(mutant.key)
         if because is not None:
             return Trial(mutant, Fate.EXPLAINED, because=because)
+        assert program is not None
         try:
-            counterexample = self.search.difference(bench.submission)
+            counterexample = self.search.difference(program)
         except WorkerError as failure:  # it hangs or dies on inputs of which no check has the like
             counterexample = self.search.died(failure)
         fate = Fate.EQUIVALENT if counterexample is None else Fate.SURVIVED
         return Trial(mutant, fate, counterexample=counterexample)
 
-    def _killed(self, bench: Bench, source: bytes, seed: int) -> str | None:
-        """The check that a loaded mutant does not pass; what overran may try again, for longer."""
-        check = None
-        for patience in (1, 3):  # a busy machine must not count as a kill
+    def _tried(self, source: bytes, seed: int) -> tuple[RemoteProgram | None, str | None]:
+        """A mutant's program, as it was last loaded, and the check that it does not pass.
+
+        What overran may try again, for longer: a busy machine must not count as a kill.
+        """
+        for patience in (1, 3):
+            try:
+                bench = self.session.examine(NAME, [source], seed)
+            except BankFault:
+                return None, "loading"
             bench.submission.call_seconds = patience * self.call_seconds
             bench.asks_system = seed == self.seeds[0]  # sizes are the same on all of them
             check = self._killer(bench)
             if not isinstance(bench.submission.worker.failure, Overran):
                 break
-            if patience == 1:
-                bench = self.session.examine(NAME, [source], seed)
-        return check
+        return bench.submission, check
 
     def _killer(self, bench: Bench) -> str | None:
         for check in sorted(self.checks, key=self._order):

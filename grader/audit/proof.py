@@ -23,7 +23,7 @@ from grader.model.audit import AuditReport, AuditRow, CheckFacts, Remark, Trivia
 from grader.model.report import CheckResult
 from grader.model.verdict import Verdict
 from grader.session import GradingSession
-from grader.session.needs import unmet
+from grader.session.grading import unmet
 
 if TYPE_CHECKING:
     from grader.model.question import Question

@@ -22,7 +22,7 @@ from typing import Any
 
 import numpy as np
 
-from grader.bench.results import array_of, describe, dict_keys, dtype_of, real_parts
+from grader.bench.results import Value, array_of, describe, dict_keys, dtype_of, real_parts
 from grader.cases.draw import Array
 from grader.model.numerals import band, number, numbers_apart, shape_text
 from grader.model.report import Mismatch
@@ -74,12 +74,7 @@ class Expected:
 
 
 def compare(
-    result: str,
-    observed: Any,  # noqa: ANN401 any result
-    expected: Expected,
-    *,
-    exact: bool = False,
-    zeros: bool = False,
+    result: str, observed: Value, expected: Expected, *, exact: bool = False, zeros: bool = False
 ) -> Fault | None:
     """Return the first fault of a result, or None when it agrees.
 
@@ -111,12 +106,7 @@ def compare(
 
 
 def _array(
-    result: str,
-    observed: Any,  # noqa: ANN401 any result
-    expected: Expected,
-    *,
-    exact: bool,
-    zeros: bool,
+    result: str, observed: Value, expected: Expected, *, exact: bool, zeros: bool
 ) -> Fault | None:
     native = expected.native
     if type(observed) is not type(native) and not (
@@ -205,7 +195,7 @@ def allowance(
     return max(floor, SAFETY * (effect + ULPS * epsilon * scale))
 
 
-def _scalar(result: str, observed: Any, expected: Expected, *, exact: bool) -> Fault | None:  # noqa: ANN401
+def _scalar(result: str, observed: Value, expected: Expected, *, exact: bool) -> Fault | None:
     native = expected.native
     if native is None or isinstance(native, (str, bool, np.bool_)):
         plain = bool(observed) if isinstance(observed, np.bool_) else observed
@@ -241,7 +231,7 @@ def _scalar(result: str, observed: Any, expected: Expected, *, exact: bool) -> F
     return _different(result, got, want, allowed) if off > allowed else None
 
 
-def _different(result: str, observed: Any, expected: Any, allowed: float = 0.0) -> Fault:  # noqa: ANN401 numbers
+def _different(result: str, observed: Value, expected: Value, allowed: float = 0.0) -> Fault:
     got, want = numbers_apart(observed, expected)
     text = band(allowed) if allowed else None
     sentence = f"{result} is {got}, expected {want}"
@@ -281,6 +271,6 @@ def _equal(a: Array, b: Array) -> Array:
     return np.asarray(same | (np.isnan(a) & np.isnan(b)) if a.dtype.kind in "fc" else same)
 
 
-def _of_type(result: str, observed: Any, expected: str, note: str = "") -> Fault:  # noqa: ANN401
+def _of_type(result: str, observed: Value, expected: str, note: str = "") -> Fault:
     found = describe(observed)
     return Fault(result, f"{result} is {found}{note}, expected {expected}", "type", found, expected)

@@ -11,6 +11,8 @@ from collections.abc import Callable, Hashable, Mapping
 from dataclasses import fields, is_dataclass
 from typing import Any, TypeVar
 
+from grader.bench.results import Value
+
 T = TypeVar("T")
 
 MOST_BYTES = 64 << 20
@@ -50,7 +52,7 @@ class Memory:
         return made
 
 
-def array_bytes(value: Any) -> int:  # noqa: ANN401 any plain data
+def array_bytes(value: Value) -> int:
     """Bytes of the arrays and texts in plain data, wherever they are in it."""
     if isinstance(value, (bytes, str)):
         return len(value)

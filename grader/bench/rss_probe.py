@@ -16,12 +16,13 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from grader.bench.bench import Bench, trusting
+from grader.bench.exhibit import bars
 from grader.bench.tally import Finding, tally
 from grader.cases.dataflow import free_names, producing
 from grader.cases.recipe import CaseRecipe
 from grader.model.numerals import bytes_text
 from grader.model.question import Step
-from grader.model.report import Bar, Bars, CheckResult
+from grader.model.report import CheckResult
 from grader.model.spec import Check
 from grader.model.verdict import Verdict
 from grader.sandbox.remote import Inputs, RemoteProgram
@@ -65,17 +66,13 @@ def confirmed(
     """
     if not bench.asks_system:
         return passed
-    case = (
-        bench.cases[large]
-        if large
-        else max(bench.cases_of(check), key=lambda c: _input_bytes(bench, c))
-    )
-    found = tally(bench, check.model_copy(update={"cases": case.name}), look)
+
+    def size(case: CaseRecipe) -> int:
+        return sum(getattr(value, "nbytes", 0) for value in bench.drawn(case).values())
+
+    name = large or max(bench.cases_of(check), key=size).name
+    found = tally(bench, check.model_copy(update={"cases": name}), look)
     return passed if found.verdict is Verdict.PASS else found
-
-
-def _input_bytes(bench: Bench, case: CaseRecipe) -> int:
-    return sum(getattr(value, "nbytes", 0) for value in bench.drawn(case).values())
 
 
 def hidden_memory(
@@ -169,10 +166,9 @@ def _disagreement(
     sentence: str, case: CaseRecipe, figures: tuple[float, float, float], detail: str
 ) -> Finding:
     labels = ("by its own account", "by the system's", "allowed")
-    bars = tuple(Bar(w, v, bytes_text(v)) for w, v in zip(labels, figures, strict=True))
     return Finding(
         f"{sentence}; {bytes_text(figures[-1])} allowed (case {case.name})",
-        exhibit=Bars(bars, (detail,)),
+        exhibit=bars(bytes_text, *zip(labels, figures, strict=True), details=(detail,)),
         figures=dict(zip(("counted", "system", "allowed"), figures, strict=True)),
     )
 

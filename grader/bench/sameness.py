@@ -2,24 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
-from grader.bench.results import array_of, dtype_of, real_parts
+from grader.bench.results import Value, array_of, dtype_of, real_parts
 from grader.sandbox.worker.wire import Opaque, Tensor
 
 # Relative to the largest entry: two ways of writing one idea differ by less, two ideas by more.
 LOOSE = {"float64": 1e-9, "float32": 1e-4, "bfloat16": 5e-2, "float16": 5e-2}
 
 
-def same_value(
-    a: Any,  # noqa: ANN401 any result
-    b: Any,  # noqa: ANN401 any result
-    dtype: str = "float64",
-    *,
-    exact: bool = False,
-) -> bool:
+def same_value(a: Value, b: Value, dtype: str = "float64", *, exact: bool = False) -> bool:
     """Whether two results are the same, up to what two ways of computing them differ by.
 
     Args:

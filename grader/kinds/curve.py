@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from pydantic import Field
 
@@ -98,7 +98,7 @@ class Curve(Kind[CurveCheck]):
         return abs(points[-1]) / check.ends_below if points and check.ends_below else math.inf
 
 
-def _series(value: Any) -> tuple[float, ...] | None:  # noqa: ANN401 any result
+def _series(value: kit.Value) -> tuple[float, ...] | None:
     """A result as a series of numbers, if it is one."""
     values = getattr(value, "values", value)
     if isinstance(values, kit.np.ndarray):
