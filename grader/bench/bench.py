@@ -81,15 +81,7 @@ class Bench:
         *,
         bank: Bank | None = None,
     ) -> None:
-        """Set the programs up; nothing runs yet.
-
-        Args:
-            question: what is asked.
-            seed: from which every input is drawn.
-            submission: the program that is judged.
-            reference: the program that is right.
-            bank: what this bench shares with others of the question, whatever their seed.
-        """
+        """Set the programs up, and what is shared with other benches; nothing runs yet."""
         self.question = question
         self.seed = seed
         # Draws that no program can foresee, not even one that has found out the seed.

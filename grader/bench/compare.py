@@ -171,14 +171,10 @@ def _numbers(
 def allowance(
     dtype: str, want: Array, moved: Callable[[], list[Array]], deviation: Array | None = None
 ) -> float:
-    """The width of the band around the expected values.
+    """The width of the band around the expected float64 values of a case of that dtype.
 
-    Args:
-        dtype: of the case: float64 or float32.
-        want: expected values, float64.
-        moved: gives the expected values after nudging the inputs; costly, so called when needed.
-        deviation: absolute, from the expected values; when it is small enough, nothing more is
-            measured.
+    `moved` gives the expected values after nudging the inputs.  That is costly, and not done where
+    the absolute `deviation` is small enough without it.
     """
     finite = np.isfinite(want)
     scale = float(np.abs(want[finite]).max(initial=0.0))
@@ -243,12 +239,7 @@ def report(
 ) -> Fault | None:
     """A fault about the entries that are wrong, if any; it points at the first of the worst.
 
-    Args:
-        result: its name.
-        got: what was found.
-        want: what was expected, of the same shape.
-        wrong: which entries are.
-        allowed: how far they may be apart, for all or for each; None where they have to be equal.
+    All arrays have one shape; `allowed` is None where entries have to be equal.
     """
     if not wrong.any():
         return None

@@ -33,12 +33,7 @@ class Memory:
         return len(self._values)
 
     def get(self, key: Hashable, make: Callable[[], T]) -> T:
-        """The value of a key, made if it is not known.
-
-        Args:
-            key: what it is.
-            make: gives it; what it raises is not remembered.
-        """
+        """The value of a key, made if it is not known; what `make` raises is not remembered."""
         if key in self._values:
             self._values.move_to_end(key)
             known: T = self._values[key][0]

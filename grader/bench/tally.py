@@ -54,14 +54,8 @@ def tally(bench: Bench, check: Check, judge: Judge, *, good: str = "") -> CheckR
     """Try every case and make the result.
 
     What it says and its figures are those of the first case, the smallest, on which something is
-    wrong; where nothing is, those of the last case, the largest.
-
-    Args:
-        bench: the programs and cases.
-        check: what is tried.
-        judge: finds what is wrong on one case, or what was measured there; what it raises is the
-            submission's doing.
-        good: the sentence of a pass, where its last case has none; the number of cases when empty.
+    wrong; where nothing is, those of the last case, the largest.  Where that has no sentence, a
+    pass says `good`, or the number of cases.  What `judge` raises is the submission's doing.
 
     Raises:
         Stopped: the submission's process died or overran a limit.

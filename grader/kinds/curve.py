@@ -100,10 +100,10 @@ class Curve(Kind[CurveCheck]):
 
 def _series(value: kit.Value) -> tuple[float, ...] | None:
     """A result as a series of numbers, if it is one."""
-    values = getattr(value, "values", value)
+    values: kit.Value = getattr(value, "values", value)
     if isinstance(values, kit.np.ndarray):
         known = values.ndim == 1 and values.dtype.kind in "fiu"
     else:
         numbers = (int, float, kit.np.integer, kit.np.floating)
         known = isinstance(values, (list, tuple)) and all(isinstance(v, numbers) for v in values)
-    return tuple(float(v) for v in values) if known else None
+    return tuple(map(float, values)) if known else None

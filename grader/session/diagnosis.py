@@ -46,9 +46,7 @@ class Component:
 def diagnose(bench: Bench, checks: Sequence[CheckResult]) -> tuple[Named, ...]:
     """Name the misconceptions that explain what the submission computes.
 
-    Args:
-        bench: the programs; where the submission's process is gone, what it did before counts.
-        checks: what was found.
+    Where its process is gone, what it did before counts.
     """
     if not bench.question.variants or not any(
         c.verdict in {Verdict.FAIL, Verdict.ERROR, Verdict.LIMIT} for c in checks

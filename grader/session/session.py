@@ -178,25 +178,15 @@ class GradingSession(Closing):
     ) -> Bench:
         """Put a program of the bank's own on a bench: what an audit does, without a deadline.
 
-        Such programs share a process, one after another; a submission never runs there.
-
-        Args:
-            name: of the program in its worker.
-            sources: executed one after another.
-            seed: from which every input is drawn.
-            called: what messages call it; its name where empty.
-            file: where it stands in the bank, for messages.
+        Such programs share a process, one after another; a submission never runs there.  Messages
+        say what the program is `called` and its `file` in the bank.
 
         Raises:
             BankFault: the reference or the program cannot be loaded.
             RuntimeError: another thread is using the session.
         """
         with self._alone():
-            self.bank.restore()
-            program = self.bank.examined(name, sources, called=called or name, file=file)
-            bench = self.bank.bench(program, seed)
-            bench.reference_first = False  # the reference itself is examined too
-            return bench
+            return self.bank.examine(name, sources, seed, called=called or name, file=file)
 
     def close(self) -> None:
         """End every process of the session."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from grader.bench.bench import BankFault, Bench
@@ -38,7 +39,6 @@ class BankPrograms(Closing):
         self._deadline: Deadline | None = None
         self._reference: RemoteProgram | None = None
         self._variants: dict[str, RemoteProgram] = {}
-        self._bench: Bench | None = None
 
     @property
     def reference(self) -> RemoteProgram:
@@ -99,20 +99,19 @@ class BankPrograms(Closing):
         program.worker = self._worker("variants")
         self._load_variant(program)
 
-    def examined(
-        self, name: str, sources: Sequence[bytes], *, called: str, file: str
-    ) -> RemoteProgram:
-        """A program of the bank's own, loaded where others of them have run before.
-
-        Raises:
-            BankFault: it cannot be loaded.
-        """
+    def examine(
+        self, name: str, sources: Sequence[bytes], seed: int, *, called: str, file: str
+    ) -> Bench:
+        """A bench with a program of the bank's own; see `GradingSession.examine`."""
+        self.restore()
         self._renewed("examined")
         program = self._program("examined", name, sources)
         # The reference's own process also runs what it is compared with, which may call anything.
         program.forbids = self.question.spec.forbids
         self._load(program, called, file)
-        return program
+        bench = self.bench(program, seed)
+        bench.reference_first = False  # the reference itself is examined too
+        return bench
 
     def bench(self, program: RemoteProgram, seed: int) -> Bench:
         """A bench for a program that has not been on one.
@@ -120,9 +119,11 @@ class BankPrograms(Closing):
         Raises:
             BankFault: the reference cannot be loaded.
         """
-        if self._bench is None:
-            self._bench = Bench(self.question, seed, program, self.reference, bank=self)
         return self._bench.with_submission(program, seed)
+
+    @cached_property
+    def _bench(self) -> Bench:
+        return Bench(self.question, 0, self.reference, self.reference, bank=self)
 
     def limit(self, deadline: Deadline | None) -> None:
         """Have the workers answer until a deadline, or take their time."""
