@@ -48,13 +48,9 @@ def trusting(what: str) -> Iterator[None]:
     try:
         yield
     except (ProgramError, WorkerError) as error:
-        raise BankFault(f"{what}: {error}{_line(error)}") from None
-
-
-def _line(error: Exception) -> str:
-    """Where in the bank's code it happened, if it is known."""
-    raised = error.raised if isinstance(error, ProgramError) else None
-    return f", at line {raised.frames[-1].line}" if raised and raised.frames else ""
+        raised = error.raised if isinstance(error, ProgramError) else None
+        line = f", at line {raised.frames[-1].line}" if raised and raised.frames else ""
+        raise BankFault(f"{what}: {error}{line}") from None
 
 
 class Bank(Protocol):
