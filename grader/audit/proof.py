@@ -26,7 +26,7 @@ from grader.model.report import CheckResult
 from grader.model.verdict import Verdict
 from grader.session import GradingSession
 from grader.session.diagnosis import diagnose
-from grader.session.needs import unmet
+from grader.session.grading import unmet
 
 if TYPE_CHECKING:
     from grader.model.question import Question

@@ -47,7 +47,7 @@ def validate(doc: Document) -> tuple[Spec | None, list[Problem], LeftOut]:
     """
     problems = list(doc.problems)
     kinds, unusable = registry.used(doc.data)
-    model_of_spec = registry.spec_model(kinds.values())
+    model_of_spec = registry.spec_model(*kinds.values())
     try:
         return model_of_spec.model_validate(doc.data), problems, LeftOut()
     except ValidationError as error:

@@ -14,8 +14,8 @@ def text(*, extended: bool) -> str:
     Args:
         extended: with the kinds of check of installed extensions.
     """
-    kinds = registry.every() if extended else {n: registry.get(n).keys for n in registry.BUILT_IN}
-    model = registry.spec_model(kinds.values())
+    kinds, _ = registry.usable(registry.names() if extended else registry.BUILT_IN)
+    model = registry.spec_model(*kinds.values())
     schema = {"$schema": "https://json-schema.org/draft/2020-12/schema"} | model.model_json_schema()
     kind = Check.model_fields["kind"].description
     for part in schema["$defs"].values():

@@ -48,13 +48,9 @@ def trusting(what: str) -> Iterator[None]:
     try:
         yield
     except (ProgramError, WorkerError) as error:
-        raise BankFault(f"{what}: {error}{_line(error)}") from None
-
-
-def _line(error: Exception) -> str:
-    """Where in the bank's code it happened, if it is known."""
-    raised = error.raised if isinstance(error, ProgramError) else None
-    return f", at line {raised.frames[-1].line}" if raised and raised.frames else ""
+        raised = error.raised if isinstance(error, ProgramError) else None
+        line = f", at line {raised.frames[-1].line}" if raised and raised.frames else ""
+        raise BankFault(f"{what}: {error}{line}") from None
 
 
 class Bank(Protocol):
@@ -81,15 +77,7 @@ class Bench:
         *,
         bank: Bank | None = None,
     ) -> None:
-        """Set the programs up; nothing runs yet.
-
-        Args:
-            question: what is asked.
-            seed: from which every input is drawn.
-            submission: the program that is judged.
-            reference: the program that is right.
-            bank: what this bench shares with others of the question, whatever their seed.
-        """
+        """Set the programs up, and what is shared with other benches; nothing runs yet."""
         self.question = question
         self.seed = seed
         # Draws that no program can foresee, not even one that has found out the seed.

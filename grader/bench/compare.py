@@ -22,7 +22,7 @@ from typing import Any
 
 import numpy as np
 
-from grader.bench.results import array_of, describe, dict_keys, dtype_of, real_parts
+from grader.bench.results import Value, array_of, describe, dict_keys, dtype_of, real_parts
 from grader.cases.draw import Array
 from grader.model.numerals import band, number, numbers_apart, shape_text
 from grader.model.report import Mismatch
@@ -74,12 +74,7 @@ class Expected:
 
 
 def compare(
-    result: str,
-    observed: Any,  # noqa: ANN401 any result
-    expected: Expected,
-    *,
-    exact: bool = False,
-    zeros: bool = False,
+    result: str, observed: Value, expected: Expected, *, exact: bool = False, zeros: bool = False
 ) -> Fault | None:
     """Return the first fault of a result, or None when it agrees.
 
@@ -111,12 +106,7 @@ def compare(
 
 
 def _array(
-    result: str,
-    observed: Any,  # noqa: ANN401 any result
-    expected: Expected,
-    *,
-    exact: bool,
-    zeros: bool,
+    result: str, observed: Value, expected: Expected, *, exact: bool, zeros: bool
 ) -> Fault | None:
     native = expected.native
     if type(observed) is not type(native) and not (
@@ -181,14 +171,10 @@ def _numbers(
 def allowance(
     dtype: str, want: Array, moved: Callable[[], list[Array]], deviation: Array | None = None
 ) -> float:
-    """The width of the band around the expected values.
+    """The width of the band around the expected float64 values of a case of that dtype.
 
-    Args:
-        dtype: of the case: float64 or float32.
-        want: expected values, float64.
-        moved: gives the expected values after nudging the inputs; costly, so called when needed.
-        deviation: absolute, from the expected values; when it is small enough, nothing more is
-            measured.
+    `moved` gives the expected values after nudging the inputs.  That is costly, and not done where
+    the absolute `deviation` is small enough without it.
     """
     finite = np.isfinite(want)
     scale = float(np.abs(want[finite]).max(initial=0.0))
@@ -205,7 +191,7 @@ def allowance(
     return max(floor, SAFETY * (effect + ULPS * epsilon * scale))
 
 
-def _scalar(result: str, observed: Any, expected: Expected, *, exact: bool) -> Fault | None:  # noqa: ANN401
+def _scalar(result: str, observed: Value, expected: Expected, *, exact: bool) -> Fault | None:
     native = expected.native
     if native is None or isinstance(native, (str, bool, np.bool_)):
         plain = bool(observed) if isinstance(observed, np.bool_) else observed
@@ -241,7 +227,7 @@ def _scalar(result: str, observed: Any, expected: Expected, *, exact: bool) -> F
     return _different(result, got, want, allowed) if off > allowed else None
 
 
-def _different(result: str, observed: Any, expected: Any, allowed: float = 0.0) -> Fault:  # noqa: ANN401 numbers
+def _different(result: str, observed: Value, expected: Value, allowed: float = 0.0) -> Fault:
     got, want = numbers_apart(observed, expected)
     text = band(allowed) if allowed else None
     sentence = f"{result} is {got}, expected {want}"
@@ -253,12 +239,7 @@ def report(
 ) -> Fault | None:
     """A fault about the entries that are wrong, if any; it points at the first of the worst.
 
-    Args:
-        result: its name.
-        got: what was found.
-        want: what was expected, of the same shape.
-        wrong: which entries are.
-        allowed: how far they may be apart, for all or for each; None where they have to be equal.
+    All arrays have one shape; `allowed` is None where entries have to be equal.
     """
     if not wrong.any():
         return None
@@ -281,6 +262,6 @@ def _equal(a: Array, b: Array) -> Array:
     return np.asarray(same | (np.isnan(a) & np.isnan(b)) if a.dtype.kind in "fc" else same)
 
 
-def _of_type(result: str, observed: Any, expected: str, note: str = "") -> Fault:  # noqa: ANN401
+def _of_type(result: str, observed: Value, expected: str, note: str = "") -> Fault:
     found = describe(observed)
     return Fault(result, f"{result} is {found}{note}, expected {expected}", "type", found, expected)

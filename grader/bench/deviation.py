@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from typing import Any
 
 import numpy as np
 
 from grader.bench.bench import Bench
 from grader.bench.compare import RELATIVE_BF16, Expected, Fault, allowance, compare
 from grader.bench.encoding import NATIVE, NUDGES, PRECISE
-from grader.bench.results import array_of, dtype_of, real_parts
+from grader.bench.results import Value, array_of, dtype_of, real_parts
 from grader.cases.draw import Array
 from grader.cases.recipe import CaseRecipe
 from grader.sandbox.replies import Outcome
@@ -23,7 +22,7 @@ def expected(
 ) -> Expected:
     """What the reference says a result is, with the means to find how far rounding may move it."""
 
-    def right(mode: str) -> Any:  # noqa: ANN401 any result
+    def right(mode: str) -> Value:
         return bench.truth(run, case, draw_index=draw_index, mode=mode).values[result]
 
     precise = right(NATIVE if case.dtype == "float64" else PRECISE)
@@ -46,12 +45,12 @@ def fault_of(
     return compare(result, outcome.values.get(result), wanted, exact=exact, zeros=zeros)
 
 
-def excess(observed: Any, wanted: Expected) -> float:  # noqa: ANN401 any result
+def excess(observed: Value, wanted: Expected) -> float:
     """The worst deviation of a result over what is allowed; infinity for anything but numbers."""
     return max((_part(o, w) for o, w in _leaves(observed, wanted)), default=0.0)
 
 
-def _leaves(observed: Any, wanted: Expected) -> Iterator[tuple[Any, Expected]]:  # noqa: ANN401
+def _leaves(observed: Value, wanted: Expected) -> Iterator[tuple[Value, Expected]]:
     native = wanted.native
     if isinstance(native, dict):
         for key in native:
@@ -65,7 +64,7 @@ def _leaves(observed: Any, wanted: Expected) -> Iterator[tuple[Any, Expected]]: 
         yield observed, wanted
 
 
-def _part(observed: Any, wanted: Expected) -> float:  # noqa: ANN401 any result
+def _part(observed: Value, wanted: Expected) -> float:
     native = wanted.native
     dtype = dtype_of(native) if isinstance(native, (np.ndarray, Tensor)) else wanted.dtype
     got, want = _floats(observed), _floats(wanted.precise)
@@ -93,7 +92,7 @@ def _ratio(deviation: float, allowed: float) -> float:
     return deviation / allowed if allowed > 0 else math.inf
 
 
-def _floats(value: Any) -> Array | None:  # noqa: ANN401 any result
+def _floats(value: Value) -> Array | None:
     """The real numbers in a result as float64, two of them for a complex one."""
     if isinstance(value, (float, np.floating, np.ndarray, Tensor)):
         array = real_parts(array_of(value))

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from grader.bench.results import Value
 from grader.cases.draw import Array
 from grader.sandbox.worker.wire import Tensor
 
@@ -21,7 +22,7 @@ def encoded(
     question: Question,
     case: CaseRecipe,
     name: str,
-    value: Any,  # noqa: ANN401 any input
+    value: Value,
     mode: str = NATIVE,
     layout: str | None = None,
 ) -> dict[str, Any]:

@@ -109,14 +109,9 @@ def _panel(
     wrong: Array | None = None,
     focus: Collection[tuple[int, int]] | None = None,
 ) -> Panel:
-    """The rows and columns around an entry, at most `MOST` of each.
+    """The rows and columns around an entry, at most `MOST` of each, and which entries are wrong.
 
-    Args:
-        title: of the panel.
-        array: of one axis or more; all but the last two are cut to the entry.
-        index: of the entry.
-        wrong: which entries to mark; none where it is None.
-        focus: rows and columns to point at; the entry itself where it is None.
+    Where `focus` gives no rows and columns to point at, that is the entry itself.
     """
     lead, entry = index[:-2], (index[-2] if array.ndim > 1 else 0, index[-1])
     plane = np.atleast_2d(array[lead])

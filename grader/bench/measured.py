@@ -83,14 +83,8 @@ def unless_it_differs(
 ) -> Finding:
     """A pass by a measurement, unless the run computes something else because it is measured.
 
-    Args:
-        bench: the programs.
-        run: that was measured.
-        case: the inputs.
-        results: of the measured run.
-        reference: gives those of the reference, measured likewise: where it does not repeat itself
-            either, the question leaves something to chance, and nothing follows.
-        passed: what was measured.
+    Where the reference, measured likewise, does not repeat its results either, the question leaves
+    something to chance, and nothing follows.
     """
     try:
         usual = bench.observed(run, case).values

@@ -11,6 +11,8 @@ from collections.abc import Callable, Hashable, Mapping
 from dataclasses import fields, is_dataclass
 from typing import Any, TypeVar
 
+from grader.bench.results import Value
+
 T = TypeVar("T")
 
 MOST_BYTES = 64 << 20
@@ -31,12 +33,7 @@ class Memory:
         return len(self._values)
 
     def get(self, key: Hashable, make: Callable[[], T]) -> T:
-        """The value of a key, made if it is not known.
-
-        Args:
-            key: what it is.
-            make: gives it; what it raises is not remembered.
-        """
+        """The value of a key, made if it is not known; what `make` raises is not remembered."""
         if key in self._values:
             self._values.move_to_end(key)
             known: T = self._values[key][0]
@@ -50,7 +47,7 @@ class Memory:
         return made
 
 
-def array_bytes(value: Any) -> int:  # noqa: ANN401 any plain data
+def array_bytes(value: Value) -> int:
     """Bytes of the arrays and texts in plain data, wherever they are in it."""
     if isinstance(value, (bytes, str)):
         return len(value)

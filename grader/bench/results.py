@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -10,13 +10,15 @@ from grader.cases.draw import Array
 from grader.model.numerals import number, shape_text
 from grader.sandbox.worker.wire import Opaque, Tensor
 
+Value: TypeAlias = Any  # what a program takes or returns: numbers, texts, arrays, containers
 
-def array_of(value: Any) -> Array:  # noqa: ANN401 an array or a tensor
+
+def array_of(value: Value) -> Array:
     """The array in a result, or a scalar as a 0-d array."""
     return value.values if isinstance(value, Tensor) else np.asarray(value)
 
 
-def dtype_of(value: Any) -> str:  # noqa: ANN401 an array or a tensor
+def dtype_of(value: Value) -> str:
     """The name of the dtype of an array, a tensor or a scalar."""
     return value.dtype if isinstance(value, Tensor) else str(np.asarray(value).dtype.name)
 
@@ -26,7 +28,7 @@ def real_parts(array: Array) -> Array:
     return np.stack([array.real, array.imag], axis=-1) if array.dtype.kind == "c" else array
 
 
-def dict_keys(value: Any) -> str:  # noqa: ANN401 any result
+def dict_keys(value: Value) -> str:
     """The keys of a dict, to be put behind 'a dict'."""
     if not isinstance(value, dict):
         return ""
@@ -34,7 +36,7 @@ def dict_keys(value: Any) -> str:  # noqa: ANN401 any result
     return f" with {shown}" + (f" and {len(value) - 8:,} more" if len(value) > 8 else "")
 
 
-def describe(value: Any) -> str:  # noqa: ANN401 any result
+def describe(value: Value) -> str:
     """A value in words: `a float64 array of shape (2, 3)`, `None`, `the number 3`."""
     match value:
         case None:

@@ -13,15 +13,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
 
 from grader.bench.bench import Bench, trusting
+from grader.bench.exhibit import bars
 from grader.bench.tally import Finding, tally
 from grader.cases.dataflow import free_names, producing
 from grader.cases.recipe import CaseRecipe
 from grader.model.numerals import bytes_text
 from grader.model.question import Step
-from grader.model.report import Bar, Bars, CheckResult
+from grader.model.report import CheckResult
 from grader.model.spec import Check
 from grader.model.verdict import Verdict
 from grader.sandbox.remote import Inputs, RemoteProgram
@@ -30,26 +30,11 @@ OWN_OBJECTS = 16 << 10  # bytes of a graph's own nodes that a run may leave behi
 WARM_UP = 2  # runs before the first reading: what they import or cache, the others find there
 
 
-@dataclass(frozen=True, slots=True)
-class _Noise:
-    """By how many bytes readings may differ for no reason."""
-
-    growth: int  # of one process, while runs are held; measured: 0.3 MB with numpy, 1.3 with torch
-    standing: int  # of two processes: what a file imports of the standard library, 20 MB at most
-    peak: int  # of their peaks: the same, and what libraries take in passing, 15 MB with torch
-    most_runs: int
-
-
-_NUMPY = _Noise(1 << 20, 48 << 20, 64 << 20, 256)
-_TORCH = _Noise(3 << 20, 48 << 20, 64 << 20, 64)
-
-
-@dataclass(frozen=True, slots=True)
-class _Reading:
-    """What a process holds while runs are held, in bytes."""
-
-    growth: int  # more than before
-    standing: int  # more than before the program was loaded
+# Bytes by which readings may differ for no reason; by whether torch is used.
+GROWTH = {False: 1 << 20, True: 3 << 20}  # while runs are held; measured: 0.3 MB, 1.3 with torch
+STANDING = 48 << 20  # of two processes: what a file imports of the standard library, 20 MB at most
+PEAK = 64 << 20  # of their peaks: the same, and what libraries take in passing, 15 MB with torch
+MOST_RUNS = {False: 256, True: 64}
 
 
 def confirmed(
@@ -65,17 +50,13 @@ def confirmed(
     """
     if not bench.asks_system:
         return passed
-    case = (
-        bench.cases[large]
-        if large
-        else max(bench.cases_of(check), key=lambda c: _input_bytes(bench, c))
-    )
-    found = tally(bench, check.model_copy(update={"cases": case.name}), look)
+
+    def size(case: CaseRecipe) -> int:
+        return sum(getattr(value, "nbytes", 0) for value in bench.drawn(case).values())
+
+    name = large or max(bench.cases_of(check), key=size).name
+    found = tally(bench, check.model_copy(update={"cases": name}), look)
     return passed if found.verdict is Verdict.PASS else found
-
-
-def _input_bytes(bench: Bench, case: CaseRecipe) -> int:
-    return sum(getattr(value, "nbytes", 0) for value in bench.drawn(case).values())
 
 
 def hidden_memory(
@@ -91,24 +72,19 @@ def hidden_memory(
 ) -> Finding | None:
     """What runs leave behind that the system sees, and the counts inside the process do not.
 
-    Args:
-        bench: the programs.
-        run: its forward steps are repeated.
-        case: the inputs.
-        of: the result that is kept; all results where it is empty.
-        counted: bytes kept by the process's own account.
-        budget: bytes that one run may keep.
-        room: bytes of objects besides.
-        needed: bytes of the budget that the reference keeps, by the account of its own process,
-            which is trusted.
+    The result `of` is kept, or all where it is empty.  In bytes a run: `counted` by the process's
+    own account, `budget` of data and `room` for objects allowed, `needed` by the reference, whose
+    own account is trusted.
     """
     steps = producing(bench.steps(run), of) if of else bench.steps(run)
-    inputs = _inputs(bench, run, case, steps)
-    noise = _noise(bench)
-    runs = max(2, min(noise.most_runs, math.ceil(1.25 * noise.growth / (budget + room))))
-    most = runs * (budget + room)
-    candidate = _hold(bench.submission, steps, inputs, of, runs, bench.submission.before)
-    if candidate is None or not _beyond(candidate, most, noise):
+    every = bench.inputs(case, run)
+    inputs = {name: every[name] for name in free_names(steps)}
+    torch = bench.question.spec.needs_torch
+    allowed = budget + room
+    runs = max(2, min(MOST_RUNS[torch], math.ceil(1.25 * GROWTH[torch] / allowed)))
+    most = runs * allowed + GROWTH[torch], runs * allowed + STANDING
+    held = _hold(bench.submission, steps, inputs, of, runs, bench.submission.before)
+    if held is None or not _beyond(held, most):
         return None
     with trusting(f"the reference fails on case {case.name}"):
         reference = bench.fact(
@@ -118,13 +94,11 @@ def hidden_memory(
         # What both hold is no finding: inputs and results in the graph, libraries' caches.
         less = runs * needed()
     if reference is not None:
-        candidate = _Reading(
-            candidate.growth - max(0, int(reference.growth - less)),
-            candidate.standing - max(0, int(reference.standing - less)),
-        )
-    if not _beyond(candidate, most, noise):
+        growth, standing = (max(0, int(known - less)) for known in reference)
+        held = held[0] - growth, held[1] - standing
+    if not _beyond(held, most):
         return None
-    system = round(max(candidate.growth, candidate.standing) / runs)
+    system = round(max(held) / runs)
     return _disagreement(
         f"by its own account a run keeps {bytes_text(counted)}, "
         f"by the system's {bytes_text(system)}",
@@ -134,17 +108,16 @@ def hidden_memory(
     )
 
 
-def _beyond(reading: _Reading, most: float, noise: _Noise) -> bool:
-    return reading.growth > most + noise.growth or reading.standing > most + noise.standing
+def _beyond(held: tuple[int, int], most: tuple[float, float]) -> bool:
+    return held[0] > most[0] or held[1] > most[1]
 
 
 def hidden_peak(
     bench: Bench, run: str, case: CaseRecipe, *, counted: float, budget: float
 ) -> Finding | None:
     """A peak that the system sees, and the count inside the process does not."""
-    steps = bench.steps(run)
-    inputs = _inputs(bench, run, case, steps)
-    most = budget + _noise(bench).peak
+    steps, inputs = bench.steps(run), bench.inputs(case, run)
+    most = budget + PEAK
     candidate = _peak(bench.submission, steps, inputs, bench.submission.before)
     if candidate is None or candidate <= most:
         return None
@@ -169,10 +142,9 @@ def _disagreement(
     sentence: str, case: CaseRecipe, figures: tuple[float, float, float], detail: str
 ) -> Finding:
     labels = ("by its own account", "by the system's", "allowed")
-    bars = tuple(Bar(w, v, bytes_text(v)) for w, v in zip(labels, figures, strict=True))
     return Finding(
         f"{sentence}; {bytes_text(figures[-1])} allowed (case {case.name})",
-        exhibit=Bars(bars, (detail,)),
+        exhibit=bars(bytes_text, *zip(labels, figures, strict=True), details=(detail,)),
         figures=dict(zip(("counted", "system", "allowed"), figures, strict=True)),
     )
 
@@ -186,8 +158,12 @@ def _hold(
     of: str,
     runs: int,
     base: int | None,
-) -> _Reading | None:
-    """What the process holds when it keeps the results of runs; None where that is not known."""
+) -> tuple[int, int] | None:
+    """Bytes that the process holds when it keeps the results of runs; None where nobody knows.
+
+    Returns:
+        How many more than before, and than the base.
+    """
     try:
         program.hold(steps, inputs, of=of, count=WARM_UP)
         before = program.worker.occupied_bytes()
@@ -198,7 +174,7 @@ def _hold(
             program.drop()
     if before is None or after is None or base is None:
         return None
-    return _Reading(after - before, after - base)
+    return after - before, after - base
 
 
 def _peak(
@@ -212,12 +188,3 @@ def _peak(
     program.measure("peak", steps, inputs)
     highest = probe.peak_bytes(pid)
     return None if highest is None else highest - base
-
-
-def _inputs(bench: Bench, run: str, case: CaseRecipe, steps: tuple[Step, ...]) -> Inputs:
-    every = bench.inputs(case, run)
-    return {name: every[name] for name in free_names(steps)}
-
-
-def _noise(bench: Bench) -> _Noise:
-    return _TORCH if bench.question.spec.needs_torch else _NUMPY

@@ -2,31 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
-from grader.bench.results import array_of, dtype_of, real_parts
+from grader.bench.results import Value, array_of, dtype_of, real_parts
 from grader.sandbox.worker.wire import Opaque, Tensor
 
 # Relative to the largest entry: two ways of writing one idea differ by less, two ideas by more.
 LOOSE = {"float64": 1e-9, "float32": 1e-4, "bfloat16": 5e-2, "float16": 5e-2}
 
 
-def same_value(
-    a: Any,  # noqa: ANN401 any result
-    b: Any,  # noqa: ANN401 any result
-    dtype: str = "float64",
-    *,
-    exact: bool = False,
-) -> bool:
+def same_value(a: Value, b: Value, dtype: str = "float64", *, exact: bool = False) -> bool:
     """Whether two results are the same, up to what two ways of computing them differ by.
 
-    Args:
-        a: a result.
-        b: another.
-        dtype: of the case, for scalars, which have none of their own.
-        exact: to the last bit, zeros of either sign being the same.
+    The dtype is that of the case, for scalars, which have none of their own; `exact` means to the
+    last bit, zeros of either sign being the same.
     """
     if isinstance(a, dict) and isinstance(b, dict):
         return a.keys() == b.keys() and all(same_value(a[k], b[k], dtype, exact=exact) for k in a)
@@ -34,15 +23,9 @@ def same_value(
         return len(a) == len(b) and all(
             same_value(x, y, dtype, exact=exact) for x, y in zip(a, b, strict=True)
         )
-    if (
-        isinstance(a, Opaque)
-        or isinstance(b, Opaque)
-        or a is None
-        or b is None
-        or isinstance(a, str)
-    ):
+    if any(v is None or isinstance(v, (Opaque, str)) for v in (a, b)):
         return type(a) is type(b) and bool(a == b)
-    if any(isinstance(v, (dict, list, tuple, str)) for v in (a, b)):
+    if any(isinstance(v, (dict, list, tuple)) for v in (a, b)):
         return False
     x, y = array_of(a), array_of(b)
     if x.shape != y.shape or (isinstance(a, (np.ndarray, Tensor)) and dtype_of(a) != dtype_of(b)):

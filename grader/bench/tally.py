@@ -5,8 +5,8 @@ The cases come smallest first, so the first finding is the one worth showing.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 from grader.bench.bench import Bench
 from grader.bench.exhibit import case_line
@@ -54,21 +54,15 @@ def tally(bench: Bench, check: Check, judge: Judge, *, good: str = "") -> CheckR
     """Try every case and make the result.
 
     What it says and its figures are those of the first case, the smallest, on which something is
-    wrong; where nothing is, those of the last case, the largest.
-
-    Args:
-        bench: the programs and cases.
-        check: what is tried.
-        judge: finds what is wrong on one case, or what was measured there; what it raises is the
-            submission's doing.
-        good: the sentence of a pass, where its last case has none; the number of cases when empty.
+    wrong; where nothing is, those of the last case, the largest.  Where that has no sentence, a
+    pass says `good`, or the number of cases.  What `judge` raises is the submission's doing.
 
     Raises:
         Stopped: the submission's process died or overran a limit.
         BankFault: the reference cannot be run on a case; no submission is tried on it.
     """
     cases = bench.cases_of(check)
-    findings: list[tuple[CaseRecipe, Finding]] = []
+    wrong: list[tuple[CaseRecipe, Finding]] = []
     fine: list[tuple[CaseRecipe, Finding]] = []
     for case in cases:
         if bench.reference_first:
@@ -80,36 +74,46 @@ def tally(bench: Bench, check: Check, judge: Judge, *, good: str = "") -> CheckR
         except WorkerError as failure:
             verdict = Verdict.LIMIT if isinstance(failure, Overran) else Verdict.ERROR
             found = Finding(f"your code {failure} (case {case.name})", verdict)
-            raise Stopped(_result(bench, check, cases, [(case, found)])) from None
+            raise Stopped(_failed(bench, check, cases, [(case, found)])) from None
         if found is not None:
             good_enough = found.verdict in {Verdict.PASS, Verdict.INCONCLUSIVE}
-            (fine if good_enough else findings).append((case, found))
-    if findings:
-        return _result(bench, check, cases, findings)
+            (fine if good_enough else wrong).append((case, found))
+    if wrong:
+        return _failed(bench, check, cases, wrong)
     last = fine[-1][1] if fine else Finding.passed()
     message = last.sentence or good or f"{len(cases)} case{'' if len(cases) == 1 else 's'}"
     unsure = [case.name for case, found in fine if found.verdict is Verdict.INCONCLUSIVE]
     if unsure:
         message += f"; too close to call in {', '.join(unsure)}"
-    return CheckResult(
-        id=check.id,
-        kind=check.kind,
-        verdict=Verdict.INCONCLUSIVE if unsure else Verdict.PASS,
-        message=message,
-        cases=tuple(c.name for c in cases),
-        stretch=check.stretch,
-        figures=dict(last.figures),
-    )
+    verdict = Verdict.INCONCLUSIVE if unsure else Verdict.PASS
+    return _result(check, cases, replace(last, verdict=verdict), message)
 
 
 def _result(
+    check: Check, cases: Sequence[CaseRecipe], finding: Finding, message: str
+) -> CheckResult:
+    return CheckResult(
+        id=check.id,
+        kind=check.kind,
+        verdict=finding.verdict,
+        message=message,
+        cases=tuple(case.name for case in cases),
+        stretch=check.stretch,
+        mismatch=finding.mismatch,
+        exhibit=finding.exhibit,
+        raised=finding.raised,
+        figures=dict(finding.figures),
+    )
+
+
+def _failed(
     bench: Bench,
     check: Check,
-    cases: list[CaseRecipe],
-    findings: list[tuple[CaseRecipe, Finding]],
+    cases: Sequence[CaseRecipe],
+    wrong: Sequence[tuple[CaseRecipe, Finding]],
 ) -> CheckResult:
-    case, first = findings[0]
-    alike = [f for _, f in findings if f.subject == first.subject and f.verdict == first.verdict]
+    case, first = wrong[0]
+    alike = [f for _, f in wrong if f.subject == first.subject and f.verdict == first.verdict]
     message = first.sentence
     if len(alike) > 1 and first.subject:
         message = (
@@ -118,25 +122,12 @@ def _result(
         )
     elif first.subject:
         message = f"{first.sentence} in case {case.name}"
-    return CheckResult(
-        id=check.id,
-        kind=check.kind,
-        verdict=first.verdict,
-        message=message,
-        cases=tuple(c.name for c in cases),
-        failing=tuple(c.name for c, _ in findings),
-        stretch=check.stretch,
-        case_line=_line(bench, case, check.run),
-        mismatch=first.mismatch,
-        exhibit=first.exhibit,
-        raised=first.raised,
-        figures=dict(first.figures),
+    line = case_line(bench, case, check.run)
+    return replace(
+        _result(check, cases, first, message),
+        failing=tuple(case.name for case, _ in wrong),
+        case_line=f"{case.about}: {line}" if case.about else line,
     )
-
-
-def _line(bench: Bench, case: CaseRecipe, run: str) -> str:
-    line = case_line(bench, case, run)
-    return f"{case.about}: {line}" if case.about else line
 
 
 def raised(bench: Bench, case: CaseRecipe, error: ProgramError) -> Finding:
@@ -147,34 +138,23 @@ def raised(bench: Bench, case: CaseRecipe, error: ProgramError) -> Finding:
         return Finding(sentence, Verdict.POLICY)
     if error.raised is None:
         return Finding(f"{error.message} (case {case.name})")
+    record, who = error.raised, "your code"
+    if step is not None:
+        called_with = _called_with(bench, case, step)
+        record = replace(record, step=step.text, called_with=called_with)
+        who = f"your {step.function}" if step.owner == "submission" else who
     verdict = Verdict.LIMIT if error.out_of_memory else Verdict.ERROR
-    record = Raised(
-        type=error.raised.type,
-        message=error.raised.message,
-        frames=error.raised.frames,
-        step="" if step is None else step.text,
-        called_with="" if step is None else _called_with(bench, case, step),
-        column=error.raised.column,
-    )
-    who = (
-        f"your {step.function}" if step is not None and step.owner == "submission" else "your code"
-    )
-    sentence = f"{who} raised {record.type} in case {case.name}"
-    return Finding(sentence, verdict, raised=record)
+    return Finding(f"{who} raised {record.type} in case {case.name}", verdict, raised=record)
 
 
 def _called_with(bench: Bench, case: CaseRecipe, step: Step) -> str:
     drawn = bench.drawn(case)
     parts = []
-    for argument in step.arguments:
-        if argument.name is None:
-            continue
-        value = drawn.get(argument.name)
+    for name in (argument.name for argument in step.arguments if argument.name is not None):
+        value = drawn.get(name)
         shape = getattr(value, "shape", None)
         if shape is not None:
-            parts.append(f"{argument.name} {shape_text(shape)}")
-        elif argument.name in drawn:
-            parts.append(f"{argument.name} {value}")
+            parts.append(f"{name} {shape_text(shape)}")
         else:
-            parts.append(argument.name)
+            parts.append(f"{name} {value}" if name in drawn else name)
     return ", ".join(parts)

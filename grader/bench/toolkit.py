@@ -11,7 +11,7 @@ from grader.bench.deviation import excess, expected, fault_of
 from grader.bench.encoding import PRECISE
 from grader.bench.exhibit import bars, grids
 from grader.bench.measured import amount, baseline, measure, unless_it_differs
-from grader.bench.results import array_of, describe, dict_keys
+from grader.bench.results import Value, array_of, describe, dict_keys
 from grader.bench.sameness import same_value
 from grader.bench.tally import Finding, Stopped, tally
 from grader.cases.draw import Array
@@ -23,7 +23,7 @@ from grader.sandbox.replies import Kept, Measured, Outcome, ProgramError
 
 __all__ = [
     "PRECISE", "Array", "BankFault", "Bench", "Case", "Fault", "Finding", "Kept", "Measured",
-    "Outcome", "ProgramError", "RemoteProgram", "Step", "Stopped", "WorkerError", "amount",
+    "Outcome", "ProgramError", "RemoteProgram", "Step", "Stopped", "Value", "WorkerError", "amount",
     "array_of", "bars", "baseline", "compare", "describe", "dict_keys", "excess", "expected",
     "fault_of", "grids", "measure", "np", "report", "rss_probe", "same_value", "tally", "trusting",
     "unless_it_differs",

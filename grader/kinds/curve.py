@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from pydantic import Field
 
@@ -98,12 +98,12 @@ class Curve(Kind[CurveCheck]):
         return abs(points[-1]) / check.ends_below if points and check.ends_below else math.inf
 
 
-def _series(value: Any) -> tuple[float, ...] | None:  # noqa: ANN401 any result
+def _series(value: kit.Value) -> tuple[float, ...] | None:
     """A result as a series of numbers, if it is one."""
-    values = getattr(value, "values", value)
+    values: kit.Value = getattr(value, "values", value)
     if isinstance(values, kit.np.ndarray):
         known = values.ndim == 1 and values.dtype.kind in "fiu"
     else:
         numbers = (int, float, kit.np.integer, kit.np.floating)
         known = isinstance(values, (list, tuple)) and all(isinstance(v, numbers) for v in values)
-    return tuple(float(v) for v in values) if known else None
+    return tuple(map(float, values)) if known else None

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
-from typing import Any, Literal
+from typing import Literal
 
 from pydantic import Field
 
@@ -156,7 +156,7 @@ def _compare(
     bench: kit.Bench,
     case: kit.Case,
     name: str,
-    observed: Any,  # noqa: ANN401 any result
+    observed: kit.Value,
     value: kit.Array,
     error: kit.Array,
 ) -> kit.Finding | None:
@@ -179,7 +179,7 @@ def _compare(
     )
 
 
-def _excess(observed: Any, value: kit.Array, error: kit.Array) -> float:  # noqa: ANN401 any result
+def _excess(observed: kit.Value, value: kit.Array, error: kit.Array) -> float:
     """The worst deviation over what is allowed; infinity where it is none of numbers."""
     np = kit.np
     got = _array(observed)
@@ -194,7 +194,7 @@ def _excess(observed: Any, value: kit.Array, error: kit.Array) -> float:  # noqa
     return float(np.where(off == 0, 0.0, ratios).max(initial=0.0))
 
 
-def _array(value: Any) -> kit.Array | None:  # noqa: ANN401 any result
+def _array(value: kit.Value) -> kit.Array | None:
     np = kit.np
     values = getattr(value, "values", value)
     if isinstance(values, (np.ndarray, np.generic, float)) and np.asarray(values).dtype.kind == "f":
@@ -203,11 +203,7 @@ def _array(value: Any) -> kit.Array | None:  # noqa: ANN401 any result
 
 
 def _conserved(
-    bench: kit.Bench,
-    run: str,
-    case: kit.Case,
-    law: Conserved,
-    observed: Any,  # noqa: ANN401 any result
+    bench: kit.Bench, run: str, case: kit.Case, law: Conserved, observed: kit.Value
 ) -> kit.Finding | None:
     np = kit.np
     got = _array(observed)

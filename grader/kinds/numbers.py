@@ -7,7 +7,7 @@ doubled.
 from __future__ import annotations
 
 import math
-from typing import Any, Literal
+from typing import Literal
 
 from pydantic import Field
 
@@ -15,6 +15,11 @@ from grader.kinds.base import Check, CheckResult, Kind, kit
 from grader.model.numerals import amount, amounts_apart, number
 from grader.model.report import Breakdown, Mismatch, Row
 from grader.model.spec import Name
+
+_RATIOS = {
+    0.25: "a quarter", 0.5: "half", 2.0: "twice", 3.0: "three times", 4.0: "four times",
+    -1.0: "wrong sign",
+}  # fmt: skip
 
 
 class NumbersCheck(Check):
@@ -85,7 +90,7 @@ class Numbers(Kind[NumbersCheck]):
         return kit.tally(bench, check, judge)
 
 
-def _row(check: NumbersCheck, part: str, observed: Any, expected: Any) -> Row:  # noqa: ANN401 any results
+def _row(check: NumbersCheck, part: str, observed: kit.Value, expected: kit.Value) -> Row:
     plain = observed.item() if isinstance(observed, kit.np.generic) else observed
     if isinstance(plain, kit.np.ndarray) and plain.ndim == 0:
         plain = plain.item()
@@ -114,15 +119,7 @@ def _note(observed: float, expected: float) -> str:
     if observed == 0:
         return "missing"
     ratio = observed / expected
-    words = {
-        0.25: "a quarter",
-        0.5: "half",
-        2.0: "twice",
-        3.0: "three times",
-        4.0: "four times",
-        -1.0: "wrong sign",
-    }
-    for known, word in words.items():
+    for known, word in _RATIOS.items():
         if math.isclose(ratio, known, rel_tol=1e-9):
             return word
     if math.isclose(ratio, 1.0, rel_tol=1e-3):

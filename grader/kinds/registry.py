@@ -93,46 +93,33 @@ def used(data: Mapping[str, Any]) -> tuple[dict[str, type[Check]], dict[str, str
     """
     checks = data.get("checks")
     listed = checks if isinstance(checks, list) else []
-    return _usable(dict.fromkeys(str(c.get("kind")) for c in listed if isinstance(c, dict)))
+    return usable(dict.fromkeys(str(c.get("kind")) for c in listed if isinstance(c, dict)))
 
 
-def every() -> dict[str, type[Check]]:
-    """The keys of every kind that can be used, by kind."""
-    return _usable(names())[0]
-
-
-def _usable(words: Iterable[str]) -> tuple[dict[str, type[Check]], dict[str, str]]:
+def usable(words: Iterable[str]) -> tuple[dict[str, type[Check]], dict[str, str]]:
+    """The keys of kinds by name, and by name what is wrong with those that cannot be used."""
     found: dict[str, type[Check]] = {}
-    unusable: dict[str, str] = {}
+    faults: dict[str, str] = {}
     for word in words:
         try:
             kind = find(word)
         except ExtensionError as error:
-            unusable[word] = str(error)
+            faults[word] = str(error)
         else:
             if kind is not None:
                 found[word] = kind.keys
-    return found, unusable
-
-
-def spec_model(keys: Iterable[type[Check]]) -> type[Spec]:
-    """The model of a spec whose checks have these keys."""
-    return _spec_model(tuple(keys))
+    return found, faults
 
 
 @cache
-def _spec_model(keys: tuple[type[Check], ...]) -> type[Spec]:
+def spec_model(*keys: type[Check]) -> type[Spec]:
+    """The model of a spec whose checks have these keys."""
     # A union of one is none, and pydantic says nothing of its discriminator.
     several = dict.fromkeys([*keys, *(get(name).keys for name in ("outputs", "contract"))])
     one: Any = Annotated[reduce(or_, several), Field(discriminator="kind")]
-    field = Spec.model_fields["checks"]
     checks: Any = Annotated[list[one], Field(min_length=1)]
-    return create_model(
-        "Spec",
-        __base__=Spec,
-        __doc__=Spec.__doc__,
-        checks=(checks, Field(description=field.description)),
-    )
+    described = Field(description=Spec.model_fields["checks"].description)
+    return create_model("Spec", __base__=Spec, __doc__=Spec.__doc__, checks=(checks, described))
 
 
 def read(data: Mapping[str, Any]) -> Spec:
@@ -141,4 +128,4 @@ def read(data: Mapping[str, Any]) -> Spec:
     Raises:
         ValidationError: it is none.
     """
-    return spec_model(used(data)[0].values()).model_validate(data)
+    return spec_model(*used(data)[0].values()).model_validate(data)

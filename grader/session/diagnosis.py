@@ -16,9 +16,9 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 from grader.bench.bench import Bench
+from grader.bench.results import Value
 from grader.bench.sameness import same_value
 from grader.kinds import registry
 from grader.kinds.base import Count
@@ -46,9 +46,7 @@ class Component:
 def diagnose(bench: Bench, checks: Sequence[CheckResult]) -> tuple[Named, ...]:
     """Name the misconceptions that explain what the submission computes.
 
-    Args:
-        bench: the programs; where the submission's process is gone, what it did before counts.
-        checks: what was found.
+    Where its process is gone, what it did before counts.
     """
     if not bench.question.variants or not any(
         c.verdict in {Verdict.FAIL, Verdict.ERROR, Verdict.LIMIT} for c in checks
@@ -126,10 +124,10 @@ def components(bench: Bench) -> list[Component]:
     return values + [component for *_, component in sorted(measured, key=lambda m: m[:2])]
 
 
-def _observed(bench: Bench, component: Component, case: str) -> Any:  # noqa: ANN401 a result or a count
+def _observed(bench: Bench, component: Component, case: str) -> Value:
     """What the bench's submission gives for a component on one case; a fault becomes a text."""
 
-    def observe() -> Any:  # noqa: ANN401 a result or a count
+    def observe() -> Value:
         check = component.measured_by
         try:
             if check is None:
@@ -144,7 +142,7 @@ def _observed(bench: Bench, component: Component, case: str) -> Any:  # noqa: AN
     return bench.remember(bench.submission, ("observed", component, case), observe)
 
 
-def _agree(one: Any, other: Any, component: Component, dtype: str) -> bool:  # noqa: ANN401
+def _agree(one: Value, other: Value, component: Component, dtype: str) -> bool:
     """Whether two observations, on a case of that dtype, are of the same idea."""
     counts = [seen.value for seen in (one, other) if isinstance(seen, Count)]
     if counts:

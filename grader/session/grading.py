@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from grader.model.report import CheckResult
 from grader.model.verdict import Verdict
 from grader.sandbox.client import WorkerClient
 from grader.sandbox.deadline import OutOfTime
-from grader.session.needs import unmet
 
 if TYPE_CHECKING:
     from grader.bench.bench import Bench
+    from grader.model.spec import Check
+
+GOOD_ENOUGH = frozenset({Verdict.PASS, Verdict.INCONCLUSIVE})  # too close to call blocks none
 
 
 def carry_out(bench: Bench) -> tuple[CheckResult, ...]:
@@ -21,36 +24,32 @@ def carry_out(bench: Bench) -> tuple[CheckResult, ...]:
     Raises:
         BankFault: the reference, the spec or an extension fails, or takes too long.
     """
-    from grader.bench.tally import Stopped
+    from grader.bench.tally import Stopped  # here: workers are starting meanwhile
     from grader.kinds import run_check
 
     done: dict[str, CheckResult] = {}
     gone: str | None = None
     for check in bench.question.spec.checks:
+        result = CheckResult(check.id, check.kind, Verdict.SKIPPED, "", stretch=check.stretch)
         blocking = unmet(check, done) or gone
         if blocking is not None:
             reason = "the process was stopped in" if gone == blocking else "needs"
-            done[check.id] = CheckResult(
-                id=check.id,
-                kind=check.kind,
-                verdict=Verdict.SKIPPED,
-                message=f"{reason} {blocking}",
-                stretch=check.stretch,
-                blocked_by=blocking,
-            )
-            continue
-        try:
-            done[check.id] = run_check(bench, check)
-        except Stopped as stop:
-            done[check.id] = stop.result
-            gone = check.id
-        except OutOfTime:
-            late = out_of_time(bench.submission.worker)
-            done[check.id] = CheckResult(
-                check.id, check.kind, Verdict.LIMIT, late, stretch=check.stretch
-            )
-            gone = check.id
+            result = replace(result, message=f"{reason} {blocking}", blocked_by=blocking)
+        else:
+            try:
+                result = run_check(bench, check)
+            except Stopped as stop:
+                result, gone = stop.result, check.id
+            except OutOfTime:
+                late = out_of_time(bench.submission.worker)
+                result, gone = replace(result, verdict=Verdict.LIMIT, message=late), check.id
+        done[check.id] = result
     return tuple(done.values())
+
+
+def unmet(check: Check, done: Mapping[str, CheckResult]) -> str | None:
+    """The first check that it needs and that was not good enough, if any."""
+    return next((need for need in check.needed if done[need].verdict not in GOOD_ENOUGH), None)
 
 
 def overall(checks: Sequence[CheckResult]) -> Verdict:

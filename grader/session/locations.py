@@ -21,8 +21,7 @@ def file_of(question: Question, name: str, variant: int = 0) -> str:
         name: `reference`, `starter`, or the id of a misconception.
         variant: which of the misconception's.
     """
-    spec = question.spec
-    folder = f"drills/{question.id}"
+    spec, path, folder = question.spec, question.spec_path, f"drills/{question.id}"
     if name in {"reference", "starter"}:
         inside = bool(spec.code.reference if name == "reference" else spec.code.starter)
         file = f"{folder}/{name}.py"
@@ -35,8 +34,8 @@ def file_of(question: Question, name: str, variant: int = 0) -> str:
         return ""
     if not inside:
         return file
-    path, bank = question.spec_path, question.bank
-    return path.relative_to(bank).as_posix() if bank in path.parents else path.name
+    inside_bank = question.bank in path.parents
+    return path.relative_to(question.bank).as_posix() if inside_bank else path.name
 
 
 def in_one_sentence(error: Exception, file: str) -> str:
@@ -45,8 +44,7 @@ def in_one_sentence(error: Exception, file: str) -> str:
     if raised is None:
         return str(error)
     source = _short(raised.frames[-1].source) if raised.frames else ""
-    text = f"{error}{message_of(raised)}{line_of(raised, file)}"
-    return text + (f": {source}" if source else "")
+    return f"{error}{message_of(raised)}{line_of(raised, file)}" + (source and f": {source}")
 
 
 def message_of(raised: Raised) -> str:

@@ -15,6 +15,8 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from grader import __version__
 from grader.model.report import Named, Report
 from grader.model.verdict import Verdict
@@ -80,7 +82,7 @@ class GradingSession(Closing):
     def bank(self) -> BankPrograms:
         """The bank's own programs; none is loaded before it is needed."""
         if self._bank is None:
-            from grader.session.trusted import BankPrograms  # numpy: workers are starting meanwhile
+            from grader.session.trusted import BankPrograms  # here: workers are starting meanwhile
 
             self._bank = self._stack.enter_context(BankPrograms(self.question, self._workers))
         return self._bank
@@ -115,7 +117,8 @@ class GradingSession(Closing):
         )
         if (wrong := unreadable(submission, question)) is not None:
             return replace(report, verdict=wrong[0], message=wrong[1])
-        with self._alone(), _quiet(), self._workers.candidate() as worker:
+        # No numpy warnings: infinities and NaN are what comparing is about.
+        with self._alone(), np.errstate(all="ignore"), self._workers.take() as worker:
             program = RemoteProgram(
                 worker,
                 "submission",
@@ -175,25 +178,15 @@ class GradingSession(Closing):
     ) -> Bench:
         """Put a program of the bank's own on a bench: what an audit does, without a deadline.
 
-        Such programs share a process, one after another; a submission never runs there.
-
-        Args:
-            name: of the program in its worker.
-            sources: executed one after another.
-            seed: from which every input is drawn.
-            called: what messages call it; its name where empty.
-            file: where it stands in the bank, for messages.
+        Such programs share a process, one after another; a submission never runs there.  Messages
+        say what the program is `called` and its `file` in the bank.
 
         Raises:
             BankFault: the reference or the program cannot be loaded.
             RuntimeError: another thread is using the session.
         """
         with self._alone():
-            self.bank.restore()
-            program = self.bank.examined(name, sources, called=called or name, file=file)
-            bench = self.bank.bench(program, seed)
-            bench.reference_first = False  # the reference itself is examined too
-            return bench
+            return self.bank.examine(name, sources, seed, called=called or name, file=file)
 
     def close(self) -> None:
         """End every process of the session."""
@@ -207,12 +200,3 @@ class GradingSession(Closing):
             yield
         finally:
             self._in_use.release()
-
-
-@contextlib.contextmanager
-def _quiet() -> Iterator[None]:
-    """No numpy warnings while comparing: infinities and NaN are what comparing is about."""
-    import numpy as np  # here: the workers are starting meanwhile
-
-    with np.errstate(all="ignore"):
-        yield

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from grader.bench.bench import BankFault, Bench
@@ -22,60 +23,6 @@ MOST_SPENT = BANK_CPU_SECONDS * 10**9 // 2  # nanoseconds of CPU time: far from 
 MOST_GROWN = 512 << 20  # bytes that a worker may hold more than at first
 
 
-class TrustedWorker(Closing):
-    """One worker at a time, replaced when it has ended or grown old."""
-
-    def __init__(self, start: Callable[[], WorkerClient]) -> None:
-        """Start nothing yet.
-
-        Args:
-            start: gives a worker in which nothing has run.
-        """
-        self._start = start
-        self._worker: WorkerClient | None = None
-        self._deadline: Deadline | None = None
-
-    @property
-    def client(self) -> WorkerClient:
-        """The worker that there is now."""
-        if self._worker is None:
-            self._worker = self._start()
-            self._worker.deadline = self._deadline
-        return self._worker
-
-    def limit(self, deadline: Deadline | None) -> None:
-        """Have it answer until a deadline, or take its time."""
-        self._deadline = deadline
-        if self._worker is not None:
-            self._worker.deadline = deadline
-
-    def renew(self) -> bool:
-        """End a worker that is of no use any more; whether all has to be loaded (again)."""
-        if self._worker is not None and self._worker.failure is None and not _is_old(self._worker):
-            self._worker.count_anew()
-            return False
-        self.close()
-        return True
-
-    def cpu_nanoseconds(self) -> int:
-        """CPU time of the worker that there is now; 0 where it is not known."""
-        known = self._worker is not None and self._worker.failure is None
-        return (self.client.cpu_nanoseconds() or 0) if known else 0
-
-    def close(self) -> None:
-        """End the worker."""
-        if self._worker is not None:
-            self._worker.close()
-            self._worker = None
-
-
-def _is_old(worker: WorkerClient) -> bool:
-    """Whether a worker is nearer to its limits than a grade should find it."""
-    held = worker.occupied_bytes()
-    grown = 0 if held is None or worker.fresh is None else held - worker.fresh
-    return grown > MOST_GROWN or (worker.cpu_nanoseconds() or 0) > MOST_SPENT
-
-
 class BankPrograms(Closing):
     """The reference and the misconceptions of a question, and what they compute.
 
@@ -87,12 +34,11 @@ class BankPrograms(Closing):
         """Load nothing yet."""
         self.question = question
         self.memory = Memory()
-        self._of_reference, self._of_variants, self._of_examined = self._all = [
-            TrustedWorker(workers.trusted) for _ in range(3)
-        ]
+        self._supply = workers
+        self._workers: dict[str, WorkerClient] = {}  # for: reference, variants, examined
+        self._deadline: Deadline | None = None
         self._reference: RemoteProgram | None = None
         self._variants: dict[str, RemoteProgram] = {}
-        self._bench: Bench | None = None
 
     @property
     def reference(self) -> RemoteProgram:
@@ -106,27 +52,25 @@ class BankPrograms(Closing):
         assert self._reference is not None
         return self._reference
 
-    def restore(self) -> bool:
-        """Load what has to be loaded again; whether the reference had to be.
+    def restore(self) -> None:
+        """Load what has to be loaded again.
 
         Raises:
             BankFault: the reference cannot be loaded.
         """
-        if self._of_variants.renew():
+        if self._renewed("variants"):
             self._variants.clear()
-        if not self._of_reference.renew():
-            return False
-        found = self._reference or self._program(
-            self._of_reference, "reference", [self.question.reference]
-        )
-        found.worker = self._of_reference.client
-        try:
-            self._load(found, "the reference", file_of(self.question, "reference"))
-        except BankFault:
-            self._of_reference.close()
-            raise
-        self._reference = found
-        return True
+        if self._renewed("reference"):
+            found = self._reference or self._program(
+                "reference", "reference", [self.question.reference]
+            )
+            found.worker = self._worker("reference")
+            try:
+                self._load(found, "the reference", file_of(self.question, "reference"))
+            except BankFault:
+                self._end("reference")
+                raise
+            self._reference = found
 
     def variant(self, name: str, index: int) -> RemoteProgram:
         """A misconception's program, loaded when it is first asked for.
@@ -137,7 +81,7 @@ class BankPrograms(Closing):
         known = f"{name}/{index}"
         if known not in self._variants:
             sources = [self.question.reference, self.question.variants[name][index]]
-            program = self._program(self._of_variants, known, sources)
+            program = self._program("variants", known, sources)
             self._load_variant(program)
             self._variants[known] = program
         return self._variants[known]
@@ -151,28 +95,23 @@ class BankPrograms(Closing):
         if program is self._reference:
             self.restore()
             return
-        self._of_variants.renew()
-        program.worker = self._of_variants.client
+        self._renewed("variants")
+        program.worker = self._worker("variants")
         self._load_variant(program)
 
-    def _load_variant(self, program: RemoteProgram) -> None:
-        name, _, index = program.name.rpartition("/")
-        self._load(program, f"the misconception {name}", file_of(self.question, name, int(index)))
-
-    def examined(
-        self, name: str, sources: Sequence[bytes], *, called: str, file: str
-    ) -> RemoteProgram:
-        """A program of the bank's own, loaded where others of them have run before.
-
-        Raises:
-            BankFault: it cannot be loaded.
-        """
-        self._of_examined.renew()
-        program = self._program(self._of_examined, name, sources)
+    def examine(
+        self, name: str, sources: Sequence[bytes], seed: int, *, called: str, file: str
+    ) -> Bench:
+        """A bench with a program of the bank's own; see `GradingSession.examine`."""
+        self.restore()
+        self._renewed("examined")
+        program = self._program("examined", name, sources)
         # The reference's own process also runs what it is compared with, which may call anything.
         program.forbids = self.question.spec.forbids
         self._load(program, called, file)
-        return program
+        bench = self.bench(program, seed)
+        bench.reference_first = False  # the reference itself is examined too
+        return bench
 
     def bench(self, program: RemoteProgram, seed: int) -> Bench:
         """A bench for a program that has not been on one.
@@ -180,32 +119,54 @@ class BankPrograms(Closing):
         Raises:
             BankFault: the reference cannot be loaded.
         """
-        if self._bench is None:
-            self._bench = Bench(
-                self.question,
-                seed,
-                program,
-                self.reference,
-                bank=self,
-            )
         return self._bench.with_submission(program, seed)
+
+    @cached_property
+    def _bench(self) -> Bench:
+        return Bench(self.question, 0, self.reference, self.reference, bank=self)
 
     def limit(self, deadline: Deadline | None) -> None:
         """Have the workers answer until a deadline, or take their time."""
-        for worker in self._all:
-            worker.limit(deadline)
+        self._deadline = deadline
+        for worker in self._workers.values():
+            worker.deadline = deadline
 
     def cpu_nanoseconds(self) -> int:
         """CPU time of all workers that there are now, where there is such a clock."""
-        return sum(worker.cpu_nanoseconds() for worker in self._all)
+        living = [worker for worker in self._workers.values() if worker.failure is None]
+        return sum(worker.cpu_nanoseconds() or 0 for worker in living)
 
     def close(self) -> None:
         """End the workers."""
-        for worker in self._all:
-            worker.close()
+        for use in list(self._workers):
+            self._end(use)
 
-    def _program(self, worker: TrustedWorker, name: str, sources: Sequence[bytes]) -> RemoteProgram:
-        return RemoteProgram(worker.client, name, sources, self.question.driver, f"{name}.py")
+    def _worker(self, use: str) -> WorkerClient:
+        if use not in self._workers:
+            self._workers[use] = self._supply.take(BANK_CPU_SECONDS)
+            self._workers[use].deadline = self._deadline
+        return self._workers[use]
+
+    def _renewed(self, use: str) -> bool:
+        """End a worker that is of no use any more; whether all has to be loaded (again)."""
+        worker = self._workers.get(use)
+        if worker is not None and worker.failure is None and not _is_old(worker):
+            worker.count_anew()
+            return False
+        self._end(use)
+        return True
+
+    def _end(self, use: str) -> None:
+        if use in self._workers:
+            self._workers.pop(use).close()
+
+    def _program(self, use: str, name: str, sources: Sequence[bytes]) -> RemoteProgram:
+        worker = self._worker(use)
+        return RemoteProgram(worker, name, sources, self.question.driver, f"{name}.py")
+
+    def _load_variant(self, program: RemoteProgram) -> None:
+        name, _, index = program.name.rpartition("/")
+        self._load(program, f"the misconception {name}", file_of(self.question, name, int(index)))
 
     def _load(self, program: RemoteProgram, called: str, file: str) -> None:
         try:
@@ -216,3 +177,10 @@ class BankPrograms(Closing):
             raise BankFault(f"forbids: there is no {', '.join(loaded.unknown)}")
         if loaded.missing:
             raise BankFault(f"{called} does not define {', '.join(loaded.missing)}")
+
+
+def _is_old(worker: WorkerClient) -> bool:
+    """Whether a worker is nearer to its limits than a grade should find it."""
+    held = worker.occupied_bytes()
+    grown = 0 if held is None or worker.fresh is None else held - worker.fresh
+    return grown > MOST_GROWN or (worker.cpu_nanoseconds() or 0) > MOST_SPENT

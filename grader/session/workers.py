@@ -31,15 +31,8 @@ class Workers(Closing):
             }
             self._stack = stack.pop_all()
 
-    def candidate(self) -> WorkerClient:
-        """A worker in which nothing has run, for a submission."""
-        return self._take(CPU_SECONDS)
-
-    def trusted(self) -> WorkerClient:
-        """A worker in which nothing has run, for programs of the bank."""
-        return self._take(BANK_CPU_SECONDS)
-
-    def _take(self, cpu_seconds: int) -> WorkerClient:
+    def take(self, cpu_seconds: int = CPU_SECONDS) -> WorkerClient:
+        """A worker in which nothing has run, for a submission or with `BANK_CPU_SECONDS`."""
         early = self._early.pop(cpu_seconds, None)
         return self._start(cpu_seconds) if early is None else early
 

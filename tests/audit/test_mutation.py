@@ -14,12 +14,14 @@ from rich.console import Console
 from grader import bank
 from grader.audit import mutation
 from grader.audit.mutation import mutate, sample
+from grader.bench.bench import Bench
 from grader.kinds.contract import ContractCheck
 from grader.model.errors import BankError
 from grader.model.mutation import Fate, Mutant, MutationReport, Reach, Trial
 from grader.model.question import Question
 from grader.reports.json import mutation_to_json
 from grader.reports.mutation import excerpts, render_mutation
+from grader.sandbox.client import Overran
 
 SPEC = """
 format: 1
@@ -164,6 +166,31 @@ def test_a_mutant_that_hangs_is_killed_and_the_others_go_on(
     report = mutate(question, seeds=[0])
     assert [t.mutant.becomes for t in report.trials] == wanted
     assert [t.fate for t in report.trials] == [Fate.KILLED, Fate.SURVIVED]
+
+
+def test_a_mutant_that_overran_on_a_busy_machine_is_searched_in_the_process_of_its_second_try(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def chosen(mutants: Sequence[Mutant], at_most: int | None) -> list[Mutant]:
+        return [m for m in mutants if "x >= 0" in m.becomes]
+
+    real = mutation._Trying._killer
+    tries: list[float] = []
+
+    def late(trying: mutation._Trying, bench: Bench) -> str | None:
+        check = real(trying, bench)
+        if bench.submission.name == mutation.NAME:
+            tries.append(bench.submission.call_seconds)
+            if len(tries) == 1:
+                bench.submission.worker.failure = Overran("took too long")
+        return check
+
+    monkeypatch.setattr(mutation, "sample", chosen)
+    (usual,) = mutate(gate(tmp_path), seeds=[0]).trials
+    monkeypatch.setattr(mutation._Trying, "_killer", late)
+    (trial,) = mutate(gate(tmp_path), seeds=[0]).trials
+    assert tries[1] == pytest.approx(3 * tries[0])
+    assert trial.counterexample == usual.counterexample
 
 
 def test_a_reference_that_fails_its_own_checks_is_said_to(tmp_path: Path) -> None:

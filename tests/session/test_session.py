@@ -100,7 +100,7 @@ def test_every_submission_has_a_process_of_its_own_and_none_stays() -> None:
 
 def workers_of(session: GradingSession) -> list[int]:
     """Ids of the processes that run programs of the bank."""
-    return [w._worker.pid for w in session.bank._all if w._worker is not None]
+    return [worker.pid for worker in session.bank._workers.values()]
 
 
 def alive(pid: int) -> bool:
