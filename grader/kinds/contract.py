@@ -34,7 +34,7 @@ _WORDS = {
 
 
 class ContractCheck(Check):
-    """The manners of a function: inputs, ownership, memory of earlier calls, strides."""
+    """What a caller relies on: unchanged inputs, results of its own, no trace of other calls."""
 
     kind: Literal["contract"]
     of: Name | list[Name] = Field(description="The result, or a list of results, that it looks at.")
