@@ -60,7 +60,7 @@ def margin(rights: Sequence[float], wrongs: Sequence[tuple[float, str]]) -> Marg
     closest = min((w for w in wrongs if math.isfinite(w[0])), default=None)
     return Margin(
         right=round(math.log10(worst), 2) if worst > 0 else None,
-        # A check may stop a program by a law besides its tolerance.
+        # A check may stop a program by a law that has no tolerance.
         wrong=None if closest is None or closest[0] <= 1 else round(math.log10(closest[0]), 2),
         closest="" if closest is None or closest[0] <= 1 else closest[1],
     )

@@ -61,7 +61,7 @@ def _cell(subject: Subject, index: int, check: str) -> Cell:
             kinds.add(Cell.WOULD_KILL)
         else:
             kinds.add(Cell.KILLS)
-    if kinds == {Cell.KILLS, Cell.WOULD_KILL}:  # it stops it on every seed, whoever comes first
+    if kinds == {Cell.KILLS, Cell.WOULD_KILL}:  # it stops it on every seed, first or not
         return Cell.KILLS
     return kinds.pop() if len(kinds) == 1 else Cell.VARIES
 

@@ -1,6 +1,6 @@
 """Is a wrong idea stopped only because its code breaks?
 
-A misspelt name in a variant raises wherever it is called, so that every check stops it, and since
+A misspelled name in a variant raises wherever it is called, so that every check stops it, and since
 diagnosis compares it with itself it is named as well: the matrix looks proved.
 """
 

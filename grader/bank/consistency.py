@@ -132,7 +132,7 @@ def _cases(
             yield (
                 where,
                 f"{check.id}: expected inputs that are drawn, found only fixed ones in case "
-                f"{name}: whoever remembers the answer would be fast",
+                f"{name}: remembering the answer would be fast",
             )
         for key, recipe in inputs.items():
             if recipe.like is not None and not lost_runs:
@@ -192,7 +192,7 @@ def _owners(question: Question, left_out: LeftOut) -> Iterator[Problem]:
             if step.owner == "driver" and question.driver is None:
                 yield (
                     at,
-                    f"'{step.text}' needs the file driver.py beside reference.py, or code.driver, "
+                    f"'{step.text}' needs the file driver.py next to reference.py, or code.driver, "
                     "found neither",
                 )
             if step.owner == "torch" and not question.spec.needs_torch:

@@ -65,7 +65,7 @@ def unknown_names(
 def unread(
     question: Question, left_out: LeftOut, cases: dict[str, CaseRecipe]
 ) -> Iterator[Problem]:
-    """Inputs that nothing reads: a misspelt one would leave its case out of every check."""
+    """Inputs that nothing reads: a misspelled one would leave its case out of every check."""
     if left_out.of("run") or left_out.indexes is not None:
         return  # what is left out may have read them
     read = {name for steps in question.runs.values() for name in free_names(steps)}

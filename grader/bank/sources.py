@@ -1,4 +1,4 @@
-"""The programs of a question: files beside the spec, or code inside it.
+"""The programs of a question: files of their own, or code inside the spec.
 
 Code inside a spec is given as many blank lines before it as make its lines those of the spec, so
 that an error in it names a line that can be looked up.
@@ -72,7 +72,7 @@ class Sources:
         item = self._spec.misconceptions[name]
         at: Keys = ("misconceptions", name)
         file = f"{name.replace('-', '_')}.py"
-        if not item.faces:
+        if not item.texts:
             files = [f"{variant}.py" for variant in item.variants] or [file]
             key = "" if item.variants else f"misconceptions.{name}.code"
             return [self._file(f"misconceptions/{variant}", at, key) for variant in files]
@@ -85,7 +85,7 @@ class Sources:
             self._once(at, f"misconceptions/{file}", [f"misconceptions/{n}" for n in folder])
         several = isinstance(item.code, list)
         return [
-            self._inline((*at, i) if several else at, text) for i, text in enumerate(item.faces)
+            self._inline((*at, i) if several else at, text) for i, text in enumerate(item.texts)
         ]
 
     def _file(self, name: str, at: Keys, instead: str) -> bytes:

@@ -382,7 +382,7 @@ def array_of(value: Any) -> Array:  # noqa: ANN401 any result
 def _nudged(value: Array, dtype: str, which: int) -> Array:
     """Move every value by one unit in the last place of its dtype, equal values alike.
 
-    Equal values stay equal and neighbours keep their order, so that a tie or an order that the
+    Equal values stay equal and neighbors keep their order, so that a tie or an order that the
     question is about is not disturbed: what is measured is rounding alone.
     """
     unique, inverse = np.unique(value, return_inverse=True)

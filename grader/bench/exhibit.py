@@ -50,7 +50,7 @@ def mismatch(fault: Fault, case: CaseRecipe) -> Mismatch:
 
 
 def grids(bench: Bench, case: CaseRecipe, fault: Fault, show: Show) -> Grids | None:
-    """Inputs beside the result, yours and expected, cut to the slice that holds the worst entry."""
+    """Inputs with the result, yours and expected, cut to the slice that holds the worst entry."""
     if fault.arrays is None or fault.index is None or not fault.arrays[0].ndim:
         return None
     observed, expected, wrong = fault.arrays

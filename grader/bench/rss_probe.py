@@ -98,7 +98,7 @@ def hidden_memory(
         of: the result that is kept; all results where it is empty.
         counted: bytes kept by the process's own account.
         budget: bytes that one run may keep.
-        room: bytes of objects besides.
+        room: further bytes, of objects.
         needed: bytes of the budget that the reference keeps, by the account of its own process,
             which is trusted.
     """

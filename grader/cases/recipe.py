@@ -1,6 +1,6 @@
 """How one input of a case is written in YAML, checked and resolved without numpy.
 
-`docs/format.md` lists the generators and modifiers.
+`docs/keys.md` lists the generators and modifiers.
 """
 
 from __future__ import annotations
@@ -89,7 +89,7 @@ def read_input(value: object) -> Recipe:
     """Read one input.
 
     Raises:
-        RecipeError: in words for whoever wrote it.
+        RecipeError: in words for its author.
     """
     if isinstance(value, list):
         _rectangular(value)

@@ -35,7 +35,7 @@ class BankError(DrillError):
     exit_status = 3
 
     def __init__(self, message: str, hint: str = "", problems: tuple[str, ...] = ()) -> None:
-        """Store the first problem as the message and all of them beside it."""
+        """Store the first problem as the message, and all of them."""
         super().__init__(message, hint)
         self.problems = problems or (message,)
 

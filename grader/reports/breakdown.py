@@ -15,7 +15,7 @@ _GAP = 4
 _MOST_ROWS = 16
 _NAME_LIMIT = 28
 _VALUE_LIMIT = 24
-_REMARK = 12  # cells a remark needs beside its line
+_REMARK = 12  # cells a remark needs next to its line
 
 
 def breakdown_lines(breakdown: Breakdown, width: int) -> list[Text]:

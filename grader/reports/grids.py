@@ -65,7 +65,7 @@ def _arranged(panels: Sequence[Panel], width: int) -> list[list[Block]]:
     """Rows of blocks: as much of each panel, and as many abreast, as the width allows.
 
     Everything below one another is best when that is short; else the most columns that
-    bring the panels into one row; else the most that bring yours beside expected.
+    bring the panels into one row; else the most that bring yours next to expected.
     """
     widest = max(max(size(p)[1] for p in panels), 1)
     best: list[list[Block]] = []
@@ -96,7 +96,7 @@ def _blocks(panels: Sequence[Panel], columns: int, rows: int, width: int) -> lis
 
 
 def _packed(blocks: Sequence[Block], width: int) -> list[list[Block]]:
-    """Blocks in rows, filled from the last one backwards: yours stays beside expected."""
+    """Blocks in rows, filled from the last one backwards: yours stays next to expected."""
     rows: list[list[Block]] = []
     used = 0
     for block in reversed(blocks):

@@ -28,7 +28,7 @@ def render_question(question: Question, width: int) -> RenderableType:
 
 
 def question_markdown(question: Question) -> str:
-    """The same as a Markdown file to lie beside the submission."""
+    """The same as a Markdown file to lie next to the submission."""
     spec = question.spec
     parts = [
         f"# {spec.title}",
@@ -54,7 +54,7 @@ def _contract(question: Question) -> list[str]:
 
 
 def _terms(question: Question) -> str:
-    """What is asked of the candidate besides the answer: "core, 25 minutes, numpy"."""
+    """What else is asked of the candidate: "core, 25 minutes, numpy"."""
     spec = question.spec
     uses = " and ".join(spec.uses)
     return ", ".join(filter(None, [spec.level, f"{spec.minutes} minutes", uses]))

@@ -94,7 +94,7 @@ def exchange(
             `SLACK`, but not where CPU time cannot be read.
         grace: seconds on top, for a process that is still starting.
         reply_bytes: of array data that the reply may hold.
-        output: a descriptor to watch besides; `drain` reads it and says whether it is still open.
+        output: another descriptor to watch; `drain` reads it and says whether it is still open.
         drain: see there.
         watch: called while waiting, about every `WATCH_SECONDS`.
         spent: gives the process's CPU time in nanoseconds, or None.

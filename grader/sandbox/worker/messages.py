@@ -225,8 +225,8 @@ class Kept(Message):
     """What a run keeps for a later step, in bytes."""
 
     reachable: int  # from the result
-    allocated: int  # left besides, without other results and `added`
-    added: int  # by the objects that are reachable, besides their data
+    allocated: int  # left otherwise, without other results and `added`
+    added: int  # by the objects that are reachable, without their data
     results: dict[str, Any] | None = None  # of the measured run; None where it failed
 
 

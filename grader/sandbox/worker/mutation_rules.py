@@ -321,7 +321,7 @@ def rewritten(node: ast.stmt, function: Function | None) -> Iterator[tuple[str, 
 
 
 def _augmented(node: ast.AugAssign) -> Iterator[tuple[str, ast.stmt]]:
-    """What `a += b` may become besides what `b` may become."""
+    """What `a += b` may become, apart from what `b` may become."""
     loaded = ast.parse(ast.unparse(node.target), mode="eval").body
     yield "assigned, not added", ast.Assign([node.target], node.value, lineno=node.lineno)
     for other in ARITHMETIC.get(type(node.op), ()):

@@ -2,7 +2,7 @@
 
 The run is watched: torch's operators are overridden in the dispatcher, functions of Python and
 numpy are wrapped, and both note who called.  And the text is read, see `mentions`.  A person
-decides what the evidence is worth: whoever shares a process with what collects it can silence it.
+decides what the evidence is worth: code that shares a process with what collects it can silence it.
 """
 
 from __future__ import annotations

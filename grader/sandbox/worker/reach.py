@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-_HEADER = 24  # bytes of an object besides its value: a reference count, its type, and rounding
+_HEADER = 24  # bytes of an object without its value: a reference count, its type, and rounding
 NUMBER = 8  # bytes counted for a Python int, float or numpy scalar
 _TEXT_HEADER = "\xe9\xe8".__sizeof__() - 2  # of a text that is not ASCII; 16 less since Python 3.12
 _SKIP = (type, types.ModuleType, types.CodeType, np.dtype)
@@ -59,7 +59,7 @@ def reachable(root: object) -> tuple[int, int]:
 
 
 def _object_bytes(item: Any, kind: type) -> int:  # noqa: ANN401 anything at all
-    """Bytes of an object besides the data that is counted for it."""
+    """Bytes of an object without the data that is counted for it."""
     if issubclass(kind, (int, float, complex, np.generic)):
         return _HEADER
     for plain in (list, tuple, dict, set, frozenset):

@@ -1,7 +1,7 @@
 """Whether what measures here is still what it was before a program came.
 
 A program shares this process and can put other functions in place of ours.  What it replaced is
-evidence against its figures; that nothing was found proves nothing, because whoever can replace a
+evidence against its figures; that nothing was found proves nothing, because code that can replace a
 meter can replace this too.  What the judge measures itself is outside.
 """
 

@@ -101,7 +101,7 @@ class Server:
         return messages.Gradients(differences.gradients(self.programs[asked.program], asked))
 
     def state(self, asked: messages.State) -> messages.Kept:
-        """Bytes reachable from a result, and bytes that the steps left allocated besides.
+        """Bytes reachable from a result, and bytes that the steps left allocated otherwise.
 
         The run then goes on, so that the judge sees whether what was measured is of use.
         """
