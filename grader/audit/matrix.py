@@ -83,7 +83,7 @@ def problems(
         if subject.name != "reference":
             _of_wrong(question, subject, faults, twins)
     shared = [
-        f"{t.one} and {t.other} compute the same on every case: nobody can be told which they hold"
+        f"{t.one} and {t.other} compute the same on every case: nobody can know which they hold"
         for t in twins
     ]
     return shared + faults.sentences()

@@ -71,7 +71,7 @@ def remarks(question: Question, subjects: Sequence[Subject]) -> list[Remark]:
                 "raising",
                 f"{subject.name} raises {one.type}{where} on every case that it fails"
                 f"{message_of(one)}; "
-                "only who raises alike is named: mend it, or say in the feedback that it raises",
+                "only who raises alike is named: fix it, or say in the feedback that it raises",
             )
         )
     return found

@@ -163,7 +163,7 @@ def remarks(question: Question, trivial: Iterable[Trivial]) -> list[Remark]:
         for name in answer.passes:
             if not registry.get(checks[name].kind).judges_values or checks[name].stretch:
                 continue
-            # The first call is the right one: a check of a single case cannot tell.
+            # The first call is the right one: a check of a single case cannot see it.
             if answer.accepted or not answer.made or answer.name == "first-call":
                 continue
             if all(need in passed for need in _needed(checks, name)):

@@ -147,5 +147,5 @@ class Archive:
     def _refused(self, expected_and_found: str) -> BankError:
         return BankError(
             f"{self.path}: expected {expected_and_found}",
-            "pack the bank anew: questions/ and drills/ in a plain zip",
+            "pack the bank again: questions/ and drills/ in a plain zip",
         )

@@ -24,7 +24,7 @@ def builtin() -> Path:
 
 
 def config_file() -> Path:
-    """The user's list of further banks: one path a line, `#` for comments."""
+    """The user's list of further banks: one path per line, `#` for comments."""
     home = os.environ.get("DRILL_HOME")
     if home:
         return expanded(home) / "banks"

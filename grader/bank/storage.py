@@ -32,7 +32,7 @@ class BankFiles(Protocol):
         """The name of every spec by the question's id.
 
         Raises:
-            BankError: it cannot be told, or two files claim one id.
+            BankError: it cannot be read, or two files claim one id.
         """
         ...
 

@@ -1,4 +1,4 @@
-"""Check `contract`: the manners that a caller relies on.
+"""Check `contract`: what a caller relies on.
 
 - Inputs are as they were after every step, not only at the end.
 - A result shares no memory with an input, keeps its value through later steps and calls, and is not

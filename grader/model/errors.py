@@ -12,7 +12,7 @@ from __future__ import annotations
 
 
 class DrillError(Exception):
-    """Something a person can be told in a sentence; the command ends with its `exit_status`."""
+    """Something that can be said in a sentence; the command ends with its `exit_status`."""
 
     exit_status = 4
 

@@ -189,7 +189,7 @@ class RemoteProgram:
         return self.worker.occupied_bytes()
 
     def forget_peak(self) -> bool:
-        """Let the system count the peak anew; whether it can."""
+        """Let the system count the peak again; whether it can."""
         return self.worker.probe.forget_peak(self.worker.pid)
 
     def peak_bytes(self) -> int | None:

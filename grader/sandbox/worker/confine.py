@@ -38,7 +38,7 @@ def confine(config: WorkerConfig, shared: SharedConfig, parent: int) -> list[str
     with suppress(OSError):  # where memory runs out, this process goes, and not the judge
         Path("/proc/self/oom_score_adj").write_text("1000", encoding="ascii")
     # Where it cannot be, files can be seen, and still not read.  A root that cannot become anybody
-    # else could not be told from others in a namespace of users.
+    # else would look like others in a namespace of users.
     if shared.mounts and (config.user is not None or os.getuid() != 0):
         mounts.apply(shared.mounts, config.scratch, root=config.user is not None)
     missing = {"privileges": identity.apply(config.user, shared.readable)}
