@@ -21,7 +21,6 @@ from unittest import mock
 import typer
 
 from grader.bank import schema
-from grader.cases import recipe
 from grader.cli.app import app, run
 from grader.model import descriptions
 from grader.model.spec import Check
@@ -113,12 +112,11 @@ def keys_page() -> str:
     lines = [_KEYS_INTRODUCTION, "## A question", "", *_table(whole), ""]
     lines += ["## cases: a case", "", *_words("key", descriptions.CASE), ""]
     lines += ["Every other key is the name of an input: a number, a text, `true`, `null`, a nested"]
-    lines += ["list (a literal array), or one generator with its shape and any modifiers.", ""]
-    options = {
-        name: text + "".join(f" Key `{o}`." for o in recipe.OPTIONS.get(name, ()))
-        for name, text in descriptions.GENERATORS.items()
-    }
-    lines += [*_words("generator", options), "", *_words("modifier", descriptions.MODIFIERS), ""]
+    lines += ["list (a literal array), or one generator with its shape and any modifiers:"]
+    lines += ["`{uniform: [2, 3], from: -1, to: 1, dtype: float32}`. Modifiers are applied in the"]
+    lines += ["order of their table.", ""]
+    lines += [*_words("generator", descriptions.GENERATORS), ""]
+    lines += [*_words("modifier", descriptions.MODIFIERS), ""]
     lines += ["## checks: every kind", "", *_table(first, only=common), ""]
     for kind, name in kinds.items():
         lines += [f"## checks: {kind}", "", parts[name]["description"], ""]
