@@ -112,12 +112,11 @@ def keys_page() -> str:
     lines = [_KEYS_INTRODUCTION, "## A question", "", *_table(whole), ""]
     lines += ["## cases: a case", "", *_words("key", recipe.RESERVED), ""]
     lines += ["Every other key is the name of an input: a number, a text, `true`, `null`, a nested"]
-    lines += ["list (a literal array), or one generator with its shape and any modifiers.", ""]
-    options = {
-        name: text + "".join(f" Key `{o}`." for o in recipe.OPTIONS.get(name, ()))
-        for name, text in recipe.GENERATORS.items()
-    }
-    lines += [*_words("generator", options), "", *_words("modifier", recipe.MODIFIERS), ""]
+    lines += ["list (a literal array), or one generator with its shape and any modifiers:"]
+    lines += ["`{uniform: [2, 3], from: -1, to: 1, dtype: float32}`. Modifiers are applied in the"]
+    lines += ["order of their table.", ""]
+    lines += [*_words("generator", recipe.GENERATORS), ""]
+    lines += [*_words("modifier", recipe.MODIFIERS), ""]
     lines += ["## checks: every kind", "", *_table(first, only=common), ""]
     for kind, name in kinds.items():
         lines += [f"## checks: {kind}", "", parts[name]["description"], ""]

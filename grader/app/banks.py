@@ -60,7 +60,7 @@ def add(ctx: Context, path: Path) -> Added:
     wrong = refusal(bank)
     if wrong:
         raise UsageError(wrong)
-    # The list has one path a line, and remarks behind " #".
+    # The list has one path per line, and remarks behind " #".
     if locate.path_in(str(bank)) != str(bank) or "\n" in str(bank):
         raise UsageError(
             f"expected a path that fits on a line of {locate.config_file()}, found {str(bank)!r}",
@@ -175,7 +175,7 @@ def _lines() -> list[str]:
         return []
     except UnicodeDecodeError:
         raise UsageError(
-            f"{path}: expected UTF-8 text with one path a line, found other bytes",
+            f"{path}: expected UTF-8 text with one path per line, found other bytes",
             hint="move the file away, then add the banks again",
         ) from None
     except OSError as fault:

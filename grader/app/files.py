@@ -109,7 +109,7 @@ def replace(path: Path, content: bytes, advice: str = _ELSEWHERE) -> None:
 
 
 def back_up(path: Path, content: bytes, reason: str) -> Path:
-    """Write `content`, what is in `path` now, to the first free numbered name beside it.
+    """Write `content`, what is in `path` now, to the first free numbered name next to it.
 
     Returns:
         The copy: submission.before-reset-1.py for the reason "reset".
@@ -131,7 +131,7 @@ def refuse_link(path: Path) -> None:
     if path.is_symlink():
         raise UsageError(
             f"{path}: expected a file or a folder of its own, found a symbolic link to"
-            f" {os.readlink(path)}",  # noqa: PTH115 - Path.readlink normalises what was written
+            f" {os.readlink(path)}",  # noqa: PTH115 - Path.readlink normalizes what was written
             hint="remove the link, or work in another folder (drill start ID --dir DIR)",
         )
 

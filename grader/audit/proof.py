@@ -44,7 +44,7 @@ def audit(
 
     Args:
         question: the question.
-        seeds: each draws all cases anew.
+        seeds: each draws all cases again.
         progress: gets a line on what is being done, for people who wait.
     """
     began = time.perf_counter()

@@ -1,6 +1,6 @@
 """Is a wrong idea stopped only because its code breaks?
 
-A misspelt name in a variant raises wherever it is called, so that every check stops it, and since
+A misspelled name in a variant raises wherever it is called, so that every check stops it, and since
 diagnosis compares it with itself it is named as well: the matrix looks proved.
 """
 
@@ -69,7 +69,7 @@ def remarks(question: Question, subjects: Sequence[Subject]) -> list[Remark]:
                 "raising",
                 f"{subject.name} raises {one.type}{where} on every case that it fails"
                 f"{message_of(one)}; "
-                "only who raises alike is named: mend it, or say in the feedback that it raises",
+                "only who raises alike is named: fix it, or say in the feedback that it raises",
             )
         )
     return found

@@ -1,8 +1,8 @@
 """A bank in a zip or a wheel, read where it is: nothing is ever extracted, or imported.
 
 `questions/` and `drills/` lie at the top, in one folder (as in a package, or a repository that was
-downloaded), or where this program's own wheel has them.  An archive that could surprise whoever
-unpacks it by hand is refused as a whole: paths that lead out, links, encrypted or damaged entries,
+downloaded), or where this program's own wheel has them.  An archive that could surprise those who
+unpack it by hand is refused as a whole: paths that lead out, links, encrypted or damaged entries,
 and more bytes than a bank has.
 """
 
@@ -140,5 +140,5 @@ class Archive:
     def _refused(self, expected_and_found: str) -> BankError:
         return BankError(
             f"{self.path}: expected {expected_and_found}",
-            "pack the bank anew: questions/ and drills/ in a plain zip",
+            "pack the bank again: questions/ and drills/ in a plain zip",
         )

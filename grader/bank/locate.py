@@ -22,14 +22,14 @@ if TYPE_CHECKING:
 
 
 def builtin() -> Path:
-    """The bank that comes with the program: inside the package, in a checkout beside it."""
+    """The bank that comes with the program: inside the package, in a checkout next to it."""
     package = Path(__file__).resolve().parent.parent
     inside = package / "_bank"
     return inside if inside.is_dir() else package.parent
 
 
 def config_file() -> Path:
-    """The user's list of further banks: one path a line, `#` for comments."""
+    """The user's list of further banks: one path per line, `#` for comments."""
     home = os.environ.get("DRILL_HOME")
     if home:
         return expanded(home) / "banks"

@@ -1,7 +1,7 @@
 """What is left of a spec without its wrong parts, so that the rest can be looked at too.
 
-A misspelt key must not hide a misspelt name further down. What is left out stays known by name: a
-check that needs a broken check needs something that is there.
+A misspelled key must not hide a misspelled name further down. What is left out stays known by name:
+a check that needs a broken check needs something that is there.
 """
 
 from __future__ import annotations

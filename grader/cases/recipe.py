@@ -20,12 +20,13 @@ if TYPE_CHECKING:
 GENERATORS = {
     "array": "The values themselves, where modifiers are wanted.",
     "normal": "Standard normal.",
-    "uniform": "Uniform between from and to.",
-    "integers": "Whole numbers, both ends included.",
-    "distinct": "A permutation of equally spaced values around 0, gap apart: away from ties.",
+    "uniform": "Uniform between `from` and `to`, which are 0 and 1 if not given.",
+    "integers": "Whole numbers between `from` and `to`, both included.",
+    "distinct": "A permutation of equally spaced values around 0, `gap` apart (0.25 if not given): "
+    "away from ties.",
     "zeros": "Zeros.",
     "ones": "Ones.",
-    "full": "One value throughout.",
+    "full": "`value` throughout.",
     "simplex": "Rows of positive numbers that sum to 1, along the last axis.",
     "one_hot": "Rows with a single 1 at a random place, along the last axis.",
 }

@@ -2,7 +2,7 @@
 
 Results go to standard output, everything about the run itself to standard error. A reader that
 closes the pipe (`drill list | head -1`) ends the command silently with the status that a shell
-gives a program killed by SIGPIPE. Colour is left to rich, which knows pipes and TERM=dumb;
+gives a program killed by SIGPIPE. Color is left to rich, which knows pipes and TERM=dumb;
 NO_COLOR here means no escape sequence at all.
 """
 
@@ -32,7 +32,7 @@ SIGPIPE_STATUS = 141
 
 
 class PipeClosedError(Exception):
-    """Whoever read our output has gone; not an OSError, which typer would swallow."""
+    """The reader of our output has gone; not an OSError, which typer would swallow."""
 
 
 def width() -> int:

@@ -1,4 +1,4 @@
-"""Check `contract`: the manners that a caller relies on.
+"""Check `contract`: what a caller relies on.
 
 - Inputs are as they were after every step, not only at the end.
 - A result shares no memory with an input, keeps its value through later steps and calls, and is not
@@ -26,7 +26,7 @@ _WORDS = {
 
 
 class ContractCheck(Check):
-    """The manners of a function: inputs, ownership, memory of earlier calls, strides."""
+    """What a caller relies on: unchanged inputs, results of its own, no trace of other calls."""
 
     kind: Literal["contract"]
     of: Name | list[Name] = Field(description="The result, or a list of results, that it looks at.")

@@ -23,10 +23,10 @@ class OutputsCheck(Check):
         default="close",
         description="With exact, entries that are 0 in the reference have to be exactly 0.",
     )
-    show: Show = Field(default=Show(), description="What to print beside a mismatch.")
+    show: Show = Field(default=Show(), description="What to print next to a mismatch.")
 
     def mentions(self) -> Iterator[Mention]:
-        """The results, and the inputs that are shown beside them."""
+        """The results, and the inputs that are shown with them."""
         yield from super().mentions()
         for number, name in enumerate(self.show.inputs):
             yield Mention(("show", "beside", number), name, "input")

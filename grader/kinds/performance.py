@@ -11,7 +11,7 @@ count, so that extra threads save nothing, and sleeping costs nothing and gains 
 process uses between its reply and its next request is counted to the call before, and is evidence:
 an honest process waits.
 
-The inputs of the pairs depend on a secret besides the seed, so that nobody who learns the seed can
+The inputs of the pairs depend on a secret and the seed, so that nobody who learns the seed can
 compute the answers ahead.
 """
 

@@ -32,7 +32,7 @@ class Mutant:
 
     def source(self, original: bytes) -> bytes:
         """The whole mutated text."""
-        plain = normalised(original)
+        plain = normalized(original)
         return plain[: self.start] + self.text.encode() + plain[self.end :]
 
 
@@ -41,7 +41,7 @@ def key(scope: str, was: str, becomes: str) -> tuple[str, str, str]:
     return " ".join(scope.split()), " ".join(was.split()), " ".join(becomes.split())
 
 
-def normalised(source: bytes) -> bytes:
+def normalized(source: bytes) -> bytes:
     """A source without byte order mark, its lines ended by a newline each."""
     return source.removeprefix(b"\xef\xbb\xbf").replace(b"\r\n", b"\n").replace(b"\r", b"\n")
 

@@ -159,7 +159,7 @@ class Report:
     printed: str = ""  # the end of what the submission printed, as text
     sha256: str = ""  # of the submission's bytes
     follow_up: str = ""  # on a pass: one question to think about
-    note: str = ""  # what could not be done for want of time
+    note: str = ""  # what there was no time for
     bank: str = ""  # path of the bank that the question came from
     digest: str = ""  # of the question: its spec and all its programs
     program: str = ""  # version of drill

@@ -1,4 +1,4 @@
-"""A question's YAML as a typed, frozen tree.  `docs/format.md` explains every key.
+"""A question's YAML as a typed, frozen tree.  `docs/keys.md` explains every key.
 
 The models say what each key may hold; what needs two keys at once (a name that no case
 gives, a check that needs an unknown one) is `grader.bank.consistency`'s business.  The keys of a
@@ -117,7 +117,7 @@ class Check(Part):
 class Show(Part):
     """What to print with a mismatch."""
 
-    beside: Name | list[Name] = Field(default=[], description="Inputs to print beside a mismatch.")
+    beside: Name | list[Name] = Field(default=[], description="Inputs to print with a mismatch.")
     window: list[str | int] | None = Field(
         default=None,
         description="Kernel, stride and padding (numbers, or names of scalars) of the window to "
@@ -148,13 +148,13 @@ class Code(Part):
 
 
 class Misconception(Part):
-    """A named wrong idea.  Its code is here, or in `drills/ID/misconceptions/`."""
+    """A named wrong idea. Its code is here, or in `drills/ID/misconceptions/`."""
 
     killed_by: str | list[str] = Field(
         description="The check, or each of the checks, that has to stop it."
     )
     feedback: Text = Field(
-        description="What is said to whoever holds it: what is wrong, why, and what to do."
+        description="What is said to a person who holds it: what is wrong, why, and what to do."
     )
     variants: list[Name] = Field(
         default=[],
@@ -212,8 +212,8 @@ class Spec(Part):
     )
     deadline: Annotated[float, Field(gt=0, le=3600)] = Field(
         default=120,
-        description="Seconds by the clock that one grade may take, its diagnosis included; 120 "
-        "where it is not given.",
+        description="Seconds by the clock that one grade may take, its diagnosis included; at "
+        "most 3600.",
     )
     uses: list[Literal["numpy", "torch"]] = Field(
         description="What a submission may import besides the standard library."
@@ -226,8 +226,8 @@ class Spec(Part):
     )
     forbids: list[Call] = Field(
         default=[],
-        description="Functions and operators that a solution has to do without; whoever calls one "
-        "is flagged.",
+        description="Functions and operators that a solution has to do without; a call of one is "
+        "flagged.",
     )
     run: Steps | Annotated[dict[RunName, Steps], Field(min_length=1)] = Field(
         description="The steps, 'result = function(inputs)' each; or several runs by name."

@@ -125,7 +125,7 @@ class Store:
         db = sqlite3.connect(self.path, timeout=BUSY_SECONDS, isolation_level=None)
         try:
             _refuse_newer(db, self.path)
-            with suppress(sqlite3.OperationalError):  # busy: whoever it is has switched it, or will
+            with suppress(sqlite3.OperationalError):  # busy: the other one has switched it, or will
                 db.execute("PRAGMA journal_mode = WAL")
             db.execute("PRAGMA synchronous = FULL")
             db.execute("PRAGMA foreign_keys = ON")

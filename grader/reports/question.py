@@ -53,7 +53,7 @@ def _contract(question: Question) -> list[str]:
 
 
 def _terms(question: Question) -> str:
-    """What is asked of the candidate besides the answer: "core, 25 minutes, numpy"."""
+    """What else is asked of the candidate: "core, 25 minutes, numpy"."""
     spec = question.spec
     uses = " and ".join(spec.uses)
     return ", ".join(filter(None, [spec.level, f"{spec.minutes} minutes", uses]))

@@ -9,7 +9,7 @@ from typing import Any, TypeVar, cast
 
 import numpy as np
 
-from grader.model.mutation import Mutant, normalised
+from grader.model.mutation import Mutant, normalized
 from grader.model.question import Step
 from grader.sandbox.client import CALL_SECONDS, Garbled, WorkerClient
 from grader.sandbox.replies import answer
@@ -161,7 +161,7 @@ class RemoteProgram:
             WorkerError: the process did not survive it.
         """
         (source,) = self.sources
-        plain = _bytes(normalised(source))
+        plain = _bytes(normalized(source))
         found: list[Mutant] = []
         while len(found) < MOST_MUTANTS:
             request = messages.Mutants(plain, len(found), MUTANTS_A_REPLY)

@@ -16,7 +16,7 @@ BANK_CPU_SECONDS = 3600  # of a worker that runs programs of the bank for as lon
 
 
 class Workers(Closing):
-    """Gives out workers, which belong to whoever asked for them."""
+    """Gives out workers, which belong to those who asked for them."""
 
     def __init__(self, *, torch: bool) -> None:
         """Start one worker for a submission, and one for the reference: they import meanwhile."""

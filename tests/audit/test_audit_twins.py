@@ -40,7 +40,7 @@ def sums(folder: Path, ideas: dict[str, str]) -> AuditReport:
 def test_a_case_is_found_that_tells_two_ideas_apart(tmp_path: Path) -> None:
     report = sums(tmp_path, IDEAS)
     assert report.problems == (
-        "all and one-more compute the same on every case: nobody can be told which they hold",
+        "all and one-more compute the same on every case: nobody can know which they hold",
     )
     (twins,) = report.twins
     assert (twins.ids, twins.run) == (("all", "one-more"), "main")

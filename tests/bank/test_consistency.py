@@ -173,7 +173,7 @@ def test_a_check_can_only_name_what_there_is(said: Problems, new: str, message: 
         (
             "y, ctx = scale(x",
             "y, ctx = driver.scale(x",
-            "10:5: 'y, ctx = driver.scale(x, factor)' needs the file driver.py beside reference.py, "
+            "10:5: 'y, ctx = driver.scale(x, factor)' needs the file driver.py next to reference.py, "
             "or code.driver, found neither",
         ),
         (

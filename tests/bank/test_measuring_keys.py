@@ -21,7 +21,7 @@ KEPT = (
             ("misconceptions:", TIMED.replace("CASES", "[fixed]"),
              "  wide: {", "  fixed: {x: [[1.0]], factor: 3, grad_y: [[1.0]]}\n  wide: {"),
             "speed: expected inputs that are drawn, found only fixed ones in case fixed: "
-            "whoever remembers the answer would be fast",
+            "remembering the answer would be fast",
         ),
         (
             ("misconceptions:", KEPT.replace("CASE", "wid")),

@@ -126,7 +126,7 @@ def test_a_list_that_is_no_text_is_not_written_over(
     (home / "banks").write_bytes(b"\xff\xfe")
     ended = real("bank", "add", "../mine")
     assert ended.status == 2
-    assert "expected UTF-8 text with one path a line" in ended.err
+    assert "expected UTF-8 text with one path per line" in ended.err
     assert (home / "banks").read_bytes() == b"\xff\xfe"
 
 

@@ -26,7 +26,7 @@ class ResourceProbe:
         return None
 
     def forget_peak(self, pid: int) -> bool:  # noqa: ARG002
-        """Start counting the peak anew; whether that could be done."""
+        """Start counting the peak again; whether that could be done."""
         return False
 
     def cpu_nanoseconds(self, pid: int) -> int | None:  # noqa: ARG002

@@ -1,6 +1,6 @@
 """The probe of systems without /proc, such as macOS: psutil, which asks the system itself.
 
-Nothing is started for an answer, and the watch may ask twenty times a second.
+Nothing is started for an answer, and the watch may ask twenty times per second.
 """
 
 from __future__ import annotations

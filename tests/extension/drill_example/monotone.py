@@ -54,7 +54,7 @@ class Monotone(Kind[MonotoneCheck]):
     def observe(
         self, bench: Bench, check: MonotoneCheck, case: Case
     ) -> np.ndarray[tuple[int, ...], np.dtype[np.bool_]]:
-        """Where it falls: whoever holds a wrong idea in other units falls at the same places."""
+        """Where it falls: the same idea in other units falls at the same places."""
         array = array_of(bench.observed(check.run, case).values[check.of])
         rises = np.diff(array, axis=-1) >= -check.slack  # NaN is no step upwards either
         return np.asarray(~rises)
