@@ -52,10 +52,19 @@ def audited(
     if jobs <= 1:
         yield (report for question in questions for report in _one(question, plan, progress))
         return
+    fork = multiprocessing.get_context("fork")
     with ExitStack() as stack:
         pool: list[connection.Connection] = []
         for _ in range(jobs):
-            pool.append(_start(questions, plan, pool, stack))
+            here, there = fork.Pipe()
+            pool.append(here)
+            process = fork.Process(target=_serve, args=(there, pool, questions, plan), daemon=True)
+            process.start()
+            there.close()
+            stack.callback(process.join)
+            stack.callback(process.terminate)
+            stack.callback(process.join, END_SECONDS)
+            stack.callback(here.close)
         yield _in_order(questions, plan, pool, progress)
 
 
@@ -66,33 +75,13 @@ def _one(question: Question, plan: Plan, progress: Progress) -> Reports:
         yield mutation.mutate(question, seeds=plan.seeds, at_most=plan.at_most, progress=progress)
 
 
-def _start(
-    questions: Sequence[Question],
-    plan: Plan,
-    others: Sequence[connection.Connection],
-    stack: ExitStack,
-) -> connection.Connection:
-    """Start a process that audits the questions whose numbers it is sent."""
-    fork = multiprocessing.get_context("fork")
-    here, there = fork.Pipe()
-    process = fork.Process(
-        target=_serve, args=(there, [*others, here], questions, plan), daemon=True
-    )
-    process.start()
-    there.close()
-    stack.callback(process.join)
-    stack.callback(process.terminate)
-    stack.callback(process.join, END_SECONDS)
-    stack.callback(here.close)
-    return here
-
-
 def _serve(
     listener: connection.Connection,
     inherited: Sequence[connection.Connection],
     questions: Sequence[Question],
     plan: Plan,
 ) -> None:
+    """Audit the questions whose numbers are sent."""
     for other in inherited:  # held open here, they would hide that the listener is gone
         other.close()
     try:
