@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 def builtin() -> Path:
-    """The bank that comes with the program: inside the package, in a checkout beside it."""
+    """The bank that comes with the program: inside the package, in a checkout next to it."""
     package = Path(__file__).resolve().parent.parent
     inside = package / "_bank"
     return inside if inside.is_dir() else package.parent

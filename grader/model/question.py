@@ -73,7 +73,7 @@ class Question:
     starter: bytes
     reference: bytes
     driver: bytes | None
-    variants: Mapping[str, tuple[bytes, ...]]  # misconception id -> sources, one a face
+    variants: Mapping[str, tuple[bytes, ...]]  # misconception id -> sources, one per variant
     spec_path: Path
     digest: str = ""  # SHA-256 over the spec and every program, in hexadecimal
     todos: tuple[str, ...] = ()  # file:line of everything that is marked TODO
