@@ -1,9 +1,9 @@
 """A bank in a zip or a wheel, read where it is: nothing is ever extracted, or imported.
 
 `questions/` and `drills/` lie at the top, in one folder (as in a package, or a repository that was
-downloaded), or where this program's own wheel has them.  An archive that could surprise those who
-unpack it by hand is refused as a whole: paths that lead out, links, encrypted or damaged entries,
-and more bytes than a bank has.
+downloaded), or where this program's own wheel has them.  An archive that it would be unsafe to
+unpack by hand is refused as a whole: paths that lead out, links, encrypted or damaged entries, and
+more bytes than a bank has.
 """
 
 from __future__ import annotations

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import dataclass
 from typing import Any, get_args
 
 from pydantic import BaseModel, ValidationError
@@ -46,16 +45,14 @@ def validate(doc: Document) -> tuple[Spec | None, list[Problem], LeftOut]:
         said without them); what is wrong; and what was left out.
     """
     problems = list(doc.problems)
-    kinds, unusable = registry.used(doc.data)
-    model_of_spec = registry.spec_model(*kinds.values())
+    model_of_spec = registry.spec_model(registry.used(doc.data)[0].values())
     try:
         return model_of_spec.model_validate(doc.data), problems, LeftOut()
     except ValidationError as error:
         placed = {problem[:2] for problem in problems}
         grouped = _grouped(error, doc)
-        words = _Words(doc, kinds, unusable)
         for at, group in grouped.items():
-            line, column, text = words.problem(at, group)
+            line, column, text = _problem(doc, at, group)
             if (line, column) not in placed:
                 problems.append((line, column, text))
     faulty = [(at, group[0]["type"]) for at, group in grouped.items()]
@@ -90,57 +87,49 @@ def _keys(detail: ErrorDetails, data: Any) -> Keys:  # noqa: ANN401 parsed YAML
     return (*path, detail["loc"][-1]) if detail["type"] == "missing" else tuple(path)
 
 
-@dataclass(frozen=True, slots=True)
-class _Words:
-    """Puts the faults of one document into words."""
+def _problem(doc: Document, at: Keys, group: list[ErrorDetails]) -> Problem:
+    """What is wrong at a place."""
+    kind, value = group[0]["type"], group[0]["input"]
+    whole = dotted(at[:-1]) or "the question"
+    if kind == "missing":
+        return *doc.position(at[:-1]), f"{whole}: expected the key {at[-1]!r}, found none"
+    if kind == "extra_forbidden":
+        known_keys = _known_keys(doc, at)
+        hint = did_you_mean(at[-1], known_keys) or f"; known keys: {', '.join(known_keys)}"
+        if " " in str(at[-1]).strip():  # {about: one, two}: the second half became a key
+            hint = "; is it the end of a text? A text that holds a comma needs quotes here"
+        return *doc.position(at, key=True), f"{whole}: found the unknown key {at[-1]!r}{hint}"
+    if kind == "union_tag_invalid":
+        return *doc.position((*at, "kind")), f"{dotted(at)}.kind: {_unknown_kind(value)}"
+    expected = " or ".join(dict.fromkeys(_expected(detail) for detail in group))
+    advice = ""
+    if expected == "text" and isinstance(value, dict) and len(value) == 1:
+        advice = "; a text that holds ': ' needs quotes"  # - Note: this
+    elif isinstance(value, str):
+        allowed = [d["ctx"]["expected"] for d in group if d["type"] == "literal_error"]
+        advice = did_you_mean(value, re.findall(r"'([^']*)'", " ".join(allowed)))
+    text = f"{dotted(at)}: expected {expected}, found {_found(value)}{advice}"
+    return *doc.position(at), text
 
-    doc: Document
-    kinds: Mapping[str, type[Check]]
-    unusable: Mapping[str, str]  # extensions by the kind they should give
 
-    def problem(self, at: Keys, group: list[ErrorDetails]) -> Problem:
-        """What is wrong at a place."""
-        doc = self.doc
-        kind = group[0]["type"]
-        whole = dotted(at[:-1]) or "the question"
-        if kind == "missing":
-            return *doc.position(at[:-1]), f"{whole}: expected the key {at[-1]!r}, found none"
-        if kind == "extra_forbidden":
-            known_keys = self._known_keys(at)
-            hint = did_you_mean(at[-1], known_keys) or f"; known keys: {', '.join(known_keys)}"
-            if " " in str(at[-1]).strip():  # {about: one, two}: the second half became a key
-                hint = "; is it the end of a text? A text that holds a comma needs quotes here"
-            return *doc.position(at, key=True), f"{whole}: found the unknown key {at[-1]!r}{hint}"
-        if kind == "union_tag_invalid":
-            text = f"{dotted(at)}.kind: {self._kind(group[0]['input'])}"
-            return *doc.position((*at, "kind")), text
-        expected = " or ".join(dict.fromkeys(_expected(detail) for detail in group))
-        value = group[0]["input"]
-        advice = ""
-        if expected == "text" and isinstance(value, dict) and len(value) == 1:
-            advice = "; a text that holds ': ' needs quotes"  # - Note: this
-        elif isinstance(value, str):
-            allowed = [d["ctx"]["expected"] for d in group if d["type"] == "literal_error"]
-            advice = did_you_mean(value, re.findall(r"'([^']*)'", " ".join(allowed)))
-        text = f"{dotted(at)}: expected {expected}, found {_found(value)}{advice}"
-        return *doc.position(at), text
+def _unknown_kind(check: Mapping[str, object]) -> str:
+    _, unusable = registry.used({"checks": [check]})
+    if unusable:  # a package's
+        return next(iter(unusable.values()))
+    value, kinds = check.get("kind"), registry.names()
+    return f"expected one of {', '.join(kinds)}, found {value!r}{did_you_mean(value, kinds)}"
 
-    def _kind(self, check: Mapping[str, object]) -> str:
-        value = check.get("kind")
-        if isinstance(value, str) and value in self.unusable:
-            return self.unusable[value]
-        kinds = registry.names()
-        return f"expected one of {', '.join(kinds)}, found {value!r}{did_you_mean(value, kinds)}"
 
-    def _known_keys(self, at: Keys) -> list[str]:
-        """The keys allowed where an unknown one was found."""
-        part: type[BaseModel] | None = Spec
-        for number, step in enumerate(at[:-1]):
-            if isinstance(step, int) and at[:number] == ("checks",):
-                part = self.kinds.get(str(self.doc.data["checks"][step].get("kind")), Check)
-            elif part is not None and step in (named := _fields(part)):
-                part = _part_in(named[str(step)].annotation)
-        return [] if part is None else list(_fields(part))
+def _known_keys(doc: Document, at: Keys) -> list[str]:
+    """The keys allowed where an unknown one was found."""
+    part: type[BaseModel] | None = Spec
+    for number, step in enumerate(at[:-1]):
+        if isinstance(step, int) and at[:number] == ("checks",):
+            kinds, _ = registry.used({"checks": [doc.data["checks"][step]]})
+            part = next(iter(kinds.values()), Check)
+        elif part is not None and step in (named := _fields(part)):
+            part = _part_in(named[str(step)].annotation)
+    return [] if part is None else list(_fields(part))
 
 
 def _part_in(annotation: Any) -> type[BaseModel] | None:  # noqa: ANN401 any type

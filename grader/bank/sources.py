@@ -1,4 +1,4 @@
-"""The programs of a question: files of their own, or code inside the spec.
+"""The programs of a question: files next to the spec, or code inside it.
 
 Code inside a spec is given as many blank lines before it as make its lines those of the spec, so
 that an error in it names a line that can be looked up.

@@ -113,7 +113,7 @@ def read_regular(path: Path, most: int) -> bytes:
     Raises:
         OSError: it cannot be read, or is a folder, a pipe, a socket or a device.
     """
-    # Without O_NONBLOCK, opening a pipe would wait for somebody to write into it.
+    # Without O_NONBLOCK, opening a pipe would wait until something writes into it.
     flags = ("O_NONBLOCK", "O_NOFOLLOW", "O_CLOEXEC", "O_BINARY")
     handle = os.open(path, os.O_RDONLY | sum(getattr(os, flag, 0) for flag in flags))
     try:
@@ -133,8 +133,8 @@ def by_id(names: list[str], folder: Path) -> dict[str, str]:
     """
     found: dict[str, str] = {}
     for name in names:
-        stem, dot, ending = name.rpartition(".")
-        if f"{dot}{ending}" not in SPECS or not stem or stem.startswith("."):
+        stem = Path(name).stem
+        if Path(name).suffix not in SPECS or name.startswith("."):
             continue
         if stem in found:
             raise BankError(

@@ -21,7 +21,7 @@ class ExtensionError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Generator:
-    """A generator of inputs: what it draws, and which options it takes with its shape.
+    """A generator of inputs: what it draws, and which options it takes besides its shape.
 
     `draw` gets the shape, the options as written and a numpy generator, and returns float64 values
     of that shape.  `refuse` gets the options when a spec is read and returns what is wrong with
