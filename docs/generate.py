@@ -23,7 +23,6 @@ import typer
 from grader.bank import schema
 from grader.cases import recipe
 from grader.cli.app import app, run
-from grader.model import descriptions
 from grader.model.spec import Check
 
 DOCS = Path(__file__).resolve().parent
@@ -111,14 +110,14 @@ def keys_page() -> str:
     common = list(Check.model_fields)
     first = parts[next(iter(kinds.values()))]
     lines = [_KEYS_INTRODUCTION, "## A question", "", *_table(whole), ""]
-    lines += ["## cases: a case", "", *_words("key", descriptions.CASE), ""]
+    lines += ["## cases: a case", "", *_words("key", recipe.RESERVED), ""]
     lines += ["Every other key is the name of an input: a number, a text, `true`, `null`, a nested"]
     lines += ["list (a literal array), or one generator with its shape and any modifiers.", ""]
     options = {
         name: text + "".join(f" Key `{o}`." for o in recipe.OPTIONS.get(name, ()))
-        for name, text in descriptions.GENERATORS.items()
+        for name, text in recipe.GENERATORS.items()
     }
-    lines += [*_words("generator", options), "", *_words("modifier", descriptions.MODIFIERS), ""]
+    lines += [*_words("generator", options), "", *_words("modifier", recipe.MODIFIERS), ""]
     lines += ["## checks: every kind", "", *_table(first, only=common), ""]
     for kind, name in kinds.items():
         lines += [f"## checks: {kind}", "", parts[name]["description"], ""]

@@ -13,13 +13,19 @@ if TYPE_CHECKING:
 
     from pydantic import Field
 
-    from grader.bench.bench import BankFault, Bench, array_of
-    from grader.bench.compare import compare
-    from grader.bench.deviation import excess, expected
-    from grader.bench.results import describe
-    from grader.bench.sameness import same_value
-    from grader.bench.tally import Finding, tally
-    from grader.cases.recipe import CaseRecipe as Case
+    from grader.bench.toolkit import (
+        BankFault,
+        Bench,
+        Case,
+        Finding,
+        array_of,
+        compare,
+        describe,
+        excess,
+        expected,
+        same_value,
+        tally,
+    )  # fmt: skip
     from grader.kinds.base import Count, Kind
     from grader.model.extension import Generator
     from grader.model.question import Question
@@ -30,13 +36,10 @@ if TYPE_CHECKING:
 
 _HOMES = {
     "pydantic": ["Field"],
-    "grader.bench.bench": ["BankFault", "Bench", "array_of"],
-    "grader.bench.compare": ["compare"],
-    "grader.bench.deviation": ["excess", "expected"],
-    "grader.bench.results": ["describe"],
-    "grader.bench.sameness": ["same_value"],
-    "grader.bench.tally": ["Finding", "tally"],
-    "grader.cases.recipe": ["CaseRecipe"],
+    "grader.bench.toolkit": [
+        "BankFault", "Bench", "Case", "Finding", "array_of", "compare", "describe", "excess",
+        "expected", "same_value", "tally",
+    ],
     "grader.kinds.base": ["Count", "Kind"],
     "grader.model.extension": ["Generator"],
     "grader.model.question": ["Question"],
@@ -49,10 +52,6 @@ _HOMES = {
     "grader.model.verdict": ["Verdict"],
     "grader.session": ["GradingSession", "grade"],
 }  # fmt: skip
-_RENAMED = {"CaseRecipe": "Case"}
-_WHERE = {
-    _RENAMED.get(name, name): (module, name) for module, names in _HOMES.items() for name in names
-}
 
 __all__ = [
     "Amount", "BankFault", "Bar", "Bars", "Bench", "Breakdown", "Case", "Check", "CheckResult",
@@ -81,9 +80,7 @@ def load_question(asked: str, bank: Path | None = None) -> Question:
 
 
 def __getattr__(name: str) -> object:
-    if name not in _WHERE:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    module, there = _WHERE[name]
-    found: object = getattr(import_module(module), there)
-    globals()[name] = found
-    return found
+    for module, names in _HOMES.items():
+        if name in names:
+            return getattr(import_module(module), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -18,7 +18,7 @@ import torch
 import torch.nn.functional as F
 
 from grader import bank
-from grader.audit import audit
+from grader.audit.proof import audit
 from grader.bench.tally import Stopped
 from grader.kinds import run_check
 from grader.model.report import CheckResult
@@ -46,7 +46,7 @@ def test_every_seeded_fault_is_killed_by_its_check_and_called_by_its_name(name: 
     assert report.problems == ()
     assert report.remarks == ()
     assert len(question.spec.misconceptions) >= 8
-    named = {row.misconception for row in report.rows if row.misconception is not None}
+    named = {row.misconception for row in report.programs if row.misconception is not None}
     assert named == set(question.spec.misconceptions)
 
 

@@ -32,6 +32,7 @@ ROOT = Path(__file__).parents[1]
 PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 FORMAT = (ROOT / "docs" / "format.md").read_text(encoding="utf-8")
+KEYS = (ROOT / "docs" / "keys.md").read_text(encoding="utf-8")
 KINDS = [registry.get(name).keys for name in registry.BUILT_IN]
 
 
@@ -234,11 +235,18 @@ def test_every_verdict_is_in_the_description_of_the_report() -> None:
     assert all(f"`{verdict}`" in text for verdict in Verdict)
 
 
-def section(heading: str) -> str:
-    """Return one section of the description of the format."""
-    found = re.search(rf"^## {heading}\b.*?(?=^## |\Z)", FORMAT, re.MULTILINE | re.DOTALL)
+def section(page: str, heading: str) -> str:
+    """Return one section of a page."""
+    found = re.search(rf"^## {heading}\b.*?(?=^## |\Z)", page, re.MULTILINE | re.DOTALL)
     assert found, f"no section {heading}"
     return found[0]
+
+
+def meanings(heading: str) -> dict[str, str]:
+    """Return the keys in the tables of a section of keys.md, and what is said of each."""
+    rows = re.findall(r"^\| `(\w+)` \|(?:.*\|)? (.*) \|$", section(KEYS, heading), re.MULTILINE)
+    assert all(said.strip() for _, said in rows), heading
+    return dict(rows)
 
 
 def names(model: type[BaseModel]) -> set[str]:
@@ -246,26 +254,29 @@ def names(model: type[BaseModel]) -> set[str]:
     return {field.alias or name for name, field in model.model_fields.items()}
 
 
-def test_every_key_of_a_question_is_described() -> None:
-    top = section("Top level")
-    for key in names(spec.Spec):
-        assert re.search(rf"^{key}:|`{key}[:`]", top + section("misconceptions"), re.MULTILINE), key
-    for key in names(spec.Misconception) | names(spec.FollowUp):
-        assert re.search(rf"\b{key}:", FORMAT), key
+@pytest.mark.parametrize(
+    ("heading", "model"),
+    [
+        ("A question", spec.Spec),
+        ("checks: every kind", spec.Check),
+        ("checks: show", spec.Show),
+        ("checks: conserves", Conserved),
+        ("code", spec.Code),
+        ("misconceptions", spec.Misconception),
+        ("survivors", spec.Survivor),
+        ("follow_ups", spec.FollowUp),
+    ],
+)
+def test_every_key_of_a_question_is_described(heading: str, model: type[BaseModel]) -> None:
+    assert meanings(heading).keys() == names(model)
 
 
 @pytest.mark.parametrize("kind", KINDS, ids=lambda k: k.__name__)
 def test_every_kind_of_check_is_described_with_its_keys(kind: type[spec.Check]) -> None:
-    described = section("checks")
-    name = get_args(kind.model_fields["kind"].annotation)[0]
-    row = re.search(rf"^\| `{name}` \|.*$", described, re.MULTILINE)
-    assert row, f"no row for {name}"
-    for key in names(kind) - names(spec.Check) - {"kind"}:
-        assert re.search(rf"\b{key}\b", row[0]), f"{name}: {key}"
-    for key in names(spec.Check):
-        assert f"`{key}`" in described or f"`{key}:" in described, key
-    for part in (spec.Show, Conserved):
-        assert all(f"{key}:" in described for key in names(part))
+    (name,) = get_args(kind.model_fields["kind"].annotation)
+    assert meanings(f"checks: {name}").keys() == names(kind) - names(spec.Check)
+    decided = section(FORMAT, "What a check decides")
+    assert re.search(rf"^\| `{name}` \| \w.* \|$", decided, re.MULTILINE), f"no row for {name}"
 
 
 def words_of(*vocabularies: Mapping[str, object] | tuple[str, ...]) -> list[str]:
@@ -274,23 +285,43 @@ def words_of(*vocabularies: Mapping[str, object] | tuple[str, ...]) -> list[str]
 
 
 def test_every_generator_modifier_dtype_and_layout_is_described() -> None:
-    described = section("cases")
-    options = [o for found in recipe.OPTIONS.values() for o in found]
-    for word in words_of(recipe.GENERATORS, recipe.MODIFIERS, tuple(options)):
-        assert re.search(rf"\b{word}: ", described), word
-    for word in words_of(recipe.RESERVED, recipe.DTYPES, recipe.LAYOUTS):
-        assert re.search(rf"[`| ]{word}[`:, |]", described), word
+    described = meanings("cases: a case")
+    for word in words_of(recipe.GENERATORS, recipe.MODIFIERS, recipe.RESERVED):
+        assert word in described, word
+    for generator, options in recipe.OPTIONS.items():
+        assert all(f"`{option}`" in described[generator] for option in options), generator
+    for word in words_of(recipe.DTYPES, recipe.LAYOUTS):
+        assert re.search(rf"\b{word}\b", section(KEYS, "cases: a case")), word
+
+
+def anchors(page: Path) -> set[str]:
+    """Return the anchors that a page's headings make."""
+    headings = re.findall(r"^#+ (.*)$", page.read_text(encoding="utf-8"), re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", h.lower()).replace(" ", "-") for h in headings}
 
 
 def test_links_between_pages_lead_somewhere() -> None:
     for page in PAGES:
-        for target in re.findall(r"\]\(([^)#]+)\)", page.read_text(encoding="utf-8")):
-            assert (page.parent / target).exists(), f"{page.name}: {target}"
+        text = page.read_text(encoding="utf-8")
+        for target, anchor in re.findall(r"\]\(([^)#]*)#?([^)#]*)\)", text):
+            found = page.parent / target if target else page
+            assert found.exists(), f"{page.name}: {target}"
+            assert not anchor or anchor in anchors(found), f"{page.name}: {target}#{anchor}"
 
 
-def test_files_named_in_the_records_of_decisions_exist() -> None:
-    for page in (ROOT / "docs" / "adr").glob("*.md"):
-        named = re.findall(r"`((?:grader|tests|benchmarks|docs)/[\w/.]+)`", page.read_text("utf-8"))
-        assert named
-        for name in named:
-            assert (ROOT / name).exists(), f"{page.name}: {name}"
+def test_files_that_pages_name_exist() -> None:
+    pages = [ROOT / "CONTRIBUTING.md", ROOT / "SECURITY.md", *(ROOT / "docs").rglob("*.md")]
+    rooms = ["grader", "tests", "benchmarks", "docs"]
+    # The page about the layout leaves `grader/` out.
+    inside = [path.name for path in (ROOT / "grader").iterdir() if path.is_dir()]
+    pattern = rf"`((?:{'|'.join([*rooms, *inside])})/[\w/.]*)`"
+    found = {
+        (page, name)
+        for page in pages
+        for name in re.findall(pattern, page.read_text("utf-8"))
+        if not {"ID", "NAME", "_bank"} & set(name.split("/"))  # a wheel's only
+    }
+    assert len(found) > 50
+    for page, name in found:
+        known = (ROOT / name, ROOT / "grader" / name, ROOT / "grader" / "sandbox" / name)
+        assert any(path.exists() for path in known), f"{page.name}: {name}"

@@ -12,7 +12,7 @@ import torch
 import torch.nn.functional as F
 
 from grader import bank
-from grader.audit import audit
+from grader.audit.proof import audit
 
 DOCS = Path(__file__).parents[1] / "docs"
 EXAMPLES = DOCS / "examples"

@@ -9,11 +9,12 @@ from __future__ import annotations
 import contextlib
 import itertools
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from grader.bench.bench import BankFault, Bench, array_of, trusting
+from grader.bench.bench import BankFault, Bench, trusting
+from grader.bench.results import array_of
 from grader.cases.dataflow import free_names, results
 from grader.cases.recipe import CaseRecipe
 from grader.sandbox.worker.wire import Tensor
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from grader.model.question import Question
 
 Pairs = set[tuple[str, str]]
+Law = tuple[int, str, str]  # so many times the one number is at most the other
 
 
 class Domain:
@@ -50,10 +52,16 @@ class Domain:
             BankFault: the reference does not take it.
         """
         wanted = self._always.get(run, set()) | self._alike.get((run, origin), set())
-        return _lawful(case, self._laws) and wanted <= _alike(bench, run, case)
+        numbers = _whole_numbers(case)
+        lawful = all(
+            factor * numbers[one] <= numbers[other]
+            for factor, one, other in self._laws
+            if one in numbers and other in numbers
+        )
+        return lawful and wanted <= _alike(bench, run, case)
 
 
-def _alike(bench: Bench, run: str, case: CaseRecipe) -> set[tuple[str, str]]:
+def _alike(bench: Bench, run: str, case: CaseRecipe) -> Pairs:
     """Pairs of an input and a result of one shape: what holds on a case holds by contract."""
     given = {n: v.shape for n, v in bench.drawn(case).items() if isinstance(v, np.ndarray)}
     values = dict(bench.truth(run, case).values)
@@ -64,40 +72,22 @@ def _alike(bench: Bench, run: str, case: CaseRecipe) -> set[tuple[str, str]]:
         with trusting(f"the reference fails on case {case.name}"):
             inputs = bench.inputs(case, run)
             values |= bench.reference.run(bench.steps(run), inputs, sorted(more)).values
-    made = {n: array_of(v).shape for n, v in values.items() if _is_array(v)}
+    made = {n: array_of(v).shape for n, v in values.items() if isinstance(v, (np.ndarray, Tensor))}
     return {(i, r) for i, shape in given.items() for r, other in made.items() if shape == other}
 
 
-def _is_array(value: Any) -> bool:  # noqa: ANN401 any result
-    return isinstance(value, (np.ndarray, Tensor))
-
-
-Law = tuple[int, str, str]  # so many times the one number is at most the other
+def _whole_numbers(case: CaseRecipe) -> dict[str, int]:
+    inputs = case.inputs.items()
+    return {n: r.literal for n, r in inputs if type(r.literal) is int and not r.is_array}
 
 
 def _laws(cases: Sequence[CaseRecipe]) -> list[Law]:
-    """What holds of the whole numbers of every case, and so is taken to be meant.
-
-    That a padding is at most half its kernel is nowhere in a spec for a program to read.
-    """
-    found = []
-    given = [
-        {n: r.literal for n, r in c.inputs.items() if type(r.literal) is int and not r.is_array}
-        for c in cases
-    ]
+    """What holds of the whole numbers of every case."""
+    given = [_whole_numbers(case) for case in cases]
     names = sorted({name for numbers in given for name in numbers})
+    found = []
     for factor, one, other in itertools.product((1, 2), names, names):
         both = [numbers for numbers in given if one in numbers and other in numbers]
         if one != other and both and all(factor * n[one] <= n[other] for n in both):
             found.append((factor, one, other))
     return found
-
-
-def _lawful(case: CaseRecipe, known: Sequence[Law]) -> bool:
-    """Whether the numbers of a case keep the laws."""
-    values = {name: recipe.literal for name, recipe in case.inputs.items() if not recipe.is_array}
-    return all(
-        factor * values[one] <= values[other]
-        for factor, one, other in known
-        if type(values.get(one)) is int and type(values.get(other)) is int
-    )

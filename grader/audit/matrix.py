@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from grader.audit.subjects import FINE, Subject
@@ -17,28 +16,22 @@ if TYPE_CHECKING:
     from grader.model.question import Question
 
 STOPPING = {Cell.KILLS, Cell.WOULD_KILL, Cell.VARIES}
+Fault = tuple[int, str, str]  # a seed that shows it; a sentence, broken where the seeds stand
+SHOWN = 8  # seeds of a longer list
 
 
 def row(question: Question, subject: Subject, seeds: Sequence[int]) -> AuditRow:
     """One program's line of the matrix."""
-    expected = subject.expected(question)
-    always = set(subject.named[0])
-    for named in subject.named:
-        always &= set(named)
-    checks = question.spec.checks
-    cells = {c.id: _cell(subject, i, c.id) for i, c in enumerate(checks)}
-    claimed: tuple[str, ...] = ()
-    if subject.misconception is not None:
-        claimed = question.spec.misconceptions[subject.misconception].killers
+    cells = {c.id: _cell(subject, i, c.id) for i, c in enumerate(question.spec.checks)}
     return AuditRow(
         name=subject.name,
         misconception=subject.misconception,
         cells=cells,
-        named=tuple(sorted(always)),
-        named_well=sum(set(named) == expected for named in subject.named),
+        named=tuple(sorted(set.intersection(*map(set, subject.named)))),
+        named_well=sum(set(named) == subject.expected for named in subject.named),
         seeds=len(subject.named),
-        claimed=claimed,
-        passing={
+        claimed_by=subject.killers,
+        passing_seeds={
             check: tuple(
                 seed
                 for seed, results in zip(seeds, subject.results, strict=False)
@@ -61,7 +54,7 @@ def _cell(subject: Subject, index: int, check: str) -> Cell:
             kinds.add(Cell.WOULD_KILL)
         else:
             kinds.add(Cell.KILLS)
-    if kinds == {Cell.KILLS, Cell.WOULD_KILL}:  # it stops it on every seed, whoever comes first
+    if kinds == {Cell.KILLS, Cell.WOULD_KILL}:  # it stops it on every seed, first or not
         return Cell.KILLS
     return kinds.pop() if len(kinds) == 1 else Cell.VARIES
 
@@ -73,95 +66,79 @@ def problems(
     twins: Sequence[Twins] = (),
 ) -> list[str]:
     """What the matrix must say and does not; each cause once, without what follows from it."""
-    faults = _Faults(seeds)
-    for subject in subjects:
-        if subject.name == "reference":
-            _of_reference(question, subject, faults)
-    if faults.found:  # what is not right itself says nothing of the others
-        return faults.sentences()
-    for subject in subjects:
-        if subject.name != "reference":
-            _of_wrong(question, subject, faults, twins)
+    if faults := _sentences(_of_reference(question, subjects[0], seeds), seeds):
+        return faults  # what is not right itself says nothing of the others
+    for subject in subjects[1:]:
+        faults += _sentences(_of_wrong(subject, seeds, twins), seeds)
     shared = [
-        f"{t.one} and {t.other} compute the same on every case: nobody can be told which they hold"
+        f"{' and '.join(t.ids)} compute the same on every case: nobody can be told which they hold"
         for t in twins
     ]
-    return shared + faults.sentences()
+    return shared + faults
 
 
-def rejected(subjects: Sequence[Subject]) -> bool:
+def rejected(reference: Subject) -> bool:
     """Whether a check that decides does not pass the reference."""
-    return any(
-        r.verdict not in FINE and not r.stretch
-        for subject in subjects
-        if subject.name == "reference"
-        for results in subject.results
-        for r in results.values()
-    )
+    return any(_stopping(results) for results in reference.results)
 
 
-@dataclass(slots=True)
-class _Faults:
-    """Sentences in two halves, and the seeds, which stand between them."""
-
-    seeds: Sequence[int]
-    found: dict[tuple[str, ...], tuple[str, str, list[int]]] = field(default_factory=dict)
-
-    def add(self, index: int, before: str, after: str = "", key: tuple[str, ...] = ()) -> None:
-        """Note a fault on the seed of that index; one with the same key is the same fault."""
-        fault = self.found.setdefault(key or (before, after), (before, after, []))
-        fault[2].append(self.seeds[index])
-
-    def sentences(self) -> list[str]:
-        """One sentence per fault."""
-        return [f"{a}{self._when(on)}{b}" for a, b, on in self.found.values()]
-
-    def _when(self, on: Sequence[int]) -> str:
-        count = len(self.seeds)
-        if len(on) == count:
-            return "" if count == 1 else f" on all {count} seeds"
-        return f" on seed{'' if len(on) == 1 else 's'} {_some(on)} of {count}"
+def _stopping(results: Mapping[str, CheckResult]) -> list[CheckResult]:
+    """The results that keep a program from passing."""
+    return [r for r in results.values() if r.verdict not in FINE and not r.stretch]
 
 
-def _of_reference(question: Question, subject: Subject, faults: _Faults) -> None:
+def _sentences(faults: Iterable[Fault], seeds: Sequence[int]) -> list[str]:
+    """One sentence per fault, with the seeds that show it."""
+    found: dict[str, tuple[str, list[int]]] = {}
+    for seed, before, after in faults:
+        found.setdefault(before, (after, []))[1].append(seed)
+    count = len(seeds)
+    everywhere = "" if count == 1 else f" on all {count} seeds"
+    return [
+        f"{before}{everywhere if len(on) == count else f' on {_listed(on)} of {count}'}{after}"
+        for before, (after, on) in found.items()
+    ]
+
+
+def _listed(seeds: Sequence[int]) -> str:
+    more = f" and {len(seeds) - SHOWN} more" if len(seeds) > SHOWN else ""
+    return f"seed{'s'[: len(seeds) - 1]} {', '.join(map(str, seeds[:SHOWN]))}{more}"
+
+
+def _of_reference(question: Question, subject: Subject, seeds: Sequence[int]) -> Iterator[Fault]:
     """Checks that the reference does not pass."""
     file = file_of(question, "reference")
-    for i, results in enumerate(subject.results):
-        bad = [r for r in results.values() if r.verdict not in FINE and not r.stretch]
-        skipped = {r.id for r in subject.graded[i] if r.verdict is Verdict.SKIPPED}
+    for seed, results, graded in zip(seeds, subject.results, subject.graded, strict=False):
+        bad = _stopping(results)
+        skipped = {r.id for r in graded if r.verdict is Verdict.SKIPPED}
         for r in [r for r in bad if r.id not in skipped] or bad:  # one fault, one report
             sentence = re.sub(r"\byour\b", "its", re.sub(r"\byour code\b", "it", r.message))
             if r.raised is not None:
                 sentence += message_of(r.raised) + line_of(r.raised, file)
-            faults.add(i, f"the reference does not pass {r.id}", f": {sentence}", key=(r.id,))
+            yield seed, f"the reference does not pass {r.id}", f": {sentence}"
 
 
-def _of_wrong(
-    question: Question, subject: Subject, faults: _Faults, twins: Sequence[Twins]
-) -> None:
+def _of_wrong(subject: Subject, seeds: Sequence[int], twins: Sequence[Twins]) -> Iterator[Fault]:
     """What stops a wrong program not at all, not as claimed, or under another name."""
-    expected = subject.expected(question)
-    alike = {(t.one, t.other) for t in twins} | {(t.other, t.one) for t in twins}
-    partners = {b for a, b in alike if a in expected}
-    killers: tuple[str, ...] = ()
-    if subject.misconception is not None:
-        killers = question.spec.misconceptions[subject.misconception].killers
-    for i, results in enumerate(subject.results):
-        if all(r.verdict in FINE or r.stretch for r in results.values()):
-            faults.add(i, f"{subject.name} passes every check")
-            if not any(results[k].verdict not in FINE for k in killers):
+    partners = {b for t in twins for a, b in (t.ids, t.ids[::-1]) if a in subject.expected}
+    by_seed = zip(seeds, subject.results, subject.graded, subject.named, strict=False)
+    for seed, results, as_graded, named in by_seed:
+        if not _stopping(results):
+            yield seed, f"{subject.name} passes every check", ""
+            if all(results[k].verdict in FINE for k in subject.killers):
                 continue  # that no check claims it rightly, and that it has no name, follow
-        graded = {r.id: r for r in subject.graded[i]}
-        for killer in killers:
+        graded = {r.id: r for r in as_graded}
+        for killer in subject.killers:
             if graded[killer].verdict in FINE:
                 why, then = _unkilled(graded, results, killer)
-                faults.add(i, f"{subject.name} is said to be killed by {killer}, {why}", then)
+                yield seed, f"{subject.name} is said to be killed by {killer}, {why}", then
         # The spec need not say what the starter holds.
-        named = subject.named[i]
-        if (expected or subject.name != "starter") and set(named) - partners != expected - partners:
+        if subject.name == "starter" and not subject.expected:
+            continue
+        if set(named) - partners != subject.expected - partners:
+            wanted = f", expected {', '.join(sorted(subject.expected))}"
             given = ", ".join(named) or "nothing"
-            wanted = ", ".join(sorted(expected)) or "nothing"
-            faults.add(i, f"{subject.name} is diagnosed as {given}", f", expected {wanted}")
+            yield seed, f"{subject.name} is diagnosed as {given}", wanted
 
 
 def _unkilled(
@@ -169,32 +146,30 @@ def _unkilled(
 ) -> tuple[str, str]:
     """Why a check does not stop what it claims, and what to do about it."""
     result = graded[killer]
+    if result.verdict is Verdict.PASS:
+        return "which it passes", ""
     if result.verdict is not Verdict.SKIPPED:
-        return (
-            "which it passes" if result.verdict is Verdict.PASS else "which decides nothing"
-        ), ""
+        return "which decides nothing", ""
     if result.blocked_by is None:
         return "which is run on the reference only", ": claim another check"
     root = result
     while root.verdict is Verdict.SKIPPED and root.blocked_by is not None:
         root = graded[root.blocked_by]
+    needed = f"{root.id}, which {killer} needs,"
     if root.verdict is Verdict.SKIPPED:
-        return f"but {root.id}, which {killer} needs, is run on the reference only", ""
+        return f"but {needed} is run on the reference only", ""
     if results[killer].verdict in FINE:
-        return (
-            f"which it passes, and {root.id}, which {killer} needs, stops it",
-            f": claim {root.id}",
-        )
+        return f"which it passes, and {needed} stops it", f": claim {root.id}"
     does = "decides nothing" if root.verdict is Verdict.INCONCLUSIVE else "stops it first"
     return (
-        f"but {root.id}, which {killer} needs, {does}",
+        f"but {needed} {does}",
         f": use cases on which it passes {root.id}, or claim {root.id}",
     )
 
 
 def stops(rows: Sequence[AuditRow], check: str) -> int:
     """Wrong programs that a check stops, on some seed at least."""
-    return sum(row.cells[check] in STOPPING for row in rows if row.name != "reference")
+    return sum(row.cells[check] in STOPPING for row in rows[1:])
 
 
 def first(question: Question, rows: Sequence[AuditRow], check: str) -> int:
@@ -204,8 +179,7 @@ def first(question: Question, rows: Sequence[AuditRow], check: str) -> int:
     return sum(
         row.cells[check] in STOPPING
         and not any(row.cells[earlier] in {Cell.KILLS, Cell.WOULD_KILL} for earlier in before)
-        for row in rows
-        if row.name != "reference"
+        for row in rows[1:]
     )
 
 
@@ -214,7 +188,7 @@ def idle(question: Question, rows: Sequence[AuditRow]) -> list[str]:
 
     One that a misconception claims and is not stopped by is left out: that has been said.
     """
-    said_before = {k for r in rows for k in r.claimed if r.cells[k] not in STOPPING}
+    said_before = {k for r in rows for k in r.claimed_by if r.cells[k] not in STOPPING}
     return [
         f"the check {check.id} kills no variant: it is idle, or a misconception is missing"
         for check in question.spec.checks
@@ -222,9 +196,9 @@ def idle(question: Question, rows: Sequence[AuditRow]) -> list[str]:
     ]
 
 
-def never_first(question: Question, rows: Sequence[AuditRow]) -> list[Remark]:
-    """Checks that stop only what an earlier one stops, and that no misconception claims."""
-    claimed = {killer for row in rows for killer in row.claimed}
+def remarks(question: Question, rows: Sequence[AuditRow]) -> list[Remark]:
+    """Checks that nothing needs, and verdicts that depend on the seed."""
+    claimed = {killer for row in rows for killer in row.claimed_by}
     late = [
         check.id
         for check in question.spec.checks
@@ -233,34 +207,21 @@ def never_first(question: Question, rows: Sequence[AuditRow]) -> list[Remark]:
         and stops(rows, check.id)
         and not first(question, rows, check.id)
     ]
-    if not late:
-        return []
-    one = len(late) == 1
-    return [
-        Remark(
-            "redundant",
-            f"{', '.join(late)}: {'this check stops' if one else 'these checks stop'} no known "
-            "wrong idea before another check does, and no misconception names "
-            f"{'it' if one else 'them'}: write one that only {'it' if one else 'they'} can stop",
-        )
-    ]
-
-
-def flaky(rows: Sequence[AuditRow]) -> list[Remark]:
-    """Verdicts that depend on the seed."""
-    return [
+    these, them, they = ("this check stops", "it", "it")
+    if len(late) > 1:
+        these, them, they = ("these checks stop", "them", "they")
+    redundant = Remark(
+        "redundant",
+        f"{', '.join(late)}: {these} no known wrong idea before another check does, and no "
+        f"misconception names {them}: write one that only {they} can stop",
+    )
+    flaky = [
         Remark(
             "flaky",
-            f"{check} passes {row.name} on seed{'' if len(seeds) == 1 else 's'} "
-            f"{_some(seeds)} of {row.seeds} and stops it on the others: "
-            "use a larger random case, or a literal one",
+            f"{check} passes {row.name} on {_listed(seeds)} of {row.seeds} and stops it on the "
+            "others: use a larger random case, or a literal one",
         )
-        for row in rows
-        if row.name != "reference"
-        for check, seeds in row.passing.items()
+        for row in rows[1:]
+        for check, seeds in row.passing_seeds.items()
     ]
-
-
-def _some(seeds: Sequence[int]) -> str:
-    shown = ", ".join(map(str, seeds[:8]))
-    return shown + (f" and {len(seeds) - 8} more" if len(seeds) > 8 else "")
+    return [redundant, *flaky] if late else flaky

@@ -9,7 +9,6 @@ explanation of one that is killed, or that no longer exists, is stale, and that 
 
 from __future__ import annotations
 
-import contextlib
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
@@ -18,20 +17,19 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from grader.audit.search import Search
-from grader.bench.bench import BankFault, Bench
-from grader.bench.tally import Stopped
-from grader.kinds import registry, run_check
+from grader.audit.subjects import FINE, result_of
+from grader.bench.bench import BankFault, Bench, trusting
+from grader.kinds import registry
 from grader.model.mutation import Fate, Mutant, MutationReport, Trial, key
-from grader.model.verdict import Verdict
+from grader.model.numerals import quantity
 from grader.sandbox.client import Overran, WorkerError
-from grader.sandbox.replies import ProgramError
 from grader.session import GradingSession
 
 if TYPE_CHECKING:
     from grader.model.question import Question
     from grader.model.spec import Check
 
-LEAST_SECONDS = 1.0  # a call gets: what no reference of ours takes, on a busy machine
+LEAST_SECONDS = 1.0  # a call gets: what no reference takes, on a busy machine
 PATIENCE = 30.0  # times the longest call of the reference
 NAME = "mutant"
 
@@ -62,25 +60,23 @@ def mutate(
     faults: list[str] = []
     interrupted = False
     searched = 0
-    with contextlib.ExitStack() as stack:
-        stack.enter_context(np.errstate(all="ignore"))
-        try:
-            session = stack.enter_context(GradingSession(question))
-            mutants = _derive(session)
+    try:
+        with GradingSession(question) as session, np.errstate(all="ignore"):
+            with trusting("no mutants can be derived from the reference"):
+                mutants = session.bank.reference.mutants()
             trying = _Trying(session, seeds)
             trying.measure()
             chosen = sample(mutants, at_most)
-            for number, mutant in enumerate(chosen):
+            for number, mutant in enumerate(chosen, 1):
                 if progress is not None:
                     alive = sum(t.fate is Fate.SURVIVED for t in trials)
-                    line = f"mutant {number + 1} of {len(chosen)}, {alive} survived"
-                    progress(f"{question.id}: {line}")
+                    progress(f"{question.id}: mutant {number} of {len(chosen)}, {alive} survived")
                 trials.append(trying.trial(mutant))
                 searched = trying.search.size
-        except BankFault as fault:
-            faults.append(str(fault))
-        except KeyboardInterrupt:
-            interrupted = True
+    except BankFault as fault:
+        faults.append(str(fault))
+    except KeyboardInterrupt:
+        interrupted = True
     complete = len(trials) == len(mutants) and not faults
     return MutationReport(
         question=question.id,
@@ -102,13 +98,6 @@ def sample(mutants: Sequence[Mutant], at_most: int | None) -> list[Mutant]:
     return [m for i, m in enumerate(mutants) if i in taken]
 
 
-def _derive(session: GradingSession) -> tuple[Mutant, ...]:
-    try:
-        return session.bank.reference.mutants()
-    except (ProgramError, WorkerError) as error:
-        raise BankFault(f"no mutants can be derived from the reference: {error}") from None
-
-
 class _Trying:
     """The checks, in the order in which they kill soonest, and the search for what they miss."""
 
@@ -116,7 +105,12 @@ class _Trying:
         self.session = session
         self.seeds = seeds
         self.kills: Counter[str] = Counter()
-        self.checks = [c for c in session.question.spec.checks if _decides(c)]
+        # Those that can turn a submission down on any machine, and by more than its time.
+        self.checks = [
+            c
+            for c in session.question.spec.checks
+            if not c.stretch and registry.get(c.kind).decides_anywhere(c)
+        ]
         self.search = Search(session)
         self.explained = {
             key(s.scope, s.was, s.becomes): s.because for s in session.question.spec.survivors
@@ -146,62 +140,44 @@ class _Trying:
         """Try one mutant."""
         source = mutant.source(self.session.question.reference)
         for seed in self.seeds:
-            try:
-                bench = self.session.examine(NAME, [source], seed)
-            except BankFault:
-                return Trial(mutant, Fate.KILLED, "loading", seed)
-            if (check := self._killed(bench, source, seed)) is not None:
-                self.kills[check] += 1
-                return Trial(mutant, Fate.KILLED, check, seed)
-        because = self.explained.get(mutant.key)
-        if because is not None:
+            for patience in (1, 3):  # a busy machine must not count as a kill
+                try:
+                    bench = self.session.examine(NAME, [source], seed)
+                except BankFault:
+                    return Trial(mutant, Fate.KILLED, "loading", seed)
+                bench.submission.call_seconds = patience * self.call_seconds
+                bench.asks_system = seed == self.seeds[0]  # sizes are the same on all of them
+                killer = self._killer(bench)
+                if not isinstance(bench.submission.worker.failure, Overran):
+                    break
+            if killer is not None:
+                self.kills[killer] += 1
+                return Trial(mutant, Fate.KILLED, killer, seed)
+        if (because := self.explained.get(mutant.key)) is not None:
             return Trial(mutant, Fate.EXPLAINED, because=because)
         try:
-            counterexample = self.search.difference(bench.submission)
+            found = self.search.difference(bench.submission)
         except WorkerError as failure:  # it hangs or dies on inputs of which no check has the like
-            counterexample = self.search.died(failure)
-        fate = Fate.EQUIVALENT if counterexample is None else Fate.SURVIVED
-        return Trial(mutant, fate, counterexample=counterexample)
-
-    def _killed(self, bench: Bench, source: bytes, seed: int) -> str | None:
-        """The check that a loaded mutant does not pass; what overran may try again, for longer."""
-        check = None
-        for patience in (1, 3):  # a busy machine must not count as a kill
-            bench.submission.call_seconds = patience * self.call_seconds
-            bench.asks_system = seed == self.seeds[0]  # sizes are the same on all of them
-            check = self._killer(bench)
-            if not isinstance(bench.submission.worker.failure, Overran):
-                break
-            if patience == 1:
-                bench = self.session.examine(NAME, [source], seed)
-        return check
+            found = self.search.died(failure)
+        fate = Fate.EQUIVALENT if found is None else Fate.SURVIVED
+        return Trial(mutant, fate, counterexample=found)
 
     def _killer(self, bench: Bench) -> str | None:
-        for check in sorted(self.checks, key=self._order):
-            try:
-                verdict = run_check(bench, check).verdict
-            except Stopped:
-                return check.id
-            if verdict not in {Verdict.PASS, Verdict.INCONCLUSIVE, Verdict.SKIPPED}:
-                return check.id
-        return None
+        """The check that the bench's program does not pass, looked for where it is likeliest."""
 
-    def _order(self, check: Check) -> tuple[bool, int]:
-        return registry.get(check.kind).long_limit, -self.kills[check.id]
+        def order(check: Check) -> tuple[bool, int]:
+            return registry.get(check.kind).long_limit, -self.kills[check.id]
 
-
-def _decides(check: Check) -> bool:
-    """Whether a check can turn a submission down on any machine, and by more than its time."""
-    return not check.stretch and registry.get(check.kind).decides_anywhere(check)
+        checks = sorted(self.checks, key=order)
+        return next((c.id for c in checks if result_of(bench, c).verdict not in FINE), None)
 
 
 def _problems(
     question: Question, mutants: Sequence[Mutant], trials: Sequence[Trial], *, complete: bool
 ) -> Iterator[str]:
-    survivors = sum(t.fate is Fate.SURVIVED for t in trials)
-    if survivors:
-        verb = "mutant passes" if survivors == 1 else "mutants pass"
-        yield f"{survivors} wrong {verb} every check: add a case or a check, or explain it"
+    if survivors := sum(t.fate is Fate.SURVIVED for t in trials):
+        count = quantity(survivors, "wrong mutant passes", "wrong mutants pass")
+        yield f"{count} every check: add a case or a check, or explain it"
     known = {m.key for m in mutants}
     fates: dict[tuple[str, str, str], set[Fate]] = {}
     for trial in trials:

@@ -32,15 +32,13 @@ def always(bench: Bench, results: Mapping[str, CheckResult]) -> Raised | None:
         results: by check.
     """
     failed = {c: r for c, r in results.items() if r.verdict not in FINE}
-    first = next(iter(failed.values()), None)
-    if first is None or any(r.raised is None or not r.failing for r in failed.values()):
+    if any(r.raised is None or not r.failing for r in failed.values()):
         return None
     for check in bench.question.spec.checks:
-        if check.id in failed and not all(
-            _raises(bench, check.run, case) for case in failed[check.id].failing
-        ):
+        failing = failed[check.id].failing if check.id in failed else ()
+        if not all(_raises(bench, check.run, case) for case in failing):
             return None
-    return first.raised
+    return next((r.raised for r in failed.values()), None)
 
 
 def _raises(bench: Bench, run: str, case: str) -> bool:
@@ -49,7 +47,7 @@ def _raises(bench: Bench, run: str, case: str) -> bool:
     except ProgramError as error:
         return error.raised is not None and not error.out_of_memory
     except WorkerError:
-        return False
+        pass
     return False
 
 

@@ -74,30 +74,30 @@ def _start(
 ) -> connection.Connection:
     """Start a process that audits the questions whose numbers it is sent."""
     fork = multiprocessing.get_context("fork")
-    ours, theirs = fork.Pipe()
+    here, there = fork.Pipe()
     process = fork.Process(
-        target=_serve, args=(theirs, [*others, ours], questions, plan), daemon=True
+        target=_serve, args=(there, [*others, here], questions, plan), daemon=True
     )
     process.start()
-    theirs.close()
+    there.close()
     stack.callback(process.join)
     stack.callback(process.terminate)
     stack.callback(process.join, END_SECONDS)
-    stack.callback(ours.close)
-    return ours
+    stack.callback(here.close)
+    return here
 
 
 def _serve(
-    theirs: connection.Connection,
+    listener: connection.Connection,
     inherited: Sequence[connection.Connection],
     questions: Sequence[Question],
     plan: Plan,
 ) -> None:
-    for other in inherited:  # held open here, they would hide that the judge is gone
+    for other in inherited:  # held open here, they would hide that the listener is gone
         other.close()
     try:
         while True:
-            theirs.send(list(_one(questions[theirs.recv()], plan, theirs.send)))
+            listener.send(list(_one(questions[listener.recv()], plan, listener.send)))
     except (EOFError, OSError, KeyboardInterrupt):
         return
 
@@ -109,27 +109,30 @@ def _in_order(
     progress: Progress,
 ) -> Reports:
     """Keep the processes busy, with questions that need torch first: they take longest."""
-    left = sorted(range(len(questions)), key=lambda i: not questions[i].spec.needs_torch)
+    left = iter(sorted(range(len(questions)), key=lambda i: not questions[i].spec.needs_torch))
     busy: dict[connection.Connection, int] = {}
     done: dict[int, list[AuditReport | MutationReport]] = {}
+
+    def feed(process: connection.Connection) -> None:
+        if (index := next(left, None)) is not None:
+            busy[process] = index
+            process.send(index)
+
     for process in pool:
-        busy[process] = left.pop(0)
-        process.send(busy[process])
+        feed(process)
     for index, question in enumerate(questions):
-        while index not in done and index in {*left, *busy.values()} and busy:
-            ready = connection.wait([p for p in pool if p in busy])
-            for process in [p for p in pool if p in ready]:
+        while index not in done and busy:
+            for ready in connection.wait(list(busy)):
+                assert isinstance(ready, connection.Connection)
                 try:
-                    found = process.recv()
+                    found = ready.recv()
                 except (EOFError, OSError):
-                    del busy[process]
-                    continue
+                    found = []
                 if isinstance(found, str):
                     progress(found)
                     continue
-                done[busy.pop(process)] = found
-                if left:
-                    busy[process] = left.pop(0)
-                    process.send(busy[process])
+                done[busy.pop(ready)] = found
+                if found:
+                    feed(ready)
         # What ended a process of its own is met again here, and reported as usual.
-        yield from done.pop(index) if index in done else _one(question, plan, progress)
+        yield from done.pop(index, None) or _one(question, plan, progress)

@@ -6,12 +6,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from grader.bench.tally import Stopped
+from grader.kinds import registry, run_check
 from grader.model.report import CheckResult, Raised
 from grader.model.verdict import Verdict
 from grader.session.locations import file_of
 
 if TYPE_CHECKING:
+    from grader.bench.bench import Bench
     from grader.model.question import Question
+    from grader.model.spec import Check
 
 FINE = {Verdict.PASS, Verdict.INCONCLUSIVE, Verdict.SKIPPED}
 
@@ -22,29 +26,40 @@ class Subject:
 
     name: str
     sources: Sequence[bytes]
-    file: str = ""  # in the bank
+    file: str  # in the bank
+    expected: set[str] = field(default_factory=set)  # misconceptions that diagnosis should name
     misconception: str | None = None
+    killers: tuple[str, ...] = ()  # checks that are said to stop it
     results: list[Mapping[str, CheckResult]] = field(default_factory=list)
     graded: list[Sequence[CheckResult]] = field(default_factory=list)
     named: list[tuple[str, ...]] = field(default_factory=list)
     raised: list[Raised | None] = field(default_factory=list)  # where it raises whenever it fails
 
-    def expected(self, question: Question) -> set[str]:
-        """The misconceptions that diagnosis should name."""
-        if self.misconception is not None:
-            return {self.misconception}
-        return set(question.spec.starter) if self.name == "starter" else set()
-
 
 def subjects(question: Question) -> list[Subject]:
-    """The reference, the starter, and every variant of every misconception."""
+    """The reference, the starter, and every variant of every misconception, in this order."""
+    spec = question.spec
     found = [
         Subject("reference", [question.reference], file_of(question, "reference")),
-        Subject("starter", [question.starter], file_of(question, "starter")),
+        Subject("starter", [question.starter], file_of(question, "starter"), set(spec.starter)),
     ]
     for name, sources in question.variants.items():
         for i, source in enumerate(sources):
             label = name if i == 0 else f"{name} ({i + 1})"
-            layers = [question.reference, source]
-            found.append(Subject(label, layers, file_of(question, name, i), name))
+            layers, file = [question.reference, source], file_of(question, name, i)
+            killers = spec.misconceptions[name].killers
+            found.append(Subject(label, layers, file, {name}, name, killers))
     return found
+
+
+def result_of(bench: Bench, check: Check, *, timed: bool = False) -> CheckResult:
+    """What a check makes of the bench's submission, also where that ends its process.
+
+    Timing wrong answers proves nothing and takes long; the reference's own time does.
+    """
+    if registry.get(check.kind).timed and not timed:
+        return CheckResult(check.id, check.kind, Verdict.SKIPPED, "not run", stretch=check.stretch)
+    try:
+        return run_check(bench, check)
+    except Stopped as stop:
+        return stop.result

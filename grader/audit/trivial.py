@@ -14,12 +14,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import numpy as np
-
+from grader.audit.subjects import result_of
 from grader.bench.bench import BankFault, Bench
 from grader.bench.sameness import same_value
-from grader.bench.tally import Stopped
-from grader.kinds import registry, run_check
+from grader.kinds import registry
 from grader.model.audit import Remark, Trivial
 from grader.model.verdict import Verdict
 from grader.sandbox.client import WorkerError
@@ -64,24 +62,20 @@ def _tried(session: GradingSession, seed: int, name: str, about: str) -> tuple[T
         bench = session.examine(f"trivial {name}", sources(question, session, name), seed)
     except BankFault:
         return Trivial(name, about, (), accepted=False), False  # it does not load: nothing to fear
-    with np.errstate(all="ignore"):
-        verdicts = {c.id: _verdict(bench, c) for c in question.spec.checks}
-        deciding = [
-            verdicts[c.id]
-            for c in question.spec.checks
-            if not c.stretch and verdicts[c.id] is not Verdict.SKIPPED
-        ]
-        accepted = bool(deciding) and all(v is Verdict.PASS for v in deciding)
-        is_reference = accepted and _is_reference(bench)
+    verdicts = {c.id: _verdict(bench, c) for c in question.spec.checks}
+    deciding = {verdicts[c.id] for c in question.spec.checks if not c.stretch}
+    accepted = deciding - {Verdict.SKIPPED} == {Verdict.PASS}
     passes = tuple(check for check, verdict in verdicts.items() if verdict is Verdict.PASS)
-    return Trivial(name, about, passes, accepted=accepted), is_reference
+    return Trivial(name, about, passes, accepted=accepted), accepted and _is_reference(bench)
 
 
 def sources(question: Question, session: GradingSession, name: str) -> list[bytes]:
     """The layers of a trivial answer: the reference, a literal table, and what reads the table."""
     loaded = session.bank.reference.loaded
-    defined = () if loaded is None else loaded.defined
-    functions = dict.fromkeys([*question.functions, *_driven(question, defined)])
+    driver = (question.driver or b"").decode("utf-8", "replace")
+    called = set(re.findall(r"\bprogram\.(\w+)", driver))
+    driven = [] if loaded is None else [f for f in loaded.defined if f in called]
+    functions = dict.fromkeys([*question.functions, *driven])
     table = {"answer": name, "functions": {f: handed_on(question, f) for f in functions}}
     # JSON of texts and whole numbers is also a Python literal.
     return [
@@ -91,16 +85,9 @@ def sources(question: Question, session: GradingSession, name: str) -> list[byte
     ]
 
 
-def _driven(question: Question, defined: Iterable[str]) -> list[str]:
-    """Functions that only the driver calls."""
-    text = (question.driver or b"").decode("utf-8", "replace")
-    called = set(re.findall(r"\bprogram\.(\w+)", text))
-    return [name for name in defined if name in called]
-
-
 def handed_on(question: Question, function: str) -> list[int]:
-    """The places in a function's result that later steps take and no check looks at by value."""
-    looked_at = _looked_at(question)
+    """The indices in a function's result that later steps take and no check looks at by value."""
+    looked_at = {(check.run, name) for check in question.spec.checks for name in check.wanted}
     taken: set[int] = set()
     seen: set[int] = set()
     for run, steps in question.runs.items():
@@ -108,24 +95,14 @@ def handed_on(question: Question, function: str) -> list[int]:
             if step.function != function or step.owner != "submission":
                 continue
             later = {name for other in steps[number + 1 :] for name in other.reads}
-            for place, target in enumerate(step.targets):
-                taken |= {place} if target in later else set()
-                seen |= {place} if (run, target) in looked_at else set()
+            taken |= {i for i, target in enumerate(step.targets) if target in later}
+            seen |= {i for i, target in enumerate(step.targets) if (run, target) in looked_at}
     return sorted(taken - seen)
 
 
-def _looked_at(question: Question) -> set[tuple[str, str]]:
-    """Every result, with its run, whose values some check looks at."""
-    return {(check.run, name) for check in question.spec.checks for name in check.wanted}
-
-
 def _verdict(bench: Bench, check: Check) -> Verdict:
-    if registry.get(check.kind).timed:
-        return Verdict.SKIPPED
     try:
-        return run_check(bench, check).verdict
-    except Stopped as stop:
-        return stop.result.verdict
+        return result_of(bench, check).verdict
     except BankFault:
         return Verdict.SKIPPED  # the reference has been through this check; it does not count
 
@@ -159,14 +136,12 @@ def remarks(question: Question, trivial: Iterable[Trivial]) -> list[Remark]:
     checks = {c.id: c for c in question.spec.checks}
     found: dict[str, list[str]] = {}
     for answer in trivial:
-        passed = set(answer.passes)
+        # The first call is the right one: a check of a single case cannot tell.
+        if answer.accepted or not answer.made or answer.name == "first-call":
+            continue
         for name in answer.passes:
-            if not registry.get(checks[name].kind).judges_values or checks[name].stretch:
-                continue
-            # The first call is the right one: a check of a single case cannot tell.
-            if answer.accepted or not answer.made or answer.name == "first-call":
-                continue
-            if all(need in passed for need in _needed(checks, name)):
+            by_value = registry.get(checks[name].kind).judges_values and not checks[name].stretch
+            if by_value and _needed(checks, name) <= set(answer.passes):
                 found.setdefault(name, []).append(answer.name)
     return [
         Remark(
@@ -180,14 +155,8 @@ def remarks(question: Question, trivial: Iterable[Trivial]) -> list[Remark]:
 
 def _needed(checks: Mapping[str, Check], name: str) -> set[str]:
     """Every check that must pass before one is tried."""
-    needed: set[str] = set()
-    waiting = list(checks[name].needed)
-    while waiting:
-        need = waiting.pop()
-        if need not in needed:
-            needed.add(need)
-            waiting += checks[need].needed
-    return needed
+    needs = checks[name].needed
+    return {*needs}.union(*(_needed(checks, need) for need in needs))
 
 
 def _and(names: list[str]) -> str:

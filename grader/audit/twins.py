@@ -11,8 +11,6 @@ import random
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from grader.audit.vary import varied, written
 from grader.bench.bench import BankFault, Bench
 from grader.bench.sameness import same_value
@@ -38,15 +36,12 @@ def pairs(named: Iterable[tuple[str | None, Sequence[tuple[str, ...]]]]) -> list
     Args:
         named: of each program its misconception, and what diagnosis called it, seed by seed.
     """
-    found: dict[tuple[str, str], None] = {}
+    found = set()
     for own, by_seed in named:
-        if own is None or not by_seed:
-            continue
-        always = set.intersection(*(set(names) for names in by_seed))
+        always = set.intersection(*map(set, by_seed)) if by_seed else set()
         if own in always:
-            for other in sorted(always - {own}):
-                found[min(own, other), max(own, other)] = None
-    return list(found)
+            found |= {(min(own, other), max(own, other)) for other in always - {own}}
+    return sorted(found)
 
 
 def tell_apart(session: GradingSession, one: str, other: str) -> Twins:
@@ -58,7 +53,7 @@ def tell_apart(session: GradingSession, one: str, other: str) -> Twins:
         for name in (one, other)
     )
     known = [c for c in read_cases(question.spec.cases)[0].values() if c.inputs]
-    found: list[tuple[tuple[int, int], list[str], str]] = []
+    found: list[tuple[tuple[int, int], tuple[str, ...], str]] = []
     tried = 0
     for _ in range(TRIES if known else 0):
         case = varied(rng.choice(known), known, rng, rng.choice(REACHES), ())
@@ -67,15 +62,12 @@ def tell_apart(session: GradingSession, one: str, other: str) -> Twins:
         tried += 1
         bench = Bench(question, 0, session.bank.reference, session.bank.reference)
         bench.cases = {case.name: case}
-        run = _differs(bench, case, first, second)
-        if run is not None:
-            found.append((bench.weight(case), written(case, case.inputs), run))
+        if (run := _differs(bench, case, first, second)) is not None:
+            found.append((bench.weight(case), tuple(written(case, case.inputs)), run))
             if len(found) == ENOUGH:
                 break
-    if not found:
-        return Twins(one, other, tried=tried)
-    _, lines, run = min(found)
-    return Twins(one, other, tuple(lines), tried, run)
+    _, lines, run = min(found, default=(None, (), "main"))
+    return Twins((one, other), lines, tried, run)
 
 
 def _differs(
@@ -87,10 +79,9 @@ def _differs(
             continue
         names = [n for n in bench.wanted[run] if n in results(steps)]
         try:
-            with np.errstate(all="ignore"):
-                bench.truth(run, case)  # what the reference cannot do, nobody need do
-                left = [bench.outcome(p, run, case).values for p in first]
-                right = [bench.outcome(p, run, case).values for p in second]
+            bench.truth(run, case)  # what the reference cannot do, nobody need do
+            left = [bench.outcome(p, run, case).values for p in first]
+            right = [bench.outcome(p, run, case).values for p in second]
         except (BankFault, ProgramError, WorkerError, ValueError):
             continue  # outside of what these functions take
         if all(

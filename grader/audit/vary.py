@@ -8,6 +8,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
 import yaml
 
 from grader.cases.recipe import FLOATS, CaseRecipe, Recipe
@@ -42,7 +43,7 @@ def varied(
         n: min(rng.choice([1, 2, 3, max(1, n - 1), n + 1, n]), max(n, LARGEST))
         for n in sorted(_sides(case))
     }
-    taken = _numbers(case, cases, rng) if reach is Reach.NUMBERS and not _indexed(case) else {}
+    taken = _numbers(case, cases, rng) if reach is Reach.NUMBERS else {}
     inputs = {
         name: Recipe(None, taken[name]) if name in taken else _resized(recipe, sizes)
         for name, recipe in inputs.items()
@@ -63,30 +64,18 @@ def _rounder(recipe: Recipe) -> Recipe:
 
     What is drawn with a purpose stays: probabilities, classes, distinct values, bounded ones.
     """
-    if recipe.dtype not in (None, *FLOATS) or recipe.option("sprinkle") or recipe.option("sort"):
+    if _is_whole(recipe) or recipe.option("sprinkle") or recipe.option("sort"):
         return recipe
     shape = recipe.shape
     if recipe.generator == "array":
-        entries = list(_entries(recipe.literal))
-        if not (entries and all(map(math.isfinite, entries)) and min(entries) < 0 < max(entries)):
+        entries = np.asarray(recipe.literal)
+        if not (np.isfinite(entries).all() and (entries < 0).any() and (entries > 0).any()):
             return recipe
-        shape = _shape(recipe.literal)
+        shape = entries.shape
     elif recipe.generator != "normal":
         return recipe
     options = {"from": -2, "to": 2}
     return Recipe("integers", None, shape, recipe.like, options, recipe.dtype, recipe.layout)
-
-
-def _entries(value: Any) -> Iterator[float]:  # noqa: ANN401 a nested list
-    if isinstance(value, list):
-        for item in value:
-            yield from _entries(item)
-    else:
-        yield value
-
-
-def _shape(value: Any) -> tuple[int, ...]:  # noqa: ANN401 a nested list
-    return (len(value), *_shape(value[0])) if isinstance(value, list) and value else ()
 
 
 def smaller(case: CaseRecipe) -> Iterator[CaseRecipe]:
@@ -102,9 +91,9 @@ def smaller(case: CaseRecipe) -> Iterator[CaseRecipe]:
         yield replace(case, dtype="float64")
     for name, recipe in case.inputs.items():
         value = recipe.literal
-        if not recipe.is_array and type(value) is int and value > 1:
+        if not recipe.is_array and type(value) is int:
             for less in sorted({1, 2, value - 1}):
-                if less < value:
+                if less < value and value > 1:
                     yield replace(case, inputs={**case.inputs, name: Recipe(None, less)})
 
 
@@ -124,25 +113,26 @@ def _sides(case: CaseRecipe) -> set[int]:
     What an array that is written out has for a side cannot change, so nothing of that length does.
     """
     arrays = [r for r in case.inputs.values() if r.is_array]
-    fixed = {n for r in arrays if r.generator == "array" for n in _shape(r.literal)}
+    fixed = {n for r in arrays if r.generator == "array" for n in np.shape(r.literal)}
     return {n for r in arrays for n in r.shape or () if n > 0} - fixed
 
 
 def _resized(recipe: Recipe, sizes: Mapping[int, int]) -> Recipe:
+    if not recipe.is_array:
+        return recipe
     options = dict(recipe.options or {})
     top = options.get("to")
     # Classes run up to one below a size: fewer of them where that size is smaller.
-    classes = recipe.generator == "integers" and recipe.dtype not in (None, *FLOATS)
+    classes = recipe.generator == "integers" and _is_whole(recipe)
     if classes and isinstance(top, int) and top + 1 in sizes:
         options["to"] = max(options.get("from", 0), sizes[top + 1] - 1)
-    if recipe.shape is None or recipe.generator == "array":
-        return replace(recipe, options=options) if recipe.is_array else recipe
-    return replace(recipe, shape=tuple(sizes.get(n, n) for n in recipe.shape), options=options)
+    shape = recipe.shape and tuple(sizes.get(n, n) for n in recipe.shape)
+    return replace(recipe, shape=shape, options=options)
 
 
-def _indexed(case: CaseRecipe) -> bool:
-    """Whether a case has an array of whole numbers, which its other numbers may be about."""
-    return any(r.is_array and r.dtype not in (None, *FLOATS) for r in case.inputs.values())
+def _is_whole(recipe: Recipe) -> bool:
+    """Whether what is drawn are whole numbers by dtype, such as classes."""
+    return recipe.dtype not in (None, *FLOATS)
 
 
 def _numbers(
@@ -150,8 +140,11 @@ def _numbers(
 ) -> Mapping[str, Any]:
     """What another case gives the names that are no arrays, one of them moved a little at times.
 
-    Numbers belong together (a padding to its kernel), so they are taken from one case.
+    Numbers belong together (a padding to its kernel), so they are taken from one case.  They stay
+    where an array of whole numbers may be about them.
     """
+    if any(r.is_array and _is_whole(r) for r in case.inputs.values()):
+        return {}
     names = [name for name, recipe in case.inputs.items() if not recipe.is_array]
     donors = [c for c in others if all(n in c.inputs and not c.inputs[n].is_array for n in names)]
     donor = rng.choice(donors)

@@ -1,4 +1,4 @@
-"""Does the text give what the cases and checks ask for?
+"""Does the text give what the cases and checks ask for, and do the hints give away no more?
 
 Only what a search for a word or a number settles is looked for: a dtype, a unit, NaN or infinity
 among the inputs and results, the numbers of a budget.  Each finding is a remark with a sentence
@@ -9,13 +9,15 @@ from __future__ import annotations
 
 import contextlib
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from grader.bench.bench import BankFault, Bench, array_of
+from grader.bench.bench import BankFault, Bench
+from grader.bench.results import array_of
 from grader.model.audit import Remark
+from grader.model.numerals import quantity
 
 if TYPE_CHECKING:
     from grader.model.question import Question
@@ -30,22 +32,32 @@ WORDS = {
     6: "six", 8: "eight", 10: "ten", 12: "twelve", 20: "twenty", 100: "hundred", 1024: "KiB",
 }  # fmt: skip
 
+SHOWN = 5  # places of a longer list
+LONG = 6  # tokens shared in a row that are no accident, if enough of them are signs
+SIGNS = 2  # of them that are operators or brackets: prose has hardly any
+_TOKEN = re.compile(r"[A-Za-z_]\w*|\d+(?:\.\d+)?|\*\*|//|->|[-+*/@=<>!]=|<<|>>|[^\w\s]")
+_PROSE = re.compile(r"\"\"\".*?\"\"\"|'''.*?'''|#[^\n]*", re.DOTALL)
+_PUNCTUATION = set(".,;:!?'\"`")
 Missing = Iterator[tuple[str, str]]  # what is missing, and a sentence to add
 
 
 def remarks(question: Question, bench: Bench) -> list[Remark]:
-    """What the text leaves out, with a sentence to add for each.
-
-    Args:
-        question: the question.
-        bench: one with its reference.
-    """
-    text = stated(question)
+    """What the text leaves out, with a sentence to add for each; the bench has the reference."""
+    text = _stated(question)
     found = [*_of_dtypes(text, bench), *_of_odd_values(text, bench), *_of_checks(text, question)]
     return [Remark("wording", what, add) for what, add in found]
 
 
-def stated(question: Question) -> str:
+def todos(question: Question) -> list[Remark]:
+    """How many places an author has marked TODO, and where the first of them are."""
+    places = question.todos
+    more = f" and {len(places) - SHOWN} more" if len(places) > SHOWN else ""
+    count = quantity(len(places), "TODO is", "TODOs are")
+    text = f"{count} left: {', '.join(places[:SHOWN])}{more}"
+    return [Remark("todo", text)] if places else []
+
+
+def _stated(question: Question) -> str:
     """All that a candidate is given to read before starting."""
     spec = question.spec
     return "\n".join([spec.prompt, spec.interface, *spec.contract])
@@ -127,3 +139,40 @@ def gives(text: str, number: float) -> bool:
 
 def _says(text: str, pattern: str) -> bool:
     return re.search(pattern, text, re.IGNORECASE) is not None
+
+
+def hints(question: Question) -> list[Remark]:
+    """The hints, the last left out, that hold code of the reference.
+
+    A run of tokens that both share says what to type.  What the candidate has been given anyway
+    (the text, the starter) gives nothing away.
+    """
+    code = _joined(_TOKEN.findall(_PROSE.sub(" ", question.reference.decode("utf-8", "replace"))))
+    starter = question.starter.decode("utf-8", "replace")
+    given = _joined(_TOKEN.findall(_stated(question) + "\n" + starter))
+    count = len(question.spec.hints)
+    return [
+        Remark(
+            "hints",
+            f"hint {number} of {count} holds {shared} of the reference: "
+            "only the last may give the answer away; ask a question instead",
+        )
+        for number, hint in enumerate(question.spec.hints[:-1], 1)
+        if (shared := _longest(_TOKEN.findall(hint), code, given))
+    ]
+
+
+def _longest(hint: Sequence[str], code: str, given: str) -> str:
+    """The longest run of tokens in a hint that is code of the reference and of nothing given."""
+    for length in range(len(hint), LONG - 1, -1):
+        for start in range(len(hint) - length + 1):
+            part = hint[start : start + length]
+            signs = sum(not t[0].isalnum() and t[0] != "_" for t in part)
+            signs -= sum(t in _PUNCTUATION for t in part)
+            if signs >= SIGNS and _joined(part) in code and _joined(part) not in given:
+                return " ".join(part)
+    return ""
+
+
+def _joined(tokens: Sequence[str]) -> str:
+    return " " + " ".join(tokens) + " "

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from grader.bank.locate import banks, closest, find, headers, holds, names
+from grader.bank.locate import banks, find, headers, holds, names
+from grader.model.nearest import closest
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -22,6 +23,6 @@ def load(banks: Sequence[Path], asked: str) -> Question:
         UsageError: no bank has it, the nearest is suggested; or two have it, both are named.
         BankError: the question is there and broken; every fault with file:line:column.
     """
-    from grader.bank.loading import load as load_question  # YAML and pydantic only when needed
+    from grader.bank.loading import load_from  # YAML and pydantic only when needed
 
-    return load_question(banks, asked)
+    return load_from(*find(banks, asked))

@@ -12,12 +12,14 @@ import io
 import stat
 import zipfile
 import zlib
-from collections.abc import Iterator, Mapping
+from collections import Counter
+from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path, PurePosixPath
 
-from grader.bank.storage import MAX_SOURCE, by_id, read_regular
+from grader.bank.storage import MAX_SOURCE, SPECS, by_id, read_regular
 from grader.model.errors import BankError
 
 MAX_ARCHIVE = 64 << 20  # bytes of the file
@@ -28,19 +30,17 @@ _ENCRYPTED = 0x1
 _METHODS = {zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED}
 # What the module zipfile raises on a file that is no archive, or a damaged one.
 _DAMAGE = (
-    zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, ValueError,
-    UnicodeDecodeError, OverflowError,
+    zipfile.BadZipFile, zlib.error, EOFError, RuntimeError, ValueError, OverflowError,
 )  # fmt: skip
 
 
+@dataclass
 class Archive:
     """The files of an archive."""
 
-    def __init__(self, path: Path) -> None:
-        """Take the file; nothing is read yet."""
-        self.path = path
+    path: Path
 
-    def specs(self) -> Mapping[str, str]:
+    def specs(self) -> dict[str, str]:
         """The specs in `questions/`."""
         return by_id(self.names("questions"), self.path / self._top / "questions")
 
@@ -59,11 +59,8 @@ class Archive:
     def names(self, folder: str) -> list[str]:
         """The names of the files right in a folder."""
         inside = f"{self._top}{folder}/"
-        return sorted(
-            rest
-            for name in self._entries
-            if name.startswith(inside) and "/" not in (rest := name.removeprefix(inside)) and rest
-        )
+        rests = (n.removeprefix(inside) for n in self._entries if n.startswith(inside))
+        return sorted(rest for rest in rests if "/" not in rest)
 
     @cached_property
     def _entries(self) -> dict[str, zipfile.ZipInfo]:
@@ -78,13 +75,12 @@ class Archive:
         unpacked = sum(entry.file_size for entry in listed)
         if unpacked > MAX_UNPACKED:
             raise self._refused(f"at most {MAX_UNPACKED:,} bytes unpacked, found {unpacked:,}")
-        found: dict[str, zipfile.ZipInfo] = {}
+        for name, count in Counter(entry.filename for entry in listed).items():
+            if count > 1:
+                raise self._refused(f"each path once, found {name!r} twice")
         for entry in listed:
             self._check(entry)
-            if entry.filename in found:
-                raise self._refused(f"each path once, found {entry.filename!r} twice")
-            found[entry.filename] = entry
-        return {name: entry for name, entry in found.items() if not entry.is_dir()}
+        return {entry.filename: entry for entry in listed if not entry.is_dir()}
 
     def _check(self, entry: zipfile.ZipInfo) -> None:
         # orig_filename is what the archive says; zipfile cuts it at a NUL and turns separators.
@@ -108,17 +104,14 @@ class Archive:
         Raises:
             BankError: there is none, or it is not clear which.
         """
-        tops = {
-            "".join(f"{part}/" for part in parts[:-2])
-            for name in self._entries
-            if (parts := PurePosixPath(name).parts)[-2:-1] == ("questions",)
-            and len(parts) <= DEEPEST + 2
-            and parts[-1].endswith((".yaml", ".yml"))
-        }
-        highest = min((top.count("/") for top in tops), default=0)
-        found = sorted(top for top in tops if top.count("/") == highest)
-        if not found:
+        tops: dict[int, set[str]] = {}  # by depth
+        for name in self._entries:
+            *above, folder, file = "", *name.split("/")
+            if folder == "questions" and file.endswith(SPECS) and len(above) <= DEEPEST + 1:
+                tops.setdefault(len(above), set()).add("".join(f"{part}/" for part in above[1:]))
+        if not tops:
             raise self._refused("questions/ with specs at the top or in one folder, found none")
+        found = sorted(tops[min(tops)])
         if len(found) > 1:
             both = " and ".join(f"{top}questions/" for top in found[:2])
             raise self._refused(f"one folder questions/, found {both}")

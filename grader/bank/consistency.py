@@ -2,205 +2,265 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import suppress
+import difflib
+import re
+from collections.abc import Iterable, Iterator
 
 from grader.bank.document import Keys, dotted
-from grader.bank.reading import Problem, functions, unknown, unknown_names, unread
 from grader.bank.recovery import LeftOut
 from grader.cases import size_expr
 from grader.cases.dataflow import case_names, free_names, results
-from grader.cases.recipe import CaseRecipe, read_cases
+from grader.cases.recipe import read_cases
 from grader.kinds import registry
 from grader.model import mutation
+from grader.model.nearest import did_you_mean
 from grader.model.question import Question, Step
-from grader.model.spec import Check, Mention, Spec
+from grader.model.spec import Check, Mention
+
+Problem = tuple[Keys, str]  # the path of keys, and a sentence
+_A_RUN = "expected the name of a run"
 
 
-def problems(question: Question, left_out: LeftOut | None = None) -> Iterator[Problem]:
-    """Every inconsistency of a question, as (path of keys, sentence).
+class Review:
+    """Looks for inconsistencies in a question, perhaps without parts that are wrong themselves.
 
-    Args:
-        question: the question, perhaps without parts that are wrong by themselves.
-        left_out: what was left out of it; nothing is said about that again.
+    Nothing is said again about what was left out.
     """
-    left_out = left_out or LeftOut()
-    spec = question.spec
-    cases, faults = read_cases(spec.cases)
-    lost_cases, lost_runs = left_out.of("cases"), left_out.of("run")
-    for path, text in faults:
-        if not (lost_cases and path[-1] == "extends"):
-            yield ("cases", *path), f"cases.{'.'.join(path)}: {text}"
-    yield from _owners(question, left_out)
-    yield from functions(question)
-    odd = dict(unknown_names(question, left_out, cases))
-    yield from odd.values()
-    if not odd:  # else a name that seems unread is likely what was meant
-        yield from unread(question, left_out, cases)
-    for i, name in enumerate(spec.forbids):
-        if not name.startswith("numpy.") and not spec.needs_torch:
-            yield ("forbids", i), f"forbids: {name} needs torch in uses, found {spec.uses}"
-    ids, lost = [check.id for check in spec.checks], left_out.of("checks")
-    for number, check in enumerate(spec.checks):
-        at: Keys = ("checks", left_out.index(number))
-        yield from _order(spec, number, at, lost)
-        if check.run in question.runs and check.run not in lost_runs:
-            if not lost_cases:
-                yield from _cases(question, check, at, cases, lost_runs, {n for _, n in odd})
-            yield from _keys(question, check, at, cases)
-        expected = f"{dotted(at)}.run: expected the name of a run"
-        yield from _one_of((*at, "run"), expected, check.run, question.runs, lost_runs)
-    for name, item in spec.misconceptions.items():
-        for j, killer in enumerate(item.killers):
-            at = ("misconceptions", name, "killed_by", j)
-            yield from _one_of(at, "expected the id of a check", killer, ids, lost)
-    for i, name in enumerate(spec.starter):
-        known, lost = spec.misconceptions, left_out.of("misconceptions")
-        yield from _one_of(("starter", i), "expected the id of a misconception", name, known, lost)
-    explained = [mutation.key(s.scope, s.was, s.becomes) for s in spec.survivors]
-    for i, mutant in enumerate(explained):
-        if (first := explained.index(mutant)) < i:
-            text = f"expected each mutant once, found that of survivors[{first}] again"
-            yield ("survivors", i), f"survivors[{i}]: {text}"
 
+    def __init__(self, question: Question, left_out: LeftOut) -> None:
+        """Read the cases."""
+        self._question = question
+        self._spec = question.spec
+        self._runs = question.runs
+        self._left_out = left_out
+        self._cases, self._case_faults = read_cases(question.spec.cases)
+        self._lost_cases, self._lost_runs = left_out.of("cases"), left_out.of("run")
+        self._lost_checks = left_out.of("checks")
 
-def _one_of(
-    at: Keys, expected: str, word: str, known: Iterable[str], lost: Iterable[str] = ()
-) -> Iterator[Problem]:
-    """A sentence about a word that names nothing of what is known, nor of what was left out."""
-    words = [*known, *lost]
-    if word not in words:
-        yield at, unknown(expected, word, words)
+    def problems(self) -> Iterator[Problem]:
+        """Every inconsistency."""
+        spec = self._spec
+        for path, text in self._case_faults:
+            if not (self._lost_cases and path[-1] == "extends"):
+                yield ("cases", *path), f"cases.{'.'.join(path)}: {text}"
+        yield from self._libraries()
+        for run, steps in self._runs.items():
+            for i, step in enumerate(steps):
+                yield from self._step(run, i, step)
+        unknown = dict(self._unknown_names())
+        yield from unknown.values()
+        if not unknown:  # else a name that seems unread is likely what was meant
+            yield from self._unread()
+        ids = [check.id for check in spec.checks]
+        for number, check in enumerate(spec.checks):
+            at: Keys = ("checks", self._left_out.index(number))
+            yield from self._order(number, check, at)
+            expected = f"{dotted(at)}.run: {_A_RUN}"
+            yield from _one_of((*at, "run"), expected, check.run, [*self._runs, *self._lost_runs])
+            if check.run in self._runs and check.run not in self._lost_runs:
+                yield from self._check(check, at, {name for _, name in unknown})
+        for name, item in spec.misconceptions.items():
+            for j, killer in enumerate(item.killers):
+                at = ("misconceptions", name, "killed_by", j)
+                expected = "expected the id of a check"
+                yield from _one_of(at, expected, killer, [*ids, *self._lost_checks])
+        known = [*spec.misconceptions, *self._left_out.of("misconceptions")]
+        for i, name in enumerate(spec.starter):
+            yield from _one_of(("starter", i), "expected the id of a misconception", name, known)
+        explained = [mutation.key(s.scope, s.was, s.becomes) for s in spec.survivors]
+        for i, mutant in enumerate(explained):
+            if (first := explained.index(mutant)) < i:
+                text = f"expected each mutant once, found that of survivors[{first}] again"
+                yield ("survivors", i), f"survivors[{i}]: {text}"
 
+    def _libraries(self) -> Iterator[Problem]:
+        """What needs torch in a question that does not use it."""
+        spec = self._spec
+        if spec.needs_torch:
+            return
+        needs = f"needs torch in uses, found {spec.uses}"
+        for i, name in enumerate(spec.forbids):
+            if not name.startswith("numpy."):
+                yield ("forbids", i), f"forbids: {name} {needs}"
+        for i, check in enumerate(spec.checks):
+            if registry.get(check.kind).needs_torch:
+                at = ("checks", self._left_out.index(i), "kind")
+                yield at, f"{check.id}: the kind {check.kind} {needs}"
+        for run, steps in self._runs.items():
+            for i, step in enumerate(steps):
+                if step.owner == "torch":
+                    yield spec.step_keys(run, i), f"'{step.text}' {needs}"
 
-def _order(spec: Spec, number: int, at: Keys, lost: Sequence[str]) -> Iterator[Problem]:
-    """What is wrong with the id of a check, and with what it needs."""
-    check, ids = spec.checks[number], [check.id for check in spec.checks]
-    where = dotted(at)
-    if check.id in ids[:number]:
-        yield (*at, "id"), f"{where}.id: expected each id once, found {check.id!r} again"
-    for j, needed in enumerate(check.needed):
-        if needed not in ids[:number]:
-            known = () if needed in ids else ids[:number]
-            expected = f"{where}.needs: expected the id of an earlier check"
-            yield from _one_of((*at, "needs", j), expected, needed, known, lost)
-        elif spec.checks[ids.index(needed)].stretch and not check.stretch:
-            yield (
-                (*at, "needs", j),
-                f"{where}.needs: expected a check that decides, because {check.id} does, "
-                f"found the stretch {needed}",
-            )
+    def _step(self, run: str, i: int, step: Step) -> Iterator[Problem]:
+        """A function that is not there, or not in the question's text where one like it is."""
+        at, spec = self._spec.step_keys(run, i), self._spec
+        if step.owner == "driver" and self._question.driver is None:
+            where = "driver.py beside reference.py, or code.driver, found neither"
+            yield at, f"'{step.text}' needs the file {where}"
+        words = re.findall(r"\w+", f"{spec.interface} {spec.prompt}")
+        if step.owner == "submission" and step.function not in words:
+            defined = re.findall(r"\b(?:def|class)\s+(\w+)", spec.interface)
+            # Less like than this may be a helper that the interface leaves out.
+            for near in difflib.get_close_matches(step.function, defined, 1, 0.75):
+                expected = f"step {i + 1} of {run}: expected a function of the interface"
+                yield at, f"{expected}, found {step.function!r}; did you mean {near!r}?"
 
+    def _unknown_names(self) -> Iterator[tuple[tuple[str, str], Problem]]:
+        """Names in steps that no case gives and no earlier step assigns, by run and name."""
+        if self._lost_cases:
+            return
+        given = dict.fromkeys(name for case in self._cases.values() for name in case.inputs)
+        for run, steps in self._runs.items():
+            if run in self._lost_runs:
+                continue
+            for name, step in free_names(steps).items():
+                if name in given:
+                    continue
+                i = steps.index(step)
+                text = f"step {i + 1} of {run}: expected an input of a case or an earlier result"
+                if name in results(steps):
+                    text += f", found {name!r}, which only a later step gives"
+                else:
+                    text = _unknown(text, name, [*given, *results(steps[:i])])
+                yield (run, name), (self._spec.step_keys(run, i), text)
 
-def _cases(
-    question: Question,
-    check: Check,
-    at: Keys,
-    cases: dict[str, CaseRecipe],
-    lost_runs: Sequence[str],
-    odd: set[str],
-) -> Iterator[Problem]:
-    """What is wrong with the cases of a check: what they are called, and what they give."""
-    steps = question.runs[check.run]
-    made = {name for run in question.runs.values() for name in results(run)}
-    needed = [*free_names(steps)]
-    names = case_names(check, steps, cases)
-    if not names and not odd & set(needed):
-        text = f"expected at least one case, found none with {', '.join(needed)}"
-        yield (*at, "cases"), f"{check.id}: {text}"
-    readers = _readers(steps)
-    for mention in _mentions(check, "run"):
-        expected = "expected the name of a run"
-        yield from _one_of((*at, *mention.path), expected, mention.name, question.runs, lost_runs)
-        readers = _readers(question.runs.get(mention.name, ())) | readers
-    expected = f"{check.id}: expected the name of a case"
-    for mention in _mentions(check, "case"):
-        yield from _one_of((*at, *mention.path), expected, mention.name, cases)
-        names = [*names, *(name for name in cases if name == mention.name)]
-    for j, name in enumerate(names):
-        where: Keys = (*at, "cases", j)
-        yield from _one_of(where, expected, name, cases)
-        if name not in cases:
-            continue
-        inputs = cases[name].inputs
-        for free, step in readers.items():
-            if free not in inputs and free not in odd:
-                text = f"case {name} gives no value for {free}, which '{step.text}' needs"
-                yield where, f"{check.id}: {text}"
-        drawn = any(inputs[free].is_drawn for free in needed if free in inputs)
-        if registry.get(check.kind).needs_drawn_inputs and not drawn:
-            yield (
-                where,
-                f"{check.id}: expected inputs that are drawn, found only fixed ones in case "
-                f"{name}: whoever remembers the answer would be fast",
-            )
+    def _unread(self) -> Iterator[Problem]:
+        """Inputs that nothing reads: a misspelt one would leave its case out of every check."""
+        if self._lost_runs or self._left_out.indexes is not None:
+            return  # what is left out may have read them
+        read = {name for steps in self._runs.values() for name in free_names(steps)}
+        for check in self._spec.checks:
+            read.update(mention.name for mention in _mentions(check)[0])
+            read.update(_texts(check.model_dump()))  # whatever else a kind of a package reads
+        for case, recipe in self._cases.items():
+            alike = {r.like for r in recipe.inputs.values()}
+            missing = sorted(read - recipe.inputs.keys())
+            for name in recipe.inputs:
+                if name not in read and name not in alike and name in self._spec.cases[case]:
+                    at: Keys = ("cases", case, name)
+                    expected = f"{dotted(at)}: expected an input that a step reads"
+                    yield at, _unknown(expected, name, missing)
+
+    def _order(self, number: int, check: Check, at: Keys) -> Iterator[Problem]:
+        """What is wrong with the id of a check, and with what it needs."""
+        ids = [c.id for c in self._spec.checks]
+        earlier, where = ids[:number], dotted(at)
+        if check.id in earlier:
+            yield (*at, "id"), f"{where}.id: expected each id once, found {check.id!r} again"
+        for j, needed in enumerate(check.needed):
+            if needed not in earlier:
+                known = [*(() if needed in ids else earlier), *self._lost_checks]
+                expected = f"{where}.needs: expected the id of an earlier check"
+                yield from _one_of((*at, "needs", j), expected, needed, known)
+            elif self._spec.checks[ids.index(needed)].stretch and not check.stretch:
+                text = f"expected a check that decides, because {check.id} does"
+                yield (*at, "needs", j), f"{where}.needs: {text}, found the stretch {needed}"
+
+    def _check(self, check: Check, at: Keys, unknown: set[str]) -> Iterator[Problem]:
+        """What is wrong with the keys of a check whose run is there.
+
+        Args:
+            check: the check.
+            at: its path of keys.
+            unknown: names of inputs that no case gives; nothing is said about them again.
+        """
+        steps = self._runs[check.run]
+        made, given = results(steps), free_names(steps)
+        named = case_names(check, steps, self._cases)
+        inputs = {n for c in named if c in self._cases for n in self._cases[c].inputs}
+        mentions, wrong = _mentions(check)
+        if wrong:
+            yield (*at, "at_most"), f"{check.id}: {wrong}"
+        if not self._lost_cases:
+            yield from self._cases_of(check, at, unknown, mentions)
+        known: dict[str, tuple[str, Iterable[str]]] = {
+            "result": (f"a result of the run {check.run}", made),
+            "input": ("an input of the run", given),
+            "input or result": ("an input or a result", {*made, *given}),
+            "size": ("an input or a result", {*made, *inputs}),
+            "number": ("a number", ()),
+            "case": ("the name of a case", [*self._cases, *self._lost_cases]),
+        }
+        for mention in mentions:
+            where = (*at, *mention.path)
+            if mention.of == "run":
+                yield from _one_of(where, _A_RUN, mention.name, [*self._runs, *self._lost_runs])
+            else:
+                what, names = known[mention.of]
+                yield from _one_of(where, f"{check.id}: expected {what}", mention.name, names)
+        if lacks := check.lacks():
+            yield at, f"{check.id}: expected {lacks}, found none: the check could not fail"
+        for path, text in check.faults():
+            yield (*at, *path), f"{check.id}: {text}"
+
+    def _cases_of(
+        self, check: Check, at: Keys, unknown: set[str], mentions: list[Mention]
+    ) -> Iterator[Problem]:
+        """What is wrong with the cases of a check: what they are called, and what they give."""
+        needed = free_names(self._runs[check.run])
+        names = case_names(check, self._runs[check.run], self._cases)
+        if not names and not unknown & needed.keys():
+            text = f"expected at least one case, found none with {', '.join(needed)}"
+            yield (*at, "cases"), f"{check.id}: {text}"
+        readers = needed
+        for mention in mentions:
+            if mention.of == "run":
+                readers = free_names(self._runs.get(mention.name, ())) | readers
+            elif mention.of == "case" and mention.name in self._cases:
+                names.append(mention.name)
+        for j, name in enumerate(names):
+            where: Keys = (*at, "cases", j)
+            yield from _one_of(where, f"{check.id}: expected the name of a case", name, self._cases)
+            if name not in self._cases:
+                continue
+            inputs = self._cases[name].inputs
+            for free, step in readers.items():
+                if free not in inputs and free not in unknown:
+                    text = f"case {name} gives no value for {free}, which '{step.text}' needs"
+                    yield where, f"{check.id}: {text}"
+            drawn = any(inputs[free].is_drawn for free in needed if free in inputs)
+            if registry.get(check.kind).needs_drawn_inputs and not drawn:
+                text = f"expected inputs that are drawn, found only fixed ones in case {name}"
+                yield where, f"{check.id}: {text}: whoever remembers the answer would be fast"
+            yield from self._likes(name)
+
+    def _likes(self, case: str) -> Iterator[Problem]:
+        """Inputs of a case that are to have the shape of nothing there is."""
+        inputs = self._cases[case].inputs
+        made = {name for run in self._runs.values() for name in results(run)}
         for key, recipe in inputs.items():
-            if recipe.like is not None and not lost_runs:
-                known = [n for n in [*inputs, *made] if n != key or n == recipe.like]
-                text = f"cases.{name}.{key}: expected 'like' an input or a result"
-                yield from _one_of(("cases", name, key), text, recipe.like, known)
+            if recipe.like not in (None, key) and not self._lost_runs:
+                known = [name for name in [*inputs, *made] if name != key]
+                text = f"cases.{case}.{key}: expected 'like' an input or a result"
+                yield from _one_of(("cases", case, key), text, str(recipe.like), known)
 
 
-def _readers(steps: Sequence[Step]) -> dict[str, Step]:
-    """The first step that reads each input."""
-    free = free_names(tuple(steps))
-    return {name: next(step for step in steps if name in step.reads) for name in free}
+def _one_of(at: Keys, expected: str, word: str, known: Iterable[str]) -> Iterator[Problem]:
+    """A sentence about a word that is none of those known."""
+    words = list(known)
+    if word not in words:
+        yield at, _unknown(expected, word, words)
 
 
-def _keys(
-    question: Question, check: Check, at: Keys, cases: dict[str, CaseRecipe]
-) -> Iterator[Problem]:
-    """What is wrong with the keys of a check: names, amounts, and what its kind says itself."""
-    steps = question.runs[check.run]
-    made, given = results(steps), free_names(steps)
-    inputs = {n for c in case_names(check, steps, cases) if c in cases for n in cases[c].inputs}
-    known: dict[str, tuple[str, Iterable[str]]] = {
-        "result": (f"a result of the run {check.run}", made),
-        "input": ("an input of the run", given),
-        "input or result": ("an input or a result", {*made, *given}),
-        "size": ("an input or a result", {*made, *inputs}),
-        "number": ("a number", ()),
-    }
+def _unknown(expected: str, word: str, words: Iterable[str]) -> str:
+    return f"{expected}, found {word!r}{did_you_mean(word, words)}"
+
+
+def _mentions(check: Check) -> tuple[list[Mention], str]:
+    """What the keys of a check name, and what is wrong with an amount among them."""
+    found: list[Mention] = []
     try:
         for mention in check.mentions():
-            what, names = known.get(mention.of, ("", (mention.name,)))
-            if mention.name not in names:
-                text = unknown(f"{check.id}: expected {what}", mention.name, names)
-                yield (*at, *mention.path), text
+            found.append(mention)
     except size_expr.AmountError as error:
-        yield (*at, "at_most"), f"{check.id}: {error}"
-    lacks = check.lacks()
-    if lacks:
-        yield at, f"{check.id}: expected {lacks}, found none: the check could not fail"
-    for path, text in check.faults():
-        yield (*at, *path), f"{check.id}: {text}"
+        return found, str(error)
+    return found, ""
 
 
-def _mentions(check: Check, of: str) -> list[Mention]:
-    """What the keys of a check name of one sort; nothing where an amount among them is broken."""
-    with suppress(size_expr.AmountError):
-        return [mention for mention in check.mentions() if mention.of == of]
-    return []
-
-
-def _owners(question: Question, left_out: LeftOut) -> Iterator[Problem]:
-    """Steps and checks that need a file or a library that the question has not."""
-    plain = isinstance(question.spec.run, list)
-    for name, steps in question.runs.items():
-        for i, step in enumerate(steps):
-            at: Keys = ("run", i) if plain else ("run", name, i)
-            if step.owner == "driver" and question.driver is None:
-                yield (
-                    at,
-                    f"'{step.text}' needs the file driver.py beside reference.py, or code.driver, "
-                    "found neither",
-                )
-            if step.owner == "torch" and not question.spec.needs_torch:
-                yield at, f"'{step.text}' needs torch in uses, found {question.spec.uses}"
-    for i, check in enumerate(question.spec.checks):
-        if registry.get(check.kind).needs_torch and not question.spec.needs_torch:
-            yield (
-                ("checks", left_out.index(i), "kind"),
-                f"{check.id}: the kind {check.kind} needs torch in uses, "
-                f"found {question.spec.uses}",
-            )
+def _texts(value: object) -> Iterator[str]:
+    """Every text in plain data."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, (dict, list)):
+        for item in value.values() if isinstance(value, dict) else value:
+            yield from _texts(item)

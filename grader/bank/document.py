@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import yaml
 from yaml.reader import Reader
@@ -33,44 +33,46 @@ Keys = tuple[str | int, ...]
 Problem = tuple[int, int, str]  # 1-based line and column, and what is wrong there
 
 
+class Spot(NamedTuple):
+    """Where a value stands: 1-based lines and columns."""
+
+    value: tuple[int, int]
+    key: tuple[int, int] | None = None  # of its key, where it has one
+    style: str = ""  # of a block scalar: | or >
+
+
 @dataclass(frozen=True, slots=True)
 class Document:
     """Parsed data and, for every path of keys, its place in the file."""
 
     path: Path
     data: dict[str, Any]
-    values: dict[Keys, tuple[int, int]]  # 1-based line and column of the value
-    keys: dict[Keys, tuple[int, int]]  # of the key itself, where there is one
-    styles: dict[Keys, str] = field(default_factory=dict)  # of block scalars: | or >
+    spots: dict[Keys, Spot]
     problems: tuple[Problem, ...] = ()  # what YAML allows and a spec does not
 
     def position(self, at: Keys, *, key: bool = False) -> tuple[int, int]:
         """Line and column of a value (or of its key), or of the nearest thing around it."""
-        places = (self.keys, self.values) if key else (self.values, self.keys)
         while at:
-            for place in places:
-                if at in place:
-                    return place[at]
+            if spot := self.spots.get(at):
+                return spot.key if key and spot.key else spot.value
             at = at[:-1]
         return 1, 1
 
-    def where(self, at: Keys, *, key: bool = False) -> str:
-        """`file:line:column` of a value (or of its key), or of the nearest thing around it."""
-        line, column = self.position(at, key=key)
-        return f"{self.path}:{line}:{column}"
+    def style(self, at: Keys) -> str:
+        """The mark of a block scalar, | or >; empty for any other value."""
+        return self.spots[at].style if at in self.spots else ""
 
     def first_line(self, at: Keys) -> int:
         """The line on which a text begins: below the mark of a block, else where it stands."""
-        return self.position(at)[0] + (1 if at in self.styles else 0)
+        return self.position(at)[0] + bool(self.style(at))
 
     def complaint(self, problems: Iterable[Problem]) -> BankError:
         """The first faults of the file, in its order, each with its place."""
-        found = tuple(
-            dict.fromkeys(
-                one_line(f"{self.path}:{line}:{column}: {text}")
-                for line, column, text in sorted(problems, key=lambda p: p[:2])
-            )
-        )[:MAX_PROBLEMS]
+        texts = (
+            one_line(f"{self.path}:{line}:{column}: {text}")
+            for line, column, text in sorted(problems, key=lambda p: p[:2])
+        )
+        found = tuple(dict.fromkeys(texts))[:MAX_PROBLEMS]
         return BankError(found[0], problems=found)
 
 
@@ -82,66 +84,68 @@ def parse(raw: bytes, path: Path) -> Document:
     Raises:
         BankError: it is not YAML, or not a mapping.
     """
-    if len(raw) > MAX_BYTES:
-        raise BankError(f"{path}:1:1: expected at most {MAX_BYTES:,} bytes, found {len(raw):,}")
     try:
-        text = raw.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        line = raw[: error.start].count(b"\n") + 1
-        raise BankError(
-            f"{path}:{line}:1: expected UTF-8 text, found the byte 0x{raw[error.start]:02x}"
-        ) from None
-    odd = Reader.NON_PRINTABLE.search(text)
-    if odd is not None:
-        raise BankError(
-            f"{path}:{_line_and_column(text, odd.start())}: expected text without control "
-            f"characters, found U+{ord(odd.group()):04X}"
-        )
-    try:
+        text = _decoded(raw)
         for _ in events(text):  # composing is recursive, in C: it would end the process
             pass
         root = yaml.compose(text, Loader=_LOADER)
-    except EndlessError as error:
-        line, column = _place(error.event)
-        raise BankError(f"{path}:{line}:{column}: {_ENDLESS}") from None
+        if not isinstance(root, yaml.MappingNode):
+            single = "a list" if isinstance(root, yaml.SequenceNode) else "a single value"
+            found = "nothing" if root is None else single
+            raise Unreadable(f"expected a mapping of keys such as 'title:', found {found}")
+        builder = _Builder()
+        data = builder.build(root, (), 0)
+    except Unreadable as error:
+        line, column = error.place
+        raise BankError(f"{path}:{line}:{column}: {error}") from None
     except yaml.MarkedYAMLError as error:
         raise BankError(f"{path}:{_mistake(error, text)}") from None
     except (yaml.YAMLError, RecursionError) as error:
         raise BankError(f"{path}:1:1: expected YAML, found a mistake in it: {error}") from None
-    if not isinstance(root, yaml.MappingNode):
-        single = "a list" if isinstance(root, yaml.SequenceNode) else "a single value"
-        found = "nothing" if root is None else single
-        raise BankError(f"{path}:1:1: expected a mapping of keys such as 'title:', found {found}")
-    builder = _Builder(path)
-    data = builder.build(root, (), 0)
-    problems = tuple(builder.problems)
-    doc = Document(path, data or {}, builder.values, builder.keys, builder.styles, problems)
+    doc = Document(path, data or {}, builder.spots, tuple(builder.problems))
     if data is None:  # the whole has a tag
-        raise doc.complaint(problems)
+        raise doc.complaint(doc.problems)
     return doc
 
 
-class EndlessError(yaml.YAMLError):
-    """A file nests deeper than any question does."""
+class Unreadable(yaml.YAMLError):
+    """A file is no text, no question, or nests deeper than any question does."""
 
-    def __init__(self, event: yaml.Event) -> None:
-        """Store where that is."""
-        super().__init__(_ENDLESS)
-        self.event = event
+    def __init__(self, text: str, place: tuple[int, int] = (1, 1)) -> None:
+        """Store what is wrong, and the line and column."""
+        super().__init__(text)
+        self.place = place
+
+
+def _decoded(raw: bytes) -> str:
+    if len(raw) > MAX_BYTES:
+        raise Unreadable(f"expected at most {MAX_BYTES:,} bytes, found {len(raw):,}")
+    try:
+        text = raw.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = raw[: error.start].count(b"\n") + 1
+        found = f"found the byte 0x{raw[error.start]:02x}"
+        raise Unreadable(f"expected UTF-8 text, {found}", (line, 1)) from None
+    if odd := Reader.NON_PRINTABLE.search(text):
+        at = odd.start()
+        place = text.count("\n", 0, at) + 1, at - text.rfind("\n", 0, at)
+        found = f"found U+{ord(odd.group()):04X}"
+        raise Unreadable(f"expected text without control characters, {found}", place)
+    return text
 
 
 def events(text: str) -> Iterator[yaml.Event]:
     """The events of a YAML text.
 
     Raises:
-        yaml.YAMLError: it is none; EndlessError: it nests too deep.
+        yaml.YAMLError: it is none, or nests too deep.
     """
     depth = 0
     for event in yaml.parse(text, Loader=_LOADER):
         depth += isinstance(event, yaml.CollectionStartEvent)
         depth -= isinstance(event, yaml.CollectionEndEvent)
         if depth > MAX_DEPTH:
-            raise EndlessError(event)
+            raise Unreadable(_ENDLESS, _place(event))
         yield event
 
 
@@ -159,26 +163,18 @@ def _mistake(error: yaml.MarkedYAMLError, text: str) -> str:
     return one_line(f"{mark.line + 1}:{mark.column + 1}: {found}{problem}{shown}")
 
 
-def _line_and_column(text: str, at: int) -> str:
-    return f"{text.count(chr(10), 0, at) + 1}:{at - text.rfind(chr(10), 0, at)}"
-
-
 class _Builder:
-    def __init__(self, path: Path) -> None:
-        self.path = path
-        self.values: dict[Keys, tuple[int, int]] = {}
-        self.keys: dict[Keys, tuple[int, int]] = {}
-        self.styles: dict[Keys, str] = {}
+    def __init__(self) -> None:
+        self.spots: dict[Keys, Spot] = {}
         self.problems: list[Problem] = []
-        self.nodes = 0
         self.scalars = yaml.SafeLoader("")
 
-    def build(self, node: yaml.Node, at: Keys, depth: int) -> Any:  # noqa: ANN401 whatever YAML holds
-        self.nodes += 1
-        place = _place(node)
-        if self.nodes > MAX_NODES or depth > MAX_DEPTH:
-            raise BankError(f"{self.path}:{place[0]}:{place[1]}: {_ENDLESS}")
-        self.values[at] = place
+    def build(self, node: yaml.Node, at: Keys, depth: int, key: yaml.Node | None = None) -> Any:  # noqa: ANN401 whatever YAML holds
+        if len(self.spots) >= MAX_NODES or depth > MAX_DEPTH:
+            raise Unreadable(_ENDLESS, _place(node))
+        style = getattr(node, "style", None)
+        block = style if style in {"|", ">"} else ""
+        self.spots[at] = Spot(_place(node), None if key is None else _place(key), block)
         if node.tag not in (_PLAIN if isinstance(node, yaml.ScalarNode) else _NESTED):
             return self._refuse(node, "put a text in quotes")
         if isinstance(node, yaml.MappingNode):
@@ -187,23 +183,17 @@ class _Builder:
             listed = [item for item in node.value if item.tag.endswith((":str", ":map"))]
             items = self._first(node) if len(listed) > MAX_ENTRIES else node.value
             return [self.build(item, (*at, i), depth + 1) for i, item in enumerate(items)]
-        style = str(getattr(node, "style", ""))
-        if style in {"|", ">"}:
-            self.styles[at] = style
-        if node.tag.endswith(":str"):
-            plain = style not in {"'", '"', "|", ">"} and len(node.value) <= MAX_NUMBER
-            if not plain or not _FLOAT.fullmatch(node.value):
-                return str(node.value)
+        plain_float = not style and len(node.value) <= MAX_NUMBER
+        if node.tag.endswith(":str") and not (plain_float and _FLOAT.fullmatch(node.value)):
+            return str(node.value)
         return self._number(node)
 
     def _number(self, node: yaml.Node) -> Any:  # noqa: ANN401 or true, false, null
         if len(node.value) > MAX_NUMBER:
             return self._refuse(node, f"a number has at most {MAX_NUMBER} digits")
         try:
-            if node.tag.endswith(":str"):
-                value: object = float(node.value)
-            else:
-                value = self.scalars.construct_object(node)
+            is_text = node.tag.endswith(":str")
+            value = float(node.value) if is_text else self.scalars.construct_object(node)
         except (yaml.YAMLError, ValueError, LookupError):
             return self._refuse(node, "it cannot be read as a number")
         if isinstance(value, float) and math.isinf(value) and "inf" not in node.value.lower():
@@ -212,9 +202,8 @@ class _Builder:
 
     def _refuse(self, node: yaml.Node, advice: str) -> None:
         text = node.value if isinstance(node, yaml.ScalarNode) else ""
-        found = (
-            repr(text if len(text) <= 40 else text[:37] + "...") if text else f"the tag {node.tag}"
-        )
+        shown = repr(text if len(text) <= 40 else text[:37] + "...")
+        found = shown if text else f"the tag {node.tag}"
         self._note(node, f"expected text, a number, true, false or null, found {found}; {advice}")
 
     def _note(self, node: yaml.Node, text: str) -> None:
@@ -237,19 +226,14 @@ class _Builder:
             if len(key) > MAX_KEY:
                 found = f"one of {len(key):,} letters, {key[:20]!r}..."
                 self._note(key_node, f"expected a key of at most {MAX_KEY} letters, found {found}")
-                continue
-            if key == "<<":
+            elif key == "<<":
                 self._note(key_node, "expected plain keys, found '<<'; in cases, use extends")
-                continue
-            if key in data:
-                first = self.keys[(*at, key)]
-                self._note(
-                    key_node,
-                    f"expected each key once, found {key!r} again (first at line {first[0]})",
-                )
-                continue
-            self.keys[(*at, key)] = _place(key_node)
-            data[key] = self.build(value_node, (*at, key), depth + 1)
+            elif key in data:
+                line, _ = self.spots[(*at, key)].key or (0, 0)
+                found = f"found {key!r} again (first at line {line})"
+                self._note(key_node, f"expected each key once, {found}")
+            else:
+                data[key] = self.build(value_node, (*at, key), depth + 1, key_node)
         return data
 
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, get_args
 
@@ -12,9 +13,9 @@ from pydantic.fields import FieldInfo
 from pydantic_core import ErrorDetails
 
 from grader.bank.document import MAX_PROBLEMS, Document, Keys, Problem, dotted
-from grader.bank.locate import closest
 from grader.bank.recovery import LeftOut, without
 from grader.kinds import registry
+from grader.model.nearest import did_you_mean
 from grader.model.spec import Check, Spec
 
 _EXPECTED = {
@@ -31,6 +32,9 @@ _EXPECTED = {
     "string_too_short": "some text",
     "too_short": "at least one entry",
     "union_tag_not_found": "a mapping with the key 'kind'",
+    "greater_than": "a number above {gt}",
+    "less_than_equal": "a number of at most {le}",
+    "string_too_long": "text of at most {max_length} characters",
 }
 
 
@@ -66,37 +70,24 @@ def _grouped(error: ValidationError, doc: Document) -> dict[Keys, list[ErrorDeta
     """The faults by place, those left out that only say that another branch did not match."""
     grouped: dict[Keys, list[ErrorDetails]] = {}
     for detail in error.errors()[: 2 * MAX_PROBLEMS]:  # what follows takes their square
-        at = _keys(detail["loc"], doc.data, names=detail["type"] in {"missing", "extra_forbidden"})
-        grouped.setdefault(at, []).append(detail)
+        grouped.setdefault(_keys(detail, doc.data), []).append(detail)
     # Where one branch of a union got further than another, the other has nothing to add.
-    deepest = {at for at in grouped if not any(o != at and o[: len(at)] == at for o in grouped)}
-    return {at: group for at, group in grouped.items() if at in deepest}
+    return {
+        at: group
+        for at, group in grouped.items()
+        if not any(other != at and other[: len(at)] == at for other in grouped)
+    }
 
 
-def _keys(loc: tuple[int | str, ...], data: Any, *, names: bool) -> Keys:  # noqa: ANN401 parsed YAML
-    """The path in the file: pydantic's names of union members are not in it.
-
-    Args:
-        loc: pydantic's path.
-        data: the document.
-        names: the last step is a key that the file does not have, or should not.
-    """
+def _keys(detail: ErrorDetails, data: Any) -> Keys:  # noqa: ANN401 parsed YAML
+    """The path in the file: pydantic's names of union members are not in it."""
     path: list[str | int] = []
     here = data
-    for i, step in enumerate(loc):
-        if _holds(here, step):
+    for step in detail["loc"]:
+        with suppress(LookupError, TypeError):
             here = here[step]
             path.append(step)
-        elif names and i == len(loc) - 1 and isinstance(here, dict):
-            path.append(step)  # the missing key itself
-    return tuple(path)
-
-
-def _holds(here: Any, step: int | str) -> bool:  # noqa: ANN401 parsed YAML
-    """Whether a mapping has a key, or a list an index."""
-    if isinstance(step, str):
-        return isinstance(here, dict) and step in here
-    return isinstance(here, list) and step < len(here)
+    return (*path, detail["loc"][-1]) if detail["type"] == "missing" else tuple(path)
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,32 +102,35 @@ class _Words:
         """What is wrong at a place."""
         doc = self.doc
         kind = group[0]["type"]
-        name = dotted(at)
+        whole = dotted(at[:-1]) or "the question"
         if kind == "missing":
-            whole = dotted(at[:-1]) or "the question"
             return *doc.position(at[:-1]), f"{whole}: expected the key {at[-1]!r}, found none"
         if kind == "extra_forbidden":
             known_keys = self._known_keys(at)
-            near = closest(str(at[-1]), known_keys)
-            hint = f"did you mean {near!r}?" if near else f"known keys: {', '.join(known_keys)}"
+            hint = did_you_mean(at[-1], known_keys) or f"; known keys: {', '.join(known_keys)}"
             if " " in str(at[-1]).strip():  # {about: one, two}: the second half became a key
-                hint = "is it the end of a text? A text that holds a comma needs quotes here"
-            whole = dotted(at[:-1]) or "the question"
-            return *doc.position(at, key=True), f"{whole}: found the unknown key {at[-1]!r}; {hint}"
+                hint = "; is it the end of a text? A text that holds a comma needs quotes here"
+            return *doc.position(at, key=True), f"{whole}: found the unknown key {at[-1]!r}{hint}"
         if kind == "union_tag_invalid":
-            return *doc.position((*at, "kind")), f"{name}.kind: {self._kind(group[0]['input'])}"
+            text = f"{dotted(at)}.kind: {self._kind(group[0]['input'])}"
+            return *doc.position((*at, "kind")), text
         expected = " or ".join(dict.fromkeys(_expected(detail) for detail in group))
         value = group[0]["input"]
-        advice = _advice(value, expected) or _near_literal(value, group)
-        return *doc.position(at), f"{name}: expected {expected}, found {found(value)}{advice}"
+        advice = ""
+        if expected == "text" and isinstance(value, dict) and len(value) == 1:
+            advice = "; a text that holds ': ' needs quotes"  # - Note: this
+        elif isinstance(value, str):
+            allowed = [d["ctx"]["expected"] for d in group if d["type"] == "literal_error"]
+            advice = did_you_mean(value, re.findall(r"'([^']*)'", " ".join(allowed)))
+        text = f"{dotted(at)}: expected {expected}, found {_found(value)}{advice}"
+        return *doc.position(at), text
 
     def _kind(self, check: Mapping[str, object]) -> str:
         value = check.get("kind")
         if isinstance(value, str) and value in self.unusable:
             return self.unusable[value]
         kinds = registry.names()
-        listed = ", ".join(kinds)
-        return f"expected one of {listed}, found {value!r}{_hint(value, kinds)}"
+        return f"expected one of {', '.join(kinds)}, found {value!r}{did_you_mean(value, kinds)}"
 
     def _known_keys(self, at: Keys) -> list[str]:
         """The keys allowed where an unknown one was found."""
@@ -156,43 +150,23 @@ def _part_in(annotation: Any) -> type[BaseModel] | None:  # noqa: ANN401 any typ
     return next(filter(None, map(_part_in, get_args(annotation))), None)
 
 
-def _hint(word: object, words: Iterable[str]) -> str:
-    near = closest(str(word), words)
-    return f"; did you mean {near!r}?" if near else ""
-
-
-def _near_literal(value: object, group: list[ErrorDetails]) -> str:
-    """The nearest of the words that are allowed, if any is near."""
-    if not isinstance(value, str):
-        return ""
-    words = [w for d in group if d["type"] == "literal_error" for w in _words(d)]
-    return _hint(value, words)
-
-
-def _words(detail: ErrorDetails) -> list[str]:
-    return re.findall(r"'([^']*)'", str(detail.get("ctx", {}).get("expected", "")))
-
-
 def _expected(detail: ErrorDetails) -> str:
     kind, context = detail["type"], detail.get("ctx", {})
     if kind in _EXPECTED:
-        return _EXPECTED[kind]
+        return _EXPECTED[kind].format(**context)
     if kind == "literal_error":
         allowed = str(context["expected"])
         return f"one of {allowed}" if "or" in allowed else allowed
     if kind == "string_pattern_mismatch":
-        if "aten" in str(context["pattern"]):
+        pattern = str(context["pattern"])
+        if "aten" in pattern:
             return "a call such as numpy.dot, torch.relu or aten::relu*"
-        names = "A-Z" in str(context["pattern"])
-        return "a name (letters, digits, _)" if names else "lower-case words joined by hyphens"
-    limits = {"greater_than": "a number above {gt}", "less_than_equal": "a number of at most {le}",
-              "string_too_long": "text of at most {max_length} characters"}  # fmt: skip
-    if kind in limits:
-        return limits[kind].format(**context)
+        named = "A-Z" in pattern
+        return "a name (letters, digits, _)" if named else "lower-case words joined by hyphens"
     return detail["msg"]
 
 
-def found(value: object) -> str:
+def _found(value: object) -> str:
     """A value in words, short."""
     match value:
         case None:
@@ -208,14 +182,7 @@ def found(value: object) -> str:
             return f"a list of {len(value)}"
         case dict():
             return f"a mapping with {', '.join(map(str, list(value)[:4])) or 'no keys'}"
-        case _:
-            return f"a {type(value).__name__}"
-
-
-def _advice(value: object, expected: str) -> str:
-    if expected == "text" and isinstance(value, dict) and len(value) == 1:
-        return "; a text that holds ': ' needs quotes"  # - Note: this
-    return ""
+    return f"a {type(value).__name__}"
 
 
 def _fields(part: type[BaseModel]) -> dict[str, FieldInfo]:

@@ -7,17 +7,19 @@ the first lines of every spec: listing thirty questions costs what thirty first 
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import yaml
 
 from grader.bank.document import events
-from grader.bank.storage import BankFiles
 from grader.model.errors import BankError
 from grader.model.question import Header
 
-KEYS = ("title", "track", "level", "minutes", "uses")
-FIRST = 4096  # bytes, in which nearly every spec has them all
-MOST = 1 << 16  # bytes, in which each has
+if TYPE_CHECKING:
+    from grader.bank.storage import BankFiles
+
+KEYS = {"title", "track", "level", "minutes", "uses"}
+MOST = 1 << 16  # bytes, in which every spec has them all
 LONGEST = 200  # letters of a value
 
 
@@ -33,10 +35,9 @@ def read_head(
         bank: where the bank is.
         before: the bank's name and a `/`, where another bank holds the id too.
     """
-    found: dict[str, str] = {}
     try:
-        found = _scan(files.read(name, FIRST)) or _scan(files.read(name, MOST), whole=True)
-    except (OSError, yaml.YAMLError, UnicodeDecodeError, BankError):
+        found = _scan(files.read(name, MOST))
+    except (OSError, yaml.YAMLError, BankError):
         found = {}
     minutes = found.get("minutes", "")
     return Header(
@@ -51,28 +52,25 @@ def read_head(
     )
 
 
-def _scan(data: bytes, *, whole: bool = False) -> dict[str, str]:
-    """The five keys (a list as its items with spaces); of a part of a file, all of them or none."""
+def _scan(data: bytes) -> dict[str, str]:
+    """The five keys, a list as its items with spaces."""
     found: dict[str, str] = {}
     depth = 0
     key: str | None = None  # at the top level, the key whose value comes next
-    try:
-        for event in events(data.decode("utf-8", "ignore")):
-            if isinstance(event, (yaml.MappingStartEvent, yaml.SequenceStartEvent)):
-                depth += 1
+    for event in events(data.decode("utf-8", "ignore")):
+        if isinstance(event, yaml.CollectionStartEvent):
+            depth += 1
+            continue
+        if isinstance(event, yaml.CollectionEndEvent):
+            depth -= 1
+        elif isinstance(event, yaml.ScalarEvent):
+            if depth == 1 and key is None:
+                key = event.value
                 continue
-            if isinstance(event, (yaml.MappingEndEvent, yaml.SequenceEndEvent)):
-                depth -= 1
-                key = key if depth > 1 else None
-            elif isinstance(event, yaml.ScalarEvent):
-                if depth == 1 and key is None:
-                    key = event.value
-                    continue
-                if key in KEYS and depth <= 2:
-                    found[key] = f"{found.get(key, '')} {event.value}".strip()[:LONGEST]
-                key = key if depth > 1 else None
-            if key is None and found.keys() >= set(KEYS):
-                return found
-    except yaml.YAMLError:
-        return {}
-    return found if whole else {}
+            if key in KEYS and depth <= 2:
+                found[key] = f"{found.get(key, '')} {event.value}".strip()[:LONGEST]
+        if depth <= 1:
+            key = None
+            if found.keys() >= KEYS:
+                break
+    return found

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Collection, Sequence
+from collections.abc import Collection
 from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from grader.bank import document, faults, steps
-from grader.bank.consistency import problems
-from grader.bank.locate import find
+from grader.bank.consistency import Review
 from grader.bank.sources import Sources, todos
 from grader.bank.storage import files_of
 from grader.model.errors import BankError
@@ -19,16 +18,6 @@ from grader.model.question import Question, Step
 
 if TYPE_CHECKING:
     from grader.model.spec import Spec
-
-
-def load(banks: Sequence[Path], asked: str) -> Question:
-    """Load the question that is meant by `ID`, or by `BANK/ID`.
-
-    Raises:
-        UsageError: no bank has it, or two have it and none is named.
-        BankError: it is broken; `problems` lists every fault.
-    """
-    return load_from(*find(banks, asked))
 
 
 def load_from(bank: Path, question_id: str) -> Question:
@@ -51,7 +40,6 @@ def load_from(bank: Path, question_id: str) -> Question:
     if spec is None:
         raise doc.complaint(found)
     runs, unread = _runs(doc, spec, left_out.of("run"))
-    found += unread.values()
     left_out = replace(left_out, named=left_out.named | {("run", name) for name, _ in unread})
     programs = Sources(files, question_id, doc, spec)
     question = Question(
@@ -59,29 +47,29 @@ def load_from(bank: Path, question_id: str) -> Question:
         bank=bank,
         spec=spec,
         runs=runs,
-        starter=programs.starter(),
-        reference=programs.reference(),
-        driver=programs.driver(),
-        variants=programs.variants(),
+        starter=programs.starter,
+        reference=programs.reference,
+        driver=programs.driver,
+        variants=programs.variants,
         spec_path=path,
+        digest=_digest(raw, programs),
+        todos=(*todos(name, raw), *programs.todos),
     )
-    question = replace(question, digest=_digest(raw, question))
-    question = replace(question, todos=(*todos(name, raw), *programs.todos))
-    found += programs.problems
+    found += [*unread.values(), *programs.problems]
     found += [
         (*doc.position(at), text)
-        for at, text in islice(problems(question, left_out), document.MAX_PROBLEMS)
+        for at, text in islice(Review(question, left_out).problems(), document.MAX_PROBLEMS)
     ]
     if found:
         raise doc.complaint(found)
     return question
 
 
-def _digest(spec: bytes, question: Question) -> str:
+def _digest(spec: bytes, programs: Sources) -> str:
     """What changes whenever a byte of the question does: of its spec or of any program."""
-    parts = [("spec", spec), ("starter", question.starter), ("reference", question.reference)]
-    parts += [] if question.driver is None else [("driver", question.driver)]
-    for name, sources in sorted(question.variants.items()):
+    parts = [("spec", spec), ("starter", programs.starter), ("reference", programs.reference)]
+    parts += [] if programs.driver is None else [("driver", programs.driver)]
+    for name, sources in sorted(programs.variants.items()):
         parts += [(f"{name} {i}", source) for i, source in enumerate(sources)]
     whole = hashlib.sha256()
     for name, content in parts:
@@ -95,7 +83,6 @@ def _runs(
     """The steps of every run, and those that cannot be read."""
     runs: dict[str, tuple[Step, ...]] = {}
     unread: dict[tuple[str, int], document.Problem] = {}
-    plain = isinstance(spec.run, list)
     for name, texts in spec.runs.items():
         if name in lost:
             continue
@@ -104,7 +91,7 @@ def _runs(
             try:
                 parsed.append(steps.parse(text))
             except steps.StepError as error:
-                at = ("run", i) if plain else ("run", name, i)
-                unread[name, i] = (*doc.position(at), f"step {i + 1} of {name}: {error}")
+                place = doc.position(spec.step_keys(name, i))
+                unread[name, i] = (*place, f"step {i + 1} of {name}: {error}")
         runs[name] = tuple(parsed)
     return runs, unread

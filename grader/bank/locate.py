@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
-import difflib
 import os
 import re
 import shlex
 import sys
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from grader.bank.storage import ARCHIVES, SPECS, files_of, refusal
 from grader.model.errors import BankError, UsageError
+from grader.model.nearest import closest
 from grader.model.question import Header
+
+if TYPE_CHECKING:
+    from grader.bank.storage import BankFiles
 
 
 def builtin() -> Path:
@@ -84,8 +89,8 @@ def banks(
 
     Args:
         explicit: what `--bank` says.
-        gone: is told of what stands on the user's list and is no bank, and of banks that cannot be
-            read, and what to do about it; then they are left out: one must not hide all others.
+        gone: called with what is wrong with a bank, and what to do: one of the user's list that is
+            none, or any that cannot be read. It is left out: one must not hide all others.
 
     Raises:
         UsageError: one that was asked for is none.
@@ -95,21 +100,17 @@ def banks(
         wrong = refusal(place.path) if place.origin else ""
         if wrong and (gone is None or not place.listed):
             raise UsageError(f"{place.origin}: {wrong}", place.hint)
-        if wrong and gone is not None:
-            gone(f"{place.origin}: {wrong}", place.hint)
-        elif gone is None or explicit is not None or _readable(place, gone):
+        fault = (f"{place.origin}: {wrong}", place.hint) if wrong else None
+        if gone is not None and fault is None and explicit is None:
+            try:
+                files_of(place.path).specs()
+            except BankError as error:
+                fault = (error.message, error.hint or place.hint)
+        if gone is not None and fault is not None:
+            gone(*fault)
+        else:
             found.append(place.path.resolve() if place.origin else place.path)
     return [*dict.fromkeys(found)]
-
-
-def _readable(place: Place, broken: Callable[[str, str], None]) -> bool:
-    """Whether it can be told which questions a bank holds; if not, what is wrong is passed on."""
-    try:
-        files_of(place.path).specs()
-    except BankError as error:
-        broken(error.message, error.hint or place.hint)
-        return False
-    return True
 
 
 def names(banks: Sequence[Path]) -> dict[str, Path]:
@@ -189,17 +190,11 @@ def headers(banks: Sequence[Path]) -> list[Header]:
     A spec whose head cannot be read is listed with the title `(unreadable)`: a broken question must
     not hide the others.  What two banks hold is there twice, each with its bank's name.
     """
-    from grader.bank.header import read_head
+    from grader.bank.header import read_head  # YAML only when needed
 
-    called = {bank: name for name, bank in names(banks).items()}
-    specs = [(bank, files, files.specs()) for bank, files in ((b, files_of(b)) for b in banks)]
-    twice = _twice(found for _, _, found in specs)
     heads = [
-        read_head(
-            question_id, files, name, bank, f"{called[bank]}/" if question_id in twice else ""
-        )
-        for bank, files, found in specs
-        for question_id, name in found.items()
+        read_head(question_id, files, spec, files.path, before)
+        for files, before, question_id, spec in _held(banks)
     ]
     return sorted(heads, key=lambda h: (h.track, h.id))
 
@@ -219,30 +214,19 @@ def header(banks: Sequence[Path], asked: str) -> Header:
 
 def ids(banks: Sequence[Path]) -> list[str]:
     """Every question as it can be typed, without opening one: ID, BANK/ID where two hold it."""
-    found = {name: files_of(bank).specs() for name, bank in names(banks).items()}
-    twice = _twice(found.values())
-    return sorted(
-        f"{name}/{question_id}" if question_id in twice else question_id
-        for name, specs in found.items()
-        for question_id in specs
-    )
+    return sorted(f"{before}{question_id}" for _, before, question_id, _ in _held(banks))
 
 
-def _twice(found: Iterable[Mapping[str, str]]) -> set[str]:
-    """The ids that more than one bank holds."""
-    seen: set[str] = set()
-    twice: set[str] = set()
-    for specs in found:
-        twice |= seen & specs.keys()
-        seen |= specs.keys()
-    return twice
-
-
-def closest(word: str, words: Iterable[str]) -> str | None:
-    """The nearest of some words, or None when none is near."""
-    known = list(words) if len(word) <= 100 else []
-    found = difflib.get_close_matches(word, known, n=1, cutoff=0.5)
-    if found:
-        return found[0]
-    inside = [w for w in known if word and word.lower() in w.lower()]
-    return inside[0] if inside else None
+def _held(banks: Sequence[Path]) -> list[tuple[BankFiles, str, str, str]]:
+    """Every question: the files, the bank's name and a `/` where two hold the id, id and spec."""
+    held = [
+        (name, files, files.specs())
+        for name, bank in names(banks).items()
+        for files in [files_of(bank)]
+    ]
+    count = Counter(question_id for _, _, specs in held for question_id in specs)
+    return [
+        (files, f"{name}/" if count[question_id] > 1 else "", question_id, spec)
+        for name, files, specs in held
+        for question_id, spec in specs.items()
+    ]

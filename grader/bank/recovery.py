@@ -15,12 +15,12 @@ from typing import Any, Literal
 from grader.bank.document import Keys
 
 Part = Literal["checks", "misconceptions", "cases", "run"]
+_CODE = "pass"
+_STEPS = ["_ = _()"]
 _STAND_INS: dict[str, Any] = {
     "format": 1, "title": "x", "track": "x", "level": "core", "minutes": 1,
     "uses": ["numpy", "torch"], "prompt": "x", "interface": "x",
 }  # fmt: skip
-_STAND_IN = "_ = _()"  # for the steps of a run
-_CODE = "pass"
 _NEEDED = {"run", "cases", "checks"}  # without one of these nothing more can be said
 
 
@@ -57,9 +57,12 @@ def without(
     dropped: set[int] = set()
     for at, kind in faulty:
         match at:
-            case _ if kind == "extra_forbidden":
+            case (*around, key) if kind == "extra_forbidden":
                 with suppress(LookupError, AttributeError):  # what it was in may be gone by now
-                    _inside(left, at[:-1]).pop(at[-1], None)
+                    inside: Any = left
+                    for step in around:
+                        inside = inside[step]
+                    inside.pop(key, None)
             case ("checks", int() as i, *_):
                 dropped.add(i)
                 if isinstance(data["checks"][i], dict):
@@ -68,12 +71,12 @@ def without(
                 left[part].pop(name, None)
                 lost.add((part, name))
                 if part == "run":
-                    left["run"]["_"] = [_STAND_IN]
+                    left["run"]["_"] = _STEPS
             case ("run", int(), *_):
-                left["run"] = [_STAND_IN]
+                left["run"] = _STEPS
                 lost.add(("run", "main"))
-            case ("code", str() as part, *_):
-                left["code"][part] = _CODE
+            case ("code", str() as name, *_):
+                left["code"][name] = _CODE
             case ("code",):
                 left["code"] = dict.fromkeys(("reference", "starter", "driver"), _CODE)
             case (str() as key, *_) if key in _STAND_INS:
@@ -90,9 +93,3 @@ def without(
     indexes = tuple(i for i in range(len(checks)) if i not in dropped)
     left["checks"] = [checks[i] for i in indexes]
     return left, LeftOut(frozenset(lost), indexes)
-
-
-def _inside(data: Any, at: Keys) -> Any:  # noqa: ANN401 parsed YAML
-    for step in at:
-        data = data[step]
-    return data

@@ -11,58 +11,36 @@ import errno
 import os
 import re
 import stat
-from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
+from typing import TYPE_CHECKING, TypeAlias
 
 from grader.model.errors import BankError
+
+if TYPE_CHECKING:
+    from grader.bank.archive import Archive
+
+BankFiles: TypeAlias = "Folder | OneFile | Archive"
 
 SPECS = (".yaml", ".yml")
 ARCHIVES = (".zip", ".whl")
 MOST_LETTERS = 60  # of an id
 _ID = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
 MAX_SOURCE = 1 << 20  # bytes of a spec or a program; the longest known takes 30 KB
-_OUTSIDE = "a symbolic link that leads out of the bank"
 
 
-class BankFiles(Protocol):
-    """The files of a bank."""
-
-    def specs(self) -> Mapping[str, str]:
-        """The name of every spec by the question's id.
-
-        Raises:
-            BankError: it cannot be told, or two files claim one id.
-        """
-        ...
-
-    def read(self, name: str, most: int = MAX_SOURCE + 1) -> bytes:
-        """The first bytes of a file.
-
-        Raises:
-            OSError: there is no such file, or it cannot be read.
-            BankError: the bank itself is damaged.
-        """
-        ...
-
-    def shown(self, name: str) -> Path:
-        """What messages call a file."""
-        ...
-
-    def names(self, folder: str) -> list[str]:
-        """The names of the files right in a folder; none where there is no such folder."""
-        ...
-
-
+@dataclass(frozen=True, slots=True)
 class Folder:
     """A folder with `questions/` and `drills/`."""
 
-    def __init__(self, path: Path) -> None:
-        """Take the folder; nothing is read yet."""
-        self.path = path
+    path: Path
 
-    def specs(self) -> Mapping[str, str]:
-        """The specs in `questions/`, hidden files left out."""
+    def specs(self) -> dict[str, str]:
+        """The name of every spec in `questions/` by the question's id, hidden files left out.
+
+        Raises:
+            BankError: it cannot be listed, or two files claim one id.
+        """
         folder = self.path / "questions"
         try:
             entries = sorted(entry.name for entry in self._inside("questions").iterdir())
@@ -73,15 +51,19 @@ class Folder:
         return by_id(entries, folder)
 
     def read(self, name: str, most: int = MAX_SOURCE + 1) -> bytes:
-        """The first bytes of a file."""
+        """The first bytes of a file.
+
+        Raises:
+            OSError: there is no such file, or it cannot be read.
+        """
         return read_regular(self._inside(name), most)
 
     def shown(self, name: str) -> Path:
-        """The file's path."""
+        """What messages call a file."""
         return self.path / name
 
     def names(self, folder: str) -> list[str]:
-        """The names of the files right in a folder."""
+        """The names of the files right in a folder; none where there is no such folder."""
         try:
             return sorted(entry.name for entry in self._inside(folder).iterdir())
         except OSError:
@@ -96,18 +78,17 @@ class Folder:
         root = os.path.realpath(self.path)
         found = os.path.realpath(self.path / name)
         if os.path.commonpath([root, found]) != root:
-            raise OSError(errno.ELOOP, _OUTSIDE)
+            raise OSError(errno.ELOOP, "a symbolic link that leads out of the bank")
         return Path(found)
 
 
+@dataclass(frozen=True, slots=True)
 class OneFile:
     """A bank that is a single spec, with its programs inline."""
 
-    def __init__(self, path: Path) -> None:
-        """Take the file; nothing is read yet."""
-        self.path = path
+    path: Path
 
-    def specs(self) -> Mapping[str, str]:
+    def specs(self) -> dict[str, str]:
         """The one spec; the file's name is the question's id."""
         return {self.path.stem: self.path.name}
 
@@ -195,9 +176,7 @@ def refusal(bank: Path) -> str:
         return f"{wanted}, found no questions/ in {bank}{_instead(bank)}"
     if not bank.is_file():
         return f"{wanted}, found nothing at {bank}"
-    if bank.suffix in SPECS:
-        return ""
-    if bank.suffix not in ARCHIVES:
+    if bank.suffix not in (*SPECS, *ARCHIVES):
         return f"{wanted}, found the file {bank}"
     try:
         files_of(bank).specs()
@@ -211,11 +190,9 @@ def _instead(folder: Path) -> str:
     try:
         specs = sorted(entry for entry in folder.iterdir() if entry.suffix in SPECS)
     except OSError:
+        specs = []
+    if not specs:
         return ""
-    match specs:
-        case []:
-            return ""
-        case [one]:
-            return f", but {one}: name that file"
-        case _:
-            return f", but {specs[0]} and {len(specs) - 1} more: name one of them"
+    if len(specs) == 1:
+        return f", but {specs[0]}: name that file"
+    return f", but {specs[0]} and {len(specs) - 1} more: name one of them"

@@ -18,9 +18,11 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 import numpy as np
 
+from grader.bench.encoding import NATIVE, Sized, encoded
 from grader.bench.memory import Memory
+from grader.bench.results import array_of
 from grader.cases.dataflow import case_names, free_names, producing, results
-from grader.cases.draw import Array, DrawError, draw
+from grader.cases.draw import DrawError, draw
 from grader.cases.recipe import CaseRecipe, read_cases
 from grader.model import spec as model
 from grader.sandbox.client import WorkerError
@@ -34,8 +36,6 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 FIRST_SECRET = 2  # draws below are the same for everybody who has the seed
-NATIVE, PRECISE = "native", "precise"  # the case's own dtypes, or float64 throughout
-NUDGES = ("nudge-1", "nudge-2")  # every value moved by one unit in its last place, then float64
 
 
 class BankFault(Exception):
@@ -145,7 +145,7 @@ class Bench:
                 return make()
             with contextlib.suppress(WorkerError):
                 found = make()
-                if program.is_alive:
+                if program.worker.failure is None:
                     return found
             self._bank.revive(program)
             return make()
@@ -207,7 +207,7 @@ class Bench:
             needed = producing(steps, name)
             if not set(free_names(needed)) <= drawn.keys():
                 continue
-            inputs = {n: self._spec(case, n, drawn[n], NATIVE, None) for n in free_names(needed)}
+            inputs = {n: encoded(self.question, case, n, drawn[n]) for n in free_names(needed)}
             with trusting(f"the reference fails on case {case.name}"):
                 value = self.reference.run(needed, inputs, [name]).values[name]
             return tuple(array_of(value).shape)
@@ -229,35 +229,10 @@ class Bench:
             return self._drawn_once(
                 ("input", case.name, name, mode, layout),
                 draw_index,
-                lambda: EncodedInput(self._spec(case, name, drawn[name], mode, layout)),
+                lambda: EncodedInput(encoded(self.question, case, name, drawn[name], mode, layout)),
             )
 
         return {name: given(name) for name in free_names(self.steps(run))}
-
-    def _spec(
-        self,
-        case: CaseRecipe,
-        name: str,
-        value: Any,  # noqa: ANN401 any input
-        mode: str,
-        layout: str | None,
-    ) -> dict[str, Any]:
-        if not isinstance(value, np.ndarray):
-            return {"value": value}
-        recipe = case.inputs[name]
-        dtype = recipe.dtype or case.dtype
-        floating = dtype in {"float32", "float64", "bfloat16"}
-        if mode != NATIVE and floating:
-            value = _nudged(value, dtype, NUDGES.index(mode)) if mode in NUDGES else value
-            value, dtype = value.astype(np.float64), "float64"
-        spec: dict[str, Any] = {
-            "value": Tensor(value, dtype) if dtype == "bfloat16" else value,
-            "layout": layout or recipe.layout or case.layout,
-        }
-        if self.question.spec.needs_torch:
-            frozen = name in case.frozen or name.startswith("grad_")
-            spec |= {"tensor": True, "grad": floating and not frozen}
-        return spec
 
     # -- results ----------------------------------------------------------------------------
 
@@ -339,14 +314,13 @@ class Bench:
 
     def known(self, run: str, case: CaseRecipe) -> dict[str, Any]:
         """Inputs and the reference's results by name, for amounts."""
-        sizes = {n: as_sized(v) for n, v in self.truth(run, case).values.items()}
-        drawn = {
-            n: _Sized(v, self.cases[case.name].inputs[n].dtype or case.dtype)
-            if isinstance(v, np.ndarray)
-            else v
+        values = self.truth(run, case).values
+        return {
+            n: Sized(v.values, v.dtype) if isinstance(v, Tensor) else v for n, v in values.items()
+        } | {
+            n: Sized(v, case.inputs[n].dtype or case.dtype) if isinstance(v, np.ndarray) else v
             for n, v in self.drawn(case).items()
         }
-        return sizes | drawn
 
     def loaded_anew(self) -> RemoteProgram:
         """The submission executed once more, in a namespace that has not seen any call.
@@ -357,45 +331,3 @@ class Bench:
         again = replace(self.submission, name=f"{self.submission.name}, anew")
         again.load(())
         return again
-
-
-class _Sized:
-    """The sizes of an array, in the dtype it has in the question (bfloat16 is held wider)."""
-
-    def __init__(self, array: Array, dtype: str) -> None:
-        self.size = int(array.size)
-        self.shape = array.shape
-        self.itemsize = 2 if dtype == "bfloat16" else int(array.dtype.itemsize)
-        self.nbytes = self.size * self.itemsize
-
-
-def as_sized(value: Any) -> Any:  # noqa: ANN401 any result
-    """A result in a form that amounts can take sizes of."""
-    return _Sized(value.values, value.dtype) if isinstance(value, Tensor) else value
-
-
-def array_of(value: Any) -> Array:  # noqa: ANN401 any result
-    """The array in a result, or the scalar as a 0-d array."""
-    return value.values if isinstance(value, Tensor) else np.asarray(value)
-
-
-def _nudged(value: Array, dtype: str, which: int) -> Array:
-    """Move every value by one unit in the last place of its dtype, equal values alike.
-
-    Equal values stay equal and neighbours keep their order, so that a tie or an order that the
-    question is about is not disturbed: what is measured is rounding alone.
-    """
-    unique, inverse = np.unique(value, return_inverse=True)
-    size = np.abs(unique)
-    unit = size * 2.0**-8 if dtype == "bfloat16" else np.spacing(size)
-    # Values that could meet or cross if one went up and the other down move the same way.
-    apart = ~(np.diff(unique) <= 2 * np.maximum(unit[1:], unit[:-1]))
-    group = np.concatenate([[0], np.cumsum(apart)])[: unique.size].astype(np.int64)
-    signs = np.random.default_rng([which, unique.size]).choice([-1.0, 1.0], unique.size)[group]
-    if dtype == "bfloat16":
-        moved = unique * (1 + signs * 2.0**-8)
-    else:
-        moved = np.nextafter(unique, np.copysign(np.inf, signs).astype(unique.dtype))
-    stays = ~np.isfinite(unique) | ~np.isfinite(moved) | (unique == 0)
-    moved = np.where(stays, unique, moved)
-    return np.asarray(moved[inverse].reshape(value.shape), value.dtype)

@@ -16,15 +16,16 @@ rounded inputs, so an answer more accurate than the reference's own dtype is nev
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from grader.bench.results import describe, dict_keys, dtype_of, real_parts, values_of
+from grader.bench.results import array_of, describe, dict_keys, dtype_of, real_parts
 from grader.cases.draw import Array
 from grader.model.numerals import band, number, numbers_apart, shape_text
+from grader.model.report import Mismatch
 from grader.sandbox.worker.wire import Tensor
 
 RELATIVE_64 = 1e-10
@@ -48,6 +49,13 @@ class Fault:
     total: int = 0
     arrays: tuple[Array, Array, Array] | None = None  # observed, expected, which are wrong
 
+    def mismatch(self, case: str) -> Mismatch:
+        """What a report on a case says of it."""
+        return Mismatch(
+            self.result, case, self.index, self.observed, self.expected, self.allowed,
+            self.wrong, self.total,
+        )  # fmt: skip
+
 
 @dataclass(frozen=True, slots=True)
 class Expected:
@@ -55,9 +63,7 @@ class Expected:
 
     native: Any  # in the case's dtypes: type, dtype and shape
     precise: Any  # in float64: values
-    moved: Callable[
-        [], list[Any]
-    ]  # the precise value after nudging the inputs; called when it matters
+    moved: Callable[[], list[Any]]  # the precise value after nudging the inputs; costly
     dtype: str = "float64"  # of the case: what a scalar, which has no dtype of its own, is held to
 
     def part(self, key: str | int) -> Expected:
@@ -84,40 +90,24 @@ def compare(
         exact: values must be equal.
         zeros: values must be exactly zero wherever the expected ones are.
     """
-    return next(_faults(result, observed, expected, exact=exact, zeros=zeros), None)
-
-
-def _faults(
-    result: str,
-    observed: Any,  # noqa: ANN401 any result
-    expected: Expected,
-    *,
-    exact: bool,
-    zeros: bool,
-) -> Iterator[Fault]:
     native = expected.native
+    if isinstance(native, (np.ndarray, Tensor)):
+        return _array(result, observed, expected, exact=exact, zeros=zeros)
     if isinstance(native, dict):
         if not isinstance(observed, dict) or observed.keys() != native.keys():
-            yield _of_type(
-                result, observed, f"a dict with {', '.join(native)}", dict_keys(observed)
-            )
-            return
-        for key in native:
-            yield from _faults(
-                f"{result}[{key!r}]", observed[key], expected.part(key), exact=exact, zeros=zeros
-            )
+            wanted = f"a dict with {', '.join(native)}"
+            return _of_type(result, observed, wanted, dict_keys(observed))
     elif isinstance(native, (list, tuple)):
         if not isinstance(observed, (list, tuple)) or len(observed) != len(native):
-            yield _of_type(result, observed, f"a {type(native).__name__} of {len(native)}")
-            return
-        for i in range(len(native)):
-            yield from _faults(
-                f"{result}[{i}]", observed[i], expected.part(i), exact=exact, zeros=zeros
-            )
-    elif isinstance(native, (np.ndarray, Tensor)):
-        yield from _array(result, observed, expected, exact=exact, zeros=zeros)
+            return _of_type(result, observed, f"a {type(native).__name__} of {len(native)}")
     else:
-        yield from _scalar(result, observed, expected, exact=exact)
+        return _scalar(result, observed, expected, exact=exact)
+    for key in native if isinstance(native, dict) else range(len(native)):
+        part = expected.part(key)
+        fault = compare(f"{result}[{key!r}]", observed[key], part, exact=exact, zeros=zeros)
+        if fault is not None:
+            return fault
+    return None
 
 
 def _array(
@@ -127,77 +117,65 @@ def _array(
     *,
     exact: bool,
     zeros: bool,
-) -> Iterator[Fault]:
+) -> Fault | None:
     native = expected.native
     if type(observed) is not type(native) and not (
         isinstance(observed, np.generic) and isinstance(native, np.ndarray) and native.ndim == 0
     ):
-        yield _of_type(result, observed, describe(native))
-        return
-    got, want = values_of(observed), values_of(native)
+        return _of_type(result, observed, describe(native))
+    got, want = array_of(observed), array_of(native)
     found, wanted = dtype_of(observed), dtype_of(native)
     if got.shape != want.shape:
         has, needs = shape_text(got.shape), shape_text(want.shape)
-        yield Fault(result, f"{result} has shape {has}, expected {needs}", "shape", has, needs)
-        return
+        return Fault(result, f"{result} has shape {has}, expected {needs}", "shape", has, needs)
     if found != wanted:
-        yield Fault(result, f"{result} is {found}, expected {wanted}", "dtype", found, wanted)
-        return
-    precise = values_of(expected.precise)
+        return Fault(result, f"{result} is {found}, expected {wanted}", "dtype", found, wanted)
+    precise = array_of(expected.precise)
     if got.dtype.kind == "c":  # both parts count: compare them as two numbers
         wanted = "float32" if wanted == "complex64" else "float64"
         got, want, precise = (real_parts(a) for a in (got, want, precise))
     if got.dtype.kind == "f" and (fault := _nonfinite(result, got, want)) is not None:
-        yield fault
-    elif got.dtype.kind != "f" or exact:
-        yield from _report(result, got, want, ~_equal(got, want), None)
-    else:
-        yield from _numbers(result, got, precise, wanted, expected, zeros=zeros)
+        return fault
+    if got.dtype.kind != "f" or exact:
+        return report(result, got, want, ~_equal(got, want))
+    return _numbers(result, got, precise, wanted, expected, zeros=zeros)
 
 
 def _nonfinite(result: str, got: Array, want: Array) -> Fault | None:
     """NaN or infinity where a number is expected, or the other way round."""
     odd = np.where(np.isfinite(want), ~np.isfinite(got), ~_equal(got, want))
-    if not odd.any():
+    fault = report(result, got, want, odd)
+    if fault is None:
         return None
-    index = _first(odd)
-    fault = next(_report(result, got, want, odd, None, index))
-    found, wanted = number(float(got[index])), number(float(want[index]))
+    found, wanted = number(float(got[fault.index])), number(float(want[fault.index]))
     sentence = f"{result} holds {found} where {wanted} is expected"
     return replace(fault, sentence=sentence, kind="nonfinite")
 
 
 def _numbers(
     result: str, got: Array, want: Array, dtype: str, expected: Expected, *, zeros: bool
-) -> Iterator[Fault]:
-    got, want = real_parts(got).astype(np.float64), real_parts(want).astype(np.float64)
-    finite = np.isfinite(want)
+) -> Fault | None:
+    got, want = got.astype(np.float64), want.astype(np.float64)
     if (fault := _nonfinite(result, got, want)) is not None:
-        yield fault
-        return
-    if not finite.any():
-        return
-    deviation = np.where(finite, np.abs(np.where(finite, got - np.where(finite, want, 0), 0)), 0)
+        return fault
+    finite = np.isfinite(want)
+    deviation = np.abs(np.subtract(got, want, out=np.zeros(want.shape), where=finite))
+    nonzero = (want == 0) & (got != 0) & zeros
     if dtype == "bfloat16":
-        norm = float(np.linalg.norm(want[finite]))
-        nonzero = (want == 0) & (got != 0) if zeros else np.zeros(want.shape, bool)
         if nonzero.any():
-            yield from _report(result, got, want, nonzero, None)
-        elif float(np.linalg.norm(deviation)) > RELATIVE_BF16 * norm:
-            allowed = RELATIVE_BF16 * norm / math.sqrt(max(1, int(finite.sum())))
-            yield from _report(result, got, want, deviation > allowed, allowed)
-        return
+            return report(result, got, want, nonzero)
+        allowed = RELATIVE_BF16 * float(np.linalg.norm(want[finite]))
+        if float(np.linalg.norm(deviation)) <= allowed:
+            return None
+        allowed /= math.sqrt(max(1, int(finite.sum())))
+        return report(result, got, want, deviation > allowed, allowed)
     allowed = allowance(
         dtype,
         want,
-        lambda: [real_parts(values_of(m)).astype(np.float64) for m in expected.moved()],
+        lambda: [real_parts(array_of(m)).astype(np.float64) for m in expected.moved()],
         deviation,
     )
-    wrong = deviation > allowed
-    if zeros:
-        wrong |= (want == 0) & (got != 0)
-    if wrong.any():
-        yield from _report(result, got, want, wrong, allowed)
+    return report(result, got, want, (deviation > allowed) | nonzero, allowed)
 
 
 def allowance(
@@ -227,107 +205,80 @@ def allowance(
     return max(floor, SAFETY * (effect + ULPS * epsilon * scale))
 
 
-def _scalar(result: str, observed: Any, expected: Expected, *, exact: bool) -> Iterator[Fault]:  # noqa: ANN401
+def _scalar(result: str, observed: Any, expected: Expected, *, exact: bool) -> Fault | None:  # noqa: ANN401
     native = expected.native
     if native is None or isinstance(native, (str, bool, np.bool_)):
         plain = bool(observed) if isinstance(observed, np.bool_) else observed
         wanted = bool(native) if isinstance(native, np.bool_) else native
-        if type(plain) is not type(wanted) or plain != wanted:
-            yield _of_type(result, observed, describe(native))
-        return
-    if isinstance(observed, np.ndarray) and observed.ndim == 0:
-        observed = observed[()]
-    if isinstance(observed, Tensor) and observed.values.ndim == 0:
-        observed = observed.values[()]
+        alike = type(plain) is type(wanted) and plain == wanted
+        return None if alike else _of_type(result, observed, describe(native))
+    if isinstance(observed, (np.ndarray, Tensor)) and array_of(observed).ndim == 0:
+        observed = array_of(observed)[()]
     if isinstance(observed, (bool, np.bool_)) or not isinstance(
         observed, (int, float, np.integer, np.floating)
     ):
-        yield _of_type(result, observed, describe(native))
-        return
-    if isinstance(native, (int, np.integer)):
-        if observed != native:  # integers and integral floats alike; exact at any size
-            yield _different(
-                result,
-                observed.item() if isinstance(observed, np.generic) else observed,
-                int(native),
-                None,
-            )
-        return
+        return _of_type(result, observed, describe(native))
+    if isinstance(native, (int, np.integer)):  # integral floats are fine; exact at any size
+        return None if observed == native else _different(result, observed, native)
     got, want = float(observed), float(expected.precise)
     if not math.isfinite(got) or not math.isfinite(want):
-        if not (got == want or (math.isnan(got) and math.isnan(want))):
-            yield Fault(
-                result,
-                f"{result} is {number(got)}, expected {number(want)}",
-                "nonfinite",
-                number(got),
-                number(want),
-            )
-        return
-    if expected.dtype == "bfloat16":
-        if abs(got - want) > RELATIVE_BF16 * abs(want):
-            yield _different(result, got, want, RELATIVE_BF16 * abs(want))
-        return
+        if got == want or (math.isnan(got) and math.isnan(want)):
+            return None
+        found, wanted = number(got), number(want)
+        return Fault(result, f"{result} is {found}, expected {wanted}", "nonfinite", found, wanted)
     off = abs(got - want)
-    allowed = 0.0
-    if not exact:
+    if expected.dtype == "bfloat16":
+        allowed = RELATIVE_BF16 * abs(want)
+    elif exact:
+        allowed = 0.0
+    else:
         allowed = allowance(
             expected.dtype,
             np.asarray(want),
             lambda: [np.asarray(float(m)) for m in expected.moved()],
             np.asarray(off),
         )
-    if off > allowed:
-        yield _different(result, got, want, allowed or None)
+    return _different(result, got, want, allowed) if off > allowed else None
 
 
-def _different(result: str, observed: float, expected: float, allowed: float | None) -> Fault:
+def _different(result: str, observed: Any, expected: Any, allowed: float = 0.0) -> Fault:  # noqa: ANN401 numbers
     got, want = numbers_apart(observed, expected)
-    return Fault(
-        result, f"{result} is {got}, expected {want}", "values", got, want,
-        None if allowed is None else band(allowed), None, 1, 1,
-    )  # fmt: skip
+    text = band(allowed) if allowed else None
+    sentence = f"{result} is {got}, expected {want}"
+    return Fault(result, sentence, "values", got, want, text, None, 1, 1)
 
 
-def _report(
-    result: str,
-    got: Array,
-    want: Array,
-    wrong: Array,
-    allowed: float | None,
-    at: tuple[int, ...] | None = None,
-) -> Iterator[Fault]:
-    """A fault about the entries that are wrong, if any; it points at the worst."""
-    count = int(wrong.sum())
-    if not count:
-        return
-    if at is None:
-        with np.errstate(all="ignore"):
-            size = np.where(wrong, np.abs(got.astype(np.float64) - want.astype(np.float64)), -1.0)
-        at = _index(int(np.nanargmax(np.where(np.isnan(size), np.inf, size))), wrong.shape)
+def report(
+    result: str, got: Array, want: Array, wrong: Array, allowed: Array | float | None = None
+) -> Fault | None:
+    """A fault about the entries that are wrong, if any; it points at the first of the worst.
+
+    Args:
+        result: its name.
+        got: what was found.
+        want: what was expected, of the same shape.
+        wrong: which entries are.
+        allowed: how far they may be apart, for all or for each; None where they have to be equal.
+    """
+    if not wrong.any():
+        return None
+    with np.errstate(all="ignore"):
+        size = np.where(wrong, np.abs(got.astype(np.float64) - want.astype(np.float64)), -1.0)
+    worst = int(np.argmax(np.where(np.isnan(size), np.inf, size)))
+    at = tuple(int(i) for i in np.unravel_index(worst, wrong.shape))
     observed, expected = numbers_apart(got[at], want[at])
-    entries = "entries" if wrong.size != 1 else "entry"
-    yield Fault(
-        result, f"{result} differs in {count:,} of {wrong.size:,} {entries}", "values",
-        observed, expected, None if allowed is None else band(allowed), at, count,
-        int(wrong.size), (got, want, wrong),
+    count, total = int(wrong.sum()), int(wrong.size)
+    sentence = f"{result} differs in {count:,} of {total:,} {'entry' if total == 1 else 'entries'}"
+    return Fault(
+        result, sentence, "values", observed, expected,
+        None if allowed is None else band(float(np.broadcast_to(allowed, wrong.shape)[at])),
+        at, count, total, (got, want, wrong),
     )  # fmt: skip
 
 
 def _equal(a: Array, b: Array) -> Array:
-    with np.errstate(invalid="ignore"):
-        same = a == b
-        if a.dtype.kind in "fc":
-            same = same | (np.isnan(a) & np.isnan(b))
-    return np.asarray(same)
-
-
-def _first(mask: Array) -> tuple[int, ...]:
-    return _index(int(np.argmax(mask)), mask.shape)
-
-
-def _index(flat: int, shape: tuple[int, ...]) -> tuple[int, ...]:
-    return tuple(int(i) for i in np.unravel_index(flat, shape)) if shape else ()
+    same = a == b
+    return np.asarray(same | (np.isnan(a) & np.isnan(b)) if a.dtype.kind in "fc" else same)
 
 
 def _of_type(result: str, observed: Any, expected: str, note: str = "") -> Fault:  # noqa: ANN401

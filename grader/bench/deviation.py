@@ -8,11 +8,13 @@ from typing import Any
 
 import numpy as np
 
-from grader.bench.bench import NATIVE, NUDGES, PRECISE, Bench, array_of
-from grader.bench.compare import RELATIVE_BF16, Expected, allowance
-from grader.bench.results import dtype_of, real_parts
+from grader.bench.bench import Bench
+from grader.bench.compare import RELATIVE_BF16, Expected, Fault, allowance, compare
+from grader.bench.encoding import NATIVE, NUDGES, PRECISE
+from grader.bench.results import array_of, dtype_of, real_parts
 from grader.cases.draw import Array
 from grader.cases.recipe import CaseRecipe
+from grader.sandbox.replies import Outcome
 from grader.sandbox.worker.wire import Tensor
 
 
@@ -20,17 +22,28 @@ def expected(
     bench: Bench, run: str, case: CaseRecipe, result: str, *, draw_index: int = 0
 ) -> Expected:
     """What the reference says a result is, with the means to find how far rounding may move it."""
-    native = bench.truth(run, case, draw_index=draw_index).values[result]
-    mode = NATIVE if case.dtype == "float64" else PRECISE
-    precise = bench.truth(run, case, draw_index=draw_index, mode=mode).values[result]
-    return Expected(
-        native,
-        precise,
-        lambda: [
-            bench.truth(run, case, draw_index=draw_index, mode=m).values[result] for m in NUDGES
-        ],
-        case.dtype,
-    )
+
+    def right(mode: str) -> Any:  # noqa: ANN401 any result
+        return bench.truth(run, case, draw_index=draw_index, mode=mode).values[result]
+
+    precise = right(NATIVE if case.dtype == "float64" else PRECISE)
+    return Expected(right(NATIVE), precise, lambda: [right(mode) for mode in NUDGES], case.dtype)
+
+
+def fault_of(
+    bench: Bench,
+    run: str,
+    case: CaseRecipe,
+    result: str,
+    outcome: Outcome,
+    *,
+    draw_index: int = 0,
+    exact: bool = False,
+    zeros: bool = False,
+) -> Fault | None:
+    """How a result differs from the reference's, if it does; see `compare`."""
+    wanted = expected(bench, run, case, result, draw_index=draw_index)
+    return compare(result, outcome.values.get(result), wanted, exact=exact, zeros=zeros)
 
 
 def excess(observed: Any, wanted: Expected) -> float:  # noqa: ANN401 any result
@@ -59,12 +72,12 @@ def _part(observed: Any, wanted: Expected) -> float:  # noqa: ANN401 any result
     if got is None or want is None or _floats(native) is None:
         same = observed is None if native is None else bool(np.array_equal(observed, native))
         return 0.0 if same else math.inf
-    if got.shape != want.shape or not bool(
-        np.array_equal(got[~np.isfinite(want)], want[~np.isfinite(want)], equal_nan=True)
-    ):
-        return math.inf
     finite = np.isfinite(want)
-    if not bool(np.isfinite(got[finite]).all()):
+    if (
+        got.shape != want.shape
+        or not np.array_equal(got[~finite], want[~finite], equal_nan=True)
+        or not np.isfinite(got[finite]).all()
+    ):
         return math.inf
     deviation = np.abs(got[finite] - want[finite])
     if not deviation.any():

@@ -73,10 +73,15 @@ def amount(bench: Bench, check: Check, written: Amount, case: CaseRecipe) -> flo
         raise BankFault(f"{check.id}: {error}") from None
 
 
-def differs_when_measured(
-    bench: Bench, run: str, case: CaseRecipe, results: Results, reference: Callable[[], Results]
-) -> Finding | None:
-    """What a run computes differently because it is measured, if anything.
+def unless_it_differs(
+    bench: Bench,
+    run: str,
+    case: CaseRecipe,
+    results: Results,
+    reference: Callable[[], Results],
+    passed: Finding,
+) -> Finding:
+    """A pass by a measurement, unless the run computes something else because it is measured.
 
     Args:
         bench: the programs.
@@ -85,11 +90,12 @@ def differs_when_measured(
         results: of the measured run.
         reference: gives those of the reference, measured likewise: where it does not repeat itself
             either, the question leaves something to chance, and nothing follows.
+        passed: what was measured.
     """
     try:
         usual = bench.observed(run, case).values
     except ProgramError:
-        return None  # the same inputs make it fail, which other checks tell
+        return passed  # the same inputs make it fail, which other checks tell
     right = bench.truth(run, case).values
     for name in bench.wanted[run]:
         found = None if results is None else results.get(name)
@@ -99,9 +105,9 @@ def differs_when_measured(
             again = reference() or {}
         if same_value(again.get(name), right[name], case.dtype):
             what = "your code fails" if results is None else f"{name} is another"
-            return Finding(
+            sentence = (
                 f"flagged for review: {what} when what it keeps or costs is measured, and only "
-                f"then (case {case.name})",
-                Verdict.POLICY,
+                f"then (case {case.name})"
             )
-    return None
+            return Finding(sentence, Verdict.POLICY, figures=passed.figures)
+    return passed

@@ -11,8 +11,8 @@ from grader.model.numerals import number, shape_text
 from grader.sandbox.worker.wire import Opaque, Tensor
 
 
-def values_of(value: Any) -> Array:  # noqa: ANN401 an array or a tensor
-    """The entries of an array, a tensor or a scalar."""
+def array_of(value: Any) -> Array:  # noqa: ANN401 an array or a tensor
+    """The array in a result, or a scalar as a 0-d array."""
     return value.values if isinstance(value, Tensor) else np.asarray(value)
 
 

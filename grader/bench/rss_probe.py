@@ -113,7 +113,7 @@ def hidden_memory(
     with trusting(f"the reference fails on case {case.name}"):
         reference = bench.fact(
             ("held", run, case.name, of, str(runs)),
-            lambda: _hold(bench.reference, steps, inputs, of, runs, bench.reference.at_start),
+            lambda: _hold(bench.reference, steps, inputs, of, runs, bench.reference.worker.fresh),
         )
         # What both hold is no finding: inputs and results in the graph, libraries' caches.
         less = runs * needed()
@@ -151,7 +151,7 @@ def hidden_peak(
     with trusting(f"the reference fails on case {case.name}"):
         reference = bench.fact(
             ("peak", run, case.name),
-            lambda: _peak(bench.reference, steps, inputs, bench.reference.at_start),
+            lambda: _peak(bench.reference, steps, inputs, bench.reference.worker.fresh),
         )
     above = candidate - (reference or 0)
     if above <= most:
@@ -190,11 +190,11 @@ def _hold(
     """What the process holds when it keeps the results of runs; None where that is not known."""
     try:
         program.hold(steps, inputs, of=of, count=WARM_UP)
-        before = program.occupied_bytes()
+        before = program.worker.occupied_bytes()
         program.hold(steps, inputs, of=of, count=runs)
-        after = program.occupied_bytes()
+        after = program.worker.occupied_bytes()
     finally:
-        if program.is_alive:
+        if program.worker.failure is None:
             program.drop()
     if before is None or after is None or base is None:
         return None
@@ -206,10 +206,11 @@ def _peak(
 ) -> int | None:
     """The most that the process holds during a run, above a base."""
     program.drop()
-    if base is None or not program.forget_peak():
+    probe, pid = program.worker.probe, program.worker.pid
+    if base is None or not probe.forget_peak(pid):
         return None
     program.measure("peak", steps, inputs)
-    highest = program.peak_bytes()
+    highest = probe.peak_bytes(pid)
     return None if highest is None else highest - base
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from grader.bench.results import dtype_of, real_parts, values_of
+from grader.bench.results import array_of, dtype_of, real_parts
 from grader.sandbox.worker.wire import Opaque, Tensor
 
 # Relative to the largest entry: two ways of writing one idea differ by less, two ideas by more.
@@ -44,7 +44,7 @@ def same_value(
         return type(a) is type(b) and bool(a == b)
     if any(isinstance(v, (dict, list, tuple, str)) for v in (a, b)):
         return False
-    x, y = values_of(a), values_of(b)
+    x, y = array_of(a), array_of(b)
     if x.shape != y.shape or (isinstance(a, (np.ndarray, Tensor)) and dtype_of(a) != dtype_of(b)):
         return False
     if x.dtype.kind not in "fc" and y.dtype.kind not in "fc":

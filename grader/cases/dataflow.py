@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -14,24 +14,24 @@ if TYPE_CHECKING:
 def case_names(check: Check, steps: tuple[Step, ...], cases: dict[str, CaseRecipe]) -> list[str]:
     """The cases of a check, in the order of the file; `all`: those that have the run's inputs."""
     if check.cases == "all":
-        wanted = set(free_names(steps))
+        wanted = free_names(steps).keys()
         return [name for name, case in cases.items() if wanted <= case.inputs.keys()]
     return [check.cases] if isinstance(check.cases, str) else list(check.cases)
 
 
-def free_names(steps: tuple[Step, ...]) -> list[str]:
-    """Names that steps read before any step assigns them: the inputs."""
+def free_names(steps: Iterable[Step]) -> dict[str, Step]:
+    """The inputs: names that are read before a step assigns them, each with its first reader."""
     assigned: set[str] = set()
-    free: dict[str, None] = {}
+    free: dict[str, Step] = {}
     for step in steps:
         for name in step.reads:
             if name not in assigned:
-                free[name] = None
+                free.setdefault(name, step)
         assigned.update(step.targets)
-    return list(free)
+    return free
 
 
-def results(steps: tuple[Step, ...]) -> list[str]:
+def results(steps: Iterable[Step]) -> list[str]:
     """Names that the steps assign."""
     return [name for step in steps for name in step.targets]
 

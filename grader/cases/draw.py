@@ -63,11 +63,7 @@ def _array(
     recipe: Recipe, case: CaseRecipe, shape: tuple[int, ...] | None, rng: np.random.Generator
 ) -> Array:
     dtype = recipe.dtype or case.dtype
-    if (
-        not shape
-        and recipe.like
-        and (recipe.generator in {"simplex", "one_hot"} or recipe.option("sort"))
-    ):
+    if not shape and recipe.like and recipe.needs_axis:
         raise DrawError(f"{recipe.generator} needs at least one dimension; {recipe.like} has none")
     values = _values(recipe, shape or (), rng)
     if (scale := recipe.option("scale")) is not None:
@@ -85,28 +81,18 @@ def _array(
 
 
 def _values(recipe: Recipe, shape: tuple[int, ...], rng: np.random.Generator) -> Array:
-    name = recipe.generator or ""
+    name, options = recipe.generator or "", recipe.options or {}
     if name == "array":
         return np.asarray(recipe.literal, np.float64)
-    options = recipe.options or {}
     if name in BUILT_IN:
         return np.asarray(BUILT_IN[name](shape, options, rng), np.float64)
-    return _extended(name, shape, options, rng)
-
-
-def _extended(
-    name: str, shape: tuple[int, ...], options: Mapping[str, Any], rng: np.random.Generator
-) -> Array:
-    """What a generator of an installed extension draws."""
     try:
         found = extension.generator(name)
-        if found is None:
-            raise DrawError(f"no generator is called {name!r}")
-        values = np.asarray(found.draw(shape, options, rng), np.float64)
-    except DrawError:
-        raise
+        values = None if found is None else np.asarray(found.draw(shape, options, rng), np.float64)
     except Exception as error:  # whatever somebody else's code raises
         raise DrawError(f"the generator {name} raised {type(error).__name__}: {error}") from error
+    if values is None:
+        raise DrawError(f"no generator is called {name!r}")
     if values.shape != shape:
         raise DrawError(
             f"expected the generator {name} to give shape {shape}, found {values.shape}"

@@ -1,39 +1,68 @@
 """How one input of a case is written in YAML, checked and resolved without numpy.
 
-`docs/format.md` lists the generators and modifiers.
+`docs/format.md` lists the generators and modifiers; docs/keys.md is made from their lines here.
 """
 
 from __future__ import annotations
 
-import difflib
+import functools
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from grader.model import extension
+from grader.model.nearest import did_you_mean
 
 if TYPE_CHECKING:
     from grader.model.extension import Generator
 
-GENERATORS = (
-    "array", "normal", "uniform", "integers", "distinct",
-    "zeros", "ones", "full", "simplex", "one_hot",
-)  # fmt: skip
+GENERATORS = {
+    "array": "The values themselves, where modifiers are wanted.",
+    "normal": "Standard normal.",
+    "uniform": "Uniform between from and to.",
+    "integers": "Whole numbers, both ends included.",
+    "distinct": "A permutation of equally spaced values around 0, gap apart: away from ties.",
+    "zeros": "Zeros.",
+    "ones": "Ones.",
+    "full": "One value throughout.",
+    "simplex": "Rows of positive numbers that sum to 1, along the last axis.",
+    "one_hot": "Rows with a single 1 at a random place, along the last axis.",
+}
 OPTIONS: dict[str, tuple[str, ...]] = {
     "uniform": ("from", "to"),
     "integers": ("from", "to"),
     "distinct": ("gap",),
     "full": ("value",),
 }
-MODIFIERS = ("scale", "shift", "sprinkle", "sort", "dtype", "layout")
-RESERVED = ("about", "extends", "dtype", "layout", "frozen")
+MODIFIERS = {
+    "scale": "All values times this.",
+    "shift": "Then all values plus this.",
+    "sprinkle": "Then a share of the entries is replaced: {value: -.inf, share: 0.8}.",
+    "sort": "Then sorted along the last axis.",
+    "dtype": "Its own dtype, also int64, int32, int16, uint8 or bool.",
+    "layout": "Its own layout in memory.",
+}
+RESERVED = {
+    "about": "A phrase for the reader.",
+    "extends": "Another case to begin from; keys written here replace its.",
+    "dtype": "Of all floating arrays: float64 (default), float32 or bfloat16.",
+    "layout": "Of all arrays: contiguous (default), fortran, reversed, strided, readonly or "
+    "broadcast.",
+    "frozen": "In torch: inputs that do not require a gradient.",
+}
 LAYOUTS = ("contiguous", "fortran", "reversed", "strided", "readonly", "broadcast")
 FLOATS = ("float32", "float64", "bfloat16")
 DTYPES = (*FLOATS, "int64", "int32", "int16", "uint8", "bool")
+ROWS = {"simplex", "one_hot"}  # generators that need a last axis
 
 MAX_DIMS = 8  # what the protocol carries
 MAX_ENTRIES = 10_000_000  # of one input: 80 MB, sent to two processes
+
+Fault = tuple[tuple[str, ...], str]  # the keys that lead to it, and a sentence
+
+
+_near = functools.partial(did_you_mean, parts=False)
 
 
 class RecipeError(Exception):
@@ -68,9 +97,14 @@ class Recipe:
         fixed = {None, "array", "zeros", "ones", "full"}
         return self.generator not in fixed or bool(self.option("sprinkle"))
 
-    def option(self, name: str, default: Any = None) -> Any:  # noqa: ANN401 whatever YAML holds
-        """One option or modifier."""
-        return (self.options or {}).get(name, default)
+    @property
+    def needs_axis(self) -> bool:
+        """Whether it cannot be of no dimension."""
+        return self.generator in ROWS or bool(self.option("sort"))
+
+    def option(self, name: str) -> Any:  # noqa: ANN401 whatever YAML holds
+        """One option or modifier; None where it is not given."""
+        return (self.options or {}).get(name)
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +123,7 @@ def read_input(value: object) -> Recipe:
     """Read one input.
 
     Raises:
-        RecipeError: in words for whoever wrote it.
+        RecipeError: it is not written as the format says.
     """
     if isinstance(value, list):
         _rectangular(value)
@@ -98,71 +132,59 @@ def read_input(value: object) -> Recipe:
         return Recipe(None, literal=value)
     generator, extended = _generator(value)
     taken = OPTIONS.get(generator, ()) if extended is None else extended.options
-    allowed = (generator, *taken, *MODIFIERS)
+    allowed = [*taken, *MODIFIERS]
     for key in value:
-        if key not in allowed:
-            hint = _near(key, allowed[1:])
-            raise RecipeError(
-                f"{generator} takes {', '.join(allowed[1:])}, found the key {key!r}{hint}",
-                str(key),
-            )
-    options = {str(k): v for k, v in value.items() if k not in {generator, "dtype", "layout"}}
-    dtype = _one_of(value.get("dtype"), DTYPES, "dtype")
-    layout = _one_of(value.get("layout"), LAYOUTS, "layout")
+        if key not in (generator, *allowed):
+            found = f"found the key {key!r}{_near(key, allowed)}"
+            raise RecipeError(f"{generator} takes {', '.join(allowed)}, {found}", key)
+    for key, words in (("dtype", DTYPES), ("layout", LAYOUTS)):
+        if value.get(key) not in (None, *words):
+            raise RecipeError(_not_listed(value[key], words), key)
+    options = {k: v for k, v in value.items() if k not in {generator, "dtype", "layout"}}
     _check_options(generator, options)
-    if extended is not None and extended.refuse is not None:
-        wrong = extended.refuse(options)
-        if wrong:
-            raise RecipeError(wrong, generator)
+    if extended is not None and extended.refuse is not None and (wrong := extended.refuse(options)):
+        raise RecipeError(wrong, generator)
+    recipe = Recipe(
+        generator, options=options, dtype=value.get("dtype"), layout=value.get("layout")
+    )
     if generator == "array":
         _rectangular(value["array"])
-        recipe = Recipe("array", literal=value["array"], options=options)
-    else:
-        shape, like = _shape(value[generator], generator)
-        if shape is not None:
-            _check_shape(shape, generator, options)
-        recipe = Recipe(generator, shape=shape, like=like, options=options)
-    return replace(recipe, dtype=dtype, layout=layout)
+        return replace(recipe, literal=value["array"])
+    return _shaped(recipe, value[generator])
 
 
 def _generator(value: Mapping[str, Any]) -> tuple[str, Generator | None]:
-    """The generator that an input names, and what extends the program by it, if it is none of ours.
+    """The generator that an input names, and what a package gives for it if it is not built in.
 
     Raises:
         RecipeError: there is not exactly one.
     """
     named = [key for key in value if key in GENERATORS]
     if len(named) == 1:
-        return str(named[0]), None
-    words = [key for key in value if key not in (*MODIFIERS, *GENERATORS)]
+        return named[0], None
+    known, hint = [*GENERATORS], ""
     if not named:
+        words = [key for key in value if key not in MODIFIERS]
         for key in words:
             try:
-                found = extension.generator(str(key))
+                found = extension.generator(key)
             except extension.ExtensionError as error:
-                raise RecipeError(str(error), str(key)) from None
+                raise RecipeError(str(error), key) from None
             if found is not None:
-                return str(key), found
-    known = GENERATORS if named else (*GENERATORS, *extension.names(extension.INPUTS))
-    hint = next(filter(None, (_near(key, known) for key in words)), "") if not named else ""
-    found_keys = ", ".join(map(str, value)) or "nothing"
+                return key, found
+        known += extension.names(extension.INPUTS)
+        hint = next(filter(None, (_near(key, known) for key in words)), "")
     raise RecipeError(
-        f"expected exactly one generator ({', '.join(known)}), found {found_keys}{hint}"
+        f"expected exactly one generator ({', '.join(known)}), "
+        f"found {', '.join(value) or 'nothing'}{hint}"
     )
-
-
-def _near(word: object, words: Sequence[str]) -> str:
-    """The nearest of some words, as a question; nothing where none is near."""
-    found = difflib.get_close_matches(str(word), words, n=1, cutoff=0.5)
-    return f"; did you mean {found[0]!r}?" if found else ""
 
 
 def _check_options(generator: str, options: Mapping[str, Any]) -> None:
     for key in ("from", "to", "gap", "value", "scale", "shift"):
         if key in options and not _is_number(options[key]):
             raise RecipeError(f"expected a number, found {options[key]!r}", key)
-    for key in ("from", "to", "gap", "scale", "shift"):
-        if not math.isfinite(options.get(key, 0)):
+        if key != "value" and not math.isfinite(options.get(key, 0)):
             raise RecipeError(f"expected a finite number, found {options[key]!r}", key)
     if generator == "integers":
         if not {"from", "to"} <= options.keys():
@@ -178,55 +200,40 @@ def _check_options(generator: str, options: Mapping[str, Any]) -> None:
         raise RecipeError(f"expected true or false, found {options['sort']!r}", "sort")
     if generator == "full" and "value" not in options:
         raise RecipeError("full needs a value")
-    sprinkle = options.get("sprinkle")
-    if sprinkle is not None and not (
-        isinstance(sprinkle, dict)
-        and set(sprinkle) == {"value", "share"}
-        and all(_is_number(v) for v in sprinkle.values())
-        and 0 <= sprinkle["share"] <= 1
-    ):
-        raise RecipeError("expected {value: NUMBER, share: NUMBER from 0 to 1}", "sprinkle")
+    match options.get("sprinkle"):
+        case None:
+            pass
+        case {"value": number, "share": share, **more} if (
+            not more and _is_number(number) and _is_number(share) and 0 <= share <= 1
+        ):
+            pass
+        case _:
+            raise RecipeError("expected {value: NUMBER, share: NUMBER from 0 to 1}", "sprinkle")
 
 
 def _is_number(value: object) -> bool:
     return isinstance(value, (int, float)) and not isinstance(value, bool)
 
 
-def _one_of(value: object, allowed: tuple[str, ...], key: str) -> str | None:
-    if value is not None and value not in allowed:
-        raise RecipeError(_listed(value, allowed), key)
-    return None if value is None else str(value)
+def _not_listed(value: object, allowed: Sequence[str]) -> str:
+    listed = ", ".join(allowed)
+    return f"expected one of {listed}, found {value!r}{_near(value, allowed)}"
 
 
-def _listed(value: object, allowed: Sequence[str]) -> str:
-    return f"expected one of {', '.join(allowed)}, found {value!r}{_near(value, allowed)}"
-
-
-def _shape(value: object, generator: str) -> tuple[tuple[int, ...] | None, str | None]:
-    match value:
-        case str() if value.startswith("like "):
-            return None, value.removeprefix("like ").strip()
-        case list() if all(
-            isinstance(n, int) and not isinstance(n, bool) and n >= 0 for n in value
-        ):
-            return tuple(value), None
-        case int() if not isinstance(value, bool) and value >= 0:
-            return (value,), None
-        case _:
-            raise RecipeError(
-                f"expected a shape (a list of sizes) or 'like NAME', found {value!r}", generator
-            )
-
-
-def _check_shape(shape: tuple[int, ...], generator: str, options: Mapping[str, Any]) -> None:
-    if len(shape) > MAX_DIMS or math.prod(shape) > MAX_ENTRIES:
-        raise RecipeError(
-            f"expected at most {MAX_DIMS} dimensions and {MAX_ENTRIES:,} entries, "
-            f"found {list(shape)}",
-            generator,
-        )
-    if not shape and (generator in {"simplex", "one_hot"} or options.get("sort")):
-        raise RecipeError("expected at least one dimension, found []", generator)
+def _shaped(recipe: Recipe, written: object) -> Recipe:
+    """An input with the shape that is written: sizes, one size, or that of another by name."""
+    if isinstance(written, str) and written.startswith("like "):
+        return replace(recipe, like=written.removeprefix("like ").strip())
+    sizes: list[Any] = written if isinstance(written, list) else [written]
+    if not all(type(size) is int and size >= 0 for size in sizes):
+        text = f"expected a shape (a list of sizes) or 'like NAME', found {written!r}"
+        raise RecipeError(text, recipe.generator)
+    if len(sizes) > MAX_DIMS or math.prod(sizes) > MAX_ENTRIES:
+        most = f"{MAX_DIMS} dimensions and {MAX_ENTRIES:,} entries"
+        raise RecipeError(f"expected at most {most}, found {sizes}", recipe.generator)
+    if not sizes and recipe.needs_axis:
+        raise RecipeError("expected at least one dimension, found []", recipe.generator)
+    return replace(recipe, shape=tuple(sizes))
 
 
 def _rectangular(value: object) -> tuple[int, ...]:
@@ -237,18 +244,18 @@ def _rectangular(value: object) -> tuple[int, ...]:
     shapes = {_rectangular(item) for item in value}
     if len(shapes) > 1:
         raise RecipeError("the rows of an array differ in length")
-    return (len(value), *(next(iter(shapes)) if shapes else ()))
+    return (len(value), *next(iter(shapes), ()))
 
 
 def read_cases(
     cases: Mapping[str, Mapping[str, Any]],
-) -> tuple[dict[str, CaseRecipe], list[tuple[tuple[str, ...], str]]]:
+) -> tuple[dict[str, CaseRecipe], list[Fault]]:
     """Read all cases, resolving `extends`.
 
     Returns:
         The cases that could be read, and for each fault the keys that lead to it and a sentence.
     """
-    faults: list[tuple[tuple[str, ...], str]] = []
+    faults: list[Fault] = []
     read: dict[str, CaseRecipe] = {}
     for name in cases:
         written = _extended(name, cases, faults)
@@ -263,20 +270,15 @@ def read_cases(
                 faults.append((path, str(error)))
                 inputs[key] = Recipe(None)  # the input is there, so nothing else need complain
         dtype, layout = written.get("dtype", "float64"), written.get("layout", "contiguous")
-        frozen = written.get("frozen", [])
         for option, value, allowed in (("dtype", dtype, FLOATS), ("layout", layout, LAYOUTS)):
             if value not in allowed:
-                faults.append(((name, option), _listed(value, allowed)))
-        if not isinstance(frozen, list) or any(
-            not isinstance(n, str) or n not in inputs for n in frozen
-        ):
-            faults.append(
-                ((name, "frozen"), f"expected a list of this case's inputs, found {frozen!r}")
-            )
+                faults.append(((name, option), _not_listed(value, allowed)))
+        frozen = written.get("frozen", [])
+        if not isinstance(frozen, list) or not all(n in list(inputs) for n in frozen):
+            text = f"expected a list of this case's inputs, found {frozen!r}"
+            faults.append(((name, "frozen"), text))
             frozen = []
         for key, recipe in inputs.items():
-            if recipe.like is None:
-                continue
             if key in shape_chain(key, inputs):
                 faults.append(((name, key), f"{key} cannot take its own shape"))
             elif recipe.like in inputs and not inputs[recipe.like].is_array:
@@ -298,18 +300,17 @@ def shape_chain(name: str, inputs: Mapping[str, Recipe]) -> list[str]:
 
 
 def _extended(
-    name: str, cases: Mapping[str, Mapping[str, Any]], faults: list[tuple[tuple[str, ...], str]]
+    name: str, cases: Mapping[str, Mapping[str, Any]], faults: list[Fault]
 ) -> dict[str, Any]:
+    """The keys of a case with those of the cases that it extends."""
     chain = [name]
     while "extends" in cases[chain[-1]]:
         parent = cases[chain[-1]]["extends"]
         if not isinstance(parent, str) or parent not in cases or parent in chain:
-            found = "itself" if parent in chain else repr(parent)
             others = [case for case in cases if case not in chain]
-            found += "" if parent in chain else _near(parent, others)
-            faults.append(
-                ((chain[-1], "extends"), f"expected the name of another case, found {found}")
-            )
+            found = "itself" if parent in chain else f"{parent!r}{_near(parent, others)}"
+            text = f"expected the name of another case, found {found}"
+            faults.append(((chain[-1], "extends"), text))
             break
         chain.append(parent)
     written: dict[str, Any] = {}

@@ -8,10 +8,17 @@ from __future__ import annotations
 
 import ast
 import math
+import operator
 from collections.abc import Callable, Mapping
 from typing import Any
 
-SIZES = ("size", "nbytes", "itemsize")
+_OPERATIONS: dict[type[ast.operator], Callable[[float, float], float]] = {
+    ast.Add: operator.add,
+    ast.Sub: operator.sub,
+    ast.Mult: operator.mul,
+    ast.Div: operator.truediv,
+    ast.FloorDiv: operator.floordiv,
+}
 
 
 class AmountError(Exception):
@@ -40,6 +47,8 @@ def value(amount: str | float, known: Mapping[str, Any]) -> float:
     """
     try:
         return float(_value(_tree(amount), known))
+    except ZeroDivisionError:
+        raise AmountError("the amount divides by zero on this case") from None
     except (AttributeError, LookupError, TypeError, OverflowError):
         raise AmountError(
             f"{amount!r} asks for a size that something on this case has not"
@@ -62,28 +71,21 @@ def _tree(amount: str | float) -> ast.expr:
 
 def _check(node: ast.expr) -> None:
     match node:
-        case ast.Constant(value=int() | float() as number) if type(number) in {
-            int,
-            float,
-        } and math.isfinite(number):
-            return
-        case ast.Name():
-            return
-        case ast.UnaryOp(op=ast.USub() | ast.UAdd(), operand=inner):
-            _check(inner)
-        case ast.BinOp(
-            left=left,
-            op=ast.Add() | ast.Sub() | ast.Mult() | ast.Div() | ast.FloorDiv(),
-            right=right,
-        ):
-            _check(left)
-            _check(right)
-        case ast.Attribute(value=ast.Name(), attr=attr) if attr in SIZES:
-            return
+        case ast.Constant(value=int() | float() as number) if not isinstance(
+            number, bool
+        ) and math.isfinite(number):
+            pass
+        case ast.Name() | ast.Attribute(value=ast.Name(), attr="size" | "nbytes" | "itemsize"):
+            pass
         case ast.Subscript(
             value=ast.Attribute(value=ast.Name(), attr="shape"), slice=ast.Constant(value=int())
         ):
-            return
+            pass
+        case ast.UnaryOp(op=ast.USub() | ast.UAdd(), operand=inner):
+            _check(inner)
+        case ast.BinOp(left=left, op=op, right=right) if type(op) in _OPERATIONS:
+            _check(left)
+            _check(right)
         case _:
             raise AmountError(
                 "expected numbers, names, + - * / // and .size .nbytes .itemsize .shape[i], "
@@ -91,18 +93,10 @@ def _check(node: ast.expr) -> None:
             )
 
 
-_OPERATIONS: dict[type[ast.operator], Callable[[float, float], float]] = {
-    ast.Add: lambda a, b: a + b,
-    ast.Sub: lambda a, b: a - b,
-    ast.Mult: lambda a, b: a * b,
-    ast.Div: lambda a, b: a / b,
-    ast.FloorDiv: lambda a, b: a // b,
-}
-
-
-def _value(node: ast.expr, known: Mapping[str, Any]) -> float:
+def _value(node: ast.expr, known: Mapping[str, Any]) -> Any:  # noqa: ANN401 of arrays, any number
+    """What a checked tree comes to."""
     match node:
-        case ast.Constant(value=int() | float() as number):
+        case ast.Constant(value=number):
             return number
         case ast.Name(id=name):
             found = _look_up(name, known)
@@ -112,28 +106,19 @@ def _value(node: ast.expr, known: Mapping[str, Any]) -> float:
         case ast.UnaryOp(op=op, operand=inner):
             return -_value(inner, known) if isinstance(op, ast.USub) else _value(inner, known)
         case ast.BinOp(left=left, op=op, right=right):
-            try:
-                return _OPERATIONS[type(op)](_value(left, known), _value(right, known))
-            except ZeroDivisionError:
-                raise AmountError("the amount divides by zero on this case") from None
+            return _OPERATIONS[type(op)](_value(left, known), _value(right, known))
         case ast.Attribute(value=ast.Name(id=name), attr=attr):
             return float(getattr(_look_up(name, known), attr))
         case ast.Subscript(
-            value=ast.Attribute(value=ast.Name(id=name)), slice=ast.Constant(value=int() as axis)
+            value=ast.Attribute(value=ast.Name(id=name)), slice=ast.Constant(value=int(axis))
         ):
-            return _size_along(name, axis, known)
-        case _:
-            raise AmountError("not an amount")
+            shape = _look_up(name, known).shape
+            if axis < len(shape):
+                return float(shape[axis])
+            raise AmountError(f"{name} has {len(shape)} axes, so no .shape[{axis}]")
 
 
 def _look_up(name: str, known: Mapping[str, Any]) -> Any:  # noqa: ANN401 a scalar or an array
     if name not in known:
         raise AmountError(f"{name} is not an input of the case nor a result of the run")
     return known[name]
-
-
-def _size_along(name: str, axis: int, known: Mapping[str, Any]) -> float:
-    shape = _look_up(name, known).shape
-    if not axis < len(shape):
-        raise AmountError(f"{name} has {len(shape)} axes, so no .shape[{axis}]")
-    return float(shape[axis])

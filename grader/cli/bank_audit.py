@@ -98,8 +98,7 @@ def _show(done: Audited, *, first: bool) -> None:
 
 def _as_data(found: Audit, seeds: int) -> dict[str, object]:
     from grader.model.audit import AUDIT_FORMAT
-    from grader.reports.audit_json import to_json
-    from grader.reports.mutation import mutants_entry
+    from grader.reports.json import audit_to_json
 
     return {
         "format": AUDIT_FORMAT,
@@ -107,7 +106,7 @@ def _as_data(found: Audit, seeds: int) -> dict[str, object]:
         "strict": found.strict,
         "seeds": seeds,
         "questions": [
-            to_json(one.report) | mutants_entry(one.mutants)
+            audit_to_json(one.report, one.mutants)
             for one in found.audited
             if one.report is not None
         ],

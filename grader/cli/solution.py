@@ -47,12 +47,12 @@ def command(
 
 def _show(found: Solution) -> None:
     from grader.reports.page import Page
-    from grader.reports.prose import Code
+    from grader.reports.prose import code
 
     spec = found.choice.question.spec
     output.heading(f"{found.choice.question.id}  a solution")
     output.write()
-    output.show(Page([Code(found.source, _UNFOLDED, indent=0)]))
+    output.show(Page([code(found.source, _UNFOLDED, indent=0)]))
     if spec.follow_ups:
         output.write()
         output.heading("to think about")

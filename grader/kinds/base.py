@@ -7,20 +7,28 @@ said by the keys, which derive from `grader.model.spec.Check`.
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
+from importlib import import_module
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar, get_args
 
+from grader.model.report import CheckResult
 from grader.model.spec import Check
 
 if TYPE_CHECKING:
-    from grader.bench.bench import Bench
-    from grader.cases.recipe import CaseRecipe
-    from grader.model.report import CheckResult
+    from grader.bench import toolkit as kit
+else:
+
+    class _Toolkit:
+        """`grader.bench.toolkit`, imported when first used: a spec is read without numpy."""
+
+        def __getattr__(self, name: str) -> object:
+            return getattr(import_module("grader.bench.toolkit"), name)
+
+    kit = _Toolkit()
+
+__all__ = ["Check", "CheckResult", "Count", "Kind", "kind_of", "kit"]
 
 K = TypeVar("K", bound=Check)
-
-SAME_COUNT = 0.01  # counts of the same idea written differently differ by a few small tensors
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +53,7 @@ class Kind(Generic[K]):
     only_course: ClassVar[bool] = False  # of a series: where it goes, not each of its values
     timed: ClassVar[bool] = False  # on the reference only in an audit, and never on mutants
     long_limit: ClassVar[bool] = False  # a call that hangs is stopped late
+    slow: ClassVar[bool] = False  # to observe: the others rule most ideas out
     shows_measurement: ClassVar[bool] = False  # what it measured is worth a line of a pass
     missed: ClassVar[str] = "missed"  # the word for a stretch that is not reached
 
@@ -53,7 +62,7 @@ class Kind(Generic[K]):
         """The word in a spec."""
         return kind_of(self.keys)
 
-    def carry_out(self, bench: Bench, check: K) -> CheckResult:
+    def carry_out(self, bench: kit.Bench, check: K) -> CheckResult:
         """Try the bench's submission on every case of the check; `bench.tally` does the rest.
 
         Raises:
@@ -64,27 +73,13 @@ class Kind(Generic[K]):
 
     # -- diagnosis --------------------------------------------------------------------------
 
-    def is_observed(self, check: K) -> bool:  # noqa: ARG002 for kinds that depend on their keys
+    def is_observed(self, check: K) -> bool:
         """Whether ideas are recognized by `observe`, rather than by the values of `compared`."""
-        return type(self).observe is not Kind.observe
+        return type(self).observe is not Kind.observe and self.decides_anywhere(check)
 
-    def observe(self, bench: Bench, check: K, case: CaseRecipe) -> Any:  # noqa: ANN401
+    def observe(self, bench: kit.Bench, check: K, case: kit.Case) -> Any:  # noqa: ANN401
         """What the bench's submission shows on one case: a result, a `Count`, a text or None."""
         raise NotImplementedError
-
-    def agree(self, one: Any, other: Any, dtype: str) -> bool:  # noqa: ANN401 any observations
-        """Whether two observations, on a case of that dtype, are of the same idea."""
-        if isinstance(one, Count) and isinstance(other, Count):
-            return math.isclose(one.value, other.value, rel_tol=SAME_COUNT, abs_tol=256)
-        if isinstance(one, Count) or isinstance(other, Count):
-            return False
-        from grader.bench.sameness import same_value
-
-        return same_value(one, other, dtype)
-
-    def observed_name(self, check: K) -> str:
-        """What is observed, as a report names it."""
-        return check.id
 
     def is_exact(self, check: K) -> bool:  # noqa: ARG002
         """Whether results that differ in a last bit are of different ideas."""
@@ -94,21 +89,17 @@ class Kind(Generic[K]):
         """Whether what is observed depends on how an idea is written, as peaks of memory do."""
         return False
 
-    def cost(self, check: K) -> int:  # noqa: ARG002
-        """How long observing takes: 0, 1 or 2; the cheap ones rule most ideas out."""
-        return 0
-
     # -- audit ------------------------------------------------------------------------------
 
     def has_tolerance(self, check: K) -> bool:  # noqa: ARG002
         """Whether it allows a deviation, so that an audit measures how close programs come."""
         return False
 
-    def deviation(self, bench: Bench, check: K, case: CaseRecipe) -> float:
+    def deviation(self, bench: kit.Bench, check: K, case: kit.Case) -> float:
         """The submission's worst deviation on one case over what is allowed; above 1 fails."""
         raise NotImplementedError
 
-    def right_deviation(self, bench: Bench, check: K, case: CaseRecipe) -> float:
+    def right_deviation(self, bench: kit.Bench, check: K, case: kit.Case) -> float:
         """The same of right programs; the bench's submission is the reference."""
         return self.deviation(bench, check, case)
 

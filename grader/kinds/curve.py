@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
-from grader.kinds.base import Kind
-from grader.model.spec import Check, Name
-
-if TYPE_CHECKING:
-    from grader.bench.bench import Bench
-    from grader.bench.tally import Finding
-    from grader.cases.recipe import CaseRecipe
-    from grader.model.report import CheckResult
+from grader.kinds.base import Check, CheckResult, Kind, kit
+from grader.model.numerals import number
+from grader.model.report import Curve as Exhibit
+from grader.model.report import Mismatch
+from grader.model.spec import Name
 
 
 class CurveCheck(Check):
@@ -39,31 +36,27 @@ class Curve(Kind[CurveCheck]):
     judges_values = True
     only_course = True
 
-    def carry_out(self, bench: Bench, check: CurveCheck) -> CheckResult:
+    def carry_out(self, bench: kit.Bench, check: CurveCheck) -> CheckResult:
         """As many points as the reference's, all finite, and the last where it should be."""
-        from grader.bench.bench import BankFault
-        from grader.bench.results import describe
-        from grader.bench.tally import Finding, tally
-        from grader.model.numerals import number
-        from grader.model.report import Curve as Exhibit
-        from grader.model.report import Mismatch
 
-        def judge(case: CaseRecipe) -> Finding | None:
+        def judge(case: kit.Case) -> kit.Finding | None:
             observed = bench.observed(check.run, case).values.get(check.of)
             truth = bench.truth(check.run, case).values[check.of]
             wanted = _series(truth)
             if not wanted:
-                raise BankFault(f"{check.id}: the reference's {check.of} is {describe(truth)}")
+                raise kit.BankFault(
+                    f"{check.id}: the reference's {check.of} is {kit.describe(truth)}"
+                )
             points = _series(observed)
             if points is None or len(points) != len(wanted):
-                return Finding(
-                    f"{check.of} is {describe(observed)}, "
+                return kit.Finding(
+                    f"{check.of} is {kit.describe(observed)}, "
                     f"expected {len(wanted)} numbers (case {case.name})"
                 )
             exhibit = Exhibit(points, wanted)
             bad = [i for i, v in enumerate(points) if not math.isfinite(v)]
             if bad:
-                return Finding(
+                return kit.Finding(
                     f"{check.of} is {number(points[bad[0]])} at step {bad[0]} (case {case.name})",
                     exhibit=exhibit,
                 )
@@ -71,7 +64,7 @@ class Curve(Kind[CurveCheck]):
             if check.ends_below is not None and not last < check.ends_below:
                 below = f"below {number(check.ends_below)}"
                 count = len(points)
-                return Finding(
+                return kit.Finding(
                     f"the last value of {check.of} is {number(last)} after {count} steps, "
                     f"expected {below} (case {case.name})",
                     mismatch=Mismatch(
@@ -81,29 +74,25 @@ class Curve(Kind[CurveCheck]):
                     figures={"last": last},
                 )
             if check.falls and not last < points[0]:
-                return Finding(
+                return kit.Finding(
                     f"{check.of} does not fall: {number(points[0])} at first, "
                     f"{number(last)} after {len(points)} steps (case {case.name})",
                     exhibit=exhibit,
                     figures={"last": last},
                 )
-            return Finding.passed(last=last)
+            return kit.Finding.passed(last=last)
 
-        return tally(bench, check, judge)
+        return kit.tally(bench, check, judge)
 
-    def observe(self, bench: Bench, check: CurveCheck, case: CaseRecipe) -> object:
+    def observe(self, bench: kit.Bench, check: CurveCheck, case: kit.Case) -> object:
         """The whole curve: a wrong idea has its own, though it may end well enough."""
         return bench.observed(check.run, case).values.get(check.of)
-
-    def observed_name(self, check: CurveCheck) -> str:
-        """The result."""
-        return check.of
 
     def has_tolerance(self, check: CurveCheck) -> bool:
         """Where the last point is held against a number that can be divided by."""
         return check.ends_below is not None and check.ends_below > 0
 
-    def deviation(self, bench: Bench, check: CurveCheck, case: CaseRecipe) -> float:
+    def deviation(self, bench: kit.Bench, check: CurveCheck, case: kit.Case) -> float:
         """The last point over its bound."""
         points = _series(bench.observed(check.run, case).values.get(check.of))
         return abs(points[-1]) / check.ends_below if points and check.ends_below else math.inf
@@ -111,17 +100,10 @@ class Curve(Kind[CurveCheck]):
 
 def _series(value: Any) -> tuple[float, ...] | None:  # noqa: ANN401 any result
     """A result as a series of numbers, if it is one."""
-    import numpy as np
-
     values = getattr(value, "values", value)
-    if isinstance(values, np.ndarray):
-        return (
-            tuple(float(v) for v in values)
-            if values.ndim == 1 and values.dtype.kind in "fiu"
-            else None
-        )
-    if isinstance(values, (list, tuple)) and all(
-        isinstance(v, (int, float, np.integer, np.floating)) for v in values
-    ):
-        return tuple(float(v) for v in values)
-    return None
+    if isinstance(values, kit.np.ndarray):
+        known = values.ndim == 1 and values.dtype.kind in "fiu"
+    else:
+        numbers = (int, float, kit.np.integer, kit.np.floating)
+        known = isinstance(values, (list, tuple)) and all(isinstance(v, numbers) for v in values)
+    return tuple(float(v) for v in values) if known else None

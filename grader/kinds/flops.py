@@ -6,20 +6,13 @@ They are counts (see `worker.autograd`): the same on every machine, and decided 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 from pydantic import Field
 
-from grader.kinds.base import Count, Kind
+from grader.kinds.base import Check, CheckResult, Count, Kind, kit
 from grader.model.numerals import number, times
-from grader.model.report import Bar, Bars, CheckResult
-from grader.model.spec import Check, Mention, Multiple, RunName
-
-if TYPE_CHECKING:
-    from grader.bench.bench import Bench
-    from grader.bench.tally import Finding
-    from grader.cases.recipe import CaseRecipe
+from grader.model.spec import Mention, Multiple, RunName
 
 # Times the baseline's element-wise work; a matmul written that way is far beyond.
 ELEMENTWISE_ROOM = 8.0
@@ -50,54 +43,45 @@ class Flops(Kind[FlopsCheck]):
     keys = FlopsCheck
     needs_torch = True
     long_limit = True
+    slow = True  # every operation goes through Python
     shows_measurement = True
 
-    def carry_out(self, bench: Bench, check: FlopsCheck) -> CheckResult:
+    def carry_out(self, bench: kit.Bench, check: FlopsCheck) -> CheckResult:
         """Matmul FLOPs within the multiple, and none hidden in element-wise work."""
-        from grader.bench.measured import baseline, differs_when_measured, measure
-        from grader.bench.tally import Finding, tally
-
         other = check.called or f"the run {check.against}"
 
-        def judge(case: CaseRecipe) -> Finding:
-            found = measure(bench, bench.submission, check.run, case, "flops")
-            base = baseline(bench, check.against, case, "flops")
+        def judge(case: kit.Case) -> kit.Finding:
+            found = kit.measure(bench, bench.submission, check.run, case, "flops")
+            base = kit.baseline(bench, check.against, case, "flops")
             ratio = float(found.value) / max(1.0, float(base.value))
             line = f"{ratio:.3f}x {other}, {times(check.at_most)} allowed"
-            passed = Finding.passed(line, ratio=ratio)
             if ratio > check.at_most:
-                bars = [
+                exhibit = kit.bars(
+                    lambda value: f"{number(value)} FLOPs",
                     ("yours", float(found.value)),
                     ("allowed", check.at_most * float(base.value)),
                     (other, float(base.value)),
-                ]
-                exhibit = Bars(tuple(Bar(label, v, f"{number(v)} FLOPs") for label, v in bars))
-                return Finding(
-                    f"{line} in case {case.name}", exhibit=exhibit, figures=passed.figures
                 )
+                sentence = f"{line} in case {case.name}"
+                return kit.Finding(sentence, exhibit=exhibit, figures={"ratio": ratio})
             if found.elements > ELEMENTWISE_ROOM * base.elements:
-                return Finding(
+                sentence = (
                     f"{found.elements:,} element-wise results, {base.elements:,} in {other}: "
-                    f"a product written as multiply-and-sum costs FLOPs too (case {case.name})",
-                    figures=passed.figures,
+                    f"a product written as multiply-and-sum costs FLOPs too (case {case.name})"
                 )
-            flagged = differs_when_measured(
+                return kit.Finding(sentence, figures={"ratio": ratio})
+            return kit.unless_it_differs(
                 bench,
                 check.run,
                 case,
                 found.results,
-                lambda: measure(bench, bench.reference, check.run, case, "flops").results,
+                lambda: kit.measure(bench, bench.reference, check.run, case, "flops").results,
+                kit.Finding.passed(line, ratio=ratio),
             )
-            return passed if flagged is None else replace(flagged, figures=passed.figures)
 
-        return tally(bench, check, judge)
+        return kit.tally(bench, check, judge)
 
-    def observe(self, bench: Bench, check: FlopsCheck, case: CaseRecipe) -> Count:
+    def observe(self, bench: kit.Bench, check: FlopsCheck, case: kit.Case) -> Count:
         """Matmul FLOPs."""
-        from grader.bench.measured import measure
-
-        return Count(float(measure(bench, bench.submission, check.run, case, "flops").value))
-
-    def cost(self, check: FlopsCheck) -> int:  # noqa: ARG002
-        """Every operation goes through Python."""
-        return 1
+        found = kit.measure(bench, bench.submission, check.run, case, "flops")
+        return Count(float(found.value))

@@ -12,21 +12,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 from pydantic import Field
 
 from grader.cases.dataflow import free_names, producing
-from grader.kinds.base import Kind
-from grader.model.numerals import band, number, numbers_apart, shape_text
-from grader.model.spec import Check, Mention, Name, Part, Show
-
-if TYPE_CHECKING:
-    from grader.bench.bench import Bench
-    from grader.bench.tally import Finding
-    from grader.cases.draw import Array
-    from grader.cases.recipe import CaseRecipe
-    from grader.model.report import CheckResult
+from grader.kinds.base import Check, CheckResult, Kind, kit
+from grader.model.numerals import number, shape_text
+from grader.model.spec import Mention, Name, Part, Show
 
 RELATIVE = 1e-7
 ESTIMATES = 20.0
@@ -101,30 +94,24 @@ class Gradcheck(Kind[GradcheckCheck]):
     keys = GradcheckCheck
     judges_values = True
 
-    def carry_out(self, bench: Bench, check: GradcheckCheck) -> CheckResult:
+    def carry_out(self, bench: kit.Bench, check: GradcheckCheck) -> CheckResult:
         """The first gradient or law that does not hold on a case is its finding."""
-        from grader.bench.tally import tally
 
-        def judge(case: CaseRecipe) -> Finding | None:
+        def faults(case: kit.Case) -> Iterator[kit.Finding | None]:
             values = bench.observed(check.run, case).values
             numeric = _differences(bench, check, case)
             for wrt, gradient in check.gradients.items():
-                found = _compare(bench, case, gradient, values.get(gradient), numeric[wrt])
-                if found is not None:
-                    return found
+                yield _compare(bench, case, gradient, values.get(gradient), **numeric[wrt])
             for law in check.conserves:
-                found = _conserved(bench, check.run, case, law, values)
-                if found is not None:
-                    return found
-            return None
+                yield _conserved(bench, check.run, case, law, values.get(law.sum))
 
-        return tally(bench, check, judge)
+        return kit.tally(bench, check, lambda case: next(filter(None, faults(case)), None))
 
     def has_tolerance(self, check: GradcheckCheck) -> bool:
         """Where gradients are compared; a law alone has none worth measuring."""
         return bool(check.gradients)
 
-    def deviation(self, bench: Bench, check: GradcheckCheck, case: CaseRecipe) -> float:
+    def deviation(self, bench: kit.Bench, check: GradcheckCheck, case: kit.Case) -> float:
         """Of the worst entry of all gradients."""
         values = bench.observed(check.run, case).values
         numeric = _differences(bench, check, case)
@@ -135,89 +122,66 @@ class Gradcheck(Kind[GradcheckCheck]):
 
 
 def _differences(
-    bench: Bench, check: GradcheckCheck, case: CaseRecipe
-) -> dict[str, dict[str, Array]]:
+    bench: kit.Bench, check: GradcheckCheck, case: kit.Case
+) -> Mapping[str, Mapping[str, kit.Array]]:
     """Numerical gradients of <cotangent, loss> by input, with their errors; measured once."""
-    return bench.fact(("differences", check.id, case.name), lambda: _measured(bench, check, case))
+
+    def measured() -> Mapping[str, Mapping[str, kit.Array]]:
+        steps = producing(bench.steps(check.run), check.loss)
+        every = bench.inputs(case, check.run, mode=kit.PRECISE)
+        cotangent = None
+        if check.cotangent is not None:
+            cotangent = kit.array_of(bench.drawn(case)[check.cotangent]).astype(kit.np.float64)
+        with kit.trusting(f"the reference cannot be differentiated on case {case.name}"):
+            return bench.reference.gradients(
+                steps,
+                {name: every[name] for name in free_names(steps)},
+                wrt=list(check.gradients),
+                of=check.loss,
+                cotangent=cotangent,
+                kinks=check.kinks,
+            )
+
+    return bench.fact(("differences", check.id, case.name), measured)
 
 
-def _measured(bench: Bench, check: GradcheckCheck, case: CaseRecipe) -> dict[str, dict[str, Array]]:
-    import numpy as np
-
-    from grader.bench.bench import PRECISE, array_of, trusting
-
-    steps = producing(bench.steps(check.run), check.loss)
-    every = bench.inputs(case, check.run, mode=PRECISE)
-    inputs = {name: every[name] for name in free_names(steps)}
-    cotangent = None
-    if check.cotangent is not None:
-        cotangent = array_of(bench.drawn(case)[check.cotangent]).astype(np.float64)
-    with trusting(f"the reference cannot be differentiated on case {case.name}"):
-        found: Any = bench.reference.gradients(
-            steps,
-            inputs,
-            wrt=list(check.gradients),
-            result=check.loss,
-            cotangent=cotangent,
-            kinks=check.kinks,
-        )
-    return dict(found)
-
-
-def _allowed(value: Array, error: Array) -> Array:
+def _allowed(value: kit.Array, error: kit.Array) -> kit.Array:
     """What a gradient may be off by, entry by entry; entries at -inf have no difference."""
-    import numpy as np
-
+    np = kit.np
     scale = float(np.abs(value[np.isfinite(value)]).max(initial=0.0))
     return np.asarray(RELATIVE * scale + ESTIMATES * np.asarray(error))
 
 
 def _compare(
-    bench: Bench,
-    case: CaseRecipe,
+    bench: kit.Bench,
+    case: kit.Case,
     name: str,
     observed: Any,  # noqa: ANN401 any result
-    numeric: Mapping[str, Array],
-) -> Finding | None:
-    import numpy as np
-
-    from grader.bench.compare import Fault
-    from grader.bench.exhibit import grids, mismatch
-    from grader.bench.results import describe
-    from grader.bench.tally import Finding
-
-    want = numeric["value"]
+    value: kit.Array,
+    error: kit.Array,
+) -> kit.Finding | None:
     got = _array(observed)
-    if got is None or got.shape != want.shape:
-        wanted = f"floats of shape {shape_text(want.shape)}"
-        return Finding(f"{name} is {describe(observed)}, expected {wanted} (case {case.name})")
-    allowed = _allowed(want, numeric["error"])
-    with np.errstate(invalid="ignore"):
-        wrong = np.isfinite(want) & ~(np.abs(got - want) <= allowed)  # not <=: NaN disagrees
-    if not wrong.any():
+    if got is None or got.shape != value.shape:
+        found, wanted = kit.describe(observed), f"floats of shape {shape_text(value.shape)}"
+        return kit.Finding(f"{name} is {found}, expected {wanted} (case {case.name})")
+    allowed = _allowed(value, error)
+    with kit.np.errstate(invalid="ignore"):  # not <=: NaN disagrees
+        wrong = kit.np.isfinite(value) & ~(kit.np.abs(got - value) <= allowed)
+    fault = kit.report(name, got, value, wrong, allowed)
+    if fault is None:
         return None
-    size = np.where(wrong, np.nan_to_num(np.abs(got - want), nan=np.inf), -1.0)
-    index = tuple(int(i) for i in np.unravel_index(int(np.argmax(size)), wrong.shape))
-    found, expected = numbers_apart(got[index], want[index])
-    count, total = int(wrong.sum()), int(wrong.size)
-    fault = Fault(
-        name,
-        f"{name} disagrees with differences of the forward in {count} of {total} entries",
-        "values", found, expected, band(float(allowed[index])), index, count, total,
-        (got, want, wrong),
-    )  # fmt: skip
-    return Finding(
-        fault.sentence,
-        mismatch=mismatch(fault, case),
-        exhibit=grids(bench, case, fault, Show()),
+    count = f"{fault.wrong} of {fault.total} entries"
+    return kit.Finding(
+        f"{name} disagrees with differences of the forward in {count}",
+        mismatch=fault.mismatch(case.name),
+        exhibit=kit.grids(bench, case, fault, Show()),
         subject=name,
     )
 
 
-def _excess(observed: Any, value: Array, error: Array) -> float:  # noqa: ANN401 any result
+def _excess(observed: Any, value: kit.Array, error: kit.Array) -> float:  # noqa: ANN401 any result
     """The worst deviation over what is allowed; infinity where it is none of numbers."""
-    import numpy as np
-
+    np = kit.np
     got = _array(observed)
     if got is None or got.shape != value.shape:
         return math.inf
@@ -230,9 +194,8 @@ def _excess(observed: Any, value: Array, error: Array) -> float:  # noqa: ANN401
     return float(np.where(off == 0, 0.0, ratios).max(initial=0.0))
 
 
-def _array(value: Any) -> Array | None:  # noqa: ANN401 any result
-    import numpy as np
-
+def _array(value: Any) -> kit.Array | None:  # noqa: ANN401 any result
+    np = kit.np
     values = getattr(value, "values", value)
     if isinstance(values, (np.ndarray, np.generic, float)) and np.asarray(values).dtype.kind == "f":
         return np.asarray(values, np.float64)
@@ -240,59 +203,49 @@ def _array(value: Any) -> Array | None:  # noqa: ANN401 any result
 
 
 def _conserved(
-    bench: Bench,
+    bench: kit.Bench,
     run: str,
-    case: CaseRecipe,
+    case: kit.Case,
     law: Conserved,
-    values: Mapping[str, Any],
-) -> Finding | None:
-    import numpy as np
-
-    from grader.bench.bench import BankFault, array_of
-    from grader.bench.results import describe
-    from grader.bench.tally import Finding
-
-    got = _array(values.get(law.sum))
+    observed: Any,  # noqa: ANN401 any result
+) -> kit.Finding | None:
+    np = kit.np
+    got = _array(observed)
     if got is None:
-        found = describe(values.get(law.sum))
-        return Finding(f"{law.sum} is {found}, expected floats (case {case.name})")
-    axes = tuple(law.over)
-    shape = array_of(bench.truth(run, case).values[law.sum]).shape
+        found = kit.describe(observed)
+        return kit.Finding(f"{law.sum} is {found}, expected floats (case {case.name})")
+    right = bench.truth(run, case).values
+    axes, shape = tuple(law.over), kit.array_of(right[law.sum]).shape
     if any(not -len(shape) <= axis < len(shape) for axis in axes):
-        raise BankFault(f"{law.sum} of shape {shape_text(shape)} has no axes {list(axes)}")
+        raise kit.BankFault(f"{law.sum} of shape {shape_text(shape)} has no axes {list(axes)}")
     if got.shape != shape:
-        return Finding(
+        return kit.Finding(
             f"{law.sum} has shape {shape_text(got.shape)}, expected {shape_text(shape)} "
             f"(case {case.name})"
         )
     if not np.isfinite(got).all():
-        return Finding(f"{law.sum} holds NaN or infinity (case {case.name})")
+        return kit.Finding(f"{law.sum} holds NaN or infinity (case {case.name})")
+    total = np.asarray(got.sum(axis=axes))
     if isinstance(law.equals, str):
         other = bench.drawn(case).get(law.equals)
-        if other is None:
-            other = array_of(bench.truth(run, case).values[law.equals])
-        want = np.asarray(other, np.float64).sum(axis=axes)
+        other = kit.array_of(right[law.equals]) if other is None else other
+        want = np.asarray(np.asarray(other, np.float64).sum(axis=axes))
         what = f"the sum of {law.equals}"
     else:
-        want = np.full(got.sum(axis=axes).shape, float(law.equals))
+        want = np.full(total.shape, float(law.equals))
         what = number(float(law.equals))
-    total = got.sum(axis=axes)
     if total.shape != want.shape:
-        raise BankFault(f"the sums of {law.sum} and {what} over {list(axes)} differ in shape")
-    scale = float(np.abs(got).sum(axis=axes).max(initial=0.0)) + float(
-        np.abs(want).max(initial=0.0)
-    )
+        raise kit.BankFault(f"the sums of {law.sum} and {what} over {list(axes)} differ in shape")
+    sizes = np.abs(got).sum(axis=axes), np.abs(want)
+    scale = sum(float(np.max(size, initial=0.0)) for size in sizes)
     epsilon = {"float32": 2.0**-23, "bfloat16": 2.0**-7}.get(case.dtype, 2.0**-52)
     allowed = max(RELATIVE if case.dtype == "float64" else 0.0, 64 * epsilon) * scale
-    off = np.abs(total - want)
-    if bool((off <= allowed).all()):
+    fault = kit.report(law.sum, total, want, ~(np.abs(total - want) <= allowed))
+    if fault is None or fault.index is None:
         return None
-    at = tuple(
-        int(i)
-        for i in np.unravel_index(int(np.nanargmax(np.nan_to_num(off, nan=np.inf))), off.shape)
-    )
-    where = f" at {list(at)}" if at else ""
-    return Finding(
-        f"{law.sum} summed over axes {list(axes)} is {number(float(total[at]))}, expected {what}, "
-        f"{number(float(want[at]))}{where} in case {case.name}"
+    found, wanted = (number(float(sums[fault.index])) for sums in (total, want))
+    where = f" at {list(fault.index)}" if fault.index else ""
+    return kit.Finding(
+        f"{law.sum} summed over axes {list(axes)} is {found}, expected {what}, "
+        f"{wanted}{where} in case {case.name}"
     )

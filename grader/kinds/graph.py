@@ -2,20 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 from pydantic import Field
 
-from grader.kinds.base import Kind
-from grader.model.spec import Check, Name
-
-if TYPE_CHECKING:
-    from grader.bench.bench import Bench
-    from grader.bench.tally import Finding
-    from grader.cases.recipe import CaseRecipe
-    from grader.model.report import CheckResult
-    from grader.sandbox.remote import RemoteProgram
-    from grader.sandbox.replies import Measured
+from grader.kinds.base import Check, CheckResult, Kind, kit
+from grader.model.spec import Name
 
 
 class GraphCheck(Check):
@@ -37,44 +29,43 @@ class Graph(Kind[GraphCheck]):
     needs_torch = True
     long_limit = True
 
-    def carry_out(self, bench: Bench, check: GraphCheck) -> CheckResult:
+    def carry_out(self, bench: kit.Bench, check: GraphCheck) -> CheckResult:
         """A Function that the submission defines, and none of torch's."""
-        from grader.bench.measured import differs_when_measured
-        from grader.bench.tally import Finding, tally
 
-        def judge(case: CaseRecipe) -> Finding | None:
+        def judge(case: kit.Case) -> kit.Finding:
             seen = _origin(bench, bench.submission, check, case)
             found = str(seen.value)
             if found == "own":
-                return differs_when_measured(
+                return kit.unless_it_differs(
                     bench,
                     check.run,
                     case,
                     seen.results,
                     lambda: _origin(bench, bench.reference, check, case).results,
+                    kit.Finding.passed(),
                 )
             if found == "none":
-                return Finding(
+                return kit.Finding(
                     f"{check.of} has no graph: nothing can flow back through it (case {case.name})"
                 )
             if found.startswith(("CheckpointFunction", "_CheckpointFrame")):
-                return Finding(
+                return kit.Finding(
                     f"{check.of} comes from torch.utils.checkpoint, "
                     "not from an autograd.Function of yours"
                 )
-            return Finding(
+            return kit.Finding(
                 f"{check.of} comes from {found}, "
                 f"not from an autograd.Function of yours (case {case.name})"
             )
 
-        return tally(bench, check, judge)
+        return kit.tally(bench, check, judge)
 
-    def observe(self, bench: Bench, check: GraphCheck, case: CaseRecipe) -> str:
+    def observe(self, bench: kit.Bench, check: GraphCheck, case: kit.Case) -> str:
         """Which node the tensor comes from: `own`, a node's name, or `none`."""
         return str(_origin(bench, bench.submission, check, case).value)
 
 
-def _origin(bench: Bench, program: RemoteProgram, check: GraphCheck, case: CaseRecipe) -> Measured:
-    from grader.bench.measured import measure
-
-    return measure(bench, program, check.run, case, "graph", of=check.of)
+def _origin(
+    bench: kit.Bench, program: kit.RemoteProgram, check: GraphCheck, case: kit.Case
+) -> kit.Measured:
+    return kit.measure(bench, program, check.run, case, "graph", of=check.of)

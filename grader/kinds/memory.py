@@ -7,24 +7,15 @@ A pass by them is then held against the system's own account of the process.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 from pydantic import Field
 
 from grader.cases import size_expr
-from grader.kinds.base import Count, Kind
+from grader.kinds.base import Check, CheckResult, Count, Kind, kit
 from grader.model.numerals import bytes_text, times
-from grader.model.report import Bar, Bars, CheckResult
-from grader.model.spec import Amount, Check, Mention, Name, RunName, Slug
+from grader.model.spec import Amount, Mention, Name, RunName, Slug
 from grader.model.verdict import Verdict
-
-if TYPE_CHECKING:
-    from grader.bench.bench import Bench
-    from grader.bench.tally import Finding
-    from grader.cases.recipe import CaseRecipe
-    from grader.sandbox.remote import RemoteProgram
-    from grader.sandbox.replies import Measured
 
 _WORDS = {"saved": "kept for backward", "live": "alive after forward", "peak": "at the peak"}
 
@@ -78,14 +69,10 @@ class Memory(Kind[MemoryCheck]):
     long_limit = True
     shows_measurement = True
 
-    def carry_out(self, bench: Bench, check: MemoryCheck) -> CheckResult:
+    def carry_out(self, bench: kit.Bench, check: MemoryCheck) -> CheckResult:
         """Hold bytes against a budget, or against another run of the reference."""
-        from grader.bench import rss_probe
-        from grader.bench.bench import trusting
-        from grader.bench.tally import tally
-
         if check.device == "cuda":
-            with trusting("the reference's worker fails"):
+            with kit.trusting("the reference's worker fails"):
                 has_cuda = bench.reference.has_cuda()
             if not has_cuda:
                 return CheckResult(
@@ -95,19 +82,15 @@ class Memory(Kind[MemoryCheck]):
                     "needs a CUDA device, which this machine does not have",
                     stretch=check.stretch,
                 )
-        result = tally(bench, check, lambda case: _judge(bench, check, case))
+        result = kit.tally(bench, check, lambda case: _judge(bench, check, case))
         counted = result.verdict is Verdict.PASS and check.device == "cpu"
         if counted and not _covered_by_another(bench, check):
-            return rss_probe.confirmed(
+            return kit.rss_probe.confirmed(
                 bench, check, result, lambda case: _outside(bench, check, case), check.large
             )
         return result
 
-    def is_observed(self, check: MemoryCheck) -> bool:
-        """Not where the machine may lack the device."""
-        return check.device == "cpu"
-
-    def observe(self, bench: Bench, check: MemoryCheck, case: CaseRecipe) -> Count:
+    def observe(self, bench: kit.Bench, check: MemoryCheck, case: kit.Case) -> Count:
         """Bytes."""
         return Count(_bytes(bench, bench.submission, check, case))
 
@@ -115,93 +98,81 @@ class Memory(Kind[MemoryCheck]):
         """The peak of temporaries is."""
         return check.quantity == "peak"
 
-    def cost(self, check: MemoryCheck) -> int:
-        """Peaks come last: hardly two programs agree in them."""
-        return 2 if self.by_style(check) else 0
-
     def decides_anywhere(self, check: MemoryCheck) -> bool:
         """Not where the machine may lack the device."""
         return check.device == "cpu"
 
 
-def _judge(bench: Bench, check: MemoryCheck, case: CaseRecipe) -> Finding:
-    from grader.bench.bench import trusting
-    from grader.bench.measured import differs_when_measured
-    from grader.bench.tally import Finding
-
+def _judge(bench: kit.Bench, check: MemoryCheck, case: kit.Case) -> kit.Finding:
     found = _measured(bench, bench.submission, check, case)
     size = float(found.value)
     budget, base = _allowed(bench, check, case)
-    bars = []
+    other = []
     figures = {"bytes": size, "allowed": budget}
     if base is not None:
-        other = check.called or f"the run {check.against}"
-        bars.append(Bar(other, base, bytes_text(base)))
+        called = check.called or f"the run {check.against}"
+        other = [(called, base)]
         figures["ratio"] = size / base
-        line = f"{times(size / base)} {other}, {times(budget / base)} allowed"
+        line = f"{times(size / base)} {called}, {times(budget / base)} allowed"
     else:
         line = f"{bytes_text(size)} {_WORDS[check.quantity]}, {bytes_text(budget)} allowed"
     if size <= budget:
-        flagged = None
-        if check.device == "cpu":
-            flagged = differs_when_measured(
-                bench,
-                check.run,
-                case,
-                found.results,
-                lambda: _measured(bench, bench.reference, check, case).results,
-            )
-        passed = Finding.passed(line, **figures)
-        return passed if flagged is None else replace(flagged, figures=figures)
-    with trusting(f"the reference fails on case {case.name}"):
+        passed = kit.Finding.passed(line, **figures)
+        if check.device != "cpu":
+            return passed
+        return kit.unless_it_differs(
+            bench,
+            check.run,
+            case,
+            found.results,
+            lambda: _measured(bench, bench.reference, check, case).results,
+            passed,
+        )
+    with kit.trusting(f"the reference fails on case {case.name}"):
         reference = _bytes(bench, bench.reference, check, case)
-    bars += [
-        Bar("yours", size, bytes_text(size)),
-        Bar("allowed", budget, bytes_text(budget)),
-        Bar("reference", reference, bytes_text(reference)),
-    ]
-    details = tuple(f"{what}  {bytes_text(n)}" for what, n in found.details)
-    excess = f" ({times(size / budget)})" if budget > 0 and base is None else ""
-    return Finding(
-        f"{line}{excess} in case {case.name}", exhibit=Bars(tuple(bars), details), figures=figures
+    exhibit = kit.bars(
+        bytes_text,
+        *other,
+        ("yours", size),
+        ("allowed", budget),
+        ("reference", reference),
+        details=tuple(f"{what}  {bytes_text(n)}" for what, n in found.details),
     )
+    excess = f" ({times(size / budget)})" if budget > 0 and base is None else ""
+    return kit.Finding(f"{line}{excess} in case {case.name}", exhibit=exhibit, figures=figures)
 
 
-def _outside(bench: Bench, check: MemoryCheck, case: CaseRecipe) -> Finding | None:
+def _outside(bench: kit.Bench, check: MemoryCheck, case: kit.Case) -> kit.Finding | None:
     """What the system sees of it, and the counts inside do not."""
-    from grader.bench import rss_probe
-
     counted = _bytes(bench, bench.submission, check, case)
     budget = _allowed(bench, check, case)[0]
     # What is alive after the forward is no more than the peak.
     at_rest = check.quantity != "peak"
     if not at_rest:
-        found = rss_probe.hidden_peak(bench, check.run, case, counted=counted, budget=budget)
+        found = kit.rss_probe.hidden_peak(bench, check.run, case, counted=counted, budget=budget)
         if found is not None:
             return found
-    return rss_probe.hidden_memory(
+    return kit.rss_probe.hidden_memory(
         bench,
         check.run,
         case,
         of="",
         counted=counted,
         budget=budget,
-        room=rss_probe.OWN_OBJECTS,
+        room=kit.rss_probe.OWN_OBJECTS,
         needed=lambda: _bytes(bench, bench.reference, check, case) if at_rest else 0.0,
     )
 
 
-def _allowed(bench: Bench, check: MemoryCheck, case: CaseRecipe) -> tuple[float, float | None]:
+def _allowed(bench: kit.Bench, check: MemoryCheck, case: kit.Case) -> tuple[float, float | None]:
     """The budget on a case, and what it is a multiple of, if it is one."""
-    from grader.bench.measured import amount, baseline
-
     if check.against is None:
-        return amount(bench, check, check.at_most, case), None
-    base = max(1.0, float(baseline(bench, check.against, case, _quantity(check)).value))
+        return kit.amount(bench, check, check.at_most, case), None
+    base = max(1.0, float(kit.baseline(bench, check.against, case, _quantity(check)).value))
     return size_expr.value(check.at_most, {}) * base, base
 
 
-def _covered_by_another(bench: Bench, check: MemoryCheck) -> bool:
+def _covered_by_another(bench: kit.Bench, check: MemoryCheck) -> bool:
     """Whether a later check of what is alive looks at the same run: it sees all that is saved."""
     return check.quantity == "saved" and any(
         isinstance(other, MemoryCheck) and other.quantity == "live" and other.run == check.run
@@ -209,17 +180,17 @@ def _covered_by_another(bench: Bench, check: MemoryCheck) -> bool:
     )
 
 
-def _bytes(bench: Bench, program: RemoteProgram, check: MemoryCheck, case: CaseRecipe) -> float:
+def _bytes(
+    bench: kit.Bench, program: kit.RemoteProgram, check: MemoryCheck, case: kit.Case
+) -> float:
     return float(_measured(bench, program, check, case).value)
 
 
 def _measured(
-    bench: Bench, program: RemoteProgram, check: MemoryCheck, case: CaseRecipe
-) -> Measured:
-    from grader.bench.measured import measure
-
+    bench: kit.Bench, program: kit.RemoteProgram, check: MemoryCheck, case: kit.Case
+) -> kit.Measured:
     without = tuple(check.without)
-    return measure(bench, program, check.run, case, _quantity(check), without=without)
+    return kit.measure(bench, program, check.run, case, _quantity(check), without=without)
 
 
 def _quantity(check: MemoryCheck) -> str:

@@ -7,19 +7,14 @@ doubled.
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 from pydantic import Field
 
-from grader.kinds.base import Kind
+from grader.kinds.base import Check, CheckResult, Kind, kit
 from grader.model.numerals import amount, amounts_apart, number
-from grader.model.report import Breakdown, CheckResult, Mismatch, Row
-from grader.model.spec import Check, Name
-
-if TYPE_CHECKING:
-    from grader.bench.bench import Bench
-    from grader.bench.tally import Finding
-    from grader.cases.recipe import CaseRecipe
+from grader.model.report import Breakdown, Mismatch, Row
+from grader.model.spec import Name
 
 
 class NumbersCheck(Check):
@@ -48,64 +43,54 @@ class Numbers(Kind[NumbersCheck]):
     keys = NumbersCheck
     judges_values = True
 
-    def carry_out(self, bench: Bench, check: NumbersCheck) -> CheckResult:
+    def carry_out(self, bench: kit.Bench, check: NumbersCheck) -> CheckResult:
         """A breakdown that shows which parts are wrong."""
-        from grader.bench.bench import BankFault
-        from grader.bench.results import describe, dict_keys
-        from grader.bench.tally import Finding, tally
 
-        def judge(case: CaseRecipe) -> Finding | None:
+        def judge(case: kit.Case) -> kit.Finding | None:
             observed = bench.observed(check.run, case).values.get(check.of)
             expected = bench.truth(check.run, case).values[check.of]
             if not isinstance(expected, dict) or set(expected) != set(check.parts):
                 wanted = ", ".join(check.parts)
-                raise BankFault(f"{check.id}: the reference's {check.of} lacks or adds to {wanted}")
+                raise kit.BankFault(
+                    f"{check.id}: the reference's {check.of} lacks or adds to {wanted}"
+                )
             if not isinstance(observed, dict):
-                return Finding(
-                    f"{check.of} is {describe(observed)}, "
+                return kit.Finding(
+                    f"{check.of} is {kit.describe(observed)}, "
                     f"expected a dict with {', '.join(check.parts)} (case {case.name})"
                 )
             missing = [p for p in check.parts if p not in observed]
             extra = [str(p) for p in observed if p not in check.parts]
             if missing or extra:
-                found = describe(observed) + dict_keys(observed)
+                found = kit.describe(observed) + kit.dict_keys(observed)
                 lacks = f"; missing: {', '.join(missing)}" if missing else ""
                 more = f"; not asked for: {', '.join(extra)}" if extra else ""
-                return Finding(f"{check.of} is {found}{lacks}{more} (case {case.name})")
+                return kit.Finding(f"{check.of} is {found}{lacks}{more} (case {case.name})")
             rows = [_row(check, part, observed[part], expected[part]) for part in check.parts]
             wrong = [row for row in rows if row.note]
             if not wrong:
                 return None
             first = wrong[0]
             names = ", ".join(row.name for row in wrong)
-            return Finding(
+            mismatch = Mismatch(
+                f"{check.of}[{first.name!r}]", case.name, None, first.observed, first.expected,
+                None, len(wrong), len(rows),
+            )  # fmt: skip
+            return kit.Finding(
                 f"{names} {'is' if len(wrong) == 1 else 'are'} wrong in case {case.name}",
-                mismatch=Mismatch(
-                    f"{check.of}[{first.name!r}]",
-                    case.name,
-                    None,
-                    first.observed,
-                    first.expected,
-                    None,
-                    len(wrong),
-                    len(rows),
-                ),
+                mismatch=mismatch,
                 exhibit=Breakdown(tuple(rows)),
             )
 
-        return tally(bench, check, judge)
+        return kit.tally(bench, check, judge)
 
 
 def _row(check: NumbersCheck, part: str, observed: Any, expected: Any) -> Row:  # noqa: ANN401 any results
-    import numpy as np
-
-    from grader.bench.results import describe
-
-    plain = observed.item() if isinstance(observed, np.generic) else observed
-    if isinstance(plain, np.ndarray) and plain.ndim == 0:
+    plain = observed.item() if isinstance(observed, kit.np.generic) else observed
+    if isinstance(plain, kit.np.ndarray) and plain.ndim == 0:
         plain = plain.item()
     if isinstance(plain, bool) or not isinstance(plain, (int, float)) or not math.isfinite(plain):
-        odd = number(plain) if isinstance(plain, float) else describe(observed)
+        odd = number(plain) if isinstance(plain, float) else kit.describe(observed)
         return Row(part, odd, _text(check, expected), "not a number")
     if plain == expected:
         return Row(part, _text(check, plain), _text(check, expected))

@@ -3,19 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 from pydantic import Field
 
-from grader.kinds.base import Kind
-from grader.model.spec import Check, Mention, Name, Show
-
-if TYPE_CHECKING:
-    from grader.bench.bench import Bench
-    from grader.bench.compare import Fault
-    from grader.bench.tally import Finding
-    from grader.cases.recipe import CaseRecipe
-    from grader.model.report import CheckResult
+from grader.kinds.base import Check, CheckResult, Kind, kit
+from grader.model.spec import Mention, Name, Show
 
 
 class OutputsCheck(Check):
@@ -57,27 +50,21 @@ class Outputs(Kind[OutputsCheck]):
     keys = OutputsCheck
     judges_values = True
 
-    def carry_out(self, bench: Bench, check: OutputsCheck) -> CheckResult:
+    def carry_out(self, bench: kit.Bench, check: OutputsCheck) -> CheckResult:
         """The first result that differs on a case is its finding."""
-        from grader.bench.compare import compare
-        from grader.bench.deviation import expected
-        from grader.bench.tally import tally
 
-        def judge(case: CaseRecipe) -> Finding | None:
-            values = bench.observed(check.run, case).values
+        def judge(case: kit.Case) -> kit.Finding | None:
+            outcome = bench.observed(check.run, case)
+            zeros = check.zeros == "exact"
             for result in check.results:
-                fault = compare(
-                    result,
-                    values.get(result),
-                    expected(bench, check.run, case, result),
-                    exact=check.exact,
-                    zeros=check.zeros == "exact",
+                fault = kit.fault_of(
+                    bench, check.run, case, result, outcome, exact=check.exact, zeros=zeros
                 )
                 if fault is not None:
                     return _finding(bench, case, fault, check.show)
             return None
 
-        return tally(bench, check, judge)
+        return kit.tally(bench, check, judge)
 
     def is_exact(self, check: OutputsCheck) -> bool:
         """Where it asks for the last bit."""
@@ -87,48 +74,40 @@ class Outputs(Kind[OutputsCheck]):
         """Unless it asks for the last bit."""
         return not check.exact
 
-    def deviation(self, bench: Bench, check: OutputsCheck, case: CaseRecipe) -> float:
+    def deviation(self, bench: kit.Bench, check: OutputsCheck, case: kit.Case) -> float:
         """Of the worst entry, or of the norm where that is what is held."""
-        from grader.bench.deviation import excess, expected
-
         values = bench.observed(check.run, case).values
         return max(
-            excess(values.get(name), expected(bench, check.run, case, name))
+            kit.excess(values.get(name), kit.expected(bench, check.run, case, name))
             for name in check.results
         )
 
-    def right_deviation(self, bench: Bench, check: OutputsCheck, case: CaseRecipe) -> float:
+    def right_deviation(self, bench: kit.Bench, check: OutputsCheck, case: kit.Case) -> float:
         """Of the reference in the case's dtype, and on inputs moved by a unit in the last place."""
-        from grader.bench.deviation import excess, expected
-
         worst = 0.0
         for name in check.results:
-            wanted = expected(bench, check.run, case, name)
+            wanted = kit.expected(bench, check.run, case, name)
             others = wanted.moved() if case.dtype == "float64" else []
-            worst = max(worst, *(excess(other, wanted) for other in [wanted.native, *others]))
+            worst = max(worst, *(kit.excess(other, wanted) for other in [wanted.native, *others]))
         return worst
 
 
-def _finding(bench: Bench, case: CaseRecipe, fault: Fault, show: Show) -> Finding:
+def _finding(bench: kit.Bench, case: kit.Case, fault: kit.Fault, show: Show) -> kit.Finding:
     """A fault with what to show of it."""
-    from grader.bench.exhibit import grids, mismatch
-    from grader.bench.tally import Finding
-
     sentence = fault.sentence
     if fault.kind == "values" and fault.arrays is not None and case.dtype == "float64":
         sentence += _precision(fault)
-    return Finding(
+    return kit.Finding(
         sentence,
-        mismatch=mismatch(fault, case),
-        exhibit=grids(bench, case, fault, show),
+        mismatch=fault.mismatch(case.name),
+        exhibit=kit.grids(bench, case, fault, show),
         subject=fault.result if fault.kind == "values" else "",
     )
 
 
-def _precision(fault: Fault) -> str:
+def _precision(fault: kit.Fault) -> str:
     """A remark when the values are right to the digits of a smaller dtype only."""
-    import numpy as np
-
+    np = kit.np
     assert fault.arrays is not None
     observed, wanted, _ = (a.astype(np.float64) for a in fault.arrays)
     finite = np.isfinite(observed) & np.isfinite(wanted)

@@ -19,21 +19,14 @@ from __future__ import annotations
 
 import statistics
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 from pydantic import Field
 
-from grader.kinds.base import Kind
+from grader.kinds.base import Check, CheckResult, Kind, kit
 from grader.model.numerals import times
-from grader.model.report import Bar, Bars, CheckResult
-from grader.model.spec import Check, Multiple
+from grader.model.spec import Multiple
 from grader.model.verdict import Verdict
-
-if TYPE_CHECKING:
-    from grader.bench.bench import Bench
-    from grader.bench.tally import Finding
-    from grader.cases.recipe import CaseRecipe
-    from grader.sandbox.remote import RemoteProgram
 
 LEAD = 5
 MOST_PAIRS = 60
@@ -122,13 +115,11 @@ class Performance(Kind[PerformanceCheck]):
     shows_measurement = True
     missed = "slow"
 
-    def carry_out(self, bench: Bench, check: PerformanceCheck) -> CheckResult:
+    def carry_out(self, bench: kit.Bench, check: PerformanceCheck) -> CheckResult:
         """A race on every case; a wrong answer in one decides whatever the times."""
-        from grader.bench.tally import tally
-
         wrong: list[str] = []
 
-        def judge(case: CaseRecipe) -> Finding:
+        def judge(case: kit.Case) -> kit.Finding:
             race = Race(check.at_most)
             idle = _exchange_cost(bench, check.run, case)
             for pair in range(MOST_PAIRS):
@@ -140,17 +131,15 @@ class Performance(Kind[PerformanceCheck]):
                     break
             return _decision(race, case)
 
-        result = tally(bench, check, judge)
+        result = kit.tally(bench, check, judge)
         # A wrong answer is wrong however fast: this decides even where speed is a stretch.
         return replace(result, stretch=False) if wrong else result
 
 
-def _decision(race: Race, case: CaseRecipe) -> Finding:
-    from grader.bench.tally import Finding
-
+def _decision(race: Race, case: kit.Case) -> kit.Finding:
     figures = {"ratio": race.ratio}
     if race.went_on:
-        return Finding(
+        return kit.Finding(
             "flagged for review: the process goes on computing after it has answered, "
             f"{race.went_on / 1e6:.2g} ms of CPU time a call, which is counted "
             f"(case {case.name})",
@@ -159,62 +148,47 @@ def _decision(race: Race, case: CaseRecipe) -> Finding:
         )
     line = f"{times(race.ratio)} the reference's CPU time, {times(race.allowed)} allowed"
     if race.lead >= LEAD:
-        bars = (
-            Bar("yours", race.ratio, times(race.ratio)),
-            Bar("allowed", race.allowed, times(race.allowed)),
-        )
-        return Finding(f"{line} in case {case.name}", exhibit=Bars(bars), figures=figures)
+        exhibit = kit.bars(times, ("yours", race.ratio), ("allowed", race.allowed))
+        return kit.Finding(f"{line} in case {case.name}", exhibit=exhibit, figures=figures)
     verdict = Verdict.PASS if race.lead <= -LEAD else Verdict.INCONCLUSIVE
-    return Finding(line, verdict, figures=figures)
+    return kit.Finding(line, verdict, figures=figures)
 
 
 def _pair(
-    bench: Bench, check: PerformanceCheck, case: CaseRecipe, race: Race, pair: int, idle: int
-) -> Finding | None:
+    bench: kit.Bench, check: PerformanceCheck, case: kit.Case, race: Race, pair: int, idle: int
+) -> kit.Finding | None:
     """Time both on fresh inputs, the order alternating; the submission's results must be right."""
-    from grader.bench.bench import trusting
-    from grader.bench.compare import compare
-    from grader.bench.deviation import expected
-    from grader.bench.sameness import same_value
-    from grader.bench.tally import Finding
-
     steps, draw_index = bench.steps(check.run), bench.secret + pair
     want = bench.wanted[check.run]
     inputs = bench.inputs(case, check.run, draw_index=draw_index)
 
-    def one(program: RemoteProgram) -> tuple[dict[str, object], int]:
+    def one(program: kit.RemoteProgram) -> tuple[kit.Outcome, int]:
         outcome, nanoseconds = program.timed(steps, inputs, want)
-        return dict(outcome.values), max(1, nanoseconds - idle)
+        return outcome, max(1, nanoseconds - idle)
 
-    def reference() -> tuple[dict[str, object], int]:
-        with trusting(f"the reference fails on case {case.name}"):
+    def reference() -> tuple[kit.Outcome, int]:
+        with kit.trusting(f"the reference fails on case {case.name}"):
             return one(bench.reference)
 
     if pair % 2:
         right, base = reference()
     race.defer(bench.submission.idled())
-    values, took = one(bench.submission)
+    found, took = one(bench.submission)
     if not pair % 2:
         right, base = reference()
     race.add(took, base)
     race.defer(bench.submission.idled())
     for name in want:
-        fault = None
-        if pair == 0:
-            fault = compare(
-                name,
-                values.get(name),
-                expected(bench, check.run, case, name, draw_index=draw_index),
-            )
-        if fault is not None or not same_value(values.get(name), right[name], case.dtype):
-            return Finding(f"{name} is wrong on fresh inputs of case {case.name}")
+        fault = pair == 0 and kit.fault_of(
+            bench, check.run, case, name, found, draw_index=draw_index
+        )
+        if fault or not kit.same_value(found.values.get(name), right.values[name], case.dtype):
+            return kit.Finding(f"{name} is wrong on fresh inputs of case {case.name}")
     return None
 
 
-def _exchange_cost(bench: Bench, run: str, case: CaseRecipe) -> int:
+def _exchange_cost(bench: kit.Bench, run: str, case: kit.Case) -> int:
     """CPU nanoseconds of sending a case there and back, measured on the trusted worker."""
-    from grader.bench.bench import trusting
-
     inputs = bench.inputs(case, run, draw_index=1)
-    with trusting("the reference's worker fails"):
+    with kit.trusting("the reference's worker fails"):
         return min(bench.reference.timed((), inputs, ())[1] for _ in range(3))

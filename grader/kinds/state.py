@@ -8,25 +8,16 @@ and the system's account of the process, in which nobody inside it has a say.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 from pydantic import Field
 
 from grader.cases import size_expr
 from grader.cases.dataflow import producing
-from grader.kinds.base import Count, Kind
+from grader.kinds.base import Check, CheckResult, Count, Kind, kit
 from grader.model.numerals import bytes_text, times
-from grader.model.report import Bar, Bars, CheckResult
-from grader.model.spec import Amount, Check, Mention, Name, Slug
+from grader.model.spec import Amount, Mention, Name, Slug
 from grader.model.verdict import Verdict
-
-if TYPE_CHECKING:
-    from grader.bench.bench import Bench
-    from grader.bench.tally import Finding
-    from grader.cases.recipe import CaseRecipe
-    from grader.sandbox.remote import RemoteProgram
-    from grader.sandbox.replies import Kept
 
 OWN_OBJECTS = 4 << 10  # bytes that a step may leave behind without being asked: caches, an iterator
 
@@ -68,65 +59,51 @@ class State(Kind[StateCheck]):
 
     keys = StateCheck
     long_limit = True
+    slow = True  # every allocation is traced
     shows_measurement = True
 
-    def carry_out(self, bench: Bench, check: StateCheck) -> CheckResult:
+    def carry_out(self, bench: kit.Bench, check: StateCheck) -> CheckResult:
         """Hold the bytes kept against the budget on every case."""
-        from grader.bench import rss_probe
-        from grader.bench.tally import tally
-
-        result = tally(bench, check, lambda case: _judge(bench, check, case))
+        result = kit.tally(bench, check, lambda case: _judge(bench, check, case))
         if result.verdict is not Verdict.PASS:
             return result
-        return rss_probe.confirmed(
+        return kit.rss_probe.confirmed(
             bench, check, result, lambda case: _outside(bench, check, case), check.large
         )
 
-    def observe(self, bench: Bench, check: StateCheck, case: CaseRecipe) -> Count:
+    def observe(self, bench: kit.Bench, check: StateCheck, case: kit.Case) -> Count:
         """Bytes."""
         return Count(_size(_kept(bench, bench.submission, check, case)))
 
-    def cost(self, check: StateCheck) -> int:  # noqa: ARG002
-        """Every allocation is traced."""
-        return 1
 
-
-def _judge(bench: Bench, check: StateCheck, case: CaseRecipe) -> Finding:
-    from grader.bench.measured import amount, differs_when_measured
-    from grader.bench.tally import Finding
-
-    allowed = amount(bench, check, check.at_most, case)
+def _judge(bench: kit.Bench, check: StateCheck, case: kit.Case) -> kit.Finding:
+    allowed = kit.amount(bench, check, check.at_most, case)
     found = _kept(bench, bench.submission, check, case)
     kept = _size(found)
     figures = {"kept": float(kept), "allowed": allowed}
     if kept <= allowed:
-        flagged = differs_when_measured(
+        return kit.unless_it_differs(
             bench,
             check.run,
             case,
             found.results,
             lambda: _kept(bench, bench.reference, check, case).results,
+            kit.Finding.passed(
+                f"{bytes_text(kept)} kept, {bytes_text(allowed)} allowed", **figures
+            ),
         )
-        line = f"{bytes_text(kept)} kept, {bytes_text(allowed)} allowed"
-        passed = Finding.passed(line, **figures)
-        return passed if flagged is None else replace(flagged, figures=figures)
-    bars = Bars(
-        (Bar("yours", kept, bytes_text(kept)), Bar("allowed", allowed, bytes_text(allowed)))
-    )
     sentence = f"{bytes_text(kept)} kept in {check.of}, {bytes_text(allowed)} allowed"
     if allowed > 0:
         sentence += f" ({times(kept / allowed)})"
-    return Finding(f"{sentence} in case {case.name}", exhibit=bars, figures=figures)
+    exhibit = kit.bars(bytes_text, ("yours", kept), ("allowed", allowed))
+    return kit.Finding(f"{sentence} in case {case.name}", exhibit=exhibit, figures=figures)
 
 
-def _outside(bench: Bench, check: StateCheck, case: CaseRecipe) -> Finding | None:
+def _outside(bench: kit.Bench, check: StateCheck, case: kit.Case) -> kit.Finding | None:
     """What the system sees of it, and the counts inside do not."""
-    from grader.bench import rss_probe
-    from grader.bench.measured import amount
-
     found = _kept(bench, bench.submission, check, case)
-    allowed = amount(bench, check, check.at_most, case)
-    return rss_probe.hidden_memory(
+    allowed = kit.amount(bench, check, check.at_most, case)
+    return kit.rss_probe.hidden_memory(
         bench,
         check.run,
         case,
@@ -139,7 +116,9 @@ def _outside(bench: Bench, check: StateCheck, case: CaseRecipe) -> Finding | Non
     )
 
 
-def _kept(bench: Bench, program: RemoteProgram, check: StateCheck, case: CaseRecipe) -> Kept:
+def _kept(
+    bench: kit.Bench, program: kit.RemoteProgram, check: StateCheck, case: kit.Case
+) -> kit.Kept:
     """What a program keeps, and what its run comes to with it."""
     every = bench.steps(check.run)
     steps = producing(every, check.of)
@@ -147,11 +126,11 @@ def _kept(bench: Bench, program: RemoteProgram, check: StateCheck, case: CaseRec
     want = bench.wanted[check.run]
     inputs = bench.inputs(case, check.run)
 
-    def ask(asked: RemoteProgram) -> Kept:
+    def ask(asked: kit.RemoteProgram) -> kit.Kept:
         return asked.state(steps, inputs, check.of, rest=rest, want=want)
 
     return bench.asked(case, ask) if program is bench.submission else ask(program)
 
 
-def _size(kept: Kept) -> int:
+def _size(kept: kit.Kept) -> int:
     return max(kept.reachable, kept.allocated - OWN_OBJECTS)

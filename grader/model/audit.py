@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from enum import StrEnum
+from enum import StrEnum, auto
 
 AUDIT_FORMAT = 2
 
@@ -16,11 +16,11 @@ AUDIT_FORMAT = 2
 class Cell(StrEnum):
     """What one check made of one program, over all seeds."""
 
-    PASSES = "."
-    KILLS = "X"
-    WOULD_KILL = "x"  # it does not pass, but in a grade it would be skipped for a check it needs
-    VARIES = "?"  # it depends on the seed
-    NOT_RUN = " "
+    PASSES = auto()
+    KILLS = auto()
+    WOULD_KILL = auto()  # it does not pass, but in a grade it would be skipped for a check it needs
+    VARIES = auto()  # it depends on the seed
+    NOT_RUN = auto()
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,8 +33,9 @@ class AuditRow:
     named: tuple[str, ...]  # misconceptions that diagnosis named on every seed
     named_well: int  # seeds on which it named exactly what it should
     seeds: int
-    claimed: tuple[str, ...] = ()  # checks that the spec says kill it
-    passing: Mapping[str, tuple[int, ...]] = field(default_factory=dict)  # VARIES: seeds it passes
+    claimed_by: tuple[str, ...] = ()  # checks that the spec says kill it
+    # By a check that VARIES: the seeds on which the program passes it.
+    passing_seeds: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +64,7 @@ class CheckFacts:
     stretch: bool
     stops: int  # wrong programs that it does not pass on every seed, needs or no needs
     first: int  # those of them that no check before it stops
-    seconds: float | None = None  # CPU time of the workers; None where there is no such clock
+    cpu_seconds: float | None = None  # time of the workers; None where there is no such clock
     share: float | None = None  # of the whole audit's
     margin: Margin | None = None  # None: it allows no deviation, or counts something
     lets_through: tuple[str, ...] = ()  # trivial answers that pass it
@@ -84,8 +85,7 @@ class Trivial:
 class Twins:
     """Two misconceptions that compute the same on every case."""
 
-    one: str
-    other: str
+    ids: tuple[str, str]
     case: tuple[str, ...] = ()  # lines of YAML of a case that tells them apart; empty: none found
     tried: int = 0  # random cases that were tried
     run: str = "main"  # of which the results differ on that case
@@ -108,15 +108,13 @@ class AuditReport:
     title: str
     seeds: tuple[int, ...]
     seconds: float
-    checks: tuple[str, ...]
-    rows: tuple[AuditRow, ...]
+    checks: tuple[CheckFacts, ...]  # in order
+    programs: tuple[AuditRow, ...]
     problems: tuple[str, ...]
     remarks: tuple[Remark, ...] = ()
     notes: tuple[str, ...] = ()  # what was left out, and what takes long
-    facts: tuple[CheckFacts, ...] = ()  # of every check, in order
     trivial: tuple[Trivial, ...] = ()
     twins: tuple[Twins, ...] = ()
-    format: int = AUDIT_FORMAT
 
     @property
     def ok(self) -> bool:

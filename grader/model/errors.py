@@ -12,7 +12,7 @@ from __future__ import annotations
 
 
 class DrillError(Exception):
-    """Something a person can be told in a sentence; the command ends with its `exit_status`."""
+    """Something that a sentence explains; the command ends with its `exit_status`."""
 
     exit_status = 4
 
@@ -35,12 +35,10 @@ class BankError(DrillError):
     exit_status = 3
 
     def __init__(self, message: str, hint: str = "", problems: tuple[str, ...] = ()) -> None:
-        """Store the first problem as the message and all of them beside it."""
+        """Store the first problem as the message, and all of them."""
         super().__init__(message, hint)
         self.problems = problems or (message,)
 
 
 class GraderError(DrillError):
     """The grader is at fault."""
-
-    exit_status = 4

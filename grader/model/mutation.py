@@ -73,7 +73,7 @@ class Counterexample:
     case: str  # the case of the question that it was made from
     inputs: str  # as a case is written in YAML
     seed: int
-    result: str  # what differs; empty where it is not a result
+    result: str | None  # what differs; None where it is not a result
     sentence: str
     advice: str
 
@@ -84,10 +84,10 @@ class Trial:
 
     mutant: Mutant
     fate: Fate
-    check: str = ""  # that killed it, or "loading"
-    seed: int = 0  # on which it was killed
+    killed_by: str | None = None  # a check, or "loading"
+    seed: int | None = None  # on which it was killed
+    because: str | None = None  # the spec's words
     counterexample: Counterexample | None = None
-    because: str = ""  # the spec's words
 
 
 @dataclass(frozen=True, slots=True)

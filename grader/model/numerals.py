@@ -7,7 +7,7 @@ that no caller needs numpy to print what it measured.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import SupportsFloat
 
 DIGITS = 4
@@ -16,17 +16,7 @@ _MOST_FIXED = 1e6  # likewise above
 _MOST_EXACT = 1e15  # whole numbers up to here are exact in a float64 and short enough to read
 _ALIGNED_DECIMALS = 3
 
-UNITS: dict[str, int] = {
-    "bytes": 1,
-    "KB": 10**3,
-    "MB": 10**6,
-    "GB": 10**9,
-    "TB": 10**12,
-    "KiB": 2**10,
-    "MiB": 2**20,
-    "GiB": 2**30,
-    "TiB": 2**40,
-}
+_UNITS = {"KB": 10**3, "MB": 10**6, "GB": 10**9, "KiB": 2**10, "MiB": 2**20, "GiB": 2**30}
 
 
 def number(value: SupportsFloat, digits: int = DIGITS) -> str:
@@ -55,11 +45,7 @@ def number(value: SupportsFloat, digits: int = DIGITS) -> str:
 
 def numbers_apart(observed: SupportsFloat, expected: SupportsFloat) -> tuple[str, str]:
     """Two numbers with as many digits as it takes to see that they differ, four at least."""
-    for digits in range(DIGITS, 18):
-        texts = number(observed, digits), number(expected, digits)
-        if texts[0] != texts[1]:
-            return texts
-    return number(observed), number(expected)
+    return _apart(number, observed, expected, range(DIGITS, 18))
 
 
 def numbers_aligned(values: Iterable[SupportsFloat]) -> list[str]:
@@ -72,42 +58,24 @@ def numbers_aligned(values: Iterable[SupportsFloat]) -> list[str]:
     listed = [float(v) for v in values]
     finite = [abs(v) for v in listed if math.isfinite(v)]
     largest = max(finite, default=0.0)
+    decimals: int | None = None  # an exponent instead
     if all(v.is_integer() for v in finite) and largest < _MOST_FIXED:
-        return [f"{int(v)}" if math.isfinite(v) else _word(v) for v in listed]
-    if not _FEWEST_FIXED <= largest < _MOST_FIXED:
-        return [_exponent(v, 3) if math.isfinite(v) and v else _plain(v) for v in listed]
-    room = _ALIGNED_DECIMALS - math.floor(math.log10(largest))
-    decimals = min(max(room, 0), 5 if largest < 0.1 else _ALIGNED_DECIMALS)
-    return [_fixed(v, decimals) for v in listed]
+        decimals = 0
+    elif _FEWEST_FIXED <= largest < _MOST_FIXED:
+        room = _ALIGNED_DECIMALS - math.floor(math.log10(largest))
+        decimals = min(max(room, 0), 5 if largest < 0.1 else _ALIGNED_DECIMALS)
+    return [_aligned(v, decimals) for v in listed]
 
 
 def bytes_text(n: SupportsFloat) -> str:
     """A number of bytes in full: "1,179,648 bytes"; one decimal when it is an average."""
     v = float(n)
-    if not math.isfinite(v):
-        return f"{_word(v)} bytes"
-    if not v.is_integer():
-        return f"{v:,.1f} bytes"
-    whole = int(n.__index__()) if hasattr(n, "__index__") else int(v)
-    return "1 byte" if whole == 1 else f"{whole:,} bytes"
+    return "1 byte" if v == 1 else f"{v:,.{0 if v.is_integer() else 1}f} bytes"
 
 
 def amount(n: SupportsFloat, unit: str, decimals: int = 1) -> str:
-    """A number of bytes in `unit` ("14.0 GB"; GB is 1e9 and GiB 2**30), or of anything else.
-
-    Args:
-        n: the amount in bytes, or in `unit` itself when that is no multiple of a byte.
-        unit: a key of `UNITS`, another word ("gpus"), or "" for a bare number.
-        decimals: digits after the point.
-    """
-    if unit == "bytes":
-        return bytes_text(n)
-    scale = UNITS.get(unit)
-    if scale is None:
-        return f"{number(n)} {unit}".rstrip()
-    v = float(n) / scale
-    if not math.isfinite(v):
-        return f"{_word(v)} {unit}"
+    """A number of bytes in KB to GB, or KiB to GiB: "14.0 GB"; GB is 1e9 and GiB 2**30."""
+    v = float(n) / _UNITS[unit]
     if v and abs(v) < 0.5 * 10**-decimals:
         return f"{number(v)} {unit}"
     return f"{v:,.{decimals}f} {unit}"
@@ -115,14 +83,7 @@ def amount(n: SupportsFloat, unit: str, decimals: int = 1) -> str:
 
 def amounts_apart(observed: SupportsFloat, expected: SupportsFloat, unit: str) -> tuple[str, str]:
     """Two amounts in the same unit, with enough decimals to see that they differ."""
-    if unit not in UNITS:
-        yours, theirs = numbers_apart(observed, expected)
-        return f"{yours} {unit}".rstrip(), f"{theirs} {unit}".rstrip()
-    for decimals in range(1, 13):
-        texts = amount(observed, unit, decimals), amount(expected, unit, decimals)
-        if texts[0] != texts[1]:
-            return texts
-    return amount(observed, unit), amount(expected, unit)
+    return _apart(lambda n, d: amount(n, unit, d), observed, expected, range(1, 13))
 
 
 def band(allowed: SupportsFloat) -> str:
@@ -134,20 +95,14 @@ def band(allowed: SupportsFloat) -> str:
 def times(ratio: SupportsFloat) -> str:
     """A ratio: "0.71x", "1.30x", "7.2x", "120x"."""
     v = float(ratio)
-    if not math.isfinite(v):
-        return f"{_word(v)}x"
     return f"{v:.2f}x" if v < 2 else f"{v:.1f}x" if v < 20 else f"{v:,.0f}x"
 
 
-def duration(seconds: SupportsFloat) -> str:
+def duration(seconds: float) -> str:
     """A duration: "0.41 s", "1.9 s", "42 s", "3 min 20 s"."""
-    v = max(0.0, float(seconds))
-    if not math.isfinite(v):
-        return f"{_word(v)} s"
-    if v < 0.995:
-        return f"{v:.2f} s"
+    v = max(0.0, seconds)
     if v < 9.95:
-        return f"{v:.1f} s"
+        return f"{v:.2f} s" if v < 0.995 else f"{v:.1f} s"
     whole = round(v)
     return f"{whole} s" if whole < 120 else f"{whole // 60} min {whole % 60} s"
 
@@ -172,18 +127,29 @@ def shape_text(shape: Iterable[int]) -> str:
     return str(tuple(int(n) for n in shape))
 
 
+def _apart(
+    write: Callable[[SupportsFloat, int], str],
+    observed: SupportsFloat,
+    expected: SupportsFloat,
+    precisions: range,
+) -> tuple[str, str]:
+    """Two numbers at the first precision at which they differ, else at the lowest."""
+    texts = [(write(observed, p), write(expected, p)) for p in precisions]
+    return next((pair for pair in texts if pair[0] != pair[1]), texts[0])
+
+
 def _word(v: float) -> str:
     """What is not finite, in words."""
     return "NaN" if math.isnan(v) else "inf" if v > 0 else "-inf"
 
 
-def _plain(v: float) -> str:
-    return "0" if v == 0 else _word(v)
-
-
-def _fixed(v: float, decimals: int) -> str:
-    if not math.isfinite(v) or v == 0:
-        return _plain(v)
+def _aligned(v: float, decimals: int | None) -> str:
+    if not math.isfinite(v):
+        return _word(v)
+    if v == 0:
+        return "0"
+    if decimals is None:
+        return _exponent(v, 3)
     text = f"{v:.{decimals}f}"
     return text if float(text) else _exponent(v, 1)
 

@@ -137,9 +137,7 @@ class Named:
 
     id: str
     feedback: str
-    exact: (
-        bool  # equal wherever the misconception differs from the reference; else only in `results`
-    )
+    exact: bool  # equal wherever the idea differs from the reference; else only in `results`
     results: tuple[str, ...]  # names of the results on which they agree
     cases: int  # failing cases they agree on
 
@@ -156,9 +154,7 @@ class Report:
     seconds: float
     checks: tuple[CheckResult, ...] = ()
     misconceptions: tuple[Named, ...] = ()
-    message: str = (
-        ""  # when the submission never got as far as a check: what is wrong with the file
-    )
+    message: str = ""  # where the submission never got as far as a check: why
     raised: Raised | None = None  # likewise
     printed: str = ""  # the end of what the submission printed, as text
     sha256: str = ""  # of the submission's bytes

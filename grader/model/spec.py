@@ -14,8 +14,6 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 Level = Literal["warm-up", "core", "senior"]
-Dtype = Literal["float32", "float64", "bfloat16", "int64", "int32", "int16", "uint8", "bool"]
-FloatDtype = Literal["float32", "float64", "bfloat16"]
 Layout = Literal["contiguous", "fortran", "reversed", "strided", "readonly", "broadcast"]
 Slug = Annotated[str, Field(pattern=r"^[a-z0-9]+(-[a-z0-9]+)*$", max_length=60)]
 Text = Annotated[str, Field(min_length=1, max_length=20_000)]
@@ -175,7 +173,7 @@ class Misconception(Part):
         return (self.killed_by,) if isinstance(self.killed_by, str) else tuple(self.killed_by)
 
     @property
-    def faces(self) -> tuple[str, ...]:
+    def programs(self) -> tuple[str, ...]:
         """The programs in `code`, always as a tuple; none where they are files."""
         return tuple(self.code) if isinstance(self.code, list) else (self.code,) * bool(self.code)
 
@@ -264,6 +262,10 @@ class Spec(Part):
     def runs(self) -> dict[str, list[str]]:
         """Every run by name; a plain list is the run `main`."""
         return {"main": self.run} if isinstance(self.run, list) else dict(self.run)
+
+    def step_keys(self, run: str, number: int) -> tuple[str | int, ...]:
+        """The path of keys that leads to a step of a run."""
+        return ("run", number) if isinstance(self.run, list) else ("run", run, number)
 
     @property
     def needs_torch(self) -> bool:

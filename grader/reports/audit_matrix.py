@@ -8,6 +8,7 @@ for columns every program gets a line of words.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import product
 
 from rich.text import Text
 
@@ -17,7 +18,7 @@ from grader.reports.palette import QUIET, RIGHT, STRONG, WARNED, WRONG
 
 _NAMES = (40, 28)  # cells of a program's name at most, where there is room and where there is not
 _NAMED = "named"
-CLAIMED, BROKEN = "X", "!"
+_CLAIMED, _BROKEN = "X", "!"
 _MARKS = {
     Cell.PASSES: ".",
     Cell.KILLS: "x",
@@ -25,94 +26,88 @@ _MARKS = {
     Cell.VARIES: "?",
     Cell.NOT_RUN: " ",
 }
-_WORDS = {
-    CLAIMED: "X stopped by a check that claims it",
-    "x": "x stopped",
-    "-": "- stopped before, by a check it needs",
-    "?": "? depends on the seed",
-    BROKEN: "! claimed, and not stopped",
-    ".": ". passes",
-    " ": "blank not run",
+_MEANINGS = {  # and styles
+    _CLAIMED: ("X stopped by a check that claims it", "bold green"),
+    "x": ("x stopped", RIGHT),
+    "-": ("- stopped before, by a check it needs", QUIET),
+    "?": ("? depends on the seed", WARNED),
+    _BROKEN: ("! claimed, and not stopped", WRONG),
+    ".": (". passes", QUIET),
+    " ": ("blank not run", ""),
 }
-_STYLES = {CLAIMED: "bold green", "x": RIGHT, "-": QUIET, "?": WARNED, BROKEN: WRONG, ".": QUIET}
 
 
 def matrix(report: AuditReport, width: int) -> Iterator[Text]:
     """The lines of the picture and its key, none of them wider than `width` where it can be."""
-    if not report.rows:
+    if not report.programs:
         return
     width = max(width, NARROWEST)
-    longest = max(len(row.name) for row in report.rows)
-    tried = [(min(longest, names), step) for step in (2, 1) for names in _NAMES]
-    for names, step in tried:
-        if _stairs_fit(report, names + 4, step, width):
-            yield from _stairs(report.checks, names + 4, step)
-            yield from _rows(report, names, step, width)
+    checks = [check.id for check in report.checks]
+    longest = max(len(row.name) for row in report.programs)
+    # The starter's names may stand below the picture.
+    ideas = [len(_named(row)) for row in report.programs if row.misconception is not None]
+    last = max(len(_NAMED), *ideas, 0)
+    for step, most in product((2, 1), _NAMES):
+        names = min(longest, most)
+        ends = [names + 4 + step * i + len(label) for i, label in enumerate(checks)]
+        end = names + 4 + step * len(checks) + (2 if step == 1 else 0) + last
+        if max([*ends, end]) <= width:
+            yield from _stairs(checks, names + 4, step)
             break
     else:
-        names = min(longest, _NAMES[-1])
-        if names + 4 + len(report.checks) + 2 + _named_width(report) > width:
-            yield from _in_words(report, width)
+        if end > width:  # of the narrowest that was tried
+            yield from _in_words(report, checks, width)
             return
-        yield from _numbers(report.checks, names + 4, width)
-        yield from _rows(report, names, 1, width)
+        yield from _numbers(checks, names + 4, width)
+    yield from _rows(report, checks, names, step, width)
     yield Text()
-    yield from hanging([], _key(report), measure(width), indent=2, style=QUIET)
+    used = {mark(row, check) for row in report.programs for check in checks}
+    key = [words.replace(" ", BOUND) for sign, (words, _) in _MEANINGS.items() if sign in used]
+    yield from hanging([], ", ".join(key), measure(width), indent=2, style=QUIET)
 
 
 def mark(row: AuditRow, check: str) -> str:
     """The sign of one cell; what the spec claims of it counts."""
     cell = row.cells[check]
-    if check in row.claimed:
-        if cell is Cell.KILLS:
-            return CLAIMED
-        if cell is Cell.PASSES:
-            return BROKEN
+    if check in row.claimed_by and cell in {Cell.KILLS, Cell.PASSES}:
+        return _CLAIMED if cell is Cell.KILLS else _BROKEN
     return _MARKS[cell]
-
-
-def _stairs_fit(report: AuditReport, start: int, step: int, width: int) -> bool:
-    ends = [start + step * i + len(label) for i, label in enumerate(report.checks)]
-    last = start + step * len(report.checks) + (2 if step == 1 else 0)
-    return max(*ends, last + _named_width(report)) <= width
-
-
-def _named_width(report: AuditReport) -> int:
-    """Cells that the last column needs; the starter's names may stand below the picture."""
-    ideas = [len(_named(row)) for row in report.rows if row.misconception is not None]
-    return max(len(_NAMED), *ideas, 0)
 
 
 def _stairs(checks: Sequence[str], start: int, step: int) -> Iterator[Text]:
     post = "|" + " " * (step - 1)
-    for i, label in enumerate(checks):
+    for i, label in enumerate([*checks, "  " * (step == 1) + _NAMED]):
         yield Text.assemble(" " * start, (post * i, QUIET), label)
-    lead = "  " if step == 1 else ""
-    yield Text.assemble(" " * start, (post * len(checks), QUIET), lead, _NAMED)
 
 
 def _numbers(checks: Sequence[str], start: int, width: int) -> Iterator[Text]:
-    legend = "  ".join(f"{i + 1}{BOUND}{check}" for i, check in enumerate(checks))
+    numbers = range(1, len(checks) + 1)
+    legend = "  ".join(f"{i}{BOUND}{check}" for i, check in zip(numbers, checks, strict=True))
     yield from hanging([], legend, width, indent=2)
     yield Text()
-    tens = "".join(str((i + 1) // 10 or " ") for i in range(len(checks)))
-    ones = "".join(str((i + 1) % 10) for i in range(len(checks)))
-    if tens.strip():
-        yield Text(f"{'':{start}}{tens}".rstrip(), QUIET)
-    yield Text(f"{'':{start}}{ones}  {_NAMED}", QUIET)
+    tens = "".join(str(i // 10 or " ") for i in numbers).rstrip()
+    if tens:
+        yield Text(" " * start + tens, QUIET)
+    yield Text(" " * start + "".join(str(i % 10) for i in numbers) + f"  {_NAMED}", QUIET)
 
 
-def _rows(report: AuditReport, names: int, step: int, width: int) -> Iterator[Text]:
+def _rows(
+    report: AuditReport, checks: Sequence[str], names: int, step: int, width: int
+) -> Iterator[Text]:
     below = []
-    for row in report.rows:
-        text = Text(f"  {padded(_short(row.name, names), names)}  ")
-        for check in report.checks:
+    for row in report.programs:
+        start, bracket, variant = row.name.partition(" (")  # whose number is kept
+        name = cut(start, names - len(bracket + variant)) + bracket + variant
+        text = Text(f"  {padded(name, names)}  ")
+        for check in checks:
             sign = mark(row, check)
-            text.append(sign, _style(row, sign)).append(" " * (step - 1))
+            wrongly = row.name == "reference" and sign not in {".", " "}
+            text.append(sign, WRONG if wrongly else _MEANINGS[sign][1]).append(" " * (step - 1))
         text.append("  " if step == 1 else "")
         named = _named(row)
         if len(text) + len(named) <= width:
-            text.append(named, _naming_style(row))
+            misnamed = row.misconception is not None and row.named_well < row.seeds
+            text.append(named, WRONG if misnamed else "")
         else:
             text.append("below")
             below += hanging([], f"the {row.name} is named {named}", measure(width), indent=2)
@@ -123,47 +118,27 @@ def _rows(report: AuditReport, names: int, step: int, width: int) -> Iterator[Te
         yield from below
 
 
-def _short(name: str, width: int) -> str:
-    """A name cut to `width` cells, the number of its variant kept."""
-    start, bracket, variant = name.partition(" (")
-    return cut(start, width - len(bracket + variant)) + bracket + variant
-
-
-def _style(row: AuditRow, sign: str) -> str:
-    wrongly = row.name == "reference" and sign not in {".", " "}
-    return WRONG if wrongly else _STYLES.get(sign, "")
-
-
 def _named(row: AuditRow) -> str:
     if row.misconception is not None:
         return f"{row.named_well} of {row.seeds}"
     return (", ".join(row.named) or "nothing") if row.name == "starter" else ""
 
 
-def _naming_style(row: AuditRow) -> str:
-    return WRONG if row.misconception is not None and row.named_well < row.seeds else ""
-
-
-def _in_words(report: AuditReport, width: int) -> Iterator[Text]:
-    """One paragraph a program, for windows with no room for columns."""
-    for row in report.rows:
-        signs = {check: mark(row, check) for check in report.checks}
-        claimed = [c for c, sign in signs.items() if sign == CLAIMED]
-        parts = [
-            ("stopped by", claimed),
-            ("and by" if claimed else "stopped by", [c for c, s in signs.items() if s == "x"]),
-            ("on some seeds by", [c for c, s in signs.items() if s == "?"]),
-            ("not, as claimed, by", [c for c, s in signs.items() if s == BROKEN]),
-        ]
-        stopped = "; ".join(f"{words} {', '.join(checks)}" for words, checks in parts if checks)
+def _in_words(report: AuditReport, checks: Sequence[str], width: int) -> Iterator[Text]:
+    for row in report.programs:
+        by_sign: dict[str, list[str]] = {}
+        for check in checks:
+            by_sign.setdefault(mark(row, check), []).append(check)
+        labels = {
+            _CLAIMED: "stopped by",
+            "x": "and by" if _CLAIMED in by_sign else "stopped by",
+            "?": "on some seeds by",
+            _BROKEN: "not, as claimed, by",
+        }
+        parts = [f"{words} {', '.join(by_sign[s])}" for s, words in labels.items() if s in by_sign]
+        style = WRONG if parts and row.name == "reference" else ""
         if named := _named(row):
-            stopped = f"{stopped}; named {named}" if stopped else f"named {named}"
+            parts.append(f"named {named}")
         yield Text(f"  {row.name}", STRONG)
-        style = WRONG if stopped and row.name == "reference" else ""
-        yield from hanging([], stopped or "passes every check", width, indent=6, style=style)
-
-
-def _key(report: AuditReport) -> str:
-    used = {mark(row, check) for row in report.rows for check in report.checks}
-    parts = [words.replace(" ", BOUND) for sign, words in _WORDS.items() if sign in used]
-    return ", ".join(parts)
+        text = "; ".join(parts) or "passes every check"
+        yield from hanging([], text, width, indent=6, style=style)

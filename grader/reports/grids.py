@@ -7,19 +7,18 @@ the window is too narrow, panels go below one another, yours and expected last t
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+from itertools import zip_longest
 
 from rich.cells import cell_len
 from rich.text import Text
 
 from grader.model.report import Grids, Panel
-from grader.reports.clip import Clip, Entry, anchors, clip, size
 from grader.reports.inert import inert
-from grader.reports.page import cut, wrapped
+from grader.reports.page import INDENT, cut, wrapped
 from grader.reports.palette import FOCUS, QUIET, STRONG, WRONG
 
-_INDENT = 4
 _GAP = 4  # cells between two panels
 _MOST_ROWS = 10  # of one panel
 _FEWER_ROWS = 6  # where panels go below one another
@@ -29,7 +28,7 @@ _CELL_LIMIT = 16  # characters of one entry
 _NOTE_WIDTH = 24  # a note below a narrow panel may be this wide
 _LEADING_ZERO = re.compile(r"^(-?)0(?=\.\d)")
 
-Marks = Mapping[Entry, str]
+Entry = tuple[int, int]  # row and column
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +36,7 @@ class Block:
     """One panel, laid out."""
 
     lines: list[Text]
-    note: str
+    note: str  # that all panels have in common, to be said once
 
     @property
     def width(self) -> int:
@@ -50,22 +49,21 @@ def grid_lines(grids: Grids, width: int) -> list[Text]:
     panels = [p for p in grids.panels if p.rows]
     if not panels:
         return []
-    arrangement = _arranged(panels, width - _INDENT)
-    lines: list[Text] = []
+    arrangement = _arranged(panels, width - INDENT)
+    note = arrangement[0][0].note
+    above = wrapped(inert(note), width - INDENT) if note else []
+    lines = [Text(" " * INDENT).append(s, QUIET) for s in above]
     for row in arrangement:
-        lines += [Text(), *_beside(row)]
-    notes = {block.note for row in arrangement for block in row if block.note}
-    if len(notes) == 1 and len(panels) > 1:  # said once, above all of them
-        note = wrapped(inert(notes.pop()), width - _INDENT)
-        return [*(Text(" " * _INDENT).append(s, QUIET) for s in note), *lines]
-    return lines[1:]
+        lines += [Text()] if lines else []
+        lines += _side_by_side(row)
+    return lines
 
 
 def _arranged(panels: Sequence[Panel], width: int) -> list[list[Block]]:
-    """Rows of blocks: as much of each panel, and as many abreast, as the width allows.
+    """Rows of blocks: as much of each panel, and as many in a row, as the width allows.
 
     Everything below one another is best when that is short; else the most columns that
-    bring the panels into one row; else the most that bring yours beside expected.
+    bring the panels into one row; else the most that bring yours and expected into one.
     """
     widest = max(max(size(p)[1] for p in panels), 1)
     best: list[list[Block]] = []
@@ -88,15 +86,19 @@ def _arranged(panels: Sequence[Panel], width: int) -> list[list[Block]]:
 def _blocks(panels: Sequence[Panel], columns: int, rows: int, width: int) -> list[Block]:
     parts = [clip(p, anchors(p, panels), rows, columns) for p in panels]
     notes = [", ".join(filter(None, [p.note, c.note])) for p, c in zip(panels, parts, strict=True)]
-    alike = len(set(notes)) == 1 and len(notes) > 1
-    return [
-        _block(p, c, note, width, below=not alike)
-        for p, c, note in zip(panels, parts, notes, strict=True)
-    ]
+    common = notes[0] if len(set(notes)) == 1 and len(notes) > 1 else ""
+    blocks = []
+    for panel, part, note in zip(panels, parts, notes, strict=True):
+        lines = [Text(cut(inert(panel.title), width), STRONG), *_rows(panel, part)]
+        if note and not common:
+            room = max(min(_NOTE_WIDTH, width), *(line.cell_len for line in lines))
+            lines += [Text(s, QUIET) for s in wrapped(inert(note), room)]
+        blocks.append(Block(lines, common))
+    return blocks
 
 
 def _packed(blocks: Sequence[Block], width: int) -> list[list[Block]]:
-    """Blocks in rows, filled from the last one backwards: yours stays beside expected."""
+    """Blocks in rows, filled from the last one backwards: yours stays next to expected."""
     rows: list[list[Block]] = []
     used = 0
     for block in reversed(blocks):
@@ -110,27 +112,15 @@ def _packed(blocks: Sequence[Block], width: int) -> list[list[Block]]:
     return rows
 
 
-def _beside(blocks: Sequence[Block]) -> list[Text]:
-    lines: list[Text] = []
-    for n in range(max(len(b.lines) for b in blocks)):
-        line = Text(" " * _INDENT)
-        for block in blocks:
-            part = block.lines[n] if n < len(block.lines) else Text()
-            line.append_text(part)
-            line.append(" " * (block.width - part.cell_len + _GAP))
+def _side_by_side(blocks: Sequence[Block]) -> list[Text]:
+    lines = []
+    for parts in zip_longest(*(block.lines for block in blocks), fillvalue=Text()):
+        line = Text(" " * INDENT)
+        for block, part in zip(blocks, parts, strict=True):
+            line.append_text(part).append(" " * (block.width - part.cell_len + _GAP))
         line.rstrip()
         lines.append(line)
     return lines
-
-
-def _block(panel: Panel, part: Clip, note: str, width: int, *, below: bool) -> Block:
-    """One panel: title, rows, and unless it is said once for all, what part this is."""
-    rows = _rows(panel, part)
-    across = max((row.cell_len for row in rows), default=0)
-    title = cut(inert(panel.title), width)
-    room = max(across, cell_len(title), min(_NOTE_WIDTH, width))
-    notes = wrapped(inert(note), room) if note and below else []
-    return Block([Text(title, STRONG), *rows, *(Text(s, QUIET) for s in notes)], note)
 
 
 def _rows(panel: Panel, part: Clip) -> list[Text]:
@@ -151,18 +141,23 @@ def _rows(panel: Panel, part: Clip) -> list[Text]:
         for r, c in shown
     }
     lines = [Text().append("... " if part.columns.start > 0 else "", QUIET) for _ in part.rows]
+    ends: list[str] = []  # of the column before
     for c in part.columns:
         places = [(r, c) for r in part.rows]
-        across = max(cell_len(shown.get(place, "")) for place in places)
-        lead = 1 if focus and (c > part.columns.start or opening.keys() & places) else 0
-        gap = _gap(c, part, lead, opening, closing)
-        tail = max(len(closing.get(place, "")) for place in places)
-        for line, place in zip(lines, places, strict=True):
-            text, marks = shown.get(place, ""), closing.get(place, "")
+        texts = [shown.get(place, "") for place in places]
+        starts = [opening.get(place, "") for place in places]
+        lead = 1 if focus and (ends or any(starts)) else 0
+        gap = 0
+        if ends:  # two, less what marks take, but a mark never touches a bracket
+            taken = lead + max(map(len, ends))
+            touching = any(end and start for end, start in zip(ends, starts, strict=True))
+            gap = max(2 - taken, 1 if touching and taken >= 2 else 0)
+        ends = [closing.get(place, "") for place in places]
+        across, tail = max(map(cell_len, texts)), max(map(len, ends))
+        for line, place, start, text, end in zip(lines, places, starts, texts, ends, strict=True):
             style = WRONG if place in panel.wrong else FOCUS if place in focus else ""
-            line.append(" " * (gap + across - cell_len(text)))
-            line.append(f"{opening.get(place, ''):{lead}}" if lead else "", FOCUS)
-            line.append(text, style).append(f"{marks:{tail}}" if tail else "", style)
+            line.append(" " * (gap + across - cell_len(text))).append(start.ljust(lead), FOCUS)
+            line.append(text, style).append(end.ljust(tail), style)
     for line in lines:
         line.append(" ..." if part.columns.stop < part.width else "", QUIET)
     above = [Text("...", QUIET)] if part.rows.start > 0 else []
@@ -170,15 +165,58 @@ def _rows(panel: Panel, part: Clip) -> list[Text]:
     return [*above, *lines, *below]
 
 
-def _gap(c: int, part: Clip, lead: int, opening: Marks, closing: Marks) -> int:
-    """Cells before a column: two, less what marks take, but a mark never touches a bracket."""
-    if c == part.columns.start:
-        return 0
-    before = [(r, c - 1) for r in part.rows]
-    taken = max(len(closing.get(place, "")) for place in before)
-    touching = any(closing.get((r, k)) and (r, k + 1) in opening for r, k in before)
-    return max(0, 2 - taken - lead) + (1 if touching and taken + lead >= 2 else 0)
-
-
 def _height(packed: Sequence[Sequence[Block]]) -> int:
     return sum(max(len(block.lines) for block in row) + 1 for row in packed)
+
+
+@dataclass(frozen=True, slots=True)
+class Clip:
+    """Rows and columns that are shown, out of how many: those around what matters."""
+
+    rows: range
+    columns: range
+    height: int
+    width: int
+
+    @property
+    def note(self) -> str:
+        """What was cut, in words; empty when nothing was."""
+        spans = (("rows", self.rows, self.height), ("columns", self.columns, self.width))
+        return ", ".join(
+            f"{name} {span[0]} to {span[-1]} of {total}"
+            for name, span, total in spans
+            if 0 < len(span) < total
+        )
+
+
+def size(panel: Panel) -> Entry:
+    """Rows and columns of a panel."""
+    return len(panel.rows), max((len(row) for row in panel.rows), default=0)
+
+
+def anchors(panel: Panel, panels: Sequence[Panel]) -> Collection[Entry]:
+    """The entries a clip of this panel must be around.
+
+    Its focus; else that of a panel of the same size, so that yours and expected show the
+    same part; else the wrong entries, by the same rule.
+    """
+    alike = [panel, *(p for p in panels if size(p) == size(panel))]
+    return next(filter(None, [p.focus for p in alike] + [p.wrong for p in alike]), ())
+
+
+def clip(panel: Panel, around: Collection[Entry], rows: int, columns: int) -> Clip:
+    """At most so many rows and columns of a panel, around the given entries."""
+    height, width = size(panel)
+    shown_rows = _span(height, [r for r, _ in around], rows)
+    return Clip(shown_rows, _span(width, [c for _, c in around], columns), height, width)
+
+
+def _span(total: int, around: Sequence[int], most: int) -> range:
+    """`most` places out of `total`, centered on those given, or beginning at the first of them."""
+    if total <= most:
+        return range(total)
+    first, last = (min(around), max(around)) if around else (0, 0)
+    spread = last - first + 1
+    start = first - (most - spread) // 2 if spread <= most else first
+    start = min(max(start, 0), total - most)
+    return range(start, start + most)

@@ -7,13 +7,28 @@ from collections.abc import Sequence
 from rich.cells import cell_len
 from rich.text import Text
 
+from grader.kinds.registry import get_or_plain
+from grader.model.numerals import quantity
 from grader.model.report import CheckResult, Report
 from grader.model.verdict import Verdict
 from grader.reports.inert import inert
 from grader.reports.page import cut, hanging, listed, padded, paragraph
-from grader.reports.palette import STRONG, WORD_WIDTH, check_word, word
+from grader.reports.palette import QUIET, RIGHT, STRONG, WARNED, WRONG
 
+# Words for verdicts, and their styles.
+_WORDS: dict[Verdict, tuple[str, str]] = {
+    Verdict.PASS: ("pass", RIGHT),
+    Verdict.FAIL: ("FAIL", WRONG),
+    Verdict.ERROR: ("ERROR", WRONG),
+    Verdict.LIMIT: ("LIMIT", WRONG),
+    Verdict.POLICY: ("POLICY", WRONG),
+    Verdict.SKIPPED: ("skipped", QUIET),
+    Verdict.INCONCLUSIVE: ("unclear", WARNED),
+    Verdict.INVALID: ("INVALID", WRONG),
+    Verdict.INTERNAL: ("INTERNAL", WRONG),
+}
 _INDENT = 2
+_WORD = max(len(word) for word, _ in _WORDS.values()) + 1  # cells of a verdict
 _ID_LIMIT = 24
 _MESSAGE_LIMIT = 500
 
@@ -21,6 +36,12 @@ _OURS = {
     Verdict.INVALID: "the question is at fault, not your code: ",
     Verdict.INTERNAL: "the grader is at fault, not your code: ",
 }
+_SETTLED = {Verdict.PASS, Verdict.SKIPPED, Verdict.INCONCLUSIVE}
+
+
+def decides(check: CheckResult) -> bool:
+    """Whether this check is one that keeps the submission from passing."""
+    return not check.stretch and check.verdict not in _SETTLED
 
 
 def check_lines(checks: Sequence[CheckResult], width: int) -> list[Text]:
@@ -34,13 +55,17 @@ def check_lines(checks: Sequence[CheckResult], width: int) -> list[Text]:
     across = min(max((cell_len(inert(c.id)) for c in alone), default=0), _ID_LIMIT)
     lines = [line for check in alone for line in _line(check, across, width)]
     for root, group in together.items():
-        label, style = check_word(group[0])
         names = listed(", ".join(inert(c.id) for c in group))
         stopped = any("stopped" in c.message for c in group)
         why = f"not reached, {root} ended the process" if stopped else f"that need {root}"
-        lead = ((padded(label, WORD_WIDTH + 1), style),)
-        lines += hanging(lead, f"{len(group)} checks {why}: {names}", width, indent=_INDENT)
+        text = f"{len(group)} checks {why}: {names}"
+        lines += hanging((_lead(*_WORDS[Verdict.SKIPPED]),), text, width, indent=_INDENT)
     return lines
+
+
+def _lead(label: str, style: str) -> tuple[str, str]:
+    """The word of a verdict, in its column."""
+    return padded(label, _WORD), style
 
 
 def _root(check: CheckResult, checks: Sequence[CheckResult]) -> str:
@@ -55,52 +80,39 @@ def _root(check: CheckResult, checks: Sequence[CheckResult]) -> str:
 
 def verdict_line(report: Report, width: int) -> list[Text]:
     """The verdict on a submission that never got as far as a check, and why."""
-    label, style = word(report.verdict)
-    lead = ((padded(label.upper(), WORD_WIDTH + 1), style),)
+    label, style = _WORDS[report.verdict]
     sentence = _OURS.get(report.verdict, "") + inert(report.message, _MESSAGE_LIMIT)
-    return hanging(lead, sentence, width, indent=_INDENT)
+    return hanging((_lead(label.upper(), style),), sentence, width, indent=_INDENT)
 
 
 def pass_lines(report: Report, width: int, note: str) -> list[Text]:
     """How much was checked, what it cost, and what was measured but does not decide."""
-    from grader.kinds.registry import get_or_plain
-
     passed = [c for c in report.checks if c.verdict is Verdict.PASS]
     cases = {case for c in passed for case in c.cases}
-    facts = [_count(len(passed), "check"), _count(len(cases), "case"), f"seed {report.seed}"]
-    text = ", ".join(facts) + (f"; {note}" if note else "")
-    label, style = word(Verdict.PASS)
-    lead = ((padded(label.upper(), WORD_WIDTH + 1), f"bold {style}"),)
-    lines = hanging(lead, text, width, indent=_INDENT)
+    text = f"{quantity(len(passed), 'check')}, {quantity(len(cases), 'case')}, seed {report.seed}"
+    text += f"; {note}" if note else ""
+    label, style = _WORDS[Verdict.PASS]
+    lines = hanging((_lead(label.upper(), f"bold {style}"),), text, width, indent=_INDENT)
     proud = [c for c in passed if c.message and get_or_plain(c.kind).shows_measurement]
     if proud:
         text = "; ".join(f"{inert(c.id)} {inert(c.message, _MESSAGE_LIMIT)}" for c in proud)
-        lines += paragraph(text, width, indent=_INDENT + WORD_WIDTH + 1)
-    others = [c for c in report.checks if c.verdict is not Verdict.PASS]
-    return [*lines, *check_lines(others, width)]
+        lines += paragraph(text, width, indent=_INDENT + _WORD)
+    return lines + check_lines([c for c in report.checks if c.verdict is not Verdict.PASS], width)
 
 
 def _line(check: CheckResult, across: int, width: int) -> list[Text]:
-    label, style = check_word(check)
-    lead = (
-        (padded(label, WORD_WIDTH + 1), style),
-        (padded(cut(inert(check.id), across), across + 2), STRONG if label.isupper() else ""),
-    )
-    return hanging(lead, _sentence(check), width, indent=_INDENT)
-
-
-def _sentence(check: CheckResult) -> str:
+    label, style = _WORDS[check.verdict]
     sentence = inert(check.message, _MESSAGE_LIMIT)
     if check.verdict is Verdict.SKIPPED and not sentence and check.blocked_by:
-        return f"needs {inert(check.blocked_by)}"
-    if check.verdict is Verdict.INCONCLUSIVE:
-        return f"{sentence} (too noisy to decide; counts against nobody)"
-    if check.verdict in _OURS:
-        return _OURS[check.verdict] + sentence
-    if check.stretch and check_word(check) != word(check.verdict):
-        return f"{sentence} (stretch, does not decide)"
-    return sentence
-
-
-def _count(n: int, noun: str) -> str:
-    return f"{n} {noun}{'' if n == 1 else 's'}"
+        sentence = f"needs {inert(check.blocked_by)}"
+    elif check.verdict is Verdict.INCONCLUSIVE:
+        sentence += " (too noisy to decide; counts against nobody)"
+    elif check.verdict in _OURS:
+        sentence = _OURS[check.verdict] + sentence
+    elif check.stretch and check.verdict not in _SETTLED:
+        sentence += " (stretch, does not decide)"
+    if check.stretch and check.verdict not in _SETTLED:
+        label, style = get_or_plain(check.kind).missed, WARNED
+    name = padded(cut(inert(check.id), across), across + 2)
+    lead = (_lead(label, style), (name, STRONG if label.isupper() else ""))
+    return hanging(lead, sentence, width, indent=_INDENT)

@@ -8,10 +8,8 @@ from rich.text import Text
 
 from grader.model.report import Named
 from grader.reports.inert import inert
-from grader.reports.page import hanging, paragraph
+from grader.reports.page import INDENT, paragraph
 from grader.reports.palette import STRONG
-
-_INDENT = 4
 
 
 def idea_lines(
@@ -23,7 +21,7 @@ def idea_lines(
         named: what the submission's outputs are equal to.
         failing: how many different cases failed, so that "all" is said only when true.
         width: cells of a line.
-        measured: ids of checks that measure, and so are named in the place of a result.
+        measured: ids of checks that measure, and so are named instead of a result.
     """
     lines: list[Text] = []
     whole = [idea for idea in named if idea.exact]
@@ -31,15 +29,15 @@ def idea_lines(
         text = f"This matches {len(whole)} known wrong ideas, each exactly"
         if len({idea.results for idea in whole}) == 1:
             text += "; these cases cannot tell them apart"
-        lines += [*paragraph(f"{text}.", width), Text()]
-    for n, idea in enumerate(named):
-        if n:
-            lines.append(Text())
+        lines += paragraph(f"{text}.", width)
+    for idea in named:
+        lines += [Text()] if lines else []
         before, after = _sentence(idea, failing, measured, alone=len(whole) <= 1)
-        lead = ((before, ""), (inert(idea.id), STRONG))
-        lines += _joined(lead, after, width)
+        sentence = Text.assemble(before, (inert(idea.id), STRONG), after)
+        fits = sentence.cell_len <= width  # else the name is as plain as the rest
+        lines += [sentence] if fits else paragraph(sentence.plain, width)
         for block in idea.feedback.strip().split("\n\n"):
-            lines += paragraph(" ".join(block.split()), width, indent=_INDENT)
+            lines += paragraph(" ".join(block.split()), width, indent=INDENT)
     return lines
 
 
@@ -49,7 +47,7 @@ def _sentence(
     """What stands before and after the name."""
     where = _where(idea.cases, failing)
     names = [inert(name, 60) for name in idea.results]
-    listed = names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {''.join(names[-1:])}"
+    listed = " and ".join(filter(None, [", ".join(names[:-1]), *names[-1:]]))
     if idea.exact and alone:
         return "This is ", f", exactly{where}."
     if idea.exact:
@@ -57,23 +55,14 @@ def _sentence(
     if not names:
         return "This is partly ", f"{where}."
     if set(idea.results) <= set(measured):
-        return f"By what {listed} {'measures' if len(names) == 1 else 'measure'}, this is ", (
-            f", exactly{where}."
-        )
+        measure = "measures" if len(names) == 1 else "measure"
+        return f"By what {listed} {measure}, this is ", f", exactly{where}."
     return f"Your {listed} {'is' if len(names) == 1 else 'are'} ", f", exactly{where}."
 
 
 def _where(cases: int, failing: int) -> str:
     if cases <= 0:
         return ""
-    if cases == 1:
-        return ", in the failing case" if failing <= 1 else f", in 1 of {failing} failing cases"
-    if cases >= failing:
-        return f", in all {cases} failing cases"
-    return f", in {cases} of {failing} failing cases"
-
-
-def _joined(lead: Sequence[tuple[str, str]], after: str, width: int) -> list[Text]:
-    """The sentence with the name in bold where it fits on a line; plainly wrapped where not."""
-    whole = Text.assemble(*lead, after)
-    return [whole] if whole.cell_len <= width else hanging((), whole.plain, width)
+    if cases < failing:
+        return f", in {cases} of {failing} failing cases"
+    return f", in all {cases} failing cases" if cases > 1 else ", in the failing case"

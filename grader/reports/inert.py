@@ -16,6 +16,7 @@ _ACTING = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp"})  # control, format (bidi), s
 _MARKS = frozenset({"Mn", "Me"})
 _MOST_MARKS = 2  # combining marks on one letter; no script in use stacks more
 _TAB = "    "
+_GRAPH = str.maketrans("▁▂▃▄▅▆▇█", "_.-:=+*#")  # of a curve, from low to high
 _ACTS = re.compile(r"[^\x20-\x7e\n\t]")
 
 
@@ -51,8 +52,9 @@ def harmless(text: str) -> str:
 
 
 def ascii_only(text: str) -> str:
-    """The text for an output that cannot encode it: anything beyond ASCII as its escape."""
-    return text if text.isascii() else "".join(c if c.isascii() else _escape(c) for c in text)
+    """The text for an output that cannot encode it: what is beyond ASCII as its escape."""
+    text = text.translate(_GRAPH)
+    return text.encode("ascii", "backslashreplace").decode("ascii")
 
 
 def _escaped(text: str) -> str:
@@ -64,16 +66,7 @@ def _escaped(text: str) -> str:
         if char == "\t":
             out.append(_TAB)
         elif category in _ACTING or marks > _MOST_MARKS:
-            out.append(_escape(char))
+            out.append(char.encode("unicode_escape").decode("ascii"))
         else:
             out.append(char)
     return "".join(out)
-
-
-def _escape(char: str) -> str:
-    code = ord(char)
-    if char in "\n\r":
-        return "\\n" if char == "\n" else "\\r"
-    if code < 0x100:
-        return f"\\x{code:02x}"
-    return f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"

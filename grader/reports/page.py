@@ -8,55 +8,52 @@ can encode.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 from rich.cells import cell_len, chop_cells
-from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
+from rich.console import Console, ConsoleOptions, RenderResult
 from rich.text import Text
 
 from grader.reports.inert import ascii_only, inert
+from grader.reports.palette import QUIET, STRONG
 
 NARROWEST = 40  # below this nothing can be laid out; lines then simply run over
 MEASURE = 100  # prose and headers stay within this however wide the window is
 
 BOUND = "\xa0"  # a space that no line is broken at
 _SHAPE = re.compile(r"\(\d+(?:, ?\d+)*,?\)")
-PARAGRAPH = 4000  # characters of one paragraph; feedback is the longest there is
+_PARAGRAPH = 4000  # characters of one paragraph; feedback is the longest there is
 _SHORT = 24  # parts of a list up to this long are kept whole
+INDENT = 4  # cells before what belongs to a heading
 
-Line = Text | RenderableType
+# Text on one line; or what gives such lines, called with whether there is color.
+Line = Text | Callable[[bool], Iterable[Text]]
 
 
 class Page:
     """Lines to print one below another; what the output cannot encode is written as escapes."""
 
     def __init__(self, lines: Iterable[Line]) -> None:
-        """Keep the lines, without blank ones at the end or two blank ones in a row."""
-        self.lines = _spaced(lines)
+        """Keep the lines, without blank ones at either end or two blank ones in a row."""
+        self.lines: list[Line] = []
+        for line in lines:
+            if not (_blank(line) and (not self.lines or _blank(self.lines[-1]))):
+                self.lines.append(line)
+        if self.lines and _blank(self.lines[-1]):
+            self.lines.pop()
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         """Yield the lines, each on one line whatever the width of the console."""
+        colored = console.color_system is not None and not options.ascii_only
         for line in self.lines:
-            if not isinstance(line, Text):
-                yield line
-                continue
-            shown = line
-            if options.ascii_only and not line.plain.isascii():
-                shown = Text(ascii_only(line.plain))
-            shown.no_wrap, shown.overflow = True, "ignore"
-            yield shown
+            for text in [line] if isinstance(line, Text) else line(colored):
+                shown = Text(ascii_only(text.plain)) if options.ascii_only else text
+                shown.no_wrap, shown.overflow = True, "ignore"
+                yield shown
 
 
-def _spaced(lines: Iterable[Line]) -> list[Line]:
-    kept: list[Line] = []
-    for line in lines:
-        blank = isinstance(line, Text) and not line.plain.strip()
-        if blank and (not kept or (isinstance(kept[-1], Text) and not kept[-1].plain)):
-            continue
-        kept.append(Text() if blank else line)
-    while kept and isinstance(kept[-1], Text) and not kept[-1].plain:
-        kept.pop()
-    return kept
+def _blank(line: Line) -> bool:
+    return isinstance(line, Text) and not line.plain.strip()
 
 
 def measure(width: int) -> int:
@@ -101,16 +98,16 @@ def hanging(
 
     `text` is made inert here; the lead is the caller's.
     """
-    text = inert(text, PARAGRAPH)
+    text = inert(text, _PARAGRAPH)
     start = indent + sum(cell_len(part) for part, _ in lead)
+    first = Text(" " * indent).append_text(Text.assemble(*lead))
     if start > width - 16:  # too narrow for a column of its own
-        body = wrapped(text, width - indent - 4)
-        head = Text(" " * indent).append_text(Text.assemble(*lead))
-        head.rstrip()
-        return [head, *(Text(" " * (indent + 4)).append(line, style) for line in body)]
-    body = wrapped(text, width - start)
-    first = Text(" " * indent).append_text(Text.assemble(*lead)).append(body[0], style)
-    return [first, *(Text(" " * start).append(line, style) for line in body[1:])]
+        first.rstrip()
+        start, body = indent + 4, wrapped(text, width - indent - 4)
+    else:
+        head, *body = wrapped(text, width - start)
+        first.append(head, style)
+    return [first, *(Text(" " * start).append(line, style) for line in body)]
 
 
 def paragraph(text: str, width: int, *, indent: int = 0, style: str = "") -> list[Text]:
@@ -129,3 +126,14 @@ def padded(text: str, width: int, *, right: bool = False) -> str:
     """Text filled with spaces to `width` cells."""
     fill = " " * max(0, width - cell_len(text))
     return fill + text if right else text + fill
+
+
+def heading(name: str, title: str, right: str, width: int) -> list[Text]:
+    """A name and a title at the left and more at the right; below them where they are long."""
+    lead = ((name, STRONG), ("  ", ""))
+    *above, last = hanging(lead, title, width) if title else [Text.assemble(lead[0])]
+    gap = width - last.cell_len - cell_len(right)
+    if above or gap < 2:
+        above.append(last)
+        last, gap = Text(), max(0, width - cell_len(right))
+    return [*above, last.append(" " * gap).append(right, QUIET)]

@@ -2,24 +2,23 @@
 
 from __future__ import annotations
 
-from rich.cells import cell_len
 from rich.console import RenderableType
 from rich.text import Text
 
 from grader.model.question import Question
 from grader.reports.inert import inert
-from grader.reports.page import Line, Page, measure
-from grader.reports.palette import QUIET, STRONG
-from grader.reports.prose import Code, prose_lines
+from grader.reports.page import Line, Page, heading, measure
+from grader.reports.palette import STRONG
+from grader.reports.prose import code, prose_lines
 
 
 def render_question(question: Question, width: int) -> RenderableType:
     """The prompt, the interface and the contract, within `width` columns."""
     spec = question.spec
     across = measure(width)
-    lines: list[Line] = [*_title(question, across), Text()]
+    lines: list[Line] = [*heading(inert(question.id), spec.title, _terms(question), across), Text()]
     lines += prose_lines(spec.prompt, across)
-    lines += [Text(), Text("Interface", STRONG), Text(), Code(spec.interface, across, indent=2)]
+    lines += [Text(), Text("Interface", STRONG), Text(), code(spec.interface, across, indent=2)]
     if contract := _contract(question):
         lines += [Text(), Text("Contract", STRONG), Text()]
         for sentence in contract:
@@ -28,7 +27,7 @@ def render_question(question: Question, width: int) -> RenderableType:
 
 
 def question_markdown(question: Question) -> str:
-    """The same as a Markdown file to lie beside the submission."""
+    """The same as a Markdown file for the folder of the submission."""
     spec = question.spec
     parts = [
         f"# {spec.title}",
@@ -58,15 +57,6 @@ def _terms(question: Question) -> str:
     spec = question.spec
     uses = " and ".join(spec.uses)
     return ", ".join(filter(None, [spec.level, f"{spec.minutes} minutes", uses]))
-
-
-def _title(question: Question, width: int) -> list[Text]:
-    line = Text.assemble((inert(question.id), STRONG), "  ", inert(question.spec.title))
-    terms = _terms(question)
-    gap = width - line.cell_len - cell_len(terms)
-    if gap >= 2:
-        return [line.append(" " * gap).append(terms, QUIET)]
-    return [line, Text(" " * max(0, width - cell_len(terms))).append(terms, QUIET)]
 
 
 def _fence(code: str) -> str:

@@ -11,22 +11,30 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from rich.cells import cell_len
 from rich.console import RenderableType
 from rich.text import Text
 
+from grader.kinds.registry import get_or_plain
 from grader.model.numerals import duration
 from grader.model.report import Report
 from grader.model.verdict import Verdict
-from grader.reports.detail import detail_lines
-from grader.reports.headline import check_lines, pass_lines, verdict_line
+from grader.reports.detail import detail_lines, raised_lines
+from grader.reports.headline import check_lines, decides, pass_lines, verdict_line
 from grader.reports.ideas import idea_lines
 from grader.reports.inert import inert, inert_lines
-from grader.reports.page import NARROWEST, Line, Page, cut, hanging, measure, paragraph
-from grader.reports.palette import QUIET, STRONG, decides
-from grader.reports.raising import raised_lines
+from grader.reports.page import (
+    INDENT,
+    NARROWEST,
+    Line,
+    Page,
+    cut,
+    hanging,
+    heading,
+    measure,
+    paragraph,
+)
+from grader.reports.palette import QUIET, STRONG
 
-_INDENT = 4
 _PRINTED_LINES = 6
 _NOT_WALLED_OFF = (
     "isolation {level}: on this machine a submission is not walled off completely; drill doctor "
@@ -56,77 +64,62 @@ def render_report(
         filename: of the submission, for the places in a traceback; without it "line 14".
     """
     width = max(width, NARROWEST)
-    lines: list[Line] = [*_header(report, width, heading_note), Text()]
-    passed = report.verdict is Verdict.PASS
-    if passed:
+    lines: list[Line] = [*_heading(report, heading_note, measure(width)), Text()]
+    if report.verdict is Verdict.PASS:
         lines += pass_lines(report, measure(width), pass_note)
+        steps = list(footer)
     else:
         lines += _trouble(report, width, filename)
-    for section in _endings(report, measure(width), footer, "" if passed else repeat):
-        lines += [Text(), *section]
-    return Page(lines)
+        steps = [*footer, f"{repeat} repeats these numbers"]
+    return Page([*lines, *_ending(report, measure(width), steps)])
 
 
-def _header(report: Report, width: int, note: str) -> list[Text]:
-    """The question at the left, attempt and time at the right; two lines where one is short."""
-    across = measure(width)
-    name, title = inert(report.question, 80), inert(report.title, 100)
+def _heading(report: Report, note: str, width: int) -> list[Text]:
     right = ", ".join(filter(None, [inert(note, 60), duration(report.seconds)]))
-    line = Text.assemble((name, STRONG), "  ", title)
-    gap = across - line.cell_len - cell_len(right)
-    if gap >= 2:
-        return [line.append(" " * gap).append(right, QUIET)]
-    first = line if line.cell_len <= across else hanging(((name, STRONG), ("  ", "")), title, width)
-    below = Text(" " * max(0, across - cell_len(right))).append(right, QUIET)
-    return [*(first if isinstance(first, list) else [first]), below]
+    return heading(inert(report.question, 80), inert(report.title, 100), right, width)
 
 
-def _trouble(report: Report, width: int, filename: str) -> list[Line]:
+def _trouble(report: Report, width: int, filename: str) -> Iterator[Line]:
     """Everything a report has to say that is not a pass."""
-    from grader.kinds.registry import get_or_plain
-
-    lines: list[Line] = []
     if report.message or report.raised:
-        lines += verdict_line(report, measure(width))
+        yield from verdict_line(report, measure(width))
         if report.raised:
-            lines += [Text(), *raised_lines(report.raised, width, filename), Text()]
-    lines += check_lines(report.checks, measure(width))
-    first = next((c for c in report.checks if decides(c)), None)
-    if first is not None:
-        lines += [Text(), *detail_lines(first, width, filename)]
-    if report.misconceptions:
-        failing = {case for c in report.checks if decides(c) for case in c.failing}
-        measured = {c.id for c in report.checks if not get_or_plain(c.kind).judges_values}
-        ideas = idea_lines(report.misconceptions, len(failing), measure(width), measured)
-        lines += [Text(), *ideas]
+            yield Text()
+            yield from raised_lines(report.raised, width, filename)
+            yield Text()
+    yield from check_lines(report.checks, measure(width))
+    deciding = [c for c in report.checks if decides(c)]
+    yield Text()
+    if deciding:
+        yield from detail_lines(deciding[0], width, filename)
+    yield Text()
+    failing = {case for c in deciding for case in c.failing}
+    measured = {c.id for c in report.checks if not get_or_plain(c.kind).judges_values}
+    yield from idea_lines(report.misconceptions, len(failing), measure(width), measured)
+    yield Text()
     if report.note:
-        lines += [Text(), *paragraph(inert(report.note, 200), measure(width))]
+        yield from paragraph(inert(report.note, 200), measure(width))
+    yield Text()
     if report.printed.strip():
-        lines += [Text(), *_printed(report.printed, width)]
-    return lines
+        yield from _printed(report.printed, width)
 
 
-def _printed(printed: str, width: int) -> list[Text]:
+def _printed(printed: str, width: int) -> Iterator[Text]:
     shown, before = inert_lines(printed, _PRINTED_LINES)
-    title = "your code printed"
-    if before:
-        title += f" (the last {len(shown)} of {before + len(shown):,} lines)"
-    body = [Text(" " * _INDENT).append(cut(s, width - _INDENT), QUIET) for s in shown]
-    return [Text(title, QUIET), *body]
+    part = f" (the last {len(shown)} of {before + len(shown):,} lines)" if before else ""
+    yield Text(f"your code printed{part}", QUIET)
+    for line in shown:
+        yield Text(" " * INDENT).append(cut(line, width - INDENT), QUIET)
 
 
-def _endings(
-    report: Report, width: int, footer: Sequence[str], repeat: str
-) -> Iterator[list[Text]]:
+def _ending(report: Report, width: int, steps: Sequence[str]) -> Iterator[Text]:
     """The question to think about, and what to type next."""
-    steps = [*footer, f"{repeat} repeats these numbers"] if repeat else list(footer)
-    ending: list[Text] = []
+    yield Text()
     if report.follow_up:
         ask = " ".join(report.follow_up.split())
-        ending += hanging((("Think about: ", STRONG),), ask, width)
+        yield from hanging((("Think about: ", STRONG),), ask, width)
     if steps:
-        ending += paragraph("; ".join(steps), width)
-    if ending:
-        yield ending
+        yield from paragraph("; ".join(steps), width)
+    yield Text()
     if report.isolation not in {"strong", ""}:  # nothing of the file was run where it is empty
-        yield paragraph(_NOT_WALLED_OFF.format(level=inert(report.isolation, 20)), width)
+        yield from paragraph(_NOT_WALLED_OFF.format(level=inert(report.isolation, 20)), width)

@@ -23,47 +23,39 @@ SLACK, MOST_SLACK = 5, 25.0  # times those seconds, but at most this many
 
 @dataclass(slots=True)
 class _Reply:
-    """A frame that is coming in."""
+    """A frame that is coming in: its header first, then the rest."""
 
     allowed: int  # bytes of array data
-    header: bytearray = field(default_factory=bytearray)
-    meta: int = 0
-    body: bytearray | None = None
+    data: bytearray = field(default_factory=lambda: bytearray(wire.HEADER.size))
     got: int = 0
+    meta: int | None = None  # bytes of metadata, once the header has come
 
     def read(self, channel: socket.socket) -> bool:
         """Take in what is there; False when the other side has hung up."""
-        if self.body is None:
-            piece = channel.recv(wire.HEADER.size - len(self.header))
-            self.header += piece
-            if len(self.header) == wire.HEADER.size:
-                self._begin()
-            return bool(piece)
         if self.done:
             return True
-        count = channel.recv_into(memoryview(self.body)[self.got :])
+        count = channel.recv_into(memoryview(self.data)[self.got :])
         self.got += count
+        if self.meta is None and self.got == len(self.data):
+            magic, self.meta, payload = wire.HEADER.unpack(self.data)
+            if magic != wire.MAGIC:
+                raise Garbled("broke the protocol: not a reply")
+            if self.meta > wire.MAX_META or payload > self.allowed:
+                size = f"{self.meta + payload:,} bytes, {self.allowed:,} allowed"
+                raise Garbled(f"returned far too much data ({size})")
+            self.data, self.got = bytearray(self.meta + payload), 0
         return bool(count)
-
-    def _begin(self) -> None:
-        magic, meta, payload = wire.HEADER.unpack(bytes(self.header))
-        if magic != wire.MAGIC:
-            raise Garbled("broke the protocol: not a reply")
-        if meta > wire.MAX_META or payload > self.allowed:
-            size = f"{meta + payload:,} bytes, {self.allowed:,} allowed"
-            raise Garbled(f"returned far too much data ({size})")
-        self.meta, self.body = meta, bytearray(meta + payload)
 
     @property
     def done(self) -> bool:
         """Whether all of it has come."""
-        return self.body is not None and self.got == len(self.body)
+        return self.meta is not None and self.got == len(self.data)
 
     def value(self) -> dict[str, object]:
         """The reply, decoded."""
-        assert self.body is not None
+        assert self.meta is not None
         try:
-            reply = wire.decode(bytes(self.body[: self.meta]), memoryview(self.body)[self.meta :])
+            reply = wire.decode(bytes(self.data[: self.meta]), memoryview(self.data)[self.meta :])
         except wire.WireError as error:
             raise Garbled(f"broke the protocol: {error}") from None
         if not isinstance(reply, dict) or not isinstance(reply.get("ok"), bool):
@@ -94,7 +86,7 @@ def exchange(
             `SLACK`, but not where CPU time cannot be read.
         grace: seconds on top, for a process that is still starting.
         reply_bytes: of array data that the reply may hold.
-        output: a descriptor to watch besides; `drain` reads it and says whether it is still open.
+        output: a descriptor to watch as well; `drain` reads it and says whether it is still open.
         drain: see there.
         watch: called while waiting, about every `WATCH_SECONDS`.
         spent: gives the process's CPU time in nanoseconds, or None.

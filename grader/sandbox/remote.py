@@ -1,4 +1,4 @@
-"""A program as checks see it: functions to call, plain data for results, no process in sight."""
+"""A program as checks see it: functions to call, and plain data for results."""
 
 from __future__ import annotations
 
@@ -12,18 +12,19 @@ import numpy as np
 from grader.model.mutation import Mutant, normalised
 from grader.model.question import Step
 from grader.sandbox.client import CALL_SECONDS, Garbled, WorkerClient
-from grader.sandbox.replies import Kept, Loaded, Measured, Outcome, calls, fault, message, replaces
+from grader.sandbox.replies import answer
 from grader.sandbox.worker import messages
-from grader.sandbox.worker.messages import Input
-from grader.sandbox.worker.typed import Message, fields
+from grader.sandbox.worker.messages import Input, Kept, Loaded, Measured, Outcome, Task
 from grader.sandbox.worker.wire import Array, Encoded
 
 Inputs = Mapping[str, Mapping[str, Any]]  # by name: the fields of a `messages.Input`
+Steps = Sequence[Step]
+Names = Sequence[str]
 R = TypeVar("R")
 
 MUTANTS_A_REPLY = 200  # well below what one frame carries
 MOST_MUTANTS = 20_000  # of one program; the largest drill has 2,000
-ROOM = 1 << 20  # bytes a reply may hold beyond twice what was sent
+ROOM = 1 << 20  # bytes that a reply may hold beyond a multiple of what was sent
 _INPUT_DEPTH = 3  # where an input lies in a request, at most
 
 
@@ -48,12 +49,10 @@ class RemoteProgram:
     call_seconds: float = field(default_factory=lambda: CALL_SECONDS)
     forbids: Sequence[str] = ()  # what it may not call; see `worker.policy`
     loaded: Loaded | None = field(default=None, init=False)
-    before: int | None = field(
-        default=None, init=False
-    )  # bytes the process held when it was loaded
+    before: int | None = field(default=None, init=False)  # bytes held just before it was loaded
     _clock: int | None = field(default=None, init=False)  # CPU time when it last answered `timed`
 
-    def load(self, functions: Sequence[str]) -> Loaded:
+    def load(self, functions: Names) -> Loaded:
         """Execute the sources and see which of the wanted functions they define.
 
         Raises:
@@ -69,37 +68,24 @@ class RemoteProgram:
             forbids=tuple(self.forbids),
         )
         self.before = self.worker.occupied_bytes()
-        self.loaded = self._ask(request, Loaded, seconds=2 * self.call_seconds)
+        self.loaded = self._ask("load", request, Loaded, seconds=2 * self.call_seconds)
         return self.loaded
 
-    def run(self, steps: Sequence[Step], inputs: Inputs, want: Sequence[str]) -> Outcome:
+    def run(self, steps: Steps, inputs: Inputs, want: Names) -> Outcome:
         """Run the steps and return the wanted results."""
-        request = messages.Run(self.name, as_sent(steps), _inputs(inputs), tuple(want))
-        return self._ask(request, Outcome, inputs, steps=steps)
+        return self._perform("run", Outcome, steps, inputs, want=want)
 
-    def interleave(
-        self, steps: Sequence[Step], inputs: Sequence[Inputs], want: Sequence[str]
-    ) -> tuple[tuple[Outcome, ...], tuple[str, ...]]:
-        """Run the steps on several inputs in lockstep.
-
-        Returns:
-            One outcome for each, and the names of results that the runs share in memory.
-        """
-        request = messages.Interleave(
-            self.name, as_sent(steps), tuple(_inputs(i) for i in inputs), tuple(want)
-        )
-        found = self._ask(request, messages.Outcomes, *inputs, steps=steps)
+    def interleave(self, steps: Steps, inputs: Sequence[Inputs], want: Names) -> messages.Outcomes:
+        """Run the steps on several inputs in lockstep."""
+        found = self._perform("interleave", messages.Outcomes, steps, *inputs, want=want)
         if len(found.runs) != len(inputs):
             raise Garbled("broke the protocol: not a reply to interleave (runs)")
-        return found.runs, found.common
+        return found
 
-    def timed(
-        self, steps: Sequence[Step], inputs: Inputs, want: Sequence[str]
-    ) -> tuple[Outcome, int]:
+    def timed(self, steps: Steps, inputs: Inputs, want: Names) -> tuple[Outcome, int]:
         """Run the steps once and return their results and the worker's CPU time, in nanoseconds."""
         before = self.worker.cpu_nanoseconds()
-        request = messages.Time(self.name, as_sent(steps), _inputs(inputs), tuple(want))
-        outcome = self._ask(request, Outcome, inputs, steps=steps)
+        outcome = self._perform("time", Outcome, steps, inputs, want=want)
         after = self._clock = self.worker.cpu_nanoseconds()
         seen = None if before is None or after is None else after - before
         return outcome, outcome.spent if seen is None else seen
@@ -111,35 +97,27 @@ class RemoteProgram:
 
     def gradients(
         self,
-        steps: Sequence[Step],
+        steps: Steps,
         inputs: Inputs,
         *,
-        wrt: Sequence[str],
-        result: str,
+        wrt: Names,
+        of: str,
         cotangent: Array | None,
         kinks: bool,
     ) -> Mapping[str, Mapping[str, Array]]:
         """Differentiate a result numerically; see `worker.differences.gradients`."""
-        request = messages.Differentiate(
-            self.name, as_sent(steps), _inputs(inputs), tuple(wrt), result, cotangent, kinks
-        )
-        asked = (inputs, inputs)  # each entry comes with its error
-        return self._ask(request, messages.Gradients, *asked, steps=steps, seconds=60).gradients
+        return self._perform(
+            "differentiate", messages.Gradients, steps, inputs,
+            seconds=60, want=wrt, of=of, cotangent=cotangent, kinks=kinks,
+        ).gradients  # fmt: skip
 
     def state(
-        self,
-        steps: Sequence[Step],
-        inputs: Inputs,
-        of: str,
-        *,
-        rest: Sequence[Step] = (),
-        want: Sequence[str] = (),
+        self, steps: Steps, inputs: Inputs, of: str, *, rest: Steps = (), want: Names = ()
     ) -> Kept:
         """What steps keep in a result; the run then goes on with the rest to what is wanted."""
-        request = messages.State(
-            self.name, as_sent(steps), _inputs(inputs), tuple(want), of, as_sent(rest)
+        kept = self._perform(
+            "state", Kept, steps, inputs, seconds=30, of=of, rest=as_sent(rest), want=want
         )
-        kept = self._ask(request, Kept, inputs, steps=steps, seconds=30)
         if min(kept.reachable, kept.allocated, kept.added) < 0:
             raise Garbled("broke the protocol: not a reply to state (bytes)")
         return kept
@@ -147,54 +125,30 @@ class RemoteProgram:
     def measure(
         self,
         quantity: str,
-        steps: Sequence[Step],
+        steps: Steps,
         inputs: Inputs,
         *,
-        without: Sequence[str] = (),
+        without: Names = (),
         of: str = "",
-        rest: Sequence[Step] = (),
-        want: Sequence[str] = (),
+        rest: Steps = (),
+        want: Names = (),
     ) -> Measured:
         """Measure an autograd graph; see `worker.autograd.measure`."""
-        request = messages.Measure(
-            self.name, as_sent(steps), _inputs(inputs), tuple(want), of, as_sent(rest),
-            quantity, tuple(without),
+        found = self._perform(
+            "measure", Measured, steps, inputs,
+            seconds=60, quantity=quantity, without=without, of=of, rest=as_sent(rest), want=want,
         )  # fmt: skip
-        found = self._ask(request, Measured, inputs, steps=steps, seconds=60)
         if type(found.value) is not (str if quantity == "graph" else int):
             raise Garbled("broke the protocol: not a reply to measure (value)")
         return found
 
-    def hold(self, steps: Sequence[Step], inputs: Inputs, *, of: str, count: int) -> None:
+    def hold(self, steps: Steps, inputs: Inputs, *, of: str, count: int) -> None:
         """Run the steps that many times, and keep what they leave alive; see `worker.holding`."""
-        request = messages.Hold(self.name, count, as_sent(steps), _inputs(inputs), of)
-        self._ask(request, messages.Header, steps=steps, seconds=60)
+        self._perform("hold", messages.Header, steps, inputs, seconds=60, of=of, times=count)
 
     def drop(self) -> None:
         """Let go of what `hold` keeps."""
-        self._ask(messages.Hold(self.name, 0, (), {}, ""), messages.Header, seconds=30)
-
-    @property
-    def is_alive(self) -> bool:
-        """Whether its process can still be asked."""
-        return self.worker.failure is None
-
-    @property
-    def at_start(self) -> int | None:
-        """Bytes that its process held before any program was loaded."""
-        return self.worker.fresh
-
-    def occupied_bytes(self) -> int | None:
-        """Bytes that its process holds now, by the system's account."""
-        return self.worker.occupied_bytes()
-
-    def forget_peak(self) -> bool:
-        """Let the system count the peak anew; whether it can."""
-        return self.worker.probe.forget_peak(self.worker.pid)
-
-    def peak_bytes(self) -> int | None:
-        """The most that its process held since then, by the system's account."""
-        return self.worker.probe.peak_bytes(self.worker.pid)
+        self._perform("hold", messages.Header, (), {}, seconds=30)
 
     def has_cuda(self) -> bool:
         """Whether its process sees a CUDA device."""
@@ -210,63 +164,59 @@ class RemoteProgram:
         plain = _bytes(normalised(source))
         found: list[Mutant] = []
         while len(found) < MOST_MUTANTS:
-            request = messages.Mutants(self.name, plain, len(found), MUTANTS_A_REPLY)
-            page = self._ask(request, messages.Page, seconds=60)
+            request = messages.Mutants(plain, len(found), MUTANTS_A_REPLY)
+            page = self._ask("mutants", request, messages.Page, seconds=60)
             if any(not 0 <= m.start <= m.end <= plain.size for m in page.mutants):
                 raise Garbled("broke the protocol: not a reply to mutants (start, end)")
-            found += [Mutant(**fields(m)) for m in page.mutants[:MUTANTS_A_REPLY]]
+            found += [Mutant(**m._asdict()) for m in page.mutants[:MUTANTS_A_REPLY]]
             if len(found) >= page.total or not page.mutants:
                 return tuple(found)
         raise Garbled(f"broke the protocol: more than {MOST_MUTANTS:,} mutants")
 
+    def _perform(
+        self,
+        operation: str,
+        kind: type[R],
+        steps: Steps,
+        *inputs: Inputs,
+        seconds: float | None = None,
+        **about: Any,  # noqa: ANN401 further fields of a task
+    ) -> R:
+        """Have steps carried out, on one or more sets of inputs."""
+        first, *others = [_inputs(given) for given in inputs]
+        task = Task(self.name, as_sent(steps), first, others=tuple(others), **about)
+        values = [spec["value"] for given in inputs for spec in given.values()]
+        sizes = [int(getattr(getattr(v, "values", v), "nbytes", 0)) for v in values]
+        return self._ask(operation, task, kind, seconds, 8 * sum(sizes), steps)
+
     def _ask(
         self,
-        request: Message,
+        operation: str,
+        request: messages.Load | Task | messages.Mutants,
         kind: type[R],
-        *sent: Inputs,
-        steps: Sequence[Step] = (),
-        seconds: float | None = None,
+        seconds: float | None,
+        room: int = 0,
+        steps: Steps = (),
     ) -> R:
-        operation = messages.operation(type(request))
-        size = sum(_size(spec["value"]) for inputs in sent for spec in inputs.values())
         reply = self.worker.ask(
-            {"op": operation, **fields(request)},
+            {"op": operation, **request._asdict()},
             seconds=self.call_seconds if seconds is None else seconds,
-            reply_bytes=ROOM + 8 * size,
+            reply_bytes=ROOM + room,
         )
-        header = message(messages.Header, reply, operation)
-        if self.forbids and header.evidence:
-            raise calls(header.evidence[0])
-        if not header.ok:
-            raise fault(message(messages.Fault, reply, operation), steps)
-        if header.replaced:
-            raise replaces(header.replaced)
-        return message(kind, reply, operation)
-
-
-def _size(value: Any) -> int:  # noqa: ANN401 an input's value
-    values = getattr(value, "values", value)
-    return int(getattr(values, "nbytes", 0))
+        return answer(kind, reply, operation, steps, watched=bool(self.forbids))
 
 
 def _bytes(source: bytes) -> Array:
     return np.frombuffer(source, np.uint8)
 
 
-def as_sent(steps: Sequence[Step]) -> tuple[messages.Step, ...]:
+def as_sent(steps: Steps) -> tuple[messages.Step, ...]:
     """The steps of a question as a worker takes them."""
-    return tuple(
-        messages.Step(
-            targets=step.targets,
-            unpack=step.unpack,
-            owner=step.owner,
-            function=step.function,
-            arguments=tuple(
-                messages.Argument(a.name, a.literal, a.keyword) for a in step.arguments
-            ),
-        )
-        for step in steps
-    )
+    sent = []
+    for step in steps:
+        arguments = tuple(messages.Argument(a.name, a.literal, a.keyword) for a in step.arguments)
+        sent.append(messages.Step(step.targets, step.unpack, step.owner, step.function, arguments))
+    return tuple(sent)
 
 
 def _inputs(inputs: Inputs) -> messages.Inputs:

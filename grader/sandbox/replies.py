@@ -24,7 +24,6 @@ WALLED = (
     "touch files outside its scratch folder"
 )
 HIDDEN = "A submission is given an empty folder to work in, and no files of yours"
-_SEEN = {"text": "by reading the file", "run": "while it ran"}
 
 
 class ProgramError(Exception):
@@ -49,35 +48,37 @@ class Flagged(ProgramError):
     """Evidence that the program does what the question forbids, for a person to look at."""
 
 
-def message(kind: type[M], reply: object, operation: str) -> M:
-    """The message of a class that a reply holds.
+def answer(
+    kind: type[M], reply: object, operation: str, steps: Sequence[Step], *, watched: bool
+) -> M:
+    """The message of a class that a reply to an operation on steps holds.
 
     Raises:
-        Garbled: it does not.
+        Garbled: it does not hold it.
+        Flagged: it holds evidence that the program does what is forbidden.
+        ProgramError: it says how the program failed.
     """
     try:
+        header = read(messages.Header, reply)
+        if watched and header.evidence:
+            name, line, how = header.evidence[0]
+            where = f" in line {line}" if line else ""
+            seen = "by reading the file" if how == "text" else "while it ran"
+            raise Flagged(
+                f"calls {name[:80]}{where} (noticed {seen}), "
+                "which this question asks you to write yourself"
+            )
+        if not header.ok:
+            raise _fault(read(messages.Fault, reply), steps)
+        if header.replaced:
+            shown = ", ".join(name[:80] for name in header.replaced[:3])
+            raise Flagged(f"replaces {shown}, which what is measured depends on")
         return read(kind, reply)
-    except Malformed as where:
-        raise Garbled(f"broke the protocol: not a reply to {operation} ({where})") from None
+    except Malformed as error:
+        raise Garbled(f"broke the protocol: not a reply to {operation} ({error})") from None
 
 
-def calls(evidence: tuple[str, int, str]) -> Flagged:
-    """What a program was seen to call that it may not."""
-    name, line, how = evidence
-    where = f" in line {line}" if line else ""
-    return Flagged(
-        f"calls {name[:80]}{where} (noticed {_SEEN.get(how, 'while it ran')}), "
-        "which this question asks you to write yourself"
-    )
-
-
-def replaces(names: Sequence[str]) -> Flagged:
-    """What a program was seen to replace."""
-    shown = ", ".join(name[:80] for name in names[:3])
-    return Flagged(f"replaces {shown}, which what is measured depends on")
-
-
-def fault(said: messages.Fault, steps: Sequence[Step]) -> Exception:
+def _fault(said: messages.Fault, steps: Sequence[Step]) -> Exception:
     """The exception that a reply of 'not ok' stands for."""
     index = said.step
     step = steps[index] if index is not None and 0 <= index < len(steps) else None

@@ -11,11 +11,6 @@ import inspect
 import warnings
 from typing import Any
 
-POSITIONAL_ONLY, POSITIONAL_OR_KEYWORD, KEYWORD_ONLY = (
-    inspect.Parameter.POSITIONAL_ONLY,
-    inspect.Parameter.POSITIONAL_OR_KEYWORD,
-    inspect.Parameter.KEYWORD_ONLY,
-)
 SCALARS = (bool, int, float, str, type(None))
 
 
@@ -26,9 +21,10 @@ def describe(name: str) -> dict[str, Any]:
     no scalar), whether that is known, and its annotation.
     """
     warnings.simplefilter("ignore")
-    function, module, fault = _found(name)
-    if fault:
-        return {"fault": fault}
+    try:
+        module, function = _found(name)
+    except LookupError as fault:
+        return {"fault": f"expected a function, found {fault}"}
     rows = []
     for p in _parameters(function):
         known = isinstance(p.default, SCALARS)
@@ -38,8 +34,12 @@ def describe(name: str) -> dict[str, Any]:
     return {"module": module, "parameters": rows}
 
 
-def _found(name: str) -> tuple[Any, str, str]:
-    """The function of a dotted name and its module, or what is there instead."""
+def _found(name: str) -> tuple[str, Any]:
+    """The function of a dotted name, behind its module.
+
+    Raises:
+        LookupError: what is there instead.
+    """
     parts = name.split(".")
     for cut in range(len(parts) - 1, 0, -1):
         module = ".".join(parts[:cut])
@@ -51,14 +51,13 @@ def _found(name: str) -> tuple[Any, str, str]:
             if not hasattr(thing, part):
                 near = difflib.get_close_matches(part, dir(thing), 1)
                 hint = f"; did you mean {name.rpartition('.')[0]}.{near[0]}?" if near else ""
-                where = getattr(thing, "__name__", module)
-                return None, "", f"expected a function, found no {part} in {where}{hint}"
+                raise LookupError(f"no {part} in {getattr(thing, '__name__', module)}{hint}")
             thing = getattr(thing, part)
         if isinstance(thing, type) or not callable(thing):
-            what = f"the {'class' if isinstance(thing, type) else type(thing).__name__} {name}"
-            return None, "", f"expected a function, found {what}"
-        return thing, module, ""
-    return None, "", f"expected a function, found no module {parts[0]}"
+            what = "class" if isinstance(thing, type) else type(thing).__name__
+            raise LookupError(f"the {what} {name}")
+        return module, thing
+    raise LookupError(f"no module {parts[0]}")
 
 
 def _parameters(function: Any) -> list[inspect.Parameter]:  # noqa: ANN401 any callable
@@ -67,10 +66,10 @@ def _parameters(function: Any) -> list[inspect.Parameter]:  # noqa: ANN401 any c
         found = [*inspect.signature(function).parameters.values()]
     except (ValueError, TypeError):
         found = []
-    if any(p.kind is not p.VAR_POSITIONAL and p.kind is not p.VAR_KEYWORD for p in found):
-        return [p for p in found if p.kind is not p.VAR_KEYWORD]
-    written = _documented(inspect.getdoc(function) or "")
-    return written or [p for p in found if p.kind is not p.VAR_KEYWORD]
+    kept = [p for p in found if p.kind is not p.VAR_KEYWORD]
+    if any(p.kind is not p.VAR_POSITIONAL for p in kept):
+        return kept
+    return _documented(inspect.getdoc(function) or "") or kept
 
 
 def _documented(text: str) -> list[inspect.Parameter]:
@@ -87,19 +86,16 @@ def _documented(text: str) -> list[inspect.Parameter]:
         return []
     assert isinstance(made, ast.FunctionDef)
     given = made.args
-    plain = len(given.posonlyargs) + len(given.args)
-    missing: list[ast.expr | None] = [None] * (plain - len(given.defaults))
-    rows = [
-        *((a, POSITIONAL_ONLY) for a in given.posonlyargs),
-        *((a, POSITIONAL_OR_KEYWORD) for a in given.args),
-        *((a, KEYWORD_ONLY) for a in given.kwonlyargs),
-    ]
+    plain = [*given.posonlyargs, *given.args]
+    kinds: list[Any] = [inspect.Parameter.POSITIONAL_ONLY] * len(given.posonlyargs)
+    kinds += [inspect.Parameter.POSITIONAL_OR_KEYWORD] * len(given.args)
+    kinds += [inspect.Parameter.KEYWORD_ONLY] * len(given.kwonlyargs)
     # Behind a star most documentations leave defaults out.
     behind = [default or ast.Constant(None) for default in given.kw_defaults]
-    defaults = [*missing, *given.defaults, *behind]
+    defaults = [*[None] * (len(plain) - len(given.defaults)), *given.defaults, *behind]
     return [
         inspect.Parameter(a.arg, kind, default=_literal(default))
-        for (a, kind), default in zip(rows, defaults, strict=True)
+        for a, kind, default in zip([*plain, *given.kwonlyargs], kinds, defaults, strict=True)
     ]
 
 

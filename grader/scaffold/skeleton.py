@@ -53,54 +53,54 @@ class Parameter(NamedTuple):
             return _WRITTEN.get(self.annotation, _DRAWN)
         return yaml.safe_dump(self.default, default_flow_style=True).partition("\n")[0]
 
+    @property
+    def passed(self) -> str:
+        """The argument of a call of the library's function."""
+        if self.kind == "VAR_POSITIONAL":
+            return f"*{self.own}"
+        # Documentations leave out which of those with a default can be given by name alone.
+        by_place = self.kind == "POSITIONAL_ONLY" or (self.required and self.kind != "KEYWORD_ONLY")
+        return self.own if by_place else f"{self.name}={self.own}"
+
+    @property
+    def meaning(self) -> str:
+        """What the interface says of it."""
+        if self.required:
+            return "TODO shape and dtype"
+        return f"TODO what it means; the library's default is {self.default!r}"
+
 
 def begin(name: str) -> Template:
-    """Return the template of a question about a function of numpy or torch.
+    """The template of a question about a function of numpy or torch.
 
     Raises:
         UsageError: there is no such function, or its library is not there.
     """
     module, parameters = _look(name)
     asked = [p for p in parameters if p.asked]
-    inputs = ", ".join(p.own for p in asked)
-    left = ", ".join(p.name for p in parameters if not p.asked) or "nothing"
+    left = [p.name for p in parameters if not p.asked]
     called = name.rpartition(".")[2]
-    code = f"def {called}({inputs}):\n"
-    call = f"    return {name}({', '.join(map(_passed, asked))})\n"
-    begun = f'"""TODO what {called} computes, and for whom."""\n\nimport {module}\n\n\n'
-    spec = (FOLDER / "skeleton.yaml.txt").read_text(encoding="utf-8")
-    for mark, text in {
+    inputs = ", ".join(p.own for p in asked)
+    marks = {
         "@FUNCTION@": name,
         "@NAME@": called,
         "@LIBRARY@": name.partition(".")[0],
         "@INPUTS@": inputs,
-        "@LEFT@": left,
+        "@LEFT@": ", ".join(left) or "nothing",
         "@FIRST@": asked[0].own if asked else "x",
-        "      @TAKES@": "\n".join(f"      # {p.own}: {_said(p)}" for p in asked),
+        "      @TAKES@": "\n".join(f"      # {p.own}: {p.meaning}" for p in asked),
         "    @VALUES@": "\n".join(f"    {p.own}: {p.value}" for p in asked),
-    }.items():
+    }
+    spec = (FOLDER / "skeleton.yaml.txt").read_text(encoding="utf-8")
+    for mark, text in marks.items():
         spec = spec.replace(mark, text)
-    fault = "    # TODO plant the fault that the question is about\n"
-    return Template(
-        spec, {"reference": begun + code + call, "starter": begun + code + fault + call}
+    head = (
+        f'"""TODO what {called} computes, and for whom."""\n\nimport {module}\n\n\n'
+        f"def {called}({inputs}):\n"
     )
-
-
-def _passed(parameter: Parameter) -> str:
-    """An argument of the call of the library's function."""
-    if parameter.kind == "VAR_POSITIONAL":
-        return f"*{parameter.own}"
-    # Documentations leave out which of those with a default can be given by name alone.
-    by_place = parameter.kind == "POSITIONAL_ONLY" or parameter.required
-    if by_place and parameter.kind != "KEYWORD_ONLY":
-        return parameter.own
-    return f"{parameter.name}={parameter.own}"
-
-
-def _said(parameter: Parameter) -> str:
-    if parameter.required:
-        return "TODO shape and dtype"
-    return f"TODO what it means; the library's default is {parameter.default!r}"
+    fault = "    # TODO plant the fault that the question is about\n"
+    call = f"    return {name}({', '.join(p.passed for p in asked)})\n"
+    return Template(spec, {"reference": head + call, "starter": head + fault + call})
 
 
 def _look(name: str) -> tuple[str, list[Parameter]]:

@@ -13,19 +13,22 @@ nothing is named.  Several names mean several faults, or ideas that these cases 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from grader.bench.bench import Bench
 from grader.bench.sameness import same_value
-from grader.cases.recipe import CaseRecipe
 from grader.kinds import registry
+from grader.kinds.base import Count
 from grader.model.report import CheckResult, Named
 from grader.model.spec import Check
 from grader.model.verdict import Verdict
 from grader.sandbox.client import WorkerError
 from grader.sandbox.replies import ProgramError
+
+SAME_COUNT = 0.01  # counts of the same idea written differently differ by a few small tensors
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,16 +40,7 @@ class Component:
     cases: tuple[str, ...]
     measured_by: Check | None = field(default=None, compare=False)
     exact: bool = False  # every check of it asks for the last bit
-
-
-@dataclass(frozen=True, slots=True)
-class Match:
-    """A misconception's agreement with the submission."""
-
-    id: str
-    components: list[Component]
-    exact: bool
-    cases: int
+    by_style: bool = False  # it depends on how an idea is written too
 
 
 def diagnose(bench: Bench, checks: Sequence[CheckResult]) -> tuple[Named, ...]:
@@ -78,24 +72,32 @@ def diagnose(bench: Bench, checks: Sequence[CheckResult]) -> tuple[Named, ...]:
         for index in range(len(sources))
     ]
     exact = _best(
-        Match(name, matched, True, _cases(wrong, matched))
+        (name, _explains(bench, reference, variant, everything, wrong))
         for name, variant in variants
-        if (matched := _explains(bench, reference, variant, everything, wrong))
     )
+    explained = {c for matched in exact.values() for c in matched}
     untried = {c.id for c in checks if c.verdict is Verdict.SKIPPED}
     unexplained = [
         c
         for c in wrong
         # A measure that was never held against its budget can confirm an idea, not suggest one.
-        if not (c.measured_by is not None and c.measured_by.id in untried)
-        and not any(c in m.components for m in exact)
+        if c not in explained and (c.measured_by is None or c.measured_by.id not in untried)
     ]
     partial = _best(
-        Match(name, matched, False, _cases(wrong, matched))
+        (name, [c for c in unexplained if _same(bench, variant, c, wrong[c])])
         for name, variant in variants
-        if (matched := [c for c in unexplained if _same(bench, variant, c, wrong[c])])
     )
-    return tuple(_named(bench, match) for match in exact + partial)
+    return tuple(
+        Named(
+            id=name,
+            feedback=bench.question.spec.misconceptions[name].feedback.strip(),
+            exact=matches is exact,
+            results=tuple(dict.fromkeys(c.name for c in matched)),
+            cases=len({case for c in matched for case in wrong[c]}),
+        )
+        for matches in (exact, partial)
+        for name, matched in matches.items()
+    )
 
 
 def components(bench: Bench) -> list[Component]:
@@ -107,8 +109,10 @@ def components(bench: Bench) -> list[Component]:
         names = [c.name for c in bench.cases_of(check)]
         kind = registry.get(check.kind)
         if kind.is_observed(check):
-            name = kind.observed_name(check)
-            measured.append(Component(name, check.run, tuple(names), check))
+            name = check.results[0] if kind.only_course else check.id  # a curve is a result
+            style = kind.by_style(check)
+            component = Component(name, check.run, tuple(names), check, by_style=style)
+            measured.append((style, kind.slow, component))
             continue
         for result in check.compared:
             cases.setdefault((check.run, result), {}).update(dict.fromkeys(names))
@@ -118,48 +122,34 @@ def components(bench: Bench) -> list[Component]:
         Component(result, run, tuple(names), exact=(run, result) not in tolerant)
         for (run, result), names in cases.items()
     ]
-    return values + sorted(
-        measured, key=_cost
-    )  # cheap ones first: most variants are ruled out by one
+    # Most variants are ruled out by one: the quick ones first, and last what few programs agree in.
+    return values + [component for *_, component in sorted(measured, key=lambda m: m[:2])]
 
 
-def _by_style(component: Component) -> bool:
-    """Whether a component depends on how an idea is written too: the peak of temporaries does."""
-    check = component.measured_by
-    return check is not None and registry.get(check.kind).by_style(check)
-
-
-def _cost(component: Component) -> int:
-    check = component.measured_by
-    return 0 if check is None else registry.get(check.kind).cost(check)
-
-
-def observe(bench: Bench, component: Component, case: CaseRecipe) -> Any:  # noqa: ANN401 a result or a count
+def _observed(bench: Bench, component: Component, case: str) -> Any:  # noqa: ANN401 a result or a count
     """What the bench's submission gives for a component on one case; a fault becomes a text."""
-    check = component.measured_by
-    try:
-        if check is None:
-            return bench.observed(component.run, case).values.get(component.name)
-        return registry.get(check.kind).observe(bench, check, case)
-    except ProgramError as error:
-        return f"raised {error.raised.type if error.raised else 'nothing'}"
-    except WorkerError as error:
-        return f"stopped: {error}"
+
+    def observe() -> Any:  # noqa: ANN401 a result or a count
+        check = component.measured_by
+        try:
+            if check is None:
+                found = bench.observed(component.run, bench.cases[case])
+                return found.values.get(component.name)
+            return registry.get(check.kind).observe(bench, check, bench.cases[case])
+        except ProgramError as error:
+            return f"raised {error.raised.type if error.raised else 'nothing'}"
+        except WorkerError as error:
+            return f"stopped: {error}"
+
+    return bench.remember(bench.submission, ("observed", component, case), observe)
 
 
 def _agree(one: Any, other: Any, component: Component, dtype: str) -> bool:  # noqa: ANN401
     """Whether two observations, on a case of that dtype, are of the same idea."""
-    if component.measured_by is None:
-        return same_value(one, other, dtype, exact=component.exact)
-    return registry.get(component.measured_by.kind).agree(one, other, dtype)
-
-
-def _observed(bench: Bench, component: Component, case: str) -> Any:  # noqa: ANN401 a result or a count
-    return bench.remember(
-        bench.submission,
-        ("observed", component, case),
-        lambda: observe(bench, component, bench.cases[case]),
-    )
+    counts = [seen.value for seen in (one, other) if isinstance(seen, Count)]
+    if counts:
+        return len(counts) == 2 and math.isclose(*counts, rel_tol=SAME_COUNT, abs_tol=256)
+    return same_value(one, other, dtype, exact=component.exact)
 
 
 def _differing(
@@ -192,7 +182,7 @@ def _explains(
     if not matched:
         return []
     for component in everything:
-        if component in matched or _by_style(component):
+        if component in matched or component.by_style:
             continue
         if _same(reference, variant, component):
             continue
@@ -201,28 +191,14 @@ def _explains(
     return matched
 
 
-def _cases(wrong: Mapping[Component, list[str]], matched: Sequence[Component]) -> int:
-    return len({case for c in matched for case in wrong[c]})
-
-
-def _best(matches: Iterable[Match]) -> list[Match]:
-    """One match a misconception, and none that another explains more than."""
-    best: dict[str, Match] = {}
-    for match in matches:
-        if match.id not in best or len(match.components) > len(best[match.id].components):
-            best[match.id] = match
-    return [
-        m
-        for m in best.values()
-        if not any(set(m.components) < set(o.components) for o in best.values())
-    ]
-
-
-def _named(bench: Bench, match: Match) -> Named:
-    return Named(
-        id=match.id,
-        feedback=bench.question.spec.misconceptions[match.id].feedback.strip(),
-        exact=match.exact,
-        results=tuple(dict.fromkeys(c.name for c in match.components)),
-        cases=match.cases,
-    )
+def _best(matches: Iterable[tuple[str, list[Component]]]) -> dict[str, list[Component]]:
+    """By misconception what it explains most of; none that another explains more than."""
+    best: dict[str, list[Component]] = {}
+    for name, matched in matches:
+        if len(matched) > len(best.get(name, ())):
+            best[name] = matched
+    return {
+        name: matched
+        for name, matched in best.items()
+        if not any(set(matched) < set(other) for other in best.values())
+    }

@@ -83,7 +83,7 @@ def _incomplete(loaded: Loaded, wanted: Sequence[str]) -> Unusable | None:
 
 
 def _near(missing: Sequence[str], found: Sequence[str]) -> str:
-    from grader.bank.locate import closest
+    from grader.model.nearest import closest
 
     for name in missing:
         near = closest(name, found)

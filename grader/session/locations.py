@@ -28,7 +28,7 @@ def file_of(question: Question, name: str, variant: int = 0) -> str:
         file = f"{folder}/{name}.py"
     elif name in spec.misconceptions:
         idea = spec.misconceptions[name]
-        inside = bool(idea.faces)
+        inside = bool(idea.programs)
         stem = idea.variants[variant] if variant < len(idea.variants) else name.replace("-", "_")
         file = f"{folder}/misconceptions/{stem}.py"
     else:

@@ -29,10 +29,14 @@ def deviations() -> AuditReport:
 def test_a_question_passes_with_every_variant_stopped_and_named(tmp_path: Path) -> None:
     report = audited(tmp_path, seeds=(1, 2))
     assert report.problems == ()
-    assert [row.name for row in report.rows] == ["reference", "starter", "open"]
-    assert report.rows[2].claimed == ("gate",)
-    assert report.rows[2].cells == {"gate": Cell.KILLS}
-    assert (report.rows[2].named_well, report.facts[0].stops, report.facts[0].first) == (2, 2, 2)
+    assert [row.name for row in report.programs] == ["reference", "starter", "open"]
+    assert report.programs[2].claimed_by == ("gate",)
+    assert report.programs[2].cells == {"gate": Cell.KILLS}
+    assert (report.programs[2].named_well, report.checks[0].stops, report.checks[0].first) == (
+        2,
+        2,
+        2,
+    )
 
 
 def test_checks_that_stop_nothing_are_faults(deviations: AuditReport) -> None:
@@ -70,22 +74,22 @@ def test_a_verdict_that_depends_on_the_seed_is_remarked_on_with_the_seeds(tmp_pa
             {"id": "late", "kind": "outputs", "of": "y", "cases": "one"},
         ],
     )
-    row = report.rows[2]
+    row = report.programs[2]
     assert row.cells["late"] is Cell.VARIES
-    assert 0 < len(row.passing["late"]) < 12
-    seeds = ", ".join(map(str, row.passing["late"][:8]))
+    assert 0 < len(row.passing_seeds["late"]) < 12
+    seeds = ", ".join(map(str, row.passing_seeds["late"][:8]))
     assert any(t.startswith(f"late passes open on seeds {seeds}") for t in said(report, "flaky"))
 
 
 def test_the_cpu_time_of_the_workers_is_shared_out(deviations: AuditReport) -> None:
-    shares = [f.share for f in deviations.facts if f.share is not None]
+    shares = [f.share for f in deviations.checks if f.share is not None]
     if shares:  # there is such a clock
-        assert len(shares) == len(deviations.facts)
+        assert len(shares) == len(deviations.checks)
         assert 0 < sum(shares) <= 1
 
 
 def test_tolerances_lie_between_right_and_wrong(deviations: AuditReport) -> None:
-    margins = {f.id: f.margin for f in deviations.facts}
+    margins = {f.id: f.margin for f in deviations.checks}
     assert margins["manners"] is None
     for check in ("forward", "backward", "slopes"):
         margin = margins[check]
@@ -108,7 +112,7 @@ def test_a_wrong_program_just_beyond_the_tolerance_is_remarked_on(tmp_path: Path
         cases={"many": {"dtype": "float32", "x": {"normal": [4, 5]}}},
         reference=rounding,
     )
-    margin = report.facts[0].margin
+    margin = report.checks[0].margin
     assert margin is not None
     assert margin.gap is not None
     assert margin.gap < 2

@@ -22,7 +22,7 @@ def test_a_reference_that_raises_is_one_fault_with_message_and_line(tmp_path: Pa
         "the reference does not pass gate on all 2 seeds: its relu raised ValueError "
         "in case signs: too small, in drills/gate/reference.py:2",
     )
-    assert [row.name for row in report.rows] == ["reference"]
+    assert [row.name for row in report.programs] == ["reference"]
 
 
 @pytest.mark.parametrize(
@@ -39,7 +39,7 @@ def test_a_reference_that_does_not_load_is_told_with_its_line(
     report = audited(tmp_path, reference=reference, begin="relu = print\n")
     told = found.format("drills/gate/reference.py")
     assert report.problems == (f"the reference cannot be loaded: raised {told}",)
-    assert report.rows == ()
+    assert report.programs == ()
 
 
 def test_other_programs_that_do_not_load_are_told_with_theirs(tmp_path: Path) -> None:
@@ -87,7 +87,7 @@ def test_a_wrong_idea_that_passes_on_some_seeds_is_told_with_those(tmp_path: Pat
         starter=[],
         begin="def relu(x):\n    return x - 7\n",
     )
-    lucky = report.rows[2].passing["gate"]
+    lucky = report.programs[2].passing_seeds["gate"]
     assert 0 < len(lucky) < 8
     seeds = f"seed{'' if len(lucky) == 1 else 's'} {', '.join(map(str, lucky))} of 8"
     assert f"open passes every check on {seeds}" in report.problems

@@ -64,7 +64,7 @@ def test_a_check_that_lets_one_through_is_remarked_on_unless_a_needed_check_stop
     assert said(alone, "trivial")[0].startswith("zero lets zeros through, and no check")
     guarded = audited(tmp_path / "b", cases=cases, checks=[gate, {**zero, "needs": "gate"}])
     assert said(guarded, "trivial") == []
-    assert guarded.facts[1].lets_through == ("zeros",)
+    assert guarded.checks[1].lets_through == ("zeros",)
 
 
 def test_what_one_function_hands_to_another_is_left_as_it_is() -> None:

@@ -43,7 +43,7 @@ def test_a_case_is_found_that_tells_two_ideas_apart(tmp_path: Path) -> None:
         "all and one-more compute the same on every case: nobody can be told which they hold",
     )
     (twins,) = report.twins
-    assert (twins.one, twins.other, twins.run) == ("all", "one-more", "main")
+    assert (twins.ids, twins.run) == (("all", "one-more"), "main")
     case = yaml.safe_load("\n".join(twins.case))
     ((_, (n,)),) = [(g, s) for g, s in case["x"].items() if isinstance(s, list)]
     assert n > case["k"] + 1  # more entries than either idea needs to differ

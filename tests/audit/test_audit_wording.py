@@ -7,8 +7,7 @@ from typing import Any
 
 import pytest
 
-from grader.audit import hints
-from grader.audit.wording import gives
+from grader.audit.wording import gives, hints
 from grader.model.audit import Remark
 from tests.audit.audits import audited, question
 
@@ -85,7 +84,7 @@ def holds(folder: Path, *told: str) -> list[str]:
     """
     begin = "def relu(x):\n    return x.copy()\n"
     asked = question(folder, reference=reference, begin=begin, hints=list(told))
-    return [r.text for r in hints.remarks(asked)]
+    return [r.text for r in hints(asked)]
 
 
 def test_a_line_of_the_reference_in_an_early_hint_is_remarked_on(tmp_path: Path) -> None:

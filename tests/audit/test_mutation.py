@@ -18,7 +18,8 @@ from grader.kinds.contract import ContractCheck
 from grader.model.errors import BankError
 from grader.model.mutation import Fate, Mutant, MutationReport, Reach, Trial
 from grader.model.question import Question
-from grader.reports.mutation import excerpts, render_mutation, to_json
+from grader.reports.json import mutation_to_json
+from grader.reports.mutation import excerpts, render_mutation
 
 SPEC = """
 format: 1
@@ -214,7 +215,7 @@ def test_the_page_and_the_document_show_the_lines_and_the_place(tmp_path: Path) 
     ):
         assert text in page
     assert max(map(len, page.splitlines())) <= 80
-    data = json.loads(json.dumps(to_json(report)))
+    data = json.loads(json.dumps(mutation_to_json(report)))
     assert data["tried"] == data["derived"] == len(data["mutants"])
     assert data["survived"] == 1
     (row,) = [m for m in data["mutants"] if m["fate"] == "survived"]

@@ -35,11 +35,11 @@ def test_a_document_remembers_where_keys_and_values_stand(tmp_path: Path) -> Non
     path.write_text("title: T\ncases:\n  small: {x: [1, 2]}\n", encoding="utf-8")
     doc = read(path)
     assert doc.data == {"title": "T", "cases": {"small": {"x": [1, 2]}}}
-    assert doc.where(("title",)) == f"{path}:1:8"
-    assert doc.where(("title",), key=True) == f"{path}:1:1"
-    assert doc.where(("cases", "small", "x", 1)) == f"{path}:3:18"
-    assert doc.where(("cases", "small", "nothing", "below")) == f"{path}:3:10"
-    assert doc.where(()) == f"{path}:1:1"
+    assert doc.position(("title",)) == (1, 8)
+    assert doc.position(("title",), key=True) == (1, 1)
+    assert doc.position(("cases", "small", "x", 1)) == (3, 18)
+    assert doc.position(("cases", "small", "nothing", "below")) == (3, 10)
+    assert doc.position(()) == (1, 1)
 
 
 def test_keys_are_the_words_as_written(tmp_path: Path) -> None:

@@ -30,3 +30,11 @@ def test_the_first_line_of_every_question_names_it(path: Path) -> None:
     named = re.fullmatch(r"# yaml-language-server: \$schema=(\S+)", first)
     assert named, first
     assert (path.parent / named[1]).resolve() == ROOT / "docs" / "question.schema.json"
+
+
+def test_it_describes_every_key() -> None:
+    whole = json.loads(schema.text(extended=False))
+    assert len(whole["$defs"]) >= 16
+    for name, part in {**whole["$defs"], "Spec": whole}.items():
+        for key, found in part["properties"].items():
+            assert found.get("description", "").endswith("."), (name, key)

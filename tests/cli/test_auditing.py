@@ -39,10 +39,10 @@ def audit(
 def _stand_in(monkeypatch: pytest.MonkeyPatch) -> None:
     reports = ModuleType("grader.reports.audit")
     reports.render_audit = lambda report, width: f"{report.question} in {width} columns"  # type: ignore[attr-defined]
-    plain = ModuleType("grader.reports.audit_json")
-    plain.to_json = lambda report: {"question": report.question, "seeds": report.seeds}  # type: ignore[attr-defined]
+    plain = ModuleType("grader.reports.json")
+    plain.audit_to_json = lambda report, _: {"question": report.question, "seeds": report.seeds}  # type: ignore[attr-defined]
     monkeypatch.setitem(sys.modules, "grader.reports.audit", reports)
-    monkeypatch.setitem(sys.modules, "grader.reports.audit_json", plain)
+    monkeypatch.setitem(sys.modules, "grader.reports.json", plain)
     monkeypatch.setattr("grader.audit.proof.audit", audit)
     monkeypatch.setattr("grader.app.requirements.torch_installed", lambda: False)
 

@@ -8,7 +8,7 @@ import pytest
 import yaml
 
 from grader import bank
-from grader.audit import audit
+from grader.audit.proof import audit
 from grader.bank import schema
 from tests.cli.conftest import Drill
 

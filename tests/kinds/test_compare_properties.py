@@ -10,8 +10,8 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from grader.bench.bench import NUDGES, _nudged
 from grader.bench.compare import RELATIVE_64, Expected, allowance, compare
+from grader.bench.encoding import NUDGES, nudged
 from grader.sandbox.worker.wire import Tensor
 
 EASY = settings(deadline=None)
@@ -192,7 +192,7 @@ def test_nudging_moves_every_value_by_one_unit_and_keeps_ties_and_order(
     beside = np.nextafter(x[np.isfinite(x)], x.dtype.type(0))
     flat = np.concatenate([x, x[::-1], beside])
     with np.errstate(all="ignore"):
-        moved = _nudged(flat, dtype, which)
+        moved = nudged(flat, dtype, which)
     assert (moved.dtype, moved.shape) == (flat.dtype, flat.shape)
     fixed = ~np.isfinite(flat) | (flat == 0)
     assert np.array_equal(moved[fixed], flat[fixed], equal_nan=True)
@@ -208,11 +208,11 @@ def test_nudging_moves_every_value_by_one_unit_and_keeps_ties_and_order(
 
 def test_the_two_nudges_differ_and_move_everything_that_can_move() -> None:
     x = np.random.default_rng(0).standard_normal((6, 6))
-    one, two = (_nudged(x, "float64", i) for i in range(len(NUDGES)))
+    one, two = (nudged(x, "float64", i) for i in range(len(NUDGES)))
     assert not np.array_equal(one, two)
     assert (one != x).all()
     assert (two != x).all()
-    assert np.array_equal(one, _nudged(x, "float64", 0))
+    assert np.array_equal(one, nudged(x, "float64", 0))
 
 
 @pytest.mark.parametrize("dtype", ["float64", "float32", "bfloat16"])
@@ -224,7 +224,7 @@ def test_neighbours_in_the_last_place_stay_apart_and_in_order(dtype: str) -> Non
         for i in range(1, 64):
             steps[i] = np.nextafter(steps[i - 1], steps.dtype.type(2))
     for which in (0, 1):
-        moved = _nudged(steps, dtype, which)
+        moved = nudged(steps, dtype, which)
         assert (np.diff(moved) > 0).all()
 
 
@@ -232,6 +232,6 @@ def test_minus_infinity_zero_and_nan_stay_where_they_are() -> None:
     x = np.array([-np.inf, 0.0, -0.0, np.inf, np.nan, 1.0])
     for which in (0, 1):
         with np.errstate(invalid="ignore"):
-            moved = _nudged(x, "float64", which)
+            moved = nudged(x, "float64", which)
         assert np.array_equal(moved[:5], x[:5], equal_nan=True)
         assert moved[5] in (np.nextafter(1, 2), np.nextafter(1, 0))

@@ -14,6 +14,7 @@ from grader.model.audit import (
 )
 
 PASSES, KILLS, WOULD, VARIES, NOT_RUN = Cell
+MARKS = dict(zip(".Xx? ", Cell, strict=True))
 
 
 def row(name: str, cells: str, *, claimed: tuple[str, ...] = (), well: int = 3) -> AuditRow:
@@ -22,12 +23,12 @@ def row(name: str, cells: str, *, claimed: tuple[str, ...] = (), well: int = 3) 
     return AuditRow(
         name=name,
         misconception=idea,
-        cells={check: Cell(mark) for check, mark in zip(CHECKS, cells, strict=True)},
+        cells={check: MARKS[mark] for check, mark in zip(CHECKS, cells, strict=True)},
         named=() if name == "reference" else (idea or "even-split",),
         named_well=well,
         seeds=3,
-        claimed=claimed,
-        passing={"overlap": (1, 2)} if "?" in cells else {},
+        claimed_by=claimed,
+        passing_seeds={"overlap": (1, 2)} if "?" in cells else {},
     )
 
 
@@ -52,15 +53,14 @@ PROVED = AuditReport(
     title="The backward that lost its winner",
     seeds=(0, 1, 2),
     seconds=7.9,
-    checks=CHECKS,
-    rows=ROWS[:4],
+    checks=FACTS,
+    programs=ROWS[:4],
     problems=(),
     remarks=(
         Remark("tolerance", "overlap: only 1.6 orders of magnitude lie between right and wrong"),
         Remark("wording", "the text does not mention NaN", "x may hold NaN; then ..."),
     ),
     notes=("speed was run on the reference only",),
-    facts=FACTS,
     trivial=(
         Trivial("zeros", "zeros of the right form", (), accepted=False),
         Trivial("first-call", "every time what the first call gave", (), accepted=False),
@@ -71,17 +71,16 @@ FAULTY = AuditReport(
     title="The backward that lost its winner",
     seeds=(0, 1, 2),
     seconds=7.9,
-    checks=CHECKS,
-    rows=ROWS,
+    checks=FACTS,
+    programs=ROWS,
     problems=(
         "the check forward kills no variant: it is idle, or a misconception is missing",
         "pad-offset-kept is said to be killed by border, which it passes on all 3 seeds",
     ),
-    facts=FACTS,
     trivial=(Trivial("ones", "ones of the right form", CHECKS, accepted=True),),
     twins=(
-        Twins("assign-overlap", "pad-offset-kept", ("x: {normal: [2, 3]}", "kernel: 2"), 17),
-        Twins("even-split", "copy-to-all", (), 120),
+        Twins(("assign-overlap", "pad-offset-kept"), ("x: {normal: [2, 3]}", "kernel: 2"), 17),
+        Twins(("even-split", "copy-to-all"), (), 120),
     ),
 )
 
@@ -91,8 +90,8 @@ LARGE = AuditReport(
     title="As large as it gets",
     seeds=tuple(range(20)),
     seconds=61.0,
-    checks=MANY,
-    rows=tuple(
+    checks=tuple(CheckFacts(check, "outputs", False, 1, 1) for check in MANY),
+    programs=tuple(
         AuditRow(
             name=f"misconception-number-{i}",
             misconception=f"misconception-number-{i}",
@@ -100,7 +99,7 @@ LARGE = AuditReport(
             named=(),
             named_well=20,
             seeds=20,
-            claimed=(MANY[i % 17],),
+            claimed_by=(MANY[i % 17],),
         )
         for i in range(20)
     ),

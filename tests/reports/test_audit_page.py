@@ -11,7 +11,7 @@ import pytest
 
 from grader.model.audit import AuditReport, Cell
 from grader.reports.audit import render_audit
-from grader.reports.audit_json import to_json
+from grader.reports.json import audit_to_json
 from tests.reports.audits import FAULTY, LARGE, PROVED
 from tests.reports.conftest import Golden, shown
 
@@ -63,10 +63,10 @@ def test_columns_are_numbered_where_their_names_have_no_room() -> None:
 
 
 def test_where_columns_have_no_room_programs_are_told_in_words() -> None:
-    first, second, third = LARGE.checks[:3]
-    cells = {**LARGE.rows[0].cells, second: Cell.VARIES, third: Cell.PASSES}
-    odd = replace(LARGE.rows[0], cells=cells, claimed=(first, third), named_well=7)
-    text = " ".join(page(replace(LARGE, rows=(odd, *LARGE.rows[1:])), 50).split())
+    first, second, third = (check.id for check in LARGE.checks[:3])
+    cells = {**LARGE.programs[0].cells, second: Cell.VARIES, third: Cell.PASSES}
+    odd = replace(LARGE.programs[0], cells=cells, claimed_by=(first, third), named_well=7)
+    text = " ".join(page(replace(LARGE, programs=(odd, *LARGE.programs[1:])), 50).split())
     assert (
         f"misconception-number-0 stopped by {first}; on some seeds by {second}; "
         f"not, as claimed, by {third}; named 7 of 20"
@@ -75,7 +75,9 @@ def test_where_columns_have_no_room_programs_are_told_in_words() -> None:
 
 
 def test_without_programs_there_is_no_picture() -> None:
-    nothing = replace(FAULTY, rows=(), facts=(), twins=(), trivial=(), problems=("it is broken",))
+    nothing = replace(
+        FAULTY, programs=(), checks=(), twins=(), trivial=(), problems=("it is broken",)
+    )
     assert "X stopped" not in page(nothing, 80)
     assert "FAULT   it is broken" in page(nothing, 80)
 
@@ -87,7 +89,7 @@ def test_control_characters_of_a_question_do_nothing() -> None:
 
 @pytest.mark.parametrize("report", [PROVED, FAULTY, LARGE])
 def test_json_is_json_and_every_field_of_it_is_documented(report: AuditReport) -> None:
-    data = json.loads(json.dumps(to_json(report), allow_nan=False))
+    data = json.loads(json.dumps(audit_to_json(report), allow_nan=False))
     assert data["ok"] is report.ok
 
     def fields(value: object) -> set[str]:

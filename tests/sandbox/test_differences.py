@@ -14,8 +14,9 @@ from hypothesis import strategies as st
 from grader.bank.steps import parse
 from grader.sandbox.remote import as_sent
 from grader.sandbox.worker import differences
-from grader.sandbox.worker.messages import Differentiate, Input
+from grader.sandbox.worker.messages import Input, Task
 from grader.sandbox.worker.namespace import LoadedModule
+from grader.sandbox.worker.steps import Stopped
 
 Function = Callable[[Any], Any]
 
@@ -28,10 +29,9 @@ def slopes(
     module.__dict__["f"] = function
     lent = np.array(x, np.float64)
     before = lent.copy()
-    asked = Differentiate(
-        "reference", as_sent([parse("y = f(x)")]), {"x": Input(lent)}, ("x",), "y", cotangent, kinks
-    )
-    found = differences.gradients(LoadedModule(module, None, "reference.py"), asked)["x"]
+    steps, inputs = as_sent([parse("y = f(x)")]), {"x": Input(lent)}
+    asked = Task("", steps, inputs, ("x",), of="y", cotangent=cotangent, kinks=kinks)
+    found = differences.gradients(LoadedModule(module, None, "reference.py"), asked).gradients["x"]
     assert np.array_equal(lent, before, equal_nan=True), "x is put back"
     assert found["value"].shape == found["error"].shape == before.shape
     return found["value"], found["error"]
@@ -173,9 +173,8 @@ def test_x_is_put_back_when_the_function_raises() -> None:
     x = np.arange(3.0)
     module = types.ModuleType("reference")
     module.__dict__["f"] = failing
-    asked = Differentiate(
-        "", as_sent([parse("y = f(x)")]), {"x": Input(x)}, ("x",), "y", None, False
-    )
-    with pytest.raises(ValueError, match=r"^$"):
+    asked = Task("", as_sent([parse("y = f(x)")]), {"x": Input(x)}, ("x",), of="y")
+    with pytest.raises(Stopped) as stopped:
         differences.gradients(LoadedModule(module, None, "reference.py"), asked)
+    assert isinstance(stopped.value.error, ValueError)
     assert x.tolist() == [0, 1, 2]

@@ -286,7 +286,7 @@ def test_gradients_come_back_by_input() -> None:
         found = program.gradients(
             steps("y = f(x, k)"),
             inputs_of(x=np.array([1.0, 2.0]), k=2),
-            wrt=["x"], result="y", cotangent=np.array([1.0, 10.0]), kinks=False,
+            wrt=["x"], of="y", cotangent=np.array([1.0, 10.0]), kinks=False,
         )  # fmt: skip
     assert np.allclose(found["x"]["value"], [2.0, 40.0])
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from typing import Any
 
@@ -100,6 +101,11 @@ def test_plain_values_arrive_and_of_others_only_the_type(
     if expected == Opaque("numpy.float128") and np.longdouble(0).itemsize != 16:
         pytest.skip("this machine has another long double")
     assert returned(worker, source) == expected
+
+
+def test_a_negative_zero_of_a_subclass_keeps_its_sign(worker: WorkerClient) -> None:
+    found = returned(worker, "class F(float): pass\n" + DEF + "return F(-0.0)")
+    assert math.copysign(1, found) == -1
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ from grader.bank.steps import parse
 from grader.sandbox.remote import as_sent
 from grader.sandbox.worker import steps as stepping
 from grader.sandbox.worker.faults import StepFault
-from grader.sandbox.worker.messages import Input, Inputs, Outcome, Outcomes
+from grader.sandbox.worker.messages import Input, Inputs, Outcome, Outcomes, Task
 from grader.sandbox.worker.namespace import LoadedModule
 
 # Nobody should any more, says numpy from 2.5 on; it still can be done.
@@ -38,7 +38,8 @@ def run(
 ) -> Outcome:
     """Run two steps on an array of three."""
     inputs = plain(x=np.arange(3.0) if x is None else x)
-    return stepping.run(program(**functions), as_sent([parse(t) for t in texts]), inputs, set(want))
+    task = Task("submission", as_sent([parse(t) for t in texts]), inputs, tuple(want))
+    return stepping.run(program(**functions), task)
 
 
 def copy(x: Any, *_: Any) -> Any:
@@ -163,7 +164,9 @@ def test_results_that_nobody_wants_are_handed_on_but_not_looked_at() -> None:
 def interleaved(functions: dict[str, Any], *xs: Any, want: str = "yz") -> Outcomes:
     """Run the two steps on several inputs in lockstep."""
     texts = as_sent([parse(t) for t in TWO])
-    return stepping.interleave(program(**functions), texts, [plain(x=x) for x in xs], set(want))
+    first, *others = [plain(x=x) for x in xs]
+    task = Task("submission", texts, first, tuple(want), others=tuple(others))
+    return stepping.interleave(program(**functions), task)
 
 
 def test_interleaved_runs_take_turns_step_by_step() -> None:

@@ -611,7 +611,7 @@ FORGERIES = {
     "an exception of ours": (
         "import sys\nimport numpy as np\n"
         "steps = sys.modules['worker.steps']\n"
-        "steps.Progress.advance = lambda self: False\n"
+        "steps.Progress.advance = lambda self, index: None\n"
     ),
 }
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import gc
 import tracemalloc
 import weakref
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import torch
@@ -18,7 +18,7 @@ from torch.utils._pytree import tree_leaves
 
 from . import steps as stepping
 from .faults import StepFault
-from .messages import Measure, Measured, Step
+from .messages import Measured, Step, Task
 from .namespace import LoadedModule
 from .steps import Names
 from .wire import type_name
@@ -30,26 +30,14 @@ Details = tuple[tuple[str, int], ...]
 OWN_OBJECTS = 256 << 10
 
 
-def vjp(y: Tensor, cotangent: Tensor | None, *inputs: Tensor) -> Any:  # noqa: ANN401 a tuple or one result
+def vjp(name: str, y: object, cotangent: Tensor | None = None, *inputs: Tensor) -> Any:  # noqa: ANN401 a tuple or one result
     """Gradients of <y, cotangent> with respect to the inputs; None where there is none.
 
     The graph is kept, so that a second call is a second backward.
-    """
-    wanted = [t for t in inputs if t.requires_grad]
-    if not wanted:
-        return tuple(None for _ in inputs)
-    found = iter(torch.autograd.grad(y, wanted, cotangent, retain_graph=True, allow_unused=True))
-    grads = tuple(next(found) if t.requires_grad else None for t in inputs)
-    return grads if len(grads) != 1 else grads[0]
-
-
-def refuse_undifferentiable(
-    name: str, y: object, cotangent: Tensor | None = None, *inputs: Tensor
-) -> None:
-    """Say in the question's words what torch would say in its own.
 
     Raises:
-        StepFault: `y` is no ordinary tensor, has another shape than its cotangent, or has no graph.
+        StepFault: `y`, of that name, is no ordinary tensor, has another shape than its cotangent,
+            or has no graph; in the question's words, where torch would use its own.
     """
     if not isinstance(y, Tensor):
         found = "None" if y is None else f"a {type_name(y)}"
@@ -58,11 +46,14 @@ def refuse_undifferentiable(
         raise StepFault(f"{name} is a tensor without ordinary memory ({y.layout}, {y.device.type})")
     if cotangent is not None and y.shape != cotangent.shape:
         raise StepFault(f"{name} has shape {tuple(y.shape)}, expected {tuple(cotangent.shape)}")
-    if any(t.requires_grad for t in inputs) and not y.requires_grad:
+    wanted = [t for t in inputs if t.requires_grad]
+    if wanted and not y.requires_grad:
         raise StepFault(f"{name} has no graph: nothing can flow back through it")
-
-
-BUILT_IN: dict[str, Callable[..., Any]] = {"vjp": vjp}
+    if not wanted:
+        return tuple(None for _ in inputs)
+    some = iter(torch.autograd.grad(y, wanted, cotangent, retain_graph=True, allow_unused=True))
+    grads = tuple(next(some) if t.requires_grad else None for t in inputs)
+    return grads if len(grads) != 1 else grads[0]
 
 
 def _tensors(value: object) -> list[Tensor]:
@@ -89,29 +80,22 @@ class Meter(TorchDispatchMode):  # type: ignore[no-untyped-call]  # torch's base
     def __init__(self, *, count_flops: bool = False) -> None:
         """Start at zero; FLOPs are counted only when asked for: their table is slow to import."""
         super().__init__()  # type: ignore[no-untyped-call]
-        self.live = 0
-        self.peak = 0
-        self.flops = 0
+        self.live = self.peak = self.flops = 0
         self.elements = 0  # written by operations that are not matmuls
         self.alive: dict[int, tuple[Any, int, str]] = {}
         self.count_flops = count_flops
         if count_flops:
             import torch.utils.flop_counter  # noqa: F401 now, not in the middle of a measurement
 
-    def __torch_dispatch__(
-        self,
-        func: Any,  # noqa: ANN401 torch's signature
-        types: Any,  # noqa: ANN401 torch's signature
-        args: Any = (),  # noqa: ANN401 torch's signature
-        kwargs: Any = None,  # noqa: ANN401 torch's signature
-    ) -> Any:  # noqa: ANN401 torch's signature
+    def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:  # noqa: ANN401 torch's signature
         """Count what one operation makes."""
         kwargs = kwargs or {}
         known = {_key(t) for t in _tensors((args, kwargs))}
         out = func(*args, **kwargs)
         made = [t for t in _tensors(out) if _key(t) not in known]
         for tensor in made:
-            self._see(tensor)
+            if _key(tensor) not in self.alive:
+                self._see(tensor)
         flops = matmul_flops(func, args, kwargs, out) if self.count_flops else 0
         self.flops += flops
         if not flops:
@@ -119,27 +103,20 @@ class Meter(TorchDispatchMode):  # type: ignore[no-untyped-call]  # torch's base
         return out
 
     def _see(self, tensor: Tensor) -> None:
-        storage = tensor.untyped_storage()
-        key = _key(tensor)
-        if key in self.alive:
-            return
-        size = storage.nbytes()
-        what = _form(tensor)
-
-        def freed(_: object) -> None:
-            if self.alive.pop(key, None) is not None:
-                self.live -= size
-
-        self.alive[key] = (weakref.ref(storage, freed), size, what)
-        self.live += size
+        storage, key = tensor.untyped_storage(), _key(tensor)
+        self.alive[key] = (weakref.ref(storage, lambda _: self._free(key)), *_size(tensor))
+        self.live += storage.nbytes()
         self.peak = max(self.peak, self.live)
+
+    def _free(self, key: int) -> None:
+        entry = self.alive.pop(key, None)
+        if entry is not None:
+            self.live -= entry[1]
 
     def forget(self, tensors: Iterable[Tensor]) -> None:
         """Stop counting the storages of these tensors: the caller's results."""
         for tensor in tensors:
-            entry = self.alive.pop(_key(tensor), None)
-            if entry is not None:
-                self.live -= entry[1]
+            self._free(_key(tensor))
 
 
 # In-place and fused products that torch's registry leaves out, by the out-of-place operation that
@@ -159,49 +136,48 @@ def matmul_flops(func: Any, args: Any, kwargs: Any, out: Any) -> int:  # noqa: A
         return 2 * int(args[0].numel())
     if name in {"addmv", "addmv_"}:
         return 2 * int(args[1].numel())
-    if name == "addr" or name == "addr_" or name == "ger":
+    if name in {"addr", "addr_", "ger"}:
         return 2 * int(args[-2].numel() * args[-1].numel())
     packet = getattr(torch.ops.aten, _SAME_COST.get(name, name), None)
     count = flop_registry.get(packet)
     return int(count(*args, **kwargs, out_val=out)) if count is not None else 0
 
 
-def measure(program: LoadedModule, asked: Measure) -> Measured:
+def measure(program: LoadedModule, task: Task) -> Measured:
     """Measure one quantity of a run, in bytes or FLOPs, or the origin of a result as a text.
 
     Args:
         program: whose functions the steps call.
-        asked: the `quantity` is `saved`, `live`, `peak`, `flops`, `graph` or `cuda-peak`; the first
+        task: the `quantity` is `saved`, `live`, `peak`, `flops`, `graph` or `cuda-peak`; the first
             two look at the steps before the first backward only, and `graph` at the result `of`;
             `without` are inputs whose storages are not counted as saved.
     """
-    forward = [step for step in asked.steps if not step.backward]
-    backward = [step for step in asked.steps if step.backward]
-    names = stepping.build(asked.inputs)
-
-    def finish(rest: Sequence[Step]) -> Names | None:
-        return stepping.finish(program, rest, names, asked.want)
-
-    match asked.quantity:
+    forward = [step for step in task.steps if not step.backward]
+    rest: Sequence[Step] = [step for step in task.steps if step.backward]
+    names = stepping.build(task.inputs)
+    value: int | str
+    details: Details = ()
+    elements = 0
+    match task.quantity:
         case "saved":
-            value, details = _saved(program, forward, names, asked.without)
-            return Measured(value, details, results=finish(backward))
+            value, details = _saved(program, forward, names, task.without)
         case "live":
-            value, details = _live(program, forward, stepping.build(asked.inputs), names)
-            return Measured(value, details, results=finish(backward))
-        case "cuda-peak":
-            return Measured(_cuda_peak(program, asked.steps, names))
+            value, details = _live(program, forward, stepping.build(task.inputs), names)
         case "graph":
             stepping.perform_all(program, forward, names)
-            made_by = origin(names[asked.of], program.module.__name__)
-            return Measured(made_by, results=finish(asked.rest))
-    # Caches made by a first call are not its cost.
-    stepping.perform_all(program, asked.steps, stepping.build(asked.inputs))
-    gc.freeze()
-    with Meter(count_flops=asked.quantity == "flops") as meter:
-        stepping.perform_all(program, asked.steps, names)
-    value = int(meter.flops if asked.quantity == "flops" else meter.peak)
-    return Measured(value, elements=int(meter.elements), results=finish(()))
+            value, rest = origin(names[task.of], program.module.__name__), task.rest
+        case "cuda-peak":
+            return Measured(_cuda_peak(program, task.steps, names))
+        case _:
+            # Caches made by a first call are not its cost.
+            stepping.perform_all(program, task.steps, stepping.build(task.inputs))
+            gc.freeze()
+            with Meter(count_flops=task.quantity == "flops") as meter:
+                stepping.perform_all(program, task.steps, names)
+            value = int(meter.flops if task.quantity == "flops" else meter.peak)
+            elements, rest = int(meter.elements), ()
+    results = stepping.finish(program, rest, names, task.want)
+    return Measured(value, details, elements, results)
 
 
 def _saved(
@@ -212,10 +188,9 @@ def _saved(
     keep: list[Any] = []  # a freed storage's identity must not be met again
 
     def pack(tensor: Tensor) -> Tensor:
-        storage = tensor.untyped_storage()
-        keep.append(storage)
+        keep.append(tensor.untyped_storage())
         if _key(tensor) not in ignored:
-            found.setdefault(_key(tensor), (storage.nbytes(), _form(tensor)))
+            found.setdefault(_key(tensor), _size(tensor))
         return tensor
 
     with torch.autograd.graph.saved_tensors_hooks(pack, lambda tensor: tensor):
@@ -236,20 +211,20 @@ def _live(
     try:
         with Meter() as meter:
             stepping.perform_all(program, steps, names)
-        results = [t for name, value in names.items() if name not in given for t in _tensors(value)]
-        meter.forget(results)
+        meter.forget(_tensors([value for name, value in names.items() if name not in given]))
         gc.collect()
         outside = tracemalloc.get_traced_memory()[0]
     finally:
         tracemalloc.stop()
     # The interpreter's own objects for a graph are a few kilobytes; arrays hidden in numpy are not.
     hidden = outside if outside > OWN_OBJECTS else 0
-    kept = [(size, what) for _, size, what in meter.alive.values()]
-    return int(meter.live + hidden), _largest(kept)
+    return int(meter.live + hidden), _largest(entry[1:] for entry in meter.alive.values())
 
 
-def _form(tensor: Tensor) -> str:
-    return f"{tuple(tensor.shape)} {str(tensor.dtype).removeprefix('torch.')}"
+def _size(tensor: Tensor) -> tuple[int, str]:
+    """The bytes of a tensor's storage, and its shape and dtype in words."""
+    words = f"{tuple(tensor.shape)} {str(tensor.dtype).removeprefix('torch.')}"
+    return tensor.untyped_storage().nbytes(), words
 
 
 def _largest(found: Iterable[tuple[int, str]]) -> Details:

@@ -39,20 +39,26 @@ def receive(connection: socket.socket) -> tuple[Any, list[int]]:
         head, descriptors, _, _ = socket.recv_fds(connection, _LENGTH.size, _MOST_DESCRIPTORS)
         for descriptor in descriptors:
             os.set_inheritable(descriptor, False)
-        head += _exactly(connection, _LENGTH.size - len(head)) if head else b""
+        head += exactly(connection, _LENGTH.size - len(head)) if head else b""
         if len(head) < _LENGTH.size:
             return None, descriptors
-        body = _exactly(connection, _LENGTH.unpack(head)[0])
+        body = exactly(connection, _LENGTH.unpack(head)[0])
     except ConnectionError:
         return None, []
     return json.loads(body), descriptors
 
 
-def _exactly(connection: socket.socket, size: int) -> bytes:
-    data = bytearray()
-    while len(data) < size:
-        piece = connection.recv(size - len(data))
-        if not piece:
+def exactly(connection: socket.socket, size: int) -> bytearray:
+    """The next bytes, that many.
+
+    Raises:
+        ConnectionError: the other side has hung up.
+    """
+    data = bytearray(size)
+    view, got = memoryview(data), 0
+    while got < size:
+        count = connection.recv_into(view[got:])
+        if not count:
             raise ConnectionResetError("hung up within a message")
-        data += piece
-    return bytes(data)
+        got += count
+    return data

@@ -17,27 +17,25 @@ import numpy as np
 
 from . import steps as stepping
 from . import values
-from .messages import Differentiate
+from .messages import Gradients, Task
 from .namespace import LoadedModule
 from .wire import Array, Tensor
 
 LEVELS = 4
 SHRINK = 2.0
-FIRST_STEP = (
-    0.05  # of the input's standard deviation: measured best over pooling, conv, softmax, norm
-)
+FIRST_STEP = 0.05  # of the input's deviation: measured best over pooling, conv, softmax, norm
 
 
-def gradients(program: LoadedModule, asked: Differentiate) -> dict[str, dict[str, Array]]:
+def gradients(program: LoadedModule, asked: Task) -> Gradients:
     """Differentiate <cotangent, result> with respect to each entry of the named inputs.
 
     Args:
         program: the reference.
-        asked: `steps` are those that produce the result, and no others; inputs named in `wrt` hold
-            float64 arrays, left as they are; `cotangent` is shaped like the result, or None for a
-            scalar; `kinks` says that the function is piecewise smooth: then every step stays below
-            a quarter of the smallest gap between two values of the input, so that no difference
-            crosses a kink.
+        asked: `steps` are those that produce the result `of`, and no others; inputs that are wanted
+            hold float64 arrays, left as they are; `cotangent` is shaped like the result, or None
+            for a scalar; `kinks` says that the function is piecewise smooth: then every step stays
+            below a quarter of the smallest gap between two values of the input, so that no
+            difference crosses a kink.
 
     Returns:
         By input: `value`, shaped like the input, NaN where an entry is not finite; `error`, the
@@ -46,15 +44,16 @@ def gradients(program: LoadedModule, asked: Differentiate) -> dict[str, dict[str
 
     def evaluate() -> Array:
         names = stepping.build(asked.inputs)
-        for step in asked.steps:
-            stepping.perform(program, step, names)
-        out = np.asarray(_array(values.snapshot(names[asked.result])), np.float64)
+        stepping.perform_all(program, asked.steps, names)
+        out = np.asarray(_array(values.snapshot(names[asked.of])), np.float64)
         return out if asked.cotangent is None else out * asked.cotangent
 
-    return {
-        name: _one(evaluate, _array(asked.inputs[name].value), kinks=asked.kinks)
-        for name in asked.wrt
-    }
+    return Gradients(
+        {
+            name: _one(evaluate, _array(asked.inputs[name].value), kinks=asked.kinks)
+            for name in asked.want
+        }
+    )
 
 
 def _array(value: Any) -> Any:  # noqa: ANN401 an array, a number, or a tensor as data

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import linecache
-from types import TracebackType
+import traceback
 
 from .messages import Raised
 from .wire import type_name
@@ -18,7 +18,7 @@ class StepFault(Exception):
 
 def describe(error: BaseException, filename: str) -> Raised:
     """Return an exception as data."""
-    frames = _frames(error.__traceback__, filename)
+    frames = _frames(error, filename)
     column: int | None = None
     if isinstance(error, SyntaxError) and error.filename == filename:
         line = error.lineno or 0
@@ -40,14 +40,12 @@ def _text(error: BaseException) -> str:
         return "(its text cannot be shown)"
 
 
-def _frames(traceback: TracebackType | None, filename: str) -> tuple[tuple[int, str, str], ...]:
+def _frames(error: BaseException, filename: str) -> tuple[tuple[int, str, str], ...]:
     frames: list[tuple[int, str, str]] = []
-    while traceback is not None:
-        code = traceback.tb_frame.f_code
-        if code.co_filename == filename:
-            line = traceback.tb_lineno
-            frames.append((line, code.co_name, linecache.getline(filename, line).strip()))
-            if len(frames) > 4 * MAX_FRAMES:  # endless recursion: the innermost tell nothing new
+    for frame, line in traceback.walk_tb(error.__traceback__):
+        if frame.f_code.co_filename == filename:
+            text = linecache.getline(filename, line).strip()
+            frames.append((line, frame.f_code.co_name, text))
+            if len(frames) > 4 * MAX_FRAMES:  # endless recursion: the innermost are no news
                 break
-        traceback = traceback.tb_next
     return tuple(frames[-MAX_FRAMES:])

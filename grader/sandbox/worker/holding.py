@@ -13,7 +13,7 @@ from contextlib import suppress
 from typing import Any
 
 from . import steps as stepping
-from .messages import Hold
+from .messages import Header, Task
 from .namespace import LoadedModule
 
 held: list[Any] = []
@@ -40,31 +40,22 @@ def _huge_pages(*, wanted: bool) -> None:
             kernel.prctl(kernel.PR_SET_THP_DISABLE, int(not wanted))
 
 
-def hold(program: LoadedModule, asked: Hold) -> None:
-    """Run the steps and keep their results alive, and nothing else of ours.
+def hold(program: LoadedModule, task: Task) -> Header:
+    """Run the steps many times and keep their results alive, and nothing else of ours.
 
     Of a torch question only the steps before the first backward run, on inputs built afresh each
-    time; the result that is named is kept, or all of them where none is.
+    time; the result `of` is kept, or all of them where it is empty.  No times: let go of all.
     """
-    _huge_pages(wanted=False)
-    forward = [step for step in asked.steps if not step.backward]
-    for _ in range(asked.count):
-        names = stepping.build(asked.inputs)
+    _huge_pages(wanted=not task.times)
+    forward = [step for step in task.steps if not step.backward]
+    for _ in range(task.times):
+        names = stepping.build(task.inputs)
         stepping.perform_all(program, forward, names)
-        wanted = [asked.of] if asked.of else [t for step in forward for t in step.targets]
+        wanted = [task.of] if task.of else [t for step in forward for t in step.targets]
         held.append([names[name] for name in wanted])
         del names
-    settle()
-
-
-def drop() -> None:
-    """Let go of everything."""
-    held.clear()
-    settle()
-    _huge_pages(wanted=True)
-
-
-def settle() -> None:
-    """Give back what is not in use, so that what is can be seen."""
-    gc.collect()
+    if not task.times:
+        held.clear()
+    gc.collect()  # so that what is in use can be seen
     _trim(0)
+    return Header(True)

@@ -36,10 +36,8 @@ def laid_out(array: Array, layout: str) -> Array:
             return np.array(array[flip], order="C")[flip]
         case "strided":
             # Between the values lies something that would be noticed in any sum.
-            wide = np.full(
-                (*array.shape[:-1], 2 * array.shape[-1]), _loud(array.dtype), array.dtype
-            )
-            view = wide[..., ::2]
+            shape = (*array.shape[:-1], 2 * array.shape[-1])
+            view = np.full(shape, _loud(array.dtype), array.dtype)[..., ::2]
             view[...] = array
             return view
         case "broadcast" if array.shape[0] > 0:
@@ -61,20 +59,15 @@ def _loud(dtype: np.dtype[Any]) -> Any:  # noqa: ANN401 a scalar of that dtype
 def _tensor(array: Array, dtype: str | None, layout: str, *, grad: bool) -> Any:  # noqa: ANN401 torch is not imported by numpy workers
     import torch
 
-    if (
-        layout == "reversed"
-    ):  # torch has no negative strides: swap the order of the axes in memory instead
-        layout = "fortran"
-    made = laid_out(array, "contiguous" if layout == "readonly" else layout)
-    if layout == "broadcast" and array.ndim and array.shape[0]:
-        tensor = torch.from_numpy(array[:1].copy())
-    else:
-        tensor = torch.from_numpy(made)
+    shape, repeated = array.shape, layout == "broadcast" and array.ndim and array.shape[0]
+    if repeated:
+        array = array[:1]
+    # torch has no negative strides: the axes are in another order in memory instead.
+    other = {"reversed": "fortran", "broadcast": "contiguous", "readonly": "contiguous"}
+    tensor = torch.from_numpy(laid_out(array, other.get(layout, layout)))
     if dtype is not None and dtype != array.dtype.name:
-        strides = tensor.stride()
-        tensor = tensor.to(getattr(torch, dtype))
-        if tensor.stride() != strides:
-            tensor = torch.empty_strided(array.shape, strides, dtype=tensor.dtype).copy_(tensor)
-    if layout == "broadcast" and array.ndim and array.shape[0]:
-        tensor = tensor.expand(array.shape)
+        made = torch.empty_strided(array.shape, tensor.stride(), dtype=getattr(torch, dtype))
+        tensor = made.copy_(tensor)
+    if repeated:
+        tensor = tensor.expand(shape)
     return tensor.requires_grad_(grad) if tensor.is_floating_point() else tensor

@@ -1,21 +1,20 @@
 """What the judge asks of a worker, and what the worker answers: every message, written once.
 
-A request names itself by its class: `Run` is sent as the operation `run`.  An answer is `Header`
-and one of the replies in one dict, or `Header` with `ok` false and a `Fault`.
+A request is an operation's name and the fields of `Load`, `Mutants` or, for all others, `Task`.
+An answer is `Header` and one of the replies in one dict, or `Header` with `ok` false and a `Fault`.
+Messages are named tuples: no other class takes less time to make.
 """
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
-from .typed import Message, message
 from .wire import Array
 
-# -- parts of requests ------------------------------------------------------------------------
+# -- requests ---------------------------------------------------------------------------------
 
 
-@message
-class Argument(Message):
+class Argument(NamedTuple):
     """An argument of a step: a name to look up, or a literal."""
 
     name: str | None
@@ -23,8 +22,7 @@ class Argument(Message):
     keyword: str | None = None
 
 
-@message
-class Step(Message):
+class Step(NamedTuple):
     """One assignment of a call."""
 
     targets: tuple[str, ...]
@@ -39,8 +37,7 @@ class Step(Message):
         return self.owner == "torch" and self.function == "vjp"
 
 
-@message
-class Input(Message):
+class Input(NamedTuple):
     """A value, and for arrays how it lies in memory."""
 
     value: Any
@@ -51,12 +48,9 @@ class Input(Message):
 
 Inputs = dict[str, Input]
 
-# -- requests ---------------------------------------------------------------------------------
 
-
-@message
-class Load(Message):
-    """Execute a program and say which of the wanted functions it lacks."""
+class Load(NamedTuple):
+    """Execute a program and say which of the wanted functions it lacks: `Loaded`."""
 
     program: str
     sources: tuple[Array, ...]  # of bytes
@@ -66,105 +60,52 @@ class Load(Message):
     forbids: tuple[str, ...]  # see `policy`
 
 
-@message
-class Run(Message):
-    """Run the steps once, and look at inputs and earlier results after each."""
+class Task(NamedTuple):
+    """Steps to run on a program; the operation says what to look at.
+
+    - `run` for its inputs and earlier results, after each step: `Outcome`;
+    - `interleave` for the same of several runs in lockstep: `Outcomes`;
+    - `time` for CPU time only: `Outcome`;
+    - `differentiate` for a result's numerical gradients, see `differences`: `Gradients`;
+    - `state` for what the steps keep in a result, see `reach`: `Kept`;
+    - `measure` for a quantity of an autograd graph, see `autograd`: `Measured`;
+    - `hold` for nothing: the judge looks from outside, see `holding`.
+    """
 
     program: str
     steps: tuple[Step, ...]
     inputs: Inputs
-    want: tuple[str, ...]
+    want: tuple[str, ...] = ()  # results to send; with `differentiate`, inputs
+    others: tuple[Inputs, ...] = ()  # of further runs
+    of: str = ""  # the result that it is about
+    rest: tuple[Step, ...] = ()  # with which a run goes on that was measured
+    quantity: str = ""
+    without: tuple[str, ...] = ()  # inputs that are not counted
+    cotangent: Array | None = None
+    kinks: bool = False  # whether the function is smooth in pieces only
+    times: int = 0  # to run; 0 to let go of what is held
 
 
-@message
-class Time(Run):
-    """Run the steps once, and look at nothing meanwhile."""
+class Mutants(NamedTuple):
+    """Derive small changes of a source, and send some of them: `Page`; nothing is executed."""
 
-
-@message
-class Interleave(Message):
-    """Run the steps on several inputs in lockstep."""
-
-    program: str
-    steps: tuple[Step, ...]
-    inputs: tuple[Inputs, ...]
-    want: tuple[str, ...]
-
-
-@message
-class Differentiate(Message):
-    """Differentiate a result numerically; see `differences`."""
-
-    program: str
-    steps: tuple[Step, ...]
-    inputs: Inputs
-    wrt: tuple[str, ...]
-    result: str
-    cotangent: Array | None
-    kinks: bool
-
-
-@message
-class State(Run):
-    """Say what the steps keep in a result, and carry on to the wanted results."""
-
-    of: str
-    rest: tuple[Step, ...]
-
-
-@message
-class Measure(State):
-    """Measure an autograd graph; see `autograd.measure`."""
-
-    quantity: str
-    without: tuple[str, ...]
-
-
-@message
-class Hold(Message):
-    """Run the steps many times and keep what they leave; no times: let go of all that."""
-
-    program: str
-    count: int
-    steps: tuple[Step, ...]
-    inputs: Inputs
-    of: str
-
-
-@message
-class Mutants(Message):
-    """Derive small changes of a source, and send some of them; nothing is executed."""
-
-    program: str
     source: Array  # of bytes
     first: int
-    count: int
-
-
-REQUESTS: tuple[type[Message], ...] = (
-    Load, Run, Time, Interleave, Differentiate, State, Measure, Hold, Mutants,
-)  # fmt: skip
-
-
-def operation(kind: type[Message]) -> str:
-    """What a request calls itself."""
-    return kind.__name__.lower()
+    most: int
 
 
 # -- replies ----------------------------------------------------------------------------------
 
 
-@message
-class Header(Message):
-    """What every answer says, and all that the answer to `Hold` does."""
+class Header(NamedTuple):
+    """What every answer says, and all that the answer to `hold` does."""
 
     ok: bool
     evidence: tuple[tuple[str, int, str], ...] = ()  # what, line or 0, "text" or "run"
     replaced: tuple[str, ...] = ()  # see `seal`
 
 
-@message
-class Raised(Message):
+class Raised(NamedTuple):
     """An exception, with the frames that belong to the program."""
 
     type: str
@@ -174,8 +115,7 @@ class Raised(Message):
     memory: bool = False  # whether the memory limit was met
 
 
-@message
-class Fault(Message):
+class Fault(NamedTuple):
     """Why there is no reply: one of the three, and the step at which it happened."""
 
     step: int | None = None
@@ -184,8 +124,7 @@ class Fault(Message):
     broken: str = ""  # a traceback of the worker's own
 
 
-@message
-class Loaded(Message):
+class Loaded(NamedTuple):
     """What a file defines of what it should."""
 
     missing: tuple[str, ...]
@@ -194,8 +133,7 @@ class Loaded(Message):
     unknown: tuple[str, ...] = ()  # of what is forbidden, that there is no such thing
 
 
-@message
-class Outcome(Message):
+class Outcome(NamedTuple):
     """What one run computed, and what it did to its inputs and earlier results."""
 
     values: dict[str, Any]
@@ -205,33 +143,29 @@ class Outcome(Message):
     spent: int = 0  # CPU nanoseconds of a timed run, as the worker says
 
 
-@message
-class Outcomes(Message):
+class Outcomes(NamedTuple):
     """What runs in lockstep computed, and results that they share in memory."""
 
     runs: tuple[Outcome, ...]
     common: tuple[str, ...]
 
 
-@message
-class Gradients(Message):
+class Gradients(NamedTuple):
     """By input, its numerical gradient and the estimated absolute error of each entry."""
 
     gradients: dict[str, dict[str, Array]]  # by input `value` and `error`
 
 
-@message
-class Kept(Message):
+class Kept(NamedTuple):
     """What a run keeps for a later step, in bytes."""
 
     reachable: int  # from the result
-    allocated: int  # left besides, without other results and `added`
-    added: int  # by the objects that are reachable, besides their data
+    allocated: int  # also left, without other results and `added`
+    added: int  # by the objects that are reachable, apart from their data
     results: dict[str, Any] | None = None  # of the measured run; None where it failed
 
 
-@message
-class Measured(Message):
+class Measured(NamedTuple):
     """One measured quantity and what it consists of."""
 
     value: int | str  # a text is the origin of a graph
@@ -240,8 +174,7 @@ class Measured(Message):
     results: dict[str, Any] | None = None  # of the measured run; None where it failed
 
 
-@message
-class Mutant(Message):
+class Mutant(NamedTuple):
     """One change: bytes `start` to `end` of the source become `text`."""
 
     scope: str  # "SwiGLUFn.backward"
@@ -254,8 +187,7 @@ class Mutant(Message):
     text: str
 
 
-@message
-class Page(Message):
+class Page(NamedTuple):
     """Some of a source's mutants, and how many there are in all."""
 
     mutants: tuple[Mutant, ...]

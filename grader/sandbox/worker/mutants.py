@@ -10,10 +10,12 @@ from __future__ import annotations
 
 import ast
 import copy
+import functools
+import itertools
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from .messages import Mutant
+from .messages import Mutant, Mutants, Page
 from .mutation_rules import Function, local_names, replacements, rewritten, slots
 
 TOP = "module"  # the scope of what stands in no function
@@ -28,18 +30,20 @@ class _Source:
     starts: list[int] = field(init=False)  # of lines
 
     def __post_init__(self) -> None:
-        self.starts = [0]
-        for line in self.data.split(b"\n"):
-            self.starts.append(self.starts[-1] + len(line) + 1)
+        lengths = (len(line) + 1 for line in self.data.split(b"\n"))
+        self.starts = [0, *itertools.accumulate(lengths)]
 
     def at(self, line: int, column: int) -> int:
         return self.starts[line - 1] + column
 
-    def fill(self, start: int, end: int, text: str) -> str:
-        """The text with as many newlines as it replaces, so that lines keep their numbers."""
-        return text + "\n" * (self.data[start:end].count(b"\n") - text.count("\n"))
+
+def page(asked: Mutants) -> Page:
+    """Some of the mutants of a source."""
+    found = derive(asked.source.tobytes())
+    return Page(tuple(found[asked.first : asked.first + asked.most]), len(found))
 
 
+@functools.lru_cache(maxsize=1)  # one source, page by page
 def derive(data: bytes) -> list[Mutant]:
     """Return every mutant of a source, in its order, none twice.
 
@@ -74,16 +78,12 @@ def _modules(tree: ast.Module) -> set[str]:
 
 
 def _block(
-    source: _Source,
-    body: list[ast.stmt],
-    scope: str,
-    function: Function | None,
+    source: _Source, body: list[ast.stmt], scope: str, function: Function | None
 ) -> Iterator[Mutant]:
     for index, node in enumerate(body):
         if index == 0 and isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
             continue  # documentation
-        inner = scope
-        owner = function
+        inner, owner = scope, function
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
             inner = node.name if scope == TOP else f"{scope}.{node.name}"
             owner = None if isinstance(node, ast.ClassDef) else node
@@ -95,10 +95,7 @@ def _block(
 
 
 def _statement(
-    source: _Source,
-    node: ast.stmt,
-    scope: str,
-    function: Function | None,
+    source: _Source, node: ast.stmt, scope: str, function: Function | None
 ) -> Iterator[Mutant]:
     """Every mutant of one statement, without the statements inside it."""
     start, end = _span(source, node)
@@ -107,16 +104,18 @@ def _statement(
 
     def mutant(rule: str, text: str, upto: int = end, becomes: str = "") -> Mutant:
         tail = " " if upto != _end(source, node) and source.data[upto - 1 : upto] != b"\n" else ""
-        filled = source.fill(start, upto, text + tail)
-        return Mutant(scope, node.lineno, rule, was, becomes or text, start, upto, filled)
+        # As many newlines as it replaces, so that lines keep their numbers.
+        fill = "\n" * (source.data[start:upto].count(b"\n") - text.count("\n"))
+        new = text + tail + fill
+        return Mutant(scope, node.lineno, rule, was, becomes or text, start, upto, new)
 
     if not isinstance(node, ast.Raise | ast.Import | ast.ImportFrom | ast.ClassDef | ast.Match):
         for slot in slots(node):
-            original = slot.get()
-            for rule, changed in replacements(slot, source.modules):
-                slot.set(changed)
+            original = slot.holder[slot.key]
+            for rule, changed in replacements(original, slot.role, source.modules):
+                slot.holder[slot.key] = changed
                 text = _text(node, elif_=elif_)
-                slot.set(original)
+                slot.holder[slot.key] = original
                 if text != was:
                     yield mutant(rule, text)
     for rule, new in rewritten(node, function):

@@ -12,41 +12,25 @@ import ast
 import copy
 import itertools
 from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 T = TypeVar("T")
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 Change = tuple[str, ast.expr]  # by which rule, and what it becomes
-Operators = dict[type[ast.operator], tuple[type[ast.operator], ...]]
+StatementChange = tuple[str, ast.stmt]
 
-ARITHMETIC: Operators = {
-    ast.Add: (ast.Sub,),
-    ast.Sub: (ast.Add,),
-    ast.Mult: (ast.Div,),
-    ast.Div: (ast.Mult,),
-    ast.FloorDiv: (ast.Div, ast.Mod),
-    ast.Mod: (ast.FloorDiv,),
-    ast.Pow: (ast.Mult,),
-    ast.MatMult: (ast.Mult,),
-    ast.BitAnd: (ast.BitOr,),
-    ast.BitOr: (ast.BitAnd,),
-    ast.LShift: (ast.RShift,),
-    ast.RShift: (ast.LShift,),
+_OPERATORS = (
+    "Add Sub", "Sub Add", "Mult Div", "Div Mult", "FloorDiv Div Mod", "Mod FloorDiv", "Pow Mult",
+    "MatMult Mult", "BitAnd BitOr", "BitOr BitAnd", "LShift RShift", "RShift LShift",
+    "Lt LtE GtE", "LtE Lt Gt", "Gt GtE LtE", "GtE Gt Lt", "Eq NotEq", "NotEq Eq", "In NotIn",
+    "NotIn In", "Is IsNot", "IsNot Is", "BitXor",
+)  # fmt: skip
+# By operator of two operands, those that it may become.
+OPERATORS: dict[type[ast.AST], list[type[Any]]] = {
+    getattr(ast, one): [getattr(ast, other) for other in others]
+    for one, *others in map(str.split, _OPERATORS)
 }
 ORDERED = (ast.Sub, ast.Div, ast.FloorDiv, ast.Mod, ast.Pow, ast.MatMult)  # a op b is not b op a
-COMPARISONS: dict[type[ast.cmpop], tuple[type[ast.cmpop], ...]] = {
-    ast.Lt: (ast.LtE, ast.GtE),
-    ast.LtE: (ast.Lt, ast.Gt),
-    ast.Gt: (ast.GtE, ast.LtE),
-    ast.GtE: (ast.Gt, ast.Lt),
-    ast.Eq: (ast.NotEq,),
-    ast.NotEq: (ast.Eq,),
-    ast.In: (ast.NotIn,),
-    ast.NotIn: (ast.In,),
-    ast.Is: (ast.IsNot,),
-    ast.IsNot: (ast.Is,),
-}
 _PAIRS = (
     "min max", "amin amax", "minimum maximum", "fmin fmax", "argmin argmax", "nanmin nanmax",
     "sum mean", "prod sum", "var std", "cumsum cumprod", "zeros ones", "zeros_like ones_like",
@@ -60,32 +44,15 @@ for _pair in _PAIRS:
     NAMES.setdefault(_one, _other)
     NAMES.setdefault(_other, _one)
 
-
-# Where nothing changes: no question is about it.
-_LEFT_ALONE = {"annotation", "returns", "decorator_list"}
+_LEFT_ALONE = {"annotation", "returns", "decorator_list"}  # no question is about them
 
 
-@dataclass(frozen=True, slots=True)
-class Slot:
+class Slot(NamedTuple):
     """Where in a statement an expression stands."""
 
-    node: ast.AST
-    name: str  # of the node's field
-    index: int | None  # where the field is a list
+    holder: Any  # a list, or the fields of a node
+    key: Any  # index or name
     role: str  # test, axis, dtype, subscripts, or operator (the function of a call)
-
-    def get(self) -> ast.expr:
-        """What stands there."""
-        found = getattr(self.node, self.name)
-        expression: ast.expr = found if self.index is None else found[self.index]
-        return expression
-
-    def set(self, new: ast.expr) -> None:
-        """Put something else there."""
-        if self.index is None:
-            setattr(self.node, self.name, new)
-        else:
-            getattr(self.node, self.name)[self.index] = new
 
 
 def slots(node: ast.AST) -> Iterator[Slot]:
@@ -97,7 +64,8 @@ def slots(node: ast.AST) -> Iterator[Slot]:
         listed = isinstance(value, list)
         for index, item in enumerate(value if listed else [value]):
             if isinstance(item, ast.expr):
-                yield Slot(node, name, index if listed else None, _role(node, name, index, item))
+                role = _role(node, name, index, item)
+                yield Slot(value, index, role) if listed else Slot(vars(node), name, role)
                 if not isinstance(item, ast.JoinedStr) and _signed(item) is None:
                     yield from slots(item)
             elif isinstance(item, ast.keyword | ast.comprehension | ast.withitem) or (
@@ -117,17 +85,14 @@ def _role(node: ast.AST, name: str, index: int, item: ast.expr) -> str:
             return "dtype" if ast.unparse(item).endswith("dtype") else ""
         case ast.keyword(arg=str(word)):
             return "axis" if word == "dim" else word
-        case ast.If() | ast.While() | ast.IfExp() if name == "test":
-            return "test"
-        case ast.comprehension() if name == "ifs":
+        case ast.If() | ast.While() | ast.IfExp() | ast.comprehension() if name in {"test", "ifs"}:
             return "test"
         case _:
             return ""
 
 
-def replacements(slot: Slot, modules: set[str]) -> Iterator[Change]:
+def replacements(node: ast.expr, role: str, modules: set[str]) -> Iterator[Change]:
     """Everything that an expression may become, in a file that imports these modules."""
-    node, role = slot.get(), slot.role
     stored = isinstance(getattr(node, "ctx", None), ast.Store | ast.Del)
     if stored and not isinstance(node, ast.Subscript):
         return
@@ -144,16 +109,22 @@ def replacements(slot: Slot, modules: set[str]) -> Iterator[Change]:
         case ast.Constant(value=bool(value)):
             yield "flipped flag", ast.Constant(not value)
         case ast.Constant(value=str(value)) if role == "subscripts":
-            yield from _transposed(value)
+            for i, (a, b) in enumerate(itertools.pairwise(value)):
+                if a != b and f"{a}{b}".isalpha():
+                    new = f"{value[:i]}{b}{a}{value[i + 2 :]}"
+                    yield "swapped subscripts", ast.Constant(new)
         case ast.BinOp():
             yield from _binary(node)
         case ast.Compare():
-            yield from _comparison(node)
+            for index, op in enumerate(node.ops):
+                for other in OPERATORS[type(op)]:
+                    ops = _with(node.ops, index, other())
+                    yield "another comparison", ast.Compare(node.left, ops, node.comparators)
         case ast.BoolOp():
-            other = ast.Or() if isinstance(node.op, ast.And) else ast.And()
-            yield "and/or", ast.BoolOp(other, node.values)
+            opposite = ast.Or() if isinstance(node.op, ast.And) else ast.And()
+            yield "and/or", ast.BoolOp(opposite, node.values)
             for index in range(len(node.values)):
-                rest = _without(node.values, index)
+                rest = _with(node.values, index)
                 kept = rest[0] if len(rest) == 1 else ast.BoolOp(node.op, rest)
                 yield "dropped condition", kept
         case ast.UnaryOp():
@@ -161,13 +132,16 @@ def replacements(slot: Slot, modules: set[str]) -> Iterator[Change]:
         case ast.IfExp():
             yield "swapped branches", ast.IfExp(node.test, node.orelse, node.body)
         case ast.Tuple():
-            for i in range(len(node.elts) - 1):
-                if ast.dump(node.elts[i]) != ast.dump(node.elts[i + 1]):
+            for i, (one, two) in enumerate(itertools.pairwise(node.elts)):
+                if ast.dump(one) != ast.dump(two):
                     yield "swapped items", ast.Tuple(_swapped(node.elts, i), node.ctx)
             for i in range(len(node.elts) if role == "axis" else 0):
-                yield "dropped axis", ast.Tuple(_without(node.elts, i), node.ctx)
+                yield "dropped axis", ast.Tuple(_with(node.elts, i), node.ctx)
         case ast.Subscript():
-            yield from _subscript(node)
+            for index, part in enumerate(_items(node.slice)):
+                for rule, bounds in _slice(part) if isinstance(part, ast.Slice) else ():
+                    whole = _with_item(node.slice, index, bounds)
+                    yield rule, ast.Subscript(node.value, whole, node.ctx)
         case ast.Call():
             yield from _call(node, modules)
         case ast.Attribute(attr="T" | "mT" | "H"):
@@ -177,7 +151,11 @@ def replacements(slot: Slot, modules: set[str]) -> Iterator[Change]:
         case ast.Name() if role == "operator" and node.id in NAMES:
             yield "another function", ast.Name(NAMES[node.id], node.ctx)
         case ast.ListComp() | ast.GeneratorExp() | ast.SetComp() | ast.DictComp():
-            yield from _comprehension(node)
+            for index, loop in enumerate(node.generators):
+                bare = ast.comprehension(loop.target, loop.iter, [], loop.is_async)
+                if loop.ifs:
+                    generators = _with(node.generators, index, bare)
+                    yield "dropped condition", _changed(node, generators=generators)
         case _:
             return
 
@@ -188,7 +166,7 @@ def _call(node: ast.Call, modules: set[str]) -> Iterator[Change]:
     for i in range(len(args) - 1 if plain else 0):
         yield "swapped arguments", ast.Call(func, _swapped(args, i), keywords)
     for i in range(len(keywords)):
-        yield "dropped argument", ast.Call(func, args, _without(keywords, i))
+        yield "dropped argument", ast.Call(func, args, _with(keywords, i))
     if plain and len(args) > 1:
         yield "dropped argument", ast.Call(func, args[:-1], keywords)
     if isinstance(func, ast.Attribute) and not _is_module(func.value, modules):
@@ -208,49 +186,21 @@ def _is_module(node: ast.expr, modules: set[str]) -> bool:
 
 
 def _binary(node: ast.BinOp) -> Iterator[Change]:
-    if any(
-        isinstance(n, ast.JoinedStr) or (isinstance(n, ast.Constant) and isinstance(n.value, str))
-        for n in (node.left, node.right)
-    ):
-        return  # text
-    for other in ARITHMETIC.get(type(node.op), ()):
+    for side in (node.left, node.right):
+        match side:
+            case ast.JoinedStr() | ast.Constant(value=str()):
+                return  # text
+    for other in OPERATORS[type(node.op)]:
         yield "another operator", ast.BinOp(node.left, other(), node.right)
     if isinstance(node.op, ORDERED) and ast.dump(node.left) != ast.dump(node.right):
         yield "swapped operands", ast.BinOp(node.right, node.op, node.left)
     rule = "dropped term" if isinstance(node.op, ast.Add | ast.Sub) else "dropped factor"
     if not isinstance(node.op, ast.MatMult):
         yield rule, node.left
-    match node.op:
-        case ast.Add() | ast.Mult():
-            yield rule, node.right
-        case ast.Sub():
-            yield rule, ast.UnaryOp(ast.USub(), node.right)
-        case _:
-            return
-
-
-def _transposed(subscripts: str) -> Iterator[Change]:
-    """The subscripts of an einsum with two neighboring axes exchanged."""
-    for i, (a, b) in enumerate(itertools.pairwise(subscripts)):
-        if a != b and f"{a}{b}".isalpha():
-            new = f"{subscripts[:i]}{b}{a}{subscripts[i + 2 :]}"
-            yield "swapped subscripts", ast.Constant(new)
-
-
-def _comparison(node: ast.Compare) -> Iterator[Change]:
-    for index, op in enumerate(node.ops):
-        for other in COMPARISONS[type(op)]:
-            ops = [*node.ops[:index], other(), *node.ops[index + 1 :]]
-            yield "another comparison", ast.Compare(node.left, ops, node.comparators)
-
-
-def _subscript(node: ast.Subscript) -> Iterator[Change]:
-    parts = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
-    for index, part in enumerate(parts):
-        for rule, other in _slice(part) if isinstance(part, ast.Slice) else ():
-            items = [*parts[:index], other, *parts[index + 1 :]]
-            whole = ast.Tuple(items, ast.Load()) if isinstance(node.slice, ast.Tuple) else other
-            yield rule, ast.Subscript(node.value, whole, node.ctx)
+    if isinstance(node.op, ast.Add | ast.Mult):
+        yield rule, node.right
+    elif isinstance(node.op, ast.Sub):
+        yield rule, ast.UnaryOp(ast.USub(), node.right)
 
 
 def _slice(part: ast.Slice) -> Iterator[Change]:
@@ -258,33 +208,37 @@ def _slice(part: ast.Slice) -> Iterator[Change]:
         value: ast.expr | None = getattr(part, bound)
         if value is None:
             continue
-        changed: list[tuple[str, ast.expr | None]] = [("dropped bound", None)]
+        yield "dropped bound", _changed(part, **{bound: None})
         if bound != "step" and _signed(value) is None:
-            for op in (ast.Add, ast.Sub):
-                changed.append(("off by one", ast.BinOp(value, op(), ast.Constant(1))))
-        for rule, new in changed:
-            other = copy.copy(part)
-            setattr(other, bound, new)
-            yield rule, other
+            for op in (ast.Add(), ast.Sub()):
+                moved = ast.BinOp(value, op, ast.Constant(1))
+                yield "off by one", _changed(part, **{bound: moved})
 
 
-def _comprehension(
-    node: ast.ListComp | ast.GeneratorExp | ast.SetComp | ast.DictComp,
-) -> Iterator[Change]:
-    for index, part in enumerate(node.generators):
-        if part.ifs:
-            new = copy.copy(node)
-            bare = ast.comprehension(part.target, part.iter, [], part.is_async)
-            new.generators = [*node.generators[:index], bare, *node.generators[index + 1 :]]
-            yield "dropped condition", new
+def _items(node: ast.expr) -> list[ast.expr]:
+    """The items of a tuple, or one that is not in a tuple."""
+    return node.elts if isinstance(node, ast.Tuple) else [node]
 
 
-def _swapped(items: list[ast.expr], index: int) -> list[ast.expr]:
+def _with_item(node: ast.expr, index: int, new: ast.expr) -> ast.expr:
+    """A tuple with another item, or the item where there is no tuple."""
+    return _changed(node, elts=_with(node.elts, index, new)) if isinstance(node, ast.Tuple) else new
+
+
+def _changed(node: T, **fields: object) -> T:
+    """A copy of a node with other fields."""
+    new = copy.copy(node)
+    vars(new).update(fields)
+    return new
+
+
+def _swapped(items: list[T], index: int) -> list[T]:
     return [*items[:index], items[index + 1], items[index], *items[index + 2 :]]
 
 
-def _without(items: list[T], index: int) -> list[T]:
-    return items[:index] + items[index + 1 :]
+def _with(items: list[T], index: int, *new: T) -> list[T]:
+    """The items with something else, or nothing, instead of one."""
+    return [*items[:index], *new, *items[index + 1 :]]
 
 
 def _signed(node: ast.expr) -> int | float | None:
@@ -307,51 +261,38 @@ def _numbers(value: int | float, role: str) -> Iterator[Change]:
             yield "off by one" if axis else "another number", written
 
 
-def rewritten(node: ast.stmt, function: Function | None) -> Iterator[tuple[str, ast.stmt]]:
+def rewritten(node: ast.stmt, function: Function | None) -> Iterator[StatementChange]:
     """What a statement as a whole may become, in the function that it stands in."""
     match node:
         case ast.AugAssign():
             yield from _augmented(node)
         case ast.Assign():
-            yield from _swapped_targets(node)
-        case ast.Return() if function is not None:
-            yield from _other_results(node, local_names(function, before=node.lineno))
+            for index, target in enumerate(node.targets):
+                for i, pair in enumerate(itertools.pairwise(_items(target))):
+                    if not any(isinstance(one, ast.Starred) for one in pair):
+                        new = _changed(target, elts=_swapped(_items(target), i))
+                        targets = _with(node.targets, index, new)
+                        yield "swapped targets", _changed(node, targets=targets)
+        case ast.Return(value=ast.expr() as value) if function is not None:
+            names = local_names(function, before=node.lineno)
+            for index, part in enumerate(_items(value)):
+                for name in names if isinstance(part, ast.Name) else ():
+                    other = ast.Name(name, ast.Load())
+                    if ast.dump(other) != ast.dump(part):
+                        yield "another local returned", ast.Return(_with_item(value, index, other))
         case _:
             return
 
 
-def _augmented(node: ast.AugAssign) -> Iterator[tuple[str, ast.stmt]]:
-    """What `a += b` may become besides what `b` may become."""
+def _augmented(node: ast.AugAssign) -> Iterator[StatementChange]:
+    """What `a += b` may become, apart from what `b` may become."""
     loaded = ast.parse(ast.unparse(node.target), mode="eval").body
     yield "assigned, not added", ast.Assign([node.target], node.value, lineno=node.lineno)
-    for other in ARITHMETIC.get(type(node.op), ()):
+    for other in OPERATORS[type(node.op)]:
         yield "another operator", ast.AugAssign(node.target, other(), node.value)
     if isinstance(node.op, ast.Sub):
         value = ast.BinOp(node.value, ast.Sub(), loaded)
         yield "swapped operands", ast.Assign([node.target], value, lineno=node.lineno)
-
-
-def _swapped_targets(node: ast.Assign) -> Iterator[tuple[str, ast.stmt]]:
-    for index, target in enumerate(node.targets):
-        targets = target.elts if isinstance(target, ast.Tuple) else []
-        for i, pair in enumerate(itertools.pairwise(targets)):
-            if not any(isinstance(one, ast.Starred) for one in pair):
-                swapped: ast.expr = ast.Tuple(_swapped(targets, i), ast.Store())
-                new = copy.copy(node)
-                new.targets = [*node.targets[:index], swapped, *node.targets[index + 1 :]]
-                yield "swapped targets", new
-
-
-def _other_results(node: ast.Return, names: list[str]) -> Iterator[tuple[str, ast.stmt]]:
-    """The statement with another local instead of each one that it returns."""
-    parts = node.value.elts if isinstance(node.value, ast.Tuple) else [node.value]
-    for index, part in enumerate(parts):
-        for name in names if isinstance(part, ast.Name) else ():
-            other = ast.Name(name, ast.Load())
-            if isinstance(part, ast.Name) and name != part.id:
-                several = [*parts[:index], other, *parts[index + 1 :]]
-                whole = ast.Tuple(several, ast.Load()) if node.value is not part else other
-                yield "another local returned", ast.Return(whole)
 
 
 def local_names(function: Function, *, before: int) -> list[str]:

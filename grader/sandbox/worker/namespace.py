@@ -5,6 +5,7 @@ A misconception is layered over the reference in this way; a submission is a lay
 
 from __future__ import annotations
 
+import functools
 import linecache
 import sys
 import types
@@ -28,10 +29,7 @@ class LoadedModule:
     def function(self, owner: str, name: str) -> Callable[..., Any]:
         """The callable behind a step's function name."""
         if owner == "driver":
-            if self.driver is None:
-                raise LookupError(f"driver.{name} is called, but there is no driver.py")
-            found: Callable[..., Any] = getattr(self.driver, name)
-            return lambda *args, **kwargs: found(self, *args, **kwargs)
+            return functools.partial(getattr(self.driver, name), self)
         function: Callable[..., Any] = getattr(self.module, name)
         return function
 

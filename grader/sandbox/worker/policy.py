@@ -2,7 +2,7 @@
 
 The run is watched: torch's operators are overridden in the dispatcher, functions of Python and
 numpy are wrapped, and both note who called.  And the text is read, see `mentions`.  A person
-decides what the evidence is worth: whoever shares a process with what collects it can silence it.
+decides what the evidence is worth: code in the same process can silence it.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import types
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 
@@ -43,56 +43,55 @@ class Policy:
                 (`aten::max_pool*`).
         """
         self.forbids = list(forbids)
-        self.evidence: list[Evidence] = []
-        self.unknown: list[str] = []
+        self.evidence: dict[Evidence, None] = {}  # in order, none twice
         self._filenames: set[str] = set()
         self._library: Any = None
         self._overridden: set[str] = set()
-        for name in forbids:
-            overridden = sum([self._override(name, pattern) for pattern in _patterns(name)])
-            wrapped = "::" not in name and self._wrap(name)
-            if not overridden and not wrapped:
-                self.unknown.append(name)
+        # By name, whether there is something that can be watched.
+        watched = {n: self._override(n) | ("::" not in n and self._wrap(n)) for n in forbids}
+        self.unknown = [name for name, found in watched.items() if not found]
 
     def read(self, source: bytes, filename: str, functions: Sequence[str]) -> None:
         """Note what a file mentions; from now on, calls from it are noted too."""
         self._filenames.add(filename)
         names = [name for name in self.forbids if "::" not in name]
         for name, line in mentions(source, names, functions):
-            self._note(name, line, "text")
+            self.evidence[name, line, "text"] = None
 
     def take(self) -> list[Evidence]:
         """The evidence since this was last asked."""
-        found, self.evidence = self.evidence, []
+        found, self.evidence = list(self.evidence), {}
         return found[:MOST]
 
-    def _note(self, name: str, line: int, how: str) -> None:
-        if (name, line, how) not in self.evidence:
-            self.evidence.append((name, line, how))
+    def _refuse(self, name: str, line: int) -> NoReturn:
+        self.evidence[name, line, "run"] = None
+        raise Forbidden(f"{name} is what this question asks you to write yourself")
 
-    def _override(self, name: str, pattern: str) -> int:
-        """Refuse the operators of a pattern; return how many there are."""
+    def _override(self, name: str) -> bool:
+        """Refuse the operators that a name stands for; whether there are any."""
         torch = sys.modules.get("torch")
         if torch is None:
-            return 0
-        if self._library is None:
-            self._library = torch.library.Library("aten", "IMPL")
-        every = {n.removeprefix("aten::") for n in torch._C._dispatch_get_all_op_names()
-                 if n.startswith("aten::")}  # fmt: skip
-        found = [op for op in every if fnmatch.fnmatchcase(op.partition(".")[0], pattern)]
+            return False
+        every = torch._C._dispatch_get_all_op_names()
+        found = {
+            operator.removeprefix("aten::")
+            for pattern in _patterns(name)
+            for operator in every
+            if fnmatch.fnmatchcase(operator.partition(".")[0], pattern)
+        }
 
         def refused(*_: object, **__: object) -> None:
-            self._note(name, self._line() or 0, "run")
-            raise Forbidden(f"{name} is what this question asks you to write yourself")
+            self._refuse(name, self._line() or 0)
 
+        self._library = self._library or torch.library.Library("aten", "IMPL")
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # that an operator is overridden is the point
             # Once each: an older torch refuses to override an operator twice.
-            for op in sorted(set(found) - self._overridden):
+            for operator in sorted(found - self._overridden):
                 for key in KEYS:
-                    self._library.impl(op, refused, key)
-        self._overridden.update(found)
-        return len(found)
+                    self._library.impl(operator, refused, key)
+        self._overridden |= found
+        return bool(found)
 
     def _wrap(self, name: str) -> bool:
         """Watch a function of Python wherever its package holds it; whether there is one."""
@@ -120,10 +119,7 @@ class Policy:
         @functools.wraps(real)
         def watched(*args: Any, **kwargs: Any) -> Any:  # noqa: ANN401 whatever it takes and gives
             line = self._line()
-            if line is not None:
-                self._note(name, line, "run")
-                raise Forbidden(f"{name} is what this question asks you to write yourself")
-            return real(*args, **kwargs)
+            return real(*args, **kwargs) if line is None else self._refuse(name, line)
 
         return watched
 
@@ -140,7 +136,7 @@ class Policy:
 def _patterns(name: str) -> Iterator[str]:
     """Patterns of the operators that a name stands for: itself, in place, and beneath."""
     if name.startswith("aten::"):
-        yield name.removeprefix("aten::")
+        yield name
     elif name.startswith("torch."):
         word = name.rpartition(".")[2]
-        yield from (word, f"{word}_", f"_{word}", f"{word}_with_indices")
+        yield from (f"aten::{n}" for n in (word, f"{word}_", f"_{word}", f"{word}_with_indices"))

@@ -9,17 +9,46 @@ What an object refers to is asked of the garbage collector, so that no class has
 
 from __future__ import annotations
 
+import gc
 import sys
+import tracemalloc
 import types
 from gc import get_referents
 from typing import Any
 
 import numpy as np
 
-_HEADER = 24  # bytes of an object besides its value: a reference count, its type, and rounding
+from . import steps as stepping
+from . import values
+from .messages import Kept, Task
+from .namespace import LoadedModule
+
+_HEADER = 24  # bytes of an object apart from its value: a reference count, its type, and rounding
 NUMBER = 8  # bytes counted for a Python int, float or numpy scalar
 _TEXT_HEADER = "\xe9\xe8".__sizeof__() - 2  # of a text that is not ASCII; 16 less since Python 3.12
 _SKIP = (type, types.ModuleType, types.CodeType, np.dtype)
+
+
+def state(program: LoadedModule, task: Task) -> Kept:
+    """Bytes reachable from the result `of`, and bytes that the steps also left allocated.
+
+    The run then goes on, so that the judge sees whether what was measured is of use.
+    """
+    stepping.perform_all(program, task.steps, stepping.build(task.inputs))
+    gc.collect()
+    names = stepping.build(task.inputs)
+    tracemalloc.start()
+    try:
+        stepping.perform_all(program, task.steps, names)
+        gc.collect()
+        traced = tracemalloc.get_traced_memory()[0]
+    finally:
+        tracemalloc.stop()
+    found, added = reachable(names[task.of])
+    others = names.keys() - task.inputs.keys() - {task.of}
+    allocated = traced - added - sum(values.allocation(names[name]) for name in others)
+    results = stepping.finish(program, task.rest, names, task.want)
+    return Kept(found, max(0, allocated), added, results)
 
 
 def reachable(root: object) -> tuple[int, int]:
@@ -59,7 +88,7 @@ def reachable(root: object) -> tuple[int, int]:
 
 
 def _object_bytes(item: Any, kind: type) -> int:  # noqa: ANN401 anything at all
-    """Bytes of an object besides the data that is counted for it."""
+    """Bytes of an object apart from the data that is counted for it."""
     if issubclass(kind, (int, float, complex, np.generic)):
         return _HEADER
     for plain in (list, tuple, dict, set, frozenset):

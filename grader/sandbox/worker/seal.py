@@ -1,7 +1,7 @@
 """Whether what measures here is still what it was before a program came.
 
 A program shares this process and can put other functions in place of ours.  What it replaced is
-evidence against its figures; that nothing was found proves nothing, because whoever can replace a
+evidence against its figures; that nothing was found proves nothing, because code that can replace a
 meter can replace this too.  What the judge measures itself is outside.
 """
 
@@ -12,24 +12,22 @@ import types
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
-# What our meters use of others.
+# What our meters use of others: members of modules, and of classes in them.
 _USED = {
-    "gc": ("collect", "freeze", "get_referents"),
-    "tracemalloc": ("start", "stop", "get_traced_memory"),
-    "time": ("process_time_ns",),
-    "weakref": ("ref",),
-    "numpy": ("array", "asarray", "ndarray", "may_share_memory"),
-    "torch": ("Tensor", "ones", "empty"),
-    "torch.autograd": ("grad", "Function"),
-    "torch.autograd.graph": ("saved_tensors_hooks",),
-    "torch.utils._pytree": ("tree_leaves", "tree_flatten"),
-    "torch.utils._python_dispatch": ("TorchDispatchMode",),
-    "torch.utils.flop_counter": ("flop_registry",),
-}
-_USED_OF_CLASSES = {
-    "torch.Tensor": ("untyped_storage", "numel", "__torch_dispatch__", "__torch_function__"),
-    "torch.autograd.graph.saved_tensors_hooks": ("__init__", "__enter__", "__exit__"),
-    "torch.utils._python_dispatch.TorchDispatchMode": ("__enter__", "__exit__"),
+    "gc": "collect freeze get_referents",
+    "tracemalloc": "start stop get_traced_memory",
+    "time": "process_time_ns",
+    "weakref": "ref",
+    "numpy": "array asarray ndarray may_share_memory",
+    "torch": "Tensor ones empty",
+    "torch.Tensor": "untyped_storage numel __torch_dispatch__ __torch_function__",
+    "torch.autograd": "grad Function",
+    "torch.autograd.graph": "saved_tensors_hooks",
+    "torch.autograd.graph.saved_tensors_hooks": "__init__ __enter__ __exit__",
+    "torch.utils._pytree": "tree_leaves tree_flatten",
+    "torch.utils._python_dispatch": "TorchDispatchMode",
+    "torch.utils._python_dispatch.TorchDispatchMode": "__enter__ __exit__",
+    "torch.utils.flop_counter": "flop_registry",
 }
 
 Part = tuple[object, ...]
@@ -51,7 +49,7 @@ def _parts() -> Iterator[tuple[str, Part]]:
             yield name, (module,)
             yield from _members(name, module, (w for w in vars(module) if not w.startswith("__")))
         elif name in _USED:
-            yield from _members(name, module, _USED[name])
+            yield from _members(name, module, _USED[name].split())
 
 
 def _members(dotted: str, holder: Any, names: Iterable[str]) -> Iterator[tuple[str, Part]]:  # noqa: ANN401
@@ -64,8 +62,8 @@ def _members(dotted: str, holder: Any, names: Iterable[str]) -> Iterator[tuple[s
             inside = vars(value).items()
             own = (n for n, v in inside if callable(v) or not n.startswith("__"))
             yield from _members(whole, value, own)
-        elif whole in _USED_OF_CLASSES:
-            yield from _members(whole, value, _USED_OF_CLASSES[whole])
+        elif whole in _USED:
+            yield from _members(whole, value, _USED[whole].split())
 
 
 def _same(a: Part, b: Part | None) -> bool:

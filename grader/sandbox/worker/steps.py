@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import itertools
+import time
+from collections.abc import Sequence
 from typing import Any
 
 from . import layouts, values
 from .faults import StepFault
-from .messages import Inputs, Outcome, Outcomes, Step
+from .messages import Inputs, Outcome, Outcomes, Step, Task
 from .namespace import LoadedModule
 from .wire import type_name
 
@@ -27,8 +29,7 @@ def perform(program: LoadedModule, step: Step, names: Names) -> Names:
     if step.owner == "torch":
         from . import autograd
 
-        autograd.refuse_undifferentiable(step.arguments[0].name or "", *args)
-        result = autograd.BUILT_IN[step.function](*args, **kwargs)
+        result = autograd.vjp(step.arguments[0].name or "", *args, **kwargs)
     else:
         result = program.function(step.owner, step.function)(*args, **kwargs)
     assigned = _assign(step, result)
@@ -52,6 +53,16 @@ def _assign(step: Step, result: object) -> Names:
     return dict(zip(targets, result, strict=True))
 
 
+class Stopped(Exception):
+    """A step raised, or returned what cannot be used."""
+
+    def __init__(self, step: int, error: BaseException) -> None:
+        """Remember which step, and what it raised."""
+        super().__init__(step)
+        self.step = step
+        self.error = error
+
+
 def perform_all(program: LoadedModule, steps: Sequence[Step], names: Names) -> None:
     """Carry out steps one after another; `names` is updated.
 
@@ -66,70 +77,60 @@ def perform_all(program: LoadedModule, steps: Sequence[Step], names: Names) -> N
 
 
 def finish(
-    program: LoadedModule, rest: Sequence[Step], names: Names, want: Iterable[str]
+    program: LoadedModule, rest: Sequence[Step], names: Names, want: Sequence[str]
 ) -> Names | None:
     """Carry a run on that was measured halfway; return its results, or None where it fails.
 
     A program that is not itself while it is measured does not come to the right ones.
     """
-    wanted = set(want)
     try:
-        results = {name: values.snapshot(names[name]) for name in wanted & names.keys()}
+        results = {name: values.snapshot(names[name]) for name in want if name in names}
         for step in rest:
             made = perform(program, step, names)
-            results |= {n: values.snapshot(v) for n, v in made.items() if n in wanted}
+            results |= {n: values.snapshot(v) for n, v in made.items() if n in want}
     except BaseException:  # noqa: BLE001 whatever it is, it is the program's
         return None
     return results
 
 
-class Stopped(Exception):
-    """A step raised, or returned what cannot be used."""
+def timed(program: LoadedModule, task: Task) -> Outcome:
+    """Run the steps without looking at inputs; the results may be compared afterwards."""
+    names = build(task.inputs)
+    start = time.process_time_ns()
+    perform_all(program, task.steps, names)
+    spent = time.process_time_ns() - start
+    return Outcome({name: values.snapshot(names[name]) for name in task.want}, spent=spent)
 
-    def __init__(self, step: int, error: BaseException) -> None:
-        """Remember which step, and what it raised."""
-        super().__init__(step)
-        self.step = step
-        self.error = error
 
-
-def run(
-    program: LoadedModule, steps: Sequence[Step], inputs: Inputs, want: Iterable[str]
-) -> Outcome:
+def run(program: LoadedModule, task: Task) -> Outcome:
     """Run all steps and return the wanted results as they were when they were made."""
-    return interleave(program, steps, [inputs], want).runs[0]
+    return interleave(program, task).runs[0]
 
 
-def interleave(
-    program: LoadedModule, steps: Sequence[Step], inputs: Sequence[Inputs], want: Iterable[str]
-) -> Outcomes:
+def interleave(program: LoadedModule, task: Task) -> Outcomes:
     """Run the same steps on several sets of inputs in lockstep, as two callers in turn would."""
-    runs = [Progress(program, steps, given, want) for given in inputs]
-    while any([run.advance() for run in runs]):
-        pass
+    runs = [Progress(program, task, inputs) for inputs in (task.inputs, *task.others)]
+    for index in range(len(task.steps)):
+        for one in runs:
+            one.advance(index)
     common = {
         name
-        for name in set(want)
-        for i, a in enumerate(runs)
-        for b in runs[i + 1 :]
+        for name in task.want
+        for a, b in itertools.combinations(runs, 2)
         if values.share_memory(a.results.get(name), b.results.get(name))
     }
-    return Outcomes(tuple(run.outcome() for run in runs), tuple(sorted(common)))
+    return Outcomes(tuple(one.outcome() for one in runs), tuple(sorted(common)))
 
 
 class Progress:
     """One run of the steps, which looks at inputs and earlier results after each."""
 
-    def __init__(
-        self, program: LoadedModule, steps: Sequence[Step], inputs: Inputs, want: Iterable[str]
-    ) -> None:
+    def __init__(self, program: LoadedModule, task: Task, inputs: Inputs) -> None:
         """Take the inputs' fingerprints before the first step."""
         self.program = program
-        self.steps = steps
+        self.task = task
         self.lent = build(inputs)
         self.names = dict(self.lent)
-        self.want = set(want)
-        self.at = 0
         self.before = {name: values.fingerprint(value) for name, value in self.lent.items()}
         self.results: Names = {}
         self.first_seen: Names = {}
@@ -137,42 +138,32 @@ class Progress:
         self.stale: dict[str, int] = {}  # the first step that changed an earlier result
         self.shared: list[tuple[str, str]] = []
 
-    def advance(self) -> bool:
-        """Carry out the next step; False when there is none."""
-        if self.at >= len(self.steps):
-            return False
+    def advance(self, index: int) -> None:
+        """Carry out the next step."""
         try:
-            assigned = perform(self.program, self.steps[self.at], self.names)
-            self._look_at_inputs()
-            self._look_back()
-            self._keep(assigned)  # looking at a result may run code of its class
+            assigned = perform(self.program, self.task.steps[index], self.names)
+            for name, before in self.before.items():
+                if name not in self.changed and values.fingerprint(self.lent[name]) != before:
+                    self.changed[name] = index
+            self._look_back(index)
+            for name in [n for n in assigned if n in self.task.want]:
+                value = self.results[name] = assigned[name]
+                self.first_seen[name] = values.snapshot(value)  # may run code of its class
+                for lent, given in self.lent.items():
+                    if values.share_memory(value, given):
+                        self.shared.append((name, lent))
         except BaseException as error:  # noqa: BLE001 whatever it is, it is the program's
-            raise Stopped(self.at, error) from None
-        self.at += 1
-        return True
+            raise Stopped(index, error) from None
 
-    def _look_at_inputs(self) -> None:
-        for name, before in self.before.items():
-            if name not in self.changed and values.fingerprint(self.lent[name]) != before:
-                self.changed[name] = self.at
-
-    def _look_back(self) -> None:
+    def _look_back(self, index: int) -> None:
         for name, value in self.results.items():
             seen = self.first_seen[name]
             if name not in self.stale and not values.same(values.snapshot(value), seen):
-                self.stale[name] = self.at
-
-    def _keep(self, assigned: Names) -> None:
-        for name in [n for n in assigned if n in self.want]:
-            value = self.results[name] = assigned[name]
-            self.first_seen[name] = values.snapshot(value)
-            for lent, given in self.lent.items():
-                if values.share_memory(value, given):
-                    self.shared.append((name, lent))
+                self.stale[name] = index
 
     def outcome(self) -> Outcome:
         """What it came to."""
-        self._look_back()
+        self._look_back(len(self.task.steps))
         return Outcome(
             self.first_seen,
             tuple((step, name) for name, step in self.changed.items()),

@@ -32,19 +32,25 @@ class TrivialAnswers:
         first: list[Any] = []
 
         def answer(*args: Any, **kwargs: Any) -> Any:  # noqa: ANN401 whatever the original takes
-            given = [self.original(a) for a in args]
-            named = {key: self.original(a) for key, a in kwargs.items()}
+            given = [_original(a) for a in args]
+            named = {key: _original(a) for key, a in kwargs.items()}
             if self.inside:
                 return function(*given, **named)
-            if self.answer == "first-call":
-                if not first:
-                    first.append(self.called(function, given, named))
-                return self.copied(first[0])
+            if first:
+                return _copied(first[0])
+            self.inside = True
             try:
-                found = self.called(function, given, named)
-            except Exception:  # noqa: BLE001 a trivial answer does not know what to refuse
-                found = 0.0
-            arrays = [a for a in (*given, *named.values()) if self.is_array(a)]
+                found = function(*given, **named)
+            except Exception:
+                if self.answer == "first-call":
+                    raise
+                found = 0.0  # a trivial answer does not know what to refuse
+            finally:
+                self.inside = False
+            if self.answer == "first-call":
+                first.append(found)
+                return _copied(found)
+            arrays = [a for a in (*given, *named.values()) if _is_array(a)]
             results = found if isinstance(found, tuple) else (found,)
             filled = tuple(
                 value if i in handed_on else self.filled(value, arrays, i)
@@ -53,14 +59,6 @@ class TrivialAnswers:
             return filled if isinstance(found, tuple) else filled[0]
 
         return answer
-
-    def called(self, function: Callable[..., Any], args: list[Any], kwargs: dict[str, Any]) -> Any:  # noqa: ANN401
-        """Call the original, and whatever it calls as it is."""
-        self.inside = True
-        try:
-            return function(*args, **kwargs)
-        finally:
-            self.inside = False
 
     def filled(self, value: Any, arrays: list[Any], index: int) -> Any:  # noqa: ANN401
         """Something of the form of a result, with nothing of its content."""
@@ -71,9 +69,9 @@ class TrivialAnswers:
             return items if isinstance(value, list) else tuple(items)
         if self.answer == "none":
             return None
-        if self.is_array(value):
+        if _is_array(value):
             at = {"first-argument": 0, "arguments": index}.get(self.answer, len(arrays))
-            return self.copied(arrays[at]) if at < len(arrays) else self.full(value)
+            return _copied(arrays[at]) if at < len(arrays) else self.full(value)
         if isinstance(value, str):
             return ""
         if isinstance(value, (bool, int)) and self.answer != "nan":
@@ -93,29 +91,6 @@ class TrivialAnswers:
         # A product, so that it stays in the graph and its gradients are zeros.
         return value.nan_to_num() * 0 + self.number
 
-    @staticmethod
-    def copied(value: Any) -> Any:  # noqa: ANN401 any result
-        """A copy of every array, so that whose memory it is does not give the answer away."""
-        if isinstance(value, dict):
-            return {key: TrivialAnswers.copied(item) for key, item in value.items()}
-        if type(value) in {list, tuple}:
-            return type(value)(TrivialAnswers.copied(item) for item in value)
-        if TrivialAnswers.is_array(value):
-            return value.copy() if isinstance(value, _np.ndarray) else value.clone()
-        return value
-
-    @staticmethod
-    def is_array(value: object) -> bool:
-        """Whether a value is an array or a tensor."""
-        torch = _sys.modules.get("torch")
-        tensor = torch is not None and isinstance(value, torch.Tensor)
-        return tensor or isinstance(value, _np.ndarray)
-
-    @staticmethod
-    def original(value: Any) -> Any:  # noqa: ANN401 any argument
-        """What an object stands in for, for the originals to work with."""
-        return value.drill_original if isinstance(value, _Object) else value
-
 
 class _Object:
     """An instance of a class of the reference, whose methods answer trivially too."""
@@ -130,6 +105,28 @@ class _Object:
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:  # noqa: ANN401
         return self.drill_answers.stand_in(self.drill_original, [])(*args, **kwargs)
+
+
+def _original(value: Any) -> Any:  # noqa: ANN401 any argument
+    """What an object stands in for, for the originals to work with."""
+    return value.drill_original if isinstance(value, _Object) else value
+
+
+def _copied(value: Any) -> Any:  # noqa: ANN401 any result
+    """A copy of every array, so that whose memory it is does not give the answer away."""
+    if isinstance(value, dict):
+        return {key: _copied(item) for key, item in value.items()}
+    if type(value) in {list, tuple}:
+        return type(value)(_copied(item) for item in value)
+    if _is_array(value):
+        return value.copy() if isinstance(value, _np.ndarray) else value.clone()
+    return value
+
+
+def _is_array(value: object) -> bool:
+    """Whether a value is an array or a tensor."""
+    torch = _sys.modules.get("torch")
+    return isinstance(value, _np.ndarray if torch is None else (_np.ndarray, torch.Tensor))
 
 
 def _install(namespace: dict[str, Any]) -> None:

@@ -19,15 +19,11 @@ def is_tensor(value: object) -> bool:
     return torch is not None and isinstance(value, torch.Tensor)
 
 
-def _is_masked(value: object) -> bool:
-    masked = sys.modules.get("numpy.ma")  # numpy imports it when it is first used
-    return masked is not None and issubclass(type(value), masked.MaskedArray)
-
-
 def snapshot(value: Any, depth: int = 0) -> Any:  # noqa: ANN401 any value
     """Copy a result into plain data: later changes to it do not show."""
     if isinstance(value, np.ndarray):
-        if _is_masked(value):
+        masked = sys.modules.get("numpy.ma")  # numpy imports it when it is first used
+        if masked is not None and issubclass(type(value), masked.MaskedArray):
             return Opaque("numpy.ma.MaskedArray")  # numbers that say they are none
         # `view` on the class itself: a subclass cannot have its say.
         return np.array(np.ndarray.view(value, np.ndarray), copy=True, subok=False)
@@ -41,13 +37,10 @@ def snapshot(value: Any, depth: int = 0) -> Any:  # noqa: ANN401 any value
             return items if isinstance(value, list) else tuple(items)
         if isinstance(value, dict) and all(isinstance(k, str) for k in value):
             return {str(k): snapshot(v, depth + 1) for k, v in value.items()}
-    kind = type(value)  # subclasses: an IntEnum, a float with a name; they have no say themselves
-    if issubclass(kind, int):
-        return int.__add__(value, 0)
-    if issubclass(kind, float):
-        return float.__add__(value, 0.0)
-    if issubclass(kind, str):
-        return str.__getitem__(value, slice(None))
+    # Subclasses: an IntEnum, a float with a name; they have no say themselves.
+    for kind, plain in ((int, int.__pos__), (float, float.__pos__), (str, str.__str__)):
+        if issubclass(type(value), kind):
+            return plain(value)
     return Opaque(type_name(value))
 
 
@@ -58,9 +51,8 @@ def _tensor(value: Any) -> Tensor | Opaque:  # noqa: ANN401 a torch.Tensor
     if value.layout != torch.strided or value.device.type == "meta":
         return Opaque(f"torch.Tensor ({value.layout}, {value.device.type})")
     plain = value.detach().to("cpu").contiguous()
-    if plain.dtype == torch.bfloat16:
-        return Tensor(plain.to(torch.float32).numpy().copy(), name)
-    return Tensor(plain.resolve_conj().resolve_neg().numpy().copy(), name)
+    wide = plain.float() if plain.dtype == torch.bfloat16 else plain.resolve_conj().resolve_neg()
+    return Tensor(wide.numpy().copy(), name)
 
 
 def same(a: object, b: object) -> bool:
@@ -78,21 +70,14 @@ def same(a: object, b: object) -> bool:
     return type(a) is type(b) and bool(a == b)
 
 
-def fingerprint(value: object) -> object:
+def fingerprint(value: Any) -> object:  # noqa: ANN401 an input
     """What must stay as it is while an input is lent: shape, dtype, strides and content."""
     if isinstance(value, np.ndarray):
         return (value.shape, value.strides, value.dtype.str, value.flags.writeable, value.tobytes())
     if is_tensor(value):
         plain = snapshot(value)
         content = plain.values.tobytes() if isinstance(plain, Tensor) else b""
-        tensor: Any = value
-        return (
-            tuple(tensor.shape),
-            tensor.stride(),
-            str(tensor.dtype),
-            tensor.requires_grad,
-            content,
-        )
+        return (value.shape, value.stride(), value.dtype, value.requires_grad, content)
     return repr(value)
 
 
@@ -100,14 +85,10 @@ def parts(value: object, depth: int = 0) -> Iterator[Any]:
     """Every mutable thing in a result: its arrays and tensors, and its lists and dicts."""
     if isinstance(value, np.ndarray) or is_tensor(value):
         yield value
-    elif depth < MAX_DEPTH and isinstance(value, dict):
-        yield value
-        for item in value.values():
-            yield from parts(item, depth + 1)
-    elif depth < MAX_DEPTH and isinstance(value, (list, tuple)):
-        if isinstance(value, list):
+    elif depth < MAX_DEPTH and isinstance(value, (list, tuple, dict)):
+        if not isinstance(value, tuple):
             yield value
-        for item in value:
+        for item in value.values() if isinstance(value, dict) else value:
             yield from parts(item, depth + 1)
 
 

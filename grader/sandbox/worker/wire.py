@@ -17,8 +17,6 @@ from typing import Any
 
 import numpy as np
 
-from .typed import Message, fields
-
 MAGIC = b"drl1"
 HEADER = struct.Struct("<4sIQ")
 MAX_META = 1 << 20  # bytes of metadata in one frame
@@ -36,6 +34,7 @@ DTYPES = (
     "float16", "float32", "float64", "complex64", "complex128", "bfloat16",
 )  # fmt: skip
 _CODE = {name: code for code, name in enumerate(DTYPES)}
+_FORMS = {BOOL: "?", INT: "q", FLOAT: "d"}  # of numbers, by tag
 
 Array = np.ndarray[Any, np.dtype[Any]]
 
@@ -62,16 +61,73 @@ class Opaque:
 class Encoded:
     """A value in its encoded form, which can be part of any number of frames."""
 
-    def __init__(self, value: object, depth: int) -> None:
+    def __init__(self, value: object, depth: int = 0) -> None:
         """Encode a value that will lie at a depth of the frame; its arrays must not change."""
         self.meta: list[bytes] = []
         self.payload: list[Array] = []
-        _encode(value, self.meta, self.payload, depth)
+        self._add(value, depth)
 
+    def _put(self, form: str, *values: object, data: bytes = b"") -> None:
+        self.meta.append(struct.pack("<" + form, *values) + data)
 
-def numpy_dtype(name: str) -> np.dtype[Any]:
-    """The dtype in which values of the named dtype travel."""
-    return np.dtype("uint16" if name == "bfloat16" else name)
+    def _add(self, value: object, depth: int) -> None:
+        if depth > MAX_DEPTH:
+            raise WireError(f"nested deeper than {MAX_DEPTH}")
+        if len(self.meta) >= MAX_ITEMS:  # one piece each at least: never more than can be read
+            raise WireError(f"more than {MAX_ITEMS:,} values")
+        match value:
+            case None:
+                self._put("B", NONE)
+            case bool():
+                self._put("BB", BOOL, value)
+            case np.ndarray() if value.dtype.name in _CODE:
+                self._array(ARRAY, value.dtype.name, value)
+            case np.ndarray():
+                self._add(Opaque(f"numpy.ndarray of {value.dtype.name}"), depth)
+            case np.generic() if value.dtype.name in _CODE:
+                self._array(SCALAR, value.dtype.name, np.asarray(value))
+            case np.generic():
+                self._add(Opaque(f"numpy.{value.dtype.name}"), depth)
+            case int() if -(1 << 63) <= value < 1 << 63:
+                self._put("Bq", INT, value)
+            case int() if value.bit_length() // 8 < MAX_INT:
+                size = value.bit_length() // 8 + 1
+                self._put("BI", BIGINT, size, data=value.to_bytes(size, "little", signed=True))
+            case int():
+                self._add(Opaque("int of more than 300 digits"), depth)
+            case float():
+                self._put("Bd", FLOAT, value)
+            case str():
+                self._put("B", TEXT, data=_text(value))
+            case Encoded():
+                self.meta += value.meta
+                self.payload += value.payload
+            case Opaque():
+                self._put("B", OPAQUE, data=_text(value.type))
+            case Tensor():
+                self._array(TENSOR, value.dtype, value.values)
+            case tuple() if hasattr(value, "_asdict"):  # a message
+                self._add(value._asdict(), depth)
+            case list() | tuple():
+                self._put("BI", LIST if isinstance(value, list) else TUPLE, len(value))
+                for item in value:
+                    self._add(item, depth + 1)
+            case dict():
+                self._put("BI", DICT, len(value))
+                for key, item in value.items():
+                    self.meta.append(_text(str(key)))
+                    self._add(item, depth + 1)
+            case _:
+                self._add(Opaque(type_name(value)), depth)
+
+    def _array(self, tag: int, dtype: str, array: Array) -> None:
+        if array.ndim > MAX_DIMS:
+            raise WireError(f"an array of {array.ndim} dimensions, at most {MAX_DIMS} allowed")
+        self._put(f"BBB{array.ndim}Q", tag, _CODE[dtype], array.ndim, *array.shape)
+        if dtype == "bfloat16" and array.dtype != np.uint16:
+            array = bfloat16_bits(array)
+        plain = np.ascontiguousarray(array.view(np.ndarray))
+        self.payload.append(plain.astype(plain.dtype.newbyteorder("<"), copy=False))
 
 
 def bfloat16_bits(values: Array) -> Array:
@@ -86,94 +142,16 @@ def widen_bfloat16(bits: Array) -> Array:
 
 def encode(value: object) -> list[bytes | memoryview]:
     """Return the pieces of one frame, to be sent in order."""
-    meta: list[bytes] = []
-    payload: list[Array] = []
-    _encode(value, meta, payload, 0)
-    head = b"".join(meta)
-    if len(head) > MAX_META:
-        raise WireError(f"{len(head):,} bytes of structure, at most {MAX_META:,} allowed")
+    encoded = Encoded(value)
+    meta, payload = b"".join(encoded.meta), encoded.payload
+    if len(meta) > MAX_META:
+        raise WireError(f"{len(meta):,} bytes of structure, at most {MAX_META:,} allowed")
     size = sum(a.nbytes for a in payload)
-    pieces: list[bytes | memoryview] = [
-        HEADER.pack(MAGIC, len(head), size),
-        head,
-        *(_flat(a) for a in payload if a.nbytes),
+    contents: list[bytes | memoryview] = [
+        a.reshape(-1).view(np.uint8).data for a in payload if a.nbytes
     ]
-    return pieces if size > JOINED else [b"".join(pieces)]
-
-
-def _flat(array: Array) -> memoryview:
-    return array.reshape(-1).view(np.uint8).data
-
-
-def _encode(value: object, meta: list[bytes], payload: list[Array], depth: int) -> None:
-    if depth > MAX_DEPTH:
-        raise WireError(f"nested deeper than {MAX_DEPTH}")
-    if len(meta) >= MAX_ITEMS:  # a value is one piece at least: never more than decode takes
-        raise WireError(f"more than {MAX_ITEMS:,} values")
-    match value:
-        case None:
-            meta.append(bytes([NONE]))
-        case bool():
-            meta.append(struct.pack("<BB", BOOL, value))
-        case np.generic():
-            if value.dtype.name in _CODE:
-                payload.append(np.frombuffer(value.tobytes(), value.dtype))
-                meta.append(struct.pack("<BB", SCALAR, _CODE[value.dtype.name]))
-            else:
-                _encode(Opaque(f"numpy.{value.dtype.name}"), meta, payload, depth)
-        case int():
-            number = int(value)
-            if -(1 << 63) <= number < 1 << 63:
-                meta.append(struct.pack("<Bq", INT, number))
-            else:
-                digits = number.to_bytes(number.bit_length() // 8 + 1, "little", signed=True)
-                if len(digits) > MAX_INT:
-                    _encode(Opaque("int of more than 300 digits"), meta, payload, depth)
-                    return
-                meta.append(struct.pack("<BI", BIGINT, len(digits)) + digits)
-        case float():
-            meta.append(struct.pack("<Bd", FLOAT, value))
-        case str():
-            meta.append(bytes([TEXT]) + _text(value))
-        case Message():
-            _encode(fields(value), meta, payload, depth)
-        case Encoded():
-            meta += value.meta
-            payload += value.payload
-        case Opaque():
-            meta.append(bytes([OPAQUE]) + _text(value.type))
-        case Tensor():
-            values = value.values
-            if value.dtype == "bfloat16" and values.dtype != np.uint16:
-                values = bfloat16_bits(values)
-            _encode_array(TENSOR, _CODE[value.dtype], values, meta, payload)
-        case np.ndarray():
-            if value.dtype.name in _CODE:
-                _encode_array(ARRAY, _CODE[value.dtype.name], value, meta, payload)
-            else:
-                _encode(Opaque(f"numpy.ndarray of {value.dtype.name}"), meta, payload, depth)
-        case list() | tuple():
-            meta.append(struct.pack("<BI", LIST if isinstance(value, list) else TUPLE, len(value)))
-            for item in value:
-                _encode(item, meta, payload, depth + 1)
-        case dict():
-            meta.append(struct.pack("<BI", DICT, len(value)))
-            for key, item in value.items():
-                meta.append(_text(str(key)))
-                _encode(item, meta, payload, depth + 1)
-        case _:
-            _encode(Opaque(type_name(value)), meta, payload, depth)
-
-
-def _encode_array(
-    tag: int, code: int, array: Array, meta: list[bytes], payload: list[Array]
-) -> None:
-    plain = np.ascontiguousarray(array.view(np.ndarray))
-    plain = plain.astype(plain.dtype.newbyteorder("<"), copy=False)
-    if array.ndim > MAX_DIMS:
-        raise WireError(f"an array of {array.ndim} dimensions, at most {MAX_DIMS} allowed")
-    meta.append(struct.pack(f"<BBB{array.ndim}Q", tag, code, array.ndim, *array.shape))
-    payload.append(plain)
+    contents[:0] = [HEADER.pack(MAGIC, len(meta), size), meta]
+    return contents if size > JOINED else [b"".join(contents)]
 
 
 def _text(text: str) -> bytes:
@@ -212,84 +190,62 @@ class _Reader:
         self.taken = 0
         self.items = 0
 
-    def take(self, form: str) -> tuple[Any, ...]:
+    def take(self, form: str) -> Any:  # noqa: ANN401 a number of that form
+        return self.numbers(form)[0]
+
+    def numbers(self, form: str) -> tuple[Any, ...]:
         packed = struct.Struct("<" + form)
         if self.at + packed.size > len(self.meta):
             raise WireError("the structure ends in the middle of a value")
-        values = packed.unpack_from(self.meta, self.at)
         self.at += packed.size
-        return values
+        return packed.unpack_from(self.meta, self.at - packed.size)
 
     def data(self, limit: int) -> bytes:
-        (size,) = self.take("I")
+        size = self.take("I")
         if size > limit or self.at + size > len(self.meta):
             raise WireError("a text longer than the frame")
-        piece = self.meta[self.at : self.at + size]
         self.at += size
-        return piece
+        return self.meta[self.at - size : self.at]
+
+    def text(self) -> str:
+        return self.data(MAX_TEXT).decode("utf-8", "replace")
+
+    def count(self) -> int:
+        count: int = self.take("I")
+        if count > MAX_ITEMS:
+            raise WireError("too many values")
+        return count
 
     def value(self, depth: int) -> object:
         self.items += 1
         if depth > MAX_DEPTH or self.items > MAX_ITEMS:
             raise WireError("nested too deep, or too many values")
-        (tag,) = self.take("B")
-        match tag:
-            case 0:
-                return None
-            case 1:
-                return bool(self.take("B")[0])
-            case 2:
-                return int(self.take("q")[0])
-            case 3:
-                return float(self.take("d")[0])
-            case 4:
-                return self.data(MAX_TEXT).decode("utf-8", "replace")
-            case 5:
-                return self.array()[0]
-            case 6 | 7:
-                items = [self.value(depth + 1) for _ in range(self.count())]
-                return items if tag == LIST else tuple(items)
-            case 8:
-                pairs = [
-                    (self.data(MAX_TEXT).decode("utf-8", "replace"), self.value(depth + 1))
-                    for _ in range(self.count())
-                ]
-                return dict(pairs)
-            case 9:
-                name = self.dtype()
-                return self.payload_array(name, ())[()]
-            case 10:
-                array, name = self.array()
-                return Tensor(widen_bfloat16(array) if name == "bfloat16" else array, name)
-            case 11:
-                return Opaque(self.data(MAX_TEXT).decode("utf-8", "replace"))
-            case 12:
-                return int.from_bytes(self.data(MAX_INT), "little", signed=True)
-            case _:
-                raise WireError(f"an unknown tag, {tag}")
-
-    def count(self) -> int:
-        (count,) = self.take("I")
-        if count > MAX_ITEMS:
-            raise WireError("too many values")
-        return int(count)
-
-    def dtype(self) -> str:
-        (code,) = self.take("B")
-        if code >= len(DTYPES):
-            raise WireError(f"an unknown dtype, {code}")
-        return DTYPES[code]
+        tag = self.take("B")
+        if tag == NONE:
+            return None
+        if tag in _FORMS:
+            return self.take(_FORMS[tag])
+        if tag == BIGINT:
+            return int.from_bytes(self.data(MAX_INT), "little", signed=True)
+        if tag in {TEXT, OPAQUE}:
+            return self.text() if tag == TEXT else Opaque(self.text())
+        if tag in {LIST, TUPLE}:
+            items = [self.value(depth + 1) for _ in range(self.count())]
+            return items if tag == LIST else tuple(items)
+        if tag == DICT:
+            return {self.text(): self.value(depth + 1) for _ in range(self.count())}
+        if tag in {ARRAY, SCALAR, TENSOR}:
+            array, dtype = self.array()
+            return Tensor(array, dtype) if tag == TENSOR else array[()] if tag == SCALAR else array
+        raise WireError(f"an unknown tag, {tag}")
 
     def array(self) -> tuple[Array, str]:
-        name = self.dtype()
-        (ndim,) = self.take("B")
-        if ndim > MAX_DIMS:
-            raise WireError(f"an array of {ndim} dimensions")
-        return self.payload_array(name, self.take(f"{ndim}Q")), name
-
-    def payload_array(self, name: str, shape: tuple[int, ...]) -> Array:
-        dtype = numpy_dtype(name)
-        size = math.prod(shape) * dtype.itemsize
+        code, ndim = self.numbers("BB")
+        if code >= len(DTYPES) or ndim > MAX_DIMS:
+            raise WireError(f"an array of dtype {code} and {ndim} dimensions")
+        dtype, shape = DTYPES[code], self.numbers(f"{ndim}Q")
+        kind = np.dtype("uint16" if dtype == "bfloat16" else dtype)
+        size = math.prod(shape) * kind.itemsize
         # An empty array may still claim absurd dimensions, which numpy refuses with an error of
         # its own.
         if self.taken + size > len(self.payload) or any(n > 1 << 48 for n in shape):
@@ -297,6 +253,7 @@ class _Reader:
         piece = self.payload[self.taken : self.taken + size]
         self.taken += size
         try:
-            return np.frombuffer(piece, dtype).reshape(shape).copy()
+            array = np.frombuffer(piece, kind).reshape(shape).copy()
         except ValueError as error:
             raise WireError(f"an array of impossible shape {shape}") from error
+        return widen_bfloat16(array) if dtype == "bfloat16" else array, dtype

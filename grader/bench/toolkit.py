@@ -1,0 +1,30 @@
+"""What a kind of check uses of the bench, in one place."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from grader.bench import rss_probe
+from grader.bench.bench import BankFault, Bench, trusting
+from grader.bench.compare import Fault, compare, report
+from grader.bench.deviation import excess, expected, fault_of
+from grader.bench.encoding import PRECISE
+from grader.bench.exhibit import bars, grids
+from grader.bench.measured import amount, baseline, measure, unless_it_differs
+from grader.bench.results import array_of, describe, dict_keys
+from grader.bench.sameness import same_value
+from grader.bench.tally import Finding, Stopped, tally
+from grader.cases.draw import Array
+from grader.cases.recipe import CaseRecipe as Case
+from grader.model.question import Step
+from grader.sandbox.client import WorkerError
+from grader.sandbox.remote import RemoteProgram
+from grader.sandbox.replies import Kept, Measured, Outcome, ProgramError
+
+__all__ = [
+    "PRECISE", "Array", "BankFault", "Bench", "Case", "Fault", "Finding", "Kept", "Measured",
+    "Outcome", "ProgramError", "RemoteProgram", "Step", "Stopped", "WorkerError", "amount",
+    "array_of", "bars", "baseline", "compare", "describe", "dict_keys", "excess", "expected",
+    "fault_of", "grids", "measure", "np", "report", "rss_probe", "same_value", "tally", "trusting",
+    "unless_it_differs",
+]  # fmt: skip

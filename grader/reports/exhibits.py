@@ -1,0 +1,147 @@
+"""What sets a failing check's numbers side by side: a table, bars, or two curves."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+
+from rich.cells import cell_len
+from rich.text import Text
+
+from grader.model.numerals import number
+from grader.model.report import Bar, Bars, Breakdown, Curve, Exhibit, Grids
+from grader.reports.grids import grid_lines
+from grader.reports.inert import inert
+from grader.reports.page import INDENT, cut, hanging, measure, padded
+from grader.reports.palette import QUIET, STRONG, WRONG
+
+_GAP = 4  # cells between the columns of a table
+_MOST_ROWS = 16
+_LABEL_LIMIT = 28
+_VALUE_LIMIT = 24
+_LONGEST_BAR = 40
+_SHORTEST = 8  # bar or curve
+_MOST_DETAILS = 8
+_LONGEST_CURVE = 48
+_BLOCKS = "▁▂▃▄▅▆▇█"
+
+
+def exhibit_lines(exhibit: Exhibit, width: int) -> list[Text]:
+    """An exhibit as lines of at most `width` cells."""
+    match exhibit:
+        case Grids():
+            return grid_lines(exhibit, width)
+        case Breakdown():
+            return list(breakdown_lines(exhibit, width))
+        case Bars():
+            return list(bar_lines(exhibit, measure(width)))
+        case Curve():
+            return list(curve_lines(exhibit, measure(width)))
+
+
+def breakdown_lines(breakdown: Breakdown, width: int) -> Iterator[Text]:
+    """A table: yours, expected, what is wrong; of a long one the parts that agree are counted."""
+    # A line that differs without a note still says so.
+    rows = [
+        (row, inert(row.note) or ("differs" if row.observed != row.expected else ""))
+        for row in breakdown.rows
+    ]
+    wrong = [(row, remark) for row, remark in rows if remark]
+    kept = rows if len(rows) <= _MOST_ROWS else wrong[:_MOST_ROWS]
+    names = [cut(inert(row.name), _LABEL_LIMIT) for row, _ in kept]
+    yours = ["yours", *(cut(inert(row.observed), _VALUE_LIMIT) for row, _ in kept)]
+    expected = ["expected", *(cut(inert(row.expected), _VALUE_LIMIT) for row, _ in kept)]
+    across = max(map(cell_len, names), default=0) + _GAP
+    left, right = max(map(cell_len, yours)), max(map(cell_len, expected)) + _GAP
+    for name, mine, wanted, (_, remark) in zip(
+        ["", *names], yours, expected, [(None, ""), *kept], strict=True
+    ):
+        lead = [
+            (padded(name, across), ""),
+            (padded(mine, left, right=True), WRONG if remark else ""),
+            (padded(wanted, right, right=True), ""),
+        ]
+        if remark:
+            lead.append((" " * _GAP, ""))
+            yield from hanging(lead, remark, width, indent=INDENT, style=WRONG)
+        else:
+            style = "" if name else QUIET
+            yield Text(" " * INDENT, style).append_text(Text.assemble(*lead))
+    if left_out := len(rows) - len(kept):
+        agree = len(rows) - len(wrong)
+        tail = f"{agree} parts agree" if left_out == agree else f"{left_out} parts are not shown"
+        yield Text(" " * INDENT + f"... {tail}", QUIET)
+
+
+def bar_lines(bars: Bars, width: int) -> Iterator[Text]:
+    """One line per bar, the largest filling the width there is; then the details."""
+    labels = [cut(inert(b.label), _LABEL_LIMIT) for b in bars.bars]
+    values = [cut(inert(b.text), _LABEL_LIMIT) for b in bars.bars]
+    across = max(map(cell_len, labels), default=0) + 3
+    right = max(map(cell_len, values), default=0)
+    longest = max(min(width - INDENT - 2 - across - right, _LONGEST_BAR), _SHORTEST)
+    largest = max((b.value for b in bars.bars if math.isfinite(b.value)), default=0.0)
+    for bar, label, value in zip(bars.bars, labels, values, strict=True):
+        line = padded("#" * _length(bar, largest, longest), longest + 2) + padded(label, across)
+        line += padded(value, right, right=True)
+        yield Text(" " * INDENT).append(line, STRONG if bar.label == "yours" else "")
+    if bars.details:
+        yield Text()
+        for detail in bars.details[:_MOST_DETAILS]:
+            yield Text(" " * INDENT + cut(inert(detail), width - INDENT))
+        if (more := len(bars.details) - _MOST_DETAILS) > 0:
+            yield Text(" " * INDENT + f"... and {more} more", QUIET)
+
+
+def _length(bar: Bar, largest: float, longest: int) -> int:
+    """Cells of a bar: at least one for anything above zero, all of them for what has no end."""
+    if bar.value == math.inf:
+        return longest
+    return max(1, round(longest * (bar.value / largest))) if bar.value > 0 else 0  # NaN: 0
+
+
+def curve_lines(curve: Curve, width: int) -> Iterator[Text]:
+    """A sparkline each, on one scale; what it is, and where a series stopped being finite."""
+    series = {"yours": curve.yours, "expected": curve.expected}
+    ends = {
+        name: f"{number(values[0])} to {number(values[-1])}" if values else "no values"
+        for name, values in series.items()
+    }
+    across = max(map(len, series)) + 2
+    most = width - INDENT - across - 2 - max(map(len, ends.values()))
+    most = max(min(most, _LONGEST_CURVE), _SHORTEST)
+    steps = max(map(len, series.values()))
+    every = [v for values in series.values() for v in values if math.isfinite(v)]
+    logarithmic = bool(every) and min(every) >= 0 and max(every) > 0
+    remarks = [f"{steps:,} steps, {'log' if logarithmic else 'linear'} scale"]
+    for name, values in series.items():
+        points = _sampled(values, most)
+        graph = "".join(_block(v, every, logarithmic=logarithmic) for v in points)
+        yield (
+            Text(" " * INDENT)
+            .append(f"{name:{across}}", STRONG * (name == "yours"))
+            .append(f"{graph:{min(most, steps) + 2}}{ends[name]}")
+        )
+        broken = next((i for i, v in enumerate(values) if not math.isfinite(v)), None)
+        if broken is not None:
+            remarks.append(f"{name} is {number(values[broken])} from step {broken}")
+    yield Text(" " * INDENT + "; ".join(remarks), QUIET)
+
+
+def _sampled(values: Sequence[float], most: int) -> Sequence[float]:
+    """Evenly spaced values, the first and the last among them."""
+    if len(values) <= most:
+        return values
+    return [values[round(n * (len(values) - 1) / (most - 1))] for n in range(most)]
+
+
+def _block(value: float, every: Sequence[float], *, logarithmic: bool) -> str:
+    """A value as a block between the least and the greatest of them."""
+    if not math.isfinite(value):
+        return "?"
+    low, high = min(every), max(every)
+    if logarithmic:
+        floor = min(v for v in every if v > 0)
+        value, low, high = (math.log(max(v, floor)) for v in (value, low, high))
+    share = (value - low) / (high - low) if high > low else 0.0
+    return _BLOCKS[min(len(_BLOCKS) - 1, int(share * len(_BLOCKS)))]
