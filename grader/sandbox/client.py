@@ -191,15 +191,14 @@ class WorkerClient(Closing):
 
     def _watch(self) -> None:
         """End a worker that takes more than it may of what no system limit counts."""
-        too_much = self._scratch.excess()
-        if too_much is not None:
+        if too_much := self._scratch.excess():
             raise Overran(too_much)
         if self._isolation is None:
             return  # it has run nothing yet, and may not have an id
         written = self.probe.written_bytes(self.pid)
         if written is not None and written - self._written_before > MAX_WRITTEN:
             raise Overran(f"wrote more than {MAX_WRITTEN >> 20} MB to files")
-        held, allowed = self.probe.resident_bytes(self.pid), config.most_memory(torch=self.torch)
+        held, allowed = self.probe.resident_bytes(self.pid), config.MEMORY[self.torch]
         if held is not None and held > allowed:
             raise Overran(f"took more than {allowed >> 20:,} MB of memory")
 

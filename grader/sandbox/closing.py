@@ -14,9 +14,7 @@ class Closing(ABC):
         """Give back what is held; a second call does nothing."""
 
     def __enter__(self) -> Self:
-        """Return the thing itself."""
         return self
 
     def __exit__(self, *_: object) -> None:
-        """Close it, whatever happened."""
         self.close()

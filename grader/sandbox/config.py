@@ -11,8 +11,8 @@ from grader.sandbox.scratch import Scratch
 from grader.sandbox.worker.config import SharedConfig, WorkerConfig
 
 BOOT = file_grants.WORKER / "boot.py"
-MEMORY = 2 << 30  # address space of a numpy worker; it takes 0.14 GB by itself
-MEMORY_TORCH = 8 << 30
+# Bytes of a worker without and with torch; one with numpy takes 0.14 GB by itself.
+MEMORY = {False: 2 << 30, True: 8 << 30}
 SPARE_THREADS = 64  # beyond those that run already
 
 
@@ -22,7 +22,7 @@ def shared(*, torch: bool) -> SharedConfig:
     return SharedConfig(
         torch=torch,
         site=file_grants.site_folders(),
-        memory=0 if cuda else most_memory(torch=torch),  # CUDA reserves far more than it uses
+        memory=0 if cuda else MEMORY[torch],  # CUDA reserves far more than it uses
         judge=os.getpid(),
         grants=file_grants.grants(torch=torch) if linux else (),
         # CUDA's driver looks around in ways that nobody has listed.
@@ -43,11 +43,6 @@ def worker(scratch: Scratch, cpu_seconds: int) -> WorkerConfig:
         scratch=scratch.folder,
         private=scratch.private,
     )
-
-
-def most_memory(*, torch: bool) -> int:
-    """Bytes of memory that a worker may hold."""
-    return MEMORY_TORCH if torch else MEMORY
 
 
 def _threads_here() -> int:

@@ -29,7 +29,7 @@ _SYSTEM = (
     "/proc/cpuinfo", "/proc/meminfo", "/proc/stat", "/proc/sys/vm/overcommit_memory",
     "/sys/devices/system/cpu", "/sys/devices/system/node",
 )  # fmt: skip
-# Of /proc/self not all: its `net` tells of every connection of the machine.
+# Of /proc/self not all: its `net` shows every connection of the machine.
 _SELF = tuple(f"/proc/self/{name}" for name in ("maps", "status", "stat", "statm", "limits"))
 _SELF_LISTED = ("/proc/self/task", "/proc/self/fd")
 _DEVICES = ("/dev/null", "/dev/zero")

@@ -24,7 +24,7 @@ ACTS = {
     "socket": "open a socket to programs on this machine",
     "process": "start a process, which might stay",
     "program": "run a program",
-    "unseen": "take memory that no limit counts",
+    "uncounted": "take memory that no limit counts",
     "shared": "leave something in shared memory",
     "ring": "make system calls through io_uring",
     "namespace": "make namespaces of its own",

@@ -27,7 +27,7 @@ _TRIES = 100  # at an id that no other judge uses now
 class Scratch:
     """A temporary folder of the judge's that holds a worker's folder.
 
-    The judge keeps a lock in it, so that a later one can tell what nobody uses any more.
+    The judge keeps a lock in it, so that a later one can see what nobody uses any more.
     """
 
     def __init__(self) -> None:
@@ -140,11 +140,11 @@ def _remove_if_unused(folder: Path) -> None:
     """Remove a folder of this user.
 
     Raises:
-        OSError: it is in use, or none of ours.
+        OSError: it is in use, or of another program.
     """
     try:
         lock = os.open(folder / "lock", os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW)
-    except FileNotFoundError:  # killed right after it made the folder, which is empty, or not ours
+    except FileNotFoundError:  # killed right after it made the folder, which is empty, or of others
         return folder.rmdir()
     try:
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)

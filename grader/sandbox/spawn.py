@@ -46,16 +46,10 @@ class Starter:
     def __init__(
         self, connection: socket.socket, seconds: float, last_words: Callable[[], str]
     ) -> None:
-        """Take over a connection.
-
-        Args:
-            connection: the judge's end.
-            seconds: that may pass before the first answer.
-            last_words: says what is known of the process once it has ended.
-        """
-        self.seconds = seconds
+        """Take over the judge's end of a connection."""
+        self.seconds = seconds  # that may pass before the first answer
         self._connection = connection
-        self._last_words = last_words
+        self._last_words = last_words  # what is known of the process once it has ended
         self._lock = threading.RLock()
         self._owner = os.getpid()
         self._asked = self._answered = 0  # they are answered in the order in which they are asked

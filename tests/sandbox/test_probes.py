@@ -56,7 +56,7 @@ def test_the_watch_without_proc_starts_no_programs(monkeypatch: pytest.MonkeyPat
 
         monkeypatch.setattr(subprocess, "Popen", refuse)
         assert run(program).values["y"] == 1
-        monkeypatch.setattr(config, "most_memory", lambda **_: 1 << 20)
+        monkeypatch.setitem(config.MEMORY, False, 1 << 20)
         with pytest.raises(Overran, match="took more than 1 MB of memory"):
             run(program)
 

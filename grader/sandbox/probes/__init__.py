@@ -1,7 +1,7 @@
 """What a process takes, seen from outside: memory, CPU time, bytes written.
 
 No code in the process has a say in it.  `linux` reads /proc, `portable` asks psutil, and `nvml`
-tells the memory of a GPU.
+asks for the memory of a GPU.
 """
 
 from __future__ import annotations

@@ -19,13 +19,12 @@ class LinuxProbe(ResourceProbe):
     def resident_bytes(self, pid: int) -> int | None:
         """See `ResourceProbe`."""
         with suppress(OSError, ValueError, IndexError):
-            pages = Path(f"/proc/{pid}/statm").read_text(encoding="ascii").split()[1]
-            return int(pages) * _PAGE_BYTES
+            return int(Path(f"/proc/{pid}/statm").read_bytes().split()[1]) * _PAGE_BYTES
         return None
 
     def occupied_bytes(self, pid: int, scratch: str) -> int | None:
         """See `ResourceProbe`.  Resident is all that is in memory, file pages included."""
-        with suppress(OSError, ValueError, IndexError):
+        with suppress(OSError, ValueError, LookupError):
             # Exact; the counters of `statm` may lag behind by megabytes on machines of many cores.
             lines = Path(f"/proc/{pid}/smaps_rollup").read_text(encoding="ascii").splitlines()
             sizes = {line.split()[0]: int(line.split()[1]) * 1024 for line in lines[1:]}

@@ -35,7 +35,7 @@ def receive(connection: socket.socket) -> tuple[Any, list[int]]:
     No more than one message is read, so that whatever follows is left to others.
     """
     try:
-        # The reader of a message's first bytes gets its descriptors.
+        # Descriptors come with the first bytes of a message.
         head, descriptors, _, _ = socket.recv_fds(connection, _LENGTH.size, _MOST_DESCRIPTORS)
         for descriptor in descriptors:
             os.set_inheritable(descriptor, False)

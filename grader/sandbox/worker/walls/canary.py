@@ -51,7 +51,7 @@ def report(*, judge: int, private: str, kept: Sequence[str]) -> dict[str, str]:
         "socket": lambda: socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM).close(),
         "process": _start_process,
         "program": lambda: os.execv("/nonexistent/program", ["program"]),
-        "unseen": lambda: os.close(os.memfd_create("canary")),
+        "uncounted": lambda: os.close(os.memfd_create("canary")),
         "shared": _shared_memory,
         "ring": _ring,
         "namespace": lambda: kernel.call("unshare", 0),

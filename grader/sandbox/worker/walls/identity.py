@@ -23,11 +23,10 @@ _AMBIENT_CLEAR_ALL = 4
 
 
 def apply(user: int | None, readable: Sequence[str]) -> str | None:
-    """Become a user, if one is given, and give up all capabilities; why not, where that fails.
+    """Become a user, if one is given, and give up all capabilities that no file needs.
 
-    Args:
-        user: the id to take; None to stay who this is.
-        readable: files that must stay readable.
+    Returns:
+        Why it did not work, or None.
     """
     try:
         if user is not None:
@@ -60,8 +59,7 @@ def _hold(effective: int, permitted: int) -> None:
 
 
 def _can_read(path: str) -> bool:
-    try:
+    with suppress(OSError):
         os.close(os.open(path, os.O_RDONLY | os.O_CLOEXEC))
-    except OSError:
-        return False
-    return True
+        return True
+    return False

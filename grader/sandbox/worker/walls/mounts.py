@@ -4,7 +4,7 @@ Landlock refuses to read a file, but lets anybody ask whether it exists, how lar
 was changed.  So this process gets a tree of its own, in which the files that it may read are
 mounted at their own places, with its scratch folder and, of `/proc`, what is about itself.  It is
 what bubblewrap does, by the same calls, without a program that must be there and a process that
-stands between.
+stands between.  Network and shared memory need no namespaces: `seccomp` refuses them.
 """
 
 from __future__ import annotations
@@ -47,8 +47,7 @@ def apply(mounts: Sequence[Mount], scratch: str, *, root: bool) -> str | None:
     Returns:
         Why it did not work, or None.  Everything can be seen then, as before.
     """
-    why_not = None if root else switched_off() or _capable()
-    if why_not is not None:
+    if not root and (why_not := switched_off() or _capable()):
         return why_not
     user, group = os.getuid(), os.getgid()
     try:

@@ -2,8 +2,8 @@
 
 A list of what is refused, not of what is allowed: numpy, torch and Python's library make calls that
 differ between versions, and everything newer than the list is refused as well.  What a call does
-beyond this process, or beyond its limits, is on it; files are Landlock's business, but for
-what Landlock does not cover (modes, owners, times, attributes).
+beyond this process, or beyond its limits, is on it; files are Landlock's business, but
+for what Landlock does not cover (modes, owners, times, attributes).
 """
 
 from __future__ import annotations
@@ -71,10 +71,7 @@ def prepare(*, devices: bool) -> None:
 
 
 def apply(*, devices: bool) -> str | None:
-    """Put the filter on this thread and on all that it starts, for good; why not, where that fails.
-
-    `devices` says whether there are devices, of CUDA, that it must talk to.
-    """
+    """Put the filter on this thread and on all that it starts; why not, where that fails."""
     if not supported():
         return f"system calls of {platform.machine()} are not known"
     program = build(os.getpid(), platform.machine(), devices=devices)
