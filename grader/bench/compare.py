@@ -215,21 +215,23 @@ def _scalar(result: str, observed: Value, expected: Expected, *, exact: bool) ->
     off = abs(got - want)
     if expected.dtype == "bfloat16":
         allowed = RELATIVE_BF16 * abs(want)
-    elif exact:
-        allowed = 0.0
-    else:
+        return _different(result, got, want, allowed) if off > allowed else None
+    allowed = 0.0
+    if not exact:
         allowed = allowance(
             expected.dtype,
             np.asarray(want),
             lambda: [np.asarray(float(m)) for m in expected.moved()],
             np.asarray(off),
         )
-    return _different(result, got, want, allowed) if off > allowed else None
+    return _different(result, got, want, allowed or None) if off > allowed else None
 
 
-def _different(result: str, observed: Value, expected: Value, allowed: float = 0.0) -> Fault:
+def _different(
+    result: str, observed: Value, expected: Value, allowed: float | None = None
+) -> Fault:
     got, want = numbers_apart(observed, expected)
-    text = band(allowed) if allowed else None
+    text = None if allowed is None else band(allowed)
     sentence = f"{result} is {got}, expected {want}"
     return Fault(result, sentence, "values", got, want, text, None, 1, 1)
 
