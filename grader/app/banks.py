@@ -8,18 +8,16 @@ from __future__ import annotations
 
 import os
 import shlex
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from grader.app import files
+from grader.app.context import Context
+from grader.bank import locate
+from grader.bank.storage import files_of, refusal
 from grader.model.errors import DrillError, UsageError
-
-if TYPE_CHECKING:
-    from grader.app.context import Context
-    from grader.bank.locate import Place
 
 _ELSEWHERE = "DRILL_HOME=DIR names another folder, which you can write, for the list"
 
@@ -53,12 +51,8 @@ def add(ctx: Context, path: Path) -> Added:
     Raises:
         UsageError: It is no bank, or the list cannot be written.
     """
-    from grader.bank import locate
-    from grader.bank.storage import files_of, refusal
-
     bank = (ctx.here() / path.expanduser()).resolve()
-    wrong = refusal(bank)
-    if wrong:
+    if wrong := refusal(bank):
         raise UsageError(wrong)
     # The list has one path a line, and remarks behind " #".
     if locate.path_in(str(bank)) != str(bank) or "\n" in str(bank):
@@ -72,7 +66,7 @@ def add(ctx: Context, path: Path) -> Added:
         already = bank in {locate.expanded(p).resolve() for p in map(locate.path_in, lines) if p}
         if not already:
             _write([*lines, str(bank)])
-    called = {found: name for name, found in _names(locate.places()).items()}
+    called = _names(locate.places())
     if not ids:
         ctx.warn(
             f"{bank}: there is no question in it yet",
@@ -97,18 +91,15 @@ def remove(ctx: Context, name: str) -> list[str]:
     Raises:
         UsageError: It does not stand on the list.
     """
-    from grader.bank import closest, locate
-
     with _locked():
         lines = _lines()
         listed = [locate.path_in(line) for line in lines]
-        wanted = {name, str((ctx.here() / locate.expanded(name)).resolve())}
-        gone = _among(listed, wanted)
-        called = {n: str(path) for n, path in _names(locate.places()).items()}
+        called = {n: str(path) for path, n in _names(locate.places()).items()}
+        gone = _among(listed, {name, str((ctx.here() / locate.expanded(name)).resolve())})
         if not gone and name in called:
             gone = _among(listed, {called[name]})
         if not gone:
-            near = closest(name, [*filter(None, listed), *called])
+            near = locate.closest(name, [*filter(None, listed), *called])
             raise UsageError(
                 f"expected a bank of the list {locate.config_file()}, found {name}",
                 hint=f"did you mean {near}?" if near and near != name
@@ -120,31 +111,19 @@ def remove(ctx: Context, name: str) -> list[str]:
 
 def _among(listed: list[str], wanted: set[str]) -> list[str]:
     """The paths of the list that are wanted, as they are written there."""
-    from grader.bank.locate import expanded
-
-    return [p for p in listed if p and wanted & {p, str(expanded(p).resolve())}]
+    return [p for p in listed if p and wanted & {p, str(locate.expanded(p).resolve())}]
 
 
-def _names(places: Sequence[Place]) -> dict[str, Path]:
-    """The banks among some places by the name that each goes by."""
-    from grader.bank import locate
-    from grader.bank.storage import refusal
-
+def _names(places: list[locate.Place]) -> dict[Path, str]:
+    """The name that each bank among some places goes by."""
     good = [p.path.resolve() for p in places if not refusal(p.path)]
-    return locate.names([*dict.fromkeys(good)])
+    return {path: name for name, path in locate.names([*dict.fromkeys(good)]).items()}
 
 
 def rows(ctx: Context) -> list[Row]:
     """Return the banks in use, and what stands in the way of those that are none."""
-    from grader.bank import locate
-
-    return _rows(locate.places(ctx.bank))
-
-
-def _rows(places: list[Place]) -> list[Row]:
-    from grader.bank.storage import files_of, refusal
-
-    called = {path: name for name, path in _names(places).items()}
+    places = locate.places(ctx.bank)
+    called = _names(places)
     rows: dict[Path, Row] = {}
     for at in places:
         path = at.path.resolve()
@@ -166,9 +145,7 @@ def _lines() -> list[str]:
     Raises:
         UsageError: It is there and is not one that could be kept.
     """
-    from grader.bank.locate import config_file
-
-    path = config_file()
+    path = locate.config_file()
     try:
         return path.read_text(encoding="utf-8").splitlines()
     except FileNotFoundError:
@@ -211,9 +188,7 @@ def _locked() -> Iterator[None]:
 
 def _list() -> Path:
     """The list itself, where a link leads to it: people keep such files in a repository."""
-    from grader.bank.locate import config_file
-
-    return config_file().resolve()
+    return locate.config_file().resolve()
 
 
 def _write(lines: list[str]) -> None:

@@ -21,7 +21,7 @@ MARKER = ".drill"
 SUBMISSION = "submission.py"
 QUESTION = "QUESTION.md"
 
-_MARKER_FORMAT = 1
+_NAMES = ("question", "bank", "started_at")  # what a marker says
 _MOST_MARKER_BYTES = 10_000
 _MOST_CHARACTERS = 4096  # of a value: the longest path that Linux takes
 
@@ -67,12 +67,8 @@ def make(wanted: Workspace, starter: bytes, question: str) -> Made:
         )
     if found is None:
         _refuse_work(wanted)
-        content = {
-            "format": _MARKER_FORMAT,
-            "question": wanted.question,
-            "bank": wanted.bank,
-            "started_at": wanted.started_at,
-        }
+        content = {name: getattr(wanted, name) for name in _NAMES}
+        content = {"format": 1, **content}
         files.create(folder / MARKER, (json.dumps(content, indent=2) + "\n").encode())
     written = [
         name
@@ -96,7 +92,7 @@ def open_folder(folder: Path) -> Workspace | None:
     try:
         with file:
             content = json.loads(file.read(_MOST_MARKER_BYTES))
-        question, bank, at = (_text(content, k) for k in ("question", "bank", "started_at"))
+        question, bank, at = (_text(content, name) for name in _NAMES)
         if "/" in question:
             raise ValueError(question)
     except (OSError, ValueError, KeyError, TypeError, RecursionError) as fault:

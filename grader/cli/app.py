@@ -1,4 +1,4 @@
-"""The program `drill`: its commands, a file each.
+"""The program `drill` and its commands.
 
 A command imports what it needs in its body, so that it pays for nothing but itself; `drill
 --version` pays for typer alone.  The plain help (no rich) is part of that.
@@ -7,33 +7,14 @@ A command imports what it needs in its body, so that it pays for nothing but its
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, NoReturn
 
 import typer
 from typer.core import TyperGroup
 
-from grader.cli import (
-    bank_add,
-    bank_audit,
-    bank_list,
-    bank_new,
-    bank_remove,
-    bank_schema,
-    doctor,
-    entrypoint,
-    grade,
-    hint,
-    history,
-    history_restore,
-    lean,
-    output,
-    reset,
-    show,
-    solution,
-    start,
-)
-from grader.cli import list as list_
+from grader.cli import audit, bank, entrypoint, grade, history, lean, output, questions
 from grader.sandbox import host
 
 _HELP = {"help_option_names": ["-h", "--help"]}
@@ -104,18 +85,21 @@ def bank_group(ctx: typer.Context) -> None:
     _help_without_command(ctx)
 
 
-for _name, _command in (
-    ("list", list_), ("show", show), ("start", start), ("grade", grade), ("hint", hint),
-    ("solution", solution), ("reset", reset), ("doctor", doctor),
-):  # fmt: skip
-    app.command(_name)(_command.command)
-_history.command("list")(history.command)
-_history.command("restore")(history_restore.command)
-for _name, _command in (
-    ("audit", bank_audit), ("new", bank_new), ("add", bank_add), ("remove", bank_remove),
-    ("list", bank_list), ("schema", bank_schema),
-):  # fmt: skip
-    _bank.command(_name)(_command.command)
+_COMMANDS: dict[typer.Typer, dict[str, Callable[..., object]]] = {
+    app: {
+        "list": questions.list_, "show": questions.show, "start": questions.start,
+        "grade": grade.grade, "hint": questions.hint, "solution": questions.solution,
+        "reset": questions.reset, "doctor": bank.doctor,
+    },
+    _history: {"list": history.list_, "restore": history.restore},
+    _bank: {
+        "audit": audit.audit, "new": bank.new, "add": bank.add, "remove": bank.remove,
+        "list": bank.list_, "schema": bank.schema,
+    },
+}  # fmt: skip
+for _group, _commands in _COMMANDS.items():
+    for _name, _command in _commands.items():
+        _group.command(_name)(_command)
 
 
 def run(arguments: list[str]) -> int:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 STATUS = {Verdict.PASS: 0, Verdict.INVALID: 3, Verdict.INTERNAL: 4}  # any other verdict: 1
 
 
-def command(
+def grade(
     ctx: typer.Context,
     question: Annotated[
         str | None,
@@ -44,28 +44,20 @@ def command(
 ) -> int:
     """Grade your submission: 0 it passes, 1 it does not."""
     from grader.app.grading import grade
+    from grader.reports.json import dumps
+    from grader.reports.terminal import render_report
 
     graded = grade(context(ctx), question, file=file, seed=seed)
+    report = graded.report
     if graded.changed_since is not None:
         output.complain(
             f"{graded.choice.question.id} has changed since attempt {graded.changed_since}, which"
-            f" had the seed {graded.report.seed}: its numbers need not be the same"
+            f" had the seed {report.seed}: its numbers need not be the same"
         )
     if json:
-        from grader.reports.json import dumps
-
-        output.write(dumps(graded.report))
+        output.write(dumps(report))
     else:
-        _show(graded)
-    return STATUS.get(graded.report.verdict, 1)
-
-
-def _show(graded: Graded) -> None:
-    from grader.reports.terminal import render_report
-
-    report = graded.report
-    output.show(
-        render_report(
+        page = render_report(
             report,
             width=output.width(),
             repeat=f"drill grade{graded.again} --seed {report.seed}",
@@ -74,7 +66,8 @@ def _show(graded: Graded) -> None:
             pass_note=_time_taken(graded.choice),
             filename=graded.path.name,
         )
-    )
+        output.show(page)
+    return STATUS.get(report.verdict, 1)
 
 
 def _next_steps(graded: Graded) -> list[str]:

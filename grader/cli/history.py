@@ -1,25 +1,20 @@
-"""`drill history`."""
+"""`drill history` and `drill history restore`."""
 
 from __future__ import annotations
 
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Annotated
+from pathlib import Path
+from typing import Annotated
 
 import typer
 
 from grader.cli import completion, output
 from grader.cli.context import context, local_time
 from grader.cli.options import Json
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from rich.table import Table
-
-    from grader.records.attempts import Attempt
+from grader.model.numerals import quantity
 
 
-def command(
+def list_(
     ctx: typer.Context,
     question: Annotated[
         str | None,
@@ -31,42 +26,52 @@ def command(
         ),
     ] = None,
     json: Json = False,
-) -> int:
+) -> None:
     """List every version that was graded or kept (the default)."""
     from grader.app.history import history
 
     found = history(context(ctx), question)
     if json:
         rows = [asdict(attempt) for attempt in found]
-        attempts = [{"attempt": row.pop("id"), **row} for row in rows]
-        output.document({"format": 1, "attempts": attempts})
-    elif found:
-        output.show(table(found))
-        output.write()
-        output.write("drill history restore NUMBER brings one of them back")
-    else:
+        output.document(attempts=[{"attempt": row.pop("id"), **row} for row in rows])
+        return
+    if not found:
         which = f" of {question}" if question else ""
         output.write(f"no attempt{which} yet; drill grade makes one")
-    return 0
-
-
-def table(found: Sequence[Attempt]) -> Table:
-    """Return the attempts as a table."""
-    from rich.table import Table
-
-    result = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
-    result.add_column("no.", justify="right", no_wrap=True)
-    result.add_column("question", no_wrap=True)
-    result.add_column("when", no_wrap=True)
-    result.add_column("verdict", no_wrap=True)
-    result.add_column("seed", justify="right", overflow="fold")
+        return
+    table = output.table()
+    table.add_column("no.", justify="right", no_wrap=True)
+    for name in ("question", "when", "verdict"):
+        table.add_column(name, no_wrap=True)
+    table.add_column("seed", justify="right", overflow="fold")
     for attempt in found:
-        state = f"{attempt.state} (a file)" if attempt.kind == "review" else attempt.state
-        result.add_row(
+        table.add_row(
             str(attempt.id),
             attempt.question,
             local_time(attempt.created_at),
-            state,
+            f"{attempt.state} (a file)" if attempt.kind == "review" else attempt.state,
             "" if attempt.seed is None else str(attempt.seed),
         )
-    return result
+    output.show(table)
+    output.write("\ndrill history restore NUMBER brings one of them back")
+
+
+def restore(
+    ctx: typer.Context,
+    attempt: Annotated[int, typer.Argument(metavar="NUMBER", help="As drill history has it.")],
+    to: Annotated[
+        Path | None,
+        typer.Option(metavar="PATH", help="Into this new file instead of submission.py."),
+    ] = None,
+    json: Json = False,
+) -> None:
+    """Bring a version back, keeping what is there."""
+    from grader.app.history import restore
+
+    size, path, copy = restore(context(ctx), attempt, to=to)
+    if json:
+        output.document(attempt=attempt, restored=path, kept=copy)
+        return
+    output.write(f"attempt {attempt} ({quantity(size, 'byte')}) is in {path}")
+    if copy is not None:
+        output.write(f"what was there is kept in {copy}")

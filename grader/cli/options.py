@@ -8,6 +8,8 @@ import typer
 
 from grader.cli import completion
 
+FAULTY = 3  # the exit status where a bank is at fault
+
 Id = Annotated[str, typer.Argument(metavar="ID", autocompletion=completion.ids)]
 SomeId = Annotated[
     str | None,

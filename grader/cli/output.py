@@ -20,10 +20,11 @@ from grader.model.errors import UsageError
 from grader.reports.inert import harmless
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator
 
     from rich.console import Console, ConsoleOptions, RenderableType
     from rich.segment import Segment
+    from rich.table import Table
 
 _warned: set[str] = set()  # by this command
 
@@ -32,7 +33,7 @@ SIGPIPE_STATUS = 141
 
 
 class PipeClosedError(Exception):
-    """Whoever read our output has gone; not an OSError, which typer would swallow."""
+    """Our reader has gone; not an OSError, which typer would swallow."""
 
 
 def width() -> int:
@@ -65,18 +66,25 @@ class _Inert:
                 yield Segment(harmless(segment.text), segment.style)
 
 
-def _console(sheet: _Sheet) -> Console:
+def console(file: TextIO) -> Console:
+    """Return what renders for a file as wide as the terminal."""
     from rich.console import Console
 
-    plain = bool(os.environ.get("NO_COLOR"))
     return Console(
-        file=sheet,
+        file=file,
         width=width(),
-        color_system=None if plain else "auto",
+        color_system=None if os.environ.get("NO_COLOR") else "auto",
         highlight=False,
         markup=False,
         emoji=False,
     )
+
+
+def table() -> Table:
+    """Return an empty table of plain columns."""
+    from rich.table import Table
+
+    return Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
 
 
 def write(text: str = "") -> None:
@@ -87,9 +95,9 @@ def write(text: str = "") -> None:
 def show(*renderables: RenderableType) -> None:
     """Write what rich renders, without the blanks it fills lines up with."""
     sheet = _Sheet()
-    console = _console(sheet)
+    paper = console(sheet)
     for renderable in renderables:
-        console.print(_Inert(renderable), crop=False)
+        paper.print(_Inert(renderable), crop=False)
     lines = sheet.getvalue().removesuffix("\n").split("\n")
     _put(sys.stdout, "".join(f"{line.rstrip(' ')}\n" for line in lines))
 
@@ -109,11 +117,11 @@ def prose(text: str, *, indent: int) -> None:
     show(Page(prose_lines(text, measure(width()), indent=indent)))
 
 
-def document(content: Mapping[str, object]) -> None:
+def document(*, format: int = 1, **content: object) -> None:
     """Write one JSON document; a path is its text."""
     import json
 
-    write(json.dumps(content, indent=2, allow_nan=False, default=os.fspath))
+    write(json.dumps({"format": format, **content}, indent=2, allow_nan=False, default=os.fspath))
 
 
 def complain(message: str, hint: str = "") -> None:
@@ -123,14 +131,14 @@ def complain(message: str, hint: str = "") -> None:
 
 
 def warn_once(message: str, hint: str = "") -> None:
-    """Tell the person something that several parts of one command come upon."""
+    """Say once what several parts of one command come upon."""
     if message not in _warned:
         _warned.add(message)
         complain(message, hint)
 
 
 def advise(hint: str) -> None:
-    """Tell the person what to do, below what is wrong."""
+    """Say what to do, below what is wrong."""
     if hint:
         _aside(f"       {hint}")
 

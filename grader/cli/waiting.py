@@ -23,18 +23,10 @@ def waiting() -> Iterator[Callable[[str], None]]:
     if os.environ.get("TERM", "") in {"dumb", "unknown", ""}:
         yield output.progress
         return
-    from rich.console import Console
     from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
-    plain = bool(os.environ.get("NO_COLOR"))
-    console = Console(
-        file=sys.stderr, width=output.width(), color_system=None if plain else "auto", emoji=False
-    )
-    columns = (SpinnerColumn("line"), TimeElapsedColumn(), TextColumn("{task.description}"))
-    with Progress(*columns, console=console, transient=True) as shown:
+    description = TextColumn("{task.description}", markup=False)
+    columns = (SpinnerColumn("line"), TimeElapsedColumn(), description)
+    with Progress(*columns, console=output.console(sys.stderr), transient=True) as shown:
         task = shown.add_task("starting")
-
-        def tell(line: str) -> None:
-            shown.update(task, description=line.replace("[", r"\["))
-
-        yield tell
+        yield lambda line: shown.update(task, description=line)

@@ -47,7 +47,7 @@ def test_tables_and_headings(
 
 
 def test_documents(capsys: pytest.CaptureFixture[str]) -> None:
-    output.document({"title": HOSTILE})
+    output.document(title=HOSTILE)
     assert "\\u001b[2J" in seen(capsys)
 
 

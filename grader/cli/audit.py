@@ -8,16 +8,14 @@ import typer
 
 from grader.cli import completion, entrypoint, output
 from grader.cli.context import context
-from grader.cli.options import Json
+from grader.cli.options import FAULTY, Json
 from grader.cli.waiting import waiting
 
 if TYPE_CHECKING:
     from grader.app.auditing import Audit, Audited
 
-_FAULTY = 3
 
-
-def command(
+def audit(
     ctx: typer.Context,
     questions: Annotated[
         list[str] | None,
@@ -44,13 +42,18 @@ def command(
     from grader.app.auditing import audit
     from grader.audit.several import Plan
 
-    shown: list[str] = []  # the questions whose pages were shown
+    pages: list[str] = []  # the questions whose pages were shown
 
     def each(done: Audited) -> None:
-        if not json:
-            _show(done, first=not shown)
+        if json:
+            return
+        for problem in done.fault.problems if done.fault else ():
+            output.complain(problem)
         if done.report is not None:
-            shown.append(done.name)
+            if pages:
+                output.write()
+            pages.append(done.name)
+            _show(done)
 
     found = audit(
         context(ctx),
@@ -62,55 +65,47 @@ def command(
         waiting=waiting,
     )
     if json:
-        output.document(_as_data(found, seeds))
+        _write_json(found, seeds)
     elif (count := len(found.reports) + len(found.faults)) > 1:
-        output.write()
         named = ", ".join(found.faulty)
         output.write(
-            f"{len(found.faulty)} of {count} not ready: {named}"
+            f"\n{len(found.faulty)} of {count} not ready: {named}"
             if found.faulty
-            else f"all {count} are ready"
+            else f"\nall {count} are ready"
         )
     remarks = any(not found.proved(report) for report in found.reports)
     if remarks and not found.faults and all(report.ok for report in found.reports):
         output.complain("the remarks are faults, because of --strict")
     if found.interrupted:
         return entrypoint.INTERRUPTED
-    return _FAULTY if found.faulty else 0
+    return FAULTY if found.faulty else 0
 
 
-def _show(done: Audited, *, first: bool) -> None:
-    if done.fault is not None:
-        for problem in done.fault.problems:
-            output.complain(problem)
-    elif done.mutants is not None:
-        from grader.reports.mutation import render_mutation
+def _show(done: Audited) -> None:
+    from grader.reports.audit import render_audit
+    from grader.reports.mutation import render_mutation
 
-        output.write()
+    if done.mutants is not None:
         output.show(render_mutation(done.mutants, width=output.width()))
     elif done.report is not None:
-        from grader.reports.audit import render_audit
-
-        if not first:
-            output.write()
         output.show(render_audit(done.report, width=output.width()))
 
 
-def _as_data(found: Audit, seeds: int) -> dict[str, object]:
+def _write_json(found: Audit, seeds: int) -> None:
     from grader.model.audit import AUDIT_FORMAT
     from grader.reports.audit_json import to_json
     from grader.reports.mutation import mutants_entry
 
-    return {
-        "format": AUDIT_FORMAT,
-        "ok": not found.faulty,
-        "strict": found.strict,
-        "seeds": seeds,
-        "questions": [
+    output.document(
+        format=AUDIT_FORMAT,
+        ok=not found.faulty,
+        strict=found.strict,
+        seeds=seeds,
+        questions=[
             to_json(one.report) | mutants_entry(one.mutants)
             for one in found.audited
             if one.report is not None
         ],
-        "skipped": [one.name for one in found.audited if one.report is None and one.fault is None],
-        "problems": [problem for fault in found.faults for problem in fault.problems],
-    }
+        skipped=[one.name for one in found.audited if one.report is None and one.fault is None],
+        problems=[problem for fault in found.faults for problem in fault.problems],
+    )
