@@ -84,9 +84,11 @@ def audit(
 ) -> Audit:
     """Audit questions.
 
+    Without `--bank` and DRILL_BANK, the current folder counts as well where it is a bank: alone for
+    all questions, and for one that is nowhere else.
+
     Args:
-        ctx: Where the person is. Without `--bank` and DRILL_BANK, the current folder counts as
-            well where it is a bank: alone for all questions, and for one that is nowhere else.
+        ctx: Where the person is.
         question_ids: Which; all of the bank when empty.
         plan: What to do with each.
         strict: Whether a remark fails too.

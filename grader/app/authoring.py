@@ -47,11 +47,8 @@ def new(
 ) -> Written:
     """Write a question to begin from, over nothing.
 
-    Args:
-        ctx: Where the person is; without `--bank` the current folder is the bank.
-        question_id: Its id.
-        one_file: Whether everything goes into one YAML file.
-        oracle: The dotted name of a library's function to begin from.
+    Without `--bank` the current folder is the bank. `oracle` is the dotted name of a library's
+    function to begin from.
 
     Raises:
         UsageError: Something is in the way, or there is no such function.

@@ -6,10 +6,11 @@ colleague's folder, a checkout that is pulled, a zip that is replaced are then a
 
 from __future__ import annotations
 
+import fcntl
 import os
 import shlex
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -68,12 +69,8 @@ def add(ctx: Context, path: Path) -> Added:
             _write([*lines, str(bank)])
     called = _names(locate.places())
     if not ids:
-        ctx.warn(
-            f"{bank}: there is no question in it yet",
-            f"drill --bank {shlex.quote(str(bank))} bank new ID writes one"
-            if bank.is_dir()
-            else "",
-        )
+        hint = f"drill --bank {shlex.quote(str(bank))} bank new ID writes one"
+        ctx.warn(f"{bank}: there is no question in it yet", hint if bank.is_dir() else "")
     shared = {
         name: len(both)
         for other, name in called.items()
@@ -173,17 +170,12 @@ def _locked() -> Iterator[None]:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as fault:
         raise UsageError(f"{folder}: cannot be made: {fault.strerror}", _ELSEWHERE) from fault
-    handle: int | None = None
-    with suppress(ImportError, OSError):
-        import fcntl
-
-        handle = os.open(folder, os.O_RDONLY)
-        fcntl.flock(handle, fcntl.LOCK_EX)
-    try:
+    with ExitStack() as stack:
+        with suppress(OSError):
+            handle = os.open(folder, os.O_RDONLY)
+            stack.callback(os.close, handle)  # which unlocks
+            fcntl.flock(handle, fcntl.LOCK_EX)
         yield
-    finally:
-        if handle is not None:
-            os.close(handle)  # which unlocks
 
 
 def _list() -> Path:

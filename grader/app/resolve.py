@@ -32,12 +32,7 @@ class Choice:
     question: Question
     workspace: Workspace | None
     implied: bool  # whether the id can be left out here
-    typed: str = ""  # ID, or BANK/ID
-
-    @property
-    def called(self) -> str:
-        """What names the question in a command: what was typed, else its id."""
-        return self.typed or self.question.id
+    called: str  # what names the question in a command: ID, or BANK/ID
 
     @property
     def argument(self) -> str:
@@ -92,8 +87,8 @@ def resolve(
     name = asked or (found.question if found else "")
     marked = named or (Path(found.bank) if found and found.bank and file is None else None)
     # The bank of the drill's folder alone, as long as it has the drill.
-    only = ctx.bank is None and marked is not None and bank.holds(marked, name)
-    banks = [marked] if marked is not None and only else ctx.banks()
+    only = marked if marked and ctx.bank is None and bank.holds(marked, name) else None
+    banks = [only] if only else ctx.banks()
     if soon is not None:
         soon(name, banks)
     return Choice(
@@ -102,7 +97,7 @@ def resolve(
         implied=implied is not None
         and implied.question == name
         and (found is None or implied.bank == found.bank),
-        typed=question_id or "",
+        called=question_id or name,
     )
 
 
@@ -129,18 +124,14 @@ class Search:
         folder: Path | None = None,
         file: Path | None = None,
     ) -> Iterator[Workspace]:
-        """Yield the workspaces that may be meant, the likeliest first.
+        """Yield the workspaces of a question of a bank that may be meant, the likeliest first.
 
-        Args:
-            question_id: The question; any when None.
-            named: Its bank; any when None.
-            folder: The drill of this folder comes first, where it is recorded.
-            file: Likewise of this file's folder; what is not recorded is not looked at then.
+        The drill of `folder` or of the folder of `file` comes first, where it is recorded; with a
+        file, what is not recorded is not looked at.
         """
-        for found in self._places(folder or (file and file.parent), mere=file is None):
-            if question_id is None or (
-                found.question == question_id and (named is None or _of_bank(found, named))
-            ):
+        for found in self._all(folder or (file and file.parent), mere=file is None):
+            right = question_id in {None, found.question}
+            if right and (named is None or _of_bank(found, named)):
                 yield found
 
     def recorded(self, found: Workspace) -> bool:
@@ -152,7 +143,7 @@ class Search:
             for start in self._starts
         )
 
-    def _places(self, folder: Path | None, *, mere: bool) -> Iterator[Workspace]:
+    def _all(self, folder: Path | None, *, mere: bool) -> Iterator[Workspace]:
         here = self._ctx.here()
         named = workspace.enclosing(here / folder) if folder is not None else None
         around = workspace.enclosing(here)

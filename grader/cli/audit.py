@@ -6,10 +6,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from grader.cli import completion, entrypoint, output
+from grader.cli import entrypoint, output
 from grader.cli.context import context
-from grader.cli.options import FAULTY, Json
-from grader.cli.waiting import waiting
+from grader.cli.options import Json, ids
 
 if TYPE_CHECKING:
     from grader.app.auditing import Audit, Audited
@@ -19,7 +18,7 @@ def audit(
     ctx: typer.Context,
     questions: Annotated[
         list[str] | None,
-        typer.Argument(metavar="ID", autocompletion=completion.ids, show_default=False),
+        typer.Argument(metavar="ID", autocompletion=ids, show_default=False),
     ] = None,
     seeds: Annotated[
         int, typer.Option(metavar="N", min=1, max=1000, help="How many seeds to try.")
@@ -62,7 +61,7 @@ def audit(
         strict=strict,
         jobs=jobs,
         each=each,
-        waiting=waiting,
+        waiting=output.waiting,
     )
     if json:
         _write_json(found, seeds)
@@ -78,7 +77,7 @@ def audit(
         output.complain("the remarks are faults, because of --strict")
     if found.interrupted:
         return entrypoint.INTERRUPTED
-    return FAULTY if found.faulty else 0
+    return entrypoint.FAULTY if found.faulty else 0
 
 
 def _show(done: Audited) -> None:

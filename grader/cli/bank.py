@@ -10,9 +10,9 @@ from typing import Annotated
 
 import typer
 
-from grader.cli import output
+from grader.cli import entrypoint, output
 from grader.cli.context import context
-from grader.cli.options import FAULTY, Json
+from grader.cli.options import Json
 from grader.model.numerals import quantity
 
 
@@ -60,7 +60,7 @@ def list_(ctx: typer.Context, json: Json = False) -> int:
     from grader.app.banks import rows
 
     found = rows(context(ctx))
-    status = FAULTY if any(row.fault for row in found) else 0
+    status = entrypoint.FAULTY if any(row.fault for row in found) else 0
     if json:
         banks = [asdict(row) for row in found]
         output.document(ok=status == 0, banks=[row | {"from": row.pop("origin")} for row in banks])

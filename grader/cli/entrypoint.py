@@ -18,7 +18,6 @@ import typer
 
 from grader.cli import output
 from grader.cli.context import data_folder, debugging, now
-from grader.cli.options import FAULTY
 from grader.model.errors import DrillError
 from grader.reports.inert import harmless
 
@@ -27,6 +26,7 @@ if TYPE_CHECKING:
 
 INTERRUPTED = 130
 INTERNAL = 4
+FAULTY = 3
 USAGE = 2
 
 _WORDS = {  # what typer and pydantic say: as we say it

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from grader.cli import completion, output
+from grader.cli import output
 from grader.cli.context import context, minutes_since
-from grader.cli.options import Json
+from grader.cli.options import Json, ids
 from grader.model.numerals import span
 from grader.model.verdict import Verdict
 
@@ -28,7 +28,7 @@ def grade(
             metavar="ID|PATH",
             help="The question, or the drill's folder or file; without it, the drill of this"
             " folder, else the one started last.",
-            autocompletion=completion.ids,
+            autocompletion=ids,
             show_default=False,
         ),
     ] = None,

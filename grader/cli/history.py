@@ -8,9 +8,9 @@ from typing import Annotated
 
 import typer
 
-from grader.cli import completion, output
+from grader.cli import output
 from grader.cli.context import context, local_time
-from grader.cli.options import Json
+from grader.cli.options import Json, ids_or_restore
 from grader.model.numerals import quantity
 
 
@@ -21,7 +21,7 @@ def list_(
         typer.Argument(
             metavar="ID",
             help="Only this question.",
-            autocompletion=completion.ids_or_restore,
+            autocompletion=ids_or_restore,
             show_default=False,
         ),
     ] = None,

@@ -12,7 +12,8 @@ import io
 import os
 import sys
 import textwrap
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from shutil import get_terminal_size
 from typing import TYPE_CHECKING, TextIO
 
@@ -20,8 +21,6 @@ from grader.model.errors import UsageError
 from grader.reports.inert import harmless
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from rich.console import Console, ConsoleOptions, RenderableType
     from rich.segment import Segment
     from rich.table import Table
@@ -66,7 +65,7 @@ class _Inert:
                 yield Segment(harmless(segment.text), segment.style)
 
 
-def console(file: TextIO) -> Console:
+def _console(file: TextIO) -> Console:
     """Return what renders for a file as wide as the terminal."""
     from rich.console import Console
 
@@ -95,7 +94,7 @@ def write(text: str = "") -> None:
 def show(*renderables: RenderableType) -> None:
     """Write what rich renders, without the blanks it fills lines up with."""
     sheet = _Sheet()
-    paper = console(sheet)
+    paper = _console(sheet)
     for renderable in renderables:
         paper.print(_Inert(renderable), crop=False)
     lines = sheet.getvalue().removesuffix("\n").split("\n")
@@ -148,10 +147,26 @@ def interrupted() -> None:
     _aside("interrupted")
 
 
-def progress(line: str) -> None:
-    """Show where a long command is, to a person only."""
-    if sys.stderr is not None and sys.stderr.isatty():
-        _put(sys.stderr, f"{harmless(line)}\n")
+@contextmanager
+def waiting() -> Iterator[Callable[[str], None]]:
+    """Give what to call with each step of a long command, for a person at a terminal only.
+
+    It is one line, gone again afterwards, whatever happened; where a terminal cannot take a line
+    back, there is a line for each step instead.
+    """
+    if sys.stderr is None or not sys.stderr.isatty():
+        yield lambda _: None
+        return
+    if os.environ.get("TERM", "") in {"dumb", "unknown", ""}:
+        yield lambda line: _put(sys.stderr, f"{harmless(line)}\n")
+        return
+    from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+
+    description = TextColumn("{task.description}", markup=False)
+    columns = (SpinnerColumn("line"), TimeElapsedColumn(), description)
+    with Progress(*columns, console=_console(sys.stderr), transient=True) as shown:
+        task = shown.add_task("starting")
+        yield lambda line: shown.update(task, description=line)
 
 
 def flush() -> None:

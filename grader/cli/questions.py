@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from grader.cli import completion, output
+from grader.cli import output
 from grader.cli.context import context
-from grader.cli.options import Id, Json, SomeId
+from grader.cli.options import Id, Json, SomeId, tracks
 from grader.model.numerals import quantity
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ def list_(
     ctx: typer.Context,
     track: Annotated[
         str | None,
-        typer.Option(metavar="TRACK", help="Only this track.", autocompletion=completion.tracks),
+        typer.Option(metavar="TRACK", help="Only this track.", autocompletion=tracks),
     ] = None,
     json: Json = False,
 ) -> None:
