@@ -30,46 +30,18 @@ class Audited:
 
     name: str
     report: AuditReport | None = None
-    fault: BankError | None = None
+    fault: BankError | None = None  # why the question cannot be read
     mutants: MutationReport | None = None
 
+    def ready(self, *, strict: bool) -> bool:
+        """Return whether nothing that was looked at is against the question.
 
-@dataclass(frozen=True, slots=True)
-class Audit:
-    """What became of all questions."""
-
-    audited: tuple[Audited, ...]
-    strict: bool  # whether a remark fails too
-
-    @property
-    def reports(self) -> list[AuditReport]:
-        """The reports there are."""
-        return [one.report for one in self.audited if one.report is not None]
-
-    @property
-    def faults(self) -> list[BankError]:
-        """Why questions could not be read."""
-        return [one.fault for one in self.audited if one.fault is not None]
-
-    @property
-    def interrupted(self) -> bool:
-        """Whether somebody stopped it among the mutants."""
-        return any(one.mutants is not None and one.mutants.interrupted for one in self.audited)
-
-    @property
-    def faulty(self) -> list[str]:
-        """The names of the questions that are not ready, those that cannot be read first."""
-        unread = [one.name for one in self.audited if one.fault is not None]
-        return unread + [
-            one.report.question
-            for one in self.audited
-            if one.report is not None
-            and not (self.proved(one.report) and (one.mutants is None or one.mutants.ok))
-        ]
-
-    def proved(self, report: AuditReport) -> bool:
-        """Return whether a report has nothing against its question."""
-        return report.ok and not (self.strict and report.remarks)
+        Where it is `strict`, a remark is.
+        """
+        if self.report is None:
+            return self.fault is None
+        proved = self.report.ok and not (strict and self.report.remarks)
+        return proved and (self.mutants is None or self.mutants.ok)
 
 
 def audit(
@@ -77,12 +49,11 @@ def audit(
     question_ids: Sequence[str],
     plan: Plan,
     *,
-    strict: bool = False,
     jobs: int | None = None,
     each: Callable[[Audited], None] = lambda _: None,
     waiting: Waiting = lambda: nullcontext(lambda _: None),
-) -> Audit:
-    """Audit questions.
+) -> list[Audited]:
+    """Audit questions, and return what became of them, those that cannot be read first.
 
     Without `--bank` and DRILL_BANK, the current folder counts as well where it is a bank: alone for
     all questions, and for one that is nowhere else.
@@ -91,7 +62,6 @@ def audit(
         ctx: Where the person is.
         question_ids: Which; all of the bank when empty.
         plan: What to do with each.
-        strict: Whether a remark fails too.
         jobs: Questions at once; as many as there are cores when None.
         each: Is called with what became of a question, and again when its mutants were tried.
         waiting: Gives, while something takes long, what to call with each step.
@@ -146,7 +116,7 @@ def audit(
             if plan.mutants and not report.ok:
                 name = report.question
                 ctx.warn(f"the mutants of {name} are not tried: its audit has problems", "")
-    return Audit(tuple(done), strict)
+    return done
 
 
 def _named_well(report: AuditReport) -> AuditReport:

@@ -124,6 +124,8 @@ def _check_free(ctx: Context, site: Site) -> None:
 
 def _write(ctx: Context, site: Site, question_id: str, texts: Mapping[str, str]) -> list[Path]:
     """Write everything or nothing; return the paths, the spec first."""
+    from grader.bank.schema import text
+
     spec_name = f"questions/{question_id}.yaml"
     programs = {
         name.removeprefix(f"drills/{question_id}/"): text
@@ -151,8 +153,9 @@ def _write(ctx: Context, site: Site, question_id: str, texts: Mapping[str, str])
     written = [site.spec]
     if site.drill is not None:
         written += [site.drill / name for name in programs]
-    if _write_schema(site.schema):
-        written.append(site.schema)
+    with suppress(UsageError):  # for editors; where there is one already it stays
+        if files.create(site.schema, text(extended=True).encode()):
+            written.append(site.schema)
     return written
 
 
@@ -168,14 +171,3 @@ def _make_folder(folder: Path, programs: Mapping[str, str]) -> None:
         fresh.rename(folder)  # fails where a folder with anything in it is
     finally:
         shutil.rmtree(fresh, ignore_errors=True)
-
-
-def _write_schema(path: Path) -> bool:
-    """Write the JSON Schema for editors where there is none; a convenience, so never fatal."""
-    if os.path.lexists(path):
-        return False
-    from grader.bank.schema import text
-
-    with suppress(UsageError):
-        return files.create(path, text(extended=True).encode())
-    return False

@@ -36,7 +36,7 @@ class Context:
 
     @property
     def store(self) -> Store:
-        """The records, when a fault of theirs is to be an error."""
+        """The records, when their faults are to be errors."""
         return Store(self.data, notice=lambda text: self.warn(text, ""))
 
     def here(self) -> Path:
@@ -71,13 +71,13 @@ class Context:
         """
         return bank.load(self.banks(), question_id)
 
-    def read(self, work: Callable[[sqlite3.Connection], T], otherwise: D) -> T | D:
-        """Return what the records say, `otherwise` where there are none or they are closed."""
+    def read(self, work: Callable[[sqlite3.Connection], T], empty: D) -> T | D:
+        """Return what the records say, `empty` where there are none or they cannot be read."""
         try:
-            return self.store.read(work, empty=otherwise)
+            return self.store.read(work, empty=empty)
         except RecordsError as fault:
             self._warn("the records cannot be read", fault)
-            return otherwise
+            return empty
 
     def write(self, work: Callable[[sqlite3.Connection], T]) -> T | None:
         """Write to the records and return what `work` does, None where that is not possible."""

@@ -1,4 +1,4 @@
-"""Reading and writing a person's files: whole or not at all, and never over anything of theirs."""
+"""Reading and writing a person's files: whole or not at all, and nothing is lost."""
 
 from __future__ import annotations
 

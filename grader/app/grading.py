@@ -43,8 +43,7 @@ def grade(
 
     Args:
         ctx: Where the person is.
-        target: ID or BANK/ID, the path of a drill's folder or of a file, None for the drill of the
-            place.
+        target: ID, BANK/ID, the path of a drill's folder or of a file; None: the drill of `ctx`.
         file: Another file than the drill's submission.
         seed: From which the inputs are drawn; a fresh one when None.
 
@@ -104,30 +103,21 @@ def _grade(
 
     question = choice.question
     requirements.need_torch(question)
-    whole = ctx.here() / path
-    submission = files.read_submission(whole)
-    own = choice.workspace is not None and os.path.realpath(whole) == os.path.realpath(
-        choice.workspace.submission
-    )
+    path = ctx.here() / path
+    submission = files.read_submission(path)
+    mine = choice.workspace.submission if choice.workspace else None
+    own = mine is not None and os.path.realpath(path) == os.path.realpath(mine)
     event = ctx.event("begun" if own else "review", question)
-    event = replace(event, seed=seed, path=str(whole))
-    earlier = ctx.read(
-        lambda db: attempts.with_seed(db, question.id, event.bank, seed), otherwise=None
-    )
+    event = replace(event, seed=seed, path=str(path))
+    earlier = ctx.read(lambda db: attempts.with_seed(db, question.id, event.bank, seed), empty=None)
+    changed = earlier is not None and earlier.digest not in {"", question.digest}
     begun = ctx.write(lambda db: attempts.begin(db, event, submission))
     report = judge(question, submission, seed=seed, filename=path.name, workers=workers)
     if begun is not None:
-        found = replace(
-            ctx.event("graded", question),
-            attempt=begun[0],
-            verdict=report.verdict,
-            isolation=report.isolation,
-            seconds=report.seconds,
-            report=dumps(report),
-        )
-        ctx.add(found)
+        facts = {name: getattr(report, name) for name in ("verdict", "isolation", "seconds")}
+        event = ctx.event("graded", question)
+        ctx.add(replace(event, attempt=begun[0], report=dumps(report), **facts))
     shown = ctx.read(lambda db: progress.hints_shown(db, question.id), 0)
-    changed = earlier is not None and earlier.digest not in {"", question.digest}
     return Graded(
         report,
         choice,

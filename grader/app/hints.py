@@ -68,8 +68,8 @@ def solution(ctx: Context, question_id: str | None, *, give_up: bool = False) ->
     """
     choice = resolve(ctx, question_id)
     question = choice.question
-    passed = ctx.read(lambda db: progress.passed(db, question.id), otherwise=False)
-    earlier = ctx.read(lambda db: progress.given_up(db, question.id), otherwise=False)
+    passed = ctx.read(lambda db: progress.passed(db, question.id), empty=False)
+    earlier = ctx.read(lambda db: progress.given_up(db, question.id), empty=False)
     if not (passed or earlier or give_up):
         raise UsageError(
             f"the solution of {question.id} is shown after a pass",

@@ -67,8 +67,7 @@ def make(wanted: Workspace, starter: bytes, question: str) -> Made:
         )
     if found is None:
         _refuse_work(wanted)
-        content = {name: getattr(wanted, name) for name in _NAMES}
-        content = {"format": 1, **content}
+        content = {"format": 1} | {name: getattr(wanted, name) for name in _NAMES}
         files.create(folder / MARKER, (json.dumps(content, indent=2) + "\n").encode())
     written = [
         name
@@ -131,13 +130,13 @@ def open_quietly(folder: Path) -> Workspace | None:
 
 def _make_folder(folder: Path) -> None:
     files.refuse_link(folder)
-    if folder.exists() and not folder.is_dir():
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except FileExistsError:
         raise UsageError(
             f"{folder}: expected a folder, or nothing yet; found a file",
             hint="move the file away, or choose another place with --dir DIR",
-        )
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
+        ) from None
     except OSError as fault:
         raise UsageError(
             f"{folder}: the folder cannot be made: {fault.strerror}",

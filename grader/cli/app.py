@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Annotated, NoReturn
 
@@ -107,9 +108,7 @@ def run(arguments: list[str]) -> int:
     command = typer.main.get_command(app)
     lean.spare(command)
 
-    def invoke(args: list[str]) -> object:
-        return command.main(args, prog_name="drill", standalone_mode=False)
-
+    invoke = partial(command.main, prog_name="drill", standalone_mode=False)
     return entrypoint.run(invoke, arguments)
 
 

@@ -11,7 +11,9 @@ from grader.cli.context import context
 from grader.cli.options import Json, ids
 
 if TYPE_CHECKING:
-    from grader.app.auditing import Audit, Audited
+    from collections.abc import Sequence
+
+    from grader.app.auditing import Audited
 
 
 def audit(
@@ -58,26 +60,28 @@ def audit(
         context(ctx),
         questions or [],
         Plan(range(seeds), mutants=mutants, at_most=at_most),
-        strict=strict,
         jobs=jobs,
         each=each,
         waiting=output.waiting,
     )
+    faulty = [one.name for one in found if not one.ready(strict=strict)]
+    faults = [one.fault for one in found if one.fault is not None]
+    reports = [one.report for one in found if one.report is not None]
     if json:
-        _write_json(found, seeds)
-    elif (count := len(found.reports) + len(found.faults)) > 1:
-        named = ", ".join(found.faulty)
+        _write_json(found, ok=not faulty, strict=strict, seeds=seeds)
+    elif (count := len(reports) + len(faults)) > 1:
+        named = ", ".join(faulty)
         output.write(
-            f"\n{len(found.faulty)} of {count} not ready: {named}"
-            if found.faulty
+            f"\n{len(faulty)} of {count} not ready: {named}"
+            if faulty
             else f"\nall {count} are ready"
         )
-    remarks = any(not found.proved(report) for report in found.reports)
-    if remarks and not found.faults and all(report.ok for report in found.reports):
+    remarks = strict and any(report.remarks for report in reports)
+    if remarks and not faults and all(report.ok for report in reports):
         output.complain("the remarks are faults, because of --strict")
-    if found.interrupted:
+    if any(one.mutants is not None and one.mutants.interrupted for one in found):
         return entrypoint.INTERRUPTED
-    return entrypoint.FAULTY if found.faulty else 0
+    return entrypoint.FAULTY if faulty else 0
 
 
 def _show(done: Audited) -> None:
@@ -90,21 +94,16 @@ def _show(done: Audited) -> None:
         output.show(render_audit(done.report, width=output.width()))
 
 
-def _write_json(found: Audit, seeds: int) -> None:
+def _write_json(found: Sequence[Audited], **head: object) -> None:
     from grader.model.audit import AUDIT_FORMAT
     from grader.reports.audit_json import to_json
     from grader.reports.mutation import mutants_entry
 
+    reports = [(one.report, one.mutants) for one in found if one.report is not None]
     output.document(
         format=AUDIT_FORMAT,
-        ok=not found.faulty,
-        strict=found.strict,
-        seeds=seeds,
-        questions=[
-            to_json(one.report) | mutants_entry(one.mutants)
-            for one in found.audited
-            if one.report is not None
-        ],
-        skipped=[one.name for one in found.audited if one.report is None and one.fault is None],
-        problems=[problem for fault in found.faults for problem in fault.problems],
+        **head,
+        questions=[to_json(report) | mutants_entry(mutants) for report, mutants in reports],
+        skipped=[one.name for one in found if one.report is None and one.fault is None],
+        problems=[problem for one in found if one.fault for problem in one.fault.problems],
     )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterable
 from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated
@@ -65,12 +64,11 @@ def list_(ctx: typer.Context, json: Json = False) -> int:
         banks = [asdict(row) for row in found]
         output.document(ok=status == 0, banks=[row | {"from": row.pop("origin")} for row in banks])
         return status
-    pages = []
+    across = max(len(row.name) for row in found)
     for row in found:
         origin = f"from {row.origin}" if row.origin else "comes with the program"
         state = row.fault or f"{quantity(row.questions, 'question')}, {origin}"
-        pages.append((row.name, (row.path, state, row.hint)))
-    _write_named(pages)
+        _write_named(row.name, across, row.path, state, row.hint)
     return status
 
 
@@ -86,17 +84,16 @@ def doctor(ctx: typer.Context, json: Json = False) -> int:
             ok=status == 0, findings=[row | {"ok": row.pop("status") == 0} for row in rows]
         )
     else:
-        _write_named([(one.name, (one.value, one.advice, *one.rows)) for one in findings])
+        across = max(len(one.name) for one in findings)
+        for one in findings:
+            _write_named(one.name, across, one.value, one.advice, *one.rows)
     return status
 
 
-def _write_named(pages: Iterable[tuple[str, Iterable[str]]]) -> None:
-    """Write names, each with its lines after it in a column."""
-    pages = list(pages)
-    across = max(len(name) for name, _ in pages)
-    for name, lines in pages:
-        for number, line in enumerate(filter(None, lines)):
-            output.write(f"{'' if number else name:<{across}}  {line}")
+def _write_named(name: str, across: int, *lines: str) -> None:
+    """Write a name, and what there is to say of it in a column after it."""
+    for number, line in enumerate(filter(None, lines)):
+        output.write(f"{'' if number else name:<{across}}  {line}")
 
 
 def new(

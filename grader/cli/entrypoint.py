@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Sequence
 from contextlib import suppress
@@ -17,7 +18,7 @@ from typing import TYPE_CHECKING
 import typer
 
 from grader.cli import output
-from grader.cli.context import data_folder, debugging, now
+from grader.cli.context import data_folder, now
 from grader.model.errors import DrillError
 from grader.reports.inert import harmless
 
@@ -61,7 +62,7 @@ def run(command: Callable[[list[str]], object], arguments: Sequence[str]) -> int
     except Exception as fault:  # noqa: BLE001 - the last net: a sentence instead of a traceback
         return _internal(fault, as_json=as_json)
     if status == INTERRUPTED:
-        output.interrupted()
+        output.aside("interrupted")
     return status if isinstance(status, int) else 0
 
 
@@ -80,7 +81,7 @@ def bank_first(arguments: Sequence[str]) -> list[str]:
 
 
 def _options(arguments: Sequence[str]) -> list[str]:
-    """Return the arguments up to `--`, behind which nothing is an option."""
+    """Return the arguments up to `--`, after which nothing is an option."""
     return list(arguments[: arguments.index("--")] if "--" in arguments else arguments)
 
 
@@ -143,7 +144,7 @@ def _internal(fault: Exception, *, as_json: bool) -> int:
     summary = f"{type(fault).__name__}: {' '.join(str(fault).split())[:200]}"
     message = f"the grader is at fault ({summary})"
     hint = "please report it"
-    if debugging():
+    if os.environ.get("DRILL_DEBUG", "") not in {"", "0"}:
         sys.stderr.write(harmless(text))
         hint = ""
     elif kept := _keep(text):

@@ -91,12 +91,10 @@ def write(text: str = "") -> None:
     _put(sys.stdout, harmless(text) + "\n")
 
 
-def show(*renderables: RenderableType) -> None:
+def show(renderable: RenderableType) -> None:
     """Write what rich renders, without the blanks it fills lines up with."""
     sheet = _Sheet()
-    paper = _console(sheet)
-    for renderable in renderables:
-        paper.print(_Inert(renderable), crop=False)
+    _console(sheet).print(_Inert(renderable), crop=False)
     lines = sheet.getvalue().removesuffix("\n").split("\n")
     _put(sys.stdout, "".join(f"{line.rstrip(' ')}\n" for line in lines))
 
@@ -125,7 +123,7 @@ def document(*, format: int = 1, **content: object) -> None:
 
 def complain(message: str, hint: str = "") -> None:
     """Say what is wrong, whether or not it changes the result, and what to do."""
-    _aside(f"drill: {message}")
+    aside(f"drill: {message}")
     advise(hint)
 
 
@@ -139,12 +137,7 @@ def warn_once(message: str, hint: str = "") -> None:
 def advise(hint: str) -> None:
     """Say what to do, below what is wrong."""
     if hint:
-        _aside(f"       {hint}")
-
-
-def interrupted() -> None:
-    """Acknowledge Ctrl-C, on a line of its own."""
-    _aside("interrupted")
+        aside(f"       {hint}")
 
 
 @contextmanager
@@ -189,7 +182,7 @@ def prepare() -> None:
             reconfigure(errors="backslashreplace")
 
 
-def _aside(text: str) -> None:
+def aside(text: str) -> None:
     """Write to standard error: folded between words for a person, one line for a program."""
     if sys.stderr is None:
         return

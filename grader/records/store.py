@@ -11,6 +11,7 @@ version) is a `RecordsError`, which the command line turns into one warning.
 
 from __future__ import annotations
 
+import fcntl
 from collections.abc import Callable
 from contextlib import closing, suppress
 from itertools import count
@@ -81,16 +82,9 @@ class Store:
 
     def _transaction(self, work: Callable[[sqlite3.Connection], T]) -> T:
         self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        with closing(self._open()) as db:
+        with closing(self._open()) as db, db:  # which commits, or rolls back
             db.execute("BEGIN IMMEDIATE")
-            try:
-                result = work(db)
-            except BaseException:
-                with suppress(Exception):  # the first fault is the one to report
-                    db.execute("ROLLBACK")
-                raise
-            db.execute("COMMIT")
-            return result
+            return work(db)
 
     def _look(self, work: Callable[[sqlite3.Connection], T]) -> T:
         import sqlite3
@@ -117,10 +111,10 @@ class Store:
 
         db = sqlite3.connect(self.path, timeout=BUSY_SECONDS, isolation_level=None)
         try:
+            db.execute("PRAGMA synchronous = FULL")
             _migrate(db, self.path)
             with suppress(sqlite3.OperationalError):  # busy: another process does it
                 db.execute("PRAGMA journal_mode = WAL")
-            db.execute("PRAGMA synchronous = FULL")
             db.execute("PRAGMA foreign_keys = ON")
         except BaseException:
             db.close()
@@ -129,8 +123,6 @@ class Store:
 
     def _move_aside(self, broken: int | None) -> None:
         """Rename the database and its log, unless another process has just done so."""
-        import fcntl
-
         with self.path.with_suffix(".lock").open("w") as lock:
             fcntl.flock(lock, fcntl.LOCK_EX)
             if _file(self.path) != broken:

@@ -40,7 +40,8 @@ def test_tables_and_headings(
     table = Table(box=None)
     table.add_column("title")
     table.add_row(HOSTILE.replace("\r", ""))
-    output.show(table, Text(HOSTILE))
+    output.show(table)
+    output.show(Text(HOSTILE))
     shown = seen(capsys)
     assert "\\x1b]0;name" in shown
     assert "[bold]b[/bold]" in shown
