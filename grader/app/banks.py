@@ -6,20 +6,20 @@ colleague's folder, a checkout that is pulled, a zip that is replaced are then a
 
 from __future__ import annotations
 
+import fcntl
 import os
 import shlex
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from grader.app import files
+from grader.app.context import Context
+from grader.bank import locate
+from grader.bank.storage import files_of, refusal
 from grader.model.errors import DrillError, UsageError
-
-if TYPE_CHECKING:
-    from grader.app.context import Context
-    from grader.bank.locate import Place
+from grader.model.nearest import closest
 
 _ELSEWHERE = "DRILL_HOME=DIR names another folder, which you can write, for the list"
 
@@ -53,12 +53,8 @@ def add(ctx: Context, path: Path) -> Added:
     Raises:
         UsageError: It is no bank, or the list cannot be written.
     """
-    from grader.bank import locate
-    from grader.bank.storage import files_of, refusal
-
     bank = (ctx.here() / path.expanduser()).resolve()
-    wrong = refusal(bank)
-    if wrong:
+    if wrong := refusal(bank):
         raise UsageError(wrong)
     # The list has one path per line, and remarks behind " #".
     if locate.path_in(str(bank)) != str(bank) or "\n" in str(bank):
@@ -72,14 +68,10 @@ def add(ctx: Context, path: Path) -> Added:
         already = bank in {locate.expanded(p).resolve() for p in map(locate.path_in, lines) if p}
         if not already:
             _write([*lines, str(bank)])
-    called = {found: name for name, found in _names(locate.places()).items()}
+    called = _names(locate.places())
     if not ids:
-        ctx.warn(
-            f"{bank}: there is no question in it yet",
-            f"drill --bank {shlex.quote(str(bank))} bank new ID writes one"
-            if bank.is_dir()
-            else "",
-        )
+        hint = f"drill --bank {shlex.quote(str(bank))} bank new ID writes one"
+        ctx.warn(f"{bank}: there is no question in it yet", hint if bank.is_dir() else "")
     shared = {
         name: len(both)
         for other, name in called.items()
@@ -97,14 +89,11 @@ def remove(ctx: Context, name: str) -> list[str]:
     Raises:
         UsageError: It does not stand on the list.
     """
-    from grader.bank import closest, locate
-
     with _locked():
         lines = _lines()
         listed = [locate.path_in(line) for line in lines]
-        wanted = {name, str((ctx.here() / locate.expanded(name)).resolve())}
-        gone = _among(listed, wanted)
-        called = {n: str(path) for n, path in _names(locate.places()).items()}
+        called = {n: str(path) for path, n in _names(locate.places()).items()}
+        gone = _among(listed, {name, str((ctx.here() / locate.expanded(name)).resolve())})
         if not gone and name in called:
             gone = _among(listed, {called[name]})
         if not gone:
@@ -120,31 +109,19 @@ def remove(ctx: Context, name: str) -> list[str]:
 
 def _among(listed: list[str], wanted: set[str]) -> list[str]:
     """The paths of the list that are wanted, as they are written there."""
-    from grader.bank.locate import expanded
-
-    return [p for p in listed if p and wanted & {p, str(expanded(p).resolve())}]
+    return [p for p in listed if p and wanted & {p, str(locate.expanded(p).resolve())}]
 
 
-def _names(places: Sequence[Place]) -> dict[str, Path]:
-    """The banks among some places by the name that each goes by."""
-    from grader.bank import locate
-    from grader.bank.storage import refusal
-
+def _names(places: list[locate.Place]) -> dict[Path, str]:
+    """The name that each bank among some places goes by."""
     good = [p.path.resolve() for p in places if not refusal(p.path)]
-    return locate.names([*dict.fromkeys(good)])
+    return {path: name for name, path in locate.names([*dict.fromkeys(good)]).items()}
 
 
 def rows(ctx: Context) -> list[Row]:
     """Return the banks in use, and what stands in the way of those that are none."""
-    from grader.bank import locate
-
-    return _rows(locate.places(ctx.bank))
-
-
-def _rows(places: list[Place]) -> list[Row]:
-    from grader.bank.storage import files_of, refusal
-
-    called = {path: name for name, path in _names(places).items()}
+    places = locate.places(ctx.bank)
+    called = _names(places)
     rows: dict[Path, Row] = {}
     for at in places:
         path = at.path.resolve()
@@ -166,9 +143,7 @@ def _lines() -> list[str]:
     Raises:
         UsageError: It is there and is not one that could be kept.
     """
-    from grader.bank.locate import config_file
-
-    path = config_file()
+    path = locate.config_file()
     try:
         return path.read_text(encoding="utf-8").splitlines()
     except FileNotFoundError:
@@ -196,24 +171,17 @@ def _locked() -> Iterator[None]:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as fault:
         raise UsageError(f"{folder}: cannot be made: {fault.strerror}", _ELSEWHERE) from fault
-    handle: int | None = None
-    with suppress(ImportError, OSError):
-        import fcntl
-
-        handle = os.open(folder, os.O_RDONLY)
-        fcntl.flock(handle, fcntl.LOCK_EX)
-    try:
+    with ExitStack() as stack:
+        with suppress(OSError):
+            handle = os.open(folder, os.O_RDONLY)
+            stack.callback(os.close, handle)  # which unlocks
+            fcntl.flock(handle, fcntl.LOCK_EX)
         yield
-    finally:
-        if handle is not None:
-            os.close(handle)  # which unlocks
 
 
 def _list() -> Path:
     """The list itself, where a link leads to it: people keep such files in a repository."""
-    from grader.bank.locate import config_file
-
-    return config_file().resolve()
+    return locate.config_file().resolve()
 
 
 def _write(lines: list[str]) -> None:
