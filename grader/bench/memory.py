@@ -6,6 +6,7 @@ thousands of submissions.  What was asked for longest ago is dropped first.
 
 from __future__ import annotations
 
+import math
 from collections import OrderedDict
 from collections.abc import Callable, Hashable, Mapping
 from dataclasses import fields, is_dataclass
@@ -39,7 +40,8 @@ class Memory:
             known: T = self._values[key][0]
             return known
         made = make()
-        size = ENTRY_BYTES + array_bytes(made)
+        # Nothing is counted in vain: a submission may have made what is long to look through.
+        size = ENTRY_BYTES + array_bytes(made) if self.most_bytes < math.inf else 0
         self._values[key] = made, size
         self.bytes += size
         while self.bytes > self.most_bytes and len(self._values) > 1:

@@ -7,12 +7,13 @@ the number of the draw, and on nothing else: one case can be repeated without th
 from __future__ import annotations
 
 import hashlib
+import math
 from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
 
-from grader.cases.recipe import FLOATS, CaseRecipe, Recipe, shape_chain
+from grader.cases.recipe import FLOATS, MAX_ENTRIES, CaseRecipe, Recipe, shape_chain
 from grader.model import extension
 
 Array = np.ndarray[Any, np.dtype[Any]]
@@ -37,6 +38,7 @@ def draw(case: CaseRecipe, seed: int, shape_of: ShapeOf, draw_index: int = 0) ->
         bfloat16 and float32 inputs are exactly representable there; bfloat16 is held in float32).
     """
     drawn: dict[str, Any] = {}
+    entries = 0
     # Inputs shaped like a result wait for all others, and every one for what it is like.
     chains = {name: shape_chain(name, case.inputs) for name in case.inputs}
     for name in sorted(
@@ -50,6 +52,9 @@ def draw(case: CaseRecipe, seed: int, shape_of: ShapeOf, draw_index: int = 0) ->
         if recipe.like is not None:
             known = drawn.get(recipe.like)
             shape = known.shape if isinstance(known, np.ndarray) else shape_of(recipe.like, drawn)
+        entries += math.prod(shape or ())
+        if entries > MAX_ENTRIES:  # a result may be of any shape
+            raise DrawError(f"its inputs have more than {MAX_ENTRIES:,} entries, {name} included")
         drawn[name] = _array(recipe, case, shape, _generator(seed, case.name, name, draw_index))
     return {name: drawn[name] for name in case.inputs}
 

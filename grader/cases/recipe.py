@@ -58,7 +58,7 @@ DTYPES = (*FLOATS, "int64", "int32", "int16", "uint8", "bool")
 ROWS = {"simplex", "one_hot"}  # generators that need a last axis
 
 MAX_DIMS = 8  # what the protocol carries
-MAX_ENTRIES = 10_000_000  # of one input: 80 MB, sent to two processes
+MAX_ENTRIES = 4_000_000  # of a case's inputs together: 32 MB, sent to two processes
 
 Fault = tuple[tuple[str, ...], str]  # the keys that lead to it, and a sentence
 
@@ -284,6 +284,10 @@ def read_cases(
                 faults.append(((name, key), f"{key} cannot take its own shape"))
             elif recipe.like in inputs and not inputs[recipe.like].is_array:
                 faults.append(((name, key), f"expected 'like' an array, found {recipe.like}"))
+        entries = sum(_entries(key, inputs) for key in inputs)
+        if entries > MAX_ENTRIES:
+            text = f"expected at most {MAX_ENTRIES:,} entries in all inputs, found {entries:,}"
+            faults.append(((name,), text))
         read[name] = CaseRecipe(
             name, inputs, str(written.get("about", "")), str(dtype), str(layout), tuple(frozen)
         )
@@ -298,6 +302,12 @@ def shape_chain(name: str, inputs: Mapping[str, Recipe]) -> list[str]:
         chain.append(like)
         like = inputs[like].like if like in inputs else None
     return chain
+
+
+def _entries(name: str, inputs: Mapping[str, Recipe]) -> int:
+    """How many entries an input has; 0 where only a result says."""
+    shaped = inputs.get([name, *shape_chain(name, inputs)][-1])
+    return 0 if shaped is None or shaped.shape is None else math.prod(shaped.shape)
 
 
 def _extended(

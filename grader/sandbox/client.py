@@ -13,7 +13,7 @@ import signal
 import socket
 import threading
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import asdict
 from typing import Any
 
@@ -59,7 +59,7 @@ class WorkerClient(Closing):
         self.failure: WorkerError | None = None
         self.fresh: int | None = None  # bytes that it held before the first program was loaded
         self.deadline: Deadline | None = None  # of all that it is asked until this is changed
-        self.waited = 0.0  # seconds, by the deadline's clock, that it was waited for
+        self.waited = 0.0  # seconds, by the deadline's clock, that its answers took
         self._isolation: levels.Isolation | None = None
         self._written_before = 0
         self._owner, self._thread = os.getpid(), threading.get_ident()
@@ -133,15 +133,24 @@ class WorkerClient(Closing):
         if self.deadline is None:
             return self._ask(request, seconds, reply_bytes)
         self.deadline.check()
-        began = self.deadline.clock()
+        with self.waiting():
+            try:
+                return self._ask(request, seconds, reply_bytes, due=self.deadline.check)
+            except OutOfTime:
+                self.failure = Overran("did not finish before the deadline")
+                self.close()
+                raise
+
+    @contextlib.contextmanager
+    def waiting(self) -> Iterator[None]:
+        """Count what is done meanwhile as waiting for it: reading its answer is such work."""
+        deadline = self.deadline
+        began = 0.0 if deadline is None else deadline.clock()
         try:
-            return self._ask(request, seconds, reply_bytes, due=self.deadline.check)
-        except OutOfTime:
-            self.failure = Overran("did not finish before the deadline")
-            self.close()
-            raise
+            yield
         finally:
-            self.waited += self.deadline.clock() - began
+            if deadline is not None:
+                self.waited += deadline.clock() - began
 
     def _ask(
         self,

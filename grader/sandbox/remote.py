@@ -12,7 +12,7 @@ import numpy as np
 from grader.model.mutation import Mutant, normalized
 from grader.model.question import Step
 from grader.sandbox.client import CALL_SECONDS, Garbled, WorkerClient
-from grader.sandbox.replies import answer
+from grader.sandbox.replies import answer, unwanted
 from grader.sandbox.worker import messages
 from grader.sandbox.worker.messages import Input, Kept, Loaded, Measured, Outcome, Task
 from grader.sandbox.worker.wire import Array, Encoded
@@ -187,7 +187,10 @@ class RemoteProgram:
         task = Task(self.name, as_sent(steps), first, others=tuple(others), **about)
         values = [spec["value"] for given in inputs for spec in given.values()]
         sizes = [int(getattr(getattr(v, "values", v), "nbytes", 0)) for v in values]
-        return self._ask(operation, task, kind, seconds, 8 * sum(sizes), steps)
+        found = self._ask(operation, task, kind, seconds, 8 * sum(sizes), steps)
+        if wrong := unwanted(found, task):
+            raise Garbled(f"broke the protocol: not a reply to {operation} ({wrong})")
+        return found
 
     def _ask(
         self,
@@ -203,7 +206,8 @@ class RemoteProgram:
             seconds=self.call_seconds if seconds is None else seconds,
             reply_bytes=ROOM + room,
         )
-        return answer(kind, reply, operation, steps, watched=bool(self.forbids))
+        with self.worker.waiting():
+            return answer(kind, reply, operation, steps, watched=bool(self.forbids))
 
 
 def _bytes(source: bytes) -> Array:

@@ -5,14 +5,22 @@ A submission may have written them: whatever is not the message that was asked f
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TypeVar
 
 from grader.model.question import Step
 from grader.model.report import Frame, Raised
 from grader.sandbox.failures import Garbled
 from grader.sandbox.worker import messages
-from grader.sandbox.worker.messages import Kept, Loaded, Measured, Outcome
+from grader.sandbox.worker.messages import (
+    Gradients,
+    Kept,
+    Loaded,
+    Measured,
+    Outcome,
+    Outcomes,
+    Task,
+)
 from grader.sandbox.worker.typed import Malformed, read
 
 __all__ = ["Flagged", "Kept", "Loaded", "Measured", "Outcome", "ProgramError"]
@@ -76,6 +84,27 @@ def answer(
         return read(kind, reply)
     except Malformed as error:
         raise Garbled(f"broke the protocol: not a reply to {operation} ({error})") from None
+
+
+def unwanted(said: object, task: Task) -> str:
+    """The field in which an answer holds more than the task asks for; '' where none does."""
+    made = sum(len(step.targets) for step in task.steps)
+    most = (made + 1) * (len(task.inputs) + 1)  # pairs of a result and an input
+    for one in said.runs if isinstance(said, Outcomes) else (said,):
+        values: Mapping[str, object] = {}
+        match one:
+            case Outcome():
+                values = one.values
+                for pairs in ("changed", "stale", "shared"):
+                    if len(getattr(one, pairs)) > most:
+                        return pairs
+            case Kept() | Measured():
+                values = one.results or {}
+            case Gradients():
+                values = one.gradients
+        if not values.keys() <= set(task.want):
+            return "values"
+    return ""
 
 
 def _fault(said: messages.Fault, steps: Sequence[Step]) -> Exception:

@@ -21,6 +21,7 @@ MAX_BYTES = 64 << 20  # of all files of a worker
 MAX_FILES = 1000
 # User ids that no system hands out: above all ranges of people, services and containers in use.
 _FIRST_USER, _USERS, _NOBODY = 1_879_048_192, 1 << 20, 65534
+_KILL = 5  # CAP_KILL, <linux/capability.h>
 _TRIES = 100  # at an id that no other judge uses now
 
 
@@ -32,7 +33,7 @@ class Scratch:
 
     def __init__(self) -> None:
         """Make it, empty."""
-        self.whole = Path(tempfile.mkdtemp(prefix=_PREFIX))
+        self.whole = Path(tempfile.mkdtemp(prefix=_PREFIX)).resolve()  # TMPDIR may be relative
         self.folder = str(self.whole / "scratch")
         self.private = str(self.whole / "lock")
         self._user: socket.socket | None = None
@@ -47,7 +48,7 @@ class Scratch:
 
         No worker of any judge that runs has the same id: its place is held until `remove`.
         """
-        if sys.platform != "linux" or os.getuid() != 0:
+        if sys.platform != "linux" or os.getuid() != 0 or not _may_kill():
             return None
         user, self._user = _unused_user()
         for owner in (user, _NOBODY):
@@ -90,6 +91,14 @@ class Scratch:
             self._lock = -1
         if self._user is not None:
             self._user.close()
+
+
+def _may_kill() -> bool:
+    """Whether this root could end another user's process: what it cannot end would outlive it."""
+    for line in Path("/proc/self/status").read_text("ascii").splitlines():
+        if line.startswith("CapEff:"):
+            return bool(int(line.split()[1], 16) >> _KILL & 1)
+    return False
 
 
 def _unused_user() -> tuple[int, socket.socket]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -41,10 +41,16 @@ def carry_out(bench: Bench) -> tuple[CheckResult, ...]:
             except Stopped as stop:
                 result, gone = stop.result, check.id
             except OutOfTime:
-                late = out_of_time(bench.submission.worker)
+                late = out_of_time(bench.submission.worker, decided=_decided(done.values()))
                 result, gone = replace(result, verdict=Verdict.LIMIT, message=late), check.id
         done[check.id] = result
     return tuple(done.values())
+
+
+def _decided(done: Iterable[CheckResult]) -> bool:
+    """Whether a check that decides was tried and was not good enough."""
+    fine = {*GOOD_ENOUGH, Verdict.SKIPPED}
+    return any(check.verdict not in fine and not check.stretch for check in done)
 
 
 def unmet(check: Check, done: Mapping[str, CheckResult]) -> str | None:
@@ -65,17 +71,23 @@ def overall(checks: Sequence[CheckResult]) -> Verdict:
     return Verdict.PASS
 
 
-def out_of_time(worker: WorkerClient) -> str:
+def out_of_time(worker: WorkerClient, *, decided: bool = False) -> str:
     """The sentence on a submission that has not come to its end by the grade's deadline.
 
+    Args:
+        worker: the submission's.
+        decided: whether the grade is already no pass: nobody's slowness takes that back.
+
     Raises:
-        BankFault: the submission took less than half of the time.
+        BankFault: it is not, and the submission took less than half of the time.
     """
     from grader.bench.bench import BankFault
 
     assert worker.deadline is not None
     seconds = worker.deadline.seconds
     if worker.waited < seconds / 2:
+        if decided:
+            return f"the deadline came first: a whole grade may take {seconds:g} seconds"
         raise BankFault(
             f"a grade may take {seconds:g} seconds (deadline), and the submission took "
             f"{worker.waited:.3g} of them: the reference and the checks are too slow"

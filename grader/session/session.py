@@ -71,6 +71,7 @@ class GradingSession(Closing):
         self.question = question
         self._clock = clock
         self._in_use = threading.Lock()
+        self._closed = False
         self._stack = contextlib.ExitStack()
         self._bank: BankPrograms | None = None
         torch = question.spec.needs_torch
@@ -99,7 +100,7 @@ class GradingSession(Closing):
             The report; whatever the submission does, it becomes a verdict.
 
         Raises:
-            RuntimeError: another thread is using the session.
+            RuntimeError: another thread is using the session, or it is closed.
         """
         began = time.perf_counter()
         question = self.question
@@ -183,17 +184,20 @@ class GradingSession(Closing):
 
         Raises:
             BankFault: the reference or the program cannot be loaded.
-            RuntimeError: another thread is using the session.
+            RuntimeError: another thread is using the session, or it is closed.
         """
         with self._alone():
             return self.bank.examine(name, sources, seed, called=called or name, file=file)
 
     def close(self) -> None:
         """End every process of the session."""
+        self._closed = True
         self._stack.close()
 
     @contextlib.contextmanager
     def _alone(self) -> Iterator[None]:
+        if self._closed:
+            raise RuntimeError("this GradingSession is closed: open another one")
         if not self._in_use.acquire(blocking=False):
             raise RuntimeError("a GradingSession serves one thread at a time: open one for each")
         try:

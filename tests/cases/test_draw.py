@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from grader.cases.draw import Array, DrawError, as_dtype, draw
-from grader.cases.recipe import CaseRecipe, read_cases
+from grader.cases.recipe import MAX_ENTRIES, CaseRecipe, read_cases
 
 
 def no_result(name: str, drawn: Mapping[str, Any]) -> tuple[int, ...]:
@@ -208,6 +208,21 @@ def test_like_a_result_waits_for_every_other_input() -> None:
     drawn = draw(case(h={"ones": "like g"}, g={"normal": "like y"}, x=[1.0], k=2), 0, shape_of)
     assert asked == [("y", ["k", "x"])]
     assert drawn["g"].shape == drawn["h"].shape == (3, 1)
+
+
+def test_a_case_has_no_more_entries_than_its_inputs_may_have_together() -> None:
+    half = {"distinct": [MAX_ENTRIES // 2]}
+    several = {"x": half, "y": {"ones": "like x"}, "z": {"zeros": "like y"}}
+    _, faults = read_cases({"c": {"x": half, "y": {"ones": "like x"}}})
+    assert faults == []
+    _, faults = read_cases({"c": several})
+    found = "expected at most 4,000,000 entries in all inputs, found 6,000,000"
+    assert faults == [(("c",), found)]
+
+
+def test_a_result_of_too_many_entries_is_refused_before_anything_is_drawn_like_it() -> None:
+    with pytest.raises(DrawError, match="more than 4,000,000 entries, g included"):
+        draw(case(g={"distinct": "like y"}), 0, lambda _, __: (MAX_ENTRIES, MAX_ENTRIES))
 
 
 def test_a_row_generator_without_a_row_is_the_banks_fault() -> None:

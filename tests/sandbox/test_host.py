@@ -290,3 +290,45 @@ def test_a_host_that_is_killed_leaves_nothing_though_a_fork_of_it_lives(tmp_path
             assert select.select([handle], [], [], 30)[0] == [handle]
             os.close(handle)
         os.kill(fork, signal.SIGKILL)
+
+
+def test_a_host_that_ignores_its_children_s_ends_may_grade_as_often_as_it_likes(
+    tmp_path: Path,
+) -> None:
+    host(
+        """
+        from grader.session import GradingSession
+        signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+        with GradingSession(QUESTION) as session:
+            for text, verdict in (
+                (QUESTION.reference, "pass"),
+                (b"import os; os._exit(3)", "error"),
+                (QUESTION.reference, "pass"),
+            ):
+                assert session.grade(text, seed=3).verdict == verdict
+        assert signal.getsignal(signal.SIGCHLD) is signal.SIG_IGN
+        """,
+        folder=tmp_path,
+    )
+
+
+@pytest.mark.skipif(os.getuid() != 0, reason="only root has what is taken from it")
+@pytest.mark.parametrize(
+    "lost", ["CAP_CHOWN 0", "CAP_DAC_OVERRIDE 1", "CAP_KILL 5", "CAP_SETGID 6", "CAP_SETUID 7"]
+)
+def test_root_without_its_powers_is_not_called_strong(lost: str, tmp_path: Path) -> None:
+    name, number = lost.split()
+    said = host(
+        f"""
+        if len(sys.argv) == 1:  # what is not in the bounding set, a program that is run lacks
+            assert libc.prctl(24, {number}, 0, 0, 0) == 0  # PR_CAPBSET_DROP
+            os.execv(sys.executable, [sys.executable, __file__, "less"])
+        print(right())
+        """,
+        folder=tmp_path,
+    )
+    assert said.split() == ["limited"]
+    (strong,) = [
+        line for line in (ROOT / "README.md").read_text().splitlines() if "| `strong`" in line
+    ]
+    assert f"`{name}`" in strong

@@ -75,3 +75,14 @@ def test_what_a_killed_judge_left_is_removed_and_what_is_in_use_is_not(temporary
     }
     used.remove()
     young.remove()
+
+
+def test_a_relative_temporary_folder_is_named_in_full(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("tempfile.tempdir", ".")
+    made = Scratch()
+    assert made.whole.parent == tmp_path
+    assert Path(made.folder).is_absolute()
+    made.remove()

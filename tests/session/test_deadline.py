@@ -13,13 +13,13 @@ import pytest
 from pydantic import ValidationError
 from rich.console import Console
 
-from grader import bank
+from grader import bank, kinds
 from grader.model.question import Question
-from grader.model.report import Report
+from grader.model.report import CheckResult, Report
 from grader.model.spec import Spec
 from grader.model.verdict import Verdict
 from grader.reports.terminal import render_report
-from grader.sandbox import channel
+from grader.sandbox import channel, remote, replies
 from grader.session import GradingSession
 from tests.audit.audits import SPEC
 from tests.audit.audits import question as small
@@ -83,6 +83,56 @@ def test_what_was_found_before_the_deadline_is_still_reported(
     assert report.verdict is Verdict.FAIL
     assert report.note == "the deadline left no time to look for the idea behind it"
     assert report.misconceptions == ()
+
+
+def test_reading_an_answer_is_the_time_of_the_one_who_gave_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    question = load("maxpool-routing")
+    now = [0.0]
+    asking = [""]
+    ask = remote.RemoteProgram._ask
+
+    def asks(self: remote.RemoteProgram, *asked: Any, **limits: Any) -> Any:
+        asking[0] = self.name
+        return ask(self, *asked, **limits)
+
+    def reads(*what: Any, **how: Any) -> Any:
+        if asking[0] == "submission":
+            now[0] += STEP
+        return replies.answer(*what, **how)
+
+    monkeypatch.setattr(remote.RemoteProgram, "_ask", asks)
+    monkeypatch.setattr("grader.sandbox.remote.answer", reads)
+    with GradingSession(question, clock=lambda: now[0]) as session:
+        report = session.grade(question.reference, seed=1)
+    assert report.verdict is Verdict.LIMIT
+    assert "your code was still running at the deadline" in {c.message[:43] for c in report.checks}
+
+
+@pytest.mark.parametrize(("stretch", "verdict"), [(False, Verdict.FAIL), (True, Verdict.INVALID)])
+def test_no_slowness_of_anybody_takes_back_that_a_deciding_check_failed(
+    stretch: bool, verdict: Verdict, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    gate = {"id": "gate", "kind": "outputs", "of": "y", "cases": "many", "stretch": stretch}
+    manners = {"id": "manners", "kind": "contract", "of": "y", "layouts": ["reversed"]}
+    question = small(tmp_path, checks=[gate, manners])
+    now = [0.0]
+    run_check = kinds.run_check
+
+    def then_slow(*what: Any) -> CheckResult:
+        result = run_check(*what)
+        now[0] += 1000
+        return result
+
+    monkeypatch.setattr(kinds, "run_check", then_slow)
+    with GradingSession(question, clock=lambda: now[0]) as session:
+        report = session.grade(question.starter, seed=1)
+    assert report.verdict is verdict
+    if report.checks:
+        failed, late = report.checks
+        assert (failed.verdict, late.verdict) == (Verdict.FAIL, Verdict.LIMIT)
+        assert late.message == "the deadline came first: a whole grade may take 120 seconds"
 
 
 def test_a_slow_reference_is_the_bank_s_fault(monkeypatch: pytest.MonkeyPatch) -> None:

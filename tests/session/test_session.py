@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import itertools
+import math
 import os
 import signal
 import threading
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 import pytest
 
@@ -225,3 +226,21 @@ def test_no_submission_runs_where_the_bank_s_programs_do(monkeypatch: pytest.Mon
     assert len(submitted) == 2
     assert all(name.startswith("submission") for names in submitted for name in names)
     assert any("reference" in names for names in asked.values())
+
+
+def test_a_closed_session_says_that_it_is_closed() -> None:
+    question = load("adam-7b-memory")
+    with GradingSession(question) as session:
+        pass
+    with pytest.raises(RuntimeError, match="this GradingSession is closed: open another one"):
+        session.grade(question.starter, seed=1)
+
+
+def test_what_is_never_dropped_is_not_looked_through() -> None:
+    class Long(dict[str, object]):
+        def values(self) -> NoReturn:
+            raise AssertionError("looked through")
+
+    memory = Memory(math.inf)
+    made = Long()
+    assert memory.get("submission", lambda: made) is made

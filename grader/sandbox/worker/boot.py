@@ -7,6 +7,7 @@ environment before the walls are up, except by a zygote, which runs no programs.
 from __future__ import annotations
 
 import os
+import signal
 import sys
 
 
@@ -14,6 +15,8 @@ def main() -> None:
     """Take the role that the arguments name."""
     role, descriptor, parent = sys.argv[1:]
     sys.argv[:] = ["worker"]
+    # A host may ignore this signal, which survives exec; then no child could be waited for.
+    signal.signal(signal.SIGCHLD, signal.SIG_DFL)
     # This folder becomes a package of its own, so that nothing else of ours can be imported.
     sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
     import worker  # type: ignore[import-not-found, unused-ignore]  # noqa: F401

@@ -19,6 +19,19 @@ def send(value):
     os.write(channel(), b"".join(bytes(p) for p in wire.encode(value)))
 """
 
+# Every answer to a run with something put into it.
+PADDED = """
+def padded(**more):
+    outcome = sys.modules["worker.messages"].Outcome
+    plain = outcome._asdict
+    def fields(message):
+        found = plain(message)
+        for name, value in more.items():
+            found[name] = {**found[name], **value} if name == "values" else value
+        return found
+    outcome._asdict = fields
+"""
+
 ATTACKS = (
     Attack(
         "bytes-on-every-descriptor",
@@ -157,6 +170,20 @@ def centre(x, w):
         """,
         verdict=ERROR,
         says="",
+    ),
+    Attack(
+        "a-value-that-nobody-asked-for",
+        "answers with a long list besides what is asked for: the judge's time runs as it reads",
+        PADDED + 'padded(values={"z": [None] * 13_000})',
+        verdict=ERROR,
+        says=r"broke the protocol: not a reply to run \(values\)",
+    ),
+    Attack(
+        "more-pairs-than-there-are",
+        "says of two thousand results and inputs that they share memory",
+        PADDED + 'padded(shared=[["", ""]] * 2000)',
+        verdict=ERROR,
+        says=r"broke the protocol: not a reply to run \(shared\)",
     ),
     Attack(
         "changed-steps",
