@@ -56,12 +56,13 @@ def add(ctx: Context, path: Path) -> Added:
     from grader.bank import locate
     from grader.bank.storage import files_of, refusal
 
-    bank = (ctx.here() / path.expanduser()).resolve()
+    bank = locate.resolved(ctx.here() / locate.expanded(str(path)))
     wrong = refusal(bank)
     if wrong:
         raise UsageError(wrong)
     # The list has one path per line, and remarks behind " #".
-    if locate.path_in(str(bank)) != str(bank) or "\n" in str(bank):
+    kept = str(bank).encode(errors="ignore").decode()
+    if [locate.path_in(line) for line in kept.splitlines()] != [str(bank)]:
         raise UsageError(
             f"expected a path that fits on a line of {locate.config_file()}, found {str(bank)!r}",
             hint="move the bank to a path without line breaks and ' #'",
@@ -69,7 +70,8 @@ def add(ctx: Context, path: Path) -> Added:
     ids = list(files_of(bank).specs())
     with _locked():
         lines = _lines()
-        already = bank in {locate.expanded(p).resolve() for p in map(locate.path_in, lines) if p}
+        paths = filter(None, map(locate.path_in, lines))
+        already = bank in {locate.resolved(locate.expanded(p)) for p in paths}
         if not already:
             _write([*lines, str(bank)])
     called = {found: name for name, found in _names(locate.places()).items()}
@@ -102,7 +104,7 @@ def remove(ctx: Context, name: str) -> list[str]:
     with _locked():
         lines = _lines()
         listed = [locate.path_in(line) for line in lines]
-        wanted = {name, str((ctx.here() / locate.expanded(name)).resolve())}
+        wanted = {name, str(locate.resolved(ctx.here() / locate.expanded(name)))}
         gone = _among(listed, wanted)
         called = {n: str(path) for n, path in _names(locate.places()).items()}
         if not gone and name in called:
@@ -120,9 +122,9 @@ def remove(ctx: Context, name: str) -> list[str]:
 
 def _among(listed: list[str], wanted: set[str]) -> list[str]:
     """The paths of the list that are wanted, as they are written there."""
-    from grader.bank.locate import expanded
+    from grader.bank.locate import expanded, resolved
 
-    return [p for p in listed if p and wanted & {p, str(expanded(p).resolve())}]
+    return [p for p in listed if p and wanted & {p, str(resolved(expanded(p)))}]
 
 
 def _names(places: Sequence[Place]) -> dict[str, Path]:
@@ -130,7 +132,7 @@ def _names(places: Sequence[Place]) -> dict[str, Path]:
     from grader.bank import locate
     from grader.bank.storage import refusal
 
-    good = [p.path.resolve() for p in places if not refusal(p.path)]
+    good = [locate.resolved(p.path) for p in places if not refusal(p.path)]
     return locate.names([*dict.fromkeys(good)])
 
 
@@ -142,12 +144,13 @@ def rows(ctx: Context) -> list[Row]:
 
 
 def _rows(places: list[Place]) -> list[Row]:
+    from grader.bank.locate import resolved
     from grader.bank.storage import files_of, refusal
 
     called = {path: name for name, path in _names(places).items()}
     rows: dict[Path, Row] = {}
     for at in places:
-        path = at.path.resolve()
+        path = resolved(at.path)
         if path in rows:
             continue
         fault, count = refusal(at.path), 0
@@ -166,11 +169,11 @@ def _lines() -> list[str]:
     Raises:
         UsageError: It is there and is not one that could be kept.
     """
-    from grader.bank.locate import config_file
+    from grader.bank.locate import config_file, config_lines
 
     path = config_file()
     try:
-        return path.read_text(encoding="utf-8").splitlines()
+        return config_lines()
     except FileNotFoundError:
         return []
     except UnicodeDecodeError:
@@ -211,9 +214,9 @@ def _locked() -> Iterator[None]:
 
 def _list() -> Path:
     """The list itself, where a link leads to it: people keep such files in a repository."""
-    from grader.bank.locate import config_file
+    from grader.bank.locate import config_file, resolved
 
-    return config_file().resolve()
+    return resolved(config_file())
 
 
 def _write(lines: list[str]) -> None:
