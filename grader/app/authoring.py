@@ -12,44 +12,34 @@ from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from grader.app import files
+from grader.app.context import Context
 from grader.bank.storage import FOLDER, MOST_LETTERS, NOTHING, found_at, is_id, nearest_id
 from grader.model.errors import UsageError
-
-if TYPE_CHECKING:
-    from grader.app.context import Context
 
 _ELSEWHERE = "choose a folder that you can write, with --bank DIR"
 _SCHEMA = "question.schema.json"
 
 
 @dataclass(frozen=True, slots=True)
-class _Site:
+class Site:
     """Where a question goes."""
 
     bank: Path  # what --bank names
     spec: Path
     drill: Path | None  # None: the programs stand in the spec
     schema: Path
-    typed: str  # behind --bank, from here
-
-    @property
-    def modeline(self) -> str:
-        """Where the spec finds the schema."""
-        return os.path.relpath(self.schema, self.spec.parent).replace(os.sep, "/")
+    typed: str  # after --bank, from here
 
 
 @dataclass(frozen=True, slots=True)
 class Written:
     """A new question."""
 
-    bank: Path
-    spec: Path
-    written: tuple[Path, ...]  # the spec first
-    todo: tuple[str, ...]  # file:line of what is marked TODO
-    typed: str  # behind --bank, from here
+    site: Site
+    written: list[Path]  # the spec first
+    todo: list[str]  # file:line of what is marked TODO
 
 
 def new(
@@ -57,11 +47,8 @@ def new(
 ) -> Written:
     """Write a question to begin from, over nothing.
 
-    Args:
-        ctx: Where the person is; without `--bank` the current folder is the bank.
-        question_id: Its id.
-        one_file: Whether everything goes into one YAML file.
-        oracle: The dotted name of a library's function to begin from.
+    Without `--bank` the current folder is the bank. `oracle` is the dotted name of a library's
+    function to begin from.
 
     Raises:
         UsageError: Something is in the way, or there is no such function.
@@ -69,7 +56,9 @@ def new(
     from grader.bank.sources import todos
     from grader.scaffold import template
 
-    _check_id(question_id)
+    if fault := id_fault(question_id):
+        better = nearest_id(question_id) or "layernorm-backward"
+        raise UsageError(fault, hint=f"drill bank new {better}")
     site = _site(ctx, question_id, one_file=one_file)
     _check_free(ctx, site)
     if oracle is None:
@@ -78,25 +67,24 @@ def new(
         from grader.scaffold.skeleton import begin
 
         begun = begin(oracle)
-    texts = template.files(begun, question_id, schema=site.modeline, one_file=one_file)
+    schema = os.path.relpath(site.schema, site.spec.parent).replace(os.sep, "/")
+    texts = template.files(begun, question_id, schema=schema, one_file=one_file)
     written = _write(ctx, site, question_id, texts)
     made = [(ctx.near(path), path.read_bytes()) for path in written[: len(texts)]]
-    todo = [place for name, content in made for place in todos(name, content)]
-    return Written(site.bank, site.spec, tuple(written), tuple(todo), site.typed)
+    return Written(site, written, [at for name, content in made for at in todos(name, content)])
 
 
-def _check_id(question_id: str) -> None:
-    if is_id(question_id):
-        return
-    better = nearest_id(question_id)
-    raise UsageError(
-        f"expected an id of lower-case words joined by hyphens, at most {MOST_LETTERS} characters, "
-        f"found {question_id!r}",
-        hint=f"drill bank new {better}" if better else "drill bank new layernorm-backward",
+def id_fault(name: str) -> str:
+    """Return what is wrong with the id of a question, nothing where it is a good one."""
+    if is_id(name):
+        return ""
+    return (
+        f"expected an id of lower-case words joined by hyphens, at most {MOST_LETTERS} characters,"
+        f" found {name!r}"
     )
 
 
-def _site(ctx: Context, question_id: str, *, one_file: bool) -> _Site:
+def _site(ctx: Context, question_id: str, *, one_file: bool) -> Site:
     """Work out where the question goes.
 
     Raises:
@@ -113,9 +101,9 @@ def _site(ctx: Context, question_id: str, *, one_file: bool) -> _Site:
     if one_file and bank is None and not (root / "questions").is_dir():
         # A file by itself is a bank.
         name = f"{question_id}.yaml"
-        return _Site(root / name, root / name, None, root / _SCHEMA, name)
+        return Site(root / name, root / name, None, root / _SCHEMA, name)
     documented = root / "docs" / _SCHEMA  # where a checkout of the program has it
-    return _Site(
+    return Site(
         root,
         root / "questions" / f"{question_id}.yaml",
         None if one_file else root / "drills" / question_id,
@@ -124,7 +112,7 @@ def _site(ctx: Context, question_id: str, *, one_file: bool) -> _Site:
     )
 
 
-def _check_free(ctx: Context, site: _Site) -> None:
+def _check_free(ctx: Context, site: Site) -> None:
     """Raise UsageError where something is in the way."""
     for path in (site.spec, site.spec.with_suffix(".yml"), site.drill):
         if path is not None and os.path.lexists(path):
@@ -134,8 +122,10 @@ def _check_free(ctx: Context, site: _Site) -> None:
             )
 
 
-def _write(ctx: Context, site: _Site, question_id: str, texts: Mapping[str, str]) -> list[Path]:
+def _write(ctx: Context, site: Site, question_id: str, texts: Mapping[str, str]) -> list[Path]:
     """Write everything or nothing; return the paths, the spec first."""
+    from grader.bank.schema import text
+
     spec_name = f"questions/{question_id}.yaml"
     programs = {
         name.removeprefix(f"drills/{question_id}/"): text
@@ -163,8 +153,9 @@ def _write(ctx: Context, site: _Site, question_id: str, texts: Mapping[str, str]
     written = [site.spec]
     if site.drill is not None:
         written += [site.drill / name for name in programs]
-    if _write_schema(site.schema):
-        written.append(site.schema)
+    with suppress(UsageError):  # for editors; where there is one already it stays
+        if files.create(site.schema, text(extended=True).encode()):
+            written.append(site.schema)
     return written
 
 
@@ -180,14 +171,3 @@ def _make_folder(folder: Path, programs: Mapping[str, str]) -> None:
         fresh.rename(folder)  # fails where a folder with anything in it is
     finally:
         shutil.rmtree(fresh, ignore_errors=True)
-
-
-def _write_schema(path: Path) -> bool:
-    """Write the JSON Schema for editors where there is none; a convenience, so never fatal."""
-    if os.path.lexists(path):
-        return False
-    from grader.bank.schema import text
-
-    with suppress(UsageError):
-        return files.create(path, text(extended=True).encode())
-    return False

@@ -6,20 +6,20 @@ colleague's folder, a checkout that is pulled, a zip that is replaced are then a
 
 from __future__ import annotations
 
+import fcntl
 import os
 import shlex
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from grader.app import files
+from grader.app.context import Context
+from grader.bank import locate
+from grader.bank.storage import files_of, refusal
 from grader.model.errors import DrillError, UsageError
-
-if TYPE_CHECKING:
-    from grader.app.context import Context
-    from grader.bank.locate import Place
+from grader.model.nearest import closest
 
 _ELSEWHERE = "DRILL_HOME=DIR names another folder, which you can write, for the list"
 
@@ -53,12 +53,8 @@ def add(ctx: Context, path: Path) -> Added:
     Raises:
         UsageError: It is no bank, or the list cannot be written.
     """
-    from grader.bank import locate
-    from grader.bank.storage import files_of, refusal
-
     bank = locate.resolved(ctx.here() / locate.expanded(str(path)))
-    wrong = refusal(bank)
-    if wrong:
+    if wrong := refusal(bank):
         raise UsageError(wrong)
     # The list has one path per line, and remarks behind " #".
     kept = str(bank).encode(errors="ignore").decode()
@@ -70,18 +66,15 @@ def add(ctx: Context, path: Path) -> Added:
     ids = list(files_of(bank).specs())
     with _locked():
         lines = _lines()
-        paths = filter(None, map(locate.path_in, lines))
-        already = bank in {locate.resolved(locate.expanded(p)) for p in paths}
+        already = bank in {
+            locate.resolved(locate.expanded(p)) for p in map(locate.path_in, lines) if p
+        }
         if not already:
             _write([*lines, str(bank)])
-    called = {found: name for name, found in _names(locate.places()).items()}
+    called = _names(locate.places())
     if not ids:
-        ctx.warn(
-            f"{bank}: there is no question in it yet",
-            f"drill --bank {shlex.quote(str(bank))} bank new ID writes one"
-            if bank.is_dir()
-            else "",
-        )
+        hint = f"drill --bank {shlex.quote(str(bank))} bank new ID writes one"
+        ctx.warn(f"{bank}: there is no question in it yet", hint if bank.is_dir() else "")
     shared = {
         name: len(both)
         for other, name in called.items()
@@ -99,14 +92,11 @@ def remove(ctx: Context, name: str) -> list[str]:
     Raises:
         UsageError: It does not stand on the list.
     """
-    from grader.bank import closest, locate
-
     with _locked():
         lines = _lines()
         listed = [locate.path_in(line) for line in lines]
-        wanted = {name, str(locate.resolved(ctx.here() / locate.expanded(name)))}
-        gone = _among(listed, wanted)
-        called = {n: str(path) for n, path in _names(locate.places()).items()}
+        called = {n: str(path) for path, n in _names(locate.places()).items()}
+        gone = _among(listed, {name, str(locate.resolved(ctx.here() / locate.expanded(name)))})
         if not gone and name in called:
             gone = _among(listed, {called[name]})
         if not gone:
@@ -122,35 +112,22 @@ def remove(ctx: Context, name: str) -> list[str]:
 
 def _among(listed: list[str], wanted: set[str]) -> list[str]:
     """The paths of the list that are wanted, as they are written there."""
-    from grader.bank.locate import expanded, resolved
-
-    return [p for p in listed if p and wanted & {p, str(resolved(expanded(p)))}]
+    return [p for p in listed if p and wanted & {p, str(locate.resolved(locate.expanded(p)))}]
 
 
-def _names(places: Sequence[Place]) -> dict[str, Path]:
-    """The banks among some places by the name that each goes by."""
-    from grader.bank import locate
-    from grader.bank.storage import refusal
-
+def _names(places: list[locate.Place]) -> dict[Path, str]:
+    """The name that each bank among some places goes by."""
     good = [locate.resolved(p.path) for p in places if not refusal(p.path)]
-    return locate.names([*dict.fromkeys(good)])
+    return {path: name for name, path in locate.names([*dict.fromkeys(good)]).items()}
 
 
 def rows(ctx: Context) -> list[Row]:
     """Return the banks in use, and what stands in the way of those that are none."""
-    from grader.bank import locate
-
-    return _rows(locate.places(ctx.bank))
-
-
-def _rows(places: list[Place]) -> list[Row]:
-    from grader.bank.locate import resolved
-    from grader.bank.storage import files_of, refusal
-
-    called = {path: name for name, path in _names(places).items()}
+    places = locate.places(ctx.bank)
+    called = _names(places)
     rows: dict[Path, Row] = {}
     for at in places:
-        path = resolved(at.path)
+        path = locate.resolved(at.path)
         if path in rows:
             continue
         fault, count = refusal(at.path), 0
@@ -169,11 +146,9 @@ def _lines() -> list[str]:
     Raises:
         UsageError: It is there and is not one that could be kept.
     """
-    from grader.bank.locate import config_file, config_lines
-
-    path = config_file()
+    path = locate.config_file()
     try:
-        return config_lines()
+        return locate.config_lines()
     except FileNotFoundError:
         return []
     except UnicodeDecodeError:
@@ -199,24 +174,17 @@ def _locked() -> Iterator[None]:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as fault:
         raise UsageError(f"{folder}: cannot be made: {fault.strerror}", _ELSEWHERE) from fault
-    handle: int | None = None
-    with suppress(ImportError, OSError):
-        import fcntl
-
-        handle = os.open(folder, os.O_RDONLY)
-        fcntl.flock(handle, fcntl.LOCK_EX)
-    try:
+    with ExitStack() as stack:
+        with suppress(OSError):
+            handle = os.open(folder, os.O_RDONLY)
+            stack.callback(os.close, handle)  # which unlocks
+            fcntl.flock(handle, fcntl.LOCK_EX)
         yield
-    finally:
-        if handle is not None:
-            os.close(handle)  # which unlocks
 
 
 def _list() -> Path:
     """The list itself, where a link leads to it: people keep such files in a repository."""
-    from grader.bank.locate import config_file, resolved
-
-    return resolved(config_file())
+    return locate.resolved(locate.config_file())
 
 
 def _write(lines: list[str]) -> None:

@@ -7,15 +7,15 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
-from grader import __version__
+from grader import __version__, bank
 from grader.model.errors import UsageError
+from grader.model.question import Question
+from grader.records import events
+from grader.records.events import Event, What
 from grader.records.store import RecordsError, Store
 
 if TYPE_CHECKING:
     import sqlite3
-
-    from grader.model.question import Question
-    from grader.records.events import Event, What
 
 T = TypeVar("T")
 D = TypeVar("D")
@@ -36,7 +36,7 @@ class Context:
 
     @property
     def store(self) -> Store:
-        """The records, when a fault of theirs is to be an error."""
+        """The records, when their faults are to be errors."""
         return Store(self.data, notice=lambda text: self.warn(text, ""))
 
     def here(self) -> Path:
@@ -60,17 +60,24 @@ class Context:
         Raises:
             UsageError: What `--bank` or DRILL_BANK names is no bank.
         """
-        from grader.bank import banks
+        return bank.banks(self.bank, gone=self.warn)
 
-        return banks(self.bank, gone=self.warn)
+    def load(self, question_id: str) -> Question:
+        """Return the question that ID or BANK/ID means in the banks in use.
 
-    def read(self, work: Callable[[sqlite3.Connection], T], otherwise: D) -> T | D:
-        """Return what the records say, `otherwise` where there are none or they are closed."""
+        Raises:
+            UsageError: There is no such question.
+            BankError: It is broken.
+        """
+        return bank.load(self.banks(), question_id)
+
+    def read(self, work: Callable[[sqlite3.Connection], T], empty: D) -> T | D:
+        """Return what the records say, `empty` where there are none or they cannot be read."""
         try:
-            return self.store.read(work, empty=otherwise)
+            return self.store.read(work, empty=empty)
         except RecordsError as fault:
             self._warn("the records cannot be read", fault)
-            return otherwise
+            return empty
 
     def write(self, work: Callable[[sqlite3.Connection], T]) -> T | None:
         """Write to the records and return what `work` does, None where that is not possible."""
@@ -82,16 +89,12 @@ class Context:
 
     def event(self, what: What, question: Question) -> Event:
         """Return an event of this moment about a question."""
-        from grader.records.events import Event
-
-        bank = str(question.bank)
-        return Event(what, self.now(), self.who, __version__, question.id, bank, question.digest)
+        where = str(question.bank)
+        return Event(what, self.now(), self.who, __version__, question.id, where, question.digest)
 
     def add(self, event: Event) -> None:
         """Record an event, where that is possible."""
-        from grader.records.events import add
-
-        self.write(lambda db: add(db, event))
+        self.write(lambda db: events.add(db, event))
 
     def _warn(self, what: str, fault: RecordsError) -> None:
         if not self._warned:  # once is enough

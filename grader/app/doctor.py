@@ -4,20 +4,17 @@ from __future__ import annotations
 
 import os
 import platform
+import subprocess
 import sys
+from collections.abc import Iterator
 from dataclasses import dataclass
 from importlib import metadata
-from typing import TYPE_CHECKING
 
-from grader import __version__
+from grader import __version__, bank
 from grader.app import requirements
+from grader.app.context import Context
 from grader.model.errors import DrillError
 from grader.model.numerals import quantity
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from grader.app.context import Context
 
 _TORCH_SECONDS = 60  # a cold import of torch from a slow disk takes half a minute
 
@@ -43,12 +40,12 @@ def doctor(ctx: Context) -> Iterator[Finding]:
     """Look at everything a grade needs."""
     yield Finding("drill", __version__)
     yield Finding("python", f"{platform.python_version()} ({sys.executable})")
-    yield Finding("platform", f"{platform.platform(terse=True)}, {platform.machine()}, {_cores()}")
-    numpy = _version("numpy")
-    if numpy is None:
+    cores = quantity(requirements.cores(), "core")
+    yield Finding("platform", f"{platform.platform(terse=True)}, {platform.machine()}, {cores}")
+    try:
+        yield Finding("numpy", metadata.version("numpy"))
+    except metadata.PackageNotFoundError:
         yield Finding("numpy", "missing", "pip install numpy", status=2)
-    else:
-        yield Finding("numpy", numpy)
     yield from _torch()
     yield _data_folder(ctx)
     yield from _banks(ctx)
@@ -60,9 +57,10 @@ def _torch() -> Iterator[Finding]:
     if not requirements.torch_installed():
         yield Finding("torch", "not installed; only some drills need it", requirements.GET_TORCH)
         return
-    yield Finding("torch", _version("torch") or "installed")
-    import subprocess
-
+    try:
+        yield Finding("torch", metadata.version("torch"))
+    except metadata.PackageNotFoundError:
+        yield Finding("torch", "installed")
     try:
         answer = subprocess.run(
             [sys.executable, "-I", "-c", _ASK_TORCH],
@@ -98,20 +96,21 @@ def _data_folder(ctx: Context) -> Finding:
 
 
 def _banks(ctx: Context) -> Iterator[Finding]:
-    from grader.bank import banks, headers
+    gone: list[Finding] = []
 
-    gone: list[tuple[str, str]] = []
+    def note(message: str, hint: str) -> None:
+        gone.append(Finding("bank", message, hint, status=2))
+
     try:
-        for folder in banks(ctx.bank, lambda *said: gone.append(said)):
+        for folder in bank.banks(ctx.bank, note):
             try:
-                count = quantity(len(headers([folder])), "question")
+                count = quantity(len(bank.headers([folder])), "question")
                 yield Finding("bank", f"{folder}, {count}")
             except DrillError as fault:
-                yield Finding("bank", fault.message, fault.hint, fault.exit_status)
+                yield _fault("bank", fault)
     except DrillError as fault:
-        yield Finding("bank", fault.message, fault.hint, fault.exit_status)
-    for message, hint in gone:
-        yield Finding("bank", message, hint, status=2)
+        yield _fault("bank", fault)
+    yield from gone
 
 
 def _isolation() -> Finding:
@@ -123,11 +122,9 @@ def _isolation() -> Finding:
         with WorkerClient(torch=False) as worker:
             found = worker.isolation
     except DrillError as fault:
-        return Finding("isolation", fault.message, fault.hint, fault.exit_status)
-    if found.level == STRONG:
-        summary = "strong: a submission is refused all of this, as was just tried:"
-    else:
-        summary = f"{found.level}: a submission is not refused all of this, as was just tried:"
+        return _fault("isolation", fault)
+    but = "" if found.level == STRONG else "not "
+    summary = f"{found.level}: a submission is {but}refused all of this, as was just tried:"
     rows = [f"{found.acts.get(name, 'done'):<8} {words}" for name, words in ACTS.items()]
     rows += [
         f"{found.acts.get(name, 'done'):<8} {words}; no level rests on this"
@@ -139,16 +136,5 @@ def _isolation() -> Finding:
     return Finding("isolation", summary, rows=tuple(rows))
 
 
-def _version(distribution: str) -> str | None:
-    try:
-        return metadata.version(distribution)
-    except metadata.PackageNotFoundError:
-        return None
-
-
-def _cores() -> str:
-    try:
-        usable = len(os.sched_getaffinity(0))
-    except AttributeError:  # not on every platform
-        usable = os.cpu_count() or 1
-    return quantity(usable, "core")
+def _fault(name: str, fault: DrillError) -> Finding:
+    return Finding(name, fault.message, fault.hint, fault.exit_status)

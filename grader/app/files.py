@@ -1,4 +1,4 @@
-"""Reading and writing a person's files: whole or not at all, and never over anything of theirs."""
+"""Reading and writing a person's files: whole or not at all, and nothing is lost."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import os
 import stat
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from itertools import count
 from pathlib import Path
 from typing import BinaryIO
 
@@ -68,15 +69,10 @@ def open_regular(path: Path) -> tuple[BinaryIO, os.stat_result]:
 def create(path: Path, content: bytes, advice: str = _ELSEWHERE) -> bool:
     """Write a new file, whole or not at all; return False, touching nothing, if one is there.
 
-    Args:
-        path: The file.
-        content: What is to be in it.
-        advice: What to do where it cannot be written.
-
     Raises:
-        UsageError: The folder cannot be written.
+        UsageError: The folder cannot be written; `advice` says what to do.
     """
-    with _explained(path, advice), _written_beside(path, content) as fresh:
+    with _finished(path, content, advice) as fresh:
         try:
             os.link(fresh, path)  # unlike a rename, it fails where something is
         except FileExistsError:
@@ -93,16 +89,11 @@ def create(path: Path, content: bytes, advice: str = _ELSEWHERE) -> bool:
 def replace(path: Path, content: bytes, advice: str = _ELSEWHERE) -> None:
     """Put a file in the place of another, at once; the caller has kept what was there.
 
-    Args:
-        path: The file.
-        content: What is to be in it.
-        advice: What to do where it cannot be written.
-
     Raises:
-        UsageError: The folder cannot be written, or the file is a symbolic link.
+        UsageError: The path is a symbolic link, or cannot be written; `advice` says what to do.
     """
     refuse_link(path)
-    with _explained(path, advice), _written_beside(path, content) as fresh:
+    with _finished(path, content, advice) as fresh:
         if path.exists():
             fresh.chmod(stat.S_IMODE(path.stat().st_mode))
         fresh.replace(path)
@@ -114,12 +105,11 @@ def back_up(path: Path, content: bytes, reason: str) -> Path:
     Returns:
         The copy: submission.before-reset-1.py for the reason "reset".
     """
-    number = 1
-    while True:
+    for number in count(1):
         copy = path.with_name(f"{path.stem}.before-{reason}-{number}{path.suffix}")
         if create(copy, content):
-            return copy
-        number += 1
+            break
+    return copy
 
 
 def refuse_link(path: Path) -> None:
@@ -137,7 +127,7 @@ def refuse_link(path: Path) -> None:
 
 
 @contextmanager
-def _written_beside(path: Path, content: bytes) -> Iterator[Path]:
+def _finished(path: Path, content: bytes, advice: str) -> Iterator[Path]:
     """Give a finished file in the same folder; what is left of it afterwards is removed."""
     fresh = path.with_name(f".{path.name}.{os.getpid()}.{os.urandom(4).hex()}.tmp")
     try:
@@ -146,27 +136,14 @@ def _written_beside(path: Path, content: bytes) -> Iterator[Path]:
             file.flush()
             os.fsync(file.fileno())
         yield fresh
+    except OSError as fault:
+        message = f"{path}: cannot be written: {fault.strerror or fault}"
+        raise UsageError(message, hint=advice) from fault
     finally:
         with suppress(OSError):
             fresh.unlink()
 
 
-@contextmanager
-def _explained(path: Path, advice: str) -> Iterator[None]:
-    try:
-        yield
-    except OSError as fault:
-        raise UsageError(
-            f"{path}: cannot be written: {fault.strerror or fault}",
-            hint=advice,
-        ) from fault
-
-
 def _kind(mode: int) -> str:
-    if stat.S_ISDIR(mode):
-        return "a folder"
-    if stat.S_ISFIFO(mode):
-        return "a pipe"
-    if stat.S_ISSOCK(mode):
-        return "a socket"
-    return "a device"
+    kinds = {stat.S_IFDIR: "a folder", stat.S_IFIFO: "a pipe", stat.S_IFSOCK: "a socket"}
+    return kinds.get(stat.S_IFMT(mode), "a device")

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import os
 import shlex
+from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from grader.app import files, requirements, workspace
+from grader.app.context import Context
 from grader.app.resolve import Choice, Search, resolve
+from grader.bank import locate
 from grader.model.errors import DrillError, UsageError
 from grader.records import attempts, progress
 
 if TYPE_CHECKING:
-    from grader.app.context import Context
     from grader.model.report import Report
     from grader.session import Workers
 
@@ -41,8 +43,7 @@ def grade(
 
     Args:
         ctx: Where the person is.
-        target: ID or BANK/ID, the path of a drill's folder or of a file, None for the drill of the
-            place.
+        target: ID, BANK/ID, the path of a drill's folder or of a file; None: the drill of `ctx`.
         file: Another file than the drill's submission.
         seed: From which the inputs are drawn; a fresh one when None.
 
@@ -52,23 +53,40 @@ def grade(
     """
     if seed is not None and seed > MAX_SEED:
         raise UsageError(f"--seed: expected a whole number of at most {MAX_SEED:,}")
-    with _Ahead() as ahead:
+    with ExitStack() as stack:
+        early: list[Workers] = []
+
+        def start(question_id: str, banks: list[Path]) -> None:
+            """Start the workers as soon as it is known which question is meant."""
+            from grader.session import Workers
+
+            try:
+                head = locate.header(banks, question_id)
+            except DrillError:
+                return  # loading the question will say so
+            if not head.torch or requirements.torch_installed():
+                early.append(stack.enter_context(Workers(torch=head.torch)))
+
         if file is not None:
-            choice = resolve(ctx, target, file=file, soon=ahead.start)
+            choice = resolve(ctx, target, file=file, soon=start)
             path = file.expanduser()
             again = f"{f' {target}' if target else ''} --file {shlex.quote(str(file))}"
         elif target is not None and _is_path(ctx, target):
-            choice, path = _at(ctx, ctx.here() / Path(target).expanduser(), ahead)
+            path = ctx.here() / Path(target).expanduser()
+            if path.is_dir():
+                path /= workspace.SUBMISSION
+            found = workspace.open_quietly(path.parent)
+            # The drill of a recorded folder, else a mere file.
+            if found and path == found.submission and Search(ctx).recorded(found):
+                choice = resolve(ctx, None, folder=found.folder, soon=start)
+            else:
+                choice = resolve(ctx, None, file=path, soon=start)
             again = f" {shlex.quote(target)}"
         else:
-            choice = resolve(ctx, target, soon=ahead.start)
+            choice = resolve(ctx, target, soon=start)
             path, again = choice.need_workspace().submission, choice.argument
-        return _grade(ctx, choice, path, again, fresh_seed() if seed is None else seed, ahead)
-
-
-def fresh_seed() -> int:
-    """Return a seed nobody can foresee, short enough to be typed again."""
-    return int.from_bytes(os.urandom(4), "big")
+        seed = int.from_bytes(os.urandom(4), "big") if seed is None else seed
+        return _grade(ctx, choice, path, again, seed, early[0] if early else None)
 
 
 def _is_path(ctx: Context, target: str) -> bool:
@@ -77,45 +95,29 @@ def _is_path(ctx: Context, target: str) -> bool:
     return plain or ("/" in target and (ctx.here() / target).exists())
 
 
-def _at(ctx: Context, path: Path, ahead: _Ahead) -> tuple[Choice, Path]:
-    """Return the drill of a folder or file: that of a recorded folder, else a mere file."""
-    if path.is_dir():
-        path /= workspace.SUBMISSION
-    found = workspace.open_quietly(path.parent)
-    if found and path == found.submission and Search(ctx).recorded(found):
-        return resolve(ctx, None, folder=found.folder, soon=ahead.start), path
-    return resolve(ctx, None, file=path, soon=ahead.start), path
-
-
 def _grade(
-    ctx: Context, choice: Choice, path: Path, again: str, seed: int, ahead: _Ahead
+    ctx: Context, choice: Choice, path: Path, again: str, seed: int, workers: Workers | None
 ) -> Graded:
     from grader.reports.json import dumps
     from grader.session import grade as judge
 
     question = choice.question
     requirements.need_torch(question)
-    submission = files.read_submission(ctx.here() / path)
-    own = choice.workspace is not None and _same(ctx.here() / path, choice.workspace.submission)
+    path = ctx.here() / path
+    submission = files.read_submission(path)
+    mine = choice.workspace.submission if choice.workspace else None
+    own = mine is not None and os.path.realpath(path) == os.path.realpath(mine)
     event = ctx.event("begun" if own else "review", question)
-    event = replace(event, seed=seed, path=str(ctx.here() / path))
-    earlier = ctx.read(
-        lambda db: attempts.with_seed(db, question.id, event.bank, seed), otherwise=None
-    )
-    begun = ctx.write(lambda db: attempts.begin(db, event, submission))
-    report = judge(question, submission, seed=seed, filename=path.name, workers=ahead.workers)
-    if begun is not None:
-        found = replace(
-            ctx.event("graded", question),
-            attempt=begun[0],
-            verdict=report.verdict,
-            isolation=report.isolation,
-            seconds=report.seconds,
-            report=dumps(report),
-        )
-        ctx.add(found)
-    shown = ctx.read(lambda db: progress.hints_shown(db, question.id), 0)
+    event = replace(event, seed=seed, path=str(path))
+    earlier = ctx.read(lambda db: attempts.with_seed(db, question.id, event.bank, seed), empty=None)
     changed = earlier is not None and earlier.digest not in {"", question.digest}
+    begun = ctx.write(lambda db: attempts.begin(db, event, submission))
+    report = judge(question, submission, seed=seed, filename=path.name, workers=workers)
+    if begun is not None:
+        facts = {name: getattr(report, name) for name in ("verdict", "isolation", "seconds")}
+        event = ctx.event("graded", question)
+        ctx.add(replace(event, attempt=begun[0], report=dumps(report), **facts))
+    shown = ctx.read(lambda db: progress.hints_shown(db, question.id), 0)
     return Graded(
         report,
         choice,
@@ -125,33 +127,3 @@ def _grade(
         hints_left=shown < len(question.spec.hints),
         changed_since=earlier.id if earlier is not None and changed else None,
     )
-
-
-def _same(path: Path, submission: Path) -> bool:
-    return os.path.realpath(path) == os.path.realpath(submission)
-
-
-class _Ahead:
-    """Workers started as soon as it is known which question is meant; closed in any case."""
-
-    def __init__(self) -> None:
-        self.workers: Workers | None = None
-
-    def __enter__(self) -> _Ahead:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        if self.workers is not None:
-            self.workers.close()
-
-    def start(self, question_id: str, banks: list[Path]) -> None:
-        """Start the workers of a question, if it is there and can run here."""
-        from grader.bank.locate import header
-        from grader.session import Workers
-
-        try:
-            head = header(banks, question_id)
-        except DrillError:
-            return  # loading the question will say so
-        if not head.torch or requirements.torch_installed():
-            self.workers = Workers(torch=head.torch)

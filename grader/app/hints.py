@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
+import sqlite3
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
+from grader.app.context import Context
 from grader.app.resolve import Choice, resolve
 from grader.model.errors import UsageError
+from grader.model.question import Question
 from grader.records import progress
 from grader.records.events import add
-
-if TYPE_CHECKING:
-    import sqlite3
-
-    from grader.app.context import Context
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +55,7 @@ def hint(ctx: Context, question_id: str | None, *, number: int | None = None) ->
 class Solution:
     """A solution, and whether it was earned."""
 
-    choice: Choice
+    question: Question
     passed: bool
     source: str
 
@@ -71,8 +68,8 @@ def solution(ctx: Context, question_id: str | None, *, give_up: bool = False) ->
     """
     choice = resolve(ctx, question_id)
     question = choice.question
-    passed = ctx.read(lambda db: progress.passed(db, question.id), otherwise=False)
-    earlier = ctx.read(lambda db: progress.given_up(db, question.id), otherwise=False)
+    passed = ctx.read(lambda db: progress.passed(db, question.id), empty=False)
+    earlier = ctx.read(lambda db: progress.given_up(db, question.id), empty=False)
     if not (passed or earlier or give_up):
         raise UsageError(
             f"the solution of {question.id} is shown after a pass",
@@ -81,4 +78,4 @@ def solution(ctx: Context, question_id: str | None, *, give_up: bool = False) ->
         )
     ctx.add(ctx.event("solution", question))
     source = question.handed_out(question.reference).decode("utf-8", "replace")
-    return Solution(choice, passed, source)
+    return Solution(question, passed, source)

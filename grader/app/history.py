@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from grader import __version__
+from grader import __version__, bank
 from grader.app import files
+from grader.app.context import Context
 from grader.app.resolve import Search, asked_for
 from grader.app.starting import put_back
+from grader.app.workspace import Workspace
 from grader.model.errors import UsageError
 from grader.records import attempts
+from grader.records.attempts import Attempt
 from grader.records.events import Event
-
-if TYPE_CHECKING:
-    from grader.app.context import Context
-    from grader.app.workspace import Workspace
-    from grader.records.attempts import Attempt
 
 
 def history(ctx: Context, question_id: str | None = None) -> tuple[Attempt, ...]:
@@ -28,8 +25,7 @@ def history(ctx: Context, question_id: str | None = None) -> tuple[Attempt, ...]
     asked, named = asked_for(ctx, question_id)
     # Here the records are the result, so that a fault is an error.
     found = ctx.store.read(lambda db: attempts.listing(db, asked), empty=())
-    if named is not None:
-        found = tuple(attempt for attempt in found if attempt.bank == str(named))
+    found = tuple(attempt for attempt in found if named is None or attempt.bank == str(named))
     if question_id is not None and not found:
         _known(ctx, question_id)
     return found
@@ -71,16 +67,14 @@ def _folder(ctx: Context, attempt: Attempt) -> Workspace:
     Another bank's question of the same id is another question: its folder is left alone, unless the
     attempt's own bank has gone and the question is the same, byte for byte.
     """
-    from grader.bank import holds
-    from grader.bank.loading import load_from
-
-    gone = not holds(Path(attempt.bank), attempt.question)
+    gone = not bank.holds(Path(attempt.bank), attempt.question)
     for found in Search(ctx).candidates(attempt.question):
         if found.bank == attempt.bank:
             return found
-        if gone and attempt.digest and found.bank and holds(Path(found.bank), attempt.question):
-            question = load_from(Path(found.bank), attempt.question)
-            if question.digest == attempt.digest:
+        if gone and attempt.digest and found.bank:
+            where = Path(found.bank)
+            held = bank.holds(where, attempt.question)
+            if held and bank.load([where], attempt.question).digest == attempt.digest:
                 return found
     raise UsageError(
         f"attempt {attempt.id} is of {attempt.question} from {attempt.bank}, and no folder of that"
@@ -96,12 +90,10 @@ def _known(ctx: Context, question_id: str) -> None:
     Raises:
         UsageError: No bank has such a question.
     """
-    from grader.bank import closest, headers
-
-    found = headers(ctx.banks())
+    found = bank.headers(ctx.banks())
     ids = [header.called for header in found]
     if question_id not in {*ids, *(header.id for header in found)}:
-        near = closest(question_id, ids)
+        near = bank.closest(question_id, ids)
         raise UsageError(
             f"{question_id}: there is no such question and no attempt at one",
             hint=f"did you mean {near}?" if near else "drill list shows the questions",

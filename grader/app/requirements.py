@@ -1,22 +1,25 @@
-"""What some questions need and not every machine has: torch; never loaded to find out."""
+"""What not every machine has: torch, never loaded to find out, and more than one core."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import os
+from importlib.util import find_spec
 
 from grader.model.errors import UsageError
-
-if TYPE_CHECKING:
-    from grader.model.question import Question
+from grader.model.question import Question
 
 # The version of constraints.txt; a looser request may fetch gigabytes of CUDA packages.
 GET_TORCH = "pip install torch==2.13.0 (a build for the CPU will do, and any version from 2.4)"
 
 
+def cores() -> int:
+    """Return how many cores this process may use."""
+    affinity = getattr(os, "sched_getaffinity", None)
+    return len(affinity(0)) if affinity is not None else os.cpu_count() or 1
+
+
 def torch_installed() -> bool:
     """Return whether torch could be imported, without importing it."""
-    from importlib.util import find_spec
-
     return find_spec("torch") is not None
 
 

@@ -15,15 +15,14 @@ import os
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+from grader import bank
 from grader.app import workspace
+from grader.app.context import Context
 from grader.app.workspace import Workspace
 from grader.model.errors import UsageError
-
-if TYPE_CHECKING:
-    from grader.app.context import Context
-    from grader.model.question import Question
+from grader.model.question import Question
+from grader.records import progress
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,12 +32,7 @@ class Choice:
     question: Question
     workspace: Workspace | None
     implied: bool  # whether the id can be left out here
-    typed: str = ""  # ID, or BANK/ID
-
-    @property
-    def called(self) -> str:
-        """What names the question in a command: what was typed, else its id."""
-        return self.typed or self.question.id
+    called: str  # what names the question in a command: ID, or BANK/ID
 
     @property
     def argument(self) -> str:
@@ -52,11 +46,10 @@ class Choice:
             UsageError: The drill was never started, or its folder is gone.
         """
         if self.workspace is None:
-            name = self.called
             raise UsageError(
-                f"{name} was not started here, and no folder of it is known",
-                hint=f"drill start {name} makes one; drill grade {name} --file PATH grades any"
-                " file",
+                f"{self.called} was not started here, and no folder of it is known",
+                hint=f"drill start {self.called} makes one;"
+                f" drill grade {self.called} --file PATH grades any file",
             )
         return self.workspace
 
@@ -93,18 +86,18 @@ def resolve(
     implied = next(search.candidates(), None)
     name = asked or (found.question if found else "")
     marked = named or (Path(found.bank) if found and found.bank and file is None else None)
-    banks = _banks(ctx, name, marked)
+    # The bank of the drill's folder alone, as long as it has the drill.
+    only = marked if marked and ctx.bank is None and bank.holds(marked, name) else None
+    banks = [only] if only else ctx.banks()
     if soon is not None:
         soon(name, banks)
-    from grader.bank import load
-
     return Choice(
-        load(banks, name),
+        bank.load(banks, name),
         found,
         implied=implied is not None
         and implied.question == name
         and (found is None or implied.bank == found.bank),
-        typed=question_id or "",
+        called=question_id or name,
     )
 
 
@@ -112,19 +105,8 @@ def asked_for(ctx: Context, question_id: str | None) -> tuple[str | None, Path |
     """Return the id in what was typed and, where that was BANK/ID, the bank."""
     if question_id is None or "/" not in question_id:
         return question_id, None
-    from grader.bank import find
-
-    named, asked = find(ctx.banks(), question_id)
+    named, asked = bank.find(ctx.banks(), question_id)
     return asked, named
-
-
-def _banks(ctx: Context, question_id: str, marked: Path | None) -> list[Path]:
-    """Return where to look: the bank of the drill's folder alone, as long as it has the drill."""
-    from grader.bank import holds
-
-    if ctx.bank is None and marked is not None and holds(marked, question_id):
-        return [marked]
-    return ctx.banks()
 
 
 class Search:
@@ -132,8 +114,6 @@ class Search:
 
     def __init__(self, ctx: Context) -> None:
         """Read what was started."""
-        from grader.records import progress
-
         self._ctx = ctx
         self._starts = ctx.read(progress.starts, ())
 
@@ -144,18 +124,14 @@ class Search:
         folder: Path | None = None,
         file: Path | None = None,
     ) -> Iterator[Workspace]:
-        """Yield the workspaces that may be meant, the likeliest first.
+        """Yield the workspaces of a question of a bank that may be meant, the likeliest first.
 
-        Args:
-            question_id: The question; any when None.
-            named: Its bank; any when None.
-            folder: The drill of this folder comes first, where it is recorded.
-            file: Likewise of this file's folder; what is not recorded is not looked at then.
+        The drill of `folder` or of the folder of `file` comes first, where it is recorded; with a
+        file, what is not recorded is not looked at.
         """
-        for found in self._places(folder or (file and file.parent), mere=file is None):
-            if question_id is None or (
-                found.question == question_id and (named is None or _of_bank(found, named))
-            ):
+        for found in self._all(folder or (file and file.parent), mere=file is None):
+            right = question_id in {None, found.question}
+            if right and (named is None or _of_bank(found, named)):
                 yield found
 
     def recorded(self, found: Workspace) -> bool:
@@ -167,7 +143,7 @@ class Search:
             for start in self._starts
         )
 
-    def _places(self, folder: Path | None, *, mere: bool) -> Iterator[Workspace]:
+    def _all(self, folder: Path | None, *, mere: bool) -> Iterator[Workspace]:
         here = self._ctx.here()
         named = workspace.enclosing(here / folder) if folder is not None else None
         around = workspace.enclosing(here)
@@ -192,6 +168,4 @@ class Search:
 
 def _of_bank(found: Workspace, named: Path) -> bool:
     """Return whether a folder is of a bank; where its own bank has moved, it may be of any."""
-    from grader.bank import holds
-
-    return found.bank in {"", str(named)} or not holds(Path(found.bank), found.question)
+    return found.bank in {"", str(named)} or not bank.holds(Path(found.bank), found.question)

@@ -4,35 +4,30 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+from grader import bank
 from grader.app import files, workspace
+from grader.app.context import Context
 from grader.app.resolve import Search, resolve
 from grader.app.workspace import Made, Workspace
 from grader.model.errors import UsageError
-
-if TYPE_CHECKING:
-    from grader.app.context import Context
-    from grader.model.question import Question
-    from grader.records.events import Event
+from grader.model.question import Question
+from grader.records import attempts
+from grader.records.events import Event
 
 
 def start(ctx: Context, question_id: str, *, parent: Path | None = None) -> tuple[Question, Made]:
     """Make a folder with the question and the code to fix, adding only what is missing.
 
-    Args:
-        ctx: Where the person is.
-        question_id: ID, or BANK/ID.
-        parent: Where the folder goes; by default the current folder.
+    The folder goes into `parent`, by default the current folder.
 
     Raises:
         UsageError: There is no such question, or the folder is somebody's own.
         BankError: The question cannot be loaded.
     """
-    from grader.bank import load
     from grader.reports.question import question_markdown
 
-    question = load(ctx.banks(), question_id)
+    question = ctx.load(question_id)
     folder = _folder(ctx, question.id, parent)
     wanted = Workspace(question.id, str(question.bank), folder, ctx.now())
     _refuse_other_bank(ctx, wanted)
@@ -64,8 +59,6 @@ def put_back(ctx: Context, path: Path, content: bytes, reason: str, event: Event
     Returns:
         The copy, None where there was nothing to keep.
     """
-    from grader.records import attempts
-
     files.refuse_link(path)
     if not path.exists():
         files.create(path, content)
@@ -102,13 +95,11 @@ def _refuse_other_bank(ctx: Context, wanted: Workspace) -> None:
     found = workspace.open_quietly(wanted.folder)
     if found is None or found.question != wanted.question or found.bank == wanted.bank:
         return
-    from grader.bank import holds, names
-
-    called = {str(path): name for name, path in names(ctx.banks()).items()}
-    if found.bank in called and holds(Path(found.bank), found.question):
+    called = {str(path): name for name, path in bank.names(ctx.banks()).items()}
+    if found.bank in called and bank.holds(Path(found.bank), found.question):
+        expected = f"{called.get(wanted.bank)}/{wanted.question}"
         raise UsageError(
-            f"{wanted.folder}: expected a folder for {called.get(wanted.bank)}/{wanted.question}, "
-            f"found that of {called[found.bank]}/{found.question}",
-            hint=f"drill start {called.get(wanted.bank)}/{wanted.question} --dir DIR makes it"
-            " elsewhere",
+            f"{wanted.folder}: expected a folder for {expected}, found that of"
+            f" {called[found.bank]}/{found.question}",
+            hint=f"drill start {expected} --dir DIR makes it elsewhere",
         )

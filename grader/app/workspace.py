@@ -21,7 +21,7 @@ MARKER = ".drill"
 SUBMISSION = "submission.py"
 QUESTION = "QUESTION.md"
 
-_MARKER_FORMAT = 1
+_NAMES = ("question", "bank", "started_at")  # what a marker says
 _MOST_MARKER_BYTES = 10_000
 _MOST_CHARACTERS = 4096  # of a value: the longest path that Linux takes
 
@@ -67,12 +67,7 @@ def make(wanted: Workspace, starter: bytes, question: str) -> Made:
         )
     if found is None:
         _refuse_work(wanted)
-        content = {
-            "format": _MARKER_FORMAT,
-            "question": wanted.question,
-            "bank": wanted.bank,
-            "started_at": wanted.started_at,
-        }
+        content = {"format": 1} | {name: getattr(wanted, name) for name in _NAMES}
         files.create(folder / MARKER, (json.dumps(content, indent=2) + "\n").encode())
     written = [
         name
@@ -96,7 +91,7 @@ def open_folder(folder: Path) -> Workspace | None:
     try:
         with file:
             content = json.loads(file.read(_MOST_MARKER_BYTES))
-        question, bank, at = (_text(content, k) for k in ("question", "bank", "started_at"))
+        question, bank, at = (_text(content, name) for name in _NAMES)
         if "/" in question:
             raise ValueError(question)
     except (OSError, ValueError, KeyError, TypeError, RecursionError) as fault:
@@ -135,13 +130,13 @@ def open_quietly(folder: Path) -> Workspace | None:
 
 def _make_folder(folder: Path) -> None:
     files.refuse_link(folder)
-    if folder.exists() and not folder.is_dir():
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except FileExistsError:
         raise UsageError(
             f"{folder}: expected a folder, or nothing yet; found a file",
             hint="move the file away, or choose another place with --dir DIR",
-        )
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
+        ) from None
     except OSError as fault:
         raise UsageError(
             f"{folder}: the folder cannot be made: {fault.strerror}",

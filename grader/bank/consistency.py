@@ -95,7 +95,7 @@ class Review:
         """A function that is not there, or not in the question's text where one like it is."""
         at, spec = self._spec.step_keys(run, i), self._spec
         if step.owner == "driver" and self._question.driver is None:
-            where = "driver.py beside reference.py, or code.driver, found neither"
+            where = "driver.py next to reference.py, or code.driver, found neither"
             yield at, f"'{step.text}' needs the file {where}"
         words = re.findall(r"\w+", f"{spec.interface} {spec.prompt}")
         if step.owner == "submission" and step.function not in words:
@@ -125,7 +125,7 @@ class Review:
                 yield (run, name), (self._spec.step_keys(run, i), text)
 
     def _unread(self) -> Iterator[Problem]:
-        """Inputs that nothing reads: a misspelt one would leave its case out of every check."""
+        """Inputs that nothing reads: a misspelled one would leave its case out of every check."""
         if self._lost_runs or self._left_out.indexes is not None:
             return  # what is left out may have read them
         read = {name for steps in self._runs.values() for name in free_names(steps)}
@@ -221,7 +221,7 @@ class Review:
             drawn = any(inputs[free].is_drawn for free in needed if free in inputs)
             if registry.get(check.kind).needs_drawn_inputs and not drawn:
                 text = f"expected inputs that are drawn, found only fixed ones in case {name}"
-                yield where, f"{check.id}: {text}: whoever remembers the answer would be fast"
+                yield where, f"{check.id}: {text}: remembering the answer would be fast"
             yield from self._likes(name)
 
     def _likes(self, case: str) -> Iterator[Problem]:

@@ -45,7 +45,7 @@ def validate(doc: Document) -> tuple[Spec | None, list[Problem], LeftOut]:
         said without them); what is wrong; and what was left out.
     """
     problems = list(doc.problems)
-    model_of_spec = registry.spec_model(registry.used(doc.data)[0].values())
+    model_of_spec = registry.spec_model(*registry.used(doc.data)[0].values())
     try:
         return model_of_spec.model_validate(doc.data), problems, LeftOut()
     except ValidationError as error:

@@ -1,6 +1,6 @@
 """How one input of a case is written in YAML, checked and resolved without numpy.
 
-`docs/format.md` lists the generators and modifiers; docs/keys.md is made from their lines here.
+`docs/keys.md` lists the generators and modifiers, from their lines here.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The program `drill`: its commands, a file each.
+"""The program `drill` and its commands.
 
 A command imports what it needs in its body, so that it pays for nothing but itself; `drill
 --version` pays for typer alone.  The plain help (no rich) is part of that.
@@ -7,7 +7,9 @@ A command imports what it needs in its body, so that it pays for nothing but its
 from __future__ import annotations
 
 import sys
+from functools import partial
 from pathlib import Path
+from types import ModuleType
 from typing import Annotated, NoReturn
 
 import typer
@@ -24,16 +26,16 @@ from grader.cli import (
     entrypoint,
     grade,
     hint,
-    history,
+    history_list,
     history_restore,
     lean,
+    list_,
     output,
     reset,
     show,
     solution,
     start,
 )
-from grader.cli import list as list_
 from grader.sandbox import host
 
 _HELP = {"help_option_names": ["-h", "--help"]}
@@ -104,18 +106,20 @@ def bank_group(ctx: typer.Context) -> None:
     _help_without_command(ctx)
 
 
-for _name, _command in (
-    ("list", list_), ("show", show), ("start", start), ("grade", grade), ("hint", hint),
-    ("solution", solution), ("reset", reset), ("doctor", doctor),
-):  # fmt: skip
-    app.command(_name)(_command.command)
-_history.command("list")(history.command)
-_history.command("restore")(history_restore.command)
-for _name, _command in (
-    ("audit", bank_audit), ("new", bank_new), ("add", bank_add), ("remove", bank_remove),
-    ("list", bank_list), ("schema", bank_schema),
-):  # fmt: skip
-    _bank.command(_name)(_command.command)
+_COMMANDS: dict[typer.Typer, dict[str, ModuleType]] = {
+    app: {
+        "list": list_, "show": show, "start": start, "grade": grade, "hint": hint,
+        "solution": solution, "reset": reset, "doctor": doctor,
+    },
+    _history: {"list": history_list, "restore": history_restore},
+    _bank: {
+        "audit": bank_audit, "new": bank_new, "add": bank_add, "remove": bank_remove,
+        "list": bank_list, "schema": bank_schema,
+    },
+}  # fmt: skip
+for _group, _commands in _COMMANDS.items():
+    for _name, _command in _commands.items():
+        _group.command(_name)(_command.command)
 
 
 def run(arguments: list[str]) -> int:
@@ -123,9 +127,7 @@ def run(arguments: list[str]) -> int:
     command = typer.main.get_command(app)
     lean.spare(command)
 
-    def invoke(args: list[str]) -> object:
-        return command.main(args, prog_name="drill", standalone_mode=False)
-
+    invoke = partial(command.main, prog_name="drill", standalone_mode=False)
     return entrypoint.run(invoke, arguments)
 
 

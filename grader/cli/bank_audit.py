@@ -6,22 +6,21 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from grader.cli import completion, entrypoint, output
+from grader.cli import entrypoint, output
 from grader.cli.context import context
-from grader.cli.options import Json
-from grader.cli.waiting import waiting
+from grader.cli.options import Json, ids
 
 if TYPE_CHECKING:
-    from grader.app.auditing import Audit, Audited
+    from collections.abc import Sequence
 
-_FAULTY = 3
+    from grader.app.auditing import Audited
 
 
 def command(
     ctx: typer.Context,
     questions: Annotated[
         list[str] | None,
-        typer.Argument(metavar="ID", autocompletion=completion.ids, show_default=False),
+        typer.Argument(metavar="ID", autocompletion=ids, show_default=False),
     ] = None,
     seeds: Annotated[
         int, typer.Option(metavar="N", min=1, max=1000, help="How many seeds to try.")
@@ -44,72 +43,66 @@ def command(
     from grader.app.auditing import audit
     from grader.audit.several import Plan
 
-    shown: list[str] = []  # the questions whose pages were shown
+    pages: list[str] = []  # the questions whose pages were shown
 
     def each(done: Audited) -> None:
-        if not json:
-            _show(done, first=not shown)
+        if json:
+            return
+        for problem in done.fault.problems if done.fault else ():
+            output.complain(problem)
         if done.report is not None:
-            shown.append(done.name)
+            if pages:
+                output.write()
+            pages.append(done.name)
+            _show(done)
 
     found = audit(
         context(ctx),
         questions or [],
         Plan(range(seeds), mutants=mutants, at_most=at_most),
-        strict=strict,
         jobs=jobs,
         each=each,
-        waiting=waiting,
+        waiting=output.waiting,
     )
+    faulty = [one.name for one in found if not one.ready(strict=strict)]
+    faults = [one.fault for one in found if one.fault is not None]
+    reports = [one.report for one in found if one.report is not None]
     if json:
-        output.document(_as_data(found, seeds))
-    elif (count := len(found.reports) + len(found.faults)) > 1:
-        output.write()
-        named = ", ".join(found.faulty)
+        _write_json(found, ok=not faulty, strict=strict, seeds=seeds)
+    elif (count := len(reports) + len(faults)) > 1:
+        named = ", ".join(faulty)
         output.write(
-            f"{len(found.faulty)} of {count} not ready: {named}"
-            if found.faulty
-            else f"all {count} are ready"
+            f"\n{len(faulty)} of {count} not ready: {named}"
+            if faulty
+            else f"\nall {count} are ready"
         )
-    remarks = any(not found.proved(report) for report in found.reports)
-    if remarks and not found.faults and all(report.ok for report in found.reports):
+    remarks = strict and any(report.remarks for report in reports)
+    if remarks and not faults and all(report.ok for report in reports):
         output.complain("the remarks are faults, because of --strict")
-    if found.interrupted:
+    if any(one.mutants is not None and one.mutants.interrupted for one in found):
         return entrypoint.INTERRUPTED
-    return _FAULTY if found.faulty else 0
+    return entrypoint.FAULTY if faulty else 0
 
 
-def _show(done: Audited, *, first: bool) -> None:
-    if done.fault is not None:
-        for problem in done.fault.problems:
-            output.complain(problem)
-    elif done.mutants is not None:
-        from grader.reports.mutation import render_mutation
+def _show(done: Audited) -> None:
+    from grader.reports.audit import render_audit
+    from grader.reports.mutation import render_mutation
 
-        output.write()
+    if done.mutants is not None:
         output.show(render_mutation(done.mutants, width=output.width()))
     elif done.report is not None:
-        from grader.reports.audit import render_audit
-
-        if not first:
-            output.write()
         output.show(render_audit(done.report, width=output.width()))
 
 
-def _as_data(found: Audit, seeds: int) -> dict[str, object]:
+def _write_json(found: Sequence[Audited], **head: object) -> None:
     from grader.model.audit import AUDIT_FORMAT
     from grader.reports.json import audit_to_json
 
-    return {
-        "format": AUDIT_FORMAT,
-        "ok": not found.faulty,
-        "strict": found.strict,
-        "seeds": seeds,
-        "questions": [
-            audit_to_json(one.report, one.mutants)
-            for one in found.audited
-            if one.report is not None
-        ],
-        "skipped": [one.name for one in found.audited if one.report is None and one.fault is None],
-        "problems": [problem for fault in found.faults for problem in fault.problems],
-    }
+    reports = [(one.report, one.mutants) for one in found if one.report is not None]
+    output.document(
+        format=AUDIT_FORMAT,
+        **head,
+        questions=[audit_to_json(report, mutants) for report, mutants in reports],
+        skipped=[one.name for one in found if one.report is None and one.fault is None],
+        problems=[problem for one in found if one.fault for problem in one.fault.problems],
+    )

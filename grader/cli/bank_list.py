@@ -6,12 +6,10 @@ from dataclasses import asdict
 
 import typer
 
-from grader.cli import output
+from grader.cli import entrypoint, output
 from grader.cli.context import context
 from grader.cli.options import Json
 from grader.model.numerals import quantity
-
-_FAULTY = 3
 
 
 def command(ctx: typer.Context, json: Json = False) -> int:
@@ -19,17 +17,14 @@ def command(ctx: typer.Context, json: Json = False) -> int:
     from grader.app.banks import rows
 
     found = rows(context(ctx))
-    status = _FAULTY if any(row.fault for row in found) else 0
+    status = entrypoint.FAULTY if any(row.fault for row in found) else 0
     if json:
         banks = [asdict(row) for row in found]
-        banks = [row | {"from": row.pop("origin")} for row in banks]
-        output.document({"format": 1, "ok": status == 0, "banks": banks})
+        output.document(ok=status == 0, banks=[row | {"from": row.pop("origin")} for row in banks])
         return status
     across = max(len(row.name) for row in found)
     for row in found:
         origin = f"from {row.origin}" if row.origin else "comes with the program"
-        said = row.fault or f"{quantity(row.questions, 'question')}, {origin}"
-        output.write(f"{row.name:<{across}}  {row.path}")
-        for line in filter(None, (said, row.hint)):
-            output.write(f"{'':<{across}}  {line}")
+        state = row.fault or f"{quantity(row.questions, 'question')}, {origin}"
+        output.named(row.name, across, row.path, state, row.hint)
     return status

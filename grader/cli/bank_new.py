@@ -24,7 +24,7 @@ def command(
         bool, typer.Option("--one-file", help="Everything in one YAML file.")
     ] = False,
     json: Json = False,
-) -> int:
+) -> None:
     """Write a question that passes its audit, to begin from."""
     from grader.app.authoring import new
 
@@ -32,28 +32,23 @@ def command(
     made = new(here, question, one_file=one_file, oracle=oracle)
     if json:
         output.document(
-            {
-                "format": 1,
-                "question": question,
-                "bank": made.bank,
-                "spec": made.spec,
-                "written": made.written,
-                "todo": made.todo,
-            }
+            question=question,
+            bank=made.site.bank,
+            spec=made.site.spec,
+            written=made.written,
+            todo=made.todo,
         )
-        return 0
+        return
     for path in made.written:
         output.write(here.near(path))
     output.write()
-    marked = len(made.todo)
-    if marked:
-        output.write(f"{quantity(marked, 'place is', 'places are')} marked TODO in the files")
-        output.write()
-    where = shlex.quote(made.typed)
+    if made.todo:
+        marked = quantity(len(made.todo), "place is", "places are")
+        output.write(f"{marked} marked TODO in the files\n")
     output.write("next:")
-    if marked:
+    if made.todo:
         output.write("  replace what is marked TODO; the audit counts what is left of it")
+    where = shlex.quote(made.site.typed)
     output.write(f"  drill --bank {where} bank audit {question}")
     output.write(f"  drill --bank {where} start {question}")
     output.write(f"  drill bank add {where}")
-    return 0

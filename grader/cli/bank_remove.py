@@ -15,14 +15,13 @@ def command(
     ctx: typer.Context,
     path: Annotated[str, typer.Argument(metavar="PATH", show_default=False)],
     json: Json = False,
-) -> int:
+) -> None:
     """Stop using a bank; nothing is deleted."""
     from grader.app.banks import remove
     from grader.bank.locate import config_file
 
     gone = remove(context(ctx), path)
     if json:
-        output.document({"format": 1, "removed": gone, "list": config_file()})
+        output.document(removed=gone, list=config_file())
     else:
         output.write(f"{gone[0]} is no longer in use; it is left where it is")
-    return 0

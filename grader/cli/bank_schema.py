@@ -5,10 +5,9 @@ from __future__ import annotations
 from grader.cli import output
 
 
-def command() -> int:
+def command() -> None:
     """Print the JSON Schema of a question, for editors."""
     from grader.bank.schema import text
 
     # With the kinds of installed extensions.
     output.write(text(extended=True).rstrip("\n"))
-    return 0

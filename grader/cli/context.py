@@ -29,7 +29,7 @@ def context(ctx: typer.Context) -> Context:
         now=now,
         bank=ctx.obj,
         banks_named=bool(os.environ.get("DRILL_BANK")),
-        who=_who(),
+        who=os.environ.get("LOGNAME") or os.environ.get("USER") or str(os.getuid()),
         warn=output.warn_once,
     )
 
@@ -42,11 +42,6 @@ def data_folder() -> Path:
     from platformdirs import user_data_path
 
     return user_data_path("drill", appauthor=False)
-
-
-def debugging() -> bool:
-    """Return whether tracebacks of our own are wanted on the terminal (DRILL_DEBUG=1)."""
-    return os.environ.get("DRILL_DEBUG", "") not in ("", "0")
 
 
 def now() -> str:
@@ -69,9 +64,3 @@ def local_time(moment: str) -> str:
         return datetime.fromisoformat(moment).astimezone().strftime("%Y-%m-%d %H:%M")
     except ValueError:
         return moment
-
-
-def _who() -> str:
-    """Return the user's name, for the records; the number where no name is known."""
-    names = (os.environ.get(name, "") for name in ("LOGNAME", "USER"))
-    return next(filter(None, names), str(os.getuid()))

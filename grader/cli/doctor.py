@@ -19,12 +19,11 @@ def command(ctx: typer.Context, json: Json = False) -> int:
     status = max(finding.status for finding in findings)
     if json:
         rows = [asdict(finding) for finding in findings]
-        rows = [row | {"ok": row.pop("status") == 0} for row in rows]
-        output.document({"format": 1, "ok": status == 0, "findings": rows})
-        return status
-    across = max(len(finding.name) for finding in findings)
-    for finding in findings:
-        output.write(f"{finding.name:<{across}}  {finding.value}")
-        for line in filter(None, (finding.advice, *finding.rows)):
-            output.write(f"{'':<{across}}  {line}")
+        output.document(
+            ok=status == 0, findings=[row | {"ok": row.pop("status") == 0} for row in rows]
+        )
+    else:
+        across = max(len(one.name) for one in findings)
+        for one in findings:
+            output.named(one.name, across, one.value, one.advice, *one.rows)
     return status

@@ -6,15 +6,19 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Sequence
 from contextlib import suppress
+from itertools import islice
 from pathlib import Path
+from traceback import format_exception, walk_tb
 from typing import TYPE_CHECKING
 
 import typer
 
 from grader.cli import output
+from grader.cli.context import data_folder, now
 from grader.model.errors import DrillError
 from grader.reports.inert import harmless
 
@@ -23,6 +27,7 @@ if TYPE_CHECKING:
 
 INTERRUPTED = 130
 INTERNAL = 4
+FAULTY = 3
 USAGE = 2
 
 _WORDS = {  # what typer and pydantic say: as we say it
@@ -37,52 +42,46 @@ _WORDS = {  # what typer and pydantic say: as we say it
 
 def run(command: Callable[[list[str]], object], arguments: Sequence[str]) -> int:
     """Carry a command out and return its exit status; no exception gets past this."""
-    typed = list(arguments)
-    as_json = "--json" in _options(typed)
+    as_json = "--json" in _options(arguments)
     try:
         output.prepare()
         try:
-            status = command(bank_first(typed))
+            status = command(bank_first(arguments))
             output.flush()
         except (typer.TyperException, DrillError) as fault:
-            return _tell(fault, as_json=as_json)
+            return _explain(fault, as_json=as_json)
     except SystemExit as fault:
         return _left(fault, as_json=as_json)
-    except KeyboardInterrupt:
-        status = INTERRUPTED
-    except typer.Abort:  # end of input at a prompt
+    except (KeyboardInterrupt, typer.Abort):  # Abort: end of input at a prompt
         status = INTERRUPTED
     except output.PipeClosedError:
         return output.SIGPIPE_STATUS
-    except DrillError as fault:  # telling what is wrong went wrong itself: a full disk, say
+    except DrillError as fault:  # saying what is wrong went wrong itself: a full disk, say
         output.complain(fault.message)
         return fault.exit_status
     except Exception as fault:  # noqa: BLE001 - the last net: a sentence instead of a traceback
         return _internal(fault, as_json=as_json)
     if status == INTERRUPTED:
-        output.interrupted()
+        output.aside("interrupted")
     return status if isinstance(status, int) else 0
 
 
 def bank_first(arguments: Sequence[str]) -> list[str]:
     """Move `--bank DIR` before the command, so that it may be typed anywhere."""
     options = _options(arguments)
-    first, rest = [], list(arguments)
-    position = 0
-    while position < len(options):
-        word = rest[position]
-        taken = 2 if word == "--bank" else 1 if word.startswith("--bank=") else 0
-        if taken:
-            first += rest[position : position + taken]
-            del rest[position : position + taken]
-            options = _options(rest)
+    first: list[str] = []
+    rest: list[str] = []
+    words = iter(options)
+    for word in words:
+        if word == "--bank":
+            first += [word, *islice(words, 1)]
         else:
-            position += 1
-    return first + rest
+            (first if word.startswith("--bank=") else rest).append(word)
+    return [*first, *rest, *arguments[len(options) :]]
 
 
 def _options(arguments: Sequence[str]) -> list[str]:
-    """Return the arguments up to `--`, behind which nothing is an option."""
+    """Return the arguments up to `--`, after which nothing is an option."""
     return list(arguments[: arguments.index("--")] if "--" in arguments else arguments)
 
 
@@ -94,27 +93,23 @@ def _left(fault: SystemExit, *, as_json: bool) -> int:
     """
     cause, code = fault.__context__, fault.code
     if isinstance(cause, OSError):
-        frame = cause.__traceback__
-        while frame is not None and frame.tb_next is not None:
-            frame = frame.tb_next
-        name = str(frame.tb_frame.f_globals.get("__name__", "")) if frame is not None else ""
-        if not name.startswith("typer."):
+        *_, (frame, _) = walk_tb(cause.__traceback__)
+        if not str(frame.f_globals.get("__name__")).startswith("typer."):
             return _internal(cause, as_json=as_json)
         output.abandon()
         return output.SIGPIPE_STATUS
     return code if isinstance(code, int) else int(code is not None)
 
 
-def _tell(fault: typer.TyperException | DrillError, *, as_json: bool) -> int:
+def _explain(fault: typer.TyperException | DrillError, *, as_json: bool) -> int:
     """Say what is wrong with the command, the bank or the grader, and return the status."""
     if isinstance(fault, DrillError):
         status, message, hint = fault.exit_status, fault.message, fault.hint
-        problems = list(getattr(fault, "problems", ()))
     else:
-        status, problems = USAGE, []
-        message, hint = _usage(fault)
+        status, (message, hint) = USAGE, _usage(fault)
+    problems = list(getattr(fault, "problems", ()))
     if as_json:
-        _tell_json(status, message, hint, problems)
+        _write_json(status, message, hint, problems)
     else:
         output.complain(message)
         for problem in problems:
@@ -137,32 +132,28 @@ def _usage(fault: typer.TyperException) -> tuple[str, str]:
     return message[:1].lower() + message[1:], f"{path} --help shows what it takes"
 
 
-def _tell_json(status: int, message: str, hint: str, problems: Sequence[str]) -> None:
-    fault = {2: "usage", 3: "bank"}.get(status, "internal")
-    error: dict[str, object] = {"kind": fault, "status": status, "message": message, "hint": hint}
-    if problems:
-        error["problems"] = list(problems)
-    output.document({"format": 1, "error": error})
+def _write_json(status: int, message: str, hint: str, problems: Sequence[str] = ()) -> None:
+    kind = {USAGE: "usage", FAULTY: "bank"}.get(status, "internal")
+    error: dict[str, object] = {"kind": kind, "status": status, "message": message, "hint": hint}
+    output.document(error=error | ({"problems": problems} if problems else {}))
 
 
 def _internal(fault: Exception, *, as_json: bool) -> int:
     """Report a fault of ours: where the traceback is, and status 4."""
-    from traceback import format_exception
-
-    from grader.cli.context import debugging
-
     text = "".join(format_exception(fault))
     summary = f"{type(fault).__name__}: {' '.join(str(fault).split())[:200]}"
-    if debugging():
+    message = f"the grader is at fault ({summary})"
+    hint = "please report it"
+    if os.environ.get("DRILL_DEBUG", "") not in {"", "0"}:
         sys.stderr.write(harmless(text))
-        message, hint = f"the grader is at fault ({summary})", ""
+        hint = ""
+    elif kept := _keep(text):
+        message += f"; the traceback is in {kept}"
     else:
-        kept = _keep(text)
-        where = f"the traceback is in {kept}" if kept else "DRILL_DEBUG=1 shows the traceback"
-        message, hint = f"the grader is at fault ({summary}); {where}", "please report it"
+        message += "; DRILL_DEBUG=1 shows the traceback"
     with suppress(output.PipeClosedError, DrillError):
         if as_json:
-            _tell_json(INTERNAL, message, hint, ())
+            _write_json(INTERNAL, message, hint)
         else:
             output.complain(message, hint)
     return INTERNAL
@@ -172,24 +163,14 @@ def _keep(text: str) -> Path | None:
     """Write a traceback to the folder of the records, else to that of temporary files."""
     import tempfile
 
-    from grader.cli.context import data_folder, now
-
+    prefix = f"drill-{now().replace(':', '').split('.')[0]}-"
     for folder in (data_folder() / "tracebacks", None):
-        try:
+        with suppress(OSError):
             if folder is not None:
                 folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-            stamp = now().replace(":", "").split(".")[0]
             with tempfile.NamedTemporaryFile(
-                "w",
-                prefix=f"drill-{stamp}-",
-                suffix=".txt",
-                dir=folder,
-                delete=False,
-                encoding="utf-8",
-                errors="backslashreplace",
+                prefix=prefix, suffix=".txt", dir=folder, delete=False
             ) as file:
-                file.write(text)
+                file.write(text.encode(errors="backslashreplace"))
             return Path(file.name)
-        except OSError:
-            continue
     return None

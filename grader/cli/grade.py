@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from grader.cli import completion, output
+from grader.cli import output
 from grader.cli.context import context, minutes_since
-from grader.cli.options import Json
+from grader.cli.options import Json, ids
 from grader.model.numerals import span
 from grader.model.verdict import Verdict
 
@@ -28,7 +28,7 @@ def command(
             metavar="ID|PATH",
             help="The question, or the drill's folder or file; without it, the drill of this"
             " folder, else the one started last.",
-            autocompletion=completion.ids,
+            autocompletion=ids,
             show_default=False,
         ),
     ] = None,
@@ -44,28 +44,20 @@ def command(
 ) -> int:
     """Grade your submission: 0 it passes, 1 it does not."""
     from grader.app.grading import grade
+    from grader.reports.json import dumps
+    from grader.reports.terminal import render_report
 
     graded = grade(context(ctx), question, file=file, seed=seed)
+    report = graded.report
     if graded.changed_since is not None:
         output.complain(
             f"{graded.choice.question.id} has changed since attempt {graded.changed_since}, which"
-            f" had the seed {graded.report.seed}: its numbers need not be the same"
+            f" had the seed {report.seed}: its numbers need not be the same"
         )
     if json:
-        from grader.reports.json import dumps
-
-        output.write(dumps(graded.report))
+        output.write(dumps(report))
     else:
-        _show(graded)
-    return STATUS.get(graded.report.verdict, 1)
-
-
-def _show(graded: Graded) -> None:
-    from grader.reports.terminal import render_report
-
-    report = graded.report
-    output.show(
-        render_report(
+        page = render_report(
             report,
             width=output.width(),
             repeat=f"drill grade{graded.again} --seed {report.seed}",
@@ -74,7 +66,8 @@ def _show(graded: Graded) -> None:
             pass_note=_time_taken(graded.choice),
             filename=graded.path.name,
         )
-    )
+        output.show(page)
+    return STATUS.get(report.verdict, 1)
 
 
 def _next_steps(graded: Graded) -> list[str]:

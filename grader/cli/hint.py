@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -10,6 +10,9 @@ from grader.cli import output
 from grader.cli.context import context
 from grader.cli.options import Json, SomeId
 from grader.model.numerals import quantity
+
+if TYPE_CHECKING:
+    pass
 
 
 def command(
@@ -19,21 +22,21 @@ def command(
         int | None, typer.Option(metavar="N", min=1, help="This one, whatever was shown before.")
     ] = None,
     json: Json = False,
-) -> int:
+) -> None:
     """Show one more hint."""
     from grader.app.hints import hint
 
     given = hint(context(ctx), question, number=number)
-    name, argument = given.choice.question.id, given.choice.argument
+    found, argument = given.choice.question, given.choice.argument
     if json:
         shown = [{"number": n, "text": text} for n, text in given.shown]
-        output.document({"format": 1, "question": name, "hints": shown, "left": given.left})
-        return 0
+        output.document(question=found.id, hints=shown, left=given.left)
+        return
     if not given.shown:
-        output.write(f"{name} has no hints")
-        return 0
+        output.write(f"{found.id} has no hints")
+        return
     for n, text in given.shown:
-        output.write(f"hint {n} of {len(given.choice.question.spec.hints)}")
+        output.write(f"hint {n} of {len(found.spec.hints)}")
         output.prose(text, indent=4)
     output.write()
     if given.left:
@@ -43,4 +46,3 @@ def command(
     else:
         again = "these were all the hints" if given.all else "that was the last hint"
         output.write(f"{again}; drill solution{argument} --give-up shows the solution")
-    return 0

@@ -21,15 +21,14 @@ def command(
         typer.Option(metavar="PATH", help="Into this new file instead of submission.py."),
     ] = None,
     json: Json = False,
-) -> int:
+) -> None:
     """Bring a version back, keeping what is there."""
     from grader.app.history import restore
 
     size, path, copy = restore(context(ctx), attempt, to=to)
     if json:
-        output.document({"format": 1, "attempt": attempt, "restored": path, "kept": copy})
-        return 0
+        output.document(attempt=attempt, restored=path, kept=copy)
+        return
     output.write(f"attempt {attempt} ({quantity(size, 'byte')}) is in {path}")
     if copy is not None:
         output.write(f"what was there is kept in {copy}")
-    return 0

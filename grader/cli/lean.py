@@ -4,52 +4,37 @@ Typer converts every value of a command line through pydantic, also the None of 
 was not given, and importing pydantic takes longer than the rest of a start-up together: `drill
 list` takes 0.73 of the time of a five-line typer app with this, 1.17 without.
 
-Only `get_params` and `process_value` are relied on; were they to go, a command would be slower
-and nothing else.
+Only `get_params` and `process_value` are relied on; pyproject.toml bounds the version of typer.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Protocol
+from typing import Any  # typer keeps the class of a parameter to itself
 
 
-class Parameter(Protocol):
-    """What is used of a parameter; typer keeps the class itself to itself."""
-
-    callback: Callable[..., object] | None
-    required: bool
-    nargs: int
-    process_value: Callable[..., object]
-
-
-def spare(command: object) -> None:
+def spare(command: Any) -> None:  # noqa: ANN401 - see above
     """Make a command and those below it skip needless conversions."""
-    get_params: Callable[..., Sequence[Parameter]] | None = getattr(command, "get_params", None)
-    if get_params is None:
-        return
-    spared: set[int] = set()
+    get_params = command.get_params
 
-    def get_spared(ctx: object) -> Sequence[Parameter]:
-        found = get_params(ctx)
+    def get_spared(ctx: object) -> object:
+        found = get_params(ctx)  # with the one of --help, which is made at the first call
         for parameter in found:
-            if id(parameter) not in spared:
-                spared.add(id(parameter))
+            if "process_value" not in vars(parameter):
                 _spare_one(parameter)
         return found
 
-    setattr(command, "get_params", get_spared)  # noqa: B010 - a method of somebody else's class
+    command.get_params = get_spared
     for below in getattr(command, "commands", {}).values():
         spare(below)
 
 
-def _spare_one(parameter: Parameter) -> None:
+def _spare_one(parameter: Any) -> None:  # noqa: ANN401 - see above
     convert = parameter.process_value
-    single = parameter.nargs == 1 and not getattr(parameter, "multiple", False)
+    several = parameter.nargs != 1 or getattr(parameter, "multiple", False)
 
     def process_value(ctx: object, value: object) -> object:
         given = value is not None and not isinstance(value, bool)
-        if given or parameter.required or not single:
+        if given or parameter.required or several:
             return convert(ctx, value)
         return value if parameter.callback is None else parameter.callback(ctx, parameter, value)
 

@@ -12,7 +12,8 @@ import io
 import os
 import sys
 import textwrap
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from shutil import get_terminal_size
 from typing import TYPE_CHECKING, TextIO
 
@@ -20,10 +21,9 @@ from grader.model.errors import UsageError
 from grader.reports.inert import harmless
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
     from rich.console import Console, ConsoleOptions, RenderableType
     from rich.segment import Segment
+    from rich.table import Table
 
 _warned: set[str] = set()  # by this command
 
@@ -32,7 +32,7 @@ SIGPIPE_STATUS = 141
 
 
 class PipeClosedError(Exception):
-    """The reader of our output has gone; not an OSError, which typer would swallow."""
+    """Our reader has gone; not an OSError, which typer would swallow."""
 
 
 def width() -> int:
@@ -65,18 +65,25 @@ class _Inert:
                 yield Segment(harmless(segment.text), segment.style)
 
 
-def _console(sheet: _Sheet) -> Console:
+def _console(file: TextIO) -> Console:
+    """Return what renders for a file as wide as the terminal."""
     from rich.console import Console
 
-    plain = bool(os.environ.get("NO_COLOR"))
     return Console(
-        file=sheet,
+        file=file,
         width=width(),
-        color_system=None if plain else "auto",
+        color_system=None if os.environ.get("NO_COLOR") else "auto",
         highlight=False,
         markup=False,
         emoji=False,
     )
+
+
+def table() -> Table:
+    """Return an empty table of plain columns."""
+    from rich.table import Table
+
+    return Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
 
 
 def write(text: str = "") -> None:
@@ -84,12 +91,10 @@ def write(text: str = "") -> None:
     _put(sys.stdout, harmless(text) + "\n")
 
 
-def show(*renderables: RenderableType) -> None:
+def show(renderable: RenderableType) -> None:
     """Write what rich renders, without the blanks it fills lines up with."""
     sheet = _Sheet()
-    console = _console(sheet)
-    for renderable in renderables:
-        console.print(_Inert(renderable), crop=False)
+    _console(sheet).print(_Inert(renderable), crop=False)
     lines = sheet.getvalue().removesuffix("\n").split("\n")
     _put(sys.stdout, "".join(f"{line.rstrip(' ')}\n" for line in lines))
 
@@ -109,41 +114,52 @@ def prose(text: str, *, indent: int) -> None:
     show(Page(prose_lines(text, measure(width()), indent=indent)))
 
 
-def document(content: Mapping[str, object]) -> None:
+def document(*, format: int = 1, **content: object) -> None:
     """Write one JSON document; a path is its text."""
     import json
 
-    write(json.dumps(content, indent=2, allow_nan=False, default=os.fspath))
+    write(json.dumps({"format": format, **content}, indent=2, allow_nan=False, default=os.fspath))
 
 
 def complain(message: str, hint: str = "") -> None:
     """Say what is wrong, whether or not it changes the result, and what to do."""
-    _aside(f"drill: {message}")
+    aside(f"drill: {message}")
     advise(hint)
 
 
 def warn_once(message: str, hint: str = "") -> None:
-    """Tell the person something that several parts of one command come upon."""
+    """Say once what several parts of one command come upon."""
     if message not in _warned:
         _warned.add(message)
         complain(message, hint)
 
 
 def advise(hint: str) -> None:
-    """Tell the person what to do, below what is wrong."""
+    """Say what to do, below what is wrong."""
     if hint:
-        _aside(f"       {hint}")
+        aside(f"       {hint}")
 
 
-def interrupted() -> None:
-    """Acknowledge Ctrl-C, on a line of its own."""
-    _aside("interrupted")
+@contextmanager
+def waiting() -> Iterator[Callable[[str], None]]:
+    """Give what to call with each step of a long command, for a person at a terminal only.
 
+    It is one line, gone again afterwards, whatever happened; where a terminal cannot take a line
+    back, there is a line for each step instead.
+    """
+    if sys.stderr is None or not sys.stderr.isatty():
+        yield lambda _: None
+        return
+    if os.environ.get("TERM", "") in {"dumb", "unknown", ""}:
+        yield lambda line: _put(sys.stderr, f"{harmless(line)}\n")
+        return
+    from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
-def progress(line: str) -> None:
-    """Show where a long command is, to a person only."""
-    if sys.stderr is not None and sys.stderr.isatty():
-        _put(sys.stderr, f"{harmless(line)}\n")
+    description = TextColumn("{task.description}", markup=False)
+    columns = (SpinnerColumn("line"), TimeElapsedColumn(), description)
+    with Progress(*columns, console=_console(sys.stderr), transient=True) as shown:
+        task = shown.add_task("starting")
+        yield lambda line: shown.update(task, description=line)
 
 
 def flush() -> None:
@@ -166,7 +182,7 @@ def prepare() -> None:
             reconfigure(errors="backslashreplace")
 
 
-def _aside(text: str) -> None:
+def aside(text: str) -> None:
     """Write to standard error: folded between words for a person, one line for a program."""
     if sys.stderr is None:
         return
@@ -205,3 +221,9 @@ def _discard(stream: TextIO) -> None:
         nothing = os.open(os.devnull, os.O_WRONLY)
         os.dup2(nothing, stream.fileno())
         os.close(nothing)
+
+
+def named(name: str, across: int, *lines: str) -> None:
+    """Write a name, and what there is to say of it in a column after it."""
+    for number, line in enumerate(filter(None, lines)):
+        write(f"{'' if number else name:<{across}}  {line}")

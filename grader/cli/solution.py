@@ -11,7 +11,7 @@ from grader.cli.context import context
 from grader.cli.options import Json, SomeId
 
 if TYPE_CHECKING:
-    from grader.app.hints import Solution
+    pass
 
 _UNFOLDED = 1_000_000  # columns: code that is to be copied is not folded
 
@@ -23,34 +23,24 @@ def command(
         bool, typer.Option("--give-up", help="Show it without a pass; this is recorded.")
     ] = False,
     json: Json = False,
-) -> int:
+) -> None:
     """Show a solution, after a pass."""
     from grader.app.hints import solution
-
-    found = solution(context(ctx), question, give_up=give_up)
-    spec = found.choice.question.spec
-    if json:
-        output.document(
-            {
-                "format": 1,
-                "question": found.choice.question.id,
-                "passed": found.passed,
-                "solution": found.source,
-                "follow_ups": [follow_up.model_dump() for follow_up in spec.follow_ups],
-                "sources": spec.sources,
-            }
-        )
-    else:
-        _show(found)
-    return 0
-
-
-def _show(found: Solution) -> None:
     from grader.reports.page import Page
     from grader.reports.prose import code
 
-    spec = found.choice.question.spec
-    output.heading(f"{found.choice.question.id}  a solution")
+    found = solution(context(ctx), question, give_up=give_up)
+    spec = found.question.spec
+    if json:
+        output.document(
+            question=found.question.id,
+            passed=found.passed,
+            solution=found.source,
+            follow_ups=[follow_up.model_dump() for follow_up in spec.follow_ups],
+            sources=spec.sources,
+        )
+        return
+    output.heading(f"{found.question.id}  a solution")
     output.write()
     output.show(Page([code(found.source, _UNFOLDED, indent=0)]))
     if spec.follow_ups:

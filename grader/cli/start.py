@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from grader.cli import output
 from grader.cli.context import context
 from grader.cli.options import Id, Json
+
+if TYPE_CHECKING:
+    pass
 
 
 def command(
@@ -20,7 +23,7 @@ def command(
         typer.Option("--dir", metavar="DIR", help="Where to make the drill's folder."),
     ] = None,
     json: Json = False,
-) -> int:
+) -> None:
     """Make a folder with a drill; never over anything."""
     from grader.app.starting import start
     from grader.app.workspace import SUBMISSION
@@ -30,17 +33,14 @@ def command(
     found, made = start(here, question, parent=dir_)
     if json:
         output.document(
-            {
-                "format": 1,
-                "question": found.id,
-                "folder": made.workspace.folder,
-                "submission": made.workspace.submission,
-                "already_started": made.already,
-                "started_at": made.workspace.started_at,
-                "written": made.written,
-            }
+            question=found.id,
+            folder=made.workspace.folder,
+            submission=made.workspace.submission,
+            already_started=made.already,
+            started_at=made.workspace.started_at,
+            written=made.written,
         )
-        return 0
+        return
     shown = here.near(made.workspace.submission)
     output.show(render_question(found, output.width()))
     output.write()
@@ -48,4 +48,3 @@ def command(
         output.write(f"already started: {shown} is yours and was left as it is")
     else:
         output.write(f"edit {shown}, then: drill grade")
-    return 0

@@ -12,7 +12,7 @@ def closest(word: str, words: Iterable[str], *, parts: bool = True) -> str | Non
     Args:
         word: what was written.
         words: what could be meant.
-        parts: whether a part of a word may stand for it: `routing` for `maxpool-routing`.
+        parts: whether a part of a word may stand for it: `routing` for `plane-routing`.
     """
     known = list(words) if 0 < len(word) <= 100 else []
     found = difflib.get_close_matches(word, known, n=1, cutoff=0.5)

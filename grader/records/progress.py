@@ -39,7 +39,6 @@ class Start:
     question: str
     bank: str
     folder: str
-    created_at: str  # UTC, ISO 8601
 
 
 def overview(db: sqlite3.Connection) -> Mapping[str, Progress]:
@@ -59,7 +58,7 @@ def overview(db: sqlite3.Connection) -> Mapping[str, Progress]:
 def starts(db: sqlite3.Connection, question: str | None = None) -> tuple[Start, ...]:
     """Return every start, or those of one question, the latest first."""
     rows = db.execute(
-        "SELECT question, bank, path, at FROM events"
+        "SELECT question, bank, path FROM events"
         " WHERE what = 'started' AND (?1 IS NULL OR question = ?1) ORDER BY id DESC",
         (question,),
     )

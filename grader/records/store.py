@@ -11,8 +11,10 @@ version) is a `RecordsError`, which the command line turns into one warning.
 
 from __future__ import annotations
 
+import fcntl
 from collections.abc import Callable
 from contextlib import closing, suppress
+from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
@@ -40,7 +42,7 @@ class Store:
     """The records of one person, in one folder."""
 
     def __init__(self, folder: Path, notice: Callable[[str], None]) -> None:
-        """Take the folder, which need not exist, and whom to tell of a file moved aside."""
+        """Take the folder, which need not exist; `notice` hears of a file that was moved aside."""
         self.path = folder / FILE_NAME
         self._notice = notice
 
@@ -50,12 +52,7 @@ class Store:
         Raises:
             RecordsError: Nothing was written.
         """
-
-        def act() -> T:
-            self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-            return self._transaction(work)
-
-        return self._guarded(act)
+        return self._guarded(lambda: self._transaction(work))
 
     def read(self, work: Callable[[sqlite3.Connection], T], *, empty: D) -> T | D:
         """Return what `work` finds, or `empty` (without creating a file) where nothing is recorded.
@@ -63,11 +60,7 @@ class Store:
         Raises:
             RecordsError: The file is there and cannot be read.
         """
-
-        def act() -> T | D:
-            return self._look(work) if self.path.exists() else empty
-
-        return self._guarded(act)
+        return self._guarded(lambda: self._look(work) if self.path.exists() else empty)
 
     def _guarded(self, action: Callable[[], T]) -> T:
         """Run `action`, with a corrupt file moved aside once, and explain every failure."""
@@ -88,16 +81,10 @@ class Store:
             raise RecordsError(f"{self.path.parent}: {fault.strerror or fault}") from fault
 
     def _transaction(self, work: Callable[[sqlite3.Connection], T]) -> T:
-        with closing(self._open()) as db:
+        self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        with closing(self._open()) as db, db:  # which commits, or rolls back
             db.execute("BEGIN IMMEDIATE")
-            try:
-                result = work(db)
-            except BaseException:
-                with suppress(Exception):  # the first fault is the one to report
-                    db.execute("ROLLBACK")
-                raise
-            db.execute("COMMIT")
-            return result
+            return work(db)
 
     def _look(self, work: Callable[[sqlite3.Connection], T]) -> T:
         import sqlite3
@@ -124,12 +111,11 @@ class Store:
 
         db = sqlite3.connect(self.path, timeout=BUSY_SECONDS, isolation_level=None)
         try:
-            _refuse_newer(db, self.path)
-            with suppress(sqlite3.OperationalError):  # busy: the other one has switched it, or will
-                db.execute("PRAGMA journal_mode = WAL")
             db.execute("PRAGMA synchronous = FULL")
-            db.execute("PRAGMA foreign_keys = ON")
             _migrate(db, self.path)
+            with suppress(sqlite3.OperationalError):  # busy: another process does it
+                db.execute("PRAGMA journal_mode = WAL")
+            db.execute("PRAGMA foreign_keys = ON")
         except BaseException:
             db.close()
             raise
@@ -137,15 +123,12 @@ class Store:
 
     def _move_aside(self, broken: int | None) -> None:
         """Rename the database and its log, unless another process has just done so."""
-        import fcntl
-
         with self.path.with_suffix(".lock").open("w") as lock:
             fcntl.flock(lock, fcntl.LOCK_EX)
             if _file(self.path) != broken:
                 return
-            number = 1
-            while (aside := self.path.with_suffix(f".corrupt-{number}.sqlite3")).exists():
-                number += 1
+            names = (self.path.with_suffix(f".corrupt-{n}.sqlite3") for n in count(1))
+            aside = next(name for name in names if not name.exists())
             # The log first: a new database must not find it.
             for suffix in ("-wal", "-shm", ""):
                 with suppress(FileNotFoundError):
@@ -157,25 +140,20 @@ def _migrate(db: sqlite3.Connection, path: Path) -> None:
     """Bring the tables up to date; the version is read again once nobody else can write.
 
     It is one transaction: a process that is killed in it has changed nothing.
-    """
-    if _version(db) < LATEST:
-        db.execute("BEGIN IMMEDIATE")
-        for number in range(_version(db), LATEST):
-            for statement in MIGRATIONS[number]:
-                db.execute(statement)
-        if _version(db) < LATEST:
-            db.execute(f"PRAGMA user_version = {LATEST:d}")
-        db.execute("COMMIT")
-    _refuse_newer(db, path)
-
-
-def _refuse_newer(db: sqlite3.Connection, path: Path) -> None:
-    """Leave a file of a later version alone.
 
     Raises:
-        RecordsError: It is one.
+        RecordsError: The file is of a later version, which is left alone.
     """
-    if (found := _version(db)) > LATEST:
+    found = _version(db)
+    if found < LATEST:
+        db.execute("BEGIN IMMEDIATE")
+        found = _version(db)
+        if found < LATEST:
+            for statement in MIGRATIONS[found]:
+                db.execute(statement)
+            db.execute(f"PRAGMA user_version = {LATEST:d}")
+        db.execute("COMMIT")
+    if found > LATEST:
         raise RecordsError(
             f"{path}: version {found} of the records; this drill knows {LATEST}",
             hint="use the newer drill that wrote them",

@@ -10,7 +10,7 @@ from types import ModuleType
 
 import pytest
 
-from grader.cli.waiting import waiting
+from grader.cli.output import waiting
 from grader.model.question import Question
 from tests.cli.conftest import Drill
 

@@ -40,14 +40,15 @@ def test_tables_and_headings(
     table = Table(box=None)
     table.add_column("title")
     table.add_row(HOSTILE.replace("\r", ""))
-    output.show(table, Text(HOSTILE))
+    output.show(table)
+    output.show(Text(HOSTILE))
     shown = seen(capsys)
     assert "\\x1b]0;name" in shown
     assert "[bold]b[/bold]" in shown
 
 
 def test_documents(capsys: pytest.CaptureFixture[str]) -> None:
-    output.document({"title": HOSTILE})
+    output.document(title=HOSTILE)
     assert "\\u001b[2J" in seen(capsys)
 
 

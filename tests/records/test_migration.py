@@ -19,6 +19,37 @@ from tests.records.making import begin
 
 ROOT = Path(__file__).parents[2]
 
+_TABLES = """
+CREATE TABLE submissions (
+    sha256 TEXT PRIMARY KEY,
+    bytes BLOB NOT NULL
+);
+CREATE TABLE attempts (
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    kind TEXT NOT NULL CHECK (kind IN ('grade', 'kept')),
+    question TEXT NOT NULL,
+    bank TEXT NOT NULL,
+    created_at TEXT NOT NULL,
+    finished_at TEXT,
+    seed INTEGER,
+    verdict TEXT,
+    isolation TEXT,
+    seconds REAL,
+    sha256 TEXT NOT NULL REFERENCES submissions (sha256),
+    report TEXT
+);
+CREATE TABLE starts (
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    question TEXT NOT NULL,
+    bank TEXT NOT NULL,
+    folder TEXT NOT NULL,
+    created_at TEXT NOT NULL
+);
+CREATE INDEX attempts_by_question ON attempts (question, id);
+CREATE TABLE hints (question TEXT PRIMARY KEY, shown INTEGER NOT NULL);
+CREATE TABLE solutions (question TEXT PRIMARY KEY, given_up_at TEXT NOT NULL);
+"""
+
 # What drill 0.1.0 wrote: two starts, a pass, an interrupted grade, a copy kept by a reset, two
 # hints shown, one question given up.
 _WRITTEN = """
@@ -38,9 +69,7 @@ def old(tmp_path: Path) -> Path:
     """Give a folder with records of version 1."""
     with closing(sqlite3.connect(tmp_path / FILE_NAME)) as db:
         db.execute("PRAGMA journal_mode = WAL")
-        for statement in schema.MIGRATIONS[0]:
-            db.execute(statement)
-        db.executescript(_WRITTEN + "PRAGMA user_version = 1;")
+        db.executescript(_TABLES + _WRITTEN + "PRAGMA user_version = 1;")
     return tmp_path
 
 

@@ -1,0 +1,54 @@
+"""`drill history`."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import Annotated
+
+import typer
+
+from grader.cli import output
+from grader.cli.context import context, local_time
+from grader.cli.options import Json, ids_or_restore
+
+
+def command(
+    ctx: typer.Context,
+    question: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="ID",
+            help="Only this question.",
+            autocompletion=ids_or_restore,
+            show_default=False,
+        ),
+    ] = None,
+    json: Json = False,
+) -> None:
+    """List every version that was graded or kept (the default)."""
+    from grader.app.history import history
+
+    found = history(context(ctx), question)
+    if json:
+        rows = [asdict(attempt) for attempt in found]
+        output.document(attempts=[{"attempt": row.pop("id"), **row} for row in rows])
+        return
+    if not found:
+        which = f" of {question}" if question else ""
+        output.write(f"no attempt{which} yet; drill grade makes one")
+        return
+    table = output.table()
+    table.add_column("no.", justify="right", no_wrap=True)
+    for name in ("question", "when", "verdict"):
+        table.add_column(name, no_wrap=True)
+    table.add_column("seed", justify="right", overflow="fold")
+    for attempt in found:
+        table.add_row(
+            str(attempt.id),
+            attempt.question,
+            local_time(attempt.created_at),
+            f"{attempt.state} (a file)" if attempt.kind == "review" else attempt.state,
+            "" if attempt.seed is None else str(attempt.seed),
+        )
+    output.show(table)
+    output.write("\ndrill history restore NUMBER brings one of them back")
