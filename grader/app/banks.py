@@ -61,14 +61,12 @@ def add(ctx: Context, path: Path) -> Added:
     if [locate.path_in(line) for line in kept.splitlines()] != [str(bank)]:
         raise UsageError(
             f"expected a path that fits on a line of {locate.config_file()}, found {str(bank)!r}",
-            hint="move the bank to a path without line breaks and ' #'",
+            hint="move the bank to a path of plain text without line breaks and ' #'",
         )
     ids = list(files_of(bank).specs())
     with _locked():
         lines = _lines()
-        already = bank in {
-            locate.resolved(locate.expanded(p)) for p in map(locate.path_in, lines) if p
-        }
+        already = bool(_among([*map(locate.path_in, lines)], {str(bank)}))
         if not already:
             _write([*lines, str(bank)])
     called = _names(locate.places())

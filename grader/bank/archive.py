@@ -124,7 +124,7 @@ class Archive:
             if len(data) > MAX_ARCHIVE:
                 raise self._refused(f"at most {MAX_ARCHIVE:,} bytes, found more")
             # Counted before zipfile makes an object of each; what the end record says may be a lie.
-            if (count := data.count(zipfile.stringCentralDir)) > MAX_ENTRIES:
+            if (count := data.count(b"PK\x01\x02")) > MAX_ENTRIES:
                 raise self._refused(f"at most {MAX_ENTRIES:,} entries, found {count:,}")
             return zipfile.ZipFile(io.BytesIO(data))
 
