@@ -15,7 +15,7 @@ from pathlib import Path
 
 from grader.app import files
 from grader.app.context import Context
-from grader.bank.storage import MOST_LETTERS, is_id, nearest_id
+from grader.bank.storage import FOLDER, MOST_LETTERS, NOTHING, found_at, is_id, nearest_id
 from grader.model.errors import UsageError
 
 _ELSEWHERE = "choose a folder that you can write, with --bank DIR"
@@ -92,9 +92,9 @@ def _site(ctx: Context, question_id: str, *, one_file: bool) -> Site:
     """
     here, bank = ctx.here(), ctx.bank
     root = here if bank is None else (here / bank.expanduser())
-    if root.exists() and not root.is_dir():
+    if (found := found_at(root)) not in {FOLDER, NOTHING}:
         raise UsageError(
-            f"{bank}: expected a folder to put {question_id} into, found a file",
+            f"{bank}: expected a folder to put {question_id} into, found {found}",
             hint="name the folder that is to be the bank; it is made where there is none",
         )
     root = root.resolve()

@@ -53,19 +53,20 @@ def add(ctx: Context, path: Path) -> Added:
     Raises:
         UsageError: It is no bank, or the list cannot be written.
     """
-    bank = (ctx.here() / path.expanduser()).resolve()
+    bank = locate.resolved(ctx.here() / locate.expanded(str(path)))
     if wrong := refusal(bank):
         raise UsageError(wrong)
     # The list has one path per line, and remarks behind " #".
-    if locate.path_in(str(bank)) != str(bank) or "\n" in str(bank):
+    kept = str(bank).encode(errors="ignore").decode()
+    if [locate.path_in(line) for line in kept.splitlines()] != [str(bank)]:
         raise UsageError(
             f"expected a path that fits on a line of {locate.config_file()}, found {str(bank)!r}",
-            hint="move the bank to a path without line breaks and ' #'",
+            hint="move the bank to a path of plain text without line breaks and ' #'",
         )
     ids = list(files_of(bank).specs())
     with _locked():
         lines = _lines()
-        already = bank in {locate.expanded(p).resolve() for p in map(locate.path_in, lines) if p}
+        already = bool(_among([*map(locate.path_in, lines)], {str(bank)}))
         if not already:
             _write([*lines, str(bank)])
     called = _names(locate.places())
@@ -93,7 +94,7 @@ def remove(ctx: Context, name: str) -> list[str]:
         lines = _lines()
         listed = [locate.path_in(line) for line in lines]
         called = {n: str(path) for path, n in _names(locate.places()).items()}
-        gone = _among(listed, {name, str((ctx.here() / locate.expanded(name)).resolve())})
+        gone = _among(listed, {name, str(locate.resolved(ctx.here() / locate.expanded(name)))})
         if not gone and name in called:
             gone = _among(listed, {called[name]})
         if not gone:
@@ -109,12 +110,12 @@ def remove(ctx: Context, name: str) -> list[str]:
 
 def _among(listed: list[str], wanted: set[str]) -> list[str]:
     """The paths of the list that are wanted, as they are written there."""
-    return [p for p in listed if p and wanted & {p, str(locate.expanded(p).resolve())}]
+    return [p for p in listed if p and wanted & {p, str(locate.resolved(locate.expanded(p)))}]
 
 
 def _names(places: list[locate.Place]) -> dict[Path, str]:
     """The name that each bank among some places goes by."""
-    good = [p.path.resolve() for p in places if not refusal(p.path)]
+    good = [locate.resolved(p.path) for p in places if not refusal(p.path)]
     return {path: name for name, path in locate.names([*dict.fromkeys(good)]).items()}
 
 
@@ -124,7 +125,7 @@ def rows(ctx: Context) -> list[Row]:
     called = _names(places)
     rows: dict[Path, Row] = {}
     for at in places:
-        path = at.path.resolve()
+        path = locate.resolved(at.path)
         if path in rows:
             continue
         fault, count = refusal(at.path), 0
@@ -145,7 +146,7 @@ def _lines() -> list[str]:
     """
     path = locate.config_file()
     try:
-        return path.read_text(encoding="utf-8").splitlines()
+        return locate.config_lines()
     except FileNotFoundError:
         return []
     except UnicodeDecodeError:
@@ -181,7 +182,7 @@ def _locked() -> Iterator[None]:
 
 def _list() -> Path:
     """The list itself, where a link leads to it: people keep such files in a repository."""
-    return locate.config_file().resolve()
+    return locate.resolved(locate.config_file())
 
 
 def _write(lines: list[str]) -> None:

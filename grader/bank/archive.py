@@ -70,8 +70,6 @@ class Archive:
             BankError: one of them does not belong into an archive of a bank.
         """
         listed = self._zip.infolist()
-        if len(listed) > MAX_ENTRIES:
-            raise self._refused(f"at most {MAX_ENTRIES:,} entries, found {len(listed):,}")
         unpacked = sum(entry.file_size for entry in listed)
         if unpacked > MAX_UNPACKED:
             raise self._refused(f"at most {MAX_UNPACKED:,} bytes unpacked, found {unpacked:,}")
@@ -86,7 +84,8 @@ class Archive:
         # orig_filename is what the archive says; zipfile cuts it at a NUL and turns separators.
         name = entry.orig_filename
         path = PurePosixPath(name)
-        if path.is_absolute() or ".." in path.parts or any(c in name for c in "\\:\0"):
+        odd = not name.isprintable() or "\\" in name or ":" in name
+        if odd or path.is_absolute() or ".." in path.parts:
             raise self._refused(f"paths inside the archive, found {name!r}")
         mode = entry.external_attr >> 16
         if stat.S_IFMT(mode) not in {0, stat.S_IFREG, stat.S_IFDIR}:
@@ -124,6 +123,9 @@ class Archive:
             data = read_regular(self.path.resolve(), MAX_ARCHIVE + 1)
             if len(data) > MAX_ARCHIVE:
                 raise self._refused(f"at most {MAX_ARCHIVE:,} bytes, found more")
+            # Counted before zipfile makes an object of each; what the end record says may be a lie.
+            if (count := data.count(b"PK\x01\x02")) > MAX_ENTRIES:
+                raise self._refused(f"at most {MAX_ENTRIES:,} entries, found {count:,}")
             return zipfile.ZipFile(io.BytesIO(data))
 
     @contextmanager

@@ -138,14 +138,17 @@ def events(text: str) -> Iterator[yaml.Event]:
     """The events of a YAML text.
 
     Raises:
-        yaml.YAMLError: it is none, or nests too deep.
+        yaml.YAMLError: it is none, nests too deep, or has more values than any question.
     """
-    depth = 0
+    depth = count = 0
     for event in yaml.parse(text, Loader=_LOADER):
         depth += isinstance(event, yaml.CollectionStartEvent)
         depth -= isinstance(event, yaml.CollectionEndEvent)
         if depth > MAX_DEPTH:
             raise Unreadable(_ENDLESS, _place(event))
+        count += isinstance(event, yaml.NodeEvent)
+        if count > MAX_NODES:  # composing takes ten times as long as counting
+            raise Unreadable(f"expected at most {MAX_NODES:,} values, found more", _place(event))
         yield event
 
 

@@ -6,12 +6,13 @@ the first lines of every spec: listing thirty questions costs what thirty first 
 
 from __future__ import annotations
 
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import yaml
 
-from grader.bank.document import events
+from grader.bank.document import events, one_line
 from grader.model.errors import BankError
 from grader.model.question import Header
 
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 
 KEYS = {"title", "track", "level", "minutes", "uses"}
 MOST = 1 << 16  # bytes, in which every spec has them all
+MOST_EVENTS = 500  # of YAML, which stand for time as bytes do not; specs have all five within 20
 LONGEST = 200  # letters of a value
 
 
@@ -57,7 +59,7 @@ def _scan(data: bytes) -> dict[str, str]:
     found: dict[str, str] = {}
     depth = 0
     key: str | None = None  # at the top level, the key whose value comes next
-    for event in events(data.decode("utf-8", "ignore")):
+    for event in islice(events(data.decode("utf-8", "ignore")), MOST_EVENTS):
         if isinstance(event, yaml.CollectionStartEvent):
             depth += 1
             continue
@@ -68,7 +70,8 @@ def _scan(data: bytes) -> dict[str, str]:
                 key = event.value
                 continue
             if key in KEYS and depth <= 2:
-                found[key] = f"{found.get(key, '')} {event.value}".strip()[:LONGEST]
+                words = f"{found.get(key, '')} {event.value[:LONGEST]}".split()
+                found[key] = one_line(" ".join(words))[:LONGEST]
         if depth <= 1:
             key = None
             if found.keys() >= KEYS:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import re
 import shlex
@@ -12,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from grader.bank.storage import ARCHIVES, SPECS, files_of, refusal
+from grader.bank.storage import ARCHIVES, MAX_SOURCE, SPECS, files_of, read_regular, refusal
 from grader.model.errors import BankError, UsageError
 from grader.model.nearest import closest
 from grader.model.question import Header
@@ -59,15 +60,28 @@ def places(explicit: Path | None = None) -> list[Place]:
         if part
     ]
     try:
-        text = config_file().read_text(encoding="utf-8")
+        lines = config_lines()
     except (OSError, UnicodeDecodeError):
-        text = ""
-    for line in text.splitlines():
+        lines = []
+    for line in lines:
         written = path_in(line)
         if written:
             hint = f"drill bank remove {shlex.quote(written)} takes it off the list"
             found.append(Place(expanded(written), str(config_file()), hint, listed=True))
     return [*found, Place(builtin(), "")]
+
+
+def config_lines() -> list[str]:
+    """The lines of the user's list.
+
+    Raises:
+        OSError: it cannot be read, or is a pipe, or longer than any such list.
+        UnicodeDecodeError: it is no text.
+    """
+    data = read_regular(resolved(config_file()), MAX_SOURCE + 1)
+    if len(data) > MAX_SOURCE:
+        raise OSError(errno.EFBIG, f"more than {MAX_SOURCE:,} bytes")
+    return data.decode("utf-8").splitlines()
 
 
 def path_in(line: str) -> str:
@@ -80,6 +94,14 @@ def expanded(path: str) -> Path:
     """A path as it is written in the list or the environment, `~` for the home folder."""
     # Not Path.expanduser: where there is no home it raises, and this is not the place to fail.
     return Path(os.path.expanduser(path))  # noqa: PTH111
+
+
+def resolved(path: Path) -> Path:
+    """A path without links, as far as that can be known; not `Path.resolve`, which may raise."""
+    try:
+        return Path(os.path.realpath(path))
+    except ValueError:  # a NUL in it
+        return path
 
 
 def banks(

@@ -25,7 +25,12 @@ BankFiles: TypeAlias = "Folder | OneFile | Archive"
 SPECS = (".yaml", ".yml")
 ARCHIVES = (".zip", ".whl")
 MOST_LETTERS = 60  # of an id
+MAX_SPECS = 1000  # of a bank: every list reads the head of each
 _ID = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
+# What is not quite an id is a remark of the audit; a space, a line break or a letter that turns
+# the line around would break what is listed, and the folder that a start makes.
+_HARMLESS = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{,99}")
+FOLDER, FILE, NOTHING = "a folder", "a file", "nothing"
 MAX_SOURCE = 1 << 20  # bytes of a spec or a program; the longest known takes 30 KB
 
 
@@ -90,6 +95,7 @@ class OneFile:
 
     def specs(self) -> dict[str, str]:
         """The one spec; the file's name is the question's id."""
+        _check_name(self.path.name, self.path.parent)
         return {self.path.stem: self.path.name}
 
     def read(self, name: str, most: int = MAX_SOURCE + 1) -> bytes:
@@ -129,13 +135,16 @@ def by_id(names: list[str], folder: Path) -> dict[str, str]:
     """The specs among the names of a folder `questions`, by id.
 
     Raises:
-        BankError: two files claim one id.
+        BankError: two files claim one id, one has a name that is none, or there are too many.
     """
     found: dict[str, str] = {}
     for name in names:
         stem = Path(name).stem
         if Path(name).suffix not in SPECS or name.startswith("."):
             continue
+        _check_name(name, folder)
+        if len(found) == MAX_SPECS:
+            raise BankError(f"{folder}: expected at most {MAX_SPECS:,} questions, found more")
         if stem in found:
             raise BankError(
                 f"{folder / name}: expected one file for the id {stem}, "
@@ -144,6 +153,16 @@ def by_id(names: list[str], folder: Path) -> dict[str, str]:
             )
         found[stem] = f"questions/{name}"
     return found
+
+
+def _check_name(name: str, folder: Path) -> None:
+    """Raise BankError where a spec's name could not be shown, typed or made a folder of."""
+    path = Path(name)
+    if _HARMLESS.fullmatch(path.stem) is None:
+        raise BankError(
+            f"{folder}: expected specs named by lower-case words joined by hyphens, found {name!r}",
+            f"rename it, to {nearest_id(path.stem) or 'my-question'}{path.suffix} for example",
+        )
 
 
 def is_id(name: str) -> bool:
@@ -158,9 +177,9 @@ def nearest_id(name: str) -> str:
 
 def files_of(bank: Path) -> BankFiles:
     """The files of a bank that `refusal` has nothing against."""
-    if bank.suffix in SPECS and bank.is_file():
+    if bank.suffix in SPECS and found_at(bank) == FILE:
         return OneFile(bank)
-    if bank.suffix in ARCHIVES and bank.is_file():
+    if bank.suffix in ARCHIVES and found_at(bank) == FILE:
         from grader.bank.archive import Archive  # zipfile only where there is one
 
         return Archive(bank)
@@ -170,12 +189,16 @@ def files_of(bank: Path) -> BankFiles:
 def refusal(bank: Path) -> str:
     """Why a path is no bank, as 'expected ..., found ...'; nothing where it is one."""
     wanted = "expected a folder that holds questions/, a .yaml file, or a zip or wheel of a bank"
-    if bank.is_dir():
-        if (bank / "questions").is_dir():
-            return ""
-        return f"{wanted}, found no questions/ in {bank}{_instead(bank)}"
-    if not bank.is_file():
+    found = found_at(bank)
+    if found == FOLDER:
+        inside = found_at(bank / "questions")
+        if inside in {FILE, NOTHING}:
+            return f"{wanted}, found no questions/ in {bank}{_instead(bank)}"
+        return "" if inside == FOLDER else f"{wanted}, found {bank / 'questions'}: {inside}"
+    if found == NOTHING:
         return f"{wanted}, found nothing at {bank}"
+    if found != FILE:
+        return f"{wanted}, found {bank}: {found}"
     if bank.suffix not in (*SPECS, *ARCHIVES):
         return f"{wanted}, found the file {bank}"
     try:
@@ -183,6 +206,19 @@ def refusal(bank: Path) -> str:
     except BankError as error:
         return error.message
     return ""
+
+
+def found_at(path: Path) -> str:
+    """What is at a path: a folder, a file, nothing, or why that cannot be known; never raises."""
+    try:
+        mode = path.stat().st_mode
+    except (FileNotFoundError, NotADirectoryError, ValueError):  # ValueError: a NUL in the path
+        return NOTHING
+    except OSError as error:  # a closed folder above it, a name that is too long, a loop of links
+        return error.strerror or type(error).__name__
+    if stat.S_ISDIR(mode):
+        return FOLDER
+    return FILE if stat.S_ISREG(mode) else "something that is no regular file"
 
 
 def _instead(folder: Path) -> str:

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import os
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
+from threading import Thread
 
 from grader.bank import load
 from grader.model.errors import BankError
@@ -78,3 +81,22 @@ def problems(folder: Path, spec: str | bytes) -> list[str]:
 
 
 Problems = Callable[..., list[str]]
+
+
+@contextmanager
+def pipe_with(path: Path, text: str) -> Iterator[None]:
+    """Make a pipe that gives a text to the first who waits for it, and then ends."""
+
+    def give() -> None:
+        with suppress(OSError), path.open("w", encoding="utf-8") as file:
+            file.write(text)
+
+    os.mkfifo(path)
+    giving = Thread(target=give)
+    giving.start()
+    try:
+        yield
+    finally:
+        taker = os.open(path, os.O_RDONLY | os.O_NONBLOCK)  # lets go of the thread
+        giving.join()
+        os.close(taker)

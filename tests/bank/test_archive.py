@@ -280,3 +280,32 @@ def test_an_archive_that_is_too_long_is_refused(
     monkeypatch.undo()
     monkeypatch.setattr(archive, "MAX_ENTRIES", 3)
     assert refusal(path) == f"{path}: expected at most 3 entries, found 4"
+
+
+def test_entries_are_counted_before_an_object_is_made_of_each(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "bank.zip"
+    with zipfile.ZipFile(path, "w") as made:
+        for number in range(archive.MAX_ENTRIES + 1):
+            made.writestr(f"{number}/", "")
+    data = bytearray(path.read_bytes())
+    at = data.rindex(b"PK\x05\x06")
+    struct.pack_into("<HH", data, at + 8, 3, 3)  # three entries, its end record says
+    path.write_bytes(data)
+    parsed: list[object] = []
+    monkeypatch.setattr(zipfile, "ZipFile", lambda *given: parsed.append(given))
+    assert refusal(path) == f"{path}: expected at most 20,000 entries, found 20,001"
+    assert not parsed
+
+
+@pytest.mark.parametrize("name", ["new\nline", "a b", "turned\u202e", "-option", "x" * 101])
+def test_a_spec_whose_name_would_break_a_list_is_refused(tmp_path: Path, name: str) -> None:
+    path = packed(tmp_path / "bank.zip", extra={f"questions/{name}.yaml": SPEC})
+    with pytest.raises(BankError) as raised:
+        headers([path])
+    assert f"found {f'questions/{name}.yaml'!r}" in raised.value.message or (
+        f"expected specs named by lower-case words joined by hyphens, found {f'{name}.yaml'!r}"
+        in raised.value.message
+    )
+    assert raised.value.message.isprintable()

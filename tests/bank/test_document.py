@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+import yaml
 
 from grader.bank import document
 from grader.model.errors import BankError
@@ -213,3 +214,15 @@ def test_the_line_on_which_a_text_begins(tmp_path: Path, text: str, line: int) -
     path = tmp_path / "q.yaml"
     path.write_text(text, encoding="utf-8")
     assert read(path).first_line(("a",)) == line
+
+
+@pytest.mark.parametrize("value", ["a", "[]", "{}", "*t"])
+def test_values_are_counted_before_a_tree_is_made_of_them(
+    monkeypatch: pytest.MonkeyPatch, value: str
+) -> None:
+    composed: list[object] = []
+    monkeypatch.setattr(yaml, "compose", lambda *given, **_: composed.append(given))
+    text = f"t: &t 1\nx: [{f'{value} , ' * document.MAX_NODES}]"
+    with pytest.raises(BankError, match="expected at most 50,000 values, found more"):
+        document.parse(text.encode(), Path("q.yaml"))
+    assert not composed

@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+import errno
 import os
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
+import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from grader.bank import banks, closest, headers
+from grader.bank import banks, closest, document, headers, locate, storage
+from grader.bank import header as bank_header
 from grader.bank.header import read_head
 from grader.bank.locate import builtin, config_file, header, ids, names
 from grader.bank.storage import OneFile
 from grader.model.errors import BankError, UsageError
-from tests.bank.specs import SPEC, edited, write_bank
+from tests.bank.specs import SPEC, edited, pipe_with, write_bank
 
 
 @pytest.fixture(autouse=True)
@@ -258,3 +263,130 @@ def test_a_head_of_any_bytes_is_read_without_complaint(
 )
 def test_the_nearest_word(word: str, words: list[str], expected: str | None) -> None:
     assert closest(word, words) == expected
+
+
+# -- what would hold a list up, or break it --------------------------------------------------------
+
+
+def counted(monkeypatch: pytest.MonkeyPatch) -> list[object]:
+    """Count the events of YAML that a list reads."""
+    seen: list[object] = []
+
+    def counting(text: str) -> Iterator[yaml.Event]:
+        for event in document.events(text):
+            seen.append(event)
+            yield event
+
+    monkeypatch.setattr(bank_header, "events", counting)
+    return seen
+
+
+@pytest.mark.parametrize("value", ["a", "[]", "{a: b}"])
+def test_a_list_reads_some_hundred_events_of_a_head(
+    home: Path, monkeypatch: pytest.MonkeyPatch, value: str
+) -> None:
+    bank = write_bank(home / "bank", f"title: T\nx: [{f'{value}, ' * 8000}]")
+    seen = counted(monkeypatch)
+    assert [h.title for h in headers([bank])] == ["T"]
+    assert len(seen) <= bank_header.MOST_EVENTS == 500
+
+
+def test_every_question_that_comes_along_has_its_head_in_a_tenth_of_that(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    seen = counted(monkeypatch)
+    found = headers([builtin()])
+    assert all(head.track and head.level and head.minutes for head in found)
+    assert len(seen) <= len(found) * bank_header.MOST_EVENTS // 10
+
+
+def test_a_bank_has_a_thousand_questions_at_most(home: Path) -> None:
+    folder = home / "bank" / "questions"
+    folder.mkdir(parents=True)
+    for number in range(storage.MAX_SPECS):
+        (folder / f"q{number}.yaml").touch()
+    assert len(ids([home / "bank"])) == storage.MAX_SPECS == 1000
+    (folder / "notes.txt").touch()
+    (folder / "one-more.yml").touch()
+    with pytest.raises(BankError, match="expected at most 1,000 questions, found more"):
+        ids([home / "bank"])
+
+
+@pytest.mark.parametrize("name", ["new\nline", "a b", "turned\u202e", "-option", "x" * 101])
+@pytest.mark.parametrize("alone", [True, False], ids=["file", "folder"])
+def test_a_spec_whose_name_would_break_a_list_is_refused(
+    home: Path, name: str, alone: bool
+) -> None:
+    bank = write_bank(home / "bank")
+    spec = bank / "questions" / f"{name}.yaml"
+    spec.write_text(SPEC, encoding="utf-8")
+    found = "expected specs named by lower-case words joined by hyphens, found "
+    with pytest.raises(BankError) as raised:
+        headers([spec if alone else bank])
+    assert raised.value.message == f"{bank / 'questions'}: {found}{spec.name!r}"
+    listed(home, str(bank))
+    told: list[str] = []
+    assert banks(gone=lambda said, _: told.append(said)) == [builtin()]
+    assert found in told[0]
+
+
+def test_a_head_is_one_line_of_what_can_be_seen(home: Path) -> None:
+    spec = edited(
+        "track: basics", 'track: "two\\nlines\\u202e"', "A scaled copy", '"A\\r\\e[31m copy"'
+    )
+    head = headers([write_bank(home / "bank", spec)])[0]
+    assert (head.track, head.title) == ("two lines\\u202e", "A \\x1b[31m copy")
+
+
+LONG = "n" * 300
+
+
+@pytest.mark.parametrize("line", [LONG, f"{LONG}/bank", "nul\0inside", "loop", "closed/bank"])
+def test_a_line_of_the_list_that_cannot_be_looked_at_hides_no_other(
+    home: Path, monkeypatch: pytest.MonkeyPatch, line: str
+) -> None:
+    (home / "loop").symlink_to("loop")
+    shut(monkeypatch, home / "closed")
+    good = write_bank(home / "good")
+    listed(home, str(home / line), str(good))
+    told: list[tuple[str, str]] = []
+    assert banks(gone=lambda *said: told.append(said)) == [good, builtin()]
+    (said, hint), *others = told
+    assert not others
+    assert f"found {home / line}: " in said or f"found nothing at {home / line}" in said
+    assert hint.endswith("takes it off the list")
+    with pytest.raises(UsageError, match="expected a folder that holds questions/"):
+        banks(home / line)
+
+
+def shut(monkeypatch: pytest.MonkeyPatch, folder: Path) -> None:
+    """Close a folder even to the superuser."""
+    stat = os.stat
+
+    def refuse(path: os.PathLike[str] | str | int, **more: Any) -> os.stat_result:
+        if not isinstance(path, int) and folder in Path(path).parents:
+            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(path))
+        return stat(path, **more)
+
+    monkeypatch.setattr(os, "stat", refuse)
+
+
+def test_a_folder_whose_questions_cannot_be_looked_at_is_told_so(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bank = write_bank(home / "bank")
+    shut(monkeypatch, bank)
+    assert f"found {bank / 'questions'}: Permission denied" in storage.refusal(bank)
+
+
+def test_a_list_of_banks_that_is_a_pipe_keeps_nobody_waiting(home: Path) -> None:
+    path = listed(home)
+    path.unlink()
+    with pipe_with(path, "/from/the/pipe\n"):
+        assert banks() == [builtin()]
+
+
+def test_a_list_of_banks_that_is_cut_is_not_taken_for_the_whole(home: Path) -> None:
+    listed(home, "#" * storage.MAX_SOURCE)
+    with pytest.raises(OSError, match="more than 1,048,576 bytes"):
+        locate.config_lines()

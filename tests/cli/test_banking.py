@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from grader.bank.locate import builtin
-from tests.bank.specs import SPEC, edited, write_bank
+from tests.bank.specs import SPEC, edited, pipe_with, write_bank
 from tests.cli.conftest import ROOT, Drill
 from tests.cli.test_startup import loaded
 
@@ -385,3 +385,75 @@ def test_banks_that_two_processes_add_at_once_are_all_on_the_list(
         assert process.returncode == 0
     assert sorted(listed(home).split()) == sorted(every)
     assert [p.name for p in home.iterdir()] == ["banks"]
+
+
+LONG = "n" * 300
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["--bank", LONG, "list"],
+        ["--bank", LONG, "show", "scaled-copy"],
+        ["--bank", LONG, "bank", "new", "scaled-copy"],
+        ["--bank", "loop", "list"],
+        ["bank", "add", LONG],
+        ["bank", "add", "loop"],
+        ["bank", "add", "~nobody-of-this-name/bank"],
+        ["bank", "add", f"{LONG}.zip"],
+    ],
+)
+def test_a_path_that_cannot_be_one_is_refused_in_a_sentence(
+    real: Drill, arguments: list[str]
+) -> None:
+    Path("loop").symlink_to("loop")
+    ended = real(*arguments)
+    assert ended.status == 2
+    assert "expected a folder" in ended.err
+    assert "fault" not in ended.err
+
+
+def test_a_path_that_the_list_could_not_hold_is_not_added(
+    real: Drill, home: Path, tmp_path: Path
+) -> None:
+    for name in ("a\rb", "a\u2028b", "a\udcffb", "a #b"):
+        ended = real("bank", "add", str(write_bank(tmp_path / name)))
+        assert ended.status == 2
+        assert "expected a path that fits on a line of" in ended.err
+    assert not (home / "banks").exists()
+
+
+@pytest.mark.parametrize("line", [LONG, "nul\0inside", "loop"])
+def test_a_line_that_cannot_be_a_path_is_shown_and_can_be_removed(
+    real: Drill, home: Path, tmp_path: Path, line: str
+) -> None:
+    bad, good = tmp_path / line, write_bank(tmp_path / "good")
+    (tmp_path / "loop").symlink_to("loop")
+    home.mkdir()
+    (home / "banks").write_text(f"{bad}\n", encoding="utf-8")
+    assert real("bank", "add", str(good)).status == 0
+    shown = real("list")
+    assert shown.status == 0
+    assert "scaled-copy" in shown.out
+    assert "takes it off the list" in shown.err
+    assert real("bank", "list").status == 3
+    assert real("bank", "remove", str(bad)).status == 0
+    assert listed(home) == f"{good}\n"
+
+
+def test_a_list_that_is_a_pipe_is_refused_and_kept(real: Drill, home: Path, tmp_path: Path) -> None:
+    write_bank(tmp_path / "good")
+    home.mkdir()
+    with pipe_with(home / "banks", "/from/the/pipe\n"):
+        ended = real("bank", "add", "../good")
+    assert ended.status == 2
+    assert "cannot be read: something that is no regular file" in ended.err
+    assert (home / "banks").is_fifo()
+
+
+def test_a_question_whose_id_would_break_a_list_is_not_started(real: Drill, tmp_path: Path) -> None:
+    bank = write_bank(tmp_path / "bank", name="a b")
+    ended = real("--bank", str(bank), "start", "a b")
+    assert ended.status == 3
+    assert "rename it, to a-b.yaml for example" in ended.err
+    assert not list(Path().iterdir())
