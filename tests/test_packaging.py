@@ -8,6 +8,7 @@ from __future__ import annotations
 import email
 import json
 import os
+import re
 import subprocess
 import sys
 import sysconfig
@@ -199,7 +200,7 @@ def test_the_lowest_versions_are_those_that_are_promised() -> None:
     told = subprocess.check_output([sys.executable, ROOT / ".ci" / "lowest"], text=True)
     lowest = dict(line.split("==", 1) for line in told.splitlines())
     for requirement in project["dependencies"] + project["optional-dependencies"]["torch"]:
-        name, version = requirement.split(",")[0].split(">=")
+        name, version = re.split("[,;]", requirement)[0].split(">=")
         assert lowest[name] == version
 
 

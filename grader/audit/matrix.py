@@ -71,7 +71,7 @@ def problems(
     for subject in subjects[1:]:
         faults += _sentences(_of_wrong(subject, seeds, twins), seeds)
     shared = [
-        f"{' and '.join(t.ids)} compute the same on every case: nobody can be told which they hold"
+        f"{' and '.join(t.ids)} compute the same on every case: nobody can know which they hold"
         for t in twins
     ]
     return shared + faults

@@ -97,7 +97,10 @@ def exchange(
         WorkerError: there was no proper answer in time.
     """
     with contextlib.suppress(BlockingIOError):
-        early = channel.recv(1, socket.MSG_PEEK)
+        try:
+            early = channel.recv(1, socket.MSG_PEEK)
+        except ConnectionError:
+            raise death() from None
         raise Garbled("wrote to the judge without being asked") if early else death()
     before = spent()
     slack = 0.0 if before is None else min(SLACK * seconds, MOST_SLACK)

@@ -187,12 +187,11 @@ def centre(x, w):
     ),
     Attack(
         "changed-steps",
-        "changes the steps it is given, so that wrong functions are never called",
+        "answers for its steps itself, so that its wrong functions are never called",
         """
         steps = sys.modules["worker.steps"]
         perform = steps.perform
         def other(program, step, names):
-            object.__setattr__(step, "targets", ("y", "ctx"))
             names.update(y=names["x"] * 0, ctx=None, grad_x=names["x"], grad_w=names["x"])
             return {"y": names["y"], "ctx": None, "grad_x": names["x"], "grad_w": names["x"]}
         steps.perform = other
