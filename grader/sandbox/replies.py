@@ -12,15 +12,7 @@ from grader.model.question import Step
 from grader.model.report import Frame, Raised
 from grader.sandbox.failures import Garbled
 from grader.sandbox.worker import messages
-from grader.sandbox.worker.messages import (
-    Gradients,
-    Kept,
-    Loaded,
-    Measured,
-    Outcome,
-    Outcomes,
-    Task,
-)
+from grader.sandbox.worker.messages import Kept, Loaded, Measured, Outcome
 from grader.sandbox.worker.typed import Malformed, read
 
 __all__ = ["Flagged", "Kept", "Loaded", "Measured", "Outcome", "ProgramError"]
@@ -86,11 +78,11 @@ def answer(
         raise Garbled(f"broke the protocol: not a reply to {operation} ({error})") from None
 
 
-def unwanted(said: object, task: Task) -> str:
+def unwanted(said: object, task: messages.Task) -> str:
     """The field in which an answer holds more than the task asks for; '' where none does."""
     made = sum(len(step.targets) for step in task.steps)
     most = (made + 1) * (len(task.inputs) + 1)  # pairs of a result and an input
-    for one in said.runs if isinstance(said, Outcomes) else (said,):
+    for one in said.runs if isinstance(said, messages.Outcomes) else (said,):
         values: Mapping[str, object] = {}
         match one:
             case Outcome():
@@ -100,7 +92,7 @@ def unwanted(said: object, task: Task) -> str:
                         return pairs
             case Kept() | Measured():
                 values = one.results or {}
-            case Gradients():
+            case messages.Gradients():
                 values = one.gradients
         if not values.keys() <= set(task.want):
             return "values"
