@@ -26,7 +26,7 @@ def command(
         ),
     ] = None,
     all_: Annotated[
-        bool, typer.Option("--all", help=f"Not the latest {MOST} alone, as --json does.")
+        bool, typer.Option("--all", help=f"All, not just the latest {MOST} (--json: always).")
     ] = False,
     json: Json = False,
 ) -> None:
