@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from grader import bank
 from grader.app import files, requirements, workspace
 from grader.app.context import Context
 from grader.app.resolve import Choice, Search, resolve
@@ -90,9 +91,16 @@ def grade(
 
 
 def _is_path(ctx: Context, target: str) -> bool:
-    """Tell a path from ID and BANK/ID."""
-    plain = target.startswith((".", "/", "~")) or target.endswith(("/", ".py"))
-    return plain or ("/" in target and (ctx.here() / target).exists())
+    """Tell a path from ID and BANK/ID, which no folder of that name takes the place of."""
+    if target.startswith((".", "/", "~")) or target.endswith(("/", ".py")):
+        return True
+    if "/" not in target or not (ctx.here() / target).exists():
+        return False
+    try:
+        bank.find(ctx.banks(), target)
+    except UsageError:
+        return True
+    return False
 
 
 def _grade(
@@ -106,12 +114,19 @@ def _grade(
     path = ctx.here() / path
     submission = files.read_submission(path)
     mine = choice.workspace.submission if choice.workspace else None
-    own = mine is not None and os.path.realpath(path) == os.path.realpath(mine)
+    same = mine is not None and os.path.realpath(path) == os.path.realpath(mine)
+    # A folder that is not on record may be anybody's: what passes in it is no pass of this person.
+    own = same and choice.workspace is not None and Search(ctx).recorded(choice.workspace)
     event = ctx.event("begun" if own else "review", question)
     event = replace(event, seed=seed, path=str(path))
     earlier = ctx.read(lambda db: attempts.with_seed(db, question.id, event.bank, seed), empty=None)
     changed = earlier is not None and earlier.digest not in {"", question.digest}
     begun = ctx.write(lambda db: attempts.begin(db, event, submission))
+    if same and not own and begun is not None:
+        ctx.warn(
+            f"{path.parent} is not on record as a drill of yours, so that this is no try of yours",
+            f"drill start {choice.called} there puts it on record, if it is yours",
+        )
     report = judge(question, submission, seed=seed, filename=path.name, workers=workers)
     if begun is not None:
         facts = {name: getattr(report, name) for name in ("verdict", "isolation", "seconds")}

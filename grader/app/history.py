@@ -16,19 +16,22 @@ from grader.records.attempts import Attempt
 from grader.records.events import Event
 
 
-def history(ctx: Context, question_id: str | None = None) -> tuple[Attempt, ...]:
-    """Return every version that was graded or kept, the latest last.
+def history(
+    ctx: Context, question_id: str | None = None, *, most: int | None = None
+) -> tuple[tuple[Attempt, ...], int]:
+    """Return what was graded or kept, the latest last; of more than `most`, how many are not there.
 
     Raises:
         UsageError: There is no such question, or the records cannot be read.
     """
     asked, named = asked_for(ctx, question_id)
     # Here the records are the result, so that a fault is an error.
-    found = ctx.store.read(lambda db: attempts.listing(db, asked), empty=())
-    found = tuple(attempt for attempt in found if named is None or attempt.bank == str(named))
+    which = (asked, str(named) if named is not None else None)
+    found = ctx.store.read(lambda db: attempts.listing(db, *which, most or -1), empty=())
+    count = ctx.store.read(lambda db: attempts.count(db, *which), empty=0) if most else len(found)
     if question_id is not None and not found:
         _known(ctx, question_id)
-    return found
+    return found, max(0, count - len(found))
 
 
 def restore(ctx: Context, number: int, *, to: Path | None = None) -> tuple[int, Path, Path | None]:

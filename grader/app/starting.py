@@ -28,12 +28,13 @@ def start(ctx: Context, question_id: str, *, parent: Path | None = None) -> tupl
     from grader.reports.question import question_markdown
 
     question = ctx.load(question_id)
-    folder = _folder(ctx, question.id, parent)
+    search = Search(ctx)
+    folder = _folder(ctx, question.id, parent, search)
     wanted = Workspace(question.id, str(question.bank), folder, ctx.now())
-    _refuse_other_bank(ctx, wanted)
+    _refuse_others(ctx, wanted, search)
     starter = question.handed_out(question.starter)
     made = workspace.make(wanted, starter, question_markdown(question))
-    if not Search(ctx).recorded(made.workspace) and made.workspace.bank == wanted.bank:
+    if not search.recorded(made.workspace) and made.workspace.bank == wanted.bank:
         event = ctx.event("started", question)
         ctx.add(replace(event, path=str(folder), at=made.workspace.started_at))
     return question, made
@@ -73,19 +74,20 @@ def put_back(ctx: Context, path: Path, content: bytes, reason: str, event: Event
     return copy
 
 
-def _folder(ctx: Context, question_id: str, parent: Path | None) -> Path:
+def _folder(ctx: Context, question_id: str, parent: Path | None, search: Search) -> Path:
     """Return where the drill goes: its own folder when we stand in it, else one of its name."""
     here = ctx.here()
     if parent is not None:
         return here / parent.expanduser() / question_id
     inside = workspace.enclosing(here)
-    if inside is not None and inside.question == question_id:
+    mine = inside is not None and (inside.mine or search.recorded(inside))
+    if inside is not None and mine and inside.question == question_id:
         return inside.folder
     return here / question_id
 
 
-def _refuse_other_bank(ctx: Context, wanted: Workspace) -> None:
-    """Refuse the folder of a question of the same id that another bank in use holds.
+def _refuse_others(ctx: Context, wanted: Workspace, search: Search) -> None:
+    """Refuse another user's folder, and that of a question of this id that another bank holds.
 
     A bank that has moved is not another one: its question is found where it is now.
 
@@ -93,6 +95,11 @@ def _refuse_other_bank(ctx: Context, wanted: Workspace) -> None:
         UsageError: It is such a folder.
     """
     found = workspace.open_quietly(wanted.folder)
+    if found is not None and not (found.mine or search.recorded(found)):
+        raise UsageError(
+            f"{wanted.folder}: expected a folder of yours, found one that another user made",
+            hint=f"drill start {wanted.question} --dir DIR makes it elsewhere",
+        )
     if found is None or found.question != wanted.question or found.bank == wanted.bank:
         return
     called = {str(path): name for name, path in bank.names(ctx.banks()).items()}

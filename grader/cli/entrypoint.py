@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import sys
 from collections.abc import Sequence
@@ -19,7 +20,7 @@ import typer
 
 from grader.cli import output
 from grader.cli.context import data_folder, now
-from grader.model.errors import DrillError
+from grader.model.errors import DrillError, UsageError
 from grader.reports.inert import harmless
 
 if TYPE_CHECKING:
@@ -60,7 +61,9 @@ def run(command: Callable[[list[str]], object], arguments: Sequence[str]) -> int
         output.complain(fault.message)
         return fault.exit_status
     except Exception as fault:  # noqa: BLE001 - the last net: a sentence instead of a traceback
-        return _internal(fault, as_json=as_json)
+        if (wrong := _wrong_path(fault)) is None:
+            return _internal(fault, as_json=as_json)
+        return _explain(wrong, as_json=as_json)
     if status == INTERRUPTED:
         output.aside("interrupted")
     return status if isinstance(status, int) else 0
@@ -130,6 +133,17 @@ def _usage(fault: typer.TyperException) -> tuple[str, str]:
     path = context.command_path if context is not None else "drill"
     message = message.removesuffix(".")
     return message[:1].lower() + message[1:], f"{path} --help shows what it takes"
+
+
+def _wrong_path(fault: Exception) -> UsageError | None:
+    """Return what is wrong with a path that was named; None for any other fault."""
+    if not isinstance(fault, OSError) or fault.errno not in (errno.EACCES, errno.ENAMETOOLONG):
+        return None
+    names = [str(frame.f_globals.get("__name__")) for frame, _ in walk_tb(fault.__traceback__)]
+    ours = [name for name in names if name.startswith("grader.")]
+    if not ours[-1].startswith(("grader.app.", "grader.bank.")):
+        return None  # a file of the grader's own
+    return UsageError(f"{fault.filename}: expected a path to open: {fault.strerror}")
 
 
 def _write_json(status: int, message: str, hint: str, problems: Sequence[str] = ()) -> None:

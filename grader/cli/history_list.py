@@ -11,6 +11,8 @@ from grader.cli import output
 from grader.cli.context import context, local_time
 from grader.cli.options import Json, ids_or_restore
 
+MOST = 100  # rows, unless all are wanted
+
 
 def command(
     ctx: typer.Context,
@@ -23,12 +25,15 @@ def command(
             show_default=False,
         ),
     ] = None,
+    all_: Annotated[
+        bool, typer.Option("--all", help=f"All, not just the latest {MOST} (--json: always).")
+    ] = False,
     json: Json = False,
 ) -> None:
-    """List every version that was graded or kept (the default)."""
+    """List what was graded or kept, the latest last (the default)."""
     from grader.app.history import history
 
-    found = history(context(ctx), question)
+    found, earlier = history(context(ctx), question, most=None if all_ or json else MOST)
     if json:
         rows = [asdict(attempt) for attempt in found]
         output.document(attempts=[{"attempt": row.pop("id"), **row} for row in rows])
@@ -51,4 +56,7 @@ def command(
             "" if attempt.seed is None else str(attempt.seed),
         )
     output.show(table)
+    if earlier:
+        which = f" {question}" if question else ""
+        output.write(f"\n{earlier:,} earlier: drill history{which} --all lists them too")
     output.write("\ndrill history restore NUMBER brings one of them back")

@@ -55,12 +55,12 @@ def overview(db: sqlite3.Connection) -> Mapping[str, Progress]:
     return {question: Progress(started=True) for question in started} | found
 
 
-def starts(db: sqlite3.Connection, question: str | None = None) -> tuple[Start, ...]:
-    """Return every start, or those of one question, the latest first."""
+def starts(db: sqlite3.Connection) -> tuple[Start, ...]:
+    """Return every start, the latest first."""
+    # A path that is none (the file is the user's to edit) leads nowhere.
     rows = db.execute(
-        "SELECT question, bank, path FROM events"
-        " WHERE what = 'started' AND (?1 IS NULL OR question = ?1) ORDER BY id DESC",
-        (question,),
+        "SELECT question, bank, path FROM events WHERE what = 'started'"
+        " AND typeof(path) = 'text' AND instr(path, char(0)) = 0 ORDER BY id DESC"
     )
     return tuple(Start(*row) for row in rows)
 
@@ -72,7 +72,10 @@ def passed(db: sqlite3.Connection, question: str) -> bool:
 
 def hints_shown(db: sqlite3.Connection, question: str) -> int:
     """Return how many hints of a question were shown."""
-    query = "SELECT coalesce(max(hint), 0) FROM events WHERE question = ? AND what = 'hint'"
+    query = (
+        "SELECT max(0, coalesce(max(CAST(hint AS INTEGER)), 0)) FROM events"
+        " WHERE question = ? AND what = 'hint'"
+    )
     return int(db.execute(query, (question,)).fetchone()[0])
 
 

@@ -9,8 +9,7 @@ was interrupted has its bytes.
 from __future__ import annotations
 
 _SUBMISSIONS = "CREATE TABLE submissions (sha256 TEXT PRIMARY KEY, bytes BLOB NOT NULL)"
-_EVENTS = (
-    """
+_EVENTS = """
     CREATE TABLE events (
         id INTEGER PRIMARY KEY AUTOINCREMENT,
         what TEXT NOT NULL,
@@ -31,8 +30,11 @@ _EVENTS = (
         report TEXT,
         UNIQUE (attempt, what)
     )
-    """,
-    "CREATE INDEX events_by_question ON events (question, what)",
+    """
+_INDEXES = (  # every lookup of a grade is a search in one of these, however many attempts there are
+    "CREATE INDEX events_by_what ON events (what, question)",
+    "CREATE INDEX events_by_question ON events (question, attempt, what)",
+    "CREATE INDEX events_by_seed ON events (question, seed, attempt)",
 )
 _FROM_1 = (  # which had a table each of attempts, starts, hints and solutions
     """
@@ -83,8 +85,9 @@ _RULES = (
     """,
 )
 
-LATEST = 2
+LATEST = 3
 MIGRATIONS = {  # by the `user_version` that is found, 0 in a new file
-    0: (_SUBMISSIONS, *_EVENTS, *_RULES),
-    1: (*_EVENTS, *_FROM_1, *_RULES),
+    0: (_SUBMISSIONS, _EVENTS, *_INDEXES, *_RULES),
+    1: (_EVENTS, *_INDEXES, *_FROM_1, *_RULES),
+    2: ("DROP INDEX events_by_question", *_INDEXES),
 }

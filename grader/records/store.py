@@ -142,21 +142,21 @@ def _migrate(db: sqlite3.Connection, path: Path) -> None:
     It is one transaction: a process that is killed in it has changed nothing.
 
     Raises:
-        RecordsError: The file is of a later version, which is left alone.
+        RecordsError: The file is of a version that is not known, and is left alone.
     """
     found = _version(db)
-    if found < LATEST:
+    if 0 <= found < LATEST:
         db.execute("BEGIN IMMEDIATE")
         found = _version(db)
-        if found < LATEST:
+        if 0 <= found < LATEST:
             for statement in MIGRATIONS[found]:
                 db.execute(statement)
             db.execute(f"PRAGMA user_version = {LATEST:d}")
         db.execute("COMMIT")
-    if found > LATEST:
+    if not 0 <= found <= LATEST:
         raise RecordsError(
             f"{path}: version {found} of the records; this drill knows {LATEST}",
-            hint="use the newer drill that wrote them",
+            hint="use the drill that wrote them",
         )
 
 

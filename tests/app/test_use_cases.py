@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import os
 import shutil
 from pathlib import Path
 
@@ -59,7 +61,7 @@ def test_a_drill_from_start_to_pass(
     assert graded.report.bank == str(bank)
     assert graded.report.digest == question.digest
     assert hints.solution(ctx, NAME).source.encode() == RIGHT
-    assert [a.state for a in history.history(ctx)] == ["error", "pass"]
+    assert [a.state for a in history.history(ctx)[0]] == ["error", "pass"]
     assert capfd.readouterr() == ("", "")
 
 
@@ -92,7 +94,7 @@ def test_a_file_that_is_not_ones_own_is_no_try_and_no_pass(tmp_path: Path, bank:
     made.workspace.submission.write_bytes(RIGHT)
     assert grading.grade(ctx, file=made.workspace.submission).tries == 1
     assert ctx.read(progress.overview, {})[NAME].passed
-    kinds = [(a.kind, a.verdict) for a in history.history(ctx)]
+    kinds = [(a.kind, a.verdict) for a in history.history(ctx)[0]]
     assert kinds == [("review", "pass"), ("review", "pass"), ("grade", "pass")]
 
 
@@ -102,14 +104,64 @@ def test_a_folder_that_was_moved_is_found_from_inside_and_can_be_put_on_record(
     ctx = context(tmp_path, bank)
     _, made = starting.start(ctx, NAME)
     moved = made.workspace.folder.rename(tmp_path / "moved")
-    inside = Context(moved, ctx.data, ctx.now, bank)
-    assert grading.grade(inside).tries == 1
+    warned: list[str] = []
+    warn = lambda _, hint: warned.append(hint)  # noqa: E731
+    inside = Context(moved, ctx.data, ctx.now, bank, warn=warn)
+    assert grading.grade(inside).tries == 0
+    assert warned == [f"drill start {NAME} there puts it on record, if it is yours"]
     without = Context(moved, ctx.data, ctx.now)
     with pytest.raises(UsageError, match="expected the id of a question"):
         grading.grade(without)  # the bank of a folder that is not on record is a mere claim
     assert starting.start(inside, NAME)[1].already
-    assert grading.grade(without).tries == 2
+    assert grading.grade(without).tries == 1
+    assert len(warned) == 1
     assert len(ctx.read(progress.starts, ())) == 2
+
+
+def test_a_pass_in_a_folder_that_is_not_on_record_is_no_pass(tmp_path: Path, bank: Path) -> None:
+    ctx = context(tmp_path, bank)
+    got = ctx.here() / "got"
+    got.mkdir()
+    marker = {"format": 1, "question": NAME, "bank": str(bank), "started_at": "2026-01-01"}
+    (got / ".drill").write_text(json.dumps(marker))
+    (got / "submission.py").write_bytes(RIGHT)
+    graded = grading.grade(Context(got, ctx.data, ctx.now, bank))
+    assert (graded.report.verdict, graded.tries) == ("pass", 0)
+    assert NAME not in ctx.read(progress.overview, {})
+    assert [a.kind for a in history.history(ctx)[0]] == ["review"]
+
+
+def test_a_question_of_a_bank_is_not_shadowed_by_a_folder_of_that_name(
+    tmp_path: Path, bank: Path
+) -> None:
+    ctx = context(tmp_path, bank)
+    starting.start(ctx, NAME)
+    shadow = ctx.here() / "bank" / NAME
+    shadow.mkdir(parents=True)
+    (shadow / "submission.py").write_bytes(RIGHT)
+    graded = grading.grade(ctx, f"bank/{NAME}")
+    assert graded.path == ctx.here() / NAME / "submission.py"
+    assert grading.grade(ctx, f"./bank/{NAME}").path == shadow / "submission.py"
+
+
+def test_a_folder_of_another_user_is_not_taken_for_ones_own(
+    tmp_path: Path, bank: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ctx = context(tmp_path, bank)
+    _, made = starting.start(ctx, NAME)
+    theirs = made.workspace.folder
+    below = theirs / "sub"
+    below.mkdir()
+    (theirs / "QUESTION.md").unlink()
+    other = Context(below, tmp_path / "other", ctx.now, bank)
+    user = os.geteuid()
+    monkeypatch.setattr(os, "geteuid", lambda: user + 1)
+    assert starting.start(other, NAME)[1].workspace.folder == below / NAME
+    with pytest.raises(UsageError, match="expected a folder of yours, found one that another"):
+        starting.start(other, NAME, parent=theirs.parent)
+    assert not (theirs / "QUESTION.md").exists()
+    # On record, it is one's own whoever has the marker now.
+    assert starting.start(Context(below, ctx.data, ctx.now, bank), NAME)[1].already
 
 
 @pytest.mark.parametrize("typed", ["{id}/submission.py", "{id}/", "./{id}", "{work}/{id}"])

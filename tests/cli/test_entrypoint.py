@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import io
 import json
 import os
 import signal
@@ -9,7 +11,9 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -248,3 +252,53 @@ def test_the_module_runs_nothing_of_the_folder_it_is_started_in(
     )
     assert (ended.returncode, ended.stderr) == (0, "")
     assert "maxpool-routing" in ended.stdout
+
+
+BAD = "x" * 300
+
+
+def close(monkeypatch: pytest.MonkeyPatch, folder: Path) -> None:
+    """Make a folder that nothing in this process can look into, whoever runs it."""
+    folder.mkdir()
+    closed = folder.absolute()
+    for name in ("stat", "lstat", "open", "mkdir", "link", "scandir", "listdir"):
+        true = getattr(os, name)
+
+        def refuse(path: Any, *more: Any, true: Any = true, name: str = name, **named: Any) -> Any:
+            given = Path(path).absolute() if isinstance(path, str | Path) else Path("/")
+            itself = given == closed and name in {"scandir", "listdir", "mkdir"}
+            if itself or closed in given.parents:
+                raise PermissionError(errno.EACCES, "Permission denied", str(path))
+            return true(path, *more, **named)
+
+        monkeypatch.setattr(os, name, refuse)
+        if name == "open":
+            monkeypatch.setattr(io, name, partial(refuse, true=io.open))
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("grade", "./{}"),
+        ("grade", "maxpool-routing", "--file", "{}"),
+        ("start", "maxpool-routing", "--dir", "{}"),
+        ("bank", "add", "{}"),
+        ("--bank", "{}", "list"),
+        ("--bank", "{}", "grade", "maxpool-routing"),
+        ("history", "restore", "1", "--to", "{}"),
+    ],
+    ids=" ".join,
+)
+@pytest.mark.parametrize("fault", ["too long", "closed", "closed above"])
+def test_a_path_that_cannot_be_opened_is_a_sentence(
+    real: Drill, monkeypatch: pytest.MonkeyPatch, words: tuple[str, ...], fault: str
+) -> None:
+    real("start", "maxpool-routing", "--dir", "mine")
+    real("grade", "maxpool-routing")
+    path = {"too long": BAD, "closed": "closed", "closed above": "closed/bank"}[fault]
+    if fault != "too long":
+        close(monkeypatch, Path("closed"))
+    ended = real(*(word.format(path) for word in words))
+    assert ended.status == 2, ended
+    assert path.split("/")[0] in ended.err
+    assert "at fault" not in ended.err

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
+from grader.cli import history_list
 from tests.cli.conftest import Drill
 
 SUBMISSION = Path("double-trouble/submission.py")
@@ -67,7 +70,12 @@ def test_restore_of_an_attempt_whose_folder_is_gone_says_what_to_do(drill: Drill
 def test_restore_of_an_unknown_attempt(drill: Drill) -> None:
     assert "there is no attempt 7" in drill("history", "restore", "7").err
     assert drill("history", "restore", "x").status == 2
-    assert drill("history", "restore", str(2**70)).status == 2
+    for _ in range(2):  # without records, and with
+        ended = drill("history", "restore", str(2**70))
+        assert ended.status == 2
+        assert f"there is no attempt {2**70}" in ended.err
+        drill("start", "double-trouble")
+        drill("grade")
 
 
 def test_history_that_cannot_be_read_is_an_error(drill: Drill, home: Path) -> None:
@@ -75,3 +83,25 @@ def test_history_that_cannot_be_read_is_an_error(drill: Drill, home: Path) -> No
     ended = drill("history")
     assert ended.status == 2
     assert "drill.sqlite3" in ended.err
+
+
+def test_of_a_long_history_the_latest_are_shown_and_a_line_says_how_to_see_all(
+    drill: Drill, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(history_list, "MOST", 2)
+    for name in ("double-trouble", "halve-well"):
+        drill("start", name)
+        for _ in range(3):
+            drill("grade", name)
+
+    def numbers(*words: str) -> list[str]:
+        lines = drill("history", *words).out.splitlines()
+        return [line.split()[0] for line in lines if line.split()[-1:] and "20" in line]
+
+    assert numbers() == ["5", "6"]
+    assert "\n4 earlier: drill history --all lists them too\n" in drill("history").out
+    named = drill("history", "double-trouble").out
+    assert "\n1 earlier: drill history double-trouble --all lists them too\n" in named
+    assert len(numbers("--all")) == 6
+    assert "earlier" not in drill("history", "--all").out
+    assert len(drill("history", "--json").data["attempts"]) == 6

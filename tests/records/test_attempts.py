@@ -117,5 +117,104 @@ def test_starts_are_listed_the_latest_first(store: Store) -> None:
     for name in ("a", "b", "a"):
         start(store, name, f"/home/{name}")
     assert [s.question for s in store.write(progress.starts)] == ["a", "b", "a"]
-    assert len(store.write(lambda db: progress.starts(db, "a"))) == 2
     assert overview(store)["b"].state == "started"
+
+
+def test_the_latest_attempts_can_be_listed_and_all_counted(store: Store) -> None:
+    for name in ("a", "b", "a", "a"):
+        begin(store, b"x", name)
+    found = store.write(lambda db: attempts.listing(db, most=2))
+    assert [a.id for a in found] == [3, 4]
+    assert [a.id for a in store.write(lambda db: attempts.listing(db, "a", "b", 2))] == [3, 4]
+    assert store.write(lambda db: attempts.listing(db, "a", "elsewhere")) == ()
+    assert store.write(attempts.count) == 4
+    assert store.write(lambda db: attempts.count(db, "a")) == 3
+    assert store.write(lambda db: attempts.count(db, "a", "elsewhere")) == 0
+
+
+def test_a_number_that_no_attempt_can_have(store: Store) -> None:
+    begin(store, b"x")
+    assert store.write(lambda db: attempts.find(db, 2**70)) is None
+
+
+@pytest.mark.parametrize(
+    "change",
+    ["at = x'00'", "sha256 = NULL", "digest = x'ff'", "seed = 'seven'", "question = x'01'"],
+)
+def test_a_value_of_another_type_is_a_fault_of_the_records(store: Store, change: str) -> None:
+    number = begin(store, b"x")
+    store.write(lambda db: db.execute("DROP TRIGGER events_no_UPDATE"))
+    store.write(lambda db: db.execute(f"UPDATE events SET {change}"))
+    for work in (attempts.listing, lambda db: attempts.find(db, number)):
+        with pytest.raises(RecordsError, match=r"attempt 1: .* cannot be"):
+            store.read(work, empty=())
+
+
+def test_a_submission_that_is_gone_is_a_fault_of_the_records(store: Store) -> None:
+    number = begin(store, b"x")
+    with sqlite3.connect(store.path) as db:
+        db.execute("DELETE FROM submissions")
+    db.close()
+    with pytest.raises(RecordsError, match="is not in the records"):
+        store.read(lambda db: attempts.find(db, number), empty=None)
+
+
+@pytest.mark.parametrize("path", [None, b"/blob", "/with\0null"])
+def test_a_start_whose_path_is_none_leads_nowhere(store: Store, path: str | bytes | None) -> None:
+    start(store, "q", path)  # type: ignore[arg-type]
+    start(store, "q", "/right")
+    assert [s.folder for s in store.write(progress.starts)] == ["/right"]
+
+
+@pytest.mark.parametrize("hint", ["two", b"2", -5])
+def test_a_hint_whose_number_is_none_was_not_shown(store: Store, hint: object) -> None:
+    store.write(lambda db: add(db, replace(SOME, what="hint", hint=hint)))  # type: ignore[arg-type]
+    assert store.write(lambda db: progress.hints_shown(db, "q")) in {0, 2}
+
+
+def test_no_lookup_of_a_grade_reads_all_attempts(store: Store) -> None:
+    """Every statement is a search in an index, and sorts starts at most."""
+    begin(store, b"x")
+    statements: list[str] = []
+
+    def plans(db: sqlite3.Connection) -> list[str]:
+        db.set_trace_callback(statements.append)
+        progress.starts(db)
+        progress.hints_shown(db, "q")
+        progress.given_up(db, "q")
+        attempts.with_seed(db, "q", "b", 7)
+        attempts.begin(db, SOME, b"y")
+        attempts.listing(db, "q", most=1)
+        attempts.listing(db, "q", "b", most=1)
+        attempts.find(db, 1)
+        db.set_trace_callback(None)
+        return [
+            step[3]
+            for statement in statements
+            if statement.startswith(("SELECT", "INSERT OR IGNORE"))
+            for step in db.execute(f"EXPLAIN QUERY PLAN {statement}")
+        ]
+
+    found = store.write(plans)
+    assert len(found) > 10
+    assert [step for step in found if "SCAN" in step] == []
+    assert sum("TEMP B-TREE" in step for step in found) == 1
+
+
+def test_the_latest_of_many_attempts_are_listed_without_reading_the_rest(store: Store) -> None:
+    def steps(db: sqlite3.Connection) -> int:
+        """Count in hundreds of virtual-machine instructions."""
+        calls: list[int] = []
+        db.set_progress_handler(lambda: calls.append(1), 100)
+        assert len(attempts.listing(db, most=10)) == 10
+        db.set_progress_handler(None, 0)
+        return len(calls)
+
+    def many(db: sqlite3.Connection) -> None:
+        for _ in range(500):
+            attempts.begin(db, SOME, b"x")
+
+    store.write(many)
+    before = store.read(steps, empty=0)
+    store.write(many)
+    assert store.read(steps, empty=0) == before

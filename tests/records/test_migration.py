@@ -104,6 +104,27 @@ def test_records_of_version_1_lose_nothing(old: Path) -> None:
     assert complete(Store(old, print))
 
 
+def test_records_of_version_2_get_the_indexes_of_new_ones(old: Path) -> None:
+    store = Store(old, print)
+    complete(store)
+    new = _indexes(old)
+    with closing(sqlite3.connect(old / FILE_NAME)) as db:
+        for name in new:
+            db.execute(f"DROP INDEX {name}")
+        db.execute("CREATE INDEX events_by_question ON events (question, what)")
+        db.execute("PRAGMA user_version = 2")
+    assert complete(store)
+    assert version(old) == schema.LATEST
+    assert _indexes(old) == new
+    assert len(new) == 3
+
+
+def _indexes(folder: Path) -> dict[str, str]:
+    query = "SELECT name, sql FROM sqlite_master WHERE type = 'index' AND sql IS NOT NULL"
+    with closing(sqlite3.connect(folder / FILE_NAME)) as db:
+        return dict(db.execute(query).fetchall())
+
+
 def test_numbers_go_on_behind_those_of_version_1(old: Path) -> None:
     assert begin(Store(old, print), b"new") == 6
 

@@ -107,6 +107,15 @@ def test_records_of_a_newer_version_are_left_alone(store: Store, told: list[str]
     assert told == []
 
 
+def test_records_of_a_version_below_zero_are_left_alone(store: Store) -> None:
+    add(store)
+    with sqlite3.connect(store.path) as db:
+        db.execute("PRAGMA user_version = -5")
+    db.close()
+    with pytest.raises(RecordsError, match="version -5 of the records"):
+        count(store)
+
+
 def test_an_older_version_is_brought_up_to_date(store: Store) -> None:
     store.path.parent.mkdir(parents=True)
     sqlite3.connect(store.path).close()
