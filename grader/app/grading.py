@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from grader import bank
-from grader.app import files, requirements, workspace
+from grader.app import files, requirements
 from grader.app.context import Context
 from grader.app.resolve import Choice, Search, resolve
 from grader.bank import locate
@@ -44,7 +44,8 @@ def grade(
 
     Args:
         ctx: Where the person is.
-        target: ID, BANK/ID, the path of a drill's folder or of a file; None: the drill of `ctx`.
+        target: ID, BANK/ID, or a path: of a drill's folder, or of a file in one, to be graded for
+            that drill; None: the drill of `ctx`.
         file: Another file than the drill's submission.
         seed: From which the inputs are drawn; a fresh one when None.
 
@@ -74,14 +75,11 @@ def grade(
             again = f"{f' {target}' if target else ''} --file {shlex.quote(str(file))}"
         elif target is not None and _is_path(ctx, target):
             path = ctx.here() / Path(target).expanduser()
-            if path.is_dir():
-                path /= workspace.SUBMISSION
-            found = workspace.open_quietly(path.parent)
-            # The drill of a recorded folder, else a mere file.
-            if found and path == found.submission and Search(ctx).recorded(found):
-                choice = resolve(ctx, None, folder=found.folder, soon=start)
-            else:
-                choice = resolve(ctx, None, file=path, soon=start)
+            if not os.path.lexists(path):
+                raise UsageError(f"{target}: there is no such file or folder")
+            folder = path if path.is_dir() else path.parent
+            choice = resolve(ctx, None, folder=folder, soon=start)
+            path = choice.need_workspace().submission if folder == path else path
             again = f" {shlex.quote(target)}"
         else:
             choice = resolve(ctx, target, soon=start)
@@ -94,8 +92,12 @@ def _is_path(ctx: Context, target: str) -> bool:
     """Tell a path from ID and BANK/ID, which no folder of that name takes the place of."""
     if target.startswith((".", "/", "~")) or target.endswith(("/", ".py")):
         return True
-    if "/" not in target or not (ctx.here() / target).exists():
+    if not (ctx.here() / target).exists():
         return False
+    if "/" not in target:
+        if not (ctx.here() / target).is_dir() or any(bank.holds(b, target) for b in ctx.banks()):
+            return False
+        return next(Search(ctx).candidates(target), None) is None
     try:
         bank.find(ctx.banks(), target)
     except UsageError:

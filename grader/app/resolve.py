@@ -2,7 +2,7 @@
 
 Without an id: the drill of this folder or of one above it, else the one started last in a folder
 right below, else the one started last anywhere.  With an id: the same, among the folders of that
-drill.
+drill.  With the path of a folder: the drill of that folder or of one above it, and no other.
 
 A marker (`.drill`) may come with somebody else's files. Its bank is believed where the records hold
 that very start, or where it is one of the banks in use anyway; otherwise it names the question at
@@ -67,7 +67,7 @@ def resolve(
     Args:
         ctx: Where the person is.
         question_id: The id as typed, None for the drill of the place.
-        folder: The folder that was named; where its start is recorded, it comes first.
+        folder: The folder that was named: its drill, or that of one above it, and no other.
         file: A file to be graded: no marker chooses the bank then, not even a recorded one.
         soon: Is called with the id and the banks before the question is loaded, to prepare.
 
@@ -77,12 +77,10 @@ def resolve(
     """
     asked, named = asked_for(ctx, question_id)
     search = Search(ctx)
-    found = next(search.candidates(asked, named, folder, file), None)
+    there = None if folder is None else search.around(folder)
+    found = there or next(search.candidates(asked, named, file), None)
     if question_id is None and found is None:
-        raise UsageError(
-            "no drill was started here or anywhere else, so it is not clear which one is meant",
-            hint="drill list shows the questions; drill start ID starts one",
-        )
+        raise search.none_meant()
     implied = next(search.candidates(), None)
     name = asked or (found.question if found else "")
     marked = named or (Path(found.bank) if found and found.bank and file is None else None)
@@ -121,18 +119,48 @@ class Search:
         self,
         question_id: str | None = None,
         named: Path | None = None,
-        folder: Path | None = None,
         file: Path | None = None,
     ) -> Iterator[Workspace]:
         """Yield the workspaces of a question of a bank that may be meant, the likeliest first.
 
-        The drill of `folder` or of the folder of `file` comes first, where it is recorded; with a
-        file, what is not recorded is not looked at.
+        The drill of the folder of `file` comes first, where it is recorded; with a file, what is
+        not recorded is not looked at.
         """
-        for found in self._all(folder or (file and file.parent), mere=file is None):
+        for found in self._all(file and file.parent, mere=file is None):
             right = question_id in {None, found.question}
             if right and (named is None or _of_bank(found, named)):
                 yield found
+
+    def around(self, folder: Path) -> Workspace:
+        """Return the drill that a named folder is or lies in, as one who is there would have it.
+
+        Raises:
+            UsageError: There is none.
+        """
+        found = workspace.enclosing(Path(os.path.realpath(self._ctx.here() / folder)))
+        if found is None or not (found.mine or self.recorded(found)):
+            raise UsageError(
+                f"{folder}: expected a drill's folder, or one inside it, found no .drill of yours"
+                " there or above",
+                hint="drill grade ID --file PATH grades any file; drill start ID makes a folder",
+            )
+        return self._believed(found)
+
+    def none_meant(self) -> UsageError:
+        """Return what to say where no drill is meant."""
+        if self._starts:
+            last = self._starts[0]
+            state = "is no drill's any more" if Path(last.folder).is_dir() else "is gone"
+            return UsageError(
+                f"{last.folder}: the folder of {last.question}, the drill started last, {state},"
+                " and there is no other",
+                hint=f"drill start {last.question} makes it again;"
+                " drill grade ID --file PATH grades any file",
+            )
+        return UsageError(
+            "no drill was started here or anywhere else, so it is not clear which one is meant",
+            hint="drill list shows the questions; drill start ID starts one",
+        )
 
     def recorded(self, found: Workspace) -> bool:
         """Return whether the records hold this start: the folder, the question and the bank."""

@@ -128,6 +128,8 @@ class Review:
         """Inputs that nothing reads: a misspelled one would leave its case out of every check."""
         if self._lost_runs or self._left_out.indexes is not None:
             return  # what is left out may have read them
+        if any(map(registry.fault_of, self._spec.checks)):
+            return  # a broken extension does not say what it reads
         read = {name for steps in self._runs.values() for name in free_names(steps)}
         for check in self._spec.checks:
             read.update(mention.name for mention in _mentions(check)[0])
@@ -168,6 +170,9 @@ class Review:
         made, given = results(steps), free_names(steps)
         named = case_names(check, steps, self._cases)
         inputs = {n for c in named if c in self._cases for n in self._cases[c].inputs}
+        if fault := registry.fault_of(check):
+            yield at, f"{check.id}: {fault}"
+            return
         mentions, wrong = _mentions(check)
         if wrong:
             yield (*at, "at_most"), f"{check.id}: {wrong}"

@@ -8,17 +8,17 @@ from __future__ import annotations
 from functools import cache, reduce
 from importlib import import_module
 from operator import or_
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, get_args, get_type_hints
 
 from pydantic import Field, create_model
 
 from grader.kinds.base import Kind, kind_of
 from grader.model import extension
 from grader.model.extension import CHECKS, ExtensionError
-from grader.model.spec import Check, Spec
+from grader.model.spec import Check, Mention, Spec
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
 
 BUILT_IN = {
     "outputs": "outputs:Outputs",
@@ -78,6 +78,60 @@ def get_or_plain(name: str) -> Kind[Any]:
         return find(name) or Kind()
     except ExtensionError:
         return Kind()
+
+
+def fault_of(check: Check) -> str:
+    """What is wrong with what the keys of an extension say of themselves; empty if nothing is."""
+    if check.kind in BUILT_IN:
+        return ""
+    for method, (fits, expected) in _SAID.items():
+        try:
+            value = getattr(check, method)()
+            for item in value if method in _YIELDED else (value,):
+                if not fits(item):
+                    found = f"{expected}, found {item!r:.200}"
+                    return f"expected {method}() of the extension of kind {check.kind} to {found}"
+        except Exception as error:  # noqa: BLE001 whatever somebody else's code raises
+            said = " ".join(str(error).split())
+            raised = f"raised {type(error).__name__}: {said}"
+            return f"{method}() of the extension of kind {check.kind} {raised}"
+    return ""
+
+
+def _is_path(value: object) -> bool:
+    return isinstance(value, tuple) and all(isinstance(key, str | int) for key in value)
+
+
+def _is_fault(value: object) -> bool:
+    if not isinstance(value, tuple) or len(value) != 2:
+        return False
+    return _is_path(value[0]) and isinstance(value[1], str)
+
+
+def _is_mention(value: object) -> bool:
+    if not isinstance(value, Mention) or value.of not in get_args(get_type_hints(Mention)["of"]):
+        return False
+    return _is_path(value.path) and isinstance(value.name, str)
+
+
+def _is_text(value: object) -> bool:
+    return isinstance(value, str)
+
+
+def _is_pair(value: object) -> bool:
+    if not isinstance(value, tuple):
+        return value is None
+    return len(value) == 2 and all(isinstance(text, str) for text in value)
+
+
+_YIELDED = ("mentions", "faults")
+_SAID: Mapping[str, tuple[Callable[[object], bool], str]] = {
+    "mentions": (_is_mention, "yield a Mention of a path, a name and what it is of"),
+    "faults": (_is_fault, "yield a pair of the path of a key, as a tuple, and a sentence"),
+    "lacks": (_is_text, "return a text"),
+    "budget": (_is_pair, "return None or a pair of texts"),
+    "unit_of": (_is_pair, "return None or a pair of texts"),
+}
 
 
 def names() -> list[str]:

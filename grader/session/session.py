@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from grader.model.question import Question
     from grader.session.trusted import BankPrograms
 
+MAX_SEED = 2**63 - 1  # what is recorded of a grade has it as a whole number of 64 bits
 SHOWN_OUTPUT = 4000  # characters of the submission's printing that go into a report
 
 
@@ -101,7 +102,10 @@ class GradingSession(Closing):
 
         Raises:
             RuntimeError: another thread is using the session, or it is closed.
+            TypeError: the submission is not bytes, or the seed no whole number.
+            ValueError: the seed is negative or too large.
         """
+        _refuse(submission, seed)
         began = time.perf_counter()
         question = self.question
         report = Report(
@@ -204,3 +208,17 @@ class GradingSession(Closing):
             yield
         finally:
             self._in_use.release()
+
+
+def _refuse(submission: object, seed: object) -> None:
+    """Refuse what a caller may pass by mistake, before anything is started for it."""
+    if not isinstance(submission, bytes):
+        raise TypeError(
+            f"submission: expected bytes, found {type(submission).__name__}; pass the file's "
+            "Path.read_bytes(), or encode the text"
+        )
+    wanted = f"seed: expected a whole number from 0 to {MAX_SEED:,}"
+    if not isinstance(seed, int) or isinstance(seed, bool):
+        raise TypeError(f"{wanted}, found {type(seed).__name__}; pass an int")
+    if not 0 <= seed <= MAX_SEED:
+        raise ValueError(f"{wanted}, found {seed:,}; pass another one")

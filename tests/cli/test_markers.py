@@ -215,3 +215,56 @@ def test_a_submission_that_is_no_file_of_its_own_is_refused(real: Drill, kind: s
             continue  # a folder that is named is looked into
         assert f"expected a file, found a {kind.replace('link', 'symbolic link')}" in ended.err
     assert real("history", "--json").data["attempts"] == []
+
+
+@pytest.fixture
+def two(real: Drill) -> Drill:
+    """Give the drill of a marker that no record knows, and another that was started last."""
+    mark(Path("mp"), "somewhere")
+    Path("mp/deeper").mkdir()
+    for name in ("submission", "other", "deeper/third"):
+        Path(f"mp/{name}.py").write_text(RIGHT)
+    assert real("start", "conv1d-per-step").status == 0
+    return real
+
+
+@pytest.mark.parametrize(
+    "path", ["mp/", "mp", "./mp", "mp/submission.py", "mp/other.py", "mp/deeper/third.py",
+             "mp/deeper", "mp/deeper/.."],
+)  # fmt: skip
+def test_a_path_means_the_drill_of_its_folder_as_being_there_does(two: Drill, path: str) -> None:
+    graded = two("grade", path, "--json").data
+    assert (graded["question"], graded["verdict"]) == (ID, "pass")
+    assert graded["bank"] == str(ROOT)
+    conv = two("grade", "conv1d-per-step/", "--json").data
+    assert conv["question"] == "conv1d-per-step"
+    assert two("grade", "conv1d-per-step", "--json").data["question"] == "conv1d-per-step"
+
+
+@pytest.mark.parametrize("path", ["mp/", "mp", "mp/submission.py", "mp/deeper/third.py"])
+def test_a_path_in_no_drills_folder_is_not_taken_for_the_drill_started_last(
+    two: Drill, path: str
+) -> None:
+    Path("mp/.drill").unlink()
+    ended = two("grade", path)
+    assert (ended.status, ended.out) == (2, "")
+    assert "expected a drill's folder" in ended.err
+    assert "drill grade ID --file PATH grades any file" in " ".join(ended.err.split())
+    assert two("history", "--json").data["attempts"] == []
+
+
+def test_a_path_to_nothing_is_said_to_be_none(two: Drill) -> None:
+    for path in ("mp/none.py", "none/", "./none"):
+        assert "there is no such file or folder" in two("grade", path).err
+
+
+def test_a_drill_whose_folder_is_gone_is_said_to_be(real: Drill) -> None:
+    real("start", ID)
+    shutil.rmtree(ID)
+    ended = real("grade")
+    said = " ".join(ended.err.split())
+    assert ended.status == 2
+    assert f"the folder of {ID}, the drill started last, is gone" in said
+    assert f"drill start {ID} makes it again" in said
+    assert real("start", ID).status == 0
+    assert real("grade").status == 1

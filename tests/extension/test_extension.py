@@ -218,6 +218,34 @@ def test_an_extension_that_raises_is_no_fault_of_the_submission(
     assert "expected the generator walk to give shape (3, 40), found (3,)" in message
 
 
+@pytest.mark.parametrize(
+    ("method", "said"),
+    [
+        ("faults(self): yield 'slack'", "expected faults() of the extension of kind monotone to "
+         "yield a pair of the path of a key, as a tuple, and a sentence, found 'slack'"),
+        ("faults(self): return 3", "faults() of the extension of kind monotone raised TypeError"),
+        ("lacks(self): return 3", "to return a text, found 3"),
+        ("mentions(self): yield ('of', 'total')", "to yield a Mention of a path, a name and"),
+        ("budget(self): raise LookupError('me')", "monotone raised LookupError: me"),
+        ("unit_of(self): return 'metres'", "to return None or a pair of texts, found 'metres'"),
+    ],
+)  # fmt: skip
+def test_keys_of_an_extension_that_say_nonsense_are_its_fault(
+    drill: Drill, tmp_path: Path, method: str, said: str
+) -> None:
+    module = GENERATOR.replace(
+        "    slack: float = 0.0", f"    slack: float = 0.0\n    def {method}"
+    )
+    site = broken(tmp_path / "site", module)
+    (tmp_path / "mine.py").write_text("def distance(x):\n    return x\n")
+    for words in (("grade", "running-total", "--file", "mine.py"), ("bank", "audit")):
+        ended = drill(*words, sites=(site,))
+        assert ended.returncode == 3, ended.stderr
+        whole = " ".join((ended.stdout + ended.stderr).split())
+        assert said in whole
+        assert "rises: " in whole
+
+
 def test_two_packages_of_one_word_are_told(drill: Drill, site: Path, tmp_path: Path) -> None:
     ended = drill("show", "running-total", sites=(site, broken(tmp_path / "two", GENERATOR)))
     assert ended.returncode == 3

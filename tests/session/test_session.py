@@ -244,3 +244,20 @@ def test_what_is_never_dropped_is_not_looked_through() -> None:
     memory = Memory(math.inf)
     made = Long()
     assert memory.get("submission", lambda: made) is made
+
+
+@pytest.mark.parametrize(
+    ("submission", "seed", "error", "said"),
+    [
+        ("text", 1, TypeError, "submission: expected bytes, found str"),
+        (b"x = 1", -1, ValueError, "seed: expected a whole number from 0 to .*, found -1"),
+        (b"x = 1", 2**63, ValueError, "found 9,223,372,036,854,775,808"),
+        (b"x = 1", 1.5, TypeError, "seed: expected a whole number .*, found float"),
+        (b"x = 1", None, TypeError, "found NoneType"),
+    ],
+)
+def test_what_is_no_submission_or_no_seed_is_refused_in_a_sentence(
+    submission: Any, seed: Any, error: type[Exception], said: str
+) -> None:
+    with GradingSession(load(POOL)) as session, pytest.raises(error, match=said):
+        session.grade(submission, seed=seed)
