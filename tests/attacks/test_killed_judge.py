@@ -11,6 +11,7 @@ import signal
 import sqlite3
 import subprocess
 import sys
+import time
 from collections.abc import Callable, Iterator
 from contextlib import closing, suppress
 from pathlib import Path
@@ -123,6 +124,7 @@ def test_nothing_is_lost_or_doubled_and_nothing_is_left_running(tmp_path: Path) 
         judge = Judge(tmp_path)
         while not moment(judge) and judge.process.poll() is None:
             judge.look()
+            time.sleep(0.001)  # a busy loop would take the time that the judge needs
         for _ in range(10 * delay):  # a little later, which differs from run to run
             judge.look()
         judge.kill()

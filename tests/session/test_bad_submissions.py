@@ -7,12 +7,13 @@ and shown; and no process left.
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import io
 import json
 import sys
 import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -25,7 +26,7 @@ from grader.model.report import Report
 from grader.reports.json import dumps
 from grader.reports.terminal import render_report
 from grader.sandbox import channel, remote
-from grader.session import grade
+from grader.session import GradingSession
 from tests.leftovers import all_end
 from tests.reports.decoding import from_json
 
@@ -101,14 +102,35 @@ def said(report: Report) -> str:
 Grade = Callable[..., Report]
 
 
+@pytest.fixture(scope="module")
+def session_of() -> Iterator[Callable[[str], GradingSession]]:
+    """One session for each question: only a submission's own process starts within a test."""
+    with contextlib.ExitStack() as stack:
+
+        @functools.cache
+        def opened(question_id: str) -> GradingSession:
+            session = stack.enter_context(GradingSession(question(question_id)))
+            # What stays for the session is all started now, in a folder that no test looks at.
+            session.grade(question(question_id).reference, seed=SEED)
+            return session
+
+        yield opened
+
+
 @pytest.fixture
-def graded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Grade:
+def graded(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    session_of: Callable[[str], GradingSession],
+) -> Grade:
     """Grade, and hold the report to what is promised for all of them."""
-    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))  # so that its workers can be told
 
     def run(source: str | bytes, question_id: str = "maxpool-routing") -> Report:
         data = source.encode() if isinstance(source, str) else source
-        report = grade(question(question_id), data, seed=SEED)
+        session = session_of(question_id)
+        with monkeypatch.context() as patch:
+            patch.setattr(tempfile, "tempdir", str(tmp_path))  # so that its worker can be told
+            report = session.grade(data, seed=SEED)
         assert from_json(json.loads(dumps(report))) == report
         for width in (60, 80, 120):
             shown = rendered(report, width)

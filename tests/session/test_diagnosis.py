@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -11,15 +12,38 @@ from rich.console import Console
 from grader import bank
 from grader.model.report import Named, Report
 from grader.reports.terminal import render_report
-from grader.session import grade
+from grader.session import GradingSession
 
 ROOT = Path(__file__).parents[2]
 POOL, CONV = "maxpool-routing", "conv1d-per-step"
 SOFTMAX, ADAM, SWIGLU = "softmax-cross-entropy", "adam-7b-memory", "vram-bottleneck"
 
 
-def graded(question_id: str, source: str, *, seed: int = 3) -> Report:
-    return grade(bank.load([ROOT], question_id), source.encode(), seed=seed)
+class Grading:
+    """Grades each question in one session, so that the bank's own programs start only once."""
+
+    def __init__(self) -> None:
+        """Open no session before it is needed."""
+        self._opened: dict[str, GradingSession] = {}
+
+    def __call__(self, question_id: str, source: str, *, seed: int = 3) -> Report:
+        """Grade a file."""
+        if question_id not in self._opened:
+            self._opened[question_id] = GradingSession(bank.load([ROOT], question_id))
+        return self._opened[question_id].grade(source.encode(), seed=seed)
+
+    def close(self) -> None:
+        """End the sessions."""
+        for session in self._opened.values():
+            session.close()
+
+
+@pytest.fixture(scope="module")
+def graded() -> Iterator[Grading]:
+    """What grades files of all questions."""
+    grading = Grading()
+    yield grading
+    grading.close()
 
 
 def changed(question_id: str, over: str) -> str:
@@ -124,7 +148,9 @@ def silu_slope(g):
         (SWIGLU, changed(SWIGLU, SLOPE), "silu-grad-is-sigmoid"),
     ],
 )
-def test_an_idea_is_known_however_it_is_written(question_id: str, source: str, idea: str) -> None:
+def test_an_idea_is_known_however_it_is_written(
+    question_id: str, source: str, idea: str, graded: Grading
+) -> None:
     if question_id == SWIGLU:
         pytest.importorskip("torch")
     report = graded(question_id, source)
@@ -181,7 +207,7 @@ def dloss_dp(p, y):
     ],
 )
 def test_two_ideas_in_different_results_are_both_named(
-    question_id: str, over: str, ideas: set[str]
+    question_id: str, over: str, ideas: set[str], graded: Grading
 ) -> None:
     report = graded(question_id, changed(question_id, over))
     assert exact(report) == ideas
@@ -203,7 +229,7 @@ def _bias_gradient(grad_y):
 """
 
 
-def test_two_ideas_that_meet_in_one_result_are_named_in_part() -> None:
+def test_two_ideas_that_meet_in_one_result_are_named_in_part(graded: Grading) -> None:
     # Both move the weights of a training step, so neither explains all of what is wrong.
     report = graded(CONV, changed(CONV, FLIPPED_AND_LAST))
     found = partial(report)
@@ -216,7 +242,7 @@ def test_two_ideas_that_meet_in_one_result_are_named_in_part() -> None:
     assert "Your grad_w" in text
 
 
-def test_a_part_of_an_idea_is_worded_as_a_part() -> None:
+def test_a_part_of_an_idea_is_worded_as_a_part(graded: Grading) -> None:
     over = """\
 PAD = 0.0
 
@@ -251,7 +277,7 @@ def scaled(function: str, expression: str) -> str:
         (ADAM, scaled("training_state", "{k: v + 1 for k, v in r.items()}")),
     ],
 )
-def test_a_fault_of_its_own_is_given_no_name(question_id: str, over: str) -> None:
+def test_a_fault_of_its_own_is_given_no_name(question_id: str, over: str, graded: Grading) -> None:
     report = graded(question_id, changed(question_id, over))
     assert report.verdict in {"fail", "error"}
     assert report.misconceptions == ()
@@ -266,13 +292,13 @@ def test_a_fault_of_its_own_is_given_no_name(question_id: str, over: str) -> Non
         scaled("maxpool2d_forward", "a[0].__setitem__(..., 0) or r"),
     ],
 )
-def test_bad_manners_and_accidents_are_given_no_name(over: str) -> None:
+def test_bad_manners_and_accidents_are_given_no_name(over: str, graded: Grading) -> None:
     report = graded(POOL, changed(POOL, over))
     assert report.verdict in {"fail", "error", "limit"}
     assert report.misconceptions == ()
 
 
-def test_what_was_never_tried_is_no_evidence() -> None:
+def test_what_was_never_tried_is_no_evidence(graded: Grading) -> None:
     pytest.importorskip("torch")
     fused = """\
 import torch
@@ -290,7 +316,9 @@ def swiglu_mlp(x, w_gate, w_up, w_down):
 
 
 @pytest.mark.parametrize("question_id", [POOL, CONV, SOFTMAX])
-def test_a_right_solution_is_never_named_not_even_a_slow_one(question_id: str) -> None:
+def test_a_right_solution_is_never_named_not_even_a_slow_one(
+    question_id: str, graded: Grading
+) -> None:
     slow = ROOT / "tests" / "solutions" / question_id / "right" / "plain_loops.py"
     report = graded(question_id, slow.read_text("utf-8"))
     assert report.verdict == "pass"

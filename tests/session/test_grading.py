@@ -16,7 +16,7 @@ from grader.model.report import CheckResult, Report
 from grader.model.verdict import Verdict
 from grader.reports.json import dumps
 from grader.reports.terminal import render_report
-from grader.session import Workers, grade
+from grader.session import GradingSession, Workers, grade
 from grader.session.grading import overall
 from grader.session.session import SHOWN_OUTPUT
 from tests.reports.decoding import from_json
@@ -68,7 +68,8 @@ def test_a_seed_repeats_a_grade_and_another_draws_other_inputs(question_id: str)
 @pytest.mark.parametrize("question_id", NUMPY)
 def test_the_reference_passes_with_a_question_to_think_about(question_id: str) -> None:
     question = load(question_id)
-    reports = [grade(question, question.reference, seed=seed) for seed in (0, 1)]
+    with GradingSession(question) as session:
+        reports = [session.grade(question.reference, seed=seed) for seed in (0, 1)]
     asked = [f.ask for f in question.spec.follow_ups]
     for report in reports:
         assert report.verdict == "pass"
@@ -197,8 +198,9 @@ def test_a_report_survives_json_and_shows_nothing_that_acts(question_id: str) ->
         b"import nothing",
         b"raise ValueError('\x1b')",
     ]
-    for source in sources:
-        report = grade(question, source, seed=4)
+    with GradingSession(question) as session:
+        reports = [session.grade(source, seed=4) for source in sources]
+    for report in reports:
         assert from_json(json.loads(dumps(report))) == report
         for width in (40, 80, 120):
             text = shown(report, width)

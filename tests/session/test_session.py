@@ -76,11 +76,11 @@ def test_a_session_says_what_single_grades_say_in_any_order(
                 assert settled(session.grade(files[name], seed=7)) == alone[name], name
 
 
-def test_fifty_grades_in_a_row_are_alike() -> None:
+def test_thirty_grades_in_a_row_are_alike() -> None:
     question = load("adam-7b-memory")
     with GradingSession(question) as session:
         first = {text: settled(session.grade(text, seed=3)) for text in sources(question)}
-        for text in itertools.islice(itertools.cycle(sources(question)), 48):
+        for text in itertools.islice(itertools.cycle(sources(question)), 28):
             assert settled(session.grade(text, seed=3)) == first[text]
 
 
@@ -142,7 +142,7 @@ def test_what_is_kept_does_not_grow_with_the_grades() -> None:
     with GradingSession(question) as session:
         session.bank.memory.most_bytes = 200_000
         held = []
-        for seed in range(12):
+        for seed in range(4):  # each computes fifteen times what may be kept
             session.grade(question.reference, seed=seed)
             held.append((session.bank.memory.bytes, len(session.bank.memory)))
         assert all(size <= 200_000 for size, _ in held)
