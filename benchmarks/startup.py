@@ -44,7 +44,7 @@ def main() -> int:
         rows = [(q["id"], q["title"], q["level"], str(q["minutes"]), q["state"]) for q in found]
         (folder / "table.py").write_text(TABLE.format(rows=rows))
         programs = (
-            Program("drill list", (*DRILL, "--bank", str(bank), "list")),
+            Program("drill list", (*DRILL, "list"), {"DRILL_BANK": str(bank)}),
             Program("typer app", (str(folder / "table.py"),)),
         )
         return show(measure(programs, LIMITS, folder, rounds), as_json=as_json)

@@ -87,7 +87,10 @@ def test_a_file_that_is_not_ones_own_is_no_try_and_no_pass(tmp_path: Path, bank:
     student = tmp_path / "student.py"
     student.write_bytes(RIGHT)
     assert grading.grade(ctx, NAME, file=student).report.verdict == "pass"
-    assert grading.grade(ctx, str(student)).report.verdict == "pass"
+    with pytest.raises(UsageError, match="expected a drill's folder"):
+        grading.grade(ctx, str(student))
+    beside = student.rename(made.workspace.folder / "student.py")
+    assert grading.grade(ctx, str(beside)).report.verdict == "pass"
     assert ctx.read(progress.overview, {})[NAME] == progress.Progress(started=True)
     with pytest.raises(UsageError, match="is shown after a pass"):
         hints.solution(ctx, NAME)
@@ -141,7 +144,8 @@ def test_a_question_of_a_bank_is_not_shadowed_by_a_folder_of_that_name(
     (shadow / "submission.py").write_bytes(RIGHT)
     graded = grading.grade(ctx, f"bank/{NAME}")
     assert graded.path == ctx.here() / NAME / "submission.py"
-    assert grading.grade(ctx, f"./bank/{NAME}").path == shadow / "submission.py"
+    with pytest.raises(UsageError, match="expected a drill's folder"):
+        grading.grade(ctx, f"./bank/{NAME}")
 
 
 def test_a_folder_of_another_user_is_not_taken_for_ones_own(

@@ -25,6 +25,7 @@ class Liar(WorkerClient):
     def __init__(self) -> None:
         """Start no process."""
         self.reply: dict[str, Any] = {"ok": True}
+        self.deadline, self.waited = None, 0.0
 
     def ask(
         self, request: dict[str, Any], *, seconds: float = 1.0, reply_bytes: int = 0
