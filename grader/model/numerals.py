@@ -100,7 +100,7 @@ def times(ratio: SupportsFloat) -> str:
 
 def duration(seconds: float) -> str:
     """A duration: "0.41 s", "1.9 s", "42 s", "3 min 20 s"."""
-    v = max(0.0, seconds)
+    v = min(max(0.0, seconds), 1e9)  # a broken clock says anything
     if v < 9.95:
         return f"{v:.2f} s" if v < 0.995 else f"{v:.1f} s"
     whole = round(v)
