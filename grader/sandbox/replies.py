@@ -106,7 +106,8 @@ def _fault(said: messages.Fault, steps: Sequence[Step]) -> Exception:
     if said.fault:
         return ProgramError(said.fault[:2000], step=step)
     if said.raised is None:
-        return Garbled(f"broke the process it runs in: {said.broken[-300:]}")
+        *_, last = said.broken.strip().splitlines() or [""]  # above it, the traceback of our own
+        return Garbled(f"broke the process it runs in: {last[:300]}")
     raised = said.raised
     record = Raised(
         # numpy has a MemoryError of its own: what was met matters, not whose class it is
