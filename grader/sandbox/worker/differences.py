@@ -68,7 +68,8 @@ def _one(evaluate: Callable[[], Array], x: Array, *, kinks: bool) -> dict[str, A
     spread = float(finite.std()) or max(1.0, float(np.abs(finite).max()))
     first = FIRST_STEP * spread
     if kinks:
-        apart = np.diff(np.unique(finite))
+        apart = np.diff(np.sort(finite))  # not np.unique, which imports numpy.ma, 15 ms
+        apart = apart[apart > 0]
         first = min(first, float(apart.min()) / 4) if apart.size else first
     for index in np.ndindex(*x.shape):
         if np.isfinite(x[index]):
