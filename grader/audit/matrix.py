@@ -6,10 +6,10 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from grader.audit.subjects import FINE, Subject
+from grader.audit.subjects import Subject
 from grader.model.audit import AuditRow, Cell, Remark, Twins
 from grader.model.report import CheckResult
-from grader.model.verdict import Verdict
+from grader.model.verdict import FINE, Verdict
 from grader.session.locations import file_of, line_of, message_of
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ SHOWN = 8  # seeds of a longer list
 
 def row(question: Question, subject: Subject, seeds: Sequence[int]) -> AuditRow:
     """One program's line of the matrix."""
-    cells = {c.id: _cell(subject, i, c.id) for i, c in enumerate(question.spec.checks)}
+    cells = {check.id: _cell(subject, i, check.id) for i, check in enumerate(question.spec.checks)}
     return AuditRow(
         name=subject.name,
         misconception=subject.misconception,
@@ -33,9 +33,7 @@ def row(question: Question, subject: Subject, seeds: Sequence[int]) -> AuditRow:
         claimed_by=subject.killers,
         passing_seeds={
             check: tuple(
-                seed
-                for seed, results in zip(seeds, subject.results, strict=False)
-                if results[check].verdict in FINE
+                s for s, r in zip(seeds, subject.results, strict=False) if r[check].verdict in FINE
             )
             for check, cell in cells.items()
             if cell is Cell.VARIES
@@ -44,19 +42,13 @@ def row(question: Question, subject: Subject, seeds: Sequence[int]) -> AuditRow:
 
 
 def _cell(subject: Subject, index: int, check: str) -> Cell:
-    if all(r[check].verdict is Verdict.SKIPPED for r in subject.results):
+    if all(results[check].verdict is Verdict.SKIPPED for results in subject.results):
         return Cell.NOT_RUN
-    kinds = set()
-    for results, graded in zip(subject.results, subject.graded, strict=True):
-        if results[check].verdict in FINE:
-            kinds.add(Cell.PASSES)
-        elif graded[index].verdict is Verdict.SKIPPED:
-            kinds.add(Cell.WOULD_KILL)
-        else:
-            kinds.add(Cell.KILLS)
-    if kinds == {Cell.KILLS, Cell.WOULD_KILL}:  # it stops it on every seed, first or not
-        return Cell.KILLS
-    return kinds.pop() if len(kinds) == 1 else Cell.VARIES
+    passed = [results[check].verdict in FINE for results in subject.results]
+    if any(passed):
+        return Cell.PASSES if all(passed) else Cell.VARIES
+    late = all(graded[index].verdict is Verdict.SKIPPED for graded in subject.graded)
+    return Cell.WOULD_KILL if late else Cell.KILLS
 
 
 def problems(
@@ -75,6 +67,16 @@ def problems(
         for t in twins
     ]
     return shared + faults
+
+
+def pairs(subjects: Iterable[Subject]) -> list[tuple[str, str]]:
+    """Misconceptions that go by each other's names on every seed."""
+    found = set()
+    for subject in subjects:
+        always = set.intersection(*map(set, subject.named)) if subject.named else set()
+        if (own := subject.misconception) in always:
+            found |= {(min(own, other), max(own, other)) for other in always - {own}}
+    return sorted(found)
 
 
 def rejected(reference: Subject) -> bool:
@@ -145,26 +147,20 @@ def _unkilled(
     graded: Mapping[str, CheckResult], results: Mapping[str, CheckResult], killer: str
 ) -> tuple[str, str]:
     """Why a check does not stop what it claims, and what to do about it."""
-    result = graded[killer]
-    if result.verdict is Verdict.PASS:
-        return "which it passes", ""
-    if result.verdict is not Verdict.SKIPPED:
-        return "which decides nothing", ""
-    if result.blocked_by is None:
-        return "which is run on the reference only", ": claim another check"
-    root = result
-    while root.verdict is Verdict.SKIPPED and root.blocked_by is not None:
+    root = graded[killer]
+    while root.blocked_by is not None:
         root = graded[root.blocked_by]
+    if root.id == killer:
+        if root.verdict is Verdict.SKIPPED:
+            return "which is run on the reference only", ": claim another check"
+        return "which it passes" if root.verdict is Verdict.PASS else "which decides nothing", ""
     needed = f"{root.id}, which {killer} needs,"
     if root.verdict is Verdict.SKIPPED:
         return f"but {needed} is run on the reference only", ""
     if results[killer].verdict in FINE:
         return f"which it passes, and {needed} stops it", f": claim {root.id}"
-    does = "decides nothing" if root.verdict is Verdict.INCONCLUSIVE else "stops it first"
-    return (
-        f"but {needed} {does}",
-        f": use cases on which it passes {root.id}, or claim {root.id}",
-    )
+    advice = f": use cases on which it passes {root.id}, or claim {root.id}"
+    return f"but {needed} stops it first", advice
 
 
 def stops(rows: Sequence[AuditRow], check: str) -> int:
@@ -199,22 +195,18 @@ def idle(question: Question, rows: Sequence[AuditRow]) -> list[str]:
 def remarks(question: Question, rows: Sequence[AuditRow]) -> list[Remark]:
     """Checks that nothing needs, and verdicts that depend on the seed."""
     claimed = {killer for row in rows for killer in row.claimed_by}
-    late = [
-        check.id
+    redundant = [
+        Remark(
+            "redundant",
+            f"{check.id}: this check stops no known wrong idea before another check does, and no "
+            "misconception names it: write one that only it can stop",
+        )
         for check in question.spec.checks
         if not check.stretch
         and check.id not in claimed
         and stops(rows, check.id)
         and not first(question, rows, check.id)
     ]
-    these, them, they = ("this check stops", "it", "it")
-    if len(late) > 1:
-        these, them, they = ("these checks stop", "them", "they")
-    redundant = Remark(
-        "redundant",
-        f"{', '.join(late)}: {these} no known wrong idea before another check does, and no "
-        f"misconception names {them}: write one that only {they} can stop",
-    )
     flaky = [
         Remark(
             "flaky",
@@ -224,4 +216,4 @@ def remarks(question: Question, rows: Sequence[AuditRow]) -> list[Remark]:
         for row in rows[1:]
         for check, seeds in row.passing_seeds.items()
     ]
-    return [redundant, *flaky] if late else flaky
+    return redundant + flaky

@@ -17,11 +17,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from grader.audit.search import Search
-from grader.audit.subjects import FINE, result_of
+from grader.audit.subjects import result_of
 from grader.bench.bench import BankFault, Bench, trusting
 from grader.kinds import registry
 from grader.model.mutation import Fate, Mutant, MutationReport, Trial, key
 from grader.model.numerals import quantity
+from grader.model.verdict import FINE
 from grader.sandbox.client import Overran, WorkerError
 from grader.session import GradingSession
 

@@ -10,10 +10,11 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from grader.audit.subjects import FINE, Subject
+from grader.audit.subjects import Subject
 from grader.bench.bench import Bench
 from grader.model.audit import Remark
 from grader.model.report import CheckResult, Raised
+from grader.model.verdict import FINE
 from grader.sandbox.client import WorkerError
 from grader.sandbox.replies import ProgramError
 from grader.session.locations import message_of
@@ -31,14 +32,13 @@ def always(bench: Bench, results: Mapping[str, CheckResult]) -> Raised | None:
         bench: the program, which has been through every check: what it did is remembered.
         results: by check.
     """
-    failed = {c: r for c, r in results.items() if r.verdict not in FINE}
-    if any(r.raised is None or not r.failing for r in failed.values()):
-        return None
-    for check in bench.question.spec.checks:
-        failing = failed[check.id].failing if check.id in failed else ()
-        if not all(_raises(bench, check.run, case) for case in failing):
+    failed = [c for c in bench.question.spec.checks if results[c.id].verdict not in FINE]
+    for check in failed:
+        result = results[check.id]
+        everywhere = all(_raises(bench, check.run, case) for case in result.failing)
+        if result.raised is None or not result.failing or not everywhere:
             return None
-    return next((r.raised for r in failed.values()), None)
+    return results[failed[0].id].raised if failed else None
 
 
 def _raises(bench: Bench, run: str, case: str) -> bool:
@@ -55,20 +55,20 @@ def remarks(question: Question, subjects: Sequence[Subject]) -> list[Remark]:
     """Wrong ideas that raise wherever they fail, on every seed, and do not say that they do."""
     found = []
     for subject in subjects:
-        raised = [r for r in subject.raised if r is not None]
-        if subject.misconception is None or not raised or len(raised) < len(subject.raised):
+        if subject.misconception is None or not subject.raised or None in subject.raised:
             continue
-        one = raised[0]
+        raised = subject.raised[0]
+        assert raised is not None
         feedback = question.spec.misconceptions[subject.misconception].feedback
-        if re.search(rf"{MEANT}|\b{re.escape(one.type)}\b", feedback, re.IGNORECASE):
+        if re.search(rf"{MEANT}|\b{re.escape(raised.type)}\b", feedback, re.IGNORECASE):
             continue
-        inner = one.frames[-1] if one.frames else None
+        inner = raised.frames[-1] if raised.frames else None
         where = f" in {inner.function}, line {inner.line}," if inner is not None else ""
         found.append(
             Remark(
                 "raising",
-                f"{subject.name} raises {one.type}{where} on every case that it fails"
-                f"{message_of(one)}; "
+                f"{subject.name} raises {raised.type}{where} on every case that it fails"
+                f"{message_of(raised)}; "
                 "only who raises alike is named: fix it, or say in the feedback that it raises",
             )
         )

@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     from grader.model.question import Question
     from grader.model.spec import Check
 
-FINE = {Verdict.PASS, Verdict.INCONCLUSIVE, Verdict.SKIPPED}
-
 
 @dataclass(slots=True)
 class Subject:
@@ -34,6 +32,7 @@ class Subject:
     graded: list[Sequence[CheckResult]] = field(default_factory=list)
     named: list[tuple[str, ...]] = field(default_factory=list)
     raised: list[Raised | None] = field(default_factory=list)  # where it raises whenever it fails
+    deviations: list[Mapping[str, float]] = field(default_factory=list)  # see `margins`
 
 
 def subjects(question: Question) -> list[Subject]:

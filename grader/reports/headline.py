@@ -10,7 +10,7 @@ from rich.text import Text
 from grader.kinds.registry import get_or_plain
 from grader.model.numerals import quantity
 from grader.model.report import CheckResult, Report
-from grader.model.verdict import Verdict
+from grader.model.verdict import FINE, Verdict
 from grader.reports.inert import inert
 from grader.reports.page import cut, hanging, listed, padded, paragraph
 from grader.reports.palette import QUIET, RIGHT, STRONG, WARNED, WRONG
@@ -36,12 +36,11 @@ _OURS = {
     Verdict.INVALID: "the question is at fault, not your code: ",
     Verdict.INTERNAL: "the grader is at fault, not your code: ",
 }
-_SETTLED = {Verdict.PASS, Verdict.SKIPPED, Verdict.INCONCLUSIVE}
 
 
 def decides(check: CheckResult) -> bool:
     """Whether this check is one that keeps the submission from passing."""
-    return not check.stretch and check.verdict not in _SETTLED
+    return not check.stretch and check.verdict not in FINE
 
 
 def check_lines(checks: Sequence[CheckResult], width: int) -> list[Text]:
@@ -109,9 +108,9 @@ def _line(check: CheckResult, across: int, width: int) -> list[Text]:
         sentence += " (too noisy to decide; counts against nobody)"
     elif check.verdict in _OURS:
         sentence = _OURS[check.verdict] + sentence
-    elif check.stretch and check.verdict not in _SETTLED:
+    elif check.stretch and check.verdict not in FINE:
         sentence += " (stretch, does not decide)"
-    if check.stretch and check.verdict not in _SETTLED:
+    if check.stretch and check.verdict not in FINE:
         label, style = get_or_plain(check.kind).missed, WARNED
     name = padded(cut(inert(check.id), across), across + 2)
     lead = (_lead(label, style), (name, STRONG if label.isupper() else ""))
