@@ -2,24 +2,23 @@
 
 The inputs are those of the question's cases: drawn again from other seeds; in other sizes, dtypes
 and layouts; with other numbers, out of what the cases give each name.  What the reference itself
-does not take is left out.  They are tried from the smallest on, and what is found is made smaller
-still, so that a counterexample can be read.  The same inputs may tell two wrong ideas apart.
+does not take is left out.  They are tried from the smallest on, so that a counterexample can be
+read.  The same inputs may tell two wrong ideas apart.
 """
 
 from __future__ import annotations
 
 import random
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from grader.audit.domain import Domain
-from grader.audit.vary import smaller, varied, written
+from grader.audit.vary import varied, written
 from grader.bench.bench import BankFault, Bench
 from grader.bench.deviation import fault_of
 from grader.bench.sameness import same_value
@@ -41,13 +40,6 @@ VARIANTS = 18  # of each case, as many of each kind
 SLOW = 0.1  # seconds of the reference beyond which an input is not worth it
 CURVE = 1e-4  # of its highest point, by which a curve may stray
 LARGE = 20_000  # entries beyond which a right but slow program would seem to hang
-STEPS = 60  # in making a counterexample smaller
-TRIES = 120  # inputs, at least, on which two ideas are compared
-ENOUGH = 4  # of them on which they differ; the smallest is shown
-
-Candidate = tuple[
-    int, Reach, CaseRecipe, str
-]  # seed, kind of change, case, and what it is made from
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,12 +103,30 @@ class Search:
     @cached_property
     def _inputs(self) -> list[_Input]:
         """Every input, those nearest to the question's cases first, then the smallest."""
-        again = ((s, Reach.SAME, case, name) for s in SEEDS for name, case in self._own.items())
-        found = sorted(
-            self._usable_of(chain(again, self._varied(VARIANTS))), key=lambda given: given.weight
-        )
+        known: set[int] = set()
+        found = []
+        for seed, reach, case, origin in self._candidates():
+            bench = self._bench(seed, {case.name: case})
+            for run in self.question.runs:
+                given = _Input(reach, bench, run, case, origin)
+                if case.inputs.keys() >= set(given.names) and self._usable(given, known):
+                    known.add(given.content)
+                    found.append(given)
         self.size = len(found)
-        return found
+        return sorted(found, key=lambda given: given.weight)
+
+    def _candidates(self) -> Iterator[tuple[int, Reach, CaseRecipe, str]]:
+        """A seed, what is changed, the case that comes of it, and the name of the question's."""
+        own, checks = list(self._own.values()), self.question.spec.checks
+        for seed in SEEDS:
+            yield from ((seed, Reach.SAME, case, case.name) for case in own)
+        layouts = list(dict.fromkeys(n for c in checks for n in registry.get(c.kind).layouts(c)))
+        for number in range(VARIANTS):
+            rng, reach = random.Random(number), REACHES[number % len(REACHES)]
+            for origin in own:
+                if (case := varied(origin, own, rng, reach, layouts)) is not None:
+                    case = replace(case, name=f"{origin.name}-{number}")
+                    yield SEEDS[0] + number, reach, case, origin.name
 
     def difference(self, program: RemoteProgram) -> Counterexample | None:
         """The smallest input found on which a program differs from the reference.
@@ -128,7 +138,7 @@ class Search:
             self._last = given
             program.worker.count_anew()  # what may be printed in a grade, for each input
             if (found := self._differs(program, given)) is not None:
-                return self._least(program, given, found)
+                return self._counterexample(given, *found)
         return None
 
     def died(self, failure: WorkerError) -> Counterexample:
@@ -142,45 +152,18 @@ class Search:
             [self.session.bank.variant(name, i) for i in range(len(self.question.variants[name]))]
             for name in (one, other)
         )
-        found: list[_Input] = []
-        tried = 0
-        for given in self._usable_of(self._varied(TRIES // len(self._own) + 1)):
-            tried += 1
-            if _apart(given, first, second):
-                found.append(given)
-                if len(found) == ENOUGH:
-                    break
-        if not found:
-            return Twins((one, other), tried=tried)
-        best = min(found, key=lambda given: given.bench.weight(given.case))
-        return Twins((one, other), tuple(written(best.case, best.case.inputs)), tried, best.run)
-
-    def _varied(self, count: int) -> Iterator[Candidate]:
-        """So many variants of each case of the question."""
-        own, checks = list(self._own.values()), self.question.spec.checks
-        layouts = list(dict.fromkeys(n for c in checks for n in registry.get(c.kind).layouts(c)))
-        for number in range(count):
-            rng, reach = random.Random(number), REACHES[number % len(REACHES)]
-            for origin in own:
-                if (case := varied(origin, own, rng, reach, layouts)) is not None:
-                    case = replace(case, name=f"{origin.name}-{number}")
-                    yield SEEDS[0] + number, reach, case, origin.name
+        made = [given for given in self._inputs if given.reach is not Reach.SAME]
+        found = next((given for given in made if _apart(given, first, second)), None)
+        if found is None:
+            return Twins((one, other), tried=len(made))
+        lines = written(found.case, found.case.inputs)
+        return Twins((one, other), tuple(lines), made.index(found) + 1, found.run)
 
     def _bench(self, seed: int, cases: dict[str, CaseRecipe]) -> Bench:
         reference = self.session.bank.reference
         bench = Bench(self.question, seed, reference, reference)
         bench.cases = cases
         return bench
-
-    def _usable_of(self, candidates: Iterable[Candidate]) -> Iterator[_Input]:
-        """Every new input that the reference takes, quickly enough."""
-        known: set[int] = set()
-        for seed, reach, case, origin in candidates:
-            bench = self._bench(seed, {case.name: case})
-            for run in self.question.runs:
-                given = _Input(reach, bench, run, case, origin)
-                if case.inputs.keys() >= set(given.names) and self._usable(given, known):
-                    yield given
 
     def _usable(self, given: _Input, known: set[int]) -> bool:
         """Whether the reference takes a new input, quickly, and agrees with itself in float64."""
@@ -193,15 +176,12 @@ class Search:
             truth = bench.truth(run, case)
             if time.perf_counter() - began > SLOW:
                 return False
-            if not self._domain.holds(bench, run, case, given.origin):
-                return False
-            if any(self._fault(given, result, truth) for result in bench.wanted[run]):
-                return False
+            return self._domain.holds(bench, run, case, given.origin) and not any(
+                self._fault(given, result, truth) for result in bench.wanted[run]
+            )
         except (BankFault, KeyError):
             self.session.bank.restore()  # the input may have been too much for its process
             return False
-        known.add(given.content)
-        return True
 
     def _differs(self, program: RemoteProgram, given: _Input) -> tuple[str | None, str] | None:
         """The result that differs on one input, and how."""
@@ -230,24 +210,6 @@ class Search:
         if fault.kind == "values" and fault.observed not in fault.sentence:
             return f"{fault.sentence}: {fault.observed}, expected {fault.expected}"
         return fault.sentence
-
-    def _least(
-        self, program: RemoteProgram, given: _Input, found: tuple[str | None, str]
-    ) -> Counterexample:
-        """Make an input smaller as long as the program still differs on it."""
-        left = 0 if given.reach is Reach.SAME else STEPS
-        candidates = smaller(given.case)
-        while left and (case := next(candidates, None)) is not None:
-            left -= 1
-            other = replace(
-                given, bench=self._bench(given.bench.seed, {case.name: case}), case=case
-            )
-            if not self._usable(other, set()):
-                continue
-            self._last = other
-            if (again := self._differs(program, other)) is not None:
-                given, found, candidates = other, again, smaller(case)
-        return self._counterexample(given, *found)
 
     def _counterexample(self, given: _Input, result: str | None, sentence: str) -> Counterexample:
         inputs, seed = ", ".join(written(given.case, given.names)), given.bench.seed

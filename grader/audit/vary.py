@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import random
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -76,25 +76,6 @@ def _rounder(recipe: Recipe) -> Recipe:
         return recipe
     options = {"from": -2, "to": 2}
     return Recipe("integers", None, shape, recipe.like, options, recipe.dtype, recipe.layout)
-
-
-def smaller(case: CaseRecipe) -> Iterator[CaseRecipe]:
-    """Cases that differ in one size, which is smaller, the boldest first; then plainer ones."""
-    for side in sorted(_sides(case), reverse=True):
-        for size in [n for n in (1, 2, 3, side - 1) if n < side]:
-            yield replace(
-                case, inputs={n: _resized(r, {side: size}) for n, r in case.inputs.items()}
-            )
-    if case.layout != "contiguous":
-        yield replace(case, layout="contiguous")
-    if case.dtype != "float64":
-        yield replace(case, dtype="float64")
-    for name, recipe in case.inputs.items():
-        value = recipe.literal
-        if not recipe.is_array and type(value) is int:
-            for less in sorted({1, 2, value - 1}):
-                if less < value and value > 1:
-                    yield replace(case, inputs={**case.inputs, name: Recipe(None, less)})
 
 
 def written(case: CaseRecipe, names: Collection[str]) -> list[str]:
