@@ -44,16 +44,10 @@ def mutate(
     at_most: int | None = None,
     progress: Progress | None = None,
 ) -> MutationReport:
-    """Try the mutants of a question's reference.
+    """Try the mutants of a question's reference, or a sample of at most so many.
 
-    Args:
-        question: the question.
-        seeds: on which a mutant has to pass every check to be looked at further.
-        at_most: how many mutants to try; a larger sample holds the smaller one.
-        progress: gets a line on what is being done, for people who wait.
-
-    Returns:
-        The report; after a KeyboardInterrupt, of what was tried until then.
+    A mutant that passes every check on all seeds is looked at further.  After a KeyboardInterrupt
+    the report is of what was tried until then; `progress` gets a line on each mutant.
     """
     began = time.perf_counter()
     mutants: Sequence[Mutant] = ()

@@ -42,13 +42,7 @@ SHOWN = 5  # places marked TODO
 def audit(
     question: Question, *, seeds: Sequence[int], progress: Progress | None = None
 ) -> AuditReport:
-    """Audit one question.
-
-    Args:
-        question: the question.
-        seeds: each draws all cases again.
-        progress: gets a line on what is being done, for people who wait.
-    """
+    """Audit one question, its cases drawn anew by each seed; `progress` gets a line per step."""
     began = time.perf_counter()
     proof = _Proof(question, seeds, progress or (lambda _: None), subjects(question))
     try:
@@ -108,10 +102,7 @@ class _Proof:
         return not self.problems and not matrix.rejected(self.subjects[0])
 
     def put_through_all_checks(self, session: GradingSession) -> None:
-        """Put every program through every check on every seed, until the bank itself fails.
-
-        Once the reference does not pass, it alone is looked at.
-        """
+        """Examine every program on every seed; once the reference does not pass, it alone."""
         for number, seed in enumerate(self.seeds, 1):
             for subject in self.subjects:
                 if subject.name != "reference" and not self.is_sound:
@@ -171,9 +162,9 @@ class _Proof:
         self, session: GradingSession, subject: Subject, seed: int, *, asks_system: bool
     ) -> None:
         """Put a program through every check on one seed, and have it named."""
-        program, right = f"subject {subject.name}", subject.name == "reference"
+        name, right = subject.name, subject.name == "reference"
         bench = session.examine(
-            program, subject.sources, seed, called=subject.name, file=subject.file
+            f"subject {name}", subject.sources, seed, called=name, file=subject.file
         )
         bench.asks_system = asks_system
         results = {}
@@ -206,10 +197,8 @@ def as_graded(question: Question, results: Mapping[str, CheckResult]) -> tuple[C
     for check in question.spec.checks:
         result = results[check.id]
         if (blocking := unmet(check, graded)) is not None:
-            message = f"needs {blocking}"
-            result = replace(
-                result, verdict=Verdict.SKIPPED, message=message, blocked_by=blocking, failing=()
-            )
+            skipped = CheckResult(check.id, check.kind, Verdict.SKIPPED, f"needs {blocking}")
+            result = replace(skipped, stretch=check.stretch, blocked_by=blocking)
         graded[check.id] = result
     return tuple(graded.values())
 

@@ -98,7 +98,7 @@ class Search:
 
     @cached_property
     def _domain(self) -> Domain:
-        return Domain(self.question, self._bench(SEEDS[0], self._own))
+        return Domain(self._bench(SEEDS[0], self._own))
 
     @cached_property
     def _inputs(self) -> list[_Input]:
