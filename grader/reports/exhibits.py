@@ -86,12 +86,11 @@ def bar_lines(bars: Bars, width: int) -> Iterator[Text]:
         line = padded("#" * _length(bar, largest, longest), longest + 2) + padded(label, across)
         line += padded(value, right, right=True)
         yield Text(" " * INDENT).append(line, STRONG if bar.label == "yours" else "")
-    if bars.details:
-        yield Text()
-        for detail in bars.details[:_MOST_DETAILS]:
-            yield Text(" " * INDENT + cut(inert(detail), width - INDENT))
-        if (more := len(bars.details) - _MOST_DETAILS) > 0:
-            yield Text(" " * INDENT + f"... and {more} more", QUIET)
+    yield from [Text()] if bars.details else []
+    for detail in bars.details[:_MOST_DETAILS]:
+        yield Text(" " * INDENT + cut(inert(detail), width - INDENT))
+    if (more := len(bars.details) - _MOST_DETAILS) > 0:
+        yield Text(" " * INDENT + f"... and {more} more", QUIET)
 
 
 def _length(bar: Bar, largest: float, longest: int) -> int:
@@ -114,22 +113,9 @@ def curve_lines(curve: Curve, width: int) -> Iterator[Text]:
     steps = max(map(len, series.values()))
     every = [v for values in series.values() for v in values if math.isfinite(v)]
     logarithmic = bool(every) and min(every) >= 0 and max(every) > 0
-    floor = min((v for v in every if v > 0), default=0.0)
-
-    def height(value: float) -> float:
-        return math.log(max(value, floor)) if logarithmic else value
-
-    def block(value: float) -> str:
-        """A value as a block between the least and the greatest of them."""
-        if not math.isfinite(value):
-            return "?"
-        low, high = height(min(every)), height(max(every))
-        share = (height(value) - low) / (high - low) if high > low else 0.0
-        return _BLOCKS[min(len(_BLOCKS) - 1, int(share * len(_BLOCKS)))]
-
     remarks = [f"{steps:,} steps, {'log' if logarithmic else 'linear'} scale"]
     for name, values in series.items():
-        graph = "".join(map(block, _sampled(values, most)))
+        graph = _graph(_sampled(values, most), every, logarithmic=logarithmic)
         yield (
             Text(" " * INDENT)
             .append(f"{name:{across}}", STRONG * (name == "yours"))
@@ -146,3 +132,18 @@ def _sampled(values: Sequence[float], most: int) -> Sequence[float]:
     if len(values) <= most:
         return values
     return [values[round(n * (len(values) - 1) / (most - 1))] for n in range(most)]
+
+
+def _graph(values: Sequence[float], every: Sequence[float], *, logarithmic: bool) -> str:
+    """Each value as a block between the least and the greatest of all."""
+    floor = min((v for v in every if v > 0), default=0.0)
+
+    def height(value: float) -> float:  # halved: a difference of two is finite
+        return math.log(max(value, floor)) if logarithmic else value / 2
+
+    low, high = height(min(every, default=0.0)), height(max(every, default=0.0))
+    spread, most = high - low or 1.0, len(_BLOCKS)
+    return "".join(
+        _BLOCKS[min(int((height(v) - low) / spread * most), most - 1)] if math.isfinite(v) else "?"
+        for v in values
+    )
