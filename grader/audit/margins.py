@@ -60,7 +60,12 @@ def _wrong(bench: Bench, check: Check) -> float:
 
 def margin(subjects: Sequence[Subject], check: str) -> Margin | None:
     """What all programs have shown on all seeds; None where there is nothing of right ones."""
-    measured = [(by[check], s.name) for s in subjects for by in s.deviations if check in by]
+    measured = [
+        (seen.deviations[check], subject.name)
+        for subject in subjects
+        for seen in subject.seen
+        if check in seen.deviations
+    ]
     right = [deviation for deviation, name in measured if name == "reference"]
     if not right:
         return None

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from grader.audit.subjects import Subject
+from grader.audit.subjects import Seen, Subject
 from grader.model.audit import AuditRow, Cell, Remark, Twins
-from grader.model.report import CheckResult
 from grader.model.verdict import FINE, Verdict
 from grader.session.locations import file_of, line_of, message_of
 
@@ -20,34 +19,32 @@ Fault = tuple[int, str, str]  # a seed that shows it; a sentence, broken where t
 SHOWN = 8  # seeds of a longer list
 
 
-def row(question: Question, subject: Subject, seeds: Sequence[int]) -> AuditRow:
+def row(question: Question, subject: Subject) -> AuditRow:
     """One program's line of the matrix."""
-    cells = {check.id: _cell(subject, i, check.id) for i, check in enumerate(question.spec.checks)}
+    cells = {check.id: _cell(subject.seen, check.id) for check in question.spec.checks}
     return AuditRow(
         name=subject.name,
         misconception=subject.misconception,
         cells=cells,
-        named=tuple(sorted(set.intersection(*map(set, subject.named)))),
-        named_well=sum(set(named) == subject.expected for named in subject.named),
-        seeds=len(subject.named),
+        named=tuple(sorted(subject.named)),
+        named_well=sum(seen.named == subject.expected for seen in subject.seen),
+        seeds=len(subject.seen),
         claimed_by=subject.killers,
         passing_seeds={
-            check: tuple(
-                s for s, r in zip(seeds, subject.results, strict=False) if r[check].verdict in FINE
-            )
+            check: tuple(s.seed for s in subject.seen if s.results[check].verdict in FINE)
             for check, cell in cells.items()
             if cell is Cell.VARIES
         },
     )
 
 
-def _cell(subject: Subject, index: int, check: str) -> Cell:
-    if all(results[check].verdict is Verdict.SKIPPED for results in subject.results):
+def _cell(seen: Sequence[Seen], check: str) -> Cell:
+    verdicts = {s.results[check].verdict for s in seen}
+    if verdicts == {Verdict.SKIPPED}:
         return Cell.NOT_RUN
-    passed = [results[check].verdict in FINE for results in subject.results]
-    if any(passed):
-        return Cell.PASSES if all(passed) else Cell.VARIES
-    late = all(graded[index].verdict is Verdict.SKIPPED for graded in subject.graded)
+    if verdicts & FINE:
+        return Cell.PASSES if verdicts <= FINE else Cell.VARIES
+    late = all(s.graded[check].verdict is Verdict.SKIPPED for s in seen)
     return Cell.WOULD_KILL if late else Cell.KILLS
 
 
@@ -55,13 +52,13 @@ def problems(
     question: Question,
     subjects: Sequence[Subject],
     seeds: Sequence[int],
-    twins: Sequence[Twins] = (),
+    twins: Sequence[Twins],
 ) -> list[str]:
     """What the matrix must say and does not; each cause once, without what follows from it."""
-    if faults := _sentences(_of_reference(question, subjects[0], seeds), seeds):
+    if faults := _sentences(_of_reference(question, subjects[0]), len(seeds)):
         return faults  # what is not right itself says nothing of the others
     for subject in subjects[1:]:
-        faults += _sentences(_of_wrong(subject, seeds, twins), seeds)
+        faults += _sentences(_of_wrong(subject, twins), len(seeds))
     shared = [
         f"{' and '.join(t.ids)} compute the same on every case: nobody can know which they hold"
         for t in twins
@@ -71,30 +68,25 @@ def problems(
 
 def pairs(subjects: Iterable[Subject]) -> list[tuple[str, str]]:
     """Misconceptions that go by each other's names on every seed."""
-    found = set()
-    for subject in subjects:
-        always = set.intersection(*map(set, subject.named)) if subject.named else set()
-        if (own := subject.misconception) in always:
-            found |= {(min(own, other), max(own, other)) for other in always - {own}}
+    found = {
+        (min(own, other), max(own, other))
+        for subject in subjects
+        if (own := subject.misconception) in subject.named
+        for other in subject.named - {own}
+    }
     return sorted(found)
 
 
 def rejected(reference: Subject) -> bool:
     """Whether a check that decides does not pass the reference."""
-    return any(_stopping(results) for results in reference.results)
+    return any(seen.stopping for seen in reference.seen)
 
 
-def _stopping(results: Mapping[str, CheckResult]) -> list[CheckResult]:
-    """The results that keep a program from passing."""
-    return [r for r in results.values() if r.verdict not in FINE and not r.stretch]
-
-
-def _sentences(faults: Iterable[Fault], seeds: Sequence[int]) -> list[str]:
-    """One sentence per fault, with the seeds that show it."""
+def _sentences(faults: Iterable[Fault], count: int) -> list[str]:
+    """One sentence per fault, with those of so many seeds that show it."""
     found: dict[str, tuple[str, list[int]]] = {}
     for seed, before, after in faults:
         found.setdefault(before, (after, []))[1].append(seed)
-    count = len(seeds)
     everywhere = "" if count == 1 else f" on all {count} seeds"
     return [
         f"{before}{everywhere if len(on) == count else f' on {_listed(on)} of {count}'}{after}"
@@ -107,49 +99,43 @@ def _listed(seeds: Sequence[int]) -> str:
     return f"seed{'s'[: len(seeds) - 1]} {', '.join(map(str, seeds[:SHOWN]))}{more}"
 
 
-def _of_reference(question: Question, subject: Subject, seeds: Sequence[int]) -> Iterator[Fault]:
+def _of_reference(question: Question, subject: Subject) -> Iterator[Fault]:
     """Checks that the reference does not pass."""
     file = file_of(question, "reference")
-    for seed, results, graded in zip(seeds, subject.results, subject.graded, strict=False):
-        bad = _stopping(results)
-        skipped = {r.id for r in graded if r.verdict is Verdict.SKIPPED}
-        for r in [r for r in bad if r.id not in skipped] or bad:  # one fault, one report
+    for seen in subject.seen:
+        bad = seen.stopping
+        first = [r for r in bad if seen.graded[r.id].verdict is not Verdict.SKIPPED]
+        for r in first or bad:  # one fault, one report
             sentence = re.sub(r"\byour\b", "its", re.sub(r"\byour code\b", "it", r.message))
             if r.raised is not None:
                 sentence += message_of(r.raised) + line_of(r.raised, file)
-            yield seed, f"the reference does not pass {r.id}", f": {sentence}"
+            yield seen.seed, f"the reference does not pass {r.id}", f": {sentence}"
 
 
-def _of_wrong(subject: Subject, seeds: Sequence[int], twins: Sequence[Twins]) -> Iterator[Fault]:
+def _of_wrong(subject: Subject, twins: Sequence[Twins]) -> Iterator[Fault]:
     """What stops a wrong program not at all, not as claimed, or under another name."""
     partners = {b for t in twins for a, b in (t.ids, t.ids[::-1]) if a in subject.expected}
-    by_seed = zip(seeds, subject.results, subject.graded, subject.named, strict=False)
-    for seed, results, as_graded, named in by_seed:
-        if not _stopping(results):
-            yield seed, f"{subject.name} passes every check", ""
-            if all(results[k].verdict in FINE for k in subject.killers):
+    for seen in subject.seen:
+        if not seen.stopping:
+            yield seen.seed, f"{subject.name} passes every check", ""
+            if all(seen.results[k].verdict in FINE for k in subject.killers):
                 continue  # that no check claims it rightly, and that it has no name, follow
-        graded = {r.id: r for r in as_graded}
         for killer in subject.killers:
-            if graded[killer].verdict in FINE:
-                why, then = _unkilled(graded, results, killer)
-                yield seed, f"{subject.name} is said to be killed by {killer}, {why}", then
+            if seen.graded[killer].verdict in FINE:
+                why, then = _unkilled(seen, killer)
+                yield seen.seed, f"{subject.name} is said to be killed by {killer}, {why}", then
         # The spec need not say what the starter holds.
-        if subject.name == "starter" and not subject.expected:
-            continue
-        if set(named) - partners != subject.expected - partners:
+        if subject.expected and seen.named - partners != subject.expected - partners:
             wanted = f", expected {', '.join(sorted(subject.expected))}"
-            given = ", ".join(named) or "nothing"
-            yield seed, f"{subject.name} is diagnosed as {given}", wanted
+            given = ", ".join(sorted(seen.named)) or "nothing"
+            yield seen.seed, f"{subject.name} is diagnosed as {given}", wanted
 
 
-def _unkilled(
-    graded: Mapping[str, CheckResult], results: Mapping[str, CheckResult], killer: str
-) -> tuple[str, str]:
+def _unkilled(seen: Seen, killer: str) -> tuple[str, str]:
     """Why a check does not stop what it claims, and what to do about it."""
-    root = graded[killer]
+    root = seen.graded[killer]
     while root.blocked_by is not None:
-        root = graded[root.blocked_by]
+        root = seen.graded[root.blocked_by]
     if root.id == killer:
         if root.verdict is Verdict.SKIPPED:
             return "which is run on the reference only", ": claim another check"
@@ -157,7 +143,7 @@ def _unkilled(
     needed = f"{root.id}, which {killer} needs,"
     if root.verdict is Verdict.SKIPPED:
         return f"but {needed} is run on the reference only", ""
-    if results[killer].verdict in FINE:
+    if seen.results[killer].verdict in FINE:
         return f"which it passes, and {needed} stops it", f": claim {root.id}"
     advice = f": use cases on which it passes {root.id}, or claim {root.id}"
     return f"but {needed} stops it first", advice

@@ -18,7 +18,7 @@ import numpy as np
 
 from grader.audit import hints, margins, matrix, raising, trivial
 from grader.audit.search import Search
-from grader.audit.subjects import Subject, result_of, subjects
+from grader.audit.subjects import Seen, Subject, result_of, subjects
 from grader.bench.bench import BankFault
 from grader.kinds import registry
 from grader.model.audit import AuditReport, AuditRow, CheckFacts, Remark, Trivial, Twins
@@ -53,7 +53,7 @@ def audit(
                 proof.look_further(session)
     except BankFault as fault:
         proof.problems.append(str(fault))
-    rows = tuple(matrix.row(question, s, seeds) for s in proof.subjects if s.results)
+    rows = tuple(matrix.row(question, s) for s in proof.subjects if s.seen)
     checks = tuple(proof.facts(check, rows) for check in question.spec.checks)
     remarks = _todos(question)
     problems = proof.problems
@@ -173,13 +173,10 @@ class _Proof:
                 results[check.id] = result_of(bench, check, timed=right)
         graded = as_graded(self.question, results)
         with self._clocked(session, ""):
-            named = diagnose(bench, graded)
-        subject.results.append(results)
-        subject.graded.append(graded)
-        subject.named.append(tuple(sorted(n.id for n in named)))
-        subject.deviations.append(margins.deviations(bench, results, right=right))
-        if subject.misconception is not None:
-            subject.raised.append(raising.always(bench, results))
+            named = frozenset(n.id for n in diagnose(bench, tuple(graded.values())))
+        deviations = margins.deviations(bench, results, right=right)
+        raised = None if subject.misconception is None else raising.always(bench, results)
+        subject.seen.append(Seen(seed, results, graded, named, deviations, raised))
 
     @contextmanager
     def _clocked(self, session: GradingSession, name: str) -> Iterator[None]:
@@ -191,7 +188,7 @@ class _Proof:
             self.spent[name] += max(0, session.bank.cpu_nanoseconds() - before)
 
 
-def as_graded(question: Question, results: Mapping[str, CheckResult]) -> tuple[CheckResult, ...]:
+def as_graded(question: Question, results: Mapping[str, CheckResult]) -> dict[str, CheckResult]:
     """The results as a grade would report them: skipped where something needed did not pass."""
     graded: dict[str, CheckResult] = {}
     for check in question.spec.checks:
@@ -200,7 +197,7 @@ def as_graded(question: Question, results: Mapping[str, CheckResult]) -> tuple[C
             skipped = CheckResult(check.id, check.kind, Verdict.SKIPPED, f"needs {blocking}")
             result = replace(skipped, stretch=check.stretch, blocked_by=blocking)
         graded[check.id] = result
-    return tuple(graded.values())
+    return graded
 
 
 def _todos(question: Question) -> list[Remark]:

@@ -55,10 +55,10 @@ def remarks(question: Question, subjects: Sequence[Subject]) -> list[Remark]:
     """Wrong ideas that raise wherever they fail, on every seed, and do not say that they do."""
     found = []
     for subject in subjects:
-        if subject.misconception is None or not subject.raised or None in subject.raised:
+        everywhere = [seen.raised for seen in subject.seen if seen.raised is not None]
+        if subject.misconception is None or not 0 < len(everywhere) == len(subject.seen):
             continue
-        raised = subject.raised[0]
-        assert raised is not None
+        raised = everywhere[0]
         feedback = question.spec.misconceptions[subject.misconception].feedback
         if re.search(rf"{MEANT}|\b{re.escape(raised.type)}\b", feedback, re.IGNORECASE):
             continue

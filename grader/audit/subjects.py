@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from grader.bench.tally import Stopped
 from grader.kinds import registry, run_check
 from grader.model.report import CheckResult, Raised
-from grader.model.verdict import Verdict
+from grader.model.verdict import FINE, Verdict
 from grader.session.locations import file_of
 
 if TYPE_CHECKING:
@@ -18,9 +18,26 @@ if TYPE_CHECKING:
     from grader.model.spec import Check
 
 
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """What one seed has shown of a program."""
+
+    seed: int
+    results: Mapping[str, CheckResult]  # by check, needs or no needs
+    graded: Mapping[str, CheckResult]  # the same as a grade reports them
+    named: frozenset[str]  # misconceptions that diagnosis named
+    deviations: Mapping[str, float]  # by check, see `margins`
+    raised: Raised | None  # of a program that raises on every case it fails
+
+    @property
+    def stopping(self) -> list[CheckResult]:
+        """The results that keep the program from passing."""
+        return [r for r in self.results.values() if r.verdict not in FINE and not r.stretch]
+
+
 @dataclass(slots=True)
 class Subject:
-    """One program; every list has one entry per seed."""
+    """One program."""
 
     name: str
     sources: Sequence[bytes]
@@ -28,11 +45,12 @@ class Subject:
     expected: set[str] = field(default_factory=set)  # misconceptions that diagnosis should name
     misconception: str | None = None
     killers: tuple[str, ...] = ()  # checks that are said to stop it
-    results: list[Mapping[str, CheckResult]] = field(default_factory=list)
-    graded: list[Sequence[CheckResult]] = field(default_factory=list)
-    named: list[tuple[str, ...]] = field(default_factory=list)
-    raised: list[Raised | None] = field(default_factory=list)  # where it raises whenever it fails
-    deviations: list[Mapping[str, float]] = field(default_factory=list)  # see `margins`
+    seen: list[Seen] = field(default_factory=list)  # one for each seed
+
+    @property
+    def named(self) -> frozenset[str]:
+        """Misconceptions that diagnosis named on every seed."""
+        return frozenset.intersection(*(seen.named for seen in self.seen))
 
 
 def subjects(question: Question) -> list[Subject]:

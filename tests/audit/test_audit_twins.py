@@ -7,7 +7,7 @@ from pathlib import Path
 import yaml
 
 from grader.audit.matrix import pairs
-from grader.audit.subjects import Subject
+from grader.audit.subjects import Seen, Subject
 from grader.model.audit import AuditReport
 from tests.audit.audits import audited
 
@@ -63,9 +63,10 @@ def test_ideas_that_are_told_apart_are_no_twins(tmp_path: Path) -> None:
 
 def test_twins_go_by_each_others_names_on_every_seed() -> None:
     def named(misconception: str | None, *seeds: tuple[str, ...]) -> Subject:
-        return Subject("any", [], "", misconception=misconception, named=list(seeds))
+        seen = [Seen(0, {}, {}, frozenset(names), {}, None) for names in seeds]
+        return Subject("any", [], "", misconception=misconception, seen=seen)
 
     both = ("a", "b")
     assert pairs([named("a", both, both), named("b", both, ("b",))]) == [("a", "b")]
-    assert pairs([named("a", both, ("a",)), named(None, both), named("c")]) == []
+    assert pairs([named("a", both, ("a",)), named(None, both), named("c", ())]) == []
     assert pairs([named("a", ("b",), ("b",))]) == []  # misnamed, which is another fault
