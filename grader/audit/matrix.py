@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 STOPPING = {Cell.KILLS, Cell.WOULD_KILL, Cell.VARIES}
 Fault = tuple[int, str, str]  # a seed that shows it; a sentence, broken where the seeds stand
 SHOWN = 8  # seeds of a longer list
+MEANT = r"\brais(?:e|es|ed|ing)\b|\bexceptions?\b|\bcrash(?:es|ed)?\b"  # by an idea that raises
 
 
 def row(question: Question, subject: Subject) -> AuditRow:
@@ -178,28 +179,49 @@ def idle(question: Question, rows: Sequence[AuditRow]) -> list[str]:
     ]
 
 
-def remarks(question: Question, rows: Sequence[AuditRow]) -> list[Remark]:
-    """Checks that nothing needs, and verdicts that depend on the seed."""
+def remarks(
+    question: Question, rows: Sequence[AuditRow], subjects: Iterable[Subject]
+) -> Iterator[Remark]:
+    """Checks that nothing needs, verdicts that depend on the seed, and ideas that only break."""
     claimed = {killer for row in rows for killer in row.claimed_by}
-    redundant = [
-        Remark(
-            "redundant",
-            f"{check.id}: this check stops no known wrong idea before another check does, and no "
-            "misconception names it: write one that only it can stop",
+    for check in question.spec.checks:
+        needless = stops(rows, check.id) and not first(question, rows, check.id)
+        if needless and not check.stretch and check.id not in claimed:
+            yield Remark(
+                "redundant",
+                f"{check.id}: this check stops no known wrong idea before another check does, and "
+                "no misconception names it: write one that only it can stop",
+            )
+    for row in rows[1:]:
+        for name, seeds in row.passing_seeds.items():
+            yield Remark(
+                "flaky",
+                f"{name} passes {row.name} on {_listed(seeds)} of {row.seeds} and stops it on the "
+                "others: use a larger random case, or a literal one",
+            )
+    yield from _breaking(question, subjects)
+
+
+def _breaking(question: Question, subjects: Iterable[Subject]) -> Iterator[Remark]:
+    """Wrong ideas that raise wherever they fail, on every seed, and do not say that they do.
+
+    A misspelled name in a variant raises wherever it is called, so that every check stops it, and
+    since diagnosis compares it with itself it is named as well: the matrix looks proved.
+    """
+    for subject in subjects:
+        everywhere = [seen.raised for seen in subject.seen if seen.raised is not None]
+        if subject.misconception is None or not 0 < len(everywhere) == len(subject.seen):
+            continue
+        raised = everywhere[0]
+        feedback = question.spec.misconceptions[subject.misconception].feedback
+        if re.search(rf"{MEANT}|\b{re.escape(raised.type)}\b", feedback, re.IGNORECASE):
+            continue
+        inner = raised.frames[-1] if raised.frames else None
+        where = f" in {inner.function}, line {inner.line}," if inner is not None else ""
+        yield Remark(
+            "raising",
+            f"{subject.name} raises {raised.type}{where} on every case that it fails"
+            f"{message_of(raised)}; "
+            "only a submission that raises the same is named: fix it, or say in the feedback that "
+            "it raises",
         )
-        for check in question.spec.checks
-        if not check.stretch
-        and check.id not in claimed
-        and stops(rows, check.id)
-        and not first(question, rows, check.id)
-    ]
-    flaky = [
-        Remark(
-            "flaky",
-            f"{check} passes {row.name} on {_listed(seeds)} of {row.seeds} and stops it on the "
-            "others: use a larger random case, or a literal one",
-        )
-        for row in rows[1:]
-        for check, seeds in row.passing_seeds.items()
-    ]
-    return redundant + flaky

@@ -16,9 +16,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from grader.audit import hints, margins, matrix, raising, trivial
+from grader.audit import hints, margins, matrix, trivial
 from grader.audit.search import Search
-from grader.audit.subjects import Seen, Subject, result_of, subjects
+from grader.audit.subjects import Seen, Subject, always_raised, result_of, subjects
 from grader.bench.bench import BankFault
 from grader.kinds import registry
 from grader.model.audit import AuditReport, AuditRow, CheckFacts, Remark, Trivial, Twins
@@ -62,8 +62,7 @@ def audit(
         if proof.is_sound:
             problems += matrix.idle(question, rows) + trivial.problems(proof.trivial)
         remarks += [
-            *matrix.remarks(question, rows),
-            *raising.remarks(question, proof.subjects),
+            *matrix.remarks(question, rows, proof.subjects),
             *margins.remarks(checks),
             *trivial.remarks(question, proof.trivial),
             *hints.remarks(question),
@@ -175,7 +174,7 @@ class _Proof:
         with self._clocked(session, ""):
             named = frozenset(n.id for n in diagnose(bench, tuple(graded.values())))
         deviations = margins.deviations(bench, results, right=right)
-        raised = None if subject.misconception is None else raising.always(bench, results)
+        raised = None if subject.misconception is None else always_raised(bench, results)
         subject.seen.append(Seen(seed, results, graded, named, deviations, raised))
 
     @contextmanager

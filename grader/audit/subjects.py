@@ -10,6 +10,8 @@ from grader.bench.tally import Stopped
 from grader.kinds import registry, run_check
 from grader.model.report import CheckResult, Raised
 from grader.model.verdict import FINE, Verdict
+from grader.sandbox.client import WorkerError
+from grader.sandbox.replies import ProgramError
 from grader.session.locations import file_of
 
 if TYPE_CHECKING:
@@ -67,6 +69,32 @@ def subjects(question: Question) -> list[Subject]:
             killers = spec.misconceptions[name].killers
             found.append(Subject(label, layers, file, {name}, name, killers))
     return found
+
+
+def always_raised(bench: Bench, results: Mapping[str, CheckResult]) -> Raised | None:
+    """The first exception of a program that raises on every case it fails; None for another.
+
+    Args:
+        bench: the program, which has been through every check: what it did is remembered.
+        results: by check.
+    """
+    failed = [c for c in bench.question.spec.checks if results[c.id].verdict not in FINE]
+    for check in failed:
+        result = results[check.id]
+        everywhere = all(_raises(bench, check.run, case) for case in result.failing)
+        if result.raised is None or not result.failing or not everywhere:
+            return None
+    return results[failed[0].id].raised if failed else None
+
+
+def _raises(bench: Bench, run: str, case: str) -> bool:
+    try:
+        bench.observed(run, bench.cases[case])
+    except ProgramError as error:
+        return error.raised is not None and not error.out_of_memory
+    except WorkerError:
+        pass
+    return False
 
 
 def result_of(bench: Bench, check: Check, *, timed: bool = False) -> CheckResult:
