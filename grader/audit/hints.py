@@ -8,12 +8,9 @@ from __future__ import annotations
 
 import re
 from difflib import SequenceMatcher
-from typing import TYPE_CHECKING
 
 from grader.model.audit import Remark
-
-if TYPE_CHECKING:
-    from grader.model.question import Question
+from grader.model.question import Question
 
 LONG = 6  # tokens shared in a row that are no accident, if enough of them are signs
 SIGNS = 2  # of them that are operators or brackets: prose has hardly any

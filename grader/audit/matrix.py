@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING
 
 from grader.audit.subjects import Seen, Subject
 from grader.model.audit import AuditRow, Cell, Remark, Twins
+from grader.model.question import Question
 from grader.model.verdict import FINE, Verdict
 from grader.session.locations import file_of, line_of, message_of
-
-if TYPE_CHECKING:
-    from grader.model.question import Question
 
 STOPPING = {Cell.KILLS, Cell.WOULD_KILL, Cell.VARIES}
 Fault = tuple[int, str, str]  # a seed that shows it; a sentence, broken where the seeds stand
@@ -184,14 +181,13 @@ def remarks(
 ) -> Iterator[Remark]:
     """Checks that nothing needs, verdicts that depend on the seed, and ideas that only break."""
     claimed = {killer for row in rows for killer in row.claimed_by}
-    for check in question.spec.checks:
-        needless = stops(rows, check.id) and not first(question, rows, check.id)
-        if needless and not check.stretch and check.id not in claimed:
-            yield Remark(
-                "redundant",
-                f"{check.id}: this check stops no known wrong idea before another check does, and "
-                "no misconception names it: write one that only it can stop",
-            )
+    deciding = [c.id for c in question.spec.checks if not c.stretch and c.id not in claimed]
+    if late := [c for c in deciding if stops(rows, c) and not first(question, rows, c)]:
+        yield Remark(
+            "redundant",
+            f"{', '.join(late)}: no known wrong idea is stopped here first, and none claims to be "
+            "(killed_by): write one that nothing else stops",
+        )
     for row in rows[1:]:
         for name, seeds in row.passing_seeds.items():
             yield Remark(

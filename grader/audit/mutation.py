@@ -12,7 +12,6 @@ from __future__ import annotations
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -22,13 +21,11 @@ from grader.bench.bench import BankFault, Bench, trusting
 from grader.kinds import registry
 from grader.model.mutation import Fate, Mutant, MutationReport, Trial, key
 from grader.model.numerals import quantity
+from grader.model.question import Question
+from grader.model.spec import Check
 from grader.model.verdict import FINE
-from grader.sandbox.client import Overran, WorkerError
+from grader.sandbox.client import Overran
 from grader.session import GradingSession
-
-if TYPE_CHECKING:
-    from grader.model.question import Question
-    from grader.model.spec import Check
 
 LEAST_SECONDS = 1.0  # a call gets: what no reference takes, on a busy machine
 PATIENCE = 30.0  # times the longest call of the reference
@@ -129,7 +126,6 @@ class _Trying:
                     self.call_seconds = max(self.call_seconds, PATIENCE * spent)
             if (killer := self._killer(bench)) is not None:
                 raise BankFault(f"the reference does not pass {killer}: audit it first")
-        self.kills.clear()
 
     def trial(self, mutant: Mutant) -> Trial:
         """Try one mutant."""
@@ -150,10 +146,7 @@ class _Trying:
                 return Trial(mutant, Fate.KILLED, killer, seed)
         if (because := self.explained.get(mutant.key)) is not None:
             return Trial(mutant, Fate.EXPLAINED, because=because)
-        try:
-            found = self.search.difference(bench.submission)
-        except WorkerError as failure:  # it hangs or dies on inputs of which no check has the like
-            found = self.search.died(failure)
+        found = self.search.difference(bench.submission)
         fate = Fate.EQUIVALENT if found is None else Fate.SURVIVED
         return Trial(mutant, fate, counterexample=found)
 

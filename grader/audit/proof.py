@@ -12,7 +12,6 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -23,15 +22,13 @@ from grader.bench.bench import BankFault
 from grader.kinds import registry
 from grader.model.audit import AuditReport, AuditRow, CheckFacts, Remark, Trivial, Twins
 from grader.model.numerals import quantity
+from grader.model.question import Question
 from grader.model.report import CheckResult
+from grader.model.spec import Check
 from grader.model.verdict import Verdict
 from grader.session import GradingSession
 from grader.session.diagnosis import diagnose
 from grader.session.grading import unmet
-
-if TYPE_CHECKING:
-    from grader.model.question import Question
-    from grader.model.spec import Check
 
 Progress = Callable[[str], None]
 SLOW_SHARE = 0.4  # of an audit's CPU time: a check that takes more is worth a note

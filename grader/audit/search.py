@@ -13,7 +13,7 @@ import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -30,9 +30,7 @@ from grader.model.mutation import Counterexample, Reach
 from grader.sandbox.client import WorkerError
 from grader.sandbox.remote import RemoteProgram
 from grader.sandbox.replies import Outcome, ProgramError
-
-if TYPE_CHECKING:
-    from grader.session import GradingSession
+from grader.session import GradingSession
 
 SEEDS = range(7001, 7009)  # none that an audit uses
 REACHES = (Reach.VALUES, Reach.SIZES, Reach.NUMBERS)
@@ -86,7 +84,6 @@ class Search:
         self.question = session.question
         self.size = 0  # inputs in use
         self._own = read_cases(self.question.spec.cases)[0]
-        self._last: _Input | None = None
         # Results of which every check that compares them asks only where they go.
         self._loose = self._compared(only_course=True) - self._compared(only_course=False)
 
@@ -129,22 +126,16 @@ class Search:
                     yield SEEDS[0] + number, reach, case, origin.name
 
     def difference(self, program: RemoteProgram) -> Counterexample | None:
-        """The smallest input found on which a program differs from the reference.
-
-        Raises:
-            WorkerError: the program's process is gone.
-        """
+        """The smallest input found on which a program differs from the reference."""
         for given in self._inputs:
-            self._last = given
             program.worker.count_anew()  # what may be printed in a grade, for each input
-            if (found := self._differs(program, given)) is not None:
+            try:
+                found = self._differs(program, given)
+            except WorkerError as failure:  # it hangs or dies
+                found = None, f"the mutant {failure}"
+            if found is not None:
                 return self._counterexample(given, *found)
         return None
-
-    def died(self, failure: WorkerError) -> Counterexample:
-        """The counterexample of a program whose process did not survive the last input."""
-        assert self._last is not None
-        return self._counterexample(self._last, None, f"the mutant {failure}")
 
     def tell_apart(self, one: str, other: str) -> Twins:
         """Look for a case on which two misconceptions compute different results."""

@@ -13,16 +13,12 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from multiprocessing import connection
-from typing import TYPE_CHECKING
+from multiprocessing.sharedctypes import Synchronized
 
 from grader.audit import mutation, proof
 from grader.model.audit import AuditReport
 from grader.model.mutation import MutationReport
-
-if TYPE_CHECKING:
-    from multiprocessing.sharedctypes import Synchronized
-
-    from grader.model.question import Question
+from grader.model.question import Question
 
 Progress = Callable[[str], None]
 Reports = Iterator[AuditReport | MutationReport]

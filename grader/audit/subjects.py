@@ -4,20 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
+from grader.bench.bench import Bench
 from grader.bench.tally import Stopped
 from grader.kinds import registry, run_check
+from grader.model.question import Question
 from grader.model.report import CheckResult, Raised
+from grader.model.spec import Check
 from grader.model.verdict import FINE, Verdict
 from grader.sandbox.client import WorkerError
 from grader.sandbox.replies import ProgramError
 from grader.session.locations import file_of
-
-if TYPE_CHECKING:
-    from grader.bench.bench import Bench
-    from grader.model.question import Question
-    from grader.model.spec import Check
 
 
 @dataclass(frozen=True, slots=True)

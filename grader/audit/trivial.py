@@ -12,21 +12,18 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from grader.audit.subjects import result_of
 from grader.bench.bench import BankFault, Bench
 from grader.bench.sameness import same_value
 from grader.kinds import registry
 from grader.model.audit import Remark, Trivial
+from grader.model.question import Question
+from grader.model.spec import Check
 from grader.model.verdict import Verdict
 from grader.sandbox.client import WorkerError
 from grader.sandbox.replies import ProgramError
-
-if TYPE_CHECKING:
-    from grader.model.question import Question
-    from grader.model.spec import Check
-    from grader.session import GradingSession
+from grader.session import GradingSession
 
 ANSWERS = {
     "zeros": "zeros of the right form",

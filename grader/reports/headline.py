@@ -16,16 +16,10 @@ from grader.reports.page import cut, hanging, listed, padded, paragraph
 from grader.reports.palette import QUIET, RIGHT, STRONG, WARNED, WRONG
 
 # Words for verdicts, and their styles.
-_WORDS: dict[Verdict, tuple[str, str]] = {
+_WORDS = {verdict: (verdict.name, WRONG) for verdict in Verdict} | {
     Verdict.PASS: ("pass", RIGHT),
-    Verdict.FAIL: ("FAIL", WRONG),
-    Verdict.ERROR: ("ERROR", WRONG),
-    Verdict.LIMIT: ("LIMIT", WRONG),
-    Verdict.POLICY: ("POLICY", WRONG),
     Verdict.SKIPPED: ("skipped", QUIET),
     Verdict.INCONCLUSIVE: ("unclear", WARNED),
-    Verdict.INVALID: ("INVALID", WRONG),
-    Verdict.INTERNAL: ("INTERNAL", WRONG),
 }
 _INDENT = 2
 _WORD = max(len(word) for word, _ in _WORDS.values()) + 1  # cells of a verdict
