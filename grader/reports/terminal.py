@@ -9,7 +9,7 @@ session.  Nothing of a submission is ever read as markup or sent to the terminal
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 
 from rich.console import RenderableType
 from rich.text import Text
@@ -65,38 +65,40 @@ def render_report(
     width = max(width, NARROWEST)
     question, title = inert(report.question, 80), inert(report.title, 100)
     right = ", ".join(filter(None, [inert(heading_note, 60), duration(report.seconds)]))
-    lines: list[Line] = [*heading(question, title, right, measure(width)), Text()]
+    parts: list[Iterable[Line]] = [heading(question, title, right, measure(width))]
+    steps = list(footer)
     if report.verdict is Verdict.PASS:
-        lines += pass_lines(report, measure(width), pass_note)
-        steps = list(footer)
+        parts.append(pass_lines(report, measure(width), pass_note))
     else:
-        lines += _trouble(report, width, filename)
-        steps = [*footer, f"{repeat} repeats these numbers"]
-    return Page([*lines, *_ending(report, measure(width), steps)])
+        parts += _trouble(report, width, filename)
+        steps.append(f"{repeat} repeats these numbers")
+    return Page.of([*parts, *_ending(report, measure(width), steps)])
 
 
-def _trouble(report: Report, width: int, filename: str) -> Iterator[Line]:
+def _trouble(report: Report, width: int, filename: str) -> Iterator[Iterable[Line]]:
     """Everything a report has to say that is not a pass."""
     if report.message or report.raised:
-        yield from verdict_line(report, measure(width))
-        if report.raised:
-            yield Text()
-            yield from raised_lines(report.raised, width, filename)
-            yield Text()
-    yield from check_lines(report.checks, measure(width))
+        yield verdict_line(report, measure(width))
+    if report.raised:
+        yield raised_lines(report.raised, width, filename)
+    yield check_lines(report.checks, measure(width))
     deciding = [c for c in report.checks if decides(c)]
-    yield Text()
-    if deciding:
-        yield from detail_lines(deciding[0], width, filename)
-    yield Text()
+    yield from (detail_lines(check, width, filename) for check in deciding[:1])
     failing = {case for c in deciding for case in c.failing}
-    yield from _ideas(report, len(failing), measure(width))
-    yield Text()
+    yield _ideas(report, len(failing), measure(width))
     if report.note:
-        yield from paragraph(inert(report.note, 200), measure(width))
-    yield Text()
+        yield paragraph(inert(report.note, 200), measure(width))
     if report.printed.strip():
-        yield from _printed(report.printed, width)
+        yield _printed(report.printed, width)
+
+
+def _ending(report: Report, width: int, steps: Sequence[str]) -> Iterator[list[Text]]:
+    """The question to think about, what to type next, and what the machine lacks."""
+    ask = " ".join(report.follow_up.split())
+    follow_up = hanging((("Think about: ", STRONG),), ask, width) if report.follow_up else []
+    yield [*follow_up, *(paragraph("; ".join(steps), width) if steps else [])]
+    if report.isolation not in {"strong", ""}:  # nothing of the file was run where it is empty
+        yield paragraph(_NOT_WALLED_OFF.format(level=inert(report.isolation, 20)), width)
 
 
 def _ideas(report: Report, failing: int, width: int) -> Iterator[Text]:
@@ -155,16 +157,3 @@ def _printed(printed: str, width: int) -> Iterator[Text]:
     yield Text(f"your code printed{part}", QUIET)
     for line in shown:
         yield Text(" " * INDENT).append(cut(line, width - INDENT), QUIET)
-
-
-def _ending(report: Report, width: int, steps: Sequence[str]) -> Iterator[Text]:
-    """The question to think about, and what to type next."""
-    yield Text()
-    if report.follow_up:
-        ask = " ".join(report.follow_up.split())
-        yield from hanging((("Think about: ", STRONG),), ask, width)
-    if steps:
-        yield from paragraph("; ".join(steps), width)
-    yield Text()
-    if report.isolation not in {"strong", ""}:  # nothing of the file was run where it is empty
-        yield from paragraph(_NOT_WALLED_OFF.format(level=inert(report.isolation, 20)), width)
