@@ -60,19 +60,17 @@ def _wrong(bench: Bench, check: Check) -> float:
 
 def margin(subjects: Sequence[Subject], check: str) -> Margin | None:
     """What all programs have shown on all seeds; None where there is nothing of right ones."""
-    measured = [
-        (seen.deviations[check], subject.name)
-        for subject in subjects
-        for seen in subject.seen
-        if check in seen.deviations
+    right, *wrong = [
+        [(seen.deviations[check], s.name) for seen in s.seen if check in seen.deviations]
+        for s in subjects
     ]
-    right = [deviation for deviation, name in measured if name == "reference"]
     if not right:
         return None
-    wrong = [one for one in measured if one[1] != "reference" and math.isfinite(one[0])]
-    far, name = min(wrong, default=(0.0, ""))
+    worst, _ = max(right)
+    finite = [one for measured in wrong for one in measured if math.isfinite(one[0])]
+    far, name = min(finite, default=(0.0, ""))
     return Margin(
-        right=round(math.log10(max(right)), 2) if max(right) > 0 else None,
+        right=round(math.log10(worst), 2) if worst > 0 else None,
         # A check may stop a program by a law besides its tolerance.
         wrong=round(math.log10(far), 2) if far > 1 else None,
         closest=name if far > 1 else "",

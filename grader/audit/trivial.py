@@ -62,9 +62,8 @@ def _tried(session: GradingSession, seed: int, name: str) -> tuple[Trivial, bool
     deciding = {verdicts[check.id] for check in checks if not check.stretch}
     accepted = deciding - {Verdict.SKIPPED} == {Verdict.PASS}
     passes = tuple(check for check, verdict in verdicts.items() if verdict is Verdict.PASS)
-    return Trivial(name, ANSWERS[name], passes, accepted=accepted), accepted and _is_reference(
-        bench
-    )
+    answer = Trivial(name, ANSWERS[name], passes, accepted=accepted)
+    return answer, accepted and _is_reference(bench)
 
 
 def sources(session: GradingSession, name: str) -> list[bytes]:

@@ -26,7 +26,7 @@ _WORD = max(len(word) for word, _ in _WORDS.values()) + 1  # cells of a verdict
 _ID_LIMIT = 24
 _MESSAGE_LIMIT = 500
 
-_OURS = {
+_BLAME = {
     Verdict.INVALID: "the question is at fault, not your code: ",
     Verdict.INTERNAL: "the grader is at fault, not your code: ",
 }
@@ -74,7 +74,7 @@ def _root(check: CheckResult, checks: Sequence[CheckResult]) -> str:
 def verdict_line(report: Report, width: int) -> list[Text]:
     """The verdict on a submission that never got as far as a check, and why."""
     label, style = _WORDS[report.verdict]
-    sentence = _OURS.get(report.verdict, "") + inert(report.message, _MESSAGE_LIMIT)
+    sentence = _BLAME.get(report.verdict, "") + inert(report.message, _MESSAGE_LIMIT)
     return hanging((_lead(label.upper(), style),), sentence, width, indent=_INDENT)
 
 
@@ -100,8 +100,8 @@ def _line(check: CheckResult, across: int, width: int) -> list[Text]:
         sentence = f"needs {inert(check.blocked_by)}"
     elif check.verdict is Verdict.INCONCLUSIVE:
         sentence += " (too noisy to decide; counts against nobody)"
-    elif check.verdict in _OURS:
-        sentence = _OURS[check.verdict] + sentence
+    elif check.verdict in _BLAME:
+        sentence = _BLAME[check.verdict] + sentence
     elif check.stretch and check.verdict not in FINE:
         sentence += " (stretch, does not decide)"
     if check.stretch and check.verdict not in FINE:
