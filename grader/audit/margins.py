@@ -33,27 +33,21 @@ def deviations(
     A check counts that has a tolerance, and that passes a right program or fails a wrong one.
     """
     telling = Verdict.PASS if right else Verdict.FAIL
-    measure = _right if right else _wrong
     return {
-        check.id: measure(bench, check)
+        check.id: _worst(bench, check, right=right)
         for check in bench.question.spec.checks
         if results[check.id].verdict is telling and registry.get(check.kind).has_tolerance(check)
     }
 
 
-def _right(bench: Bench, check: Check) -> float:
-    """The worst deviation of right programs; 0 where none deviates."""
-    kind, reference = registry.get(check.kind), bench.with_bank_program(bench.reference)
-    cases = bench.cases_of(check)
-    worst = max((kind.right_deviation(reference, check, case) for case in cases), default=0.0)
-    return worst if math.isfinite(worst) else 0.0
-
-
-def _wrong(bench: Bench, check: Check) -> float:
-    """The worst deviation of the submission; infinity where no tolerance is in question."""
+def _worst(bench: Bench, check: Check, *, right: bool) -> float:
+    """The worst deviation on any case; infinity where no tolerance is in question."""
     kind, cases = registry.get(check.kind), bench.cases_of(check)
+    if right:
+        reference = bench.with_bank_program(bench.reference)
+        return max((kind.right_deviation(reference, check, c) for c in cases), default=math.inf)
     try:
-        return max((kind.deviation(bench, check, case) for case in cases), default=math.inf)
+        return max((kind.deviation(bench, check, c) for c in cases), default=math.inf)
     except (ProgramError, WorkerError, BankFault):
         return math.inf
 
@@ -66,7 +60,7 @@ def margin(subjects: Sequence[Subject], check: str) -> Margin | None:
     ]
     if not right:
         return None
-    worst, _ = max(right)
+    worst = max((deviation for deviation, _ in right if math.isfinite(deviation)), default=0.0)
     finite = [one for measured in wrong for one in measured if math.isfinite(one[0])]
     far, name = min(finite, default=(0.0, ""))
     return Margin(
