@@ -13,7 +13,6 @@ import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 
@@ -21,6 +20,7 @@ from grader.audit.domain import Domain
 from grader.audit.vary import varied, written
 from grader.bench.bench import BankFault, Bench
 from grader.bench.deviation import fault_of
+from grader.bench.results import Value
 from grader.bench.sameness import same_value
 from grader.cases.dataflow import case_names, free_names
 from grader.cases.recipe import CaseRecipe, read_cases
@@ -129,11 +129,7 @@ class Search:
         """The smallest input found on which a program differs from the reference."""
         for given in self._inputs:
             program.worker.count_anew()  # what may be printed in a grade, for each input
-            try:
-                found = self._differs(program, given)
-            except WorkerError as failure:  # it hangs or dies
-                found = None, f"the mutant {failure}"
-            if found is not None:
+            if (found := self._differs(program, given)) is not None:
                 return self._counterexample(given, *found)
         return None
 
@@ -180,11 +176,10 @@ class Search:
         truth = bench.truth(run, case)
         try:
             found = program.run(bench.steps(run), bench.inputs(case, run), bench.wanted[run])
-        except ProgramError as error:
+        except (ProgramError, WorkerError) as error:  # it raises, hangs or dies
             return None, f"the mutant {error}"
         for result in bench.wanted[run]:
-            fault = self._fault(given, result, found)
-            if fault is not None:
+            if (fault := self._fault(given, result, found)) is not None:
                 return result, fault
         return _manners(found, truth)
 
@@ -247,11 +242,7 @@ def _apart(given: _Input, first: Sequence[RemoteProgram], second: Sequence[Remot
     )
 
 
-def _course(
-    result: str,
-    observed: Any,  # noqa: ANN401 any result
-    wanted: Any,  # noqa: ANN401 any result
-) -> str | None:
+def _course(result: str, observed: Value, wanted: Value) -> str | None:
     """Whether a curve goes elsewhere, seen from its highest point."""
     try:
         found, right = (np.asarray(v, np.float64) for v in (observed, wanted))
