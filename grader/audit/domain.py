@@ -8,60 +8,48 @@ from __future__ import annotations
 
 import contextlib
 import itertools
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Iterable
 
 import numpy as np
 
 from grader.bench.bench import BankFault, Bench, trusting
 from grader.bench.results import array_of
-from grader.cases.dataflow import free_names, results
+from grader.cases.dataflow import results
 from grader.cases.recipe import CaseRecipe
 from grader.sandbox.worker.wire import Tensor
-
-if TYPE_CHECKING:
-    from grader.model.question import Question
-
-Pairs = set[tuple[str, str]]
-Law = tuple[int, str, str]  # so many times the one number is at most the other
 
 
 class Domain:
     """What the cases of a question have in common."""
 
-    def __init__(self, question: Question, bench: Bench) -> None:
-        """Learn it from the cases on a bench: by run, from those that a check uses it with."""
-        self._laws = _laws(list(bench.cases.values()))
-        self._alike: dict[tuple[str, str], Pairs] = {}  # by run and case
-        self._always: dict[str, Pairs] = {}  # by run
-        used = {(c.run, case.name) for c in question.spec.checks for case in bench.cases_of(c)}
-        for run in question.runs:
-            for name, case in bench.cases.items():
-                if not set(free_names(bench.steps(run))) <= case.inputs.keys():
-                    continue
-                with contextlib.suppress(BankFault):
-                    pairs = _alike(bench, run, case)
-                    self._alike[run, name] = pairs
-                    if (run, name) in used:
-                        self._always[run] = self._always.get(run, pairs) & pairs
+    def __init__(self, bench: Bench) -> None:
+        """Learn it from all cases of the question, which are on the bench."""
+        self._bench = bench
+        self._laws = _laws(bench.cases.values())
+        self._always: dict[str, set[tuple[str, str]]] = {}  # by run, on what a check uses it with
+        checks = bench.question.spec.checks
+        for run, name in {(c.run, case.name) for c in checks for case in bench.cases_of(c)}:
+            with contextlib.suppress(BankFault):
+                pairs = _alike(bench, run, bench.cases[name])
+                self._always[run] = self._always.get(run, pairs) & pairs
 
     def holds(self, bench: Bench, run: str, case: CaseRecipe, origin: str) -> bool:
         """Whether an input made from a case keeps what that case and all others have.
 
         Raises:
-            BankFault: the reference does not take it.
+            BankFault: the reference does not take one of them.
         """
-        wanted = self._always.get(run, set()) | self._alike.get((run, origin), set())
         numbers = _whole_numbers(case)
         lawful = all(
             factor * numbers[one] <= numbers[other]
             for factor, one, other in self._laws
             if one in numbers and other in numbers
         )
+        wanted = _alike(self._bench, run, self._bench.cases[origin]) | self._always.get(run, set())
         return lawful and wanted <= _alike(bench, run, case)
 
 
-def _alike(bench: Bench, run: str, case: CaseRecipe) -> Pairs:
+def _alike(bench: Bench, run: str, case: CaseRecipe) -> set[tuple[str, str]]:
     """Pairs of an input and a result of one shape: what holds on a case holds by contract."""
     given = {n: v.shape for n, v in bench.drawn(case).items() if isinstance(v, np.ndarray)}
     values = dict(bench.truth(run, case).values)
@@ -81,8 +69,8 @@ def _whole_numbers(case: CaseRecipe) -> dict[str, int]:
     return {n: r.literal for n, r in inputs if type(r.literal) is int and not r.is_array}
 
 
-def _laws(cases: Sequence[CaseRecipe]) -> list[Law]:
-    """What holds of the whole numbers of every case."""
+def _laws(cases: Iterable[CaseRecipe]) -> list[tuple[int, str, str]]:
+    """So many times the one number is at most the other, in every case that has both."""
     given = [_whole_numbers(case) for case in cases]
     names = sorted({name for numbers in given for name in numbers})
     found = []

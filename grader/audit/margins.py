@@ -10,9 +10,9 @@ tolerance, and does not count.
 from __future__ import annotations
 
 import math
-from collections import defaultdict
 from collections.abc import Mapping, Sequence
 
+from grader.audit.subjects import Subject
 from grader.bench.bench import BankFault, Bench
 from grader.kinds import registry
 from grader.model.audit import CheckFacts, Margin, Remark
@@ -25,54 +25,50 @@ from grader.sandbox.replies import ProgramError
 NARROW = 2.0  # orders of magnitude between right and wrong below which a tolerance is in doubt
 
 
-class Margins:
-    """What all programs have shown on all seeds, by check."""
+def deviations(
+    bench: Bench, results: Mapping[str, CheckResult], *, right: bool
+) -> dict[str, float]:
+    """The worst deviation over what is allowed, of the bench's submission, by check.
 
-    def __init__(self) -> None:
-        """Begin with nothing."""
-        self.right: defaultdict[str, list[float]] = defaultdict(list)
-        self.wrong: defaultdict[str, list[tuple[float, str]]] = defaultdict(list)
-
-    def measure(self, bench: Bench, name: str, results: Mapping[str, CheckResult]) -> None:
-        """Hold the bench's submission against the tolerance of every check that has one."""
-        for check in bench.question.spec.checks:
-            verdict = results[check.id].verdict
-            if not registry.get(check.kind).has_tolerance(check):
-                continue
-            if name == "reference" and verdict is Verdict.PASS:
-                self.right[check.id].append(_right(bench, check))
-            elif name != "reference" and verdict is Verdict.FAIL:
-                self.wrong[check.id].append((_wrong(bench, check), name))
-
-    def of(self, check: str) -> Margin | None:
-        """What a check's measurements come to; None where there are none of right programs."""
-        if check not in self.right:
-            return None
-        worst = max(self.right[check])
-        far, name = min((w for w in self.wrong[check] if math.isfinite(w[0])), default=(0.0, ""))
-        return Margin(
-            right=round(math.log10(worst), 2) if worst > 0 else None,
-            # A check may stop a program by a law besides its tolerance.
-            wrong=round(math.log10(far), 2) if far > 1 else None,
-            closest=name if far > 1 else "",
-        )
+    A check counts that has a tolerance, and that passes a right program or fails a wrong one.
+    """
+    telling = Verdict.PASS if right else Verdict.FAIL
+    return {
+        check.id: _worst(bench, check, right=right)
+        for check in bench.question.spec.checks
+        if results[check.id].verdict is telling and registry.get(check.kind).has_tolerance(check)
+    }
 
 
-def _right(bench: Bench, check: Check) -> float:
-    """The worst deviation of right programs over what is allowed; 0 where none deviates."""
-    kind, reference = registry.get(check.kind), bench.with_bank_program(bench.reference)
-    cases = bench.cases_of(check)
-    worst = max((kind.right_deviation(reference, check, case) for case in cases), default=0.0)
-    return worst if math.isfinite(worst) else 0.0
-
-
-def _wrong(bench: Bench, check: Check) -> float:
-    """The worst deviation of the bench's submission; infinity where no tolerance is in question."""
+def _worst(bench: Bench, check: Check, *, right: bool) -> float:
+    """The worst deviation on any case; infinity where no tolerance is in question."""
     kind, cases = registry.get(check.kind), bench.cases_of(check)
+    if right:
+        reference = bench.with_bank_program(bench.reference)
+        return max((kind.right_deviation(reference, check, c) for c in cases), default=math.inf)
     try:
-        return max((kind.deviation(bench, check, case) for case in cases), default=math.inf)
+        return max((kind.deviation(bench, check, c) for c in cases), default=math.inf)
     except (ProgramError, WorkerError, BankFault):
         return math.inf
+
+
+def margin(subjects: Sequence[Subject], check: str) -> Margin | None:
+    """What all programs have shown on all seeds; None where there is nothing of right ones."""
+    right, *wrong = [
+        [(seen.deviations[check], s.name) for seen in s.seen if check in seen.deviations]
+        for s in subjects
+    ]
+    if not right:
+        return None
+    worst = max((deviation for deviation, _ in right if math.isfinite(deviation)), default=0.0)
+    finite = [one for measured in wrong for one in measured if math.isfinite(one[0])]
+    far, name = min(finite, default=(0.0, ""))
+    return Margin(
+        right=round(math.log10(worst), 2) if worst > 0 else None,
+        # A check may stop a program by a law besides its tolerance.
+        wrong=round(math.log10(far), 2) if far > 1 else None,
+        closest=name if far > 1 else "",
+    )
 
 
 def remarks(checks: Sequence[CheckFacts]) -> list[Remark]:

@@ -3,73 +3,60 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Iterator, Sequence
 
-from grader.audit.subjects import FINE, Subject
+from grader.audit.subjects import Seen, Subject
 from grader.model.audit import AuditRow, Cell, Remark, Twins
-from grader.model.report import CheckResult
-from grader.model.verdict import Verdict
+from grader.model.question import Question
+from grader.model.verdict import FINE, Verdict
 from grader.session.locations import file_of, line_of, message_of
-
-if TYPE_CHECKING:
-    from grader.model.question import Question
 
 STOPPING = {Cell.KILLS, Cell.WOULD_KILL, Cell.VARIES}
 Fault = tuple[int, str, str]  # a seed that shows it; a sentence, broken where the seeds stand
 SHOWN = 8  # seeds of a longer list
+MEANT = r"\brais(?:e|es|ed|ing)\b|\bexceptions?\b|\bcrash(?:es|ed)?\b"  # by an idea that raises
 
 
-def row(question: Question, subject: Subject, seeds: Sequence[int]) -> AuditRow:
+def row(question: Question, subject: Subject) -> AuditRow:
     """One program's line of the matrix."""
-    cells = {c.id: _cell(subject, i, c.id) for i, c in enumerate(question.spec.checks)}
+    cells = {check.id: _cell(subject.seen, check.id) for check in question.spec.checks}
     return AuditRow(
         name=subject.name,
         misconception=subject.misconception,
         cells=cells,
-        named=tuple(sorted(set.intersection(*map(set, subject.named)))),
-        named_well=sum(set(named) == subject.expected for named in subject.named),
-        seeds=len(subject.named),
+        named=tuple(sorted(subject.named)),
+        named_well=sum(seen.named == subject.expected for seen in subject.seen),
+        seeds=len(subject.seen),
         claimed_by=subject.killers,
         passing_seeds={
-            check: tuple(
-                seed
-                for seed, results in zip(seeds, subject.results, strict=False)
-                if results[check].verdict in FINE
-            )
+            check: tuple(s.seed for s in subject.seen if s.results[check].verdict in FINE)
             for check, cell in cells.items()
             if cell is Cell.VARIES
         },
     )
 
 
-def _cell(subject: Subject, index: int, check: str) -> Cell:
-    if all(r[check].verdict is Verdict.SKIPPED for r in subject.results):
+def _cell(seen: Sequence[Seen], check: str) -> Cell:
+    verdicts = {s.results[check].verdict for s in seen}
+    if verdicts == {Verdict.SKIPPED}:
         return Cell.NOT_RUN
-    kinds = set()
-    for results, graded in zip(subject.results, subject.graded, strict=True):
-        if results[check].verdict in FINE:
-            kinds.add(Cell.PASSES)
-        elif graded[index].verdict is Verdict.SKIPPED:
-            kinds.add(Cell.WOULD_KILL)
-        else:
-            kinds.add(Cell.KILLS)
-    if kinds == {Cell.KILLS, Cell.WOULD_KILL}:  # it stops it on every seed, first or not
-        return Cell.KILLS
-    return kinds.pop() if len(kinds) == 1 else Cell.VARIES
+    if verdicts & FINE:
+        return Cell.PASSES if verdicts <= FINE else Cell.VARIES
+    late = all(s.graded[check].verdict is Verdict.SKIPPED for s in seen)
+    return Cell.WOULD_KILL if late else Cell.KILLS
 
 
 def problems(
     question: Question,
     subjects: Sequence[Subject],
     seeds: Sequence[int],
-    twins: Sequence[Twins] = (),
+    twins: Sequence[Twins],
 ) -> list[str]:
     """What the matrix must say and does not; each cause once, without what follows from it."""
-    if faults := _sentences(_of_reference(question, subjects[0], seeds), seeds):
+    if faults := _sentences(_of_reference(question, subjects[0]), len(seeds)):
         return faults  # what is not right itself says nothing of the others
     for subject in subjects[1:]:
-        faults += _sentences(_of_wrong(subject, seeds, twins), seeds)
+        faults += _sentences(_of_wrong(subject, twins), len(seeds))
     shared = [
         f"{' and '.join(t.ids)} compute the same on every case: nobody can know which they hold"
         for t in twins
@@ -77,22 +64,27 @@ def problems(
     return shared + faults
 
 
+def pairs(subjects: Iterable[Subject]) -> list[tuple[str, str]]:
+    """Misconceptions that go by each other's names on every seed."""
+    found = {
+        (min(own, other), max(own, other))
+        for subject in subjects
+        if (own := subject.misconception) in subject.named
+        for other in subject.named - {own}
+    }
+    return sorted(found)
+
+
 def rejected(reference: Subject) -> bool:
     """Whether a check that decides does not pass the reference."""
-    return any(_stopping(results) for results in reference.results)
+    return any(seen.stopping for seen in reference.seen)
 
 
-def _stopping(results: Mapping[str, CheckResult]) -> list[CheckResult]:
-    """The results that keep a program from passing."""
-    return [r for r in results.values() if r.verdict not in FINE and not r.stretch]
-
-
-def _sentences(faults: Iterable[Fault], seeds: Sequence[int]) -> list[str]:
-    """One sentence per fault, with the seeds that show it."""
+def _sentences(faults: Iterable[Fault], count: int) -> list[str]:
+    """One sentence per fault, with those of so many seeds that show it."""
     found: dict[str, tuple[str, list[int]]] = {}
     for seed, before, after in faults:
         found.setdefault(before, (after, []))[1].append(seed)
-    count = len(seeds)
     everywhere = "" if count == 1 else f" on all {count} seeds"
     return [
         f"{before}{everywhere if len(on) == count else f' on {_listed(on)} of {count}'}{after}"
@@ -105,66 +97,54 @@ def _listed(seeds: Sequence[int]) -> str:
     return f"seed{'s'[: len(seeds) - 1]} {', '.join(map(str, seeds[:SHOWN]))}{more}"
 
 
-def _of_reference(question: Question, subject: Subject, seeds: Sequence[int]) -> Iterator[Fault]:
+def _of_reference(question: Question, subject: Subject) -> Iterator[Fault]:
     """Checks that the reference does not pass."""
     file = file_of(question, "reference")
-    for seed, results, graded in zip(seeds, subject.results, subject.graded, strict=False):
-        bad = _stopping(results)
-        skipped = {r.id for r in graded if r.verdict is Verdict.SKIPPED}
-        for r in [r for r in bad if r.id not in skipped] or bad:  # one fault, one report
+    for seen in subject.seen:
+        bad = seen.stopping
+        first = [r for r in bad if seen.graded[r.id].verdict is not Verdict.SKIPPED]
+        for r in first or bad:  # one fault, one report
             sentence = re.sub(r"\byour\b", "its", re.sub(r"\byour code\b", "it", r.message))
             if r.raised is not None:
                 sentence += message_of(r.raised) + line_of(r.raised, file)
-            yield seed, f"the reference does not pass {r.id}", f": {sentence}"
+            yield seen.seed, f"the reference does not pass {r.id}", f": {sentence}"
 
 
-def _of_wrong(subject: Subject, seeds: Sequence[int], twins: Sequence[Twins]) -> Iterator[Fault]:
+def _of_wrong(subject: Subject, twins: Sequence[Twins]) -> Iterator[Fault]:
     """What stops a wrong program not at all, not as claimed, or under another name."""
     partners = {b for t in twins for a, b in (t.ids, t.ids[::-1]) if a in subject.expected}
-    by_seed = zip(seeds, subject.results, subject.graded, subject.named, strict=False)
-    for seed, results, as_graded, named in by_seed:
-        if not _stopping(results):
-            yield seed, f"{subject.name} passes every check", ""
-            if all(results[k].verdict in FINE for k in subject.killers):
+    for seen in subject.seen:
+        if not seen.stopping:
+            yield seen.seed, f"{subject.name} passes every check", ""
+            if all(seen.results[k].verdict in FINE for k in subject.killers):
                 continue  # that no check claims it rightly, and that it has no name, follow
-        graded = {r.id: r for r in as_graded}
         for killer in subject.killers:
-            if graded[killer].verdict in FINE:
-                why, then = _unkilled(graded, results, killer)
-                yield seed, f"{subject.name} is said to be killed by {killer}, {why}", then
+            if seen.graded[killer].verdict in FINE:
+                why, then = _unkilled(seen, killer)
+                yield seen.seed, f"{subject.name} is said to be killed by {killer}, {why}", then
         # The spec need not say what the starter holds.
-        if subject.name == "starter" and not subject.expected:
-            continue
-        if set(named) - partners != subject.expected - partners:
+        if subject.expected and seen.named - partners != subject.expected - partners:
             wanted = f", expected {', '.join(sorted(subject.expected))}"
-            given = ", ".join(named) or "nothing"
-            yield seed, f"{subject.name} is diagnosed as {given}", wanted
+            given = ", ".join(sorted(seen.named)) or "nothing"
+            yield seen.seed, f"{subject.name} is diagnosed as {given}", wanted
 
 
-def _unkilled(
-    graded: Mapping[str, CheckResult], results: Mapping[str, CheckResult], killer: str
-) -> tuple[str, str]:
+def _unkilled(seen: Seen, killer: str) -> tuple[str, str]:
     """Why a check does not stop what it claims, and what to do about it."""
-    result = graded[killer]
-    if result.verdict is Verdict.PASS:
-        return "which it passes", ""
-    if result.verdict is not Verdict.SKIPPED:
-        return "which decides nothing", ""
-    if result.blocked_by is None:
-        return "which is run on the reference only", ": claim another check"
-    root = result
-    while root.verdict is Verdict.SKIPPED and root.blocked_by is not None:
-        root = graded[root.blocked_by]
+    root = seen.graded[killer]
+    while root.blocked_by is not None:
+        root = seen.graded[root.blocked_by]
+    if root.id == killer:
+        if root.verdict is Verdict.SKIPPED:
+            return "which is run on the reference only", ": claim another check"
+        return "which it passes" if root.verdict is Verdict.PASS else "which decides nothing", ""
     needed = f"{root.id}, which {killer} needs,"
     if root.verdict is Verdict.SKIPPED:
         return f"but {needed} is run on the reference only", ""
-    if results[killer].verdict in FINE:
+    if seen.results[killer].verdict in FINE:
         return f"which it passes, and {needed} stops it", f": claim {root.id}"
-    does = "decides nothing" if root.verdict is Verdict.INCONCLUSIVE else "stops it first"
-    return (
-        f"but {needed} {does}",
-        f": use cases on which it passes {root.id}, or claim {root.id}",
-    )
+    advice = f": use cases on which it passes {root.id}, or claim {root.id}"
+    return f"but {needed} stops it first", advice
 
 
 def stops(rows: Sequence[AuditRow], check: str) -> int:
@@ -196,32 +176,48 @@ def idle(question: Question, rows: Sequence[AuditRow]) -> list[str]:
     ]
 
 
-def remarks(question: Question, rows: Sequence[AuditRow]) -> list[Remark]:
-    """Checks that nothing needs, and verdicts that depend on the seed."""
+def remarks(
+    question: Question, rows: Sequence[AuditRow], subjects: Iterable[Subject]
+) -> Iterator[Remark]:
+    """Checks that nothing needs, verdicts that depend on the seed, and ideas that only break."""
     claimed = {killer for row in rows for killer in row.claimed_by}
-    late = [
-        check.id
-        for check in question.spec.checks
-        if not check.stretch
-        and check.id not in claimed
-        and stops(rows, check.id)
-        and not first(question, rows, check.id)
-    ]
-    these, them, they = ("this check stops", "it", "it")
-    if len(late) > 1:
-        these, them, they = ("these checks stop", "them", "they")
-    redundant = Remark(
-        "redundant",
-        f"{', '.join(late)}: {these} no known wrong idea before another check does, and no "
-        f"misconception names {them}: write one that only {they} can stop",
-    )
-    flaky = [
-        Remark(
-            "flaky",
-            f"{check} passes {row.name} on {_listed(seeds)} of {row.seeds} and stops it on the "
-            "others: use a larger random case, or a literal one",
+    deciding = [c.id for c in question.spec.checks if not c.stretch and c.id not in claimed]
+    if late := [c for c in deciding if stops(rows, c) and not first(question, rows, c)]:
+        yield Remark(
+            "redundant",
+            f"{', '.join(late)}: no known wrong idea is stopped here first, and none claims to be "
+            "(killed_by): write one that nothing else stops",
         )
-        for row in rows[1:]
-        for check, seeds in row.passing_seeds.items()
-    ]
-    return [redundant, *flaky] if late else flaky
+    for row in rows[1:]:
+        for name, seeds in row.passing_seeds.items():
+            yield Remark(
+                "flaky",
+                f"{name} passes {row.name} on {_listed(seeds)} of {row.seeds} and stops it on the "
+                "others: use a larger random case, or a literal one",
+            )
+    yield from _breaking(question, subjects)
+
+
+def _breaking(question: Question, subjects: Iterable[Subject]) -> Iterator[Remark]:
+    """Wrong ideas that raise wherever they fail, on every seed, and do not say that they do.
+
+    A misspelled name in a variant raises wherever it is called, so that every check stops it, and
+    since diagnosis compares it with itself it is named as well: the matrix looks proved.
+    """
+    for subject in subjects:
+        everywhere = [seen.raised for seen in subject.seen if seen.raised is not None]
+        if subject.misconception is None or not 0 < len(everywhere) == len(subject.seen):
+            continue
+        raised = everywhere[0]
+        feedback = question.spec.misconceptions[subject.misconception].feedback
+        if re.search(rf"{MEANT}|\b{re.escape(raised.type)}\b", feedback, re.IGNORECASE):
+            continue
+        inner = raised.frames[-1] if raised.frames else None
+        where = f" in {inner.function}, line {inner.line}," if inner is not None else ""
+        yield Remark(
+            "raising",
+            f"{subject.name} raises {raised.type}{where} on every case that it fails"
+            f"{message_of(raised)}; "
+            "only a submission that raises the same is named: fix it, or say in the feedback that "
+            "it raises",
+        )

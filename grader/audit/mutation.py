@@ -12,22 +12,20 @@ from __future__ import annotations
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from grader.audit.search import Search
-from grader.audit.subjects import FINE, result_of
+from grader.audit.subjects import result_of
 from grader.bench.bench import BankFault, Bench, trusting
 from grader.kinds import registry
 from grader.model.mutation import Fate, Mutant, MutationReport, Trial, key
 from grader.model.numerals import quantity
-from grader.sandbox.client import Overran, WorkerError
+from grader.model.question import Question
+from grader.model.spec import Check
+from grader.model.verdict import FINE
+from grader.sandbox.client import Overran
 from grader.session import GradingSession
-
-if TYPE_CHECKING:
-    from grader.model.question import Question
-    from grader.model.spec import Check
 
 LEAST_SECONDS = 1.0  # a call gets: what no reference takes, on a busy machine
 PATIENCE = 30.0  # times the longest call of the reference
@@ -43,16 +41,10 @@ def mutate(
     at_most: int | None = None,
     progress: Progress | None = None,
 ) -> MutationReport:
-    """Try the mutants of a question's reference.
+    """Try the mutants of a question's reference, or a sample of at most so many.
 
-    Args:
-        question: the question.
-        seeds: on which a mutant has to pass every check to be looked at further.
-        at_most: how many mutants to try; a larger sample holds the smaller one.
-        progress: gets a line on what is being done, for people who wait.
-
-    Returns:
-        The report; after a KeyboardInterrupt, of what was tried until then.
+    A mutant that passes every check on all seeds is looked at further.  After a KeyboardInterrupt
+    the report is of what was tried until then; `progress` gets a line on each mutant.
     """
     began = time.perf_counter()
     mutants: Sequence[Mutant] = ()
@@ -134,7 +126,6 @@ class _Trying:
                     self.call_seconds = max(self.call_seconds, PATIENCE * spent)
             if (killer := self._killer(bench)) is not None:
                 raise BankFault(f"the reference does not pass {killer}: audit it first")
-        self.kills.clear()
 
     def trial(self, mutant: Mutant) -> Trial:
         """Try one mutant."""
@@ -155,10 +146,7 @@ class _Trying:
                 return Trial(mutant, Fate.KILLED, killer, seed)
         if (because := self.explained.get(mutant.key)) is not None:
             return Trial(mutant, Fate.EXPLAINED, because=because)
-        try:
-            found = self.search.difference(bench.submission)
-        except WorkerError as failure:  # it hangs or dies on inputs of which no check has the like
-            found = self.search.died(failure)
+        found = self.search.difference(bench.submission)
         fate = Fate.EQUIVALENT if found is None else Fate.SURVIVED
         return Trial(mutant, fate, counterexample=found)
 

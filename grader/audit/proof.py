@@ -12,41 +12,34 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-from grader.audit import margins as tolerances
-from grader.audit import matrix, raising, trivial, twins, wording
-from grader.audit.subjects import Subject, result_of, subjects
+from grader.audit import hints, margins, matrix, trivial
+from grader.audit.search import Search
+from grader.audit.subjects import Seen, Subject, always_raised, result_of, subjects
 from grader.bench.bench import BankFault
 from grader.kinds import registry
 from grader.model.audit import AuditReport, AuditRow, CheckFacts, Remark, Trivial, Twins
+from grader.model.numerals import quantity
+from grader.model.question import Question
 from grader.model.report import CheckResult
+from grader.model.spec import Check
 from grader.model.verdict import Verdict
 from grader.session import GradingSession
 from grader.session.diagnosis import diagnose
 from grader.session.grading import unmet
 
-if TYPE_CHECKING:
-    from grader.model.question import Question
-    from grader.model.spec import Check
-
 Progress = Callable[[str], None]
 SLOW_SHARE = 0.4  # of an audit's CPU time: a check that takes more is worth a note
 SLOW_SECONDS = 1.0  # and takes this long: shares of nothing mean nothing
+SHOWN = 5  # places marked TODO
 
 
 def audit(
     question: Question, *, seeds: Sequence[int], progress: Progress | None = None
 ) -> AuditReport:
-    """Audit one question.
-
-    Args:
-        question: the question.
-        seeds: each draws all cases again.
-        progress: gets a line on what is being done, for people who wait.
-    """
+    """Audit one question, its cases drawn anew by each seed; `progress` gets a line per step."""
     began = time.perf_counter()
     proof = _Proof(question, seeds, progress or (lambda _: None), subjects(question))
     try:
@@ -57,21 +50,19 @@ def audit(
                 proof.look_further(session)
     except BankFault as fault:
         proof.problems.append(str(fault))
-    rows = tuple(matrix.row(question, s, seeds) for s in proof.subjects if s.results)
+    rows = tuple(matrix.row(question, s) for s in proof.subjects if s.seen)
     checks = tuple(proof.facts(check, rows) for check in question.spec.checks)
-    remarks = wording.todos(question)
+    remarks = _todos(question)
     problems = proof.problems
     if not problems:
         problems = matrix.problems(question, proof.subjects, seeds, proof.twins)
         if proof.is_sound:
             problems += matrix.idle(question, rows) + trivial.problems(proof.trivial)
         remarks += [
-            *proof.remarks,
-            *matrix.remarks(question, rows),
-            *raising.remarks(question, proof.subjects),
-            *tolerances.remarks(checks),
+            *matrix.remarks(question, rows, proof.subjects),
+            *margins.remarks(checks),
             *trivial.remarks(question, proof.trivial),
-            *wording.hints(question),
+            *hints.remarks(question),
         ]
     return AuditReport(
         question=question.id,
@@ -96,11 +87,9 @@ class _Proof:
     seeds: Sequence[int]
     progress: Progress
     subjects: list[Subject]
-    margins: tolerances.Margins = field(default_factory=tolerances.Margins)
     spent: Counter[str] = field(default_factory=Counter)  # nanoseconds, by check
     trivial: list[Trivial] = field(default_factory=list)
     twins: list[Twins] = field(default_factory=list)
-    remarks: list[Remark] = field(default_factory=list)
     problems: list[str] = field(default_factory=list)
 
     @property
@@ -109,15 +98,12 @@ class _Proof:
         return not self.problems and not matrix.rejected(self.subjects[0])
 
     def put_through_all_checks(self, session: GradingSession) -> None:
-        """Put every program through every check on every seed, until the bank itself fails.
-
-        Once the reference does not pass, it alone is looked at.
-        """
+        """Examine every program on every seed; once the reference does not pass, it alone."""
         for number, seed in enumerate(self.seeds, 1):
             for subject in self.subjects:
                 if subject.name != "reference" and not self.is_sound:
                     break
-                self._tell(f"seed {number} of {len(self.seeds)}, {subject.name}")
+                self._say(f"seed {number} of {len(self.seeds)}, {subject.name}")
                 try:
                     # Sizes are the same on every seed: the system is asked once what is held.
                     self._examine(session, subject, seed, asks_system=number == 1)
@@ -126,16 +112,13 @@ class _Proof:
                     return
 
     def look_further(self, session: GradingSession) -> None:
-        """What one seed is enough for: trivial answers, twins, the wording."""
-        seed = self.seeds[-1]
-        self._tell("trivial answers")
-        self.trivial = trivial.try_answers(session, seed)
-        for one, other in twins.pairs([(s.misconception, s.named) for s in self.subjects]):
-            self._tell(f"a case to tell {one} from {other}")
-            self.twins.append(twins.tell_apart(session, one, other))
-        self._tell("the wording")
-        bench = session.examine("subject reference", [self.question.reference], seed)
-        self.remarks += wording.remarks(self.question, bench)
+        """What one seed is enough for: trivial answers, and twins."""
+        self._say("trivial answers")
+        self.trivial = trivial.try_answers(session, self.seeds[-1])
+        search = Search(session)
+        for one, other in matrix.pairs(self.subjects):
+            self._say(f"a case to tell {one} from {other}")
+            self.twins.append(search.tell_apart(one, other))
 
     def facts(self, check: Check, rows: Sequence[AuditRow]) -> CheckFacts:
         """What is known of a check in the end."""
@@ -149,7 +132,7 @@ class _Proof:
             first=matrix.first(self.question, rows, check.id),
             cpu_seconds=None if spent is None else spent / 1e9,
             share=None if spent is None else spent / total,
-            margin=self.margins.of(check.id),
+            margin=margins.margin(self.subjects, check.id),
             lets_through=tuple(t.name for t in self.trivial if t.made and check.id in t.passes),
         )
 
@@ -168,32 +151,28 @@ class _Proof:
                 "what the functions return"
             )
 
-    def _tell(self, line: str) -> None:
+    def _say(self, line: str) -> None:
         self.progress(f"{self.question.id}: {line}")
 
     def _examine(
         self, session: GradingSession, subject: Subject, seed: int, *, asks_system: bool
     ) -> None:
         """Put a program through every check on one seed, and have it named."""
-        program = f"subject {subject.name}"
+        name, right = subject.name, subject.name == "reference"
         bench = session.examine(
-            program, subject.sources, seed, called=subject.name, file=subject.file
+            f"subject {name}", subject.sources, seed, called=name, file=subject.file
         )
         bench.asks_system = asks_system
         results = {}
         for check in self.question.spec.checks:
             with self._clocked(session, check.id):
-                timed = subject.name == "reference"
-                results[check.id] = result_of(bench, check, timed=timed)
+                results[check.id] = result_of(bench, check, timed=right)
         graded = as_graded(self.question, results)
         with self._clocked(session, ""):
-            named = diagnose(bench, graded)
-        self.margins.measure(bench, subject.name, results)
-        subject.results.append(results)
-        subject.graded.append(graded)
-        subject.named.append(tuple(sorted(n.id for n in named)))
-        if subject.misconception is not None:
-            subject.raised.append(raising.always(bench, results))
+            named = frozenset(n.id for n in diagnose(bench, tuple(graded.values())))
+        deviations = margins.deviations(bench, results, right=right)
+        raised = None if subject.misconception is None else always_raised(bench, results)
+        subject.seen.append(Seen(seed, results, graded, named, deviations, raised))
 
     @contextmanager
     def _clocked(self, session: GradingSession, name: str) -> Iterator[None]:
@@ -205,15 +184,22 @@ class _Proof:
             self.spent[name] += max(0, session.bank.cpu_nanoseconds() - before)
 
 
-def as_graded(question: Question, results: Mapping[str, CheckResult]) -> tuple[CheckResult, ...]:
+def as_graded(question: Question, results: Mapping[str, CheckResult]) -> dict[str, CheckResult]:
     """The results as a grade would report them: skipped where something needed did not pass."""
     graded: dict[str, CheckResult] = {}
     for check in question.spec.checks:
         result = results[check.id]
         if (blocking := unmet(check, graded)) is not None:
-            message = f"needs {blocking}"
-            result = replace(
-                result, verdict=Verdict.SKIPPED, message=message, blocked_by=blocking, failing=()
-            )
+            skipped = CheckResult(check.id, check.kind, Verdict.SKIPPED, f"needs {blocking}")
+            result = replace(skipped, stretch=check.stretch, blocked_by=blocking)
         graded[check.id] = result
-    return tuple(graded.values())
+    return graded
+
+
+def _todos(question: Question) -> list[Remark]:
+    """How many places an author has marked TODO, and where the first of them are."""
+    places = question.todos
+    more = f" and {len(places) - SHOWN} more" if len(places) > SHOWN else ""
+    count = quantity(len(places), "TODO is", "TODOs are")
+    text = f"{count} left: {', '.join(places[:SHOWN])}{more}"
+    return [Remark("todo", text)] if places else []

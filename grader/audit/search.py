@@ -2,34 +2,35 @@
 
 The inputs are those of the question's cases: drawn again from other seeds; in other sizes, dtypes
 and layouts; with other numbers, out of what the cases give each name.  What the reference itself
-does not take is left out.  They are tried from the smallest on, and what is found is made smaller
-still, so that a counterexample can be read.
+does not take is left out.  They are tried from the smallest on, so that a counterexample can be
+read.  The same inputs may tell two wrong ideas apart.
 """
 
 from __future__ import annotations
 
 import random
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from functools import cached_property
 
 import numpy as np
 
 from grader.audit.domain import Domain
-from grader.audit.vary import smaller, varied, written
+from grader.audit.vary import varied, written
 from grader.bench.bench import BankFault, Bench
 from grader.bench.deviation import fault_of
-from grader.cases.dataflow import free_names
+from grader.bench.results import Value
+from grader.bench.sameness import same_value
+from grader.cases.dataflow import case_names, free_names
 from grader.cases.recipe import CaseRecipe, read_cases
 from grader.kinds import registry
+from grader.model.audit import Twins
 from grader.model.mutation import Counterexample, Reach
 from grader.sandbox.client import WorkerError
 from grader.sandbox.remote import RemoteProgram
 from grader.sandbox.replies import Outcome, ProgramError
-
-if TYPE_CHECKING:
-    from grader.session import GradingSession
+from grader.session import GradingSession
 
 SEEDS = range(7001, 7009)  # none that an audit uses
 REACHES = (Reach.VALUES, Reach.SIZES, Reach.NUMBERS)
@@ -37,7 +38,6 @@ VARIANTS = 18  # of each case, as many of each kind
 SLOW = 0.1  # seconds of the reference beyond which an input is not worth it
 CURVE = 1e-4  # of its highest point, by which a curve may stray
 LARGE = 20_000  # entries beyond which a right but slow program would seem to hang
-STEPS = 60  # in making a counterexample smaller
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,83 +82,79 @@ class Search:
         """Draw nothing yet: most searches are never needed."""
         self.session = session
         self.question = session.question
-        self._inputs: list[_Input] | None = None
-        self._last: _Input | None = None
-        self._domain: Domain | None = None
-        by_course: dict[bool, set[tuple[str, str | None]]] = {True: set(), False: set()}
-        for check in self.question.spec.checks:
-            only_course = registry.get(check.kind).only_course
-            by_course[only_course] |= {(check.run, result) for result in check.compared}
+        self.size = 0  # inputs in use
+        self._own = read_cases(self.question.spec.cases)[0]
         # Results of which every check that compares them asks only where they go.
-        self._loose = by_course[True] - by_course[False]
+        self._loose = self._compared(only_course=True) - self._compared(only_course=False)
 
-    @property
-    def size(self) -> int:
-        """Inputs in use; 0 before the first search."""
-        return len(self._inputs or ())
-
-    def difference(self, program: RemoteProgram) -> Counterexample | None:
-        """The smallest input found on which a program differs from the reference.
-
-        Raises:
-            WorkerError: the program's process is gone.
-        """
-        if self._inputs is None:
-            own = read_cases(self.question.spec.cases)[0]
-            self._domain = Domain(self.question, self._bench(SEEDS[0], own.values()))
-            self._inputs = sorted(self._collect(own), key=lambda given: given.weight)
-        for given in self._inputs:
-            self._last = given
-            program.worker.count_anew()  # what may be printed in a grade, for each input
-            if (found := self._differs(program, given)) is not None:
-                return self._least(program, given, found)
-        return None
-
-    def died(self, failure: WorkerError) -> Counterexample:
-        """The counterexample of a program whose process did not survive the last input."""
-        assert self._last is not None
-        return self._counterexample(self._last, None, f"the mutant {failure}")
-
-    def _collect(self, own: dict[str, CaseRecipe]) -> Iterator[_Input]:
-        """Every input that the reference takes, quickly enough."""
-        known: set[int] = set()
-        for seed, reach, cases in self._variations(own):
-            bench = self._bench(seed, [case for case, _ in cases])
-            for case, origin in cases:
-                for run in self.question.runs:
-                    given = _Input(reach, bench, run, case, origin)
-                    if case.inputs.keys() >= set(given.names) and self._usable(given, known):
-                        known.add(given.content)
-                        yield given
-
-    def _variations(
-        self, own: dict[str, CaseRecipe]
-    ) -> Iterator[tuple[int, Reach, list[tuple[CaseRecipe, str]]]]:
-        """Seeds, and for each of them cases with those that they are made from."""
-        for seed in SEEDS:
-            yield seed, Reach.SAME, [(case, name) for name, case in own.items()]
+    def _compared(self, *, only_course: bool) -> set[tuple[str, str | None]]:
+        """Runs and results that some check compares, in the one way or the other."""
         checks = self.question.spec.checks
+        chosen = [c for c in checks if registry.get(c.kind).only_course is only_course]
+        return {(check.run, result) for check in chosen for result in check.compared}
+
+    @cached_property
+    def _domain(self) -> Domain:
+        return Domain(self._bench(SEEDS[0], self._own))
+
+    @cached_property
+    def _inputs(self) -> list[_Input]:
+        """Every input, those nearest to the question's cases first, then the smallest."""
+        known: set[int] = set()
+        found = []
+        for seed, reach, case, origin in self._candidates():
+            bench = self._bench(seed, {case.name: case})
+            for run in self.question.runs:
+                given = _Input(reach, bench, run, case, origin)
+                if case.inputs.keys() >= set(given.names) and self._usable(given, known):
+                    known.add(given.content)
+                    found.append(given)
+        self.size = len(found)
+        return sorted(found, key=lambda given: given.weight)
+
+    def _candidates(self) -> Iterator[tuple[int, Reach, CaseRecipe, str]]:
+        """A seed, what is changed, the case that comes of it, and the name of the question's."""
+        own, checks = list(self._own.values()), self.question.spec.checks
+        for seed in SEEDS:
+            yield from ((seed, Reach.SAME, case, case.name) for case in own)
         layouts = list(dict.fromkeys(n for c in checks for n in registry.get(c.kind).layouts(c)))
         for number in range(VARIANTS):
-            rng = random.Random(number)
-            reach = REACHES[number % len(REACHES)]
-            made = [
-                (replace(case, name=f"{name}-{number}"), name)
-                for name, one in own.items()
-                if (case := varied(one, list(own.values()), rng, reach, layouts)) is not None
-            ]
-            yield SEEDS[0] + number, reach, made
+            rng, reach = random.Random(number), REACHES[number % len(REACHES)]
+            for origin in own:
+                if (case := varied(origin, own, rng, reach, layouts)) is not None:
+                    case = replace(case, name=f"{origin.name}-{number}")
+                    yield SEEDS[0] + number, reach, case, origin.name
 
-    def _bench(self, seed: int, cases: Iterable[CaseRecipe]) -> Bench:
+    def difference(self, program: RemoteProgram) -> Counterexample | None:
+        """The smallest input found on which a program differs from the reference."""
+        for given in self._inputs:
+            program.worker.count_anew()  # what may be printed in a grade, for each input
+            if (found := self._differs(program, given)) is not None:
+                return self._counterexample(given, *found)
+        return None
+
+    def tell_apart(self, one: str, other: str) -> Twins:
+        """Look for a case on which two misconceptions compute different results."""
+        first, second = (
+            [self.session.bank.variant(name, i) for i in range(len(self.question.variants[name]))]
+            for name in (one, other)
+        )
+        made = [given for given in self._inputs if given.reach is not Reach.SAME]
+        found = next((given for given in made if _apart(given, first, second)), None)
+        if found is None:
+            return Twins((one, other), tried=len(made))
+        lines = written(found.case, found.case.inputs)
+        return Twins((one, other), tuple(lines), made.index(found) + 1, found.run)
+
+    def _bench(self, seed: int, cases: dict[str, CaseRecipe]) -> Bench:
         reference = self.session.bank.reference
         bench = Bench(self.question, seed, reference, reference)
-        bench.cases = {case.name: case for case in cases}
+        bench.cases = cases
         return bench
 
     def _usable(self, given: _Input, known: set[int]) -> bool:
         """Whether the reference takes a new input, quickly, and agrees with itself in float64."""
         bench, run, case = given.bench, given.run, given.case
-        assert self._domain is not None
         try:
             size = sum(np.size(v) for v in bench.drawn(case).values())
             if size > LARGE or given.content in known:
@@ -167,8 +163,8 @@ class Search:
             truth = bench.truth(run, case)
             if time.perf_counter() - began > SLOW:
                 return False
-            return self._domain.holds(bench, run, case, given.origin) and all(
-                self._fault(given, result, truth) is None for result in bench.wanted[run]
+            return self._domain.holds(bench, run, case, given.origin) and not any(
+                self._fault(given, result, truth) for result in bench.wanted[run]
             )
         except (BankFault, KeyError):
             self.session.bank.restore()  # the input may have been too much for its process
@@ -180,11 +176,10 @@ class Search:
         truth = bench.truth(run, case)
         try:
             found = program.run(bench.steps(run), bench.inputs(case, run), bench.wanted[run])
-        except ProgramError as error:
+        except (ProgramError, WorkerError) as error:  # it raises, hangs or dies
             return None, f"the mutant {error}"
         for result in bench.wanted[run]:
-            fault = self._fault(given, result, found)
-            if fault is not None:
+            if (fault := self._fault(given, result, found)) is not None:
                 return result, fault
         return _manners(found, truth)
 
@@ -202,32 +197,11 @@ class Search:
             return f"{fault.sentence}: {fault.observed}, expected {fault.expected}"
         return fault.sentence
 
-    def _least(
-        self, program: RemoteProgram, given: _Input, found: tuple[str | None, str]
-    ) -> Counterexample:
-        """Make an input smaller as long as the program still differs on it."""
-        left = 0 if given.reach is Reach.SAME else STEPS
-        candidates = smaller(given.case)
-        while left and (case := next(candidates, None)) is not None:
-            left -= 1
-            other = replace(given, bench=self._bench(given.bench.seed, [case]), case=case)
-            if not self._usable(other, set()):
-                continue
-            self._last = other
-            if (again := self._differs(program, other)) is not None:
-                given, found, candidates = other, again, smaller(case)
-        return self._counterexample(given, *found)
-
     def _counterexample(self, given: _Input, result: str | None, sentence: str) -> Counterexample:
+        inputs, seed = ", ".join(written(given.case, given.names)), given.bench.seed
+        advice = self._advice(given, result)
         return Counterexample(
-            reach=given.reach,
-            run=given.run,
-            case=given.origin,
-            inputs=", ".join(written(given.case, given.names)),
-            seed=given.bench.seed,
-            result=result,
-            sentence=sentence,
-            advice=self._advice(given, result),
+            given.reach, given.run, given.origin, inputs, seed, result, sentence, advice
         )
 
     def _advice(self, given: _Input, result: str | None) -> str:
@@ -245,19 +219,30 @@ class Search:
         listed = " or ".join(names[:3]) or "a new check"
         if given.reach is not Reach.SAME:
             return f"add this case, and let {listed} look at it"
-        if any(case.name == given.origin for c in checks for case in given.bench.cases_of(c)):
+        runs, origin = self.question.runs, given.origin
+        if any(origin in case_names(c, runs[c.run], self._own) for c in checks):
             return (
-                f"{listed} sees it on some seeds only: give the case {given.origin} more entries, "
+                f"{listed} sees it on some seeds only: give the case {origin} more entries, "
                 "or write them out"
             )
-        return f"no check that decides compares it there: let {listed} look at {given.origin} too"
+        return f"no check that decides compares it there: let {listed} look at {origin} too"
 
 
-def _course(
-    result: str,
-    observed: Any,  # noqa: ANN401 any result
-    wanted: Any,  # noqa: ANN401 any result
-) -> str | None:
+def _apart(given: _Input, first: Sequence[RemoteProgram], second: Sequence[RemoteProgram]) -> bool:
+    """Whether every program of the one sort computes something else than any of the other."""
+    bench, run, case = given.bench, given.run, given.case
+    try:
+        left, right = ([bench.outcome(p, run, case).values for p in ps] for ps in (first, second))
+    except (ProgramError, WorkerError):
+        return False  # outside of what these programs take
+    return all(
+        any(not same_value(value, b[name], case.dtype) for name, value in a.items())
+        for a in left
+        for b in right
+    )
+
+
+def _course(result: str, observed: Value, wanted: Value) -> str | None:
     """Whether a curve goes elsewhere, seen from its highest point."""
     try:
         found, right = (np.asarray(v, np.float64) for v in (observed, wanted))

@@ -10,17 +10,15 @@ from __future__ import annotations
 import multiprocessing
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from multiprocessing import connection
-from typing import TYPE_CHECKING
+from multiprocessing.sharedctypes import Synchronized
 
 from grader.audit import mutation, proof
 from grader.model.audit import AuditReport
 from grader.model.mutation import MutationReport
-
-if TYPE_CHECKING:
-    from grader.model.question import Question
+from grader.model.question import Question
 
 Progress = Callable[[str], None]
 Reports = Iterator[AuditReport | MutationReport]
@@ -42,23 +40,21 @@ def audited(
 ) -> Iterator[Reports]:
     """Give the report of each question, followed by that of its mutants where they were tried.
 
-    Args:
-        questions: in the order of the reports.
-        plan: what to do with each.
-        jobs: questions at once.
-        progress: gets a line on what is being done, for people who wait.
+    `jobs` questions are looked at at once, and `progress` gets a line on each step.
     """
     jobs = min(jobs, len(questions)) if sys.platform == "linux" else 1
     if jobs <= 1:
         yield (report for question in questions for report in _one(question, plan, progress))
         return
     fork = multiprocessing.get_context("fork")
+    begun = fork.Value("i", 0)
     with ExitStack() as stack:
         pool: list[connection.Connection] = []
         for _ in range(jobs):
             here, there = fork.Pipe()
             pool.append(here)
-            process = fork.Process(target=_serve, args=(there, pool, questions, plan), daemon=True)
+            process = fork.Process(target=_serve, args=(there, pool, begun, questions, plan))
+            process.daemon = True
             process.start()
             there.close()
             stack.callback(process.join)
@@ -78,50 +74,44 @@ def _one(question: Question, plan: Plan, progress: Progress) -> Reports:
 def _serve(
     listener: connection.Connection,
     inherited: Sequence[connection.Connection],
+    begun: Synchronized[int],
     questions: Sequence[Question],
     plan: Plan,
 ) -> None:
-    """Audit the questions whose numbers are sent."""
+    """Audit the questions that no other process has begun; those that need torch take longest."""
     for other in inherited:  # held open here, they would hide that the listener is gone
         other.close()
-    try:
+    order = sorted(range(len(questions)), key=lambda i: not questions[i].spec.needs_torch)
+    with suppress(OSError, KeyboardInterrupt):
         while True:
-            listener.send(list(_one(questions[listener.recv()], plan, listener.send)))
-    except (EOFError, OSError, KeyboardInterrupt):
-        return
+            with begun.get_lock():
+                number = begun.value
+                begun.value += 1
+            if number >= len(order):
+                return
+            index = order[number]
+            listener.send((index, list(_one(questions[index], plan, listener.send))))
 
 
 def _in_order(
     questions: Sequence[Question],
     plan: Plan,
-    pool: Sequence[connection.Connection],
+    pool: list[connection.Connection],
     progress: Progress,
 ) -> Reports:
-    """Keep the processes busy, with questions that need torch first: they take longest."""
-    left = iter(sorted(range(len(questions)), key=lambda i: not questions[i].spec.needs_torch))
-    busy: dict[connection.Connection, int] = {}
     done: dict[int, list[AuditReport | MutationReport]] = {}
-
-    def feed(process: connection.Connection) -> None:
-        if (index := next(left, None)) is not None:
-            busy[process] = index
-            process.send(index)
-
-    for process in pool:
-        feed(process)
     for index, question in enumerate(questions):
-        while index not in done and busy:
-            for ready in connection.wait(list(busy)):
+        while index not in done and pool:
+            for ready in connection.wait(pool):
                 assert isinstance(ready, connection.Connection)
                 try:
                     found = ready.recv()
                 except (EOFError, OSError):
-                    found = []
+                    pool.remove(ready)
+                    continue
                 if isinstance(found, str):
                     progress(found)
-                    continue
-                done[busy.pop(ready)] = found
-                if found:
-                    feed(ready)
+                else:
+                    done[found[0]] = found[1]
         # What ended a process of its own is met again here, and reported as usual.
         yield from done.pop(index, None) or _one(question, plan, progress)

@@ -4,25 +4,39 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
+from grader.bench.bench import Bench
 from grader.bench.tally import Stopped
 from grader.kinds import registry, run_check
+from grader.model.question import Question
 from grader.model.report import CheckResult, Raised
-from grader.model.verdict import Verdict
+from grader.model.spec import Check
+from grader.model.verdict import FINE, Verdict
+from grader.sandbox.client import WorkerError
+from grader.sandbox.replies import ProgramError
 from grader.session.locations import file_of
 
-if TYPE_CHECKING:
-    from grader.bench.bench import Bench
-    from grader.model.question import Question
-    from grader.model.spec import Check
 
-FINE = {Verdict.PASS, Verdict.INCONCLUSIVE, Verdict.SKIPPED}
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """What one seed has shown of a program."""
+
+    seed: int
+    results: Mapping[str, CheckResult]  # by check, needs or no needs
+    graded: Mapping[str, CheckResult]  # the same as a grade reports them
+    named: frozenset[str]  # misconceptions that diagnosis named
+    deviations: Mapping[str, float]  # by check, see `margins`
+    raised: Raised | None  # of a program that raises on every case it fails
+
+    @property
+    def stopping(self) -> list[CheckResult]:
+        """The results that keep the program from passing."""
+        return [r for r in self.results.values() if r.verdict not in FINE and not r.stretch]
 
 
 @dataclass(slots=True)
 class Subject:
-    """One program; every list has one entry per seed."""
+    """One program."""
 
     name: str
     sources: Sequence[bytes]
@@ -30,10 +44,12 @@ class Subject:
     expected: set[str] = field(default_factory=set)  # misconceptions that diagnosis should name
     misconception: str | None = None
     killers: tuple[str, ...] = ()  # checks that are said to stop it
-    results: list[Mapping[str, CheckResult]] = field(default_factory=list)
-    graded: list[Sequence[CheckResult]] = field(default_factory=list)
-    named: list[tuple[str, ...]] = field(default_factory=list)
-    raised: list[Raised | None] = field(default_factory=list)  # where it raises whenever it fails
+    seen: list[Seen] = field(default_factory=list)  # one for each seed
+
+    @property
+    def named(self) -> frozenset[str]:
+        """Misconceptions that diagnosis named on every seed."""
+        return frozenset.intersection(*(seen.named for seen in self.seen))
 
 
 def subjects(question: Question) -> list[Subject]:
@@ -50,6 +66,32 @@ def subjects(question: Question) -> list[Subject]:
             killers = spec.misconceptions[name].killers
             found.append(Subject(label, layers, file, {name}, name, killers))
     return found
+
+
+def always_raised(bench: Bench, results: Mapping[str, CheckResult]) -> Raised | None:
+    """The first exception of a program that raises on every case it fails; None for another.
+
+    Args:
+        bench: the program, which has been through every check: what it did is remembered.
+        results: by check.
+    """
+    failed = [c for c in bench.question.spec.checks if results[c.id].verdict not in FINE]
+    for check in failed:
+        result = results[check.id]
+        everywhere = all(_raises(bench, check.run, case) for case in result.failing)
+        if result.raised is None or not result.failing or not everywhere:
+            return None
+    return results[failed[0].id].raised if failed else None
+
+
+def _raises(bench: Bench, run: str, case: str) -> bool:
+    try:
+        bench.observed(run, bench.cases[case])
+    except ProgramError as error:
+        return error.raised is not None and not error.out_of_memory
+    except WorkerError:
+        pass
+    return False
 
 
 def result_of(bench: Bench, check: Check, *, timed: bool = False) -> CheckResult:

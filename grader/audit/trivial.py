@@ -12,21 +12,18 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from grader.audit.subjects import result_of
 from grader.bench.bench import BankFault, Bench
 from grader.bench.sameness import same_value
 from grader.kinds import registry
 from grader.model.audit import Remark, Trivial
+from grader.model.question import Question
+from grader.model.spec import Check
 from grader.model.verdict import Verdict
 from grader.sandbox.client import WorkerError
 from grader.sandbox.replies import ProgramError
-
-if TYPE_CHECKING:
-    from grader.model.question import Question
-    from grader.model.spec import Check
-    from grader.session import GradingSession
+from grader.session import GradingSession
 
 ANSWERS = {
     "zeros": "zeros of the right form",
@@ -46,32 +43,32 @@ def try_answers(session: GradingSession, seed: int) -> list[Trivial]:
     Where zeros, ones and NaN all compute what the reference does, nothing of it was replaced: what
     is checked is what the functions change, not what they return.  Then none of these is counted.
     """
-    tried = [_tried(session, seed, name, about) for name, about in ANSWERS.items()]
-    alike = {answer.name for answer, is_reference in tried if is_reference}
-    idle = set(ANSWERS) - {"first-call"} if alike >= {"zeros", "ones", "nan"} else set()
-    return [
-        replace(answer, made=False, accepted=False) if answer.name in idle else answer
-        for answer, _ in tried
-    ]
+    tried = {name: _tried(session, seed, name) for name in ANSWERS}
+    found = [answer for answer, _ in tried.values()]
+    if all(tried[name][1] for name in ("zeros", "ones", "nan")):
+        *others, first_call = found
+        found = [*(replace(a, made=False, accepted=False) for a in others), first_call]
+    return found
 
 
-def _tried(session: GradingSession, seed: int, name: str, about: str) -> tuple[Trivial, bool]:
+def _tried(session: GradingSession, seed: int, name: str) -> tuple[Trivial, bool]:
     """An answer, and whether it computes what the reference does."""
-    question = session.question
+    checks = session.question.spec.checks
     try:
-        bench = session.examine(f"trivial {name}", sources(question, session, name), seed)
-    except BankFault:
-        return Trivial(name, about, (), accepted=False), False  # it does not load: nothing to fear
-    verdicts = {c.id: _verdict(bench, c) for c in question.spec.checks}
-    deciding = {verdicts[c.id] for c in question.spec.checks if not c.stretch}
+        bench = session.examine(f"trivial {name}", sources(session, name), seed)
+        verdicts = {check.id: result_of(bench, check).verdict for check in checks}
+    except BankFault:  # it does not load, or breaks a check: nothing to fear
+        return Trivial(name, ANSWERS[name], (), accepted=False), False
+    deciding = {verdicts[check.id] for check in checks if not check.stretch}
     accepted = deciding - {Verdict.SKIPPED} == {Verdict.PASS}
     passes = tuple(check for check, verdict in verdicts.items() if verdict is Verdict.PASS)
-    return Trivial(name, about, passes, accepted=accepted), accepted and _is_reference(bench)
+    answer = Trivial(name, ANSWERS[name], passes, accepted=accepted)
+    return answer, accepted and _is_reference(bench)
 
 
-def sources(question: Question, session: GradingSession, name: str) -> list[bytes]:
+def sources(session: GradingSession, name: str) -> list[bytes]:
     """The layers of a trivial answer: the reference, a literal table, and what reads the table."""
-    loaded = session.bank.reference.loaded
+    question, loaded = session.question, session.bank.reference.loaded
     driver = (question.driver or b"").decode("utf-8", "replace")
     called = set(re.findall(r"\bprogram\.(\w+)", driver))
     driven = [] if loaded is None else [f for f in loaded.defined if f in called]
@@ -98,13 +95,6 @@ def handed_on(question: Question, function: str) -> list[int]:
             taken |= {i for i, target in enumerate(step.targets) if target in later}
             seen |= {i for i, target in enumerate(step.targets) if (run, target) in looked_at}
     return sorted(taken - seen)
-
-
-def _verdict(bench: Bench, check: Check) -> Verdict:
-    try:
-        return result_of(bench, check).verdict
-    except BankFault:
-        return Verdict.SKIPPED  # the reference has been through this check; it does not count
 
 
 def _is_reference(bench: Bench) -> bool:
@@ -146,8 +136,8 @@ def remarks(question: Question, trivial: Iterable[Trivial]) -> list[Remark]:
     return [
         Remark(
             "trivial",
-            f"{check} lets {_and(names)} through, and no check that it needs stops "
-            f"{'it' if len(names) == 1 else 'them'}: let it need one that does, or give it a case",
+            f"{check} lets {', '.join(names)} through, and no check that it needs stops such an "
+            "answer: let it need one that does, or give it a case",
         )
         for check, names in found.items()
     ]
@@ -157,7 +147,3 @@ def _needed(checks: Mapping[str, Check], name: str) -> set[str]:
     """Every check that must pass before one is tried."""
     needs = checks[name].needed
     return {*needs}.union(*(_needed(checks, need) for need in needs))
-
-
-def _and(names: list[str]) -> str:
-    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"

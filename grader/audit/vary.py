@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import random
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -78,33 +78,18 @@ def _rounder(recipe: Recipe) -> Recipe:
     return Recipe("integers", None, shape, recipe.like, options, recipe.dtype, recipe.layout)
 
 
-def smaller(case: CaseRecipe) -> Iterator[CaseRecipe]:
-    """Cases that differ in one size, which is smaller, the boldest first; then plainer ones."""
-    for side in sorted(_sides(case), reverse=True):
-        for size in [n for n in (1, 2, 3, side - 1) if n < side]:
-            yield replace(
-                case, inputs={n: _resized(r, {side: size}) for n, r in case.inputs.items()}
-            )
-    if case.layout != "contiguous":
-        yield replace(case, layout="contiguous")
-    if case.dtype != "float64":
-        yield replace(case, dtype="float64")
-    for name, recipe in case.inputs.items():
-        value = recipe.literal
-        if not recipe.is_array and type(value) is int:
-            for less in sorted({1, 2, value - 1}):
-                if less < value and value > 1:
-                    yield replace(case, inputs={**case.inputs, name: Recipe(None, less)})
-
-
 def written(case: CaseRecipe, names: Collection[str]) -> list[str]:
     """The inputs of a case as they are written in a spec, each on one line."""
-    lines = {name: _written(case.inputs[name]) for name in case.inputs if name in names}
-    if case.dtype != "float64":
-        lines["dtype"] = case.dtype
-    if case.layout != "contiguous":
-        lines["layout"] = case.layout
-    return [f"{name}: {_yaml(value)}" for name, value in lines.items()]
+    lines = {name: _written(recipe) for name, recipe in case.inputs.items() if name in names}
+    plain = {"dtype": "float64", "layout": "contiguous"}
+    lines |= {key: value for key in plain if (value := getattr(case, key)) != plain[key]}
+    return [
+        # In braces, which do not stand in a case: {x: {normal: [2, 3]}}.
+        yaml.safe_dump(
+            {name: value}, default_flow_style=True, sort_keys=False, width=math.inf
+        ).strip()[1:-1]
+        for name, value in lines.items()
+    ]
 
 
 def _sides(case: CaseRecipe) -> set[int]:
@@ -149,13 +134,13 @@ def _numbers(
     donors = [c for c in others if all(n in c.inputs and not c.inputs[n].is_array for n in names)]
     donor = rng.choice(donors)
     taken = {name: donor.inputs[name].literal for name in names}
-    whole = [name for name in names if type(taken[name]) in (int, float)]
-    if whole and rng.random() < 0.6:
-        name = rng.choice(whole)
-        seen = [c.inputs[name].literal for c in donors]
-        seen = [v for v in seen if type(v) in (int, float)]
-        near = rng.choice([taken[name] - 1, taken[name] + 1, rng.choice(seen)])
-        if type(taken[name]) is float:
+    numbers = [name for name in names if type(taken[name]) in (int, float)]
+    if numbers and rng.random() < 0.6:
+        name = rng.choice(numbers)
+        value = taken[name]
+        seen = [v for c in donors if type(v := c.inputs[name].literal) in (int, float)]
+        near = rng.choice([value - 1, value + 1, rng.choice(seen)])
+        if type(value) is float:
             near = rng.uniform(min(seen), max(seen))
         taken[name] = min(max(near, min(seen)), max(seen))
     return taken
@@ -168,8 +153,3 @@ def _written(recipe: Recipe) -> Any:  # noqa: ANN401 whatever YAML holds
         return recipe.literal
     first = recipe.literal if recipe.generator == "array" else list(recipe.shape or ())
     return {recipe.generator: f"like {recipe.like}" if recipe.like else first, **options}
-
-
-def _yaml(value: object) -> str:
-    text = yaml.safe_dump(value, default_flow_style=True, sort_keys=False, width=math.inf)
-    return text.strip().removesuffix("\n...")

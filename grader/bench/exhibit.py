@@ -15,7 +15,7 @@ from grader.model.numerals import numbers_aligned, shape_text
 from grader.model.report import Bar, Bars, Grids, Panel
 from grader.model.spec import Show
 
-MOST = 12  # rows and columns of a slice that a reader can take in
+MOST = (8, 12)  # rows and columns of a slice that a reader can take in
 
 
 def case_line(bench: Bench, case: CaseRecipe, run: str) -> str:
@@ -109,15 +109,15 @@ def _panel(
     wrong: Array | None = None,
     focus: Collection[tuple[int, int]] | None = None,
 ) -> Panel:
-    """The rows and columns around an entry, at most `MOST` of each, and which entries are wrong.
+    """The rows and columns around an entry, at most `MOST`, and which entries are wrong.
 
     Where `focus` gives no rows and columns to point at, that is the entry itself.
     """
     lead, entry = index[:-2], (index[-2] if array.ndim > 1 else 0, index[-1])
     plane = np.atleast_2d(array[lead])
-    starts = [max(0, min(i - MOST // 2, n - MOST)) for i, n in zip(entry, plane.shape, strict=True)]
     rows, columns = (
-        slice(start, min(start + MOST, n)) for start, n in zip(starts, plane.shape, strict=True)
+        slice(start := max(0, min(i - most // 2, n - most)), min(start + most, n))
+        for i, n, most in zip(entry, plane.shape, MOST, strict=True)
     )
     shown = plane[rows, columns]
     flags = (

@@ -32,10 +32,6 @@ class FlopsCheck(Check):
         """The other run."""
         yield Mention(("against",), self.against, "run")
 
-    def budget(self) -> tuple[str, str]:
-        """Times."""
-        return f"{self.at_most:g}", "times the FLOPs"
-
 
 class Flops(Kind[FlopsCheck]):
     """Count what both runs multiply."""

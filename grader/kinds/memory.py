@@ -56,10 +56,6 @@ class MemoryCheck(Check):
         for name in sorted(size_expr.names(self.at_most)):
             yield Mention(("at_most",), name, "size" if self.against is None else "number")
 
-    def budget(self) -> tuple[str, str]:
-        """Bytes, or times."""
-        return str(self.at_most), "bytes"
-
 
 class Memory(Kind[MemoryCheck]):
     """Count bytes in the worker, and believe the system if it sees more."""

@@ -37,10 +37,6 @@ class NumbersCheck(Check):
         """Parts."""
         return "" if self.parts else "the names of parts"
 
-    def unit_of(self) -> tuple[str, str] | None:
-        """The result whose unit the text has to name, and the unit."""
-        return (self.of, self.unit) if self.unit else None
-
 
 class Numbers(Kind[NumbersCheck]):
     """Compare every part exactly, on every case."""

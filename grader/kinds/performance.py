@@ -101,10 +101,6 @@ class PerformanceCheck(Check):
     kind: Literal["performance"]
     at_most: Multiple = Field(description="How many times the reference's CPU time is allowed.")
 
-    def budget(self) -> tuple[str, str]:
-        """Times."""
-        return f"{self.at_most:g}", "times as long"
-
 
 class Performance(Kind[PerformanceCheck]):
     """Race the submission against the reference."""

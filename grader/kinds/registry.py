@@ -118,19 +118,11 @@ def _is_text(value: object) -> bool:
     return isinstance(value, str)
 
 
-def _is_pair(value: object) -> bool:
-    if not isinstance(value, tuple):
-        return value is None
-    return len(value) == 2 and all(isinstance(text, str) for text in value)
-
-
 _YIELDED = ("mentions", "faults")
 _SAID: Mapping[str, tuple[Callable[[object], bool], str]] = {
     "mentions": (_is_mention, "yield a Mention of a path, a name and what it is of"),
     "faults": (_is_fault, "yield a pair of the path of a key, as a tuple, and a sentence"),
     "lacks": (_is_text, "return a text"),
-    "budget": (_is_pair, "return None or a pair of texts"),
-    "unit_of": (_is_pair, "return None or a pair of texts"),
 }
 
 

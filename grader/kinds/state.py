@@ -49,10 +49,6 @@ class StateCheck(Check):
         for name in sorted(size_expr.names(self.at_most)):
             yield Mention(("at_most",), name, "size")
 
-    def budget(self) -> tuple[str, str]:
-        """Bytes."""
-        return str(self.at_most), "bytes"
-
 
 class State(Kind[StateCheck]):
     """Count bytes in the worker, and believe the system if it sees more."""

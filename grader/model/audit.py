@@ -95,9 +95,8 @@ class Twins:
 class Remark:
     """What would make the question better."""
 
-    about: str  # redundant, flaky, raising, tolerance, trivial, wording, hints, id, todo
+    about: str  # redundant, flaky, raising, tolerance, trivial, hints, id, todo
     text: str
-    add: str = ""  # a sentence that the question may add, where one is missing
 
 
 @dataclass(frozen=True, slots=True)

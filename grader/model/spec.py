@@ -105,14 +105,6 @@ class Check(Part):
         """What it would need to be able to fail, where it has nothing; else an empty text."""
         return ""
 
-    def budget(self) -> tuple[str, str] | None:
-        """What it allows, as written, and what that counts; None where it has no budget."""
-        return None
-
-    def unit_of(self) -> tuple[str, str] | None:
-        """A result and the unit that the text has to give for it; None where there is none."""
-        return None
-
 
 class Show(Part):
     """What to print with a mismatch."""

@@ -47,8 +47,6 @@ def _lines(report: AuditReport, width: int) -> Iterator[Text]:
         yield from hanging([("  note    ", QUIET)], note, prose, style=QUIET)
     for remark in report.remarks:
         yield from hanging([("  remark  ", WARNED)], f"{remark.about}: {remark.text}", prose)
-        if remark.add:
-            yield from hanging([("          ", ""), ("add: ", QUIET)], remark.add, prose)
     for problem in report.problems:
         yield from hanging([("  FAULT   ", WRONG)], problem, prose)
     yield Text()

@@ -1,8 +1,7 @@
 """The kill matrix as a picture: one row per program, one column per check.
 
 The names of the checks stand over their columns like a staircase, so that nothing has to be looked
-up.  Where the window is too narrow for that the columns are numbered, and where it is too narrow
-for columns every program gets a line of words.
+up.  Where the window is too narrow for that every program gets a line of words.
 """
 
 from __future__ import annotations
@@ -49,16 +48,14 @@ def matrix(report: AuditReport, width: int) -> Iterator[Text]:
     last = max(len(_NAMED), *ideas, 0)
     for step, most in product((2, 1), _NAMES):
         names = min(longest, most)
-        ends = [names + 4 + step * i + len(label) for i, label in enumerate(checks)]
-        end = names + 4 + step * len(checks) + (2 if step == 1 else 0) + last
-        if max([*ends, end]) <= width:
-            yield from _stairs(checks, names + 4, step)
+        labels = [*checks, "  " * (step == 1) + " " * last]
+        if max(names + 4 + step * i + len(label) for i, label in enumerate(labels)) <= width:
             break
     else:
-        if end > width:  # of the narrowest that was tried
-            yield from _in_words(report, checks, width)
-            return
-        yield from _numbers(checks, names + 4, width)
+        yield from _in_words(report, checks, width)
+        return
+    for i, label in enumerate([*checks, "  " * (step == 1) + _NAMED]):
+        yield Text.assemble(" " * (names + 4), (("|" + " " * (step - 1)) * i, QUIET), label)
     yield from _rows(report, checks, names, step, width)
     yield Text()
     used = {mark(row, check) for row in report.programs for check in checks}
@@ -72,23 +69,6 @@ def mark(row: AuditRow, check: str) -> str:
     if check in row.claimed_by and cell in {Cell.KILLS, Cell.PASSES}:
         return _CLAIMED if cell is Cell.KILLS else _BROKEN
     return _MARKS[cell]
-
-
-def _stairs(checks: Sequence[str], start: int, step: int) -> Iterator[Text]:
-    post = "|" + " " * (step - 1)
-    for i, label in enumerate([*checks, "  " * (step == 1) + _NAMED]):
-        yield Text.assemble(" " * start, (post * i, QUIET), label)
-
-
-def _numbers(checks: Sequence[str], start: int, width: int) -> Iterator[Text]:
-    numbers = range(1, len(checks) + 1)
-    legend = "  ".join(f"{i}{BOUND}{check}" for i, check in zip(numbers, checks, strict=True))
-    yield from hanging([], legend, width, indent=2)
-    yield Text()
-    tens = "".join(str(i // 10 or " ") for i in numbers).rstrip()
-    if tens:
-        yield Text(" " * start + tens, QUIET)
-    yield Text(" " * start + "".join(str(i % 10) for i in numbers) + f"  {_NAMED}", QUIET)
 
 
 def _rows(

@@ -80,36 +80,26 @@ def raised_lines(raised: Raised, width: int, filename: str) -> list[Text]:
 
 
 def _frames(frames: Sequence[Frame], width: int, filename: str) -> list[Text]:
-    shown = _folded(frames)
-    several = len({f.function for f, _ in shown if f}) > 1
+    """A traceback, repeats counted (a recursion) and the middle of a long one left out."""
+    runs = [(frame, len(list(repeats))) for frame, repeats in itertools.groupby(frames)]
+    left = 0 if len(runs) <= _FIRST + _LAST + 1 else sum(n for _, n in runs[_FIRST:-_LAST])
+    shown = [*runs[:_FIRST], *runs[-_LAST:]] if left else runs
+    several = len({frame.function for frame, _ in shown}) > 1
     places = [
-        _line_of(f, filename) + (f"  in {cut(inert(f.function), 24)}" if several else "")
-        if f
-        else ""
-        for f, _ in shown
+        _line_of(frame, filename) + f"  in {cut(inert(frame.function), 24)}" * several
+        for frame, _ in shown
     ]
     across = max(map(cell_len, places), default=0) + 2
     lines: list[Text] = []
-    for (frame, times), place in zip(shown, places, strict=True):
-        note = f"... {times} more lines"
-        if frame is not None:
-            lead = ((padded(place, across), QUIET),)
-            lines += hanging(lead, inert(frame.source.strip()), width, indent=INDENT, style=STRONG)
-            note = f"... the same line {times - 1:,} times more" if times > 1 else ""
-        if note:
+    for number, ((frame, times), place) in enumerate(zip(shown, places, strict=True)):
+        if left and number == _FIRST:
+            lines.append(Text(" " * INDENT).append(f"... {left} more lines", QUIET))
+        lead = ((padded(place, across), QUIET),)
+        lines += hanging(lead, inert(frame.source.strip()), width, indent=INDENT, style=STRONG)
+        if times > 1:
+            note = f"... the same line {times - 1:,} times more"
             lines.append(Text(" " * INDENT).append(note, QUIET))
     return lines
-
-
-def _folded(frames: Sequence[Frame]) -> list[tuple[Frame | None, int]]:
-    """Frames with repeats counted (a recursion) and the middle of a long list left out."""
-    runs: list[tuple[Frame | None, int]] = []
-    for frame, repeats in itertools.groupby(frames):
-        runs.append((frame, len(list(repeats))))
-    if len(runs) <= _FIRST + _LAST + 1:
-        return runs
-    left = sum(times for _, times in runs[_FIRST:-_LAST])
-    return [*runs[:_FIRST], (None, left), *runs[-_LAST:]]
 
 
 def _syntax(frame: Frame, column: int, width: int, filename: str) -> list[Text]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from rich.cells import cell_len
 from rich.text import Text
@@ -26,40 +26,40 @@ _LONGEST_CURVE = 48
 _BLOCKS = "▁▂▃▄▅▆▇█"
 
 
-def exhibit_lines(exhibit: Exhibit, width: int) -> list[Text]:
+def exhibit_lines(exhibit: Exhibit, width: int) -> Iterable[Text]:
     """An exhibit as lines of at most `width` cells."""
     match exhibit:
         case Grids():
             return grid_lines(exhibit, width)
         case Breakdown():
-            return list(breakdown_lines(exhibit, width))
+            return breakdown_lines(exhibit, width)
         case Bars():
-            return list(bar_lines(exhibit, measure(width)))
+            return bar_lines(exhibit, measure(width))
         case Curve():
-            return list(curve_lines(exhibit, measure(width)))
+            return curve_lines(exhibit, measure(width))
 
 
 def breakdown_lines(breakdown: Breakdown, width: int) -> Iterator[Text]:
     """A table: yours, expected, what is wrong; of a long one the parts that agree are counted."""
-    # A line that differs without a note still says so.
     rows = [
-        (row, inert(row.note) or ("differs" if row.observed != row.expected else ""))
+        (
+            cut(inert(row.name), _LABEL_LIMIT),
+            cut(inert(row.observed), _VALUE_LIMIT),
+            cut(inert(row.expected), _VALUE_LIMIT),
+            # A line that differs without a note still says so.
+            inert(row.note) or ("differs" if row.observed != row.expected else ""),
+        )
         for row in breakdown.rows
     ]
-    wrong = [(row, remark) for row, remark in rows if remark]
+    wrong = [row for row in rows if row[-1]]
     kept = rows if len(rows) <= _MOST_ROWS else wrong[:_MOST_ROWS]
-    names = [cut(inert(row.name), _LABEL_LIMIT) for row, _ in kept]
-    yours = ["yours", *(cut(inert(row.observed), _VALUE_LIMIT) for row, _ in kept)]
-    expected = ["expected", *(cut(inert(row.expected), _VALUE_LIMIT) for row, _ in kept)]
-    across = max(map(cell_len, names), default=0) + _GAP
-    left, right = max(map(cell_len, yours)), max(map(cell_len, expected)) + _GAP
-    for name, mine, wanted, (_, remark) in zip(
-        ["", *names], yours, expected, [(None, ""), *kept], strict=True
-    ):
+    table = [("", "yours", "expected", ""), *kept]
+    names, left, right = (max(cell_len(row[i]) for row in table) for i in range(3))
+    for name, yours, expected, remark in table:
         lead = [
-            (padded(name, across), ""),
-            (padded(mine, left, right=True), WRONG if remark else ""),
-            (padded(wanted, right, right=True), ""),
+            (padded(name, names + _GAP), ""),
+            (padded(yours, left, right=True), WRONG if remark else ""),
+            (padded(expected, right + _GAP, right=True), ""),
         ]
         if remark:
             lead.append((" " * _GAP, ""))
@@ -75,22 +75,22 @@ def breakdown_lines(breakdown: Breakdown, width: int) -> Iterator[Text]:
 
 def bar_lines(bars: Bars, width: int) -> Iterator[Text]:
     """One line per bar, the largest filling the width there is; then the details."""
-    labels = [cut(inert(b.label), _LABEL_LIMIT) for b in bars.bars]
-    values = [cut(inert(b.text), _LABEL_LIMIT) for b in bars.bars]
-    across = max(map(cell_len, labels), default=0) + 3
-    right = max(map(cell_len, values), default=0)
+    texts = [
+        (cut(inert(b.label), _LABEL_LIMIT), cut(inert(b.text), _LABEL_LIMIT)) for b in bars.bars
+    ]
+    across = max((cell_len(label) for label, _ in texts), default=0) + 3
+    right = max((cell_len(value) for _, value in texts), default=0)
     longest = max(min(width - INDENT - 2 - across - right, _LONGEST_BAR), _SHORTEST)
     largest = max((b.value for b in bars.bars if math.isfinite(b.value)), default=0.0)
-    for bar, label, value in zip(bars.bars, labels, values, strict=True):
+    for bar, (label, value) in zip(bars.bars, texts, strict=True):
         line = padded("#" * _length(bar, largest, longest), longest + 2) + padded(label, across)
         line += padded(value, right, right=True)
         yield Text(" " * INDENT).append(line, STRONG if bar.label == "yours" else "")
-    if bars.details:
-        yield Text()
-        for detail in bars.details[:_MOST_DETAILS]:
-            yield Text(" " * INDENT + cut(inert(detail), width - INDENT))
-        if (more := len(bars.details) - _MOST_DETAILS) > 0:
-            yield Text(" " * INDENT + f"... and {more} more", QUIET)
+    yield from [Text()] if bars.details else []
+    for detail in bars.details[:_MOST_DETAILS]:
+        yield Text(" " * INDENT + cut(inert(detail), width - INDENT))
+    if (more := len(bars.details) - _MOST_DETAILS) > 0:
+        yield Text(" " * INDENT + f"... and {more} more", QUIET)
 
 
 def _length(bar: Bar, largest: float, longest: int) -> int:
@@ -115,8 +115,7 @@ def curve_lines(curve: Curve, width: int) -> Iterator[Text]:
     logarithmic = bool(every) and min(every) >= 0 and max(every) > 0
     remarks = [f"{steps:,} steps, {'log' if logarithmic else 'linear'} scale"]
     for name, values in series.items():
-        points = _sampled(values, most)
-        graph = "".join(_block(v, every, logarithmic=logarithmic) for v in points)
+        graph = _graph(_sampled(values, most), every, logarithmic=logarithmic)
         yield (
             Text(" " * INDENT)
             .append(f"{name:{across}}", STRONG * (name == "yours"))
@@ -135,13 +134,16 @@ def _sampled(values: Sequence[float], most: int) -> Sequence[float]:
     return [values[round(n * (len(values) - 1) / (most - 1))] for n in range(most)]
 
 
-def _block(value: float, every: Sequence[float], *, logarithmic: bool) -> str:
-    """A value as a block between the least and the greatest of them."""
-    if not math.isfinite(value):
-        return "?"
-    low, high = min(every), max(every)
-    if logarithmic:
-        floor = min(v for v in every if v > 0)
-        value, low, high = (math.log(max(v, floor)) for v in (value, low, high))
-    share = (value - low) / (high - low) if high > low else 0.0
-    return _BLOCKS[min(len(_BLOCKS) - 1, int(share * len(_BLOCKS)))]
+def _graph(values: Sequence[float], every: Sequence[float], *, logarithmic: bool) -> str:
+    """Each value as a block between the least and the greatest of all."""
+    floor = min((v for v in every if v > 0), default=0.0)
+
+    def height(value: float) -> float:  # halved: a difference of two is finite
+        return math.log(max(value, floor)) if logarithmic else value / 2
+
+    low, high = height(min(every, default=0.0)), height(max(every, default=0.0))
+    spread, most = high - low or 1.0, len(_BLOCKS)
+    return "".join(
+        _BLOCKS[min(int((height(v) - low) / spread * most), most - 1)] if math.isfinite(v) else "?"
+        for v in values
+    )

@@ -10,38 +10,31 @@ from rich.text import Text
 from grader.kinds.registry import get_or_plain
 from grader.model.numerals import quantity
 from grader.model.report import CheckResult, Report
-from grader.model.verdict import Verdict
+from grader.model.verdict import FINE, Verdict
 from grader.reports.inert import inert
 from grader.reports.page import cut, hanging, listed, padded, paragraph
 from grader.reports.palette import QUIET, RIGHT, STRONG, WARNED, WRONG
 
 # Words for verdicts, and their styles.
-_WORDS: dict[Verdict, tuple[str, str]] = {
+_WORDS = {verdict: (verdict.name, WRONG) for verdict in Verdict} | {
     Verdict.PASS: ("pass", RIGHT),
-    Verdict.FAIL: ("FAIL", WRONG),
-    Verdict.ERROR: ("ERROR", WRONG),
-    Verdict.LIMIT: ("LIMIT", WRONG),
-    Verdict.POLICY: ("POLICY", WRONG),
     Verdict.SKIPPED: ("skipped", QUIET),
     Verdict.INCONCLUSIVE: ("unclear", WARNED),
-    Verdict.INVALID: ("INVALID", WRONG),
-    Verdict.INTERNAL: ("INTERNAL", WRONG),
 }
 _INDENT = 2
 _WORD = max(len(word) for word, _ in _WORDS.values()) + 1  # cells of a verdict
 _ID_LIMIT = 24
 _MESSAGE_LIMIT = 500
 
-_OURS = {
+_BLAME = {
     Verdict.INVALID: "the question is at fault, not your code: ",
     Verdict.INTERNAL: "the grader is at fault, not your code: ",
 }
-_SETTLED = {Verdict.PASS, Verdict.SKIPPED, Verdict.INCONCLUSIVE}
 
 
 def decides(check: CheckResult) -> bool:
     """Whether this check is one that keeps the submission from passing."""
-    return not check.stretch and check.verdict not in _SETTLED
+    return not check.stretch and check.verdict not in FINE
 
 
 def check_lines(checks: Sequence[CheckResult], width: int) -> list[Text]:
@@ -81,7 +74,7 @@ def _root(check: CheckResult, checks: Sequence[CheckResult]) -> str:
 def verdict_line(report: Report, width: int) -> list[Text]:
     """The verdict on a submission that never got as far as a check, and why."""
     label, style = _WORDS[report.verdict]
-    sentence = _OURS.get(report.verdict, "") + inert(report.message, _MESSAGE_LIMIT)
+    sentence = _BLAME.get(report.verdict, "") + inert(report.message, _MESSAGE_LIMIT)
     return hanging((_lead(label.upper(), style),), sentence, width, indent=_INDENT)
 
 
@@ -107,11 +100,11 @@ def _line(check: CheckResult, across: int, width: int) -> list[Text]:
         sentence = f"needs {inert(check.blocked_by)}"
     elif check.verdict is Verdict.INCONCLUSIVE:
         sentence += " (too noisy to decide; counts against nobody)"
-    elif check.verdict in _OURS:
-        sentence = _OURS[check.verdict] + sentence
-    elif check.stretch and check.verdict not in _SETTLED:
+    elif check.verdict in _BLAME:
+        sentence = _BLAME[check.verdict] + sentence
+    elif check.stretch and check.verdict not in FINE:
         sentence += " (stretch, does not decide)"
-    if check.stretch and check.verdict not in _SETTLED:
+    if check.stretch and check.verdict not in FINE:
         label, style = get_or_plain(check.kind).missed, WARNED
     name = padded(cut(inert(check.id), across), across + 2)
     lead = (_lead(label, style), (name, STRONG if label.isupper() else ""))

@@ -9,20 +9,19 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping
+from collections.abc import Container, Mapping
 from dataclasses import fields, is_dataclass
 from enum import Enum
+from numbers import Integral, Real
 from typing import TYPE_CHECKING
 
 from grader.model.audit import AuditReport
 from grader.model.errors import GraderError
 from grader.model.mutation import Fate, MutationReport, Trial
-from grader.model.report import Bars, Breakdown, Curve, Grids, Report
+from grader.model.report import Exhibit, Report
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
-
-_KINDS: dict[type, str] = {Grids: "grids", Breakdown: "breakdown", Bars: "bars", Curve: "curve"}
 
 
 def to_json(report: Report) -> dict[str, object]:
@@ -43,10 +42,8 @@ def audit_to_json(report: AuditReport, mutants: MutationReport | None = None) ->
 
 def mutation_to_json(report: MutationReport) -> dict[str, object]:
     """What mutants of a reference showed."""
-    plain = _fields(report)
-    del plain["question"], plain["seeds"], plain["trials"]
     return {
-        **plain,
+        **_fields(report, without={"question", "seeds", "trials"}),
         "tried": len(report.trials),
         **{fate.value: report.count(fate) for fate in Fate},
         "score": report.score,
@@ -56,21 +53,17 @@ def mutation_to_json(report: MutationReport) -> dict[str, object]:
 
 
 def _trial(trial: Trial) -> dict[str, object]:
-    plain, mutant = _fields(trial), trial.mutant
-    plain["witness"] = plain.pop("counterexample")
-    del plain["mutant"]
     return {
-        "in": mutant.scope,
-        "line": mutant.line,
-        "rule": mutant.rule,
-        "was": mutant.was,
-        "becomes": mutant.becomes,
-        **plain,
+        "in": trial.mutant.scope,
+        **_fields(trial.mutant, without={"scope", "start", "end", "text"}),
+        **_fields(trial, without={"mutant", "counterexample"}),
+        "witness": _encoded(trial.counterexample),
     }
 
 
-def _fields(value: DataclassInstance) -> dict[str, object]:
-    return {f.name: _encoded(getattr(value, f.name)) for f in fields(value)}
+def _fields(value: DataclassInstance, without: Container[str] = ()) -> dict[str, object]:
+    names = [f.name for f in fields(value) if f.name not in without]
+    return {name: _encoded(getattr(value, name)) for name in names}
 
 
 def _encoded(value: object) -> object:
@@ -79,22 +72,15 @@ def _encoded(value: object) -> object:
     if value is None or isinstance(value, bool | str):
         return value
     if is_dataclass(value) and not isinstance(value, type):
-        kind = _KINDS.get(type(value))
-        return {"kind": kind, **_fields(value)} if kind else _fields(value)
+        kind = {"kind": type(value).__name__.lower()} if isinstance(value, Exhibit) else {}
+        return kind | _fields(value)
     if isinstance(value, Mapping):
         return {str(name): _encoded(item) for name, item in value.items()}
-    if isinstance(value, frozenset):
-        return [_encoded(item) for item in sorted(value)]
-    if isinstance(value, tuple | list):
-        return [_encoded(item) for item in value]
-    return _number(value)
-
-
-def _number(value: object) -> int | float | str:
-    """A Python number for any number, numpy's among them; text for what is not finite."""
-    if hasattr(value, "__index__"):
-        return int(value.__index__())
-    if not hasattr(value, "__float__"):
-        raise GraderError(f"report: expected plain data, found {type(value).__name__}")
-    plain = float(value.__float__())
-    return plain if math.isfinite(plain) else "NaN" if math.isnan(plain) else str(plain)
+    if isinstance(value, frozenset | tuple | list):
+        return [_encoded(v) for v in (sorted(value) if isinstance(value, frozenset) else value)]
+    if isinstance(value, Integral):  # numpy's among them
+        return int(value)
+    if isinstance(value, Real):
+        plain = float(value)
+        return plain if math.isfinite(plain) else "NaN" if math.isnan(plain) else str(plain)
+    raise GraderError(f"report: expected plain data, found {type(value).__name__}")

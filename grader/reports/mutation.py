@@ -10,11 +10,10 @@ from rich.text import Text
 
 from grader.model.mutation import Fate, Mutant, MutationReport, Trial
 from grader.model.numerals import duration, quantity
-from grader.reports.page import Page, cut, hanging, heading, measure
+from grader.reports.page import Page, hanging, heading, measure
 from grader.reports.palette import QUIET, STRONG, WARNED, WRONG
 
 LABEL = 12  # columns of "differs on"
-CONTEXT = 24  # characters kept before the first difference of a long statement
 
 
 def render_mutation(report: MutationReport, *, width: int) -> RenderableType:
@@ -59,9 +58,9 @@ def _counts(report: MutationReport) -> str:
 def _survivor(trial: Trial, width: int) -> Iterator[Text]:
     mutant, found = trial.mutant, trial.counterexample
     yield Text.assemble(("  SURVIVES  ", WRONG), f"{_place(mutant)}: {mutant.rule}")
-    was, becomes = excerpts(mutant.was, mutant.becomes, width - 6)
-    yield Text(f"    - {was}", QUIET)
-    yield Text(f"    + {becomes}", WARNED)
+    for sign, text, style in (("-", mutant.was, QUIET), ("+", mutant.becomes, WARNED)):
+        statement = " ".join(text.split())
+        yield from hanging([(f"{sign} ", style)], statement, width, indent=4, style=style)
     if found is None:
         return
     run = "" if found.run == "main" else f", run {found.run}"
@@ -73,16 +72,6 @@ def _survivor(trial: Trial, width: int) -> Iterator[Text]:
 
 def _place(mutant: Mutant) -> str:
     return f"{mutant.scope}, line {mutant.line}"
-
-
-def excerpts(was: str, becomes: str, width: int) -> tuple[str, str]:
-    """Two statements cut to a width around the first place where they differ."""
-    was, becomes = " ".join(was.split()), " ".join(becomes.split())
-    differs = (i for i, (a, b) in enumerate(zip(was, becomes, strict=False)) if a != b)
-    same = next(differs, min(len(was), len(becomes)))
-    start = max(0, same - CONTEXT) if max(len(was), len(becomes)) > width else 0
-    head = "..." if start else ""
-    return cut(head + was[start:], width), cut(head + becomes[start:], width)
 
 
 def _summary(report: MutationReport) -> str:

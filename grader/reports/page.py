@@ -42,6 +42,11 @@ class Page:
         if self.lines and _blank(self.lines[-1]):
             self.lines.pop()
 
+    @classmethod
+    def of(cls, parts: Iterable[Iterable[Line]]) -> Page:
+        """Parts with a blank line between them; an empty one leaves no trace."""
+        return cls(line for part in parts for line in (*part, Text()))
+
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         """Yield the lines, each on one line whatever the width of the console."""
         colored = console.color_system is not None and not options.ascii_only

@@ -106,19 +106,14 @@ def _folded(line: str, width: int) -> list[str]:
     """A line of code that fits; a comment goes on as a comment, below the code it follows."""
     if cell_len(line) <= width:
         return [line]
-    # A comment is set off from code by two spaces.
-    before, mark, comment = line.partition("#" if line.lstrip().startswith("#") else "  #")
-    start = len(line) - len(line.lstrip())
-    if not mark:
-        lead = " " * (start + 8)
-        first, *more = wrapped(line.lstrip(), width - start - 8)
-        return [" " * start + first, *(lead + s for s in more)]
-    if before.strip():
-        return [before.rstrip(), *_folded(" " * (start + 4) + "#" + comment, width)]
-    hang = len(comment) - len(comment.lstrip()) + 2
-    first, *more = wrapped(comment.strip(), width - start - 1 - hang)
-    lead = " " * start + "#"
-    return [f"{lead}{' ' * (hang - 2)}{first}", *(f"{lead}{' ' * hang}{s}" for s in more)]
+    code = line.lstrip()
+    start = " " * (len(line) - len(code))
+    before, mark, comment = code.partition("  #")  # set off from code by two spaces
+    if mark and before:
+        return [start + before.rstrip(), *_folded(f"{start}    #{comment}", width)]
+    lead = start + ("#   " if code.startswith("#") else " " * 8)
+    first, *more = wrapped(code, width - len(lead))
+    return [start + first, *(lead + part for part in more)]
 
 
 def _coded(lines: list[Text]) -> list[Text]:

@@ -34,7 +34,7 @@ def question_markdown(question: Question) -> str:
         f"`{question.id}`: {_terms(question)}",
         spec.prompt.strip(),
         "## Interface",
-        f"{_fence(spec.interface)}python\n{spec.interface.strip(chr(10))}\n{_fence(spec.interface)}",
+        "```python\n" + spec.interface.strip("\n") + "\n```",
     ]
     if contract := _contract(question):
         bullets = "\n".join(f"- {' '.join(s.split())}" for s in contract)
@@ -57,8 +57,3 @@ def _terms(question: Question) -> str:
     spec = question.spec
     uses = " and ".join(spec.uses)
     return ", ".join(filter(None, [spec.level, f"{spec.minutes} minutes", uses]))
-
-
-def _fence(code: str) -> str:
-    """A fence that the code does not contain."""
-    return "~~~~" if "```" in code else "```"

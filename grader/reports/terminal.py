@@ -9,18 +9,17 @@ session.  Nothing of a submission is ever read as markup or sent to the terminal
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 
 from rich.console import RenderableType
 from rich.text import Text
 
 from grader.kinds.registry import get_or_plain
 from grader.model.numerals import duration
-from grader.model.report import Report
+from grader.model.report import Named, Report
 from grader.model.verdict import Verdict
 from grader.reports.detail import detail_lines, raised_lines
 from grader.reports.headline import check_lines, decides, pass_lines, verdict_line
-from grader.reports.ideas import idea_lines
 from grader.reports.inert import inert, inert_lines
 from grader.reports.page import (
     INDENT,
@@ -64,44 +63,92 @@ def render_report(
         filename: of the submission, for the places in a traceback; without it "line 14".
     """
     width = max(width, NARROWEST)
-    lines: list[Line] = [*_heading(report, heading_note, measure(width)), Text()]
+    question, title = inert(report.question, 80), inert(report.title, 100)
+    right = ", ".join(filter(None, [inert(heading_note, 60), duration(report.seconds)]))
+    parts: list[Iterable[Line]] = [heading(question, title, right, measure(width))]
+    steps = list(footer)
     if report.verdict is Verdict.PASS:
-        lines += pass_lines(report, measure(width), pass_note)
-        steps = list(footer)
+        parts.append(pass_lines(report, measure(width), pass_note))
     else:
-        lines += _trouble(report, width, filename)
-        steps = [*footer, f"{repeat} repeats these numbers"]
-    return Page([*lines, *_ending(report, measure(width), steps)])
+        parts += _trouble(report, width, filename)
+        steps.append(f"{repeat} repeats these numbers")
+    return Page.of([*parts, *_ending(report, measure(width), steps)])
 
 
-def _heading(report: Report, note: str, width: int) -> list[Text]:
-    right = ", ".join(filter(None, [inert(note, 60), duration(report.seconds)]))
-    return heading(inert(report.question, 80), inert(report.title, 100), right, width)
-
-
-def _trouble(report: Report, width: int, filename: str) -> Iterator[Line]:
+def _trouble(report: Report, width: int, filename: str) -> Iterator[Iterable[Line]]:
     """Everything a report has to say that is not a pass."""
     if report.message or report.raised:
-        yield from verdict_line(report, measure(width))
-        if report.raised:
-            yield Text()
-            yield from raised_lines(report.raised, width, filename)
-            yield Text()
-    yield from check_lines(report.checks, measure(width))
+        yield verdict_line(report, measure(width))
+    if report.raised:
+        yield raised_lines(report.raised, width, filename)
+    yield check_lines(report.checks, measure(width))
     deciding = [c for c in report.checks if decides(c)]
-    yield Text()
-    if deciding:
-        yield from detail_lines(deciding[0], width, filename)
-    yield Text()
+    yield from (detail_lines(check, width, filename) for check in deciding[:1])
     failing = {case for c in deciding for case in c.failing}
-    measured = {c.id for c in report.checks if not get_or_plain(c.kind).judges_values}
-    yield from idea_lines(report.misconceptions, len(failing), measure(width), measured)
-    yield Text()
+    yield _ideas(report, len(failing), measure(width))
     if report.note:
-        yield from paragraph(inert(report.note, 200), measure(width))
-    yield Text()
+        yield paragraph(inert(report.note, 200), measure(width))
     if report.printed.strip():
-        yield from _printed(report.printed, width)
+        yield _printed(report.printed, width)
+
+
+def _ending(report: Report, width: int, steps: Sequence[str]) -> Iterator[list[Text]]:
+    """The question to think about, what to type next, and what the machine lacks."""
+    ask = " ".join(report.follow_up.split())
+    follow_up = hanging((("Think about: ", STRONG),), ask, width) if report.follow_up else []
+    yield [*follow_up, *(paragraph("; ".join(steps), width) if steps else [])]
+    if report.isolation not in {"strong", ""}:  # nothing of the file was run where it is empty
+        yield paragraph(_NOT_WALLED_OFF.format(level=inert(report.isolation, 20)), width)
+
+
+def _ideas(report: Report, failing: int, width: int) -> Iterator[Text]:
+    """Every misconception with its feedback, claiming no more than was seen.
+
+    Args:
+        report: what the grade found.
+        failing: how many different cases failed, so that "all" is said only when true.
+        width: cells of a line.
+    """
+    # Checks that measure are named instead of a result.
+    measured = {c.id for c in report.checks if not get_or_plain(c.kind).judges_values}
+    whole = [idea for idea in report.misconceptions if idea.exact]
+    if len(whole) > 1:
+        text = f"This matches {len(whole)} known wrong ideas, each exactly"
+        if len({idea.results for idea in whole}) == 1:
+            text += "; these cases cannot tell them apart"
+        yield from paragraph(f"{text}.", width)
+    for idea in report.misconceptions:
+        yield Text()
+        before, after = _claim(idea, measured, alone=len(whole) <= 1)
+        ending = f"{after}{_where(idea.cases, failing)}."
+        sentence = Text.assemble(before, (inert(idea.id), STRONG), ending)
+        fits = sentence.cell_len <= width  # else the name is as plain as the rest
+        yield from [sentence] if fits else paragraph(sentence.plain, width)
+        for block in idea.feedback.strip().split("\n\n"):
+            yield from paragraph(" ".join(block.split()), width, indent=INDENT)
+
+
+def _claim(idea: Named, measured: Collection[str], *, alone: bool) -> tuple[str, str]:
+    """What stands before and after the name."""
+    names = [inert(name, 60) for name in idea.results]
+    listed = " and ".join(filter(None, [", ".join(names[:-1]), *names[-1:]]))
+    if idea.exact:
+        by = f", by your {listed}" if names else ""
+        return ("This is ", ", exactly") if alone else ("", by)
+    if not names:
+        return "This is partly ", ""
+    if set(idea.results) <= set(measured):
+        measure = "measures" if len(names) == 1 else "measure"
+        return f"By what {listed} {measure}, this is ", ", exactly"
+    return f"Your {listed} {'is' if len(names) == 1 else 'are'} ", ", exactly"
+
+
+def _where(cases: int, failing: int) -> str:
+    if cases <= 0:
+        return ""
+    if cases < failing:
+        return f", in {cases} of {failing} failing cases"
+    return f", in all {cases} failing cases" if cases > 1 else ", in the failing case"
 
 
 def _printed(printed: str, width: int) -> Iterator[Text]:
@@ -110,16 +157,3 @@ def _printed(printed: str, width: int) -> Iterator[Text]:
     yield Text(f"your code printed{part}", QUIET)
     for line in shown:
         yield Text(" " * INDENT).append(cut(line, width - INDENT), QUIET)
-
-
-def _ending(report: Report, width: int, steps: Sequence[str]) -> Iterator[Text]:
-    """The question to think about, and what to type next."""
-    yield Text()
-    if report.follow_up:
-        ask = " ".join(report.follow_up.split())
-        yield from hanging((("Think about: ", STRONG),), ask, width)
-    if steps:
-        yield from paragraph("; ".join(steps), width)
-    yield Text()
-    if report.isolation not in {"strong", ""}:  # nothing of the file was run where it is empty
-        yield from paragraph(_NOT_WALLED_OFF.format(level=inert(report.isolation, 20)), width)

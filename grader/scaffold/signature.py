@@ -6,8 +6,8 @@ submission, so that the judge loads no library.
 
 import ast
 import difflib
-import importlib
 import inspect
+import pkgutil
 import warnings
 from typing import Any
 
@@ -35,29 +35,25 @@ def describe(name: str) -> dict[str, Any]:
 
 
 def _found(name: str) -> tuple[str, Any]:
-    """The function of a dotted name, behind its module.
+    """The function of a dotted name, behind the module to import.
 
     Raises:
         LookupError: what is there instead.
     """
-    parts = name.split(".")
-    for cut in range(len(parts) - 1, 0, -1):
-        module = ".".join(parts[:cut])
-        try:
-            thing: Any = importlib.import_module(module)
-        except ImportError:
-            continue
-        for part in parts[cut:]:
-            if not hasattr(thing, part):
-                near = difflib.get_close_matches(part, dir(thing), 1)
-                hint = f"; did you mean {name.rpartition('.')[0]}.{near[0]}?" if near else ""
-                raise LookupError(f"no {part} in {getattr(thing, '__name__', module)}{hint}")
-            thing = getattr(thing, part)
-        if isinstance(thing, type) or not callable(thing):
-            what = "class" if isinstance(thing, type) else type(thing).__name__
-            raise LookupError(f"the {what} {name}")
-        return module, thing
-    raise LookupError(f"no module {parts[0]}")
+    owner, _, last = name.rpartition(".")
+    try:
+        scope = pkgutil.resolve_name(owner)
+    except (ImportError, AttributeError):
+        raise LookupError(f"no {owner}") from None
+    if not hasattr(scope, last):
+        near = difflib.get_close_matches(last, dir(scope), 1)
+        hint = f"; did you mean {owner}.{near[0]}?" if near else ""
+        raise LookupError(f"no {last} in {owner}{hint}")
+    thing = getattr(scope, last)
+    if isinstance(thing, type) or not callable(thing):
+        what = "class" if isinstance(thing, type) else type(thing).__name__
+        raise LookupError(f"the {what} {name}")
+    return owner if inspect.ismodule(scope) else name.partition(".")[0], thing
 
 
 def _parameters(function: Any) -> list[inspect.Parameter]:  # noqa: ANN401 any callable

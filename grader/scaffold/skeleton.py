@@ -13,8 +13,12 @@ from typing import Any, NamedTuple
 
 import yaml
 
+from grader.bank.steps import parse
 from grader.cases.recipe import RESERVED
 from grader.model.errors import UsageError
+from grader.sandbox.client import WorkerClient, WorkerError
+from grader.sandbox.remote import RemoteProgram
+from grader.sandbox.replies import ProgramError
 from grader.scaffold.template import FOLDER, Template
 
 _NAME = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)+")
@@ -104,11 +108,6 @@ def begin(name: str) -> Template:
 
 
 def _look(name: str) -> tuple[str, list[Parameter]]:
-    from grader.bank.steps import parse
-    from grader.sandbox.client import WorkerClient, WorkerError
-    from grader.sandbox.remote import RemoteProgram
-    from grader.sandbox.replies import ProgramError
-
     library = name.partition(".")[0]
     if library not in _LIBRARIES or not _NAME.fullmatch(name):
         raise UsageError(

@@ -37,4 +37,4 @@ def test_what_is_too_close_to_call_blocks_no_check(verdict: Verdict, then: Verdi
         "forward": CheckResult("forward", "outputs", Verdict.PASS, ""),
     }
     graded = as_graded(replace(question, spec=spec), results)
-    assert [result.verdict for result in graded] == [verdict, then]
+    assert [result.verdict for result in graded.values()] == [verdict, then]

@@ -50,7 +50,9 @@ def test_a_check_that_is_never_the_first_to_stop_anything_is_remarked_on(tmp_pat
     second = {"id": "second", "kind": "outputs", "of": "y", "cases": "many", "needs": "gate"}
     report = audited(tmp_path, checks=[{"id": "gate", "kind": "outputs", "of": "y"}, second])
     assert report.ok
-    assert said(report, "redundant")[0].startswith("second: this check stops no known wrong idea")
+    assert said(report, "redundant")[0].startswith(
+        "second: no known wrong idea is stopped here first"
+    )
 
 
 def test_a_check_that_a_misconception_claims_earns_its_place(tmp_path: Path) -> None:

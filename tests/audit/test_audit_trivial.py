@@ -163,7 +163,7 @@ def test_the_layers_hold_no_code_made_from_the_spec(tmp_path: Path) -> None:
 
     asked = question(tmp_path)
     with GradingSession(asked) as session:
-        reference, table, template = sources(asked, session, "zeros")
+        reference, table, template = sources(session, "zeros")
     assert reference == asked.reference
     expected = b'TRIVIAL_ANSWER = {"answer": "zeros", "functions": {"relu": []}}\n'
     assert table == expected

@@ -226,8 +226,7 @@ def test_an_extension_that_raises_is_no_fault_of_the_submission(
         ("faults(self): return 3", "faults() of the extension of kind monotone raised TypeError"),
         ("lacks(self): return 3", "to return a text, found 3"),
         ("mentions(self): yield ('of', 'total')", "to yield a Mention of a path, a name and"),
-        ("budget(self): raise LookupError('me')", "monotone raised LookupError: me"),
-        ("unit_of(self): return 'metres'", "to return None or a pair of texts, found 'metres'"),
+        ("lacks(self): raise LookupError('me')", "monotone raised LookupError: me"),
     ],
 )  # fmt: skip
 def test_keys_of_an_extension_that_say_nonsense_are_its_fault(

@@ -56,12 +56,6 @@ def test_no_line_is_wider_than_the_window(report: AuditReport, width: int) -> No
     assert max(len(line.rstrip()) for line in page(report, width).splitlines()) <= width
 
 
-def test_columns_are_numbered_where_their_names_have_no_room() -> None:
-    text = page(LARGE, 57)
-    assert "17 check-number-16" in text
-    assert re.search(r"^ +12345678901234567 +named$", text, re.MULTILINE)
-
-
 def test_where_columns_have_no_room_programs_are_told_in_words() -> None:
     first, second, third = (check.id for check in LARGE.checks[:3])
     cells = {**LARGE.programs[0].cells, second: Cell.VARIES, third: Cell.PASSES}

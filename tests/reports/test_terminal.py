@@ -231,6 +231,8 @@ def test_curves_of_any_kind_are_drawn() -> None:
         ((-1.0, 2.0), (3.0, -4.0)),
         ((nan, inf), (-inf, nan)),
         ((1e-300, 1e300), (0.0, 1.0)),
+        ((-1e308, 1e308), (0.0, 5e-324)),
+        ((-5e-324, 5e-324), ()),
         (tuple(float(n) for n in range(1000)), (1.0,) * 3),
     ):
         check = replace(base, exhibit=Curve(yours, expected))
