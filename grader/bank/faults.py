@@ -14,6 +14,7 @@ from pydantic_core import ErrorDetails
 from grader.bank.document import MAX_PROBLEMS, Document, Keys, Problem, dotted
 from grader.bank.recovery import LeftOut, without
 from grader.kinds import registry
+from grader.model.extension import ExtensionError
 from grader.model.nearest import did_you_mean
 from grader.model.spec import Check, Spec
 
@@ -45,9 +46,8 @@ def validate(doc: Document) -> tuple[Spec | None, list[Problem], LeftOut]:
         said without them); what is wrong; and what was left out.
     """
     problems = list(doc.problems)
-    model_of_spec = registry.spec_model(*registry.used(doc.data)[0].values())
     try:
-        return model_of_spec.model_validate(doc.data), problems, LeftOut()
+        return registry.read(doc.data), problems, LeftOut()
     except ValidationError as error:
         placed = {problem[:2] for problem in problems}
         grouped = _grouped(error, doc)
@@ -58,7 +58,7 @@ def validate(doc: Document) -> tuple[Spec | None, list[Problem], LeftOut]:
     faulty = [(at, group[0]["type"]) for at, group in grouped.items()]
     data, left_out = without(doc.data, faulty)
     try:
-        return (None if data is None else model_of_spec.model_validate(data)), problems, left_out
+        return (None if data is None else registry.read(data)), problems, left_out
     except ValidationError:
         return None, problems, left_out
 
@@ -113,10 +113,12 @@ def _problem(doc: Document, at: Keys, group: list[ErrorDetails]) -> Problem:
 
 
 def _unknown_kind(check: Mapping[str, object]) -> str:
-    _, unusable = registry.used({"checks": [check]})
-    if unusable:  # a package's
-        return next(iter(unusable.values()))
-    value, kinds = check.get("kind"), registry.names()
+    value = check.get("kind")
+    try:
+        registry.find(str(value))
+    except ExtensionError as error:  # a package gives it
+        return str(error)
+    kinds = registry.names()
     return f"expected one of {', '.join(kinds)}, found {value!r}{did_you_mean(value, kinds)}"
 
 
@@ -125,8 +127,8 @@ def _known_keys(doc: Document, at: Keys) -> list[str]:
     part: type[BaseModel] | None = Spec
     for number, step in enumerate(at[:-1]):
         if isinstance(step, int) and at[:number] == ("checks",):
-            kinds, _ = registry.used({"checks": [doc.data["checks"][step]]})
-            part = next(iter(kinds.values()), Check)
+            kind = registry.usable(str(doc.data["checks"][step].get("kind")))
+            part = Check if kind is None else kind.keys
         elif part is not None and step in (named := _fields(part)):
             part = _part_in(named[str(step)].annotation)
     return [] if part is None else list(_fields(part))

@@ -95,7 +95,7 @@ def _values(recipe: Recipe, shape: tuple[int, ...], rng: np.random.Generator) ->
         found = extension.generator(name)
         values = None if found is None else np.asarray(found.draw(shape, options, rng), np.float64)
     except Exception as error:  # whatever somebody else's code raises
-        raise DrawError(f"the generator {name} raised {type(error).__name__}: {error}") from error
+        raise DrawError(f"the generator {name} raised {extension.what(error)}") from error
     if values is None:
         raise DrawError(f"no generator is called {name!r}")
     if values.shape != shape:

@@ -41,8 +41,8 @@ class Count:
 class Kind(Generic[K]):
     """A kind of check.
 
-    The keys and `carry_out` are all that a kind needs.  Whatever else there is has a default that
-    fits a check of results by value.
+    The keys and `judge` are all that a kind needs.  Whatever else there is has a default that fits
+    a check of results by value.
     """
 
     keys: type[K]  # with `kind: Literal[...]`, the name of the kind
@@ -63,12 +63,16 @@ class Kind(Generic[K]):
         return kind_of(self.keys)
 
     def carry_out(self, bench: kit.Bench, check: K) -> CheckResult:
-        """Try the bench's submission on every case of the check; `bench.tally` does the rest.
+        """Try the bench's submission on every case of the check.
 
         Raises:
             Stopped: the submission's process is gone; its result says how.
             BankFault: the reference or the spec fails.
         """
+        return kit.tally(bench, check, lambda case: self.judge(bench, check, case))
+
+    def judge(self, bench: kit.Bench, check: K, case: kit.Case) -> kit.Finding | None:
+        """What is wrong on one case, or was measured there; what it raises, the submission did."""
         raise NotImplementedError
 
     # -- diagnosis --------------------------------------------------------------------------

@@ -40,6 +40,9 @@ class Part(BaseModel):
 class Mention:
     """A name in a key of a check, and what it has to be the name of."""
 
+    # What an extension gives is validated, though it is one already.
+    __pydantic_config__ = ConfigDict(revalidate_instances="always")
+
     path: tuple[str | int, ...]  # of keys, below the check's own
     name: str
     of: Literal["result", "input", "input or result", "run", "case", "size", "number"]
