@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Collection
-from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -36,11 +34,10 @@ def load_from(bank: Path, question_id: str) -> Question:
             f"{path}: expected a file that can be read, found {error.strerror}"
         ) from None
     doc = document.parse(raw, path)
-    spec, found, left_out = faults.validate(doc)
+    spec, found, lost = faults.validate(doc)
     if spec is None:
         raise doc.complaint(found)
-    runs, unread = _runs(doc, spec, left_out.of("run"))
-    left_out = replace(left_out, named=left_out.named | {("run", name) for name, _ in unread})
+    runs, unread = _runs(doc, spec, lost)
     programs = Sources(files, question_id, doc, spec)
     question = Question(
         id=question_id,
@@ -55,10 +52,10 @@ def load_from(bank: Path, question_id: str) -> Question:
         digest=_digest(raw, programs),
         todos=(*todos(name, raw), *programs.todos),
     )
-    found += [*unread.values(), *programs.problems]
+    found += [*unread, *programs.problems]
     found += [
         (*doc.position(at), text)
-        for at, text in islice(Review(question, left_out).problems(), document.MAX_PROBLEMS)
+        for at, text in islice(Review(question, lost).problems(), document.MAX_PROBLEMS)
     ]
     if found:
         raise doc.complaint(found)
@@ -78,13 +75,13 @@ def _digest(spec: bytes, programs: Sources) -> str:
 
 
 def _runs(
-    doc: document.Document, spec: Spec, lost: Collection[str]
-) -> tuple[dict[str, tuple[Step, ...]], dict[tuple[str, int], document.Problem]]:
-    """The steps of every run, and those that cannot be read."""
+    doc: document.Document, spec: Spec, lost: faults.Lost
+) -> tuple[dict[str, tuple[Step, ...]], list[document.Problem]]:
+    """The steps of every run that is left, and what is wrong with others, which are lost now."""
     runs: dict[str, tuple[Step, ...]] = {}
-    unread: dict[tuple[str, int], document.Problem] = {}
+    unread: list[document.Problem] = []
     for name, texts in spec.runs.items():
-        if name in lost:
+        if ("run", name) in lost:
             continue
         parsed: list[Step] = []
         for i, text in enumerate(texts):
@@ -92,6 +89,7 @@ def _runs(
                 parsed.append(steps.parse(text))
             except steps.StepError as error:
                 place = doc.position(spec.step_keys(name, i))
-                unread[name, i] = (*place, f"step {i + 1} of {name}: {error}")
+                unread.append((*place, f"step {i + 1} of {name}: {error}"))
+                lost.add(("run", name))
         runs[name] = tuple(parsed)
     return runs, unread
