@@ -14,7 +14,7 @@ from pydantic import BaseModel, ValidationError
 from pydantic.fields import FieldInfo
 from pydantic_core import ErrorDetails
 
-from grader.bank.document import MAX_PROBLEMS, Document, Keys, Problem, dotted
+from grader.bank.document import MAX_PROBLEMS, Document, Keys, Problem, dotted, shortened
 from grader.kinds import registry
 from grader.model.extension import ExtensionError
 from grader.model.nearest import did_you_mean
@@ -226,8 +226,7 @@ def _found(value: object) -> str:
         case int() | float():
             return f"the number {value!r}"
         case str():
-            text = value if len(value) <= 40 else value[:37] + "..."
-            return f"the text {text!r}"
+            return f"the text {shortened(value)!r}"
         case list():
             return f"a list of {len(value)}"
         case dict():

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from grader.bank.document import Document, Keys, Problem, dotted
+from grader.bank.document import Document, Keys, Problem, Spot, dotted
 from grader.bank.storage import MAX_SOURCE, OneFile
 from grader.model.nearest import closest
 
@@ -90,10 +90,11 @@ class Sources:
         return data
 
     def _inline(self, at: Keys, text: str) -> bytes:
-        if self._doc.style(at) == ">":
+        spot = self._doc.spots.get(at, Spot((1, 1)))
+        if spot.style == ">":
             wrong = "expected code below '|', found '>', which joins its lines"
-            self.problems.append((*self._doc.position(at), wrong))
-        return b"\n" * (self._doc.first_line(at) - 1) + text.encode("utf-8", "surrogatepass")
+            self.problems.append((*spot.value, wrong))
+        return b"\n" * (spot.first_line - 1) + text.encode("utf-8", "surrogatepass")
 
     def _once(self, at: Keys, file: str) -> None:
         """Note where a program stands in the spec and in a file as well."""

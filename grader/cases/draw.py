@@ -86,7 +86,7 @@ def _array(
 
 
 def _values(recipe: Recipe, shape: tuple[int, ...], rng: np.random.Generator) -> Array:
-    name, options = recipe.generator or "", recipe.options or {}
+    name, options = recipe.generator or "", recipe.options
     if name == "array":
         return np.asarray(recipe.literal, np.float64)
     if name in BUILT_IN:

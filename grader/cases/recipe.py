@@ -8,7 +8,7 @@ from __future__ import annotations
 import functools
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from grader.model import extension
@@ -62,7 +62,6 @@ MAX_ENTRIES = 4_000_000  # of a case's inputs together: 32 MB, sent to two proce
 
 Fault = tuple[tuple[str, ...], str]  # the keys that lead to it, and a sentence
 
-
 _near = functools.partial(did_you_mean, parts=False)
 
 
@@ -83,7 +82,7 @@ class Recipe:
     literal: Any = None
     shape: tuple[int, ...] | None = None
     like: str | None = None  # an input or a result whose shape it takes
-    options: Mapping[str, Any] | None = None
+    options: Mapping[str, Any] = field(default_factory=dict)
     dtype: str | None = None
     layout: str | None = None
 
@@ -105,7 +104,7 @@ class Recipe:
 
     def option(self, name: str) -> Any:  # noqa: ANN401 whatever YAML holds
         """One option or modifier; None where it is not given."""
-        return (self.options or {}).get(name)
+        return self.options.get(name)
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,13 +144,12 @@ def read_input(value: object) -> Recipe:
     _check_options(generator, options)
     if extended is not None and extended.refuse is not None and (wrong := extended.refuse(options)):
         raise RecipeError(wrong, generator)
-    recipe = Recipe(
-        generator, options=options, dtype=value.get("dtype"), layout=value.get("layout")
-    )
+    written, dtype, layout = value[generator], value.get("dtype"), value.get("layout")
+    recipe = Recipe(generator, options=options, dtype=dtype, layout=layout)
     if generator == "array":
-        _rectangular(value["array"])
-        return replace(recipe, literal=value["array"])
-    return _shaped(recipe, value[generator])
+        _rectangular(written)
+        return replace(recipe, literal=written)
+    return _shaped(recipe, written)
 
 
 def _generator(value: Mapping[str, Any]) -> tuple[str, Generator | None]:

@@ -35,10 +35,6 @@ class ContractCheck(Check):
         description="In which ways arrays are laid out in memory for the same values.",
     )
 
-    def lacks(self) -> str:
-        """Results."""
-        return "" if self.results else "the name of a result"
-
 
 class Contract(Kind[ContractCheck]):
     """Try every clause on every case; the first breach of a case is its finding."""

@@ -34,10 +34,6 @@ class OutputsCheck(Check):
             if isinstance(size, str):
                 yield Mention(("show", "window", number), size, "input")
 
-    def lacks(self) -> str:
-        """Results."""
-        return "" if self.results else "the name of a result"
-
     def faults(self) -> Iterator[tuple[tuple[str | int, ...], str]]:
         """Saying exact twice."""
         if self.exact and self.zeros == "exact":

@@ -6,6 +6,7 @@ A module is imported when a spec uses its kind, so that nothing pays for the oth
 from __future__ import annotations
 
 import json
+from copy import copy
 from functools import cache, reduce
 from importlib import import_module
 from operator import or_
@@ -122,9 +123,8 @@ def spec_model(kinds: Iterable[str]) -> type[Spec]:
 @cache
 def _spec_model(several: tuple[type[Check], ...]) -> type[Spec]:
     one: Any = Annotated[reduce(or_, several), Field(discriminator="kind")]
-    checks: Any = Annotated[list[one], Field(min_length=1)]
-    described = Field(description=Spec.model_fields["checks"].description)
-    return create_model("Spec", __base__=Spec, __doc__=Spec.__doc__, checks=(checks, described))
+    checks = list[one], copy(Spec.model_fields["checks"])
+    return create_model("Spec", __base__=Spec, __doc__=Spec.__doc__, checks=checks)
 
 
 def read(data: Mapping[str, Any]) -> Spec:
