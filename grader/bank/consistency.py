@@ -27,12 +27,7 @@ class Review:
     """
 
     def __init__(self, question: Question, lost: Collection[Keys]) -> None:
-        """Read the cases.
-
-        Args:
-            question: what is looked at.
-            lost: paths of the parts that are not in it, or not as they were written.
-        """
+        """Read the cases; `lost` are the paths of parts that are not as they were written."""
         self._question, self._spec, self._runs = question, question.spec, question.runs
         self._cases, self._case_faults = read_cases(question.spec.cases)
         self._lost = lost
@@ -159,10 +154,7 @@ class Review:
     def _check(self, check: Check, at: Keys, unknown: set[str]) -> Iterator[Problem]:
         """What is wrong with the keys of a check whose run is there.
 
-        Args:
-            check: the check.
-            at: its path of keys.
-            unknown: names of inputs that no case gives; nothing is said about them again.
+        Nothing is said again about `unknown`, the names of inputs that no case gives.
         """
         if fault := registry.fault_of(check):
             yield at, f"{check.id}: {fault}"

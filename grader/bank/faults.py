@@ -81,11 +81,9 @@ def validate(doc: Document) -> tuple[Spec | None, list[Problem], Lost]:
 
 
 def _without(data: dict[str, Any], faulty: Mapping[Keys, str]) -> tuple[dict[str, Any], Lost]:
-    """What is left of a document without its wrong parts, and the paths of those.
+    """What is left of a document without its wrong parts, and which those are.
 
-    Args:
-        data: the document.
-        faulty: by path, pydantic's word for what is wrong there.
+    `faulty` has, by path, pydantic's word for what is wrong there.
     """
     left: Any = copy.deepcopy(data)
     lost: Lost = set()
@@ -97,7 +95,7 @@ def _without(data: dict[str, Any], faulty: Mapping[Keys, str]) -> tuple[dict[str
                 with suppress(LookupError, AttributeError):  # what it was in may be gone by now
                     reduce(getitem, around, left).pop(key, None)
             case ("checks", int() as i, *_):
-                left["checks"][i] = {"id": f"lost-{i}", "kind": "outputs", "of": []}
+                left["checks"][i] = registry.STAND_IN | {"id": f"lost-{i}"}
                 lost.add(("checks", i))
             case ("misconceptions" | "cases" | "run" as part, str() as name, *_):
                 left[part].pop(name, None)

@@ -8,16 +8,13 @@ from __future__ import annotations
 
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import yaml
 
 from grader.bank.document import events, one_line
+from grader.bank.storage import BankFiles
 from grader.model.errors import BankError
 from grader.model.question import Header
-
-if TYPE_CHECKING:
-    from grader.bank.storage import BankFiles
 
 KEYS = {"title", "track", "level", "minutes", "uses"}
 MOST = 1 << 16  # bytes, in which every spec has them all
@@ -30,12 +27,7 @@ def read_head(
 ) -> Header:
     """Read a spec's head; what is missing or unreadable is shown as such, never raised.
 
-    Args:
-        question_id: the question's id.
-        files: of the bank.
-        name: of the spec.
-        bank: where the bank is.
-        before: the bank's name and a `/`, where another bank holds the id too.
+    `before` is the bank's name and a `/`, where another bank holds the id too.
     """
     try:
         found = _scan(files.read(name, MOST))

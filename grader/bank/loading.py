@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from grader.bank import document, faults, steps
 from grader.bank.consistency import Review
@@ -13,9 +12,7 @@ from grader.bank.sources import Sources, todos
 from grader.bank.storage import files_of
 from grader.model.errors import BankError
 from grader.model.question import Question, Step
-
-if TYPE_CHECKING:
-    from grader.model.spec import Spec
+from grader.model.spec import Spec
 
 
 def load_from(bank: Path, question_id: str) -> Question:

@@ -7,15 +7,11 @@ that an error in it names a line that can be looked up.
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
 
 from grader.bank.document import Document, Keys, Problem, Spot, dotted
-from grader.bank.storage import MAX_SOURCE, OneFile
+from grader.bank.storage import MAX_SOURCE, BankFiles, OneFile
 from grader.model.nearest import closest
-
-if TYPE_CHECKING:
-    from grader.bank.storage import BankFiles
-    from grader.model.spec import Misconception, Spec
+from grader.model.spec import Misconception, Spec
 
 _TODO = re.compile(rb"\bTODO\b")
 

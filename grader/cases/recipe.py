@@ -9,13 +9,10 @@ import functools
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from grader.model import extension
 from grader.model.nearest import did_you_mean
-
-if TYPE_CHECKING:
-    from grader.model.extension import Generator
 
 GENERATORS = {
     "array": "The values themselves, where modifiers are wanted.",
@@ -152,7 +149,7 @@ def read_input(value: object) -> Recipe:
     return _shaped(recipe, written)
 
 
-def _generator(value: Mapping[str, Any]) -> tuple[str, Generator | None]:
+def _generator(value: Mapping[str, Any]) -> tuple[str, extension.Generator | None]:
     """The generator that an input names, and what a package gives for it if it is not built in.
 
     Raises:

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
-from typing import Literal
+from typing import Literal, TypeAlias
 
 from pydantic import Field
 
@@ -23,6 +23,8 @@ from grader.model.spec import Mention, Name, Part, Show
 
 RELATIVE = 1e-7
 ESTIMATES = 20.0
+
+Numeric: TypeAlias = "Mapping[str, kit.Array]"  # `value`, and `error`, the estimated one of it
 
 
 class Conserved(Part):
@@ -99,7 +101,7 @@ class Gradcheck(Kind[GradcheckCheck]):
         values = bench.observed(check.run, case).values
         numeric = _differences(bench, check, case)
         for wrt, name in check.gradients.items():
-            if found := _compare(bench, case, name, values.get(name), **numeric[wrt]):
+            if found := _compare(bench, case, name, values.get(name), numeric[wrt]):
                 return found
         laws = (_conserved(bench, check.run, case, law, values) for law in check.conserves)
         return next(filter(None, laws), None)
@@ -114,17 +116,15 @@ class Gradcheck(Kind[GradcheckCheck]):
         numeric = _differences(bench, check, case)
         worst = 0.0
         for wrt, name in check.gradients.items():
-            entries = _deviations(_array(values.get(name)), **numeric[wrt])
+            entries = _deviations(_array(values.get(name)), numeric[wrt])
             worst = max(worst, math.inf if entries is None else float(entries.max(initial=0.0)))
         return worst
 
 
-def _differences(
-    bench: kit.Bench, check: GradcheckCheck, case: kit.Case
-) -> Mapping[str, Mapping[str, kit.Array]]:
-    """Numerical gradients of <cotangent, loss> by input, with their errors; measured once."""
+def _differences(bench: kit.Bench, check: GradcheckCheck, case: kit.Case) -> Mapping[str, Numeric]:
+    """Numerical gradients of <cotangent, loss> by input; measured once."""
 
-    def measured() -> Mapping[str, Mapping[str, kit.Array]]:
+    def measured() -> Mapping[str, Numeric]:
         steps = producing(bench.steps(check.run), check.loss)
         every = bench.inputs(case, check.run, mode=kit.PRECISE)
         cotangent = None
@@ -143,39 +143,36 @@ def _differences(
     return bench.fact(("differences", check.id, case.name), measured)
 
 
-def _allowed(value: kit.Array, error: kit.Array) -> kit.Array:
+def _allowed(numeric: Numeric) -> kit.Array:
     """What a gradient may be off by, entry by entry."""
     np = kit.np
+    value = numeric["value"]
     scale = float(np.abs(value[np.isfinite(value)]).max(initial=0.0))
-    return np.asarray(RELATIVE * scale + ESTIMATES * np.asarray(error))
+    return np.asarray(RELATIVE * scale + ESTIMATES * np.asarray(numeric["error"]))
 
 
-def _deviations(got: kit.Array | None, value: kit.Array, error: kit.Array) -> kit.Array | None:
+def _deviations(got: kit.Array | None, numeric: Numeric) -> kit.Array | None:
     """What each entry is off by over what it may be; None for a gradient of another shape."""
     np = kit.np
+    value = numeric["value"]
     if got is None or got.shape != value.shape:
         return None
     with np.errstate(divide="ignore", invalid="ignore"):
         off = np.abs(got - value)
-        ratios = np.where(off == 0, 0.0, off / _allowed(value, error))
+        ratios = np.where(off == 0, 0.0, off / _allowed(numeric))
     ratios = np.where(np.isnan(ratios), np.inf, ratios)
     return np.where(np.isfinite(value), ratios, 0.0)  # at -inf there is no difference
 
 
 def _compare(
-    bench: kit.Bench,
-    case: kit.Case,
-    name: str,
-    observed: kit.Value,
-    value: kit.Array,
-    error: kit.Array,
+    bench: kit.Bench, case: kit.Case, name: str, observed: kit.Value, numeric: Numeric
 ) -> kit.Finding | None:
-    got = _array(observed)
-    entries = _deviations(got, value, error)
+    got, value = _array(observed), numeric["value"]
+    entries = _deviations(got, numeric)
     if got is None or entries is None:
         found, wanted = kit.describe(observed), f"floats of shape {shape_text(value.shape)}"
         return kit.Finding(f"{name} is {found}, expected {wanted} (case {case.name})")
-    fault = kit.report(name, got, value, entries > 1, _allowed(value, error))
+    fault = kit.report(name, got, value, entries > 1, _allowed(numeric))
     if fault is None:
         return None
     count = f"{fault.wrong} of {fault.total} entries"

@@ -6,11 +6,12 @@ A module is imported when a spec uses its kind, so that nothing pays for the oth
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable, Mapping
 from copy import copy
 from functools import cache, reduce
 from importlib import import_module
 from operator import or_
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 from pydantic import Field, TypeAdapter, ValidationError, create_model
 
@@ -19,14 +20,12 @@ from grader.model import extension
 from grader.model.extension import CHECKS, ExtensionError
 from grader.model.spec import Check, Mention, Spec
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-
 # Each is the module of its name, and in it the class of its name.
 BUILT_IN = (
     "outputs", "gradcheck", "contract", "state", "numbers", "curve", "graph", "memory", "flops",
     "performance",
 )  # fmt: skip
+STAND_IN: dict[str, object] = {"kind": "outputs", "of": []}  # keys in place of a wrong check's
 _PATH = tuple[str | int, ...]
 _SAID: Mapping[str, tuple[Any, str]] = {  # by method of the keys: each value, and that in words
     "mentions": (Mention, "yield a Mention of a path, a name and what it is of"),
