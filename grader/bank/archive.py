@@ -79,12 +79,12 @@ class Archive(BankFiles):
         Raises:
             BankError: there is none, or it is not clear which.
         """
-        paths = (PurePosixPath(name) for name in self._entries if name.endswith(SPECS))
-        folders = {path.parent for path in paths if path.parent.name == "questions"}
-        depth = min((len(folder.parts) for folder in folders), default=DEEPEST + 2)
-        if depth > DEEPEST + 1:
+        folders = {name.rpartition("/")[0] for name in self._entries if name.endswith(SPECS)}
+        folders = {folder for folder in folders if f"/{folder}".endswith("/questions")}
+        depth = min((folder.count("/") for folder in folders), default=DEEPEST + 1)
+        if depth > DEEPEST:
             raise self._refused("questions/ with specs at the top or in one folder, found none")
-        found = sorted(f"{folder}/" for folder in folders if len(folder.parts) == depth)
+        found = sorted(f"{folder}/" for folder in folders if folder.count("/") == depth)
         if len(found) > 1:
             raise self._refused(f"one folder questions/, found {' and '.join(found[:2])}")
         return found[0].removesuffix("questions/")

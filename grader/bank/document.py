@@ -95,10 +95,8 @@ def parse(raw: bytes, path: Path) -> Document:
     except Unreadable as error:
         line, column = error.place
         raise BankError(f"{path}:{line}:{column}: {error}") from None
-    except yaml.MarkedYAMLError as error:
-        raise BankError(f"{path}:{_mistake(error, text)}") from None
     except (yaml.YAMLError, RecursionError) as error:
-        raise BankError(f"{path}:1:1: expected YAML, found a mistake in it: {error}") from None
+        raise BankError(f"{path}:{_mistake(error, text)}") from None
     doc = Document(path, data or {}, builder.spots, tuple(builder.problems))
     if data is None:  # the whole has a tag
         raise doc.complaint(doc.problems)
@@ -149,13 +147,13 @@ def events(text: str) -> Iterator[yaml.Event]:
         yield event
 
 
-def _mistake(error: yaml.MarkedYAMLError, text: str) -> str:
+def _mistake(error: Exception, text: str) -> str:
     """Where a text is no YAML, in what way, and the line."""
-    mark = error.problem_mark or error.context_mark
-    problem = " ".join(str(p) for p in (error.context, error.problem) if p)
     found = "expected YAML, found a mistake in it: "
-    if mark is None:
-        return f"1:1: {found}{problem}"
+    mark = getattr(error, "problem_mark", None) or getattr(error, "context_mark", None)
+    if not isinstance(error, yaml.MarkedYAMLError) or mark is None:
+        return f"1:1: {found}{error}"
+    problem = " ".join(str(p) for p in (error.context, error.problem) if p)
     line = next(iter(text.splitlines()[mark.line : mark.line + 1]), "")
     if line[mark.column : mark.column + 1] == "\t":
         problem = "a tab, and YAML indents with blanks"

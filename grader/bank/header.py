@@ -7,7 +7,6 @@ the first lines of every spec: listing thirty questions costs what thirty first 
 from __future__ import annotations
 
 from itertools import islice
-from pathlib import Path
 
 import yaml
 
@@ -22,9 +21,7 @@ MOST_EVENTS = 500  # of YAML, which stand for time as bytes do not; specs have a
 LONGEST = 200  # letters of a value
 
 
-def read_head(
-    question_id: str, files: BankFiles, name: str, bank: Path, before: str = ""
-) -> Header:
+def read_head(question_id: str, files: BankFiles, name: str, before: str = "") -> Header:
     """Read a spec's head; what is missing or unreadable is shown as such, never raised.
 
     `before` is the bank's name and a `/`, where another bank holds the id too.
@@ -40,7 +37,7 @@ def read_head(
         track=found.get("track", ""),
         level=found.get("level", ""),
         minutes=int(minutes) if minutes.isdecimal() and len(minutes) < 10 else 0,
-        bank=bank,
+        bank=files.path,
         before=before,
         torch="torch" in found.get("uses", "").split(),
     )

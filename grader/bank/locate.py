@@ -215,7 +215,7 @@ def headers(banks: Sequence[Path]) -> list[Header]:
     from grader.bank.header import read_head  # YAML only when needed
 
     heads = [
-        read_head(question_id, files, spec, files.path, before)
+        read_head(question_id, files, spec, before)
         for files, before, question_id, spec in _held(banks)
     ]
     return sorted(heads, key=lambda h: (h.track, h.id))
@@ -231,7 +231,7 @@ def header(banks: Sequence[Path], asked: str) -> Header:
 
     bank, question_id = find(banks, asked)
     files = files_of(bank)
-    return read_head(question_id, files, files.specs()[question_id], bank)
+    return read_head(question_id, files, files.specs()[question_id])
 
 
 def ids(banks: Sequence[Path]) -> list[str]:

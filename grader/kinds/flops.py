@@ -19,6 +19,8 @@ ELEMENTWISE_ROOM = 8.0
 class FlopsCheck(Check):
     """Matmul FLOPs against another run of the reference."""
 
+    counts = "times the FLOPs"
+
     kind: Literal["flops"]
     against: RunName = Field(description="Another run of the reference to compare with.")
     called: str = Field(default="", description="What the other run is, in words.")
@@ -29,10 +31,6 @@ class FlopsCheck(Check):
     def mentions(self) -> Iterator[Mention]:
         """The other run."""
         yield Mention(("against",), self.against, "run")
-
-    def budget(self) -> tuple[str, str]:
-        """Times."""
-        return f"{self.at_most:g}", "times the FLOPs"
 
 
 class Flops(Counted[FlopsCheck]):

@@ -23,6 +23,8 @@ _WORDS = {"saved": "kept for backward", "live": "alive after forward", "peak": "
 class MemoryCheck(Check):
     """Bytes of an autograd graph."""
 
+    counts = "bytes"
+
     kind: Literal["memory"]
     quantity: Literal["saved", "live", "peak"] = Field(
         description="saved: what is kept for backward; live: what the first step leaves alive; "
@@ -55,10 +57,6 @@ class MemoryCheck(Check):
             yield Mention(("large",), self.large, "case")
         for name in sorted(size_expr.names(self.at_most)):
             yield Mention(("at_most",), name, "size" if self.against is None else "number")
-
-    def budget(self) -> tuple[str, str]:
-        """Bytes, or times."""
-        return str(self.at_most), "bytes"
 
 
 class Memory(Counted[MemoryCheck]):

@@ -26,6 +26,8 @@ OWN_OBJECTS = 4 << 10  # bytes that a step may leave behind without being asked:
 class StateCheck(Check):
     """Bytes reachable from an object that one step hands to another."""
 
+    counts = "bytes"
+
     kind: Literal["state"]
     of: Name = Field(description="What one step hands to another.")
     at_most: Amount = Field(
@@ -49,10 +51,6 @@ class StateCheck(Check):
             yield Mention(("large",), self.large, "case")
         for name in sorted(size_expr.names(self.at_most)):
             yield Mention(("at_most",), name, "size")
-
-    def budget(self) -> tuple[str, str]:
-        """Bytes."""
-        return str(self.at_most), "bytes"
 
 
 class State(Counted[StateCheck]):

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -54,6 +54,8 @@ class Check(Part):
     What follows from the keys alone is a property of them; what needs programs is a method of the
     `grader.kinds.base.Kind`.
     """
+
+    counts: ClassVar[str] = ""  # what its `at_most` is a budget of, in words
 
     id: Slug = Field(description="Its name, once in a question.")
     kind: str = Field(description="What is measured, and which further keys there are.")
@@ -110,7 +112,8 @@ class Check(Part):
 
     def budget(self) -> tuple[str, str] | None:
         """What it allows, as written, and what that counts; None where it has no budget."""
-        return None
+        at_most = getattr(self, "at_most", "")
+        return (str(at_most).removesuffix(".0"), self.counts) if self.counts else None
 
     def unit_of(self) -> tuple[str, str] | None:
         """A result and the unit that the text has to give for it; None where there is none."""

@@ -246,7 +246,7 @@ def test_a_head_of_any_bytes_is_read_without_complaint(
 ) -> None:
     path = tmp_path_factory.getbasetemp() / "head.yaml"
     path.write_bytes(data)
-    assert read_head("head", OneFile(path), path.name, path).id == "head"
+    assert read_head("head", OneFile(path), path.name).id == "head"
 
 
 @pytest.mark.parametrize(
