@@ -54,11 +54,7 @@ class Archive(BankFiles):
 
     @cached_property
     def _entries(self) -> dict[str, zipfile.ZipInfo]:
-        """Every file of the archive, by its path in it.
-
-        Raises:
-            BankError: one of them does not belong into an archive of a bank.
-        """
+        """Every file by its path in the archive; BankError where one does not belong there."""
         listed = self._zip.infolist()
         unpacked = sum(entry.file_size for entry in listed)
         if unpacked > MAX_UNPACKED:
@@ -74,11 +70,7 @@ class Archive(BankFiles):
 
     @cached_property
     def _top(self) -> str:
-        """The folder that holds `questions/`, with its slash; nothing where that is the archive.
-
-        Raises:
-            BankError: there is none, or it is not clear which.
-        """
+        """The folder that holds `questions/`, with its slash; nothing where that is the archive."""
         folders = {name.rpartition("/")[0] for name in self._entries if name.endswith(SPECS)}
         folders = {folder for folder in folders if f"/{folder}".endswith("/questions")}
         depth = min((folder.count("/") for folder in folders), default=DEEPEST + 1)

@@ -99,11 +99,7 @@ class Folder(BankFiles):
         return os.listdir(self._inside(folder))  # noqa: PTH208 names alone
 
     def _inside(self, name: str) -> Path:
-        """The path of a file or folder without links.
-
-        Raises:
-            OSError: it lies outside the bank.
-        """
+        """The path of a file or folder without links; OSError where that is outside the bank."""
         root = os.path.realpath(self.path)
         found = os.path.realpath(self.path / name)
         if os.path.commonpath([root, found]) != root:

@@ -150,11 +150,7 @@ def read_input(value: object) -> Recipe:
 
 
 def _generator(value: Mapping[str, Any]) -> tuple[str, extension.Generator | None]:
-    """The generator that an input names, and what a package gives for it if it is not built in.
-
-    Raises:
-        RecipeError: there is not exactly one.
-    """
+    """The one generator that an input names, and what a package gives if it is not built in."""
     named = [key for key in value if key in GENERATORS]
     if len(named) == 1:
         return named[0], None

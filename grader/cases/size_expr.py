@@ -73,11 +73,7 @@ def _tree(amount: str | float) -> ast.expr:
 
 
 def _compiled(node: ast.expr) -> Callable[[Sizes], Any]:
-    """What works out a tree from sizes.
-
-    Raises:
-        AmountError: something else than arithmetic is in it.
-    """
+    """What works out a tree from sizes; AmountError where it is more than arithmetic."""
     match node:
         case ast.Constant(value=int() | float() as number) if not isinstance(
             number, bool
