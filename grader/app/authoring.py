@@ -53,7 +53,7 @@ def new(
     Raises:
         UsageError: Something is in the way, or there is no such function.
     """
-    from grader.bank.sources import todos
+    from grader.bank.loading import todos
     from grader.scaffold import template
 
     if fault := id_fault(question_id):

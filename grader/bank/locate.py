@@ -109,11 +109,11 @@ def resolved(path: Path) -> Path:
 
 
 def banks(
-    explicit: Path | None = None, gone: Callable[[str, str], None] | None = None
+    explicit: Path | None = None, warn: Callable[[str, str], None] | None = None
 ) -> list[Path]:
     """The banks to look in, each once; `explicit` is what `--bank` says.
 
-    `gone` is called with what is wrong with a bank, and what to do: one of the user's list that is
+    `warn` is called with what is wrong with a bank, and what to do: one of the user's list that is
     none, or any that cannot be read. It is left out: one must not hide all others.
 
     Raises:
@@ -124,12 +124,12 @@ def banks(
         try:
             if place.origin and (wrong := refusal(place.path)):
                 raise UsageError(f"{place.origin}: {wrong}", place.hint)
-            if gone is not None and explicit is None:
+            if warn is not None and explicit is None:
                 files_of(place.path).specs()
         except (BankError, UsageError) as error:
-            if gone is None or (isinstance(error, UsageError) and not place.listed):
+            if warn is None or (isinstance(error, UsageError) and not place.listed):
                 raise
-            gone(error.message, error.hint or place.hint)
+            warn(error.message, error.hint or place.hint)
         else:
             found.append(place.path.resolve() if place.origin else place.path)
     return [*dict.fromkeys(found)]

@@ -55,11 +55,11 @@ def draw(case: CaseRecipe, seed: int, shape_of: ShapeOf, draw_index: int = 0) ->
         entries += math.prod(shape or ())
         if entries > MAX_ENTRIES:  # a result may be of any shape
             raise DrawError(f"its inputs have more than {MAX_ENTRIES:,} entries, {name} included")
-        drawn[name] = _array(recipe, case, shape, _generator(seed, case.name, name, draw_index))
+        drawn[name] = _array(recipe, case, shape, _rng(seed, case.name, name, draw_index))
     return {name: drawn[name] for name in case.inputs}
 
 
-def _generator(seed: int, case: str, name: str, draw_index: int) -> np.random.Generator:
+def _rng(seed: int, case: str, name: str, draw_index: int) -> np.random.Generator:
     text = f"{seed}/{case}/{name}/{draw_index}".encode()
     return np.random.default_rng(int.from_bytes(hashlib.sha256(text).digest()[:16], "little"))
 
