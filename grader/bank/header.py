@@ -49,12 +49,9 @@ def _scan(data: bytes) -> dict[str, str]:
     depth = 0
     key: str | None = None  # at the top level, the key whose value comes next
     for event in islice(events(data.decode("utf-8", "ignore")), MOST_EVENTS):
-        if isinstance(event, yaml.CollectionStartEvent):
-            depth += 1
-            continue
-        if isinstance(event, yaml.CollectionEndEvent):
-            depth -= 1
-        elif isinstance(event, yaml.ScalarEvent):
+        depth += isinstance(event, yaml.CollectionStartEvent)
+        depth -= isinstance(event, yaml.CollectionEndEvent)
+        if isinstance(event, yaml.ScalarEvent):
             if depth == 1 and key is None:
                 key = event.value
                 continue

@@ -20,10 +20,9 @@ def run_check(bench: kit.Bench, check: Check) -> CheckResult:
         raise kit.BankFault(str(error)) from None
     try:
         return kind.carry_out(bench, check)
-    except (kit.BankFault, kit.ProgramError, kit.Stopped, kit.WorkerError):
-        raise
     except Exception as error:  # whatever somebody else's code raises
-        if check.kind in registry.BUILT_IN:
+        known = (kit.BankFault, kit.ProgramError, kit.Stopped, kit.WorkerError)
+        if check.kind in registry.BUILT_IN or isinstance(error, known):
             raise
         raise kit.BankFault(
             f"{check.id}: the extension of kind {check.kind} raised {extension.what(error)}"

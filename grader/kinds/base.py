@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar, get_args
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
 
 from grader.model.report import CheckResult
 from grader.model.spec import Check
@@ -26,7 +26,7 @@ else:
 
     kit = _Toolkit()
 
-__all__ = ["Check", "CheckResult", "Count", "Kind", "kind_of", "kit"]
+__all__ = ["Check", "CheckResult", "Count", "Kind", "kit"]
 
 K = TypeVar("K", bound=Check)
 
@@ -56,11 +56,6 @@ class Kind(Generic[K]):
     slow: ClassVar[bool] = False  # to observe: the others rule most ideas out
     shows_measurement: ClassVar[bool] = False  # what it measured is worth a line of a pass
     missed: ClassVar[str] = "missed"  # the word for a stretch that is not reached
-
-    @property
-    def name(self) -> str:
-        """The word in a spec."""
-        return kind_of(self.keys)
 
     def carry_out(self, bench: kit.Bench, check: K) -> CheckResult:
         """Try the bench's submission on every case of the check.
@@ -114,11 +109,3 @@ class Kind(Generic[K]):
     def layouts(self, check: K) -> tuple[str, ...]:  # noqa: ARG002
         """The layouts of arrays that it tries."""
         return ()
-
-
-def kind_of(keys: object) -> str:
-    """The name of the kind that keys are of; empty where they are none of one kind."""
-    if not (isinstance(keys, type) and issubclass(keys, Check)):
-        return ""
-    words = get_args(keys.model_fields["kind"].annotation)
-    return str(words[0]) if len(words) == 1 else ""

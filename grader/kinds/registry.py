@@ -11,11 +11,11 @@ from copy import copy
 from functools import cache, reduce
 from importlib import import_module
 from operator import or_
-from typing import Annotated, Any
+from typing import Annotated, Any, get_args
 
 from pydantic import Field, TypeAdapter, ValidationError, create_model
 
-from grader.kinds.base import Kind, kind_of
+from grader.kinds.base import Kind
 from grader.model import extension
 from grader.model.extension import CHECKS, ExtensionError
 from grader.model.spec import Check, Mention, Spec
@@ -27,7 +27,7 @@ BUILT_IN = (
 )  # fmt: skip
 STAND_IN: dict[str, object] = {"kind": "outputs", "of": []}  # keys in place of a wrong check's
 _PATH = tuple[str | int, ...]
-_SAID: Mapping[str, tuple[Any, str]] = {  # by method of the keys: each value, and that in words
+_HOOKS: Mapping[str, tuple[Any, str]] = {  # by method of the keys: each value, and that in words
     "mentions": (Mention, "yield a Mention of a path, a name and what it is of"),
     "faults": (
         tuple[_PATH, str], "yield a pair of the path of a key, as a tuple, and a sentence",
@@ -67,8 +67,10 @@ def find(name: str) -> Kind[Any] | None:
     where = f"the entry point {name} of {CHECKS}"
     if not (isinstance(given, type) and issubclass(given, Kind)):
         raise ExtensionError(f"{where}: expected a subclass of grader.api.Kind, found {given!r}")
-    keys = getattr(given, "keys", None)
-    if kind_of(keys) != name:
+    keys: Any = getattr(given, "keys", None)
+    derived = isinstance(keys, type) and issubclass(keys, Check)
+    words = get_args(keys.model_fields["kind"].annotation) if derived else ()
+    if words != (name,):
         raise ExtensionError(
             f"{where}: expected keys derived from grader.api.Check with kind: Literal[{name!r}], "
             f"found {keys!r}"
@@ -93,7 +95,7 @@ def fault_of(check: Check) -> str:
     """What is wrong with what the keys of an extension say of themselves; empty if nothing is."""
     if check.kind in BUILT_IN:
         return ""
-    for method, (form, expected) in _SAID.items():
+    for method, (form, expected) in _HOOKS.items():
         where = f"{method}() of the extension of kind {check.kind}"
         try:
             value = getattr(check, method)()
