@@ -12,9 +12,9 @@ from typing import Any, NamedTuple
 import yaml
 from yaml.reader import Reader
 
+from grader.bank.storage import MAX_SOURCE
 from grader.model.errors import BankError
 
-MAX_BYTES = 1 << 20
 MAX_NODES = 50_000
 MAX_DEPTH = 40
 MAX_ENTRIES = 200  # of a mapping, or a list that is none of numbers: checks, cases, steps
@@ -113,8 +113,8 @@ class Unreadable(yaml.YAMLError):
 
 
 def _decoded(raw: bytes) -> str:
-    if len(raw) > MAX_BYTES:
-        raise Unreadable(f"expected at most {MAX_BYTES:,} bytes, found {len(raw):,}")
+    if len(raw) > MAX_SOURCE:
+        raise Unreadable(f"expected at most {MAX_SOURCE:,} bytes, found {len(raw):,}")
     try:
         text = raw.decode("utf-8-sig")
     except UnicodeDecodeError as error:

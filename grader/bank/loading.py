@@ -33,7 +33,7 @@ def load_from(bank: Path, question_id: str) -> Question:
     name = files.specs()[question_id]
     path = files.shown(name)
     try:
-        raw = files.read(name, document.MAX_BYTES + 1)
+        raw = files.read(name)
     except OSError as error:
         raise BankError(
             f"{path}: expected a file that can be read, found {error.strerror}"

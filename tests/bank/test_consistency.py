@@ -352,6 +352,12 @@ def test_a_function_that_the_interface_spells_otherwise_is_refused(tmp_path: Pat
     ]
 
 
+def test_a_broken_check_keeps_its_place_and_its_id(said: Problems) -> None:
+    found = said("kind: outputs, of: y}", "kind: output, of: y}", "id: backward", "id: forward")
+    assert len(found) == 2
+    assert found[1] == "17:10: checks[1].id: expected each id once, found 'forward' again"
+
+
 def test_a_broken_check_can_still_be_what_was_meant(said: Problems) -> None:
     found = said("kind: outputs, of: y}", "kind: output, of: y}", "needs: forward", "needs: forwad")
     assert found[-1].endswith("found 'forwad'; did you mean 'forward'?")
