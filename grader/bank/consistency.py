@@ -17,7 +17,6 @@ from grader.model.question import Question, Step
 from grader.model.spec import Check, Mention
 
 Problem = tuple[Keys, str]  # the path of keys, and a sentence
-_A_RUN = "expected the name of a run"
 
 
 class Review:
@@ -62,7 +61,7 @@ class Review:
             yield from self._order(i, check)
             at: Keys = ("checks", i, "run")
             known = [*self._runs, *self._lost_runs]
-            yield from _one_of(at, f"{dotted(at)}: {_A_RUN}", check.run, known)
+            yield from _one_of(at, f"{dotted(at)}: expected the name of a run", check.run, known)
             if check.run in self._runs and check.run not in self._lost_runs:
                 yield from self._check(check, at[:-1], {name for _, name in unknown})
         ids = [check.id for check in spec.checks]
@@ -169,18 +168,17 @@ class Review:
         named = case_names(check, steps, self._cases)
         inputs = {n for c in named if c in self._cases for n in self._cases[c].inputs}
         known: dict[str, tuple[str, Iterable[str]]] = {
-            "result": (f"{check.id}: expected a result of the run {check.run}", made),
-            "input": (f"{check.id}: expected an input of the run", given),
-            "input or result": (f"{check.id}: expected an input or a result", {*made, *given}),
-            "size": (f"{check.id}: expected an input or a result", {*made, *inputs}),
-            "number": (f"{check.id}: expected a number", ()),
-            "case": (
-                f"{check.id}: expected the name of a case", [*self._cases, *self._lost_cases],
-            ),
-            "run": (_A_RUN, [*self._runs, *self._lost_runs]),
-        }  # fmt: skip
+            "result": (f"a result of the run {check.run}", made),
+            "input": ("an input of the run", given),
+            "input or result": ("an input or a result", {*made, *given}),
+            "size": ("an input or a result", {*made, *inputs}),
+            "number": ("a number", ()),
+            "case": ("the name of a case", [*self._cases, *self._lost_cases]),
+            "run": ("the name of a run", [*self._runs, *self._lost_runs]),
+        }
         for mention in mentions:
-            expected, names = known[mention.of]
+            what, names = known[mention.of]
+            expected = f"{check.id}: expected {what}"
             yield from _one_of((*at, *mention.path), expected, mention.name, names)
         if lacks := check.lacks():
             yield at, f"{check.id}: expected {lacks}, found none: the check could not fail"

@@ -114,7 +114,7 @@ FIRST = "kind: outputs, of: y"  # of the check `forward`, line 16
         ),
         (
             "kind: flops, against: zzz, at_most: 2",
-            "16:41: expected the name of a run, found 'zzz'",
+            "16:41: forward: expected the name of a run, found 'zzz'",
         ),
         ("kind: graph, of: y", "16:25: forward: the kind graph needs torch in uses, found ['numpy']"),
         (
