@@ -21,7 +21,7 @@ class Counted(Kind[K]):
         raise NotImplementedError
 
     def assess(
-        self, bench: kit.Bench, check: K, case: kit.Case, found: kit.Measured
+        self, bench: kit.Bench, check: K, case: kit.Case, found: kit.Measured, /
     ) -> kit.Finding:
         """What follows from the submission's count alone."""
         raise NotImplementedError

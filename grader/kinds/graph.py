@@ -36,11 +36,7 @@ class Graph(Counted[GraphCheck]):
         return kit.measure(bench, program, check.run, case, "graph", of=check.of)
 
     def assess(
-        self,
-        bench: kit.Bench,
-        check: GraphCheck,
-        case: kit.Case,
-        found: kit.Measured,  # noqa: ARG002
+        self, _: kit.Bench, check: GraphCheck, case: kit.Case, found: kit.Measured
     ) -> kit.Finding:
         """A Function that the submission defines, and none of torch's."""
         origin = str(found.value)
