@@ -20,9 +20,9 @@ from unittest import mock
 
 import typer
 
-from grader.bank import schema
 from grader.cases import recipe
 from grader.cli.app import app, run
+from grader.kinds import registry
 from grader.model.spec import Check
 
 DOCS = Path(__file__).resolve().parent
@@ -95,12 +95,12 @@ def commands() -> Iterator[tuple[str, ...]]:
 
 def schema_page() -> str:
     """Return the schema; editors find it by the first line of a spec."""
-    return schema.text(extended=False)
+    return registry.schema(extended=False)
 
 
 def keys_page() -> str:
     """Return a table of the keys of every part of a question."""
-    whole = json.loads(schema.text(extended=False))
+    whole = json.loads(registry.schema(extended=False))
     parts = whole["$defs"]
     kinds = {
         parts[name]["properties"]["kind"]["const"]: name

@@ -53,7 +53,7 @@ def new(
     Raises:
         UsageError: Something is in the way, or there is no such function.
     """
-    from grader.bank.sources import todos
+    from grader.bank.loading import todos
     from grader.scaffold import template
 
     if fault := id_fault(question_id):
@@ -124,7 +124,7 @@ def _check_free(ctx: Context, site: Site) -> None:
 
 def _write(ctx: Context, site: Site, question_id: str, texts: Mapping[str, str]) -> list[Path]:
     """Write everything or nothing; return the paths, the spec first."""
-    from grader.bank.schema import text
+    from grader.kinds import registry
 
     spec_name = f"questions/{question_id}.yaml"
     programs = {
@@ -154,7 +154,7 @@ def _write(ctx: Context, site: Site, question_id: str, texts: Mapping[str, str])
     if site.drill is not None:
         written += [site.drill / name for name in programs]
     with suppress(UsageError):  # for editors; where there is one already it stays
-        if files.create(site.schema, text(extended=True).encode()):
+        if files.create(site.schema, registry.schema(extended=True).encode()):
             written.append(site.schema)
     return written
 

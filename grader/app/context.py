@@ -60,7 +60,7 @@ class Context:
         Raises:
             UsageError: What `--bank` or DRILL_BANK names is no bank.
         """
-        return bank.banks(self.bank, gone=self.warn)
+        return bank.banks(self.bank, self.warn)
 
     def load(self, question_id: str) -> Question:
         """Return the question that ID or BANK/ID means in the banks in use.

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
+from pathlib import Path
 
 from grader.bank.locate import banks, find, headers, holds, names
 from grader.model.nearest import closest
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from pathlib import Path
-
-    from grader.model.question import Question
+from grader.model.question import Question
 
 __all__ = ["banks", "closest", "find", "headers", "holds", "load", "names"]
 

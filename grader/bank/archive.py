@@ -12,14 +12,12 @@ import io
 import stat
 import zipfile
 import zlib
-from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path, PurePosixPath
 
-from grader.bank.storage import MAX_SOURCE, SPECS, by_id, read_regular
+from grader.bank.storage import MAX_SOURCE, SPECS, BankFiles, read_regular
 from grader.model.errors import BankError
 
 MAX_ARCHIVE = 64 << 20  # bytes of the file
@@ -34,15 +32,8 @@ _DAMAGE = (
 )  # fmt: skip
 
 
-@dataclass
-class Archive:
+class Archive(BankFiles):
     """The files of an archive."""
-
-    path: Path
-
-    def specs(self) -> dict[str, str]:
-        """The specs in `questions/`."""
-        return by_id(self.names("questions"), self.path / self._top / "questions")
 
     def read(self, name: str, most: int = MAX_SOURCE + 1) -> bytes:
         """The first bytes of an entry; no more are unpacked."""
@@ -56,65 +47,39 @@ class Archive:
         """The entry's path, as if the archive were a folder."""
         return self.path / self._top / name
 
-    def names(self, folder: str) -> list[str]:
-        """The names of the files right in a folder."""
+    def _listed(self, folder: str) -> Iterable[str]:
         inside = f"{self._top}{folder}/"
         rests = (n.removeprefix(inside) for n in self._entries if n.startswith(inside))
-        return sorted(rest for rest in rests if "/" not in rest)
+        return [rest for rest in rests if "/" not in rest]
 
     @cached_property
     def _entries(self) -> dict[str, zipfile.ZipInfo]:
-        """Every file of the archive, by its path in it.
-
-        Raises:
-            BankError: one of them does not belong into an archive of a bank.
-        """
+        """Every file by its path in the archive; BankError where one does not belong there."""
         listed = self._zip.infolist()
         unpacked = sum(entry.file_size for entry in listed)
         if unpacked > MAX_UNPACKED:
             raise self._refused(f"at most {MAX_UNPACKED:,} bytes unpacked, found {unpacked:,}")
-        for name, count in Counter(entry.filename for entry in listed).items():
-            if count > 1:
-                raise self._refused(f"each path once, found {name!r} twice")
+        found: dict[str, zipfile.ZipInfo] = {}
         for entry in listed:
-            self._check(entry)
-        return {entry.filename: entry for entry in listed if not entry.is_dir()}
-
-    def _check(self, entry: zipfile.ZipInfo) -> None:
-        # orig_filename is what the archive says; zipfile cuts it at a NUL and turns separators.
-        name = entry.orig_filename
-        path = PurePosixPath(name)
-        odd = not name.isprintable() or "\\" in name or ":" in name
-        if odd or path.is_absolute() or ".." in path.parts:
-            raise self._refused(f"paths inside the archive, found {name!r}")
-        mode = entry.external_attr >> 16
-        if stat.S_IFMT(mode) not in {0, stat.S_IFREG, stat.S_IFDIR}:
-            kind = "symbolic link" if stat.S_ISLNK(mode) else "special file"
-            raise self._refused(f"files and folders, found the {kind} {name!r}")
-        if entry.flag_bits & _ENCRYPTED:
-            raise self._refused(f"files that can be read, found {name!r} encrypted")
-        if entry.compress_type not in _METHODS:
-            raise self._refused(f"stored or deflated files, found {name!r} packed otherwise")
+            if entry.filename in found:
+                raise self._refused(f"each path once, found {entry.filename!r} twice")
+            if wrong := _wrong(entry):
+                raise self._refused(wrong)
+            found[entry.filename] = entry
+        return {name: entry for name, entry in found.items() if not entry.is_dir()}
 
     @cached_property
     def _top(self) -> str:
-        """The folder that holds `questions/`, with its slash; nothing where that is the archive.
-
-        Raises:
-            BankError: there is none, or it is not clear which.
-        """
-        tops: dict[int, set[str]] = {}  # by depth
-        for name in self._entries:
-            *above, folder, file = "", *name.split("/")
-            if folder == "questions" and file.endswith(SPECS) and len(above) <= DEEPEST + 1:
-                tops.setdefault(len(above), set()).add("".join(f"{part}/" for part in above[1:]))
-        if not tops:
+        """The folder that holds `questions/`, with its slash; nothing where that is the archive."""
+        folders = {name.rpartition("/")[0] for name in self._entries if name.endswith(SPECS)}
+        folders = {folder for folder in folders if f"/{folder}".endswith("/questions")}
+        depth = min((folder.count("/") for folder in folders), default=DEEPEST + 1)
+        if depth > DEEPEST:
             raise self._refused("questions/ with specs at the top or in one folder, found none")
-        found = sorted(tops[min(tops)])
+        found = sorted(f"{folder}/" for folder in folders if folder.count("/") == depth)
         if len(found) > 1:
-            both = " and ".join(f"{top}questions/" for top in found[:2])
-            raise self._refused(f"one folder questions/, found {both}")
-        return found[0]
+            raise self._refused(f"one folder questions/, found {' and '.join(found[:2])}")
+        return found[0].removesuffix("questions/")
 
     @cached_property
     def _zip(self) -> zipfile.ZipFile:
@@ -144,3 +109,22 @@ class Archive:
             f"{self.path}: expected {expected_and_found}",
             "pack the bank again: questions/ and drills/ in a plain zip",
         )
+
+
+def _wrong(entry: zipfile.ZipInfo) -> str:
+    """Why an entry does not belong into an archive of a bank; nothing where it does."""
+    # orig_filename is what the archive says; zipfile cuts it at a NUL and turns separators.
+    name = entry.orig_filename
+    path = PurePosixPath(name)
+    odd = not name.isprintable() or "\\" in name or ":" in name
+    if odd or path.is_absolute() or ".." in path.parts:
+        return f"paths inside the archive, found {name!r}"
+    mode = entry.external_attr >> 16
+    if stat.S_IFMT(mode) not in {0, stat.S_IFREG, stat.S_IFDIR}:
+        kind = "symbolic link" if stat.S_ISLNK(mode) else "special file"
+        return f"files and folders, found the {kind} {name!r}"
+    if entry.flag_bits & _ENCRYPTED:
+        return f"files that can be read, found {name!r} encrypted"
+    if entry.compress_type not in _METHODS:
+        return f"stored or deflated files, found {name!r} packed otherwise"
+    return ""

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 
 from grader.bank.document import Keys, dotted
-from grader.bank.recovery import LeftOut
 from grader.cases import size_expr
 from grader.cases.dataflow import case_names, free_names, results
 from grader.cases.recipe import read_cases
@@ -18,32 +17,39 @@ from grader.model.question import Question, Step
 from grader.model.spec import Check, Mention
 
 Problem = tuple[Keys, str]  # the path of keys, and a sentence
-_A_RUN = "expected the name of a run"
 
 
 class Review:
     """Looks for inconsistencies in a question, perhaps without parts that are wrong themselves.
 
-    Nothing is said again about what was left out.
+    Nothing is said again about those, nor about what they may have been needed for.
     """
 
-    def __init__(self, question: Question, left_out: LeftOut) -> None:
-        """Read the cases."""
-        self._question = question
-        self._spec = question.spec
-        self._runs = question.runs
-        self._left_out = left_out
+    def __init__(self, question: Question, lost: Collection[Keys]) -> None:
+        """Read the cases; `lost` are the paths of parts that are not as they were written."""
+        self._question, self._spec, self._runs = question, question.spec, question.runs
         self._cases, self._case_faults = read_cases(question.spec.cases)
-        self._lost_cases, self._lost_runs = left_out.of("cases"), left_out.of("run")
-        self._lost_checks = left_out.of("checks")
+        self._lost = lost
+        self._lost_cases, self._lost_runs = self._lost_in("cases"), self._lost_in("run")
 
     def problems(self) -> Iterator[Problem]:
         """Every inconsistency."""
+        for at, text in self._problems():
+            if at[:2] not in self._lost:
+                yield at, text
+
+    def _lost_in(self, part: str) -> list[str]:
+        """The names of what was lost of a part."""
+        return [str(at[1]) for at in self._lost if at[0] == part]
+
+    def _problems(self) -> Iterator[Problem]:
         spec = self._spec
         for path, text in self._case_faults:
             if not (self._lost_cases and path[-1] == "extends"):
                 yield ("cases", *path), f"cases.{'.'.join(path)}: {text}"
-        yield from self._libraries()
+        for i, name in enumerate(spec.forbids):
+            if not (spec.needs_torch or name.startswith("numpy.")):
+                yield ("forbids", i), f"forbids: {name} {self._no_torch}"
         for run, steps in self._runs.items():
             for i, step in enumerate(steps):
                 yield from self._step(run, i, step)
@@ -51,49 +57,36 @@ class Review:
         yield from unknown.values()
         if not unknown:  # else a name that seems unread is likely what was meant
             yield from self._unread()
-        ids = [check.id for check in spec.checks]
-        for number, check in enumerate(spec.checks):
-            at: Keys = ("checks", self._left_out.index(number))
-            yield from self._order(number, check, at)
-            expected = f"{dotted(at)}.run: {_A_RUN}"
-            yield from _one_of((*at, "run"), expected, check.run, [*self._runs, *self._lost_runs])
+        for i, check in enumerate(spec.checks):
+            yield from self._order(i, check)
+            at: Keys = ("checks", i, "run")
+            known = [*self._runs, *self._lost_runs]
+            yield from _one_of(at, f"{dotted(at)}: expected the name of a run", check.run, known)
             if check.run in self._runs and check.run not in self._lost_runs:
-                yield from self._check(check, at, {name for _, name in unknown})
+                yield from self._check(check, at[:-1], {name for _, name in unknown})
+        ids = [check.id for check in spec.checks]
         for name, item in spec.misconceptions.items():
             for j, killer in enumerate(item.killers):
                 at = ("misconceptions", name, "killed_by", j)
-                expected = "expected the id of a check"
-                yield from _one_of(at, expected, killer, [*ids, *self._lost_checks])
-        known = [*spec.misconceptions, *self._left_out.of("misconceptions")]
+                yield from _one_of(at, "expected the id of a check", killer, ids)
+        ideas = [*spec.misconceptions, *self._lost_in("misconceptions")]
         for i, name in enumerate(spec.starter):
-            yield from _one_of(("starter", i), "expected the id of a misconception", name, known)
+            yield from _one_of(("starter", i), "expected the id of a misconception", name, ideas)
         explained = [mutation.key(s.scope, s.was, s.becomes) for s in spec.survivors]
         for i, mutant in enumerate(explained):
             if (first := explained.index(mutant)) < i:
                 text = f"expected each mutant once, found that of survivors[{first}] again"
                 yield ("survivors", i), f"survivors[{i}]: {text}"
 
-    def _libraries(self) -> Iterator[Problem]:
-        """What needs torch in a question that does not use it."""
-        spec = self._spec
-        if spec.needs_torch:
-            return
-        needs = f"needs torch in uses, found {spec.uses}"
-        for i, name in enumerate(spec.forbids):
-            if not name.startswith("numpy."):
-                yield ("forbids", i), f"forbids: {name} {needs}"
-        for i, check in enumerate(spec.checks):
-            if registry.get(check.kind).needs_torch:
-                at = ("checks", self._left_out.index(i), "kind")
-                yield at, f"{check.id}: the kind {check.kind} {needs}"
-        for run, steps in self._runs.items():
-            for i, step in enumerate(steps):
-                if step.owner == "torch":
-                    yield spec.step_keys(run, i), f"'{step.text}' {needs}"
+    @property
+    def _no_torch(self) -> str:
+        return f"needs torch in uses, found {self._spec.uses}"
 
     def _step(self, run: str, i: int, step: Step) -> Iterator[Problem]:
         """A function that is not there, or not in the question's text where one like it is."""
         at, spec = self._spec.step_keys(run, i), self._spec
+        if step.owner == "torch" and not spec.needs_torch:
+            yield at, f"'{step.text}' {self._no_torch}"
         if step.owner == "driver" and self._question.driver is None:
             where = "driver.py next to reference.py, or code.driver, found neither"
             yield at, f"'{step.text}' needs the file {where}"
@@ -107,14 +100,10 @@ class Review:
 
     def _unknown_names(self) -> Iterator[tuple[tuple[str, str], Problem]]:
         """Names in steps that no case gives and no earlier step assigns, by run and name."""
-        if self._lost_cases:
-            return
         given = dict.fromkeys(name for case in self._cases.values() for name in case.inputs)
         for run, steps in self._runs.items():
-            if run in self._lost_runs:
-                continue
             for name, step in free_names(steps).items():
-                if name in given:
+                if name in given or self._lost_cases or run in self._lost_runs:
                     continue
                 i = steps.index(step)
                 text = f"step {i + 1} of {run}: expected an input of a case or an earlier result"
@@ -126,7 +115,7 @@ class Review:
 
     def _unread(self) -> Iterator[Problem]:
         """Inputs that nothing reads: a misspelled one would leave its case out of every check."""
-        if self._lost_runs or self._left_out.indexes is not None:
+        if self._lost_runs or self._lost_in("checks"):
             return  # what is left out may have read them
         if any(map(registry.fault_of, self._spec.checks)):
             return  # a broken extension does not say what it reads
@@ -143,33 +132,29 @@ class Review:
                     expected = f"{dotted(at)}: expected an input that a step reads"
                     yield at, _unknown(expected, name, missing)
 
-    def _order(self, number: int, check: Check, at: Keys) -> Iterator[Problem]:
-        """What is wrong with the id of a check, and with what it needs."""
+    def _order(self, number: int, check: Check) -> Iterator[Problem]:
+        """What is wrong with a check whatever its run is: its id, its kind, what it needs."""
+        at: Keys = ("checks", number)
+        if registry.get(check.kind).needs_torch and not self._spec.needs_torch:
+            yield (*at, "kind"), f"{check.id}: the kind {check.kind} {self._no_torch}"
         ids = [c.id for c in self._spec.checks]
-        earlier, where = ids[:number], dotted(at)
+        earlier = ids[:number]
         if check.id in earlier:
-            yield (*at, "id"), f"{where}.id: expected each id once, found {check.id!r} again"
+            yield (*at, "id"), f"{dotted(at)}.id: expected each id once, found {check.id!r} again"
         for j, needed in enumerate(check.needed):
+            where, expected = (*at, "needs", j), f"{dotted(at)}.needs: expected"
             if needed not in earlier:
-                known = [*(() if needed in ids else earlier), *self._lost_checks]
-                expected = f"{where}.needs: expected the id of an earlier check"
-                yield from _one_of((*at, "needs", j), expected, needed, known)
+                known = () if needed in ids else earlier
+                yield from _one_of(where, f"{expected} the id of an earlier check", needed, known)
             elif self._spec.checks[ids.index(needed)].stretch and not check.stretch:
-                text = f"expected a check that decides, because {check.id} does"
-                yield (*at, "needs", j), f"{where}.needs: {text}, found the stretch {needed}"
+                text = f"a check that decides, because {check.id} does"
+                yield where, f"{expected} {text}, found the stretch {needed}"
 
     def _check(self, check: Check, at: Keys, unknown: set[str]) -> Iterator[Problem]:
         """What is wrong with the keys of a check whose run is there.
 
-        Args:
-            check: the check.
-            at: its path of keys.
-            unknown: names of inputs that no case gives; nothing is said about them again.
+        Nothing is said again about `unknown`, the names of inputs that no case gives.
         """
-        steps = self._runs[check.run]
-        made, given = results(steps), free_names(steps)
-        named = case_names(check, steps, self._cases)
-        inputs = {n for c in named if c in self._cases for n in self._cases[c].inputs}
         if fault := registry.fault_of(check):
             yield at, f"{check.id}: {fault}"
             return
@@ -178,6 +163,10 @@ class Review:
             yield (*at, "at_most"), f"{check.id}: {wrong}"
         if not self._lost_cases:
             yield from self._cases_of(check, at, unknown, mentions)
+        steps = self._runs[check.run]
+        made, given = results(steps), free_names(steps)
+        named = case_names(check, steps, self._cases)
+        inputs = {n for c in named if c in self._cases for n in self._cases[c].inputs}
         known: dict[str, tuple[str, Iterable[str]]] = {
             "result": (f"a result of the run {check.run}", made),
             "input": ("an input of the run", given),
@@ -185,14 +174,12 @@ class Review:
             "size": ("an input or a result", {*made, *inputs}),
             "number": ("a number", ()),
             "case": ("the name of a case", [*self._cases, *self._lost_cases]),
+            "run": ("the name of a run", [*self._runs, *self._lost_runs]),
         }
         for mention in mentions:
-            where = (*at, *mention.path)
-            if mention.of == "run":
-                yield from _one_of(where, _A_RUN, mention.name, [*self._runs, *self._lost_runs])
-            else:
-                what, names = known[mention.of]
-                yield from _one_of(where, f"{check.id}: expected {what}", mention.name, names)
+            what, names = known[mention.of]
+            expected = f"{check.id}: expected {what}"
+            yield from _one_of((*at, *mention.path), expected, mention.name, names)
         if lacks := check.lacks():
             yield at, f"{check.id}: expected {lacks}, found none: the check could not fail"
         for path, text in check.faults():

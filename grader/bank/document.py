@@ -12,9 +12,9 @@ from typing import Any, NamedTuple
 import yaml
 from yaml.reader import Reader
 
+from grader.bank.storage import MAX_SOURCE
 from grader.model.errors import BankError
 
-MAX_BYTES = 1 << 20
 MAX_NODES = 50_000
 MAX_DEPTH = 40
 MAX_ENTRIES = 200  # of a mapping, or a list that is none of numbers: checks, cases, steps
@@ -40,6 +40,11 @@ class Spot(NamedTuple):
     key: tuple[int, int] | None = None  # of its key, where it has one
     style: str = ""  # of a block scalar: | or >
 
+    @property
+    def first_line(self) -> int:
+        """The line on which a text begins: below the mark of a block, else where it stands."""
+        return self.value[0] + bool(self.style)
+
 
 @dataclass(frozen=True, slots=True)
 class Document:
@@ -57,14 +62,6 @@ class Document:
                 return spot.key if key and spot.key else spot.value
             at = at[:-1]
         return 1, 1
-
-    def style(self, at: Keys) -> str:
-        """The mark of a block scalar, | or >; empty for any other value."""
-        return self.spots[at].style if at in self.spots else ""
-
-    def first_line(self, at: Keys) -> int:
-        """The line on which a text begins: below the mark of a block, else where it stands."""
-        return self.position(at)[0] + bool(self.style(at))
 
     def complaint(self, problems: Iterable[Problem]) -> BankError:
         """The first faults of the file, in its order, each with its place."""
@@ -94,14 +91,12 @@ def parse(raw: bytes, path: Path) -> Document:
             found = "nothing" if root is None else single
             raise Unreadable(f"expected a mapping of keys such as 'title:', found {found}")
         builder = _Builder()
-        data = builder.build(root, (), 0)
+        data = builder.build(root)
     except Unreadable as error:
         line, column = error.place
         raise BankError(f"{path}:{line}:{column}: {error}") from None
-    except yaml.MarkedYAMLError as error:
-        raise BankError(f"{path}:{_mistake(error, text)}") from None
     except (yaml.YAMLError, RecursionError) as error:
-        raise BankError(f"{path}:1:1: expected YAML, found a mistake in it: {error}") from None
+        raise BankError(f"{path}:{_mistake(error, text)}") from None
     doc = Document(path, data or {}, builder.spots, tuple(builder.problems))
     if data is None:  # the whole has a tag
         raise doc.complaint(doc.problems)
@@ -118,8 +113,8 @@ class Unreadable(yaml.YAMLError):
 
 
 def _decoded(raw: bytes) -> str:
-    if len(raw) > MAX_BYTES:
-        raise Unreadable(f"expected at most {MAX_BYTES:,} bytes, found {len(raw):,}")
+    if len(raw) > MAX_SOURCE:
+        raise Unreadable(f"expected at most {MAX_SOURCE:,} bytes, found {len(raw):,}")
     try:
         text = raw.decode("utf-8-sig")
     except UnicodeDecodeError as error:
@@ -152,13 +147,13 @@ def events(text: str) -> Iterator[yaml.Event]:
         yield event
 
 
-def _mistake(error: yaml.MarkedYAMLError, text: str) -> str:
+def _mistake(error: Exception, text: str) -> str:
     """Where a text is no YAML, in what way, and the line."""
-    mark = error.problem_mark or error.context_mark
-    problem = " ".join(str(p) for p in (error.context, error.problem) if p)
     found = "expected YAML, found a mistake in it: "
-    if mark is None:
-        return f"1:1: {found}{problem}"
+    mark = getattr(error, "problem_mark", None) or getattr(error, "context_mark", None)
+    if not isinstance(error, yaml.MarkedYAMLError) or mark is None:
+        return f"1:1: {found}{error}"
+    problem = " ".join(str(p) for p in (error.context, error.problem) if p)
     line = next(iter(text.splitlines()[mark.line : mark.line + 1]), "")
     if line[mark.column : mark.column + 1] == "\t":
         problem = "a tab, and YAML indents with blanks"
@@ -172,8 +167,8 @@ class _Builder:
         self.problems: list[Problem] = []
         self.scalars = yaml.SafeLoader("")
 
-    def build(self, node: yaml.Node, at: Keys, depth: int, key: yaml.Node | None = None) -> Any:  # noqa: ANN401 whatever YAML holds
-        if len(self.spots) >= MAX_NODES or depth > MAX_DEPTH:
+    def build(self, node: yaml.Node, at: Keys = (), key: yaml.Node | None = None) -> Any:  # noqa: ANN401 whatever YAML holds
+        if len(self.spots) >= MAX_NODES or len(at) > MAX_DEPTH:
             raise Unreadable(_ENDLESS, _place(node))
         style = getattr(node, "style", None)
         block = style if style in {"|", ">"} else ""
@@ -181,11 +176,11 @@ class _Builder:
         if node.tag not in (_PLAIN if isinstance(node, yaml.ScalarNode) else _NESTED):
             return self._refuse(node, "put a text in quotes")
         if isinstance(node, yaml.MappingNode):
-            return self._mapping(node, at, depth)
+            return self._mapping(node, at)
         if isinstance(node, yaml.SequenceNode):
             listed = [item for item in node.value if item.tag.endswith((":str", ":map"))]
             items = self._first(node) if len(listed) > MAX_ENTRIES else node.value
-            return [self.build(item, (*at, i), depth + 1) for i, item in enumerate(items)]
+            return [self.build(item, (*at, i)) for i, item in enumerate(items)]
         plain_float = not style and len(node.value) <= MAX_NUMBER
         if node.tag.endswith(":str") and not (plain_float and _FLOAT.fullmatch(node.value)):
             return str(node.value)
@@ -205,8 +200,7 @@ class _Builder:
 
     def _refuse(self, node: yaml.Node, advice: str) -> None:
         text = node.value if isinstance(node, yaml.ScalarNode) else ""
-        shown = repr(text if len(text) <= 40 else text[:37] + "...")
-        found = shown if text else f"the tag {node.tag}"
+        found = repr(shortened(text)) if text else f"the tag {node.tag}"
         self._note(node, f"expected text, a number, true, false or null, found {found}; {advice}")
 
     def _note(self, node: yaml.Node, text: str) -> None:
@@ -218,7 +212,7 @@ class _Builder:
             self._note(node, f"expected at most {MAX_ENTRIES} entries, found {len(node.value):,}")
         return list(node.value[:MAX_ENTRIES])
 
-    def _mapping(self, node: yaml.MappingNode, at: Keys, depth: int) -> dict[str, Any]:
+    def _mapping(self, node: yaml.MappingNode, at: Keys) -> dict[str, Any]:
         data: dict[str, Any] = {}
         for key_node, value_node in self._first(node):
             if not isinstance(key_node, yaml.ScalarNode):
@@ -236,7 +230,7 @@ class _Builder:
                 found = f"found {key!r} again (first at line {line})"
                 self._note(key_node, f"expected each key once, {found}")
             else:
-                data[key] = self.build(value_node, (*at, key), depth + 1, key_node)
+                data[key] = self.build(value_node, (*at, key), key_node)
         return data
 
 
@@ -246,6 +240,11 @@ def dotted(at: Keys) -> str:
     for step in at:
         text += f"[{step}]" if isinstance(step, int) else f".{step}" if text else str(step)
     return text
+
+
+def shortened(text: str) -> str:
+    """The beginning of a text that somebody wrote."""
+    return text if len(text) <= 40 else f"{text[:37]}..."
 
 
 def one_line(text: str) -> str:

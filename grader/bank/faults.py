@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import copy
 import re
 from collections.abc import Mapping
 from contextlib import suppress
+from functools import reduce
+from operator import getitem
 from typing import Any, get_args
 
 from pydantic import BaseModel, ValidationError
 from pydantic.fields import FieldInfo
 from pydantic_core import ErrorDetails
 
-from grader.bank.document import MAX_PROBLEMS, Document, Keys, Problem, dotted
-from grader.bank.recovery import LeftOut, without
+from grader.bank.document import MAX_PROBLEMS, Document, Keys, Problem, dotted, shortened
 from grader.kinds import registry
+from grader.model.extension import ExtensionError
 from grader.model.nearest import did_you_mean
 from grader.model.spec import Check, Spec
 
@@ -37,30 +40,84 @@ _EXPECTED = {
 }
 
 
-def validate(doc: Document) -> tuple[Spec | None, list[Problem], LeftOut]:
+Lost = set[tuple[str, str | int]]  # paths of parts that are not as they were written
+
+# What a spec goes on with in place of a wrong part, so that the rest of it can be looked at too: a
+# misspelled key must not hide a misspelled name further down.
+_PROGRAM, _STEPS = "pass", ["_ = _()"]
+_STAND_INS: dict[str, Any] = {
+    "format": 1, "title": "x", "track": "x", "level": "core", "minutes": 1,
+    "uses": ["numpy", "torch"], "prompt": "x", "interface": "x",
+}  # fmt: skip
+_NEEDED = {"run", "cases", "checks"}  # without one of these nothing more can be said
+
+
+def validate(doc: Document) -> tuple[Spec | None, list[Problem], Lost]:
     """Turn a document into a spec.
 
     Returns:
         The spec, without the parts that are wrong where there are some (None where nothing can be
-        said without them); what is wrong; and what was left out.
+        said without them); what is wrong; and the checks, cases, runs and misconceptions that are
+        left out, checks having another in their place that goes by their id.
     """
     problems = list(doc.problems)
-    model_of_spec = registry.spec_model(*registry.used(doc.data)[0].values())
     try:
-        return model_of_spec.model_validate(doc.data), problems, LeftOut()
+        return registry.read(doc.data), problems, set()
     except ValidationError as error:
-        placed = {problem[:2] for problem in problems}
         grouped = _grouped(error, doc)
-        for at, group in grouped.items():
-            line, column, text = _problem(doc, at, group)
-            if (line, column) not in placed:
-                problems.append((line, column, text))
-    faulty = [(at, group[0]["type"]) for at, group in grouped.items()]
-    data, left_out = without(doc.data, faulty)
+    placed = {problem[:2] for problem in problems}
+    found = [_problem(doc, at, group) for at, group in grouped.items()]
+    problems += [problem for problem in found if problem[:2] not in placed]
+    data, lost = _without(doc.data, {at: group[0]["type"] for at, group in grouped.items()})
     try:
-        return (None if data is None else model_of_spec.model_validate(data)), problems, left_out
+        spec = registry.read(data)
     except ValidationError:
-        return None, problems, left_out
+        return None, problems, lost
+    for part, i in lost:
+        if part == "checks" and isinstance(written := doc.data[part][i], dict):
+            check = spec.checks[int(i)]
+            spec.checks[int(i)] = check.model_copy(update={"id": str(written.get("id"))})
+    return spec, problems, lost
+
+
+def _without(data: dict[str, Any], faulty: Mapping[Keys, str]) -> tuple[dict[str, Any], Lost]:
+    """What is left of a document without its wrong parts, and which those are.
+
+    `faulty` has, by path, pydantic's word for what is wrong there.
+    """
+    left: Any = copy.deepcopy(data)
+    lost: Lost = set()
+    for at, kind in faulty.items():
+        match at:
+            case _ if at[:2] in lost:
+                pass
+            case (*around, key) if kind == "extra_forbidden":
+                with suppress(LookupError, AttributeError):  # what it was in may be gone by now
+                    reduce(getitem, around, left).pop(key, None)
+            case ("checks", int() as i, *_):
+                left["checks"][i] = registry.STAND_IN | {"id": f"lost-{i}"}
+                lost.add(("checks", i))
+            case ("misconceptions" | "cases" | "run" as part, str() as name, *_):
+                left[part].pop(name, None)
+                lost.add((part, name))
+                if part == "run":
+                    left["run"]["_"] = _STEPS
+            case ("run", int(), *_):
+                left["run"] = _STEPS
+                lost.add(("run", "main"))
+            case ("code", str() as name, *_):
+                left["code"][name] = _PROGRAM
+            case ("code",):
+                left["code"] = dict.fromkeys(("reference", "starter", "driver"), _PROGRAM)
+            case (str() as key, *_) if key in _STAND_INS:
+                left[key] = _STAND_INS[key]
+            case (str() as key, *_) if key not in _NEEDED:
+                left.pop(key, None)
+                if key == "misconceptions":
+                    left.pop("starter", None)
+            case _:
+                return {}, set()
+    return left, lost
 
 
 def _grouped(error: ValidationError, doc: Document) -> dict[Keys, list[ErrorDetails]]:
@@ -113,10 +170,12 @@ def _problem(doc: Document, at: Keys, group: list[ErrorDetails]) -> Problem:
 
 
 def _unknown_kind(check: Mapping[str, object]) -> str:
-    _, unusable = registry.used({"checks": [check]})
-    if unusable:  # a package's
-        return next(iter(unusable.values()))
-    value, kinds = check.get("kind"), registry.names()
+    value = check.get("kind")
+    try:
+        registry.find(str(value))
+    except ExtensionError as error:  # a package gives it
+        return str(error)
+    kinds = registry.names()
     return f"expected one of {', '.join(kinds)}, found {value!r}{did_you_mean(value, kinds)}"
 
 
@@ -125,8 +184,8 @@ def _known_keys(doc: Document, at: Keys) -> list[str]:
     part: type[BaseModel] | None = Spec
     for number, step in enumerate(at[:-1]):
         if isinstance(step, int) and at[:number] == ("checks",):
-            kinds, _ = registry.used({"checks": [doc.data["checks"][step]]})
-            part = next(iter(kinds.values()), Check)
+            kind = registry.usable(str(doc.data["checks"][step].get("kind")))
+            part = Check if kind is None else kind.keys
         elif part is not None and step in (named := _fields(part)):
             part = _part_in(named[str(step)].annotation)
     return [] if part is None else list(_fields(part))
@@ -165,8 +224,7 @@ def _found(value: object) -> str:
         case int() | float():
             return f"the number {value!r}"
         case str():
-            text = value if len(value) <= 40 else value[:37] + "..."
-            return f"the text {text!r}"
+            return f"the text {shortened(value)!r}"
         case list():
             return f"a list of {len(value)}"
         case dict():

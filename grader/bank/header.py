@@ -7,17 +7,13 @@ the first lines of every spec: listing thirty questions costs what thirty first 
 from __future__ import annotations
 
 from itertools import islice
-from pathlib import Path
-from typing import TYPE_CHECKING
 
 import yaml
 
 from grader.bank.document import events, one_line
+from grader.bank.storage import BankFiles
 from grader.model.errors import BankError
 from grader.model.question import Header
-
-if TYPE_CHECKING:
-    from grader.bank.storage import BankFiles
 
 KEYS = {"title", "track", "level", "minutes", "uses"}
 MOST = 1 << 16  # bytes, in which every spec has them all
@@ -25,17 +21,10 @@ MOST_EVENTS = 500  # of YAML, which stand for time as bytes do not; specs have a
 LONGEST = 200  # letters of a value
 
 
-def read_head(
-    question_id: str, files: BankFiles, name: str, bank: Path, before: str = ""
-) -> Header:
+def read_head(question_id: str, files: BankFiles, name: str, before: str = "") -> Header:
     """Read a spec's head; what is missing or unreadable is shown as such, never raised.
 
-    Args:
-        question_id: the question's id.
-        files: of the bank.
-        name: of the spec.
-        bank: where the bank is.
-        before: the bank's name and a `/`, where another bank holds the id too.
+    `before` is the bank's name and a `/`, where another bank holds the id too.
     """
     try:
         found = _scan(files.read(name, MOST))
@@ -48,7 +37,7 @@ def read_head(
         track=found.get("track", ""),
         level=found.get("level", ""),
         minutes=int(minutes) if minutes.isdecimal() and len(minutes) < 10 else 0,
-        bank=bank,
+        bank=files.path,
         before=before,
         torch="torch" in found.get("uses", "").split(),
     )
@@ -60,12 +49,9 @@ def _scan(data: bytes) -> dict[str, str]:
     depth = 0
     key: str | None = None  # at the top level, the key whose value comes next
     for event in islice(events(data.decode("utf-8", "ignore")), MOST_EVENTS):
-        if isinstance(event, yaml.CollectionStartEvent):
-            depth += 1
-            continue
-        if isinstance(event, yaml.CollectionEndEvent):
-            depth -= 1
-        elif isinstance(event, yaml.ScalarEvent):
+        depth += isinstance(event, yaml.CollectionStartEvent)
+        depth -= isinstance(event, yaml.CollectionEndEvent)
+        if isinstance(event, yaml.ScalarEvent):
             if depth == 1 and key is None:
                 key = event.value
                 continue

@@ -1,23 +1,26 @@
-"""Load a question: its spec, validated, and the source of every program it names."""
+"""Load a question: its spec, validated, and every program: a file next to the spec, or in it.
+
+Code inside a spec is given as many blank lines before it as make its lines those of the spec, so
+that an error in it names a line that can be looked up.
+"""
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Collection
-from dataclasses import replace
+import re
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from grader.bank import document, faults, steps
 from grader.bank.consistency import Review
-from grader.bank.sources import Sources, todos
-from grader.bank.storage import files_of
+from grader.bank.document import Document, Keys, Problem, Spot, dotted
+from grader.bank.storage import MAX_SOURCE, BankFiles, OneFile, files_of
 from grader.model.errors import BankError
+from grader.model.nearest import closest
 from grader.model.question import Question, Step
+from grader.model.spec import Misconception, Spec
 
-if TYPE_CHECKING:
-    from grader.model.spec import Spec
+_TODO = re.compile(rb"\bTODO\b")
 
 
 def load_from(bank: Path, question_id: str) -> Question:
@@ -30,18 +33,17 @@ def load_from(bank: Path, question_id: str) -> Question:
     name = files.specs()[question_id]
     path = files.shown(name)
     try:
-        raw = files.read(name, document.MAX_BYTES + 1)
+        raw = files.read(name)
     except OSError as error:
         raise BankError(
             f"{path}: expected a file that can be read, found {error.strerror}"
         ) from None
     doc = document.parse(raw, path)
-    spec, found, left_out = faults.validate(doc)
+    spec, found, lost = faults.validate(doc)
     if spec is None:
         raise doc.complaint(found)
-    runs, unread = _runs(doc, spec, left_out.of("run"))
-    left_out = replace(left_out, named=left_out.named | {("run", name) for name, _ in unread})
-    programs = Sources(files, question_id, doc, spec)
+    runs, unread = _runs(doc, spec, lost)
+    programs = Programs(files, question_id, doc, spec)
     question = Question(
         id=question_id,
         bank=bank,
@@ -55,17 +57,17 @@ def load_from(bank: Path, question_id: str) -> Question:
         digest=_digest(raw, programs),
         todos=(*todos(name, raw), *programs.todos),
     )
-    found += [*unread.values(), *programs.problems]
+    found += [*unread, *programs.problems]
     found += [
         (*doc.position(at), text)
-        for at, text in islice(Review(question, left_out).problems(), document.MAX_PROBLEMS)
+        for at, text in islice(Review(question, lost).problems(), document.MAX_PROBLEMS)
     ]
     if found:
         raise doc.complaint(found)
     return question
 
 
-def _digest(spec: bytes, programs: Sources) -> str:
+def _digest(spec: bytes, programs: Programs) -> str:
     """What changes whenever a byte of the question does: of its spec or of any program."""
     parts = [("spec", spec), ("starter", programs.starter), ("reference", programs.reference)]
     parts += [] if programs.driver is None else [("driver", programs.driver)]
@@ -78,13 +80,13 @@ def _digest(spec: bytes, programs: Sources) -> str:
 
 
 def _runs(
-    doc: document.Document, spec: Spec, lost: Collection[str]
-) -> tuple[dict[str, tuple[Step, ...]], dict[tuple[str, int], document.Problem]]:
-    """The steps of every run, and those that cannot be read."""
+    doc: Document, spec: Spec, lost: faults.Lost
+) -> tuple[dict[str, tuple[Step, ...]], list[Problem]]:
+    """The steps of every run that is left, and what is wrong with others, which are lost now."""
     runs: dict[str, tuple[Step, ...]] = {}
-    unread: dict[tuple[str, int], document.Problem] = {}
+    unread: list[Problem] = []
     for name, texts in spec.runs.items():
-        if name in lost:
+        if ("run", name) in lost:
             continue
         parsed: list[Step] = []
         for i, text in enumerate(texts):
@@ -92,6 +94,101 @@ def _runs(
                 parsed.append(steps.parse(text))
             except steps.StepError as error:
                 place = doc.position(spec.step_keys(name, i))
-                unread[name, i] = (*place, f"step {i + 1} of {name}: {error}")
+                unread.append((*place, f"step {i + 1} of {name}: {error}"))
+                lost.add(("run", name))
         runs[name] = tuple(parsed)
     return runs, unread
+
+
+def todos(name: str, data: bytes) -> list[str]:
+    """The places of a file that are marked TODO, as `file:line`."""
+    lines = enumerate(data.splitlines(), 1)
+    return [f"{name}:{number}" for number, line in lines for _ in _TODO.findall(line)]
+
+
+class Programs:
+    """The programs of a question; those that are missing are noted, and empty."""
+
+    def __init__(self, files: BankFiles, question_id: str, doc: Document, spec: Spec) -> None:
+        """Read all of them."""
+        self.problems: list[Problem] = []
+        self.todos: list[str] = []  # in the files
+        self._files = files
+        self._home = f"drills/{question_id}"
+        self._doc = doc
+        self._code = spec.code
+        ideas = spec.misconceptions
+        wanted = [name for idea, item in ideas.items() for name in item.variants or [idea]]
+        self._claimed = {_file(name) for name in ("starter", "reference", "driver", *wanted)}
+        self.starter = self._part("starter")
+        self.reference = self._part("reference")
+        has_driver = spec.code.driver or "driver.py" in self._in_folder_of("driver.py")
+        self.driver = self._part("driver") if has_driver else None
+        self.variants = {name: tuple(self._variants(name, item)) for name, item in ideas.items()}
+
+    def _part(self, part: str) -> bytes:
+        text: str = getattr(self._code, part)
+        if not text:
+            return self._read(_file(part), (), f"code.{part}")
+        self._once(("code", part), _file(part))
+        return self._inline(("code", part), text)
+
+    def _variants(self, name: str, item: Misconception) -> list[bytes]:
+        at: Keys = ("misconceptions", name)
+        if not item.programs:
+            key = "" if item.variants else f"misconceptions.{name}.code"
+            wanted = [_file(variant) for variant in item.variants or [name]]
+            return [self._read(f"misconceptions/{file}", at, key) for file in wanted]
+        at = (*at, "code")
+        if item.variants:
+            text = f"{name}: expected variants (files) or code, found both; remove one of them"
+            self._note(at, text)
+        else:
+            self._once(at, f"misconceptions/{_file(name)}")
+        if isinstance(item.code, str):
+            return [self._inline(at, item.code)]
+        return [self._inline((*at, i), text) for i, text in enumerate(item.code)]
+
+    def _read(self, name: str, at: Keys, instead: str) -> bytes:
+        """The bytes of a file; `instead` is the key that may hold the code."""
+        path = self._files.shown(f"{self._home}/{name}")
+        try:
+            data = self._files.read(f"{self._home}/{name}")
+        except OSError as error:
+            there = [file for file in self._in_folder_of(name) if file not in self._claimed]
+            near = closest(name.rpartition("/")[2], there)
+            hint = f"; did you mean {near}?" if near else ""
+            or_else = f", or {instead} in the spec" if instead else ""
+            text = f"expected the file {path}{or_else}, found: {error.strerror}{hint}"
+            if isinstance(self._files, OneFile):
+                text = f"expected {instead or 'code'}, because there are no files, found none"
+            self._note(at, text)
+            return b""
+        if len(data) > MAX_SOURCE:
+            self._note(at, f"expected at most {MAX_SOURCE:,} bytes in {path}, found more")
+        self.todos += todos(f"{self._home}/{name}", data)
+        return data
+
+    def _inline(self, at: Keys, text: str) -> bytes:
+        spot = self._doc.spots.get(at, Spot((1, 1)))
+        if spot.style == ">":
+            wrong = "expected code below '|', found '>', which joins its lines"
+            self.problems.append((*spot.value, wrong))
+        return b"\n" * (spot.first_line - 1) + text.encode("utf-8", "surrogatepass")
+
+    def _once(self, at: Keys, file: str) -> None:
+        """Note where a program stands in the spec and in a file as well."""
+        if file.rpartition("/")[2] in self._in_folder_of(file):
+            path = self._files.shown(f"{self._home}/{file}")
+            expected = f"{dotted(at)}: expected the code in one place"
+            self._note(at, f"{expected}, found the file {path} too; remove one")
+
+    def _in_folder_of(self, name: str) -> list[str]:
+        return self._files.names(f"{self._home}/{name}".rpartition("/")[0])
+
+    def _note(self, at: Keys, text: str) -> None:
+        self.problems.append((*self._doc.position(at, key=True), text))
+
+
+def _file(program: str) -> str:
+    return f"{program.replace('-', '_')}.py"

@@ -11,15 +11,19 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from grader.bank.storage import ARCHIVES, MAX_SOURCE, SPECS, files_of, read_regular, refusal
+from grader.bank.storage import (
+    ARCHIVES,
+    MAX_SOURCE,
+    SPECS,
+    BankFiles,
+    files_of,
+    read_regular,
+    refusal,
+)  # fmt: skip
 from grader.model.errors import BankError, UsageError
 from grader.model.nearest import closest
 from grader.model.question import Header
-
-if TYPE_CHECKING:
-    from grader.bank.storage import BankFiles
 
 
 def builtin() -> Path:
@@ -105,31 +109,27 @@ def resolved(path: Path) -> Path:
 
 
 def banks(
-    explicit: Path | None = None, gone: Callable[[str, str], None] | None = None
+    explicit: Path | None = None, warn: Callable[[str, str], None] | None = None
 ) -> list[Path]:
-    """The banks to look in, each once.
+    """The banks to look in, each once; `explicit` is what `--bank` says.
 
-    Args:
-        explicit: what `--bank` says.
-        gone: called with what is wrong with a bank, and what to do: one of the user's list that is
-            none, or any that cannot be read. It is left out: one must not hide all others.
+    `warn` is called with what is wrong with a bank, and what to do: one of the user's list that is
+    none, or any that cannot be read. It is left out: one must not hide all others.
 
     Raises:
         UsageError: one that was asked for is none.
     """
     found: list[Path] = []
     for place in places(explicit):
-        wrong = refusal(place.path) if place.origin else ""
-        if wrong and (gone is None or not place.listed):
-            raise UsageError(f"{place.origin}: {wrong}", place.hint)
-        fault = (f"{place.origin}: {wrong}", place.hint) if wrong else None
-        if gone is not None and fault is None and explicit is None:
-            try:
+        try:
+            if place.origin and (wrong := refusal(place.path)):
+                raise UsageError(f"{place.origin}: {wrong}", place.hint)
+            if warn is not None and explicit is None:
                 files_of(place.path).specs()
-            except BankError as error:
-                fault = (error.message, error.hint or place.hint)
-        if gone is not None and fault is not None:
-            gone(*fault)
+        except (BankError, UsageError) as error:
+            if warn is None or (isinstance(error, UsageError) and not place.listed):
+                raise
+            warn(error.message, error.hint or place.hint)
         else:
             found.append(place.path.resolve() if place.origin else place.path)
     return [*dict.fromkeys(found)]
@@ -215,7 +215,7 @@ def headers(banks: Sequence[Path]) -> list[Header]:
     from grader.bank.header import read_head  # YAML only when needed
 
     heads = [
-        read_head(question_id, files, spec, files.path, before)
+        read_head(question_id, files, spec, before)
         for files, before, question_id, spec in _held(banks)
     ]
     return sorted(heads, key=lambda h: (h.track, h.id))
@@ -231,7 +231,7 @@ def header(banks: Sequence[Path], asked: str) -> Header:
 
     bank, question_id = find(banks, asked)
     files = files_of(bank)
-    return read_head(question_id, files, files.specs()[question_id], bank)
+    return read_head(question_id, files, files.specs()[question_id])
 
 
 def ids(banks: Sequence[Path]) -> list[str]:

@@ -40,13 +40,12 @@ def parse(text: str) -> Step:
 
 def _read(text: str) -> Step:
     match ast.parse(text.strip()).body:
-        case [ast.Assign(targets=[target], value=call)]:
-            pass
+        case [ast.Assign(targets=[target], value=ast.Call() as call)]:
+            targets = _targets(target)
+        case [ast.Assign(targets=[_], value=other)]:
+            raise StepError(f"expected a call on the right of '=', found {ast.unparse(other)!r}")
         case _:
             raise StepError(f"expected one assignment of a call, found {text!r}")
-    if not isinstance(call, ast.Call):
-        raise StepError(f"expected a call on the right of '=', found {ast.unparse(call)!r}")
-    targets = _targets(target)
     owner, function = _function(call.func)
     arguments = [_argument(a, None) for a in call.args]
     for keyword in call.keywords:

@@ -11,16 +11,11 @@ import errno
 import os
 import re
 import stat
+from collections.abc import Iterable
 from dataclasses import dataclass
-from pathlib import Path
-from typing import TYPE_CHECKING, TypeAlias
+from pathlib import Path, PurePath
 
 from grader.model.errors import BankError
-
-if TYPE_CHECKING:
-    from grader.bank.archive import Archive
-
-BankFiles: TypeAlias = "Folder | OneFile | Archive"
 
 SPECS = (".yaml", ".yml")
 ARCHIVES = (".zip", ".whl")
@@ -34,9 +29,9 @@ FOLDER, FILE, NOTHING = "a folder", "a file", "nothing"
 MAX_SOURCE = 1 << 20  # bytes of a spec or a program; the longest known takes 30 KB
 
 
-@dataclass(frozen=True, slots=True)
-class Folder:
-    """A folder with `questions/` and `drills/`."""
+@dataclass(frozen=True)
+class BankFiles:
+    """The files of a bank."""
 
     path: Path
 
@@ -44,16 +39,38 @@ class Folder:
         """The name of every spec in `questions/` by the question's id, hidden files left out.
 
         Raises:
-            BankError: it cannot be listed, or two files claim one id.
+            BankError: they cannot be listed, two claim one id, one has a name that is none, or
+                there are too many.
         """
-        folder = self.path / "questions"
+        folder = self.shown("questions")
         try:
-            entries = sorted(entry.name for entry in self._inside("questions").iterdir())
+            names = self._listed("questions")
         except OSError as error:
             raise BankError(
                 f"{folder}: expected a folder that can be read, found {error.strerror}"
             ) from None
-        return by_id(entries, folder)
+        found: dict[str, str] = {}
+        for path in map(PurePath, sorted(names)):
+            if path.suffix not in SPECS or path.name.startswith("."):
+                continue
+            _check_name(path, folder)
+            if len(found) == MAX_SPECS:
+                raise BankError(f"{folder}: expected at most {MAX_SPECS:,} questions, found more")
+            if path.stem in found:
+                raise BankError(
+                    f"{folder / path}: expected one file for the id {path.stem}, "
+                    f"found {PurePath(found[path.stem]).name} too",
+                    "rename or remove one of them",
+                )
+            found[path.stem] = f"questions/{path}"
+        return found
+
+    def names(self, folder: str) -> list[str]:
+        """The names of the files right in a folder; none where there is no such folder."""
+        try:
+            return sorted(self._listed(folder))
+        except OSError:
+            return []
 
     def read(self, name: str, most: int = MAX_SOURCE + 1) -> bytes:
         """The first bytes of a file.
@@ -61,25 +78,28 @@ class Folder:
         Raises:
             OSError: there is no such file, or it cannot be read.
         """
-        return read_regular(self._inside(name), most)
+        raise NotImplementedError
 
     def shown(self, name: str) -> Path:
-        """What messages call a file."""
+        """What messages call a file or folder."""
         return self.path / name
 
-    def names(self, folder: str) -> list[str]:
-        """The names of the files right in a folder; none where there is no such folder."""
-        try:
-            return sorted(entry.name for entry in self._inside(folder).iterdir())
-        except OSError:
-            return []
+    def _listed(self, folder: str) -> Iterable[str]:
+        raise NotImplementedError
+
+
+class Folder(BankFiles):
+    """A folder with `questions/` and `drills/`."""
+
+    def read(self, name: str, most: int = MAX_SOURCE + 1) -> bytes:
+        """The first bytes of a file inside it."""
+        return read_regular(self._inside(name), most)
+
+    def _listed(self, folder: str) -> Iterable[str]:
+        return os.listdir(self._inside(folder))  # noqa: PTH208 names alone
 
     def _inside(self, name: str) -> Path:
-        """The path of a file or folder without links.
-
-        Raises:
-            OSError: it lies outside the bank.
-        """
+        """The path of a file or folder without links; OSError where that is outside the bank."""
         root = os.path.realpath(self.path)
         found = os.path.realpath(self.path / name)
         if os.path.commonpath([root, found]) != root:
@@ -87,15 +107,12 @@ class Folder:
         return Path(found)
 
 
-@dataclass(frozen=True, slots=True)
-class OneFile:
+class OneFile(BankFiles):
     """A bank that is a single spec, with its programs inline."""
-
-    path: Path
 
     def specs(self) -> dict[str, str]:
         """The one spec; the file's name is the question's id."""
-        _check_name(self.path.name, self.path.parent)
+        _check_name(self.path, self.path.parent)
         return {self.path.stem: self.path.name}
 
     def read(self, name: str, most: int = MAX_SOURCE + 1) -> bytes:
@@ -108,9 +125,8 @@ class OneFile:
         """The path of the file, or of one next to it."""
         return self.path.parent / name
 
-    def names(self, folder: str) -> list[str]:  # noqa: ARG002 as every bank
-        """Nothing: there are no folders."""
-        return []
+    def _listed(self, folder: str) -> Iterable[str]:  # noqa: ARG002 as every bank
+        return ()
 
 
 def read_regular(path: Path, most: int) -> bytes:
@@ -131,36 +147,12 @@ def read_regular(path: Path, most: int) -> bytes:
         os.close(handle)
 
 
-def by_id(names: list[str], folder: Path) -> dict[str, str]:
-    """The specs among the names of a folder `questions`, by id.
-
-    Raises:
-        BankError: two files claim one id, one has a name that is none, or there are too many.
-    """
-    found: dict[str, str] = {}
-    for name in names:
-        stem = Path(name).stem
-        if Path(name).suffix not in SPECS or name.startswith("."):
-            continue
-        _check_name(name, folder)
-        if len(found) == MAX_SPECS:
-            raise BankError(f"{folder}: expected at most {MAX_SPECS:,} questions, found more")
-        if stem in found:
-            raise BankError(
-                f"{folder / name}: expected one file for the id {stem}, "
-                f"found {Path(found[stem]).name} too",
-                "rename or remove one of them",
-            )
-        found[stem] = f"questions/{name}"
-    return found
-
-
-def _check_name(name: str, folder: Path) -> None:
+def _check_name(path: PurePath, folder: Path) -> None:
     """Raise BankError where a spec's name could not be shown, typed or made a folder of."""
-    path = Path(name)
     if _HARMLESS.fullmatch(path.stem) is None:
+        expected = "expected specs named by lower-case words joined by hyphens"
         raise BankError(
-            f"{folder}: expected specs named by lower-case words joined by hyphens, found {name!r}",
+            f"{folder}: {expected}, found {path.name!r}",
             f"rename it, to {nearest_id(path.stem) or 'my-question'}{path.suffix} for example",
         )
 

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from grader.cases.recipe import CaseRecipe
-    from grader.model.question import Step
-    from grader.model.spec import Check
+from grader.cases.recipe import CaseRecipe
+from grader.model.question import Step
+from grader.model.spec import Check
 
 
 def case_names(check: Check, steps: tuple[Step, ...], cases: dict[str, CaseRecipe]) -> list[str]:

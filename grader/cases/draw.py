@@ -55,11 +55,11 @@ def draw(case: CaseRecipe, seed: int, shape_of: ShapeOf, draw_index: int = 0) ->
         entries += math.prod(shape or ())
         if entries > MAX_ENTRIES:  # a result may be of any shape
             raise DrawError(f"its inputs have more than {MAX_ENTRIES:,} entries, {name} included")
-        drawn[name] = _array(recipe, case, shape, _generator(seed, case.name, name, draw_index))
+        drawn[name] = _array(recipe, case, shape, _rng(seed, case.name, name, draw_index))
     return {name: drawn[name] for name in case.inputs}
 
 
-def _generator(seed: int, case: str, name: str, draw_index: int) -> np.random.Generator:
+def _rng(seed: int, case: str, name: str, draw_index: int) -> np.random.Generator:
     text = f"{seed}/{case}/{name}/{draw_index}".encode()
     return np.random.default_rng(int.from_bytes(hashlib.sha256(text).digest()[:16], "little"))
 
@@ -86,7 +86,7 @@ def _array(
 
 
 def _values(recipe: Recipe, shape: tuple[int, ...], rng: np.random.Generator) -> Array:
-    name, options = recipe.generator or "", recipe.options or {}
+    name, options = recipe.generator or "", recipe.options
     if name == "array":
         return np.asarray(recipe.literal, np.float64)
     if name in BUILT_IN:
@@ -95,7 +95,7 @@ def _values(recipe: Recipe, shape: tuple[int, ...], rng: np.random.Generator) ->
         found = extension.generator(name)
         values = None if found is None else np.asarray(found.draw(shape, options, rng), np.float64)
     except Exception as error:  # whatever somebody else's code raises
-        raise DrawError(f"the generator {name} raised {type(error).__name__}: {error}") from error
+        raise DrawError(f"the generator {name} raised {extension.what(error)}") from error
     if values is None:
         raise DrawError(f"no generator is called {name!r}")
     if values.shape != shape:

@@ -8,14 +8,11 @@ from __future__ import annotations
 import functools
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, field, replace
+from typing import Any
 
 from grader.model import extension
 from grader.model.nearest import did_you_mean
-
-if TYPE_CHECKING:
-    from grader.model.extension import Generator
 
 GENERATORS = {
     "array": "The values themselves, where modifiers are wanted.",
@@ -62,7 +59,6 @@ MAX_ENTRIES = 4_000_000  # of a case's inputs together: 32 MB, sent to two proce
 
 Fault = tuple[tuple[str, ...], str]  # the keys that lead to it, and a sentence
 
-
 _near = functools.partial(did_you_mean, parts=False)
 
 
@@ -83,7 +79,7 @@ class Recipe:
     literal: Any = None
     shape: tuple[int, ...] | None = None
     like: str | None = None  # an input or a result whose shape it takes
-    options: Mapping[str, Any] | None = None
+    options: Mapping[str, Any] = field(default_factory=dict)
     dtype: str | None = None
     layout: str | None = None
 
@@ -105,7 +101,7 @@ class Recipe:
 
     def option(self, name: str) -> Any:  # noqa: ANN401 whatever YAML holds
         """One option or modifier; None where it is not given."""
-        return (self.options or {}).get(name)
+        return self.options.get(name)
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,21 +141,16 @@ def read_input(value: object) -> Recipe:
     _check_options(generator, options)
     if extended is not None and extended.refuse is not None and (wrong := extended.refuse(options)):
         raise RecipeError(wrong, generator)
-    recipe = Recipe(
-        generator, options=options, dtype=value.get("dtype"), layout=value.get("layout")
-    )
+    written, dtype, layout = value[generator], value.get("dtype"), value.get("layout")
+    recipe = Recipe(generator, options=options, dtype=dtype, layout=layout)
     if generator == "array":
-        _rectangular(value["array"])
-        return replace(recipe, literal=value["array"])
-    return _shaped(recipe, value[generator])
+        _rectangular(written)
+        return replace(recipe, literal=written)
+    return _shaped(recipe, written)
 
 
-def _generator(value: Mapping[str, Any]) -> tuple[str, Generator | None]:
-    """The generator that an input names, and what a package gives for it if it is not built in.
-
-    Raises:
-        RecipeError: there is not exactly one.
-    """
+def _generator(value: Mapping[str, Any]) -> tuple[str, extension.Generator | None]:
+    """The one generator that an input names, and what a package gives if it is not built in."""
     named = [key for key in value if key in GENERATORS]
     if len(named) == 1:
         return named[0], None

@@ -12,12 +12,15 @@ import operator
 from collections.abc import Callable, Mapping
 from typing import Any
 
-_OPERATIONS: dict[type[ast.operator], Callable[[float, float], float]] = {
+Sizes = Mapping[str, Any]  # scalars and arrays by name
+_OPERATIONS: dict[type[ast.AST], Callable[..., float]] = {
     ast.Add: operator.add,
     ast.Sub: operator.sub,
     ast.Mult: operator.mul,
     ast.Div: operator.truediv,
     ast.FloorDiv: operator.floordiv,
+    ast.USub: operator.neg,
+    ast.UAdd: operator.pos,
 }
 
 
@@ -31,10 +34,12 @@ def names(amount: str | float) -> set[str]:
     Raises:
         AmountError: it cannot be read.
     """
-    return {node.id for node in ast.walk(_tree(amount)) if isinstance(node, ast.Name)}
+    tree = _tree(amount)
+    _compiled(tree)
+    return {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
 
 
-def value(amount: str | float, known: Mapping[str, Any]) -> float:
+def value(amount: str | float, known: Sizes) -> float:
     """Work out the amount.
 
     Args:
@@ -46,7 +51,7 @@ def value(amount: str | float, known: Mapping[str, Any]) -> float:
         AmountError: it cannot be read, or a name is not known.
     """
     try:
-        return float(_value(_tree(amount), known))
+        return float(_compiled(_tree(amount))(known))
     except ZeroDivisionError:
         raise AmountError("the amount divides by zero on this case") from None
     except (AttributeError, LookupError, TypeError, OverflowError):
@@ -60,65 +65,56 @@ def _tree(amount: str | float) -> ast.expr:
     if len(text) > 200:
         raise AmountError("expected an amount of at most 200 characters")
     try:
-        tree = ast.parse(text, mode="eval").body
+        return ast.parse(text, mode="eval").body
     except (SyntaxError, ValueError, MemoryError, RecursionError):
         raise AmountError(
             f"expected arithmetic such as '8 * y.size + 256 bytes', found {amount!r}"
         ) from None
-    _check(tree)
-    return tree
 
 
-def _check(node: ast.expr) -> None:
+def _compiled(node: ast.expr) -> Callable[[Sizes], Any]:
+    """What works out a tree from sizes; AmountError where it is more than arithmetic."""
     match node:
         case ast.Constant(value=int() | float() as number) if not isinstance(
             number, bool
         ) and math.isfinite(number):
-            pass
-        case ast.Name() | ast.Attribute(value=ast.Name(), attr="size" | "nbytes" | "itemsize"):
-            pass
-        case ast.Subscript(
-            value=ast.Attribute(value=ast.Name(), attr="shape"), slice=ast.Constant(value=int())
-        ):
-            pass
-        case ast.UnaryOp(op=ast.USub() | ast.UAdd(), operand=inner):
-            _check(inner)
-        case ast.BinOp(left=left, op=op, right=right) if type(op) in _OPERATIONS:
-            _check(left)
-            _check(right)
-        case _:
-            raise AmountError(
-                "expected numbers, names, + - * / // and .size .nbytes .itemsize .shape[i], "
-                f"found {ast.unparse(node)!r}"
-            )
-
-
-def _value(node: ast.expr, known: Mapping[str, Any]) -> Any:  # noqa: ANN401 of arrays, any number
-    """What a checked tree comes to."""
-    match node:
-        case ast.Constant(value=number):
-            return number
+            return lambda _: number
         case ast.Name(id=name):
-            found = _look_up(name, known)
-            if isinstance(found, (int, float)):
-                return found
-            raise AmountError(f"{name} is not a number; use {name}.size or {name}.nbytes")
-        case ast.UnaryOp(op=op, operand=inner):
-            return -_value(inner, known) if isinstance(op, ast.USub) else _value(inner, known)
-        case ast.BinOp(left=left, op=op, right=right):
-            return _OPERATIONS[type(op)](_value(left, known), _value(right, known))
-        case ast.Attribute(value=ast.Name(id=name), attr=attr):
-            return float(getattr(_look_up(name, known), attr))
+            return lambda known: _number(name, known)
+        case ast.Attribute(value=ast.Name(id=name), attr="size" | "nbytes" | "itemsize" as attr):
+            return lambda known: float(getattr(_look_up(name, known), attr))
         case ast.Subscript(
-            value=ast.Attribute(value=ast.Name(id=name)), slice=ast.Constant(value=int(axis))
+            value=ast.Attribute(value=ast.Name(id=name), attr="shape"),
+            slice=ast.Constant(value=int(axis)),
         ):
-            shape = _look_up(name, known).shape
-            if axis < len(shape):
-                return float(shape[axis])
-            raise AmountError(f"{name} has {len(shape)} axes, so no .shape[{axis}]")
+            return lambda known: _length(name, axis, known)
+        case ast.UnaryOp(op=op, operand=inner) if type(op) in _OPERATIONS:
+            of = _compiled(inner)
+            return lambda known: _OPERATIONS[type(op)](of(known))
+        case ast.BinOp(left=left, op=op, right=right) if type(op) in _OPERATIONS:
+            one, other = _compiled(left), _compiled(right)
+            return lambda known: _OPERATIONS[type(op)](one(known), other(known))
+    raise AmountError(
+        "expected numbers, names, + - * / // and .size .nbytes .itemsize .shape[i], "
+        f"found {ast.unparse(node)!r}"
+    )
 
 
-def _look_up(name: str, known: Mapping[str, Any]) -> Any:  # noqa: ANN401 a scalar or an array
+def _number(name: str, known: Sizes) -> float:
+    found = _look_up(name, known)
+    if isinstance(found, (int, float)):
+        return found
+    raise AmountError(f"{name} is not a number; use {name}.size or {name}.nbytes")
+
+
+def _length(name: str, axis: int, known: Sizes) -> float:
+    shape = _look_up(name, known).shape
+    if axis < len(shape):
+        return float(shape[axis])
+    raise AmountError(f"{name} has {len(shape)} axes, so no .shape[{axis}]")
+
+
+def _look_up(name: str, known: Sizes) -> Any:  # noqa: ANN401 a scalar or an array
     if name not in known:
         raise AmountError(f"{name} is not an input of the case nor a result of the run")
     return known[name]

@@ -7,7 +7,7 @@ from grader.cli import output
 
 def command() -> None:
     """Print the JSON Schema of a question, for editors."""
-    from grader.bank.schema import text
+    from grader.kinds import registry
 
     # With the kinds of installed extensions.
-    output.write(text(extended=True).rstrip("\n"))
+    output.write(registry.schema(extended=True).rstrip("\n"))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from grader.kinds import registry
 from grader.kinds.base import Check, CheckResult, kit
-from grader.model.extension import ExtensionError
+from grader.model import extension
 
 
 def run_check(bench: kit.Bench, check: Check) -> CheckResult:
@@ -16,16 +16,14 @@ def run_check(bench: kit.Bench, check: Check) -> CheckResult:
     """
     try:
         kind = registry.get(check.kind)
-    except ExtensionError as error:
+    except extension.ExtensionError as error:
         raise kit.BankFault(str(error)) from None
     try:
         return kind.carry_out(bench, check)
-    except (kit.BankFault, kit.ProgramError, kit.Stopped, kit.WorkerError):
-        raise
     except Exception as error:  # whatever somebody else's code raises
-        if check.kind in registry.BUILT_IN:
+        known = (kit.BankFault, kit.ProgramError, kit.Stopped, kit.WorkerError)
+        if check.kind in registry.BUILT_IN or isinstance(error, known):
             raise
-        said = " ".join(str(error).split())
         raise kit.BankFault(
-            f"{check.id}: the extension of kind {check.kind} raised {type(error).__name__}: {said}"
+            f"{check.id}: the extension of kind {check.kind} raised {extension.what(error)}"
         ) from error

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar, get_args
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
 
 from grader.model.report import CheckResult
 from grader.model.spec import Check
@@ -26,7 +26,7 @@ else:
 
     kit = _Toolkit()
 
-__all__ = ["Check", "CheckResult", "Count", "Kind", "kind_of", "kit"]
+__all__ = ["Check", "CheckResult", "Count", "Kind", "kit"]
 
 K = TypeVar("K", bound=Check)
 
@@ -41,8 +41,8 @@ class Count:
 class Kind(Generic[K]):
     """A kind of check.
 
-    The keys and `carry_out` are all that a kind needs.  Whatever else there is has a default that
-    fits a check of results by value.
+    The keys and `judge` are all that a kind needs.  Whatever else there is has a default that fits
+    a check of results by value.
     """
 
     keys: type[K]  # with `kind: Literal[...]`, the name of the kind
@@ -57,18 +57,17 @@ class Kind(Generic[K]):
     shows_measurement: ClassVar[bool] = False  # what it measured is worth a line of a pass
     missed: ClassVar[str] = "missed"  # the word for a stretch that is not reached
 
-    @property
-    def name(self) -> str:
-        """The word in a spec."""
-        return kind_of(self.keys)
-
     def carry_out(self, bench: kit.Bench, check: K) -> CheckResult:
-        """Try the bench's submission on every case of the check; `bench.tally` does the rest.
+        """Try the bench's submission on every case of the check.
 
         Raises:
             Stopped: the submission's process is gone; its result says how.
             BankFault: the reference or the spec fails.
         """
+        return kit.tally(bench, check, lambda case: self.judge(bench, check, case))
+
+    def judge(self, bench: kit.Bench, check: K, case: kit.Case) -> kit.Finding | None:
+        """What is wrong on one case, or was measured there; what it raises, the submission did."""
         raise NotImplementedError
 
     # -- diagnosis --------------------------------------------------------------------------
@@ -110,11 +109,3 @@ class Kind(Generic[K]):
     def layouts(self, check: K) -> tuple[str, ...]:  # noqa: ARG002
         """The layouts of arrays that it tries."""
         return ()
-
-
-def kind_of(keys: object) -> str:
-    """The name of the kind that keys are of; empty where they are none of one kind."""
-    if not (isinstance(keys, type) and issubclass(keys, Check)):
-        return ""
-    words = get_args(keys.model_fields["kind"].annotation)
-    return str(words[0]) if len(words) == 1 else ""

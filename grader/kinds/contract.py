@@ -35,10 +35,6 @@ class ContractCheck(Check):
         description="In which ways arrays are laid out in memory for the same values.",
     )
 
-    def lacks(self) -> str:
-        """Results."""
-        return "" if self.results else "the name of a result"
-
 
 class Contract(Kind[ContractCheck]):
     """Try every clause on every case; the first breach of a case is its finding."""
@@ -49,11 +45,15 @@ class Contract(Kind[ContractCheck]):
     def carry_out(self, bench: kit.Bench, check: ContractCheck) -> CheckResult:
         """Look for a breach on every case."""
         good = f"inputs, ownership, repeated calls, {len(check.layouts)} layouts"
-        return kit.tally(bench, check, lambda case: _breach(bench, check, case), good=good)
+        return kit.tally(bench, check, lambda case: self.judge(bench, check, case), good=good)
+
+    def judge(self, bench: kit.Bench, check: ContractCheck, case: kit.Case) -> kit.Finding | None:
+        """The first breach."""
+        return next(_breaches(bench, check, case), None)
 
     def observe(self, bench: kit.Bench, check: ContractCheck, case: kit.Case) -> str | None:
         """The sentence of the first breach."""
-        found = _breach(bench, check, case)
+        found = self.judge(bench, check, case)
         return None if found is None else found.sentence
 
     def layouts(self, check: ContractCheck) -> tuple[str, ...]:
@@ -61,35 +61,31 @@ class Contract(Kind[ContractCheck]):
         return tuple(name for name in check.layouts if name != "broadcast")
 
 
-def _breach(bench: kit.Bench, check: ContractCheck, case: kit.Case) -> kit.Finding | None:
-    return next(_breaches(bench, check, case), None)
-
-
 def _breaches(bench: kit.Bench, check: ContractCheck, case: kit.Case) -> Iterator[kit.Finding]:
-    yield from _manners(bench, check, case, bench.observed(check.run, case))
+    yield from _side_effects(bench, check, case, bench.observed(check.run, case))
     yield from _in_turn(bench, check, case)
     for layout in Contract().layouts(check):
-        yield from _laid_out(bench, check, case, layout)
+        yield from _with_layout(bench, check, case, layout)
 
 
-def _manners(
+def _side_effects(
     bench: kit.Bench, check: ContractCheck, case: kit.Case, outcome: kit.Outcome
 ) -> Iterator[kit.Finding]:
+    steps, on = bench.steps(check.run), f"(case {case.name})"
+
     def who(index: int) -> str:
-        steps = bench.steps(check.run)
         return _who(steps[index] if 0 <= index < len(steps) else steps[-1])
 
     for index, name in outcome.changed:
-        yield kit.Finding(f"{who(index)} changes its caller's {name} (case {case.name})")
+        yield kit.Finding(f"{who(index)} changes its caller's {name} {on}")
     for result, name in outcome.shared:
         if result in check.results:
             yield kit.Finding(
-                f"{result} shares its memory with {name}: "
-                f"writing to one changes the other (case {case.name})"
+                f"{result} shares its memory with {name}: writing to one changes the other {on}"
             )
     for result, index in outcome.stale:
         if result in check.results:
-            yield kit.Finding(f"{result} is changed afterwards by {who(index)} (case {case.name})")
+            yield kit.Finding(f"{result} is changed afterwards by {who(index)} {on}")
 
 
 def _who(step: kit.Step) -> str:
@@ -109,7 +105,7 @@ def _in_turn(bench: kit.Bench, check: ContractCheck, case: kit.Case) -> Iterator
                 f"two calls return the same memory (case {case.name})"
             )
     for draw_index, inputs, outcome in zip(draws, given, outcomes, strict=True):
-        yield from _manners(bench, check, case, outcome)
+        yield from _side_effects(bench, check, case, outcome)
         for name, fault in _caused(bench, check, case, outcome, draw_index):
             sentence = (
                 f"{name} is right in a first call and wrong when calls take turns: "
@@ -123,21 +119,17 @@ def _in_turn(bench: kit.Bench, check: ContractCheck, case: kit.Case) -> Iterator
 
 
 def _caused(
-    bench: kit.Bench,
-    check: ContractCheck,
-    case: kit.Case,
-    outcome: kit.Outcome,
-    draw_index: int = 0,
+    bench: kit.Bench, check: ContractCheck, case: kit.Case, outcome: kit.Outcome, draw_index: int
 ) -> Iterator[tuple[str, kit.Fault]]:
     """Results that are wrong in an outcome, and right on the case as it is."""
+    usual = bench.observed(check.run, case)
     for name in check.results:
         fault = kit.fault_of(bench, check.run, case, name, outcome, draw_index=draw_index)
-        usual = bench.observed(check.run, case)
         if fault is not None and kit.fault_of(bench, check.run, case, name, usual) is None:
             yield name, fault
 
 
-def _laid_out(
+def _with_layout(
     bench: kit.Bench, check: ContractCheck, case: kit.Case, layout: str
 ) -> Iterator[kit.Finding]:
     steps, inputs = bench.steps(check.run), bench.inputs(case, check.run, layout=layout)
@@ -153,6 +145,6 @@ def _laid_out(
             what = f"{who} raises {error.raised.type}"
         yield kit.Finding(f"{what} {when}", raised=error.raised)
         return
-    yield from _manners(bench, check, case, outcome)
-    for name, fault in _caused(bench, check, case, outcome):
+    yield from _side_effects(bench, check, case, outcome)
+    for name, fault in _caused(bench, check, case, outcome, 0):
         yield kit.Finding(f"{name} is wrong {when}", mismatch=fault.mismatch(case.name))

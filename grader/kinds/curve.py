@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from grader.kinds.base import Check, CheckResult, Kind, kit
+from grader.kinds.base import Check, Kind, kit
 from grader.model.numerals import number
 from grader.model.report import Curve as Exhibit
 from grader.model.report import Mismatch
@@ -36,55 +36,48 @@ class Curve(Kind[CurveCheck]):
     judges_values = True
     only_course = True
 
-    def carry_out(self, bench: kit.Bench, check: CurveCheck) -> CheckResult:
+    def judge(self, bench: kit.Bench, check: CurveCheck, case: kit.Case) -> kit.Finding:
         """As many points as the reference's, all finite, and the last where it should be."""
+        observed = self.observe(bench, check, case)
+        truth = bench.truth(check.run, case).values[check.of]
+        points, wanted = _series(observed), _series(truth)
+        if not wanted:
+            raise kit.BankFault(f"{check.id}: the reference's {check.of} is {kit.describe(truth)}")
+        if points is None or len(points) != len(wanted):
+            return kit.Finding(
+                f"{check.of} is {kit.describe(observed)}, "
+                f"expected {len(wanted)} numbers (case {case.name})"
+            )
+        exhibit = Exhibit(points, wanted)
+        bad = [i for i, v in enumerate(points) if not math.isfinite(v)]
+        if bad:
+            return kit.Finding(
+                f"{check.of} is {number(points[bad[0]])} at step {bad[0]} (case {case.name})",
+                exhibit=exhibit,
+            )
+        count, last = len(points), points[-1]
+        figures = {"last": last}
+        if check.ends_below is not None and not last < check.ends_below:
+            below = f"below {number(check.ends_below)}"
+            return kit.Finding(
+                f"the last value of {check.of} is {number(last)} after {count} steps, "
+                f"expected {below} (case {case.name})",
+                mismatch=Mismatch(
+                    check.of, case.name, (count - 1,), number(last), below, None, 1, count
+                ),
+                exhibit=exhibit,
+                figures=figures,
+            )
+        if check.falls and not last < points[0]:
+            return kit.Finding(
+                f"{check.of} does not fall: {number(points[0])} at first, "
+                f"{number(last)} after {count} steps (case {case.name})",
+                exhibit=exhibit,
+                figures=figures,
+            )
+        return kit.Finding.passed(last=last)
 
-        def judge(case: kit.Case) -> kit.Finding | None:
-            observed = bench.observed(check.run, case).values.get(check.of)
-            truth = bench.truth(check.run, case).values[check.of]
-            wanted = _series(truth)
-            if not wanted:
-                raise kit.BankFault(
-                    f"{check.id}: the reference's {check.of} is {kit.describe(truth)}"
-                )
-            points = _series(observed)
-            if points is None or len(points) != len(wanted):
-                return kit.Finding(
-                    f"{check.of} is {kit.describe(observed)}, "
-                    f"expected {len(wanted)} numbers (case {case.name})"
-                )
-            exhibit = Exhibit(points, wanted)
-            bad = [i for i, v in enumerate(points) if not math.isfinite(v)]
-            if bad:
-                return kit.Finding(
-                    f"{check.of} is {number(points[bad[0]])} at step {bad[0]} (case {case.name})",
-                    exhibit=exhibit,
-                )
-            last = points[-1]
-            if check.ends_below is not None and not last < check.ends_below:
-                below = f"below {number(check.ends_below)}"
-                count = len(points)
-                return kit.Finding(
-                    f"the last value of {check.of} is {number(last)} after {count} steps, "
-                    f"expected {below} (case {case.name})",
-                    mismatch=Mismatch(
-                        check.of, case.name, (count - 1,), number(last), below, None, 1, count
-                    ),
-                    exhibit=exhibit,
-                    figures={"last": last},
-                )
-            if check.falls and not last < points[0]:
-                return kit.Finding(
-                    f"{check.of} does not fall: {number(points[0])} at first, "
-                    f"{number(last)} after {len(points)} steps (case {case.name})",
-                    exhibit=exhibit,
-                    figures={"last": last},
-                )
-            return kit.Finding.passed(last=last)
-
-        return kit.tally(bench, check, judge)
-
-    def observe(self, bench: kit.Bench, check: CurveCheck, case: kit.Case) -> object:
+    def observe(self, bench: kit.Bench, check: CurveCheck, case: kit.Case) -> kit.Value:
         """The whole curve: a wrong idea has its own, though it may end well enough."""
         return bench.observed(check.run, case).values.get(check.of)
 
@@ -94,7 +87,7 @@ class Curve(Kind[CurveCheck]):
 
     def deviation(self, bench: kit.Bench, check: CurveCheck, case: kit.Case) -> float:
         """The last point over its bound."""
-        points = _series(bench.observed(check.run, case).values.get(check.of))
+        points = _series(self.observe(bench, check, case))
         return abs(points[-1]) / check.ends_below if points and check.ends_below else math.inf
 
 

@@ -1,7 +1,4 @@
-"""Check `flops`: matmul FLOPs of a run against another run of the reference.
-
-They are counts (see `worker.autograd`): the same on every machine, and decided without tolerance.
-"""
+"""Check `flops`: matmul FLOPs of a run against another run of the reference."""
 
 from __future__ import annotations
 
@@ -10,7 +7,8 @@ from typing import Literal
 
 from pydantic import Field
 
-from grader.kinds.base import Check, CheckResult, Count, Kind, kit
+from grader.kinds.base import Check, kit
+from grader.kinds.counted import Counted
 from grader.model.numerals import number, times
 from grader.model.spec import Mention, Multiple, RunName
 
@@ -33,51 +31,41 @@ class FlopsCheck(Check):
         yield Mention(("against",), self.against, "run")
 
 
-class Flops(Kind[FlopsCheck]):
+class Flops(Counted[FlopsCheck]):
     """Count what both runs multiply."""
 
     keys = FlopsCheck
     needs_torch = True
-    long_limit = True
     slow = True  # every operation goes through Python
     shows_measurement = True
 
-    def carry_out(self, bench: kit.Bench, check: FlopsCheck) -> CheckResult:
+    def measure(
+        self, bench: kit.Bench, program: kit.RemoteProgram, check: FlopsCheck, case: kit.Case
+    ) -> kit.Measured:
+        """Matmul FLOPs."""
+        return kit.measure(bench, program, check.run, case, "flops")
+
+    def assess(
+        self, bench: kit.Bench, check: FlopsCheck, case: kit.Case, found: kit.Measured
+    ) -> kit.Finding:
         """Matmul FLOPs within the multiple, and none hidden in element-wise work."""
         other = check.called or f"the run {check.against}"
-
-        def judge(case: kit.Case) -> kit.Finding:
-            found = kit.measure(bench, bench.submission, check.run, case, "flops")
-            base = kit.baseline(bench, check.against, case, "flops")
-            ratio = float(found.value) / max(1.0, float(base.value))
-            line = f"{ratio:.3f}x {other}, {times(check.at_most)} allowed"
-            if ratio > check.at_most:
-                exhibit = kit.bars(
-                    lambda value: f"{number(value)} FLOPs",
-                    ("yours", float(found.value)),
-                    ("allowed", check.at_most * float(base.value)),
-                    (other, float(base.value)),
-                )
-                sentence = f"{line} in case {case.name}"
-                return kit.Finding(sentence, exhibit=exhibit, figures={"ratio": ratio})
-            if found.elements > ELEMENTWISE_ROOM * base.elements:
-                sentence = (
-                    f"{found.elements:,} element-wise results, {base.elements:,} in {other}: "
-                    f"a product written as multiply-and-sum costs FLOPs too (case {case.name})"
-                )
-                return kit.Finding(sentence, figures={"ratio": ratio})
-            return kit.unless_it_differs(
-                bench,
-                check.run,
-                case,
-                found.results,
-                lambda: kit.measure(bench, bench.reference, check.run, case, "flops").results,
-                kit.Finding.passed(line, ratio=ratio),
+        base = kit.baseline(bench, check.against, case, "flops")
+        ratio = float(found.value) / max(1.0, float(base.value))
+        figures = {"ratio": ratio}
+        line = f"{ratio:.3f}x {other}, {times(check.at_most)} allowed"
+        if ratio > check.at_most:
+            exhibit = kit.bars(
+                lambda value: f"{number(value)} FLOPs",
+                ("yours", float(found.value)),
+                ("allowed", check.at_most * float(base.value)),
+                (other, float(base.value)),
             )
-
-        return kit.tally(bench, check, judge)
-
-    def observe(self, bench: kit.Bench, check: FlopsCheck, case: kit.Case) -> Count:
-        """Matmul FLOPs."""
-        found = kit.measure(bench, bench.submission, check.run, case, "flops")
-        return Count(float(found.value))
+            return kit.Finding(f"{line} in case {case.name}", exhibit=exhibit, figures=figures)
+        if found.elements > ELEMENTWISE_ROOM * base.elements:
+            sentence = (
+                f"{found.elements:,} element-wise results, {base.elements:,} in {other}: "
+                f"a product written as multiply-and-sum costs FLOPs too (case {case.name})"
+            )
+            return kit.Finding(sentence, figures=figures)
+        return kit.Finding.passed(line, **figures)

@@ -12,17 +12,19 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
-from typing import Literal
+from typing import Literal, TypeAlias
 
 from pydantic import Field
 
 from grader.cases.dataflow import free_names, producing
-from grader.kinds.base import Check, CheckResult, Kind, kit
+from grader.kinds.base import Check, Kind, kit
 from grader.model.numerals import number, shape_text
 from grader.model.spec import Mention, Name, Part, Show
 
 RELATIVE = 1e-7
 ESTIMATES = 20.0
+
+Numeric: TypeAlias = "Mapping[str, kit.Array]"  # `value`, and `error`, the estimated one of it
 
 
 class Conserved(Part):
@@ -94,18 +96,15 @@ class Gradcheck(Kind[GradcheckCheck]):
     keys = GradcheckCheck
     judges_values = True
 
-    def carry_out(self, bench: kit.Bench, check: GradcheckCheck) -> CheckResult:
-        """The first gradient or law that does not hold on a case is its finding."""
-
-        def faults(case: kit.Case) -> Iterator[kit.Finding | None]:
-            values = bench.observed(check.run, case).values
-            numeric = _differences(bench, check, case)
-            for wrt, gradient in check.gradients.items():
-                yield _compare(bench, case, gradient, values.get(gradient), **numeric[wrt])
-            for law in check.conserves:
-                yield _conserved(bench, check.run, case, law, values.get(law.sum))
-
-        return kit.tally(bench, check, lambda case: next(filter(None, faults(case)), None))
+    def judge(self, bench: kit.Bench, check: GradcheckCheck, case: kit.Case) -> kit.Finding | None:
+        """The first gradient or law that does not hold."""
+        values = bench.observed(check.run, case).values
+        numeric = _differences(bench, check, case)
+        for wrt, name in check.gradients.items():
+            if found := _compare(bench, case, name, values.get(name), numeric[wrt]):
+                return found
+        laws = (_conserved(bench, check.run, case, law, values) for law in check.conserves)
+        return next(filter(None, laws), None)
 
     def has_tolerance(self, check: GradcheckCheck) -> bool:
         """Where gradients are compared; a law alone has none worth measuring."""
@@ -115,18 +114,17 @@ class Gradcheck(Kind[GradcheckCheck]):
         """Of the worst entry of all gradients."""
         values = bench.observed(check.run, case).values
         numeric = _differences(bench, check, case)
-        return max(
-            _excess(values.get(gradient), **numeric[wrt])
-            for wrt, gradient in check.gradients.items()
-        )
+        worst = 0.0
+        for wrt, name in check.gradients.items():
+            entries = _deviations(_array(values.get(name)), numeric[wrt])
+            worst = max(worst, math.inf if entries is None else float(entries.max(initial=0.0)))
+        return worst
 
 
-def _differences(
-    bench: kit.Bench, check: GradcheckCheck, case: kit.Case
-) -> Mapping[str, Mapping[str, kit.Array]]:
-    """Numerical gradients of <cotangent, loss> by input, with their errors; measured once."""
+def _differences(bench: kit.Bench, check: GradcheckCheck, case: kit.Case) -> Mapping[str, Numeric]:
+    """Numerical gradients of <cotangent, loss> by input; measured once."""
 
-    def measured() -> Mapping[str, Mapping[str, kit.Array]]:
+    def measured() -> Mapping[str, Numeric]:
         steps = producing(bench.steps(check.run), check.loss)
         every = bench.inputs(case, check.run, mode=kit.PRECISE)
         cotangent = None
@@ -145,29 +143,36 @@ def _differences(
     return bench.fact(("differences", check.id, case.name), measured)
 
 
-def _allowed(value: kit.Array, error: kit.Array) -> kit.Array:
-    """What a gradient may be off by, entry by entry; entries at -inf have no difference."""
+def _allowed(numeric: Numeric) -> kit.Array:
+    """What a gradient may be off by, entry by entry."""
     np = kit.np
+    value = numeric["value"]
     scale = float(np.abs(value[np.isfinite(value)]).max(initial=0.0))
-    return np.asarray(RELATIVE * scale + ESTIMATES * np.asarray(error))
+    return np.asarray(RELATIVE * scale + ESTIMATES * np.asarray(numeric["error"]))
+
+
+def _deviations(got: kit.Array | None, numeric: Numeric) -> kit.Array | None:
+    """What each entry is off by over what it may be; None for a gradient of another shape."""
+    np = kit.np
+    value = numeric["value"]
+    if got is None or got.shape != value.shape:
+        return None
+    with np.errstate(divide="ignore", invalid="ignore"):
+        off = np.abs(got - value)
+        ratios = np.where(off == 0, 0.0, off / _allowed(numeric))
+    ratios = np.where(np.isnan(ratios), np.inf, ratios)
+    return np.where(np.isfinite(value), ratios, 0.0)  # at -inf there is no difference
 
 
 def _compare(
-    bench: kit.Bench,
-    case: kit.Case,
-    name: str,
-    observed: kit.Value,
-    value: kit.Array,
-    error: kit.Array,
+    bench: kit.Bench, case: kit.Case, name: str, observed: kit.Value, numeric: Numeric
 ) -> kit.Finding | None:
-    got = _array(observed)
-    if got is None or got.shape != value.shape:
+    got, value = _array(observed), numeric["value"]
+    entries = _deviations(got, numeric)
+    if got is None or entries is None:
         found, wanted = kit.describe(observed), f"floats of shape {shape_text(value.shape)}"
         return kit.Finding(f"{name} is {found}, expected {wanted} (case {case.name})")
-    allowed = _allowed(value, error)
-    with kit.np.errstate(invalid="ignore"):  # not <=: NaN disagrees
-        wrong = kit.np.isfinite(value) & ~(kit.np.abs(got - value) <= allowed)
-    fault = kit.report(name, got, value, wrong, allowed)
+    fault = kit.report(name, got, value, entries > 1, _allowed(numeric))
     if fault is None:
         return None
     count = f"{fault.wrong} of {fault.total} entries"
@@ -179,22 +184,8 @@ def _compare(
     )
 
 
-def _excess(observed: kit.Value, value: kit.Array, error: kit.Array) -> float:
-    """The worst deviation over what is allowed; infinity where it is none of numbers."""
-    np = kit.np
-    got = _array(observed)
-    if got is None or got.shape != value.shape:
-        return math.inf
-    known = np.isfinite(value)
-    allowed = _allowed(value, error)[known]
-    off = np.abs(got - value)[known]
-    if not bool(np.isfinite(off).all()):
-        return math.inf
-    ratios = np.divide(off, allowed, out=np.full(off.shape, np.inf), where=allowed > 0)
-    return float(np.where(off == 0, 0.0, ratios).max(initial=0.0))
-
-
 def _array(value: kit.Value) -> kit.Array | None:
+    """A result as float64, where it is of floats."""
     np = kit.np
     values = getattr(value, "values", value)
     if isinstance(values, (np.ndarray, np.generic, float)) and np.asarray(values).dtype.kind == "f":
@@ -203,24 +194,23 @@ def _array(value: kit.Value) -> kit.Array | None:
 
 
 def _conserved(
-    bench: kit.Bench, run: str, case: kit.Case, law: Conserved, observed: kit.Value
+    bench: kit.Bench, run: str, case: kit.Case, law: Conserved, values: Mapping[str, kit.Value]
 ) -> kit.Finding | None:
     np = kit.np
+    observed = values.get(law.sum)
     got = _array(observed)
+    on = f"(case {case.name})"
     if got is None:
-        found = kit.describe(observed)
-        return kit.Finding(f"{law.sum} is {found}, expected floats (case {case.name})")
+        return kit.Finding(f"{law.sum} is {kit.describe(observed)}, expected floats {on}")
     right = bench.truth(run, case).values
     axes, shape = tuple(law.over), kit.array_of(right[law.sum]).shape
     if any(not -len(shape) <= axis < len(shape) for axis in axes):
         raise kit.BankFault(f"{law.sum} of shape {shape_text(shape)} has no axes {list(axes)}")
     if got.shape != shape:
-        return kit.Finding(
-            f"{law.sum} has shape {shape_text(got.shape)}, expected {shape_text(shape)} "
-            f"(case {case.name})"
-        )
+        has, needs = shape_text(got.shape), shape_text(shape)
+        return kit.Finding(f"{law.sum} has shape {has}, expected {needs} {on}")
     if not np.isfinite(got).all():
-        return kit.Finding(f"{law.sum} holds NaN or infinity (case {case.name})")
+        return kit.Finding(f"{law.sum} holds NaN or infinity {on}")
     total = np.asarray(got.sum(axis=axes))
     if isinstance(law.equals, str):
         other = bench.drawn(case).get(law.equals)

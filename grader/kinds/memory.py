@@ -1,7 +1,6 @@
 """Check `memory`: bytes of an autograd graph, against a budget or another run of the reference.
 
-They are counts (see `worker.autograd`): the same on every machine, and decided without tolerance.
-A pass by them is then held against the system's own account of the process.
+A pass by the count is then held against the system's own account of the process.
 """
 
 from __future__ import annotations
@@ -12,7 +11,8 @@ from typing import Literal
 from pydantic import Field
 
 from grader.cases import size_expr
-from grader.kinds.base import Check, CheckResult, Count, Kind, kit
+from grader.kinds.base import Check, CheckResult, kit
+from grader.kinds.counted import Counted
 from grader.model.numerals import bytes_text, times
 from grader.model.spec import Amount, Mention, Name, RunName, Slug
 from grader.model.verdict import Verdict
@@ -57,12 +57,11 @@ class MemoryCheck(Check):
             yield Mention(("at_most",), name, "size" if self.against is None else "number")
 
 
-class Memory(Kind[MemoryCheck]):
+class Memory(Counted[MemoryCheck]):
     """Count bytes in the worker, and believe the system if it sees more."""
 
     keys = MemoryCheck
     needs_torch = True
-    long_limit = True
     shows_measurement = True
 
     def carry_out(self, bench: kit.Bench, check: MemoryCheck) -> CheckResult:
@@ -78,17 +77,57 @@ class Memory(Kind[MemoryCheck]):
                     "needs a CUDA device, which this machine does not have",
                     stretch=check.stretch,
                 )
-        result = kit.tally(bench, check, lambda case: _judge(bench, check, case))
+        result = super().carry_out(bench, check)
         counted = result.verdict is Verdict.PASS and check.device == "cpu"
         if counted and not _covered_by_another(bench, check):
             return kit.rss_probe.confirmed(
-                bench, check, result, lambda case: _outside(bench, check, case), check.large
+                bench, check, result, lambda case: self._outside(bench, check, case), check.large
             )
         return result
 
-    def observe(self, bench: kit.Bench, check: MemoryCheck, case: kit.Case) -> Count:
+    def measure(
+        self, bench: kit.Bench, program: kit.RemoteProgram, check: MemoryCheck, case: kit.Case
+    ) -> kit.Measured:
         """Bytes."""
-        return Count(_bytes(bench, bench.submission, check, case))
+        without = tuple(check.without)
+        return kit.measure(bench, program, check.run, case, _quantity(check), without=without)
+
+    def judge(self, bench: kit.Bench, check: MemoryCheck, case: kit.Case) -> kit.Finding:
+        """On a CUDA device by the count alone: its results differ from those on the CPU."""
+        if check.device == "cpu":
+            return super().judge(bench, check, case)
+        found = self.measure(bench, bench.submission, check, case)
+        return self.assess(bench, check, case, found)
+
+    def assess(
+        self, bench: kit.Bench, check: MemoryCheck, case: kit.Case, found: kit.Measured
+    ) -> kit.Finding:
+        """Bytes within the budget, or the multiple."""
+        size = float(found.value)
+        budget, base = _allowed(bench, check, case)
+        figures = {"bytes": size, "allowed": budget}
+        other = []
+        if base is not None:
+            called = check.called or f"the run {check.against}"
+            other = [(called, base)]
+            figures["ratio"] = size / base
+            line = f"{times(size / base)} {called}, {times(budget / base)} allowed"
+        else:
+            line = f"{bytes_text(size)} {_WORDS[check.quantity]}, {bytes_text(budget)} allowed"
+        if size <= budget:
+            return kit.Finding.passed(line, **figures)
+        with kit.trusting(f"the reference fails on case {case.name}"):
+            reference = float(self.measure(bench, bench.reference, check, case).value)
+        exhibit = kit.bars(
+            bytes_text,
+            *other,
+            ("yours", size),
+            ("allowed", budget),
+            ("reference", reference),
+            details=tuple(f"{what}  {bytes_text(n)}" for what, n in found.details),
+        )
+        excess = f" ({times(size / budget)})" if budget > 0 and base is None else ""
+        return kit.Finding(f"{line}{excess} in case {case.name}", exhibit=exhibit, figures=figures)
 
     def by_style(self, check: MemoryCheck) -> bool:
         """The peak of temporaries is."""
@@ -98,66 +137,30 @@ class Memory(Kind[MemoryCheck]):
         """Not where the machine may lack the device."""
         return check.device == "cpu"
 
-
-def _judge(bench: kit.Bench, check: MemoryCheck, case: kit.Case) -> kit.Finding:
-    found = _measured(bench, bench.submission, check, case)
-    size = float(found.value)
-    budget, base = _allowed(bench, check, case)
-    other = []
-    figures = {"bytes": size, "allowed": budget}
-    if base is not None:
-        called = check.called or f"the run {check.against}"
-        other = [(called, base)]
-        figures["ratio"] = size / base
-        line = f"{times(size / base)} {called}, {times(budget / base)} allowed"
-    else:
-        line = f"{bytes_text(size)} {_WORDS[check.quantity]}, {bytes_text(budget)} allowed"
-    if size <= budget:
-        passed = kit.Finding.passed(line, **figures)
-        if check.device != "cpu":
-            return passed
-        return kit.unless_it_differs(
+    def _outside(self, bench: kit.Bench, check: MemoryCheck, case: kit.Case) -> kit.Finding | None:
+        """What the system sees of it, and the counts inside do not."""
+        counted = float(self.measure(bench, bench.submission, check, case).value)
+        budget = _allowed(bench, check, case)[0]
+        # What is alive after the forward is no more than the peak.
+        at_rest = check.quantity != "peak"
+        if not at_rest:
+            found = kit.rss_probe.hidden_peak(
+                bench, check.run, case, counted=counted, budget=budget
+            )
+            if found is not None:
+                return found
+        return kit.rss_probe.hidden_memory(
             bench,
             check.run,
             case,
-            found.results,
-            lambda: _measured(bench, bench.reference, check, case).results,
-            passed,
+            of="",
+            counted=counted,
+            budget=budget,
+            room=kit.rss_probe.OWN_OBJECTS,
+            needed=lambda: (
+                float(self.measure(bench, bench.reference, check, case).value) if at_rest else 0.0
+            ),
         )
-    with kit.trusting(f"the reference fails on case {case.name}"):
-        reference = _bytes(bench, bench.reference, check, case)
-    exhibit = kit.bars(
-        bytes_text,
-        *other,
-        ("yours", size),
-        ("allowed", budget),
-        ("reference", reference),
-        details=tuple(f"{what}  {bytes_text(n)}" for what, n in found.details),
-    )
-    excess = f" ({times(size / budget)})" if budget > 0 and base is None else ""
-    return kit.Finding(f"{line}{excess} in case {case.name}", exhibit=exhibit, figures=figures)
-
-
-def _outside(bench: kit.Bench, check: MemoryCheck, case: kit.Case) -> kit.Finding | None:
-    """What the system sees of it, and the counts inside do not."""
-    counted = _bytes(bench, bench.submission, check, case)
-    budget = _allowed(bench, check, case)[0]
-    # What is alive after the forward is no more than the peak.
-    at_rest = check.quantity != "peak"
-    if not at_rest:
-        found = kit.rss_probe.hidden_peak(bench, check.run, case, counted=counted, budget=budget)
-        if found is not None:
-            return found
-    return kit.rss_probe.hidden_memory(
-        bench,
-        check.run,
-        case,
-        of="",
-        counted=counted,
-        budget=budget,
-        room=kit.rss_probe.OWN_OBJECTS,
-        needed=lambda: _bytes(bench, bench.reference, check, case) if at_rest else 0.0,
-    )
 
 
 def _allowed(bench: kit.Bench, check: MemoryCheck, case: kit.Case) -> tuple[float, float | None]:
@@ -174,19 +177,6 @@ def _covered_by_another(bench: kit.Bench, check: MemoryCheck) -> bool:
         isinstance(other, MemoryCheck) and other.quantity == "live" and other.run == check.run
         for other in bench.question.spec.checks
     )
-
-
-def _bytes(
-    bench: kit.Bench, program: kit.RemoteProgram, check: MemoryCheck, case: kit.Case
-) -> float:
-    return float(_measured(bench, program, check, case).value)
-
-
-def _measured(
-    bench: kit.Bench, program: kit.RemoteProgram, check: MemoryCheck, case: kit.Case
-) -> kit.Measured:
-    without = tuple(check.without)
-    return kit.measure(bench, program, check.run, case, _quantity(check), without=without)
 
 
 def _quantity(check: MemoryCheck) -> str:

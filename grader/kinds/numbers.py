@@ -11,7 +11,7 @@ from typing import Literal
 
 from pydantic import Field
 
-from grader.kinds.base import Check, CheckResult, Kind, kit
+from grader.kinds.base import Check, Kind, kit
 from grader.model.numerals import amount, amounts_apart, number
 from grader.model.report import Breakdown, Mismatch, Row
 from grader.model.spec import Name
@@ -44,46 +44,39 @@ class Numbers(Kind[NumbersCheck]):
     keys = NumbersCheck
     judges_values = True
 
-    def carry_out(self, bench: kit.Bench, check: NumbersCheck) -> CheckResult:
+    def judge(self, bench: kit.Bench, check: NumbersCheck, case: kit.Case) -> kit.Finding | None:
         """A breakdown that shows which parts are wrong."""
-
-        def judge(case: kit.Case) -> kit.Finding | None:
-            observed = bench.observed(check.run, case).values.get(check.of)
-            expected = bench.truth(check.run, case).values[check.of]
-            if not isinstance(expected, dict) or set(expected) != set(check.parts):
-                wanted = ", ".join(check.parts)
-                raise kit.BankFault(
-                    f"{check.id}: the reference's {check.of} lacks or adds to {wanted}"
-                )
-            if not isinstance(observed, dict):
-                return kit.Finding(
-                    f"{check.of} is {kit.describe(observed)}, "
-                    f"expected a dict with {', '.join(check.parts)} (case {case.name})"
-                )
-            missing = [p for p in check.parts if p not in observed]
-            extra = [str(p) for p in observed if p not in check.parts]
-            if missing or extra:
-                found = kit.describe(observed) + kit.dict_keys(observed)
-                lacks = f"; missing: {', '.join(missing)}" if missing else ""
-                more = f"; not asked for: {', '.join(extra)}" if extra else ""
-                return kit.Finding(f"{check.of} is {found}{lacks}{more} (case {case.name})")
-            rows = [_row(check, part, observed[part], expected[part]) for part in check.parts]
-            wrong = [row for row in rows if row.note]
-            if not wrong:
-                return None
-            first = wrong[0]
-            names = ", ".join(row.name for row in wrong)
-            mismatch = Mismatch(
+        observed = bench.observed(check.run, case).values.get(check.of)
+        expected = bench.truth(check.run, case).values[check.of]
+        parts = ", ".join(check.parts)
+        if not isinstance(expected, dict) or set(expected) != set(check.parts):
+            raise kit.BankFault(f"{check.id}: the reference's {check.of} lacks or adds to {parts}")
+        if not isinstance(observed, dict):
+            return kit.Finding(
+                f"{check.of} is {kit.describe(observed)}, "
+                f"expected a dict with {parts} (case {case.name})"
+            )
+        missing = [p for p in check.parts if p not in observed]
+        extra = [str(p) for p in observed if p not in check.parts]
+        if missing or extra:
+            found = kit.describe(observed) + kit.dict_keys(observed)
+            lacks = f"; missing: {', '.join(missing)}" if missing else ""
+            more = f"; not asked for: {', '.join(extra)}" if extra else ""
+            return kit.Finding(f"{check.of} is {found}{lacks}{more} (case {case.name})")
+        rows = [_row(check, part, observed[part], expected[part]) for part in check.parts]
+        wrong = [row for row in rows if row.note]
+        if not wrong:
+            return None
+        first = wrong[0]
+        return kit.Finding(
+            f"{', '.join(row.name for row in wrong)} {'is' if len(wrong) == 1 else 'are'} wrong "
+            f"in case {case.name}",
+            mismatch=Mismatch(
                 f"{check.of}[{first.name!r}]", case.name, None, first.observed, first.expected,
                 None, len(wrong), len(rows),
-            )  # fmt: skip
-            return kit.Finding(
-                f"{names} {'is' if len(wrong) == 1 else 'are'} wrong in case {case.name}",
-                mismatch=mismatch,
-                exhibit=Breakdown(tuple(rows)),
-            )
-
-        return kit.tally(bench, check, judge)
+            ),
+            exhibit=Breakdown(tuple(rows)),
+        )  # fmt: skip
 
 
 def _row(check: NumbersCheck, part: str, observed: kit.Value, expected: kit.Value) -> Row:

@@ -7,7 +7,7 @@ from typing import Literal
 
 from pydantic import Field
 
-from grader.kinds.base import Check, CheckResult, Kind, kit
+from grader.kinds.base import Check, Kind, kit
 from grader.model.spec import Mention, Name, Show
 
 
@@ -34,10 +34,6 @@ class OutputsCheck(Check):
             if isinstance(size, str):
                 yield Mention(("show", "window", number), size, "input")
 
-    def lacks(self) -> str:
-        """Results."""
-        return "" if self.results else "the name of a result"
-
     def faults(self) -> Iterator[tuple[tuple[str | int, ...], str]]:
         """Saying exact twice."""
         if self.exact and self.zeros == "exact":
@@ -50,21 +46,17 @@ class Outputs(Kind[OutputsCheck]):
     keys = OutputsCheck
     judges_values = True
 
-    def carry_out(self, bench: kit.Bench, check: OutputsCheck) -> CheckResult:
-        """The first result that differs on a case is its finding."""
-
-        def judge(case: kit.Case) -> kit.Finding | None:
-            outcome = bench.observed(check.run, case)
-            zeros = check.zeros == "exact"
-            for result in check.results:
-                fault = kit.fault_of(
-                    bench, check.run, case, result, outcome, exact=check.exact, zeros=zeros
-                )
-                if fault is not None:
-                    return _finding(bench, case, fault, check.show)
-            return None
-
-        return kit.tally(bench, check, judge)
+    def judge(self, bench: kit.Bench, check: OutputsCheck, case: kit.Case) -> kit.Finding | None:
+        """The first result that differs."""
+        outcome = bench.observed(check.run, case)
+        zeros = check.zeros == "exact"
+        for result in check.results:
+            fault = kit.fault_of(
+                bench, check.run, case, result, outcome, exact=check.exact, zeros=zeros
+            )
+            if fault is not None:
+                return _finding(bench, case, fault, check.show)
+        return None
 
     def is_exact(self, check: OutputsCheck) -> bool:
         """Where it asks for the last bit."""
@@ -114,8 +106,5 @@ def _precision(fault: kit.Fault) -> str:
     scale = float(np.abs(wanted[finite]).max(initial=0.0))
     worst = float(np.abs(observed - wanted)[finite].max(initial=0.0))
     # float32 rounds at 6e-8 of a number; sums of a few thousand reach 1e-6.
-    return (
-        "; it is right to about 7 digits: is part of it computed in float32?"
-        if 1e-10 * scale < worst < 1e-6 * scale
-        else ""
-    )
+    single = 1e-10 * scale < worst < 1e-6 * scale
+    return "; it is right to about 7 digits: is part of it computed in float32?" if single else ""

@@ -81,8 +81,7 @@ class Race:
     @property
     def lead(self) -> int:
         """Pairs that were too slow, less those that were not."""
-        slow = sum(r > self.allowed for r in self.ratios)
-        return slow - (len(self.ratios) - slow)
+        return sum(1 if ratio > self.allowed else -1 for ratio in self.ratios)
 
     @property
     def decided(self) -> bool:

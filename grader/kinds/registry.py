@@ -5,33 +5,35 @@ A module is imported when a spec uses its kind, so that nothing pays for the oth
 
 from __future__ import annotations
 
+import json
+from collections.abc import Iterable, Mapping
+from copy import copy
 from functools import cache, reduce
 from importlib import import_module
 from operator import or_
-from typing import TYPE_CHECKING, Annotated, Any, get_args, get_type_hints
+from typing import Annotated, Any, get_args
 
-from pydantic import Field, create_model
+from pydantic import Field, TypeAdapter, ValidationError, create_model
 
-from grader.kinds.base import Kind, kind_of
+from grader.kinds.base import Kind
 from grader.model import extension
 from grader.model.extension import CHECKS, ExtensionError
 from grader.model.spec import Check, Mention, Spec
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
-
-BUILT_IN = {
-    "outputs": "outputs:Outputs",
-    "gradcheck": "gradcheck:Gradcheck",
-    "contract": "contract:Contract",
-    "state": "state:State",
-    "numbers": "numbers:Numbers",
-    "curve": "curve:Curve",
-    "graph": "graph:Graph",
-    "memory": "memory:Memory",
-    "flops": "flops:Flops",
-    "performance": "performance:Performance",
-}
+# Each is the module of its name, and in it the class of its name.
+BUILT_IN = (
+    "outputs", "gradcheck", "contract", "state", "numbers", "curve", "graph", "memory", "flops",
+    "performance",
+)  # fmt: skip
+STAND_IN: dict[str, object] = {"kind": "outputs", "of": []}  # keys in place of a wrong check's
+_PATH = tuple[str | int, ...]
+_HOOKS: Mapping[str, tuple[Any, str]] = {  # by method of the keys: each value, and that in words
+    "mentions": (Mention, "yield a Mention of a path, a name and what it is of"),
+    "faults": (
+        tuple[_PATH, str], "yield a pair of the path of a key, as a tuple, and a sentence",
+    ),
+    "lacks": (str, "return a text"),
+}  # fmt: skip
 
 
 def get(name: str) -> Kind[Any]:
@@ -54,8 +56,8 @@ def find(name: str) -> Kind[Any] | None:
         ExtensionError: a package does, and it cannot be used.
     """
     if name in BUILT_IN:
-        module, _, word = BUILT_IN[name].partition(":")
-        built_in: type[Kind[Any]] = getattr(import_module(f"grader.kinds.{module}"), word)
+        module = import_module(f"grader.kinds.{name}")
+        built_in: type[Kind[Any]] = getattr(module, name.capitalize())
         return built_in()
     given: object = extension.load(CHECKS, name)
     if given is None:
@@ -63,8 +65,10 @@ def find(name: str) -> Kind[Any] | None:
     where = f"the entry point {name} of {CHECKS}"
     if not (isinstance(given, type) and issubclass(given, Kind)):
         raise ExtensionError(f"{where}: expected a subclass of grader.api.Kind, found {given!r}")
-    keys = getattr(given, "keys", None)
-    if kind_of(keys) != name:
+    keys: Any = getattr(given, "keys", None)
+    derived = isinstance(keys, type) and issubclass(keys, Check)
+    words = get_args(keys.model_fields["kind"].annotation) if derived else ()
+    if words != (name,):
         raise ExtensionError(
             f"{where}: expected keys derived from grader.api.Check with kind: Literal[{name!r}], "
             f"found {keys!r}"
@@ -72,58 +76,35 @@ def find(name: str) -> Kind[Any] | None:
     return given()
 
 
+def usable(name: str) -> Kind[Any] | None:
+    """The kind of a name, if anything gives it that can be used."""
+    try:
+        return find(name)
+    except ExtensionError:
+        return None
+
+
 def get_or_plain(name: str) -> Kind[Any]:
     """The kind of a name, or one with every default: a report outlives the package of its kind."""
-    try:
-        return find(name) or Kind()
-    except ExtensionError:
-        return Kind()
+    return usable(name) or Kind()
 
 
 def fault_of(check: Check) -> str:
     """What is wrong with what the keys of an extension say of themselves; empty if nothing is."""
     if check.kind in BUILT_IN:
         return ""
-    for method, (fits, expected) in _SAID.items():
+    for method, (form, expected) in _HOOKS.items():
+        where = f"{method}() of the extension of kind {check.kind}"
         try:
             value = getattr(check, method)()
-            for item in value if method in _YIELDED else (value,):
-                if not fits(item):
-                    found = f"{expected}, found {item!r:.200}"
-                    return f"expected {method}() of the extension of kind {check.kind} to {found}"
+            for item in value if expected.startswith("yield") else (value,):
+                try:
+                    TypeAdapter(form).validate_python(item, strict=True)
+                except ValidationError:
+                    return f"expected {where} to {expected}, found {item!r:.200}"
         except Exception as error:  # noqa: BLE001 whatever somebody else's code raises
-            said = " ".join(str(error).split())
-            raised = f"raised {type(error).__name__}: {said}"
-            return f"{method}() of the extension of kind {check.kind} {raised}"
+            return f"{where} raised {extension.what(error)}"
     return ""
-
-
-def _is_path(value: object) -> bool:
-    return isinstance(value, tuple) and all(isinstance(key, str | int) for key in value)
-
-
-def _is_fault(value: object) -> bool:
-    if not isinstance(value, tuple) or len(value) != 2:
-        return False
-    return _is_path(value[0]) and isinstance(value[1], str)
-
-
-def _is_mention(value: object) -> bool:
-    if not isinstance(value, Mention) or value.of not in get_args(get_type_hints(Mention)["of"]):
-        return False
-    return _is_path(value.path) and isinstance(value.name, str)
-
-
-def _is_text(value: object) -> bool:
-    return isinstance(value, str)
-
-
-_YIELDED = ("mentions", "faults")
-_SAID: Mapping[str, tuple[Callable[[object], bool], str]] = {
-    "mentions": (_is_mention, "yield a Mention of a path, a name and what it is of"),
-    "faults": (_is_fault, "yield a pair of the path of a key, as a tuple, and a sentence"),
-    "lacks": (_is_text, "return a text"),
-}
 
 
 def names() -> list[str]:
@@ -131,41 +112,18 @@ def names() -> list[str]:
     return list(dict.fromkeys([*BUILT_IN, *extension.names(CHECKS)]))
 
 
-def used(data: Mapping[str, Any]) -> tuple[dict[str, type[Check]], dict[str, str]]:
-    """The kinds that a spec uses, as parsed.
-
-    Returns:
-        The keys by kind, and by kind what is wrong with a package's that cannot be used.
-    """
-    checks = data.get("checks")
-    listed = checks if isinstance(checks, list) else []
-    return usable(dict.fromkeys(str(c.get("kind")) for c in listed if isinstance(c, dict)))
-
-
-def usable(words: Iterable[str]) -> tuple[dict[str, type[Check]], dict[str, str]]:
-    """The keys of kinds by name, and by name what is wrong with those that cannot be used."""
-    found: dict[str, type[Check]] = {}
-    faults: dict[str, str] = {}
-    for word in words:
-        try:
-            kind = find(word)
-        except ExtensionError as error:
-            faults[word] = str(error)
-        else:
-            if kind is not None:
-                found[word] = kind.keys
-    return found, faults
+def spec_model(kinds: Iterable[str]) -> type[Spec]:
+    """The model of a spec whose checks are of these kinds; those that cannot be used are not."""
+    # A union of one is none, and pydantic says nothing of its discriminator.
+    names = dict.fromkeys([*kinds, "outputs", "contract"])
+    return _spec_model(tuple(kind.keys for kind in map(usable, names) if kind is not None))
 
 
 @cache
-def spec_model(*keys: type[Check]) -> type[Spec]:
-    """The model of a spec whose checks have these keys."""
-    # A union of one is none, and pydantic says nothing of its discriminator.
-    several = dict.fromkeys([*keys, *(get(name).keys for name in ("outputs", "contract"))])
+def _spec_model(several: tuple[type[Check], ...]) -> type[Spec]:
     one: Any = Annotated[reduce(or_, several), Field(discriminator="kind")]
-    checks: Any = Annotated[list[one], Field(min_length=1)]
-    described = Field(description=Spec.model_fields["checks"].description)
-    return create_model("Spec", __base__=Spec, __doc__=Spec.__doc__, checks=(checks, described))
+    checks = list[one], copy(Spec.model_fields["checks"])
+    return create_model("Spec", __base__=Spec, __doc__=Spec.__doc__, checks=checks)
 
 
 def read(data: Mapping[str, Any]) -> Spec:
@@ -174,4 +132,22 @@ def read(data: Mapping[str, Any]) -> Spec:
     Raises:
         ValidationError: it is none.
     """
-    return spec_model(*used(data)[0].values()).model_validate(data)
+    checks = data.get("checks")
+    listed = checks if isinstance(checks, list) else []
+    kinds = dict.fromkeys(str(check.get("kind")) for check in listed if isinstance(check, dict))
+    return spec_model(kinds).model_validate(data)
+
+
+def schema(*, extended: bool) -> str:
+    """The JSON Schema of a question, by which editors complete and check a spec.
+
+    Args:
+        extended: with the kinds of check of installed extensions.
+    """
+    whole: dict[str, Any] = {"$schema": "https://json-schema.org/draft/2020-12/schema"}
+    whole |= spec_model(names() if extended else BUILT_IN).model_json_schema()
+    kind = Check.model_fields["kind"].description
+    for part in whole["$defs"].values():
+        if "const" in part.get("properties", {}).get("kind", ()):
+            part["properties"]["kind"]["description"] = kind
+    return json.dumps(whole, indent=2) + "\n"

@@ -14,7 +14,8 @@ from pydantic import Field
 
 from grader.cases import size_expr
 from grader.cases.dataflow import producing
-from grader.kinds.base import Check, CheckResult, Count, Kind, kit
+from grader.kinds.base import Check, CheckResult, kit
+from grader.kinds.counted import Counted
 from grader.model.numerals import bytes_text, times
 from grader.model.spec import Amount, Mention, Name, Slug
 from grader.model.verdict import Verdict
@@ -50,64 +51,58 @@ class StateCheck(Check):
             yield Mention(("at_most",), name, "size")
 
 
-class State(Kind[StateCheck]):
+class State(Counted[StateCheck]):
     """Count bytes in the worker, and believe the system if it sees more."""
 
     keys = StateCheck
-    long_limit = True
     slow = True  # every allocation is traced
     shows_measurement = True
 
     def carry_out(self, bench: kit.Bench, check: StateCheck) -> CheckResult:
         """Hold the bytes kept against the budget on every case."""
-        result = kit.tally(bench, check, lambda case: _judge(bench, check, case))
+        result = super().carry_out(bench, check)
         if result.verdict is not Verdict.PASS:
             return result
         return kit.rss_probe.confirmed(
             bench, check, result, lambda case: _outside(bench, check, case), check.large
         )
 
-    def observe(self, bench: kit.Bench, check: StateCheck, case: kit.Case) -> Count:
+    def measure(
+        self, bench: kit.Bench, program: kit.RemoteProgram, check: StateCheck, case: kit.Case
+    ) -> kit.Measured:
         """Bytes."""
-        return Count(_size(_kept(bench, bench.submission, check, case)))
+        kept = _kept(bench, program, check, case)
+        return kit.Measured(_size(kept), results=kept.results)
 
-
-def _judge(bench: kit.Bench, check: StateCheck, case: kit.Case) -> kit.Finding:
-    allowed = kit.amount(bench, check, check.at_most, case)
-    found = _kept(bench, bench.submission, check, case)
-    kept = _size(found)
-    figures = {"kept": float(kept), "allowed": allowed}
-    if kept <= allowed:
-        return kit.unless_it_differs(
-            bench,
-            check.run,
-            case,
-            found.results,
-            lambda: _kept(bench, bench.reference, check, case).results,
-            kit.Finding.passed(
-                f"{bytes_text(kept)} kept, {bytes_text(allowed)} allowed", **figures
-            ),
-        )
-    sentence = f"{bytes_text(kept)} kept in {check.of}, {bytes_text(allowed)} allowed"
-    if allowed > 0:
-        sentence += f" ({times(kept / allowed)})"
-    exhibit = kit.bars(bytes_text, ("yours", kept), ("allowed", allowed))
-    return kit.Finding(f"{sentence} in case {case.name}", exhibit=exhibit, figures=figures)
+    def assess(
+        self, bench: kit.Bench, check: StateCheck, case: kit.Case, found: kit.Measured
+    ) -> kit.Finding:
+        """The bytes kept against the budget."""
+        kept, allowed = float(found.value), kit.amount(bench, check, check.at_most, case)
+        figures = {"kept": kept, "allowed": allowed}
+        if kept <= allowed:
+            line = f"{bytes_text(kept)} kept, {bytes_text(allowed)} allowed"
+            return kit.Finding.passed(line, **figures)
+        sentence = f"{bytes_text(kept)} kept in {check.of}, {bytes_text(allowed)} allowed"
+        if allowed > 0:
+            sentence += f" ({times(kept / allowed)})"
+        exhibit = kit.bars(bytes_text, ("yours", kept), ("allowed", allowed))
+        return kit.Finding(f"{sentence} in case {case.name}", exhibit=exhibit, figures=figures)
 
 
 def _outside(bench: kit.Bench, check: StateCheck, case: kit.Case) -> kit.Finding | None:
     """What the system sees of it, and the counts inside do not."""
-    found = _kept(bench, bench.submission, check, case)
     allowed = kit.amount(bench, check, check.at_most, case)
+    kept = _kept(bench, bench.submission, check, case)
     return kit.rss_probe.hidden_memory(
         bench,
         check.run,
         case,
         of=check.of,
-        counted=_size(found),
+        counted=_size(kept),
         budget=allowed,
         # A list of numbers takes five times its data.
-        room=OWN_OBJECTS + min(found.added, 5 * allowed),
+        room=OWN_OBJECTS + min(kept.added, 5 * allowed),
         needed=lambda: _size(_kept(bench, bench.reference, check, case)),
     )
 

@@ -73,8 +73,12 @@ def load(group: str, name: str) -> object:
     try:
         return point.load()
     except Exception as error:  # noqa: BLE001 whatever a module raises while it is imported
-        said = " ".join(str(error).split())
         raise ExtensionError(
             f"the entry point {name} = {point.value} of {group}: expected it to load, "
-            f"found {type(error).__name__}: {said}"
+            f"found {what(error)}"
         ) from None
+
+
+def what(error: Exception) -> str:
+    """What somebody else's code raised, on one line."""
+    return f"{type(error).__name__}: {' '.join(str(error).split())}"

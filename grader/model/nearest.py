@@ -9,10 +9,7 @@ from collections.abc import Iterable
 def closest(word: str, words: Iterable[str], *, parts: bool = True) -> str | None:
     """The nearest of some words, or None when none is near.
 
-    Args:
-        word: what was written.
-        words: what could be meant.
-        parts: whether a part of a word may stand for it: `routing` for `plane-routing`.
+    With `parts`, a part of a word may stand for it: `routing` for `plane-routing`.
     """
     known = list(words) if 0 < len(word) <= 100 else []
     found = difflib.get_close_matches(word, known, n=1, cutoff=0.5)

@@ -140,7 +140,7 @@ def _apart(
 
 def _word(v: float) -> str:
     """What is not finite, in words."""
-    return "NaN" if math.isnan(v) else "inf" if v > 0 else "-inf"
+    return "NaN" if math.isnan(v) else str(v)
 
 
 def _aligned(v: float, decimals: int | None) -> str:

@@ -40,6 +40,9 @@ class Part(BaseModel):
 class Mention:
     """A name in a key of a check, and what it has to be the name of."""
 
+    # What an extension gives is validated, though it is one already.
+    __pydantic_config__ = ConfigDict(revalidate_instances="always")
+
     path: tuple[str | int, ...]  # of keys, below the check's own
     name: str
     of: Literal["result", "input", "input or result", "run", "case", "size", "number"]
@@ -103,7 +106,7 @@ class Check(Part):
 
     def lacks(self) -> str:
         """What it would need to be able to fail, where it has nothing; else an empty text."""
-        return ""
+        return "the name of a result" if getattr(self, "of", None) == [] else ""
 
 
 class Show(Part):
@@ -180,8 +183,11 @@ class FollowUp(Part):
 class Survivor(Part):
     """A mutant of the reference that every check passes, and why that is right."""
 
-    scope: Annotated[str, Field(min_length=1, max_length=200)] = Field(
-        alias="in", description="The function that is changed, or module."
+    scope: str = Field(
+        alias="in",
+        min_length=1,
+        max_length=200,
+        description="The function that is changed, or module.",
     )
     was: Text = Field(description="The code before, as drill bank audit --mutants prints it.")
     becomes: Text = Field(description="The code after.")
@@ -192,18 +198,18 @@ class Spec(Part):
     """One question, as its YAML says it."""
 
     format: Literal[1] = Field(description="The version of the format: 1.")
-    title: Annotated[str, Field(min_length=1, max_length=80)] = Field(
-        description="What the question is called in lists."
+    title: str = Field(
+        min_length=1, max_length=80, description="What the question is called in lists."
     )
     track: Slug = Field(
         description="The subject it belongs to: lower-case words joined by hyphens."
     )
     level: Level = Field(description="How hard it is.")
-    minutes: Annotated[int, Field(gt=0, le=480)] = Field(
-        description="How long a good candidate takes."
-    )
-    deadline: Annotated[float, Field(gt=0, le=3600)] = Field(
+    minutes: int = Field(gt=0, le=480, description="How long a good candidate takes.")
+    deadline: float = Field(
         default=120,
+        gt=0,
+        le=3600,
         description="Seconds by the clock that one grade may take, its diagnosis included; at "
         "most 3600.",
     )
@@ -227,9 +233,7 @@ class Spec(Part):
     cases: dict[Slug, dict[str, Any]] = Field(
         description="The inputs by the name of the case; docs/keys.md lists what may stand there."
     )
-    checks: Annotated[list[Check], Field(min_length=1)] = Field(
-        description="What is measured, in this order."
-    )
+    checks: list[Check] = Field(min_length=1, description="What is measured, in this order.")
     code: Code = Field(
         default=Code(), description="The programs, where they are not files in drills/ID/."
     )

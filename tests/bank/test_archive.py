@@ -41,7 +41,7 @@ def add(path: Path, info: zipfile.ZipInfo, content: bytes = b"") -> Path:
     return path
 
 
-@pytest.mark.parametrize("top", ["", "our_bank/", "grader/_bank/", "repository-main/"])
+@pytest.mark.parametrize("top", ["", "./", "our_bank/", "grader/_bank/", "repository-main/"])
 @pytest.mark.parametrize("name", ["bank.zip", "our_bank-1.0-py3-none-any.whl"])
 def test_a_bank_is_found_where_archives_have_it(tmp_path: Path, top: str, name: str) -> None:
     path = packed(tmp_path / name, top, {"our_bank-1.0.dist-info/METADATA": "Name: our-bank\n"})

@@ -114,7 +114,7 @@ FIRST = "kind: outputs, of: y"  # of the check `forward`, line 16
         ),
         (
             "kind: flops, against: zzz, at_most: 2",
-            "16:41: expected the name of a run, found 'zzz'",
+            "16:41: forward: expected the name of a run, found 'zzz'",
         ),
         ("kind: graph, of: y", "16:25: forward: the kind graph needs torch in uses, found ['numpy']"),
         (
@@ -350,6 +350,12 @@ def test_a_function_that_the_interface_spells_otherwise_is_refused(tmp_path: Pat
     assert problems(tmp_path, wrong) == [
         "11:5: step 2 of main: expected a function of the interface, found 'scale_bakward'; did you mean 'scale_backward'?"
     ]
+
+
+def test_a_broken_check_keeps_its_place_and_its_id(said: Problems) -> None:
+    found = said("kind: outputs, of: y}", "kind: output, of: y}", "id: backward", "id: forward")
+    assert len(found) == 2
+    assert found[1] == "17:10: checks[1].id: expected each id once, found 'forward' again"
 
 
 def test_a_broken_check_can_still_be_what_was_meant(said: Problems) -> None:

@@ -213,7 +213,7 @@ def test_everything_that_yaml_allows_and_a_spec_does_not_is_said_at_once(tmp_pat
 def test_the_line_on_which_a_text_begins(tmp_path: Path, text: str, line: int) -> None:
     path = tmp_path / "q.yaml"
     path.write_text(text, encoding="utf-8")
-    assert read(path).first_line(("a",)) == line
+    assert read(path).spots[("a",)].first_line == line
 
 
 @pytest.mark.parametrize("value", ["a", "[]", "{}", "*t"])

@@ -42,7 +42,7 @@ def test_a_list_of_questions_is_not_held_up_by_one_that_nests_itself(
 def test_only_the_first_pages_of_a_question_are_looked_at_for_a_list(tmp_path: Path) -> None:
     path = tmp_path / "long.yaml"
     path.write_text("a: 1\n" * 200_000, encoding="utf-8")
-    assert read_head("long", OneFile(path), path.name, path).title == "(unreadable)"
+    assert read_head("long", OneFile(path), path.name).title == "(unreadable)"
 
 
 def test_no_header_is_longer_than_a_screen(tmp_path: Path) -> None:

@@ -93,7 +93,7 @@ def test_a_bank_that_cannot_be_read_is_told_and_left_out(
     (outside / "questions").symlink_to(home / "questions")
     listed(home, str(twice), str(outside), str(good))
     told: list[tuple[str, str]] = []
-    assert banks(gone=lambda *said: told.append(said)) == [good, builtin()]
+    assert banks(warn=lambda *said: told.append(said)) == [good, builtin()]
     (first, first_hint), (second, second_hint) = told
     assert "expected one file for the id scaled-copy, found scaled-copy.yaml too" in first
     assert first_hint == "rename or remove one of them"
@@ -101,9 +101,9 @@ def test_a_bank_that_cannot_be_read_is_told_and_left_out(
     assert second_hint == f"drill bank remove {outside} takes it off the list"
     told.clear()
     monkeypatch.setenv("DRILL_BANK", str(twice))
-    assert banks(gone=lambda *said: told.append(said)) == [good, builtin()]
+    assert banks(warn=lambda *said: told.append(said)) == [good, builtin()]
     with pytest.raises(BankError, match="expected one file for the id scaled-copy"):
-        headers(banks(twice, gone=lambda *said: told.append(said)))
+        headers(banks(twice, warn=lambda *said: told.append(said)))
 
 
 def test_a_relative_config_folder_is_ignored(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -142,13 +142,13 @@ def test_a_listed_bank_that_is_gone_is_told_and_left_out(home: Path) -> None:
     bank = write_bank(home / "mine")
     path = listed(home, str(home / "none"), str(bank))
     told: list[tuple[str, str]] = []
-    assert banks(gone=lambda *said: told.append(said)) == [bank, builtin()]
+    assert banks(warn=lambda *said: told.append(said)) == [bank, builtin()]
     ((message, hint),) = told
     assert message.startswith(f"{path}: ")
     assert message.endswith(f"found nothing at {home / 'none'}")
     assert hint == f"drill bank remove {home / 'none'} takes it off the list"
     with pytest.raises(UsageError, match=r"^--bank: "):
-        banks(home / "none", gone=lambda *said: told.append(said))
+        banks(home / "none", warn=lambda *said: told.append(said))
     assert len(told) == 1
 
 
@@ -246,7 +246,7 @@ def test_a_head_of_any_bytes_is_read_without_complaint(
 ) -> None:
     path = tmp_path_factory.getbasetemp() / "head.yaml"
     path.write_bytes(data)
-    assert read_head("head", OneFile(path), path.name, path).id == "head"
+    assert read_head("head", OneFile(path), path.name).id == "head"
 
 
 @pytest.mark.parametrize(
@@ -326,7 +326,7 @@ def test_a_spec_whose_name_would_break_a_list_is_refused(
     assert raised.value.message == f"{bank / 'questions'}: {found}{spec.name!r}"
     listed(home, str(bank))
     told: list[str] = []
-    assert banks(gone=lambda said, _: told.append(said)) == [builtin()]
+    assert banks(warn=lambda said, _: told.append(said)) == [builtin()]
     assert found in told[0]
 
 
@@ -350,7 +350,7 @@ def test_a_line_of_the_list_that_cannot_be_looked_at_hides_no_other(
     good = write_bank(home / "good")
     listed(home, str(home / line), str(good))
     told: list[tuple[str, str]] = []
-    assert banks(gone=lambda *said: told.append(said)) == [good, builtin()]
+    assert banks(warn=lambda *said: told.append(said)) == [good, builtin()]
     (said, hint), *others = told
     assert not others
     assert f"found {home / line}: " in said or f"found nothing at {home / line}" in said

@@ -8,14 +8,14 @@ from pathlib import Path
 
 import pytest
 
-from grader.bank import schema
+from grader.kinds import registry
 
 ROOT = Path(__file__).parents[2]
 SPECS = sorted((ROOT / "questions").glob("*.yaml"))
 
 
 def test_it_knows_every_key_and_that_others_are_errors() -> None:
-    found = json.loads(schema.text(extended=False))
+    found = json.loads(registry.schema(extended=False))
     assert found["$schema"].startswith("https://json-schema.org/")
     assert {"title", "run", "cases", "checks", "code", "misconceptions"} <= found[
         "properties"
@@ -33,7 +33,7 @@ def test_the_first_line_of_every_question_names_it(path: Path) -> None:
 
 
 def test_it_describes_every_key() -> None:
-    whole = json.loads(schema.text(extended=False))
+    whole = json.loads(registry.schema(extended=False))
     assert len(whole["$defs"]) >= 16
     for name, part in {**whole["$defs"], "Spec": whole}.items():
         for key, found in part["properties"].items():

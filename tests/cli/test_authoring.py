@@ -9,7 +9,7 @@ import yaml
 
 from grader import bank
 from grader.audit.proof import audit
-from grader.bank import schema
+from grader.kinds import registry
 from tests.cli.conftest import Drill
 
 
@@ -79,7 +79,7 @@ def test_the_first_line_names_a_schema_that_is_there_and_current(real: Drill) ->
     real("bank", "new", "masked-mean")
     spec = Path("questions/masked-mean.yaml")
     named = spec.read_text().splitlines()[0].partition("$schema=")[2]
-    assert (spec.parent / named).read_text() == schema.text(extended=True)
+    assert (spec.parent / named).read_text() == registry.schema(extended=True)
 
 
 def test_a_schema_that_is_there_is_left_alone(real: Drill) -> None:

@@ -7,19 +7,7 @@ from typing import Literal
 
 import numpy as np
 
-from grader.api import (
-    Bench,
-    Case,
-    Check,
-    CheckResult,
-    Field,
-    Finding,
-    Kind,
-    Name,
-    array_of,
-    describe,
-    tally,
-)
+from grader.api import Bench, Case, Check, Field, Finding, Kind, Name, array_of, describe
 
 
 class MonotoneCheck(Check):
@@ -35,21 +23,17 @@ class Monotone(Kind[MonotoneCheck]):
 
     keys = MonotoneCheck
 
-    def carry_out(self, bench: Bench, check: MonotoneCheck) -> CheckResult:
-        """The first fall in a case is its finding."""
-
-        def judge(case: Case) -> Finding | None:
-            value = bench.observed(check.run, case).values[check.of]
-            array = array_of(value)
-            if array.ndim == 0 or array.dtype.kind not in "fiu":
-                return Finding(f"{check.of} is {describe(value)}, expected an array of numbers")
-            falls = self.observe(bench, check, case)
-            if not falls.any():
-                return None
-            where = [int(i) for i in np.argwhere(falls)[0]]
-            return Finding(f"{check.of} falls behind entry {where} (case {case.name})")
-
-        return tally(bench, check, judge)
+    def judge(self, bench: Bench, check: MonotoneCheck, case: Case) -> Finding | None:
+        """The first fall."""
+        value = bench.observed(check.run, case).values[check.of]
+        array = array_of(value)
+        if array.ndim == 0 or array.dtype.kind not in "fiu":
+            return Finding(f"{check.of} is {describe(value)}, expected an array of numbers")
+        falls = self.observe(bench, check, case)
+        if not falls.any():
+            return None
+        where = [int(i) for i in np.argwhere(falls)[0]]
+        return Finding(f"{check.of} falls behind entry {where} (case {case.name})")
 
     def observe(
         self, bench: Bench, check: MonotoneCheck, case: Case
