@@ -26,9 +26,9 @@ def history(
     """
     asked, named = asked_for(ctx, question_id)
     # Here the records are the result, so that a fault is an error.
-    which = (asked, str(named) if named is not None else None)
-    found = ctx.store.read(lambda db: attempts.listing(db, *which, most or -1), empty=())
-    count = ctx.store.read(lambda db: attempts.count(db, *which), empty=0) if most else len(found)
+    which = {"question": asked, "bank": None if named is None else str(named)}
+    found = ctx.store.read(lambda db: attempts.listing(db, most=most or -1, **which), empty=())
+    count = ctx.store.read(lambda db: attempts.count(db, **which), empty=0) if most else len(found)
     if question_id is not None and not found:
         _known(ctx, question_id)
     return found, max(0, count - len(found))

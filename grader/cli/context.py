@@ -30,7 +30,7 @@ def context(ctx: typer.Context) -> Context:
         bank=ctx.obj,
         banks_named=bool(os.environ.get("DRILL_BANK")),
         who=os.environ.get("LOGNAME") or os.environ.get("USER") or str(os.getuid()),
-        warn=output.warn_once,
+        say=output.complain,
     )
 
 

@@ -25,8 +25,6 @@ if TYPE_CHECKING:
     from rich.segment import Segment
     from rich.table import Table
 
-_warned: set[str] = set()  # by this command
-
 MAX_WIDTH = 120  # beyond this a line of prose or a table is harder to read, not easier
 SIGPIPE_STATUS = 141
 
@@ -127,13 +125,6 @@ def complain(message: str, hint: str = "") -> None:
     advise(hint)
 
 
-def warn_once(message: str, hint: str = "") -> None:
-    """Say once what several parts of one command come upon."""
-    if message not in _warned:
-        _warned.add(message)
-        complain(message, hint)
-
-
 def advise(hint: str) -> None:
     """Say what to do, below what is wrong."""
     if hint:
@@ -175,7 +166,6 @@ def abandon() -> None:
 
 def prepare() -> None:
     """Begin a command: let no character be more than the terminal can take."""
-    _warned.clear()
     for stream in (sys.stdout, sys.stderr):
         reconfigure = getattr(stream, "reconfigure", None)
         if reconfigure is not None:

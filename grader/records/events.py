@@ -46,6 +46,6 @@ _NAMES = tuple(field.name for field in fields(Event))
 _INSERT = f"INSERT INTO events ({', '.join(_NAMES)}) VALUES ({', '.join('?' * len(_NAMES))})"
 
 
-def add(db: sqlite3.Connection, event: Event) -> None:
-    """Append an event."""
-    db.execute(_INSERT, [getattr(event, name) for name in _NAMES])
+def add(db: sqlite3.Connection, event: Event) -> int | None:
+    """Append an event and return the number of its row."""
+    return db.execute(_INSERT, [getattr(event, name) for name in _NAMES]).lastrowid

@@ -86,8 +86,9 @@ _RULES = (
 )
 
 LATEST = 3
+_STAMP = f"PRAGMA user_version = {LATEST}"
 MIGRATIONS = {  # by the `user_version` that is found, 0 in a new file
-    0: (_SUBMISSIONS, _EVENTS, *_INDEXES, *_RULES),
-    1: (_EVENTS, *_INDEXES, *_FROM_1, *_RULES),
-    2: ("DROP INDEX events_by_question", *_INDEXES),
+    0: (_SUBMISSIONS, _EVENTS, *_INDEXES, *_RULES, _STAMP),
+    1: (_EVENTS, *_INDEXES, *_FROM_1, *_RULES, _STAMP),
+    2: ("DROP INDEX events_by_question", *_INDEXES, _STAMP),
 }

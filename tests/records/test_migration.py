@@ -76,6 +76,7 @@ def old(tmp_path: Path) -> Path:
 def complete(store: Store) -> bool:
     """Return whether everything of `_WRITTEN` is there."""
     found = store.read(attempts.listing, empty=())
+    known = store.read(progress.overview, empty={})
     bytes_of = store.read(lambda db: [attempts.find(db, n) for n in (1, 2, 5)], empty=[])
     return (
         [(a.id, a.kind, a.state, a.seed, a.created_at, a.finished_at) for a in found]
@@ -87,9 +88,8 @@ def complete(store: Store) -> bool:
         and [one and one[1] for one in bytes_of] == [b"\1\2", b"", b"\xff"]
         and store.read(lambda db: [s.folder for s in progress.starts(db)], empty=[])
         == ["/two", "/home/one"]
-        and store.read(lambda db: progress.hints_shown(db, "one"), empty=0) == 2
-        and store.read(lambda db: progress.given_up(db, "two"), empty=False)
-        and store.read(lambda db: progress.overview(db)["one"].passed, empty=False)
+        and progress.of(known, "one", Path("/bank")) == progress.Progress(True, 1, True, hints=2)
+        and progress.of(known, "two", Path("/bank")) == progress.Progress(True, given_up=True)
     )
 
 
