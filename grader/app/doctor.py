@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import os
 import platform
 import subprocess
 import sys
+import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass
 from importlib import metadata
 
-from grader import __version__, bank
-from grader.app import requirements
+from grader import __version__
+from grader.app import banks, requirements
 from grader.app.context import Context
 from grader.model.errors import DrillError
 from grader.model.numerals import quantity
@@ -48,7 +48,11 @@ def doctor(ctx: Context) -> Iterator[Finding]:
         yield Finding("numpy", "missing", "pip install numpy", status=2)
     yield from _torch()
     yield _data_folder(ctx)
-    yield from _banks(ctx)
+    for row in banks.rows(ctx):
+        if row.fault:
+            yield Finding("bank", f"{row.origin}: {row.fault}", row.hint, status=2)
+        else:
+            yield Finding("bank", f"{row.path}, {quantity(row.questions, 'question')}")
     yield _isolation()
 
 
@@ -79,38 +83,17 @@ def _torch() -> Iterator[Finding]:
 
 
 def _data_folder(ctx: Context) -> Finding:
-    folder = ctx.data
-    probe = folder / f".doctor.{os.getpid()}"
     try:
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        probe.write_bytes(b"")
-        probe.unlink()
+        ctx.data.mkdir(mode=0o700, parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=ctx.data):
+            return Finding("records", str(ctx.data))
     except OSError as fault:
         return Finding(
             "records",
-            f"{folder} cannot be written: {fault.strerror}",
+            f"{ctx.data} cannot be written: {fault.strerror}",
             "grading works, but nothing is recorded; DRILL_HOME names another folder",
             status=2,
         )
-    return Finding("records", str(folder))
-
-
-def _banks(ctx: Context) -> Iterator[Finding]:
-    gone: list[Finding] = []
-
-    def note(message: str, hint: str) -> None:
-        gone.append(Finding("bank", message, hint, status=2))
-
-    try:
-        for folder in bank.banks(ctx.bank, note):
-            try:
-                count = quantity(len(bank.headers([folder])), "question")
-                yield Finding("bank", f"{folder}, {count}")
-            except DrillError as fault:
-                yield _fault("bank", fault)
-    except DrillError as fault:
-        yield _fault("bank", fault)
-    yield from gone
 
 
 def _isolation() -> Finding:
@@ -122,19 +105,12 @@ def _isolation() -> Finding:
         with WorkerClient(torch=False) as worker:
             found = worker.isolation
     except DrillError as fault:
-        return _fault("isolation", fault)
+        return Finding("isolation", fault.message, fault.hint, fault.exit_status)
     but = "" if found.level == STRONG else "not "
     summary = f"{found.level}: a submission is {but}refused all of this, as was just tried:"
-    rows = [f"{found.acts.get(name, 'done'):<8} {words}" for name, words in ACTS.items()]
-    rows += [
-        f"{found.acts.get(name, 'done'):<8} {words}; no level rests on this"
-        for name, words in BEYOND.items()
-    ]
+    beyond = {name: f"{words}; no level rests on this" for name, words in BEYOND.items()}
+    rows = [f"{found.acts.get(act, 'done'):<8} {words}" for act, words in (ACTS | beyond).items()]
     rows += [f"no wall: {reason}" for reason in found.missing]
     if found.level != STRONG:
         rows.append("grade only the code of people you trust on this machine")
     return Finding("isolation", summary, rows=tuple(rows))
-
-
-def _fault(name: str, fault: DrillError) -> Finding:
-    return Finding(name, fault.message, fault.hint, fault.exit_status)

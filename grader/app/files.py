@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import stat
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from itertools import count
 from pathlib import Path
 from typing import BinaryIO
 
@@ -30,7 +30,7 @@ def read_submission(path: Path) -> bytes:
         where = "" if path.parent.is_dir() else f" (nor the folder {path.parent})"
         raise UsageError(f"{path}: there is no such file{where}") from None
     except OSError as fault:
-        if path.is_symlink():
+        if fault.errno == errno.ELOOP:
             raise UsageError(
                 f"{path}: expected a file, found a symbolic link, which is not followed",
                 hint="put a copy of the file in its place",
@@ -99,29 +99,16 @@ def replace(path: Path, content: bytes, advice: str = _ELSEWHERE) -> None:
         fresh.replace(path)
 
 
-def back_up(path: Path, content: bytes, reason: str) -> Path:
-    """Write `content`, what is in `path` now, to the first free numbered name next to it.
-
-    Returns:
-        The copy: submission.before-reset-1.py for the reason "reset".
-    """
-    for number in count(1):
-        copy = path.with_name(f"{path.stem}.before-{reason}-{number}{path.suffix}")
-        if create(copy, content):
-            break
-    return copy
-
-
 def refuse_link(path: Path) -> None:
     """Refuse to write where a symbolic link leads.
 
     Raises:
         UsageError: The path is one.
     """
-    if path.is_symlink():
+    with suppress(OSError):  # it is no link, or nobody may know
+        target = os.readlink(path)  # noqa: PTH115 - Path.readlink normalizes what was written
         raise UsageError(
-            f"{path}: expected a file or a folder of its own, found a symbolic link to"
-            f" {os.readlink(path)}",  # noqa: PTH115 - Path.readlink normalizes what was written
+            f"{path}: expected a file or a folder of its own, found a symbolic link to {target}",
             hint="remove the link, or work in another folder (drill start ID --dir DIR)",
         )
 

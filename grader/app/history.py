@@ -83,7 +83,7 @@ def _folder(ctx: Context, attempt: Attempt) -> Workspace:
         f"attempt {attempt.id} is of {attempt.question} from {attempt.bank}, and no folder of that"
         " is known",
         hint=f"drill history restore {attempt.id} --to PATH brings it back into a new file;"
-        f" drill start {attempt.question} makes a folder",
+        f" drill start {attempt.question}{ctx.option} makes a folder",
     )
 
 
@@ -93,11 +93,10 @@ def _known(ctx: Context, question_id: str) -> None:
     Raises:
         UsageError: No bank has such a question.
     """
-    found = bank.headers(ctx.banks())
-    ids = [header.called for header in found]
-    if question_id not in {*ids, *(header.id for header in found)}:
+    ids = [name for head in bank.headers(ctx.banks()) for name in (head.called, head.id)]
+    if question_id not in ids:
         near = bank.closest(question_id, ids)
         raise UsageError(
             f"{question_id}: there is no such question and no attempt at one",
-            hint=f"did you mean {near}?" if near else "drill list shows the questions",
+            hint=f"did you mean {near}?" if near else f"drill list{ctx.option} shows the questions",
         )

@@ -11,7 +11,7 @@ from grader.cli.context import context
 from grader.cli.options import Json, ids
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from grader.app.auditing import Audited
 
@@ -43,27 +43,20 @@ def command(
     from grader.app.auditing import audit
     from grader.audit.several import Plan
 
-    pages: list[str] = []  # the questions whose pages were shown
-
-    def each(done: Audited) -> None:
-        if json:
-            return
-        for problem in done.fault.problems if done.fault else ():
-            output.complain(problem)
-        if done.report is not None:
-            if pages:
-                output.write()
-            pages.append(done.name)
-            _show(done)
-
-    found = audit(
-        context(ctx),
-        questions or [],
-        Plan(range(seeds), mutants=mutants, at_most=at_most),
-        jobs=jobs,
-        each=each,
-        waiting=output.waiting,
-    )
+    plan = Plan(range(seeds), mutants=mutants, at_most=at_most)
+    step: Callable[[str], None]  # where the next line on what is being done goes
+    results = audit(context(ctx), questions or [], plan, jobs=jobs, progress=lambda s: step(s))
+    found: list[Audited] = []
+    while True:
+        with output.waiting() as step:
+            done = next(results, None)
+        if done is None:
+            break
+        if not json:
+            _show(done, first=not any(one.report for one in found))
+        if done.mutants is not None:
+            found.pop()
+        found.append(done)
     faulty = [one.name for one in found if not one.ready(strict=strict)]
     faults = [one.fault for one in found if one.fault is not None]
     reports = [one.report for one in found if one.report is not None]
@@ -84,10 +77,14 @@ def command(
     return entrypoint.FAULTY if faulty else 0
 
 
-def _show(done: Audited) -> None:
+def _show(done: Audited, *, first: bool) -> None:
     from grader.reports.audit import render_audit
     from grader.reports.mutation import render_mutation
 
+    for problem in done.fault.problems if done.fault else ():
+        output.complain(problem)
+    if done.report is not None and not first:
+        output.write()
     if done.mutants is not None:
         output.show(render_mutation(done.mutants, width=output.width()))
     elif done.report is not None:
