@@ -6,7 +6,6 @@
 
 from __future__ import annotations
 
-import errno
 import os
 import sys
 from collections.abc import Sequence
@@ -20,7 +19,7 @@ import typer
 
 from grader.cli import output
 from grader.cli.context import data_folder, now
-from grader.model.errors import DrillError, UsageError
+from grader.model.errors import DrillError
 from grader.reports.inert import harmless
 
 if TYPE_CHECKING:
@@ -61,9 +60,7 @@ def run(command: Callable[[list[str]], object], arguments: Sequence[str]) -> int
         output.complain(fault.message)
         return fault.exit_status
     except Exception as fault:  # noqa: BLE001 - the last net: a sentence instead of a traceback
-        if (wrong := _wrong_path(fault)) is None:
-            return _internal(fault, as_json=as_json)
-        return _explain(wrong, as_json=as_json)
+        return _internal(fault, as_json=as_json)
     if status == INTERRUPTED:
         output.aside("interrupted")
     return status if isinstance(status, int) else 0
@@ -114,11 +111,10 @@ def _explain(fault: typer.TyperException | DrillError, *, as_json: bool) -> int:
     if as_json:
         _write_json(status, message, hint, problems)
     else:
-        output.complain(message)
-        for problem in problems:
-            if problem != message:
-                output.complain(problem)
-        output.advise(hint)
+        *others, last = dict.fromkeys([message, *problems])
+        for problem in others:
+            output.complain(problem)
+        output.complain(last, hint)
     return status
 
 
@@ -129,21 +125,11 @@ def _usage(fault: typer.TyperException) -> tuple[str, str]:
         message = message.replace(words, better)
     if message.endswith(")") and "; did you mean " in message:
         message = message.removesuffix(")") + "?"
-    context = getattr(fault, "ctx", None)
-    path = context.command_path if context is not None else "drill"
+    # What the parser itself raises carries no context: the innermost one is of the command.
+    contexts = [frame.f_locals.get("ctx") for frame, _ in walk_tb(fault.__traceback__)]
+    path = ["drill", *filter(None, (getattr(ctx, "command_path", "") for ctx in contexts))][-1]
     message = message.removesuffix(".")
     return message[:1].lower() + message[1:], f"{path} --help shows what it takes"
-
-
-def _wrong_path(fault: Exception) -> UsageError | None:
-    """Return what is wrong with a path that was named; None for any other fault."""
-    if not isinstance(fault, OSError) or fault.errno not in (errno.EACCES, errno.ENAMETOOLONG):
-        return None
-    names = [str(frame.f_globals.get("__name__")) for frame, _ in walk_tb(fault.__traceback__)]
-    ours = [name for name in names if name.startswith("grader.")]
-    if not ours[-1].startswith(("grader.app.", "grader.bank.")):
-        return None  # a file of the grader's own
-    return UsageError(f"{fault.filename}: expected a path to open: {fault.strerror}")
 
 
 def _write_json(status: int, message: str, hint: str, problems: Sequence[str] = ()) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
@@ -10,9 +10,6 @@ from grader.cli import output
 from grader.cli.context import context
 from grader.cli.options import Json, SomeId
 from grader.model.numerals import quantity
-
-if TYPE_CHECKING:
-    pass
 
 
 def command(

@@ -21,8 +21,7 @@ from grader.model.errors import UsageError
 from grader.reports.inert import harmless
 
 if TYPE_CHECKING:
-    from rich.console import Console, ConsoleOptions, RenderableType
-    from rich.segment import Segment
+    from rich.console import Console, RenderableType
     from rich.table import Table
 
 MAX_WIDTH = 120  # beyond this a line of prose or a table is harder to read, not easier
@@ -47,20 +46,6 @@ class _Sheet(io.StringIO):
 
     def isatty(self) -> bool:
         return sys.stdout is not None and sys.stdout.isatty()
-
-
-class _Inert:
-    """What is shown, without what its texts might do to the terminal: the styles are our own."""
-
-    def __init__(self, renderable: RenderableType) -> None:
-        self.renderable = renderable
-
-    def __rich_console__(self, console: Console, options: ConsoleOptions) -> Iterator[Segment]:
-        from rich.segment import Segment
-
-        for segment in console.render(self.renderable, options):
-            if not segment.control:
-                yield Segment(harmless(segment.text), segment.style)
 
 
 def _console(file: TextIO) -> Console:
@@ -90,9 +75,17 @@ def write(text: str = "") -> None:
 
 
 def show(renderable: RenderableType) -> None:
-    """Write what rich renders, without the blanks it fills lines up with."""
+    """Write what rich renders, without the blanks it fills lines up with.
+
+    Nothing in its texts acts on the terminal; the styles are our own.
+    """
+    from rich.segment import Segment, Segments
+
     sheet = _Sheet()
-    _console(sheet).print(_Inert(renderable), crop=False)
+    console = _console(sheet)
+    found = (part for part in console.render(renderable) if not part.control)
+    inert = Segments(Segment(harmless(part.text), part.style) for part in found)
+    console.print(inert, crop=False)
     lines = sheet.getvalue().removesuffix("\n").split("\n")
     _put(sys.stdout, "".join(f"{line.rstrip(' ')}\n" for line in lines))
 
@@ -122,11 +115,6 @@ def document(*, format: int = 1, **content: object) -> None:
 def complain(message: str, hint: str = "") -> None:
     """Say what is wrong, whether or not it changes the result, and what to do."""
     aside(f"drill: {message}")
-    advise(hint)
-
-
-def advise(hint: str) -> None:
-    """Say what to do, below what is wrong."""
     if hint:
         aside(f"       {hint}")
 
@@ -167,9 +155,8 @@ def abandon() -> None:
 def prepare() -> None:
     """Begin a command: let no character be more than the terminal can take."""
     for stream in (sys.stdout, sys.stderr):
-        reconfigure = getattr(stream, "reconfigure", None)
-        if reconfigure is not None:
-            reconfigure(errors="backslashreplace")
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
 
 
 def aside(text: str) -> None:
@@ -178,12 +165,10 @@ def aside(text: str) -> None:
         return
     text = harmless(text)
     if sys.stderr.isatty() and "\n" not in text:
-        indent = " " * 7
         text = textwrap.fill(
-            text.lstrip(),
+            text,
             width(),
-            initial_indent=indent if text.startswith(indent) else "",
-            subsequent_indent=indent,
+            subsequent_indent=" " * 7,
             break_long_words=False,
             break_on_hyphens=False,
         )

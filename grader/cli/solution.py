@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from grader.cli import output
 from grader.cli.context import context
 from grader.cli.options import Json, SomeId
-
-if TYPE_CHECKING:
-    pass
 
 _UNFOLDED = 1_000_000  # columns: code that is to be copied is not folded
 
