@@ -108,7 +108,6 @@ def _is_path(ctx: Context, target: str) -> bool:
 def _grade(
     ctx: Context, choice: Choice, path: Path, again: str, seed: int, workers: Workers | None
 ) -> Graded:
-    from grader.reports.json import dumps
     from grader.session import grade as judge
 
     question = choice.question
@@ -131,6 +130,8 @@ def _grade(
         )
     report = judge(question, submission, seed=seed, filename=path.name, workers=workers)
     if begun is not None:
+        from grader.reports.json import dumps
+
         facts = {name: getattr(report, name) for name in ("verdict", "isolation", "seconds")}
         event = ctx.event("graded", question)
         ctx.add(replace(event, attempt=begun[0], report=dumps(report), **facts))

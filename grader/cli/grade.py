@@ -44,8 +44,6 @@ def command(
 ) -> int:
     """Grade your submission: 0 it passes, 1 it does not."""
     from grader.app.grading import grade
-    from grader.reports.json import dumps
-    from grader.reports.terminal import render_report
 
     graded = grade(context(ctx), question, file=file, seed=seed)
     report = graded.report
@@ -55,8 +53,12 @@ def command(
             f" had the seed {report.seed}: its numbers need not be the same"
         )
     if json:
+        from grader.reports.json import dumps
+
         output.write(dumps(report))
     else:
+        from grader.reports.terminal import render_report
+
         page = render_report(
             report,
             width=output.width(),

@@ -28,7 +28,6 @@ from grader.sandbox.worker import control
 __all__ = ["CALL_SECONDS", "Died", "Garbled", "Overran", "WorkerClient", "WorkerError"]
 
 CALL_SECONDS = 5.0
-CPU_SECONDS = 120
 KEEP_OUTPUT = 64 << 10  # bytes of output kept for the reader
 MAX_OUTPUT = 16 << 20  # bytes of output after which the worker is stopped
 MAX_WRITTEN = 64 << 20  # bytes written in all, output included: whatever became of the files
@@ -49,7 +48,11 @@ class WorkerClient(Closing):
     """One process that runs programs.  Use it as a context manager, in one thread at a time."""
 
     def __init__(
-        self, *, torch: bool, cpu_seconds: int = CPU_SECONDS, zygote: spawn.Zygote | None = None
+        self,
+        *,
+        torch: bool,
+        cpu_seconds: int = config.CPU_SECONDS,
+        zygote: spawn.Zygote | None = None,
     ) -> None:
         """Start the process, or have a zygote fork it; the judge goes on meanwhile."""
         self.torch = torch

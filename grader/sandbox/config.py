@@ -13,6 +13,7 @@ from grader.sandbox.worker.config import SharedConfig, WorkerConfig
 BOOT = file_grants.WORKER / "boot.py"
 # Bytes of a worker without and with torch; one with numpy takes 0.14 GB by itself.
 MEMORY = {False: 2 << 30, True: 8 << 30}
+CPU_SECONDS = 120  # of a worker for one submission
 SPARE_THREADS = 64  # beyond those that run already
 
 

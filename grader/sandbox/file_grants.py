@@ -116,17 +116,25 @@ def _hidden() -> frozenset[Path]:
     """Folders of packages that lie within what is granted."""
     found = {Path(p).resolve() for p in site_folders()}
     for root in _roots():
-        for pattern in ("site-packages", "dist-packages"):
-            for depth in ("", "python3*/", "python3*/*/"):
-                found |= {p.resolve() for p in root.glob(depth + pattern) if _worth_hiding(p)}
+        # Not Path.glob, which asks about every entry of /usr/lib before it looks at its name.
+        pythons = [f"{root}/{name}" for name in _names(root) if name.startswith("python3")]
+        inside = [f"{python}/{name}" for python in pythons for name in _names(python)]
+        for folder in (str(root), *pythons, *inside):
+            sites = (f"{folder}/site-packages", f"{folder}/dist-packages")
+            found |= {Path(p).resolve() for p in sites if _worth_hiding(p)}
     return frozenset(found)
 
 
-def _worth_hiding(site: Path) -> bool:
+def _names(folder: str | Path) -> list[str]:
     try:
-        return any(not inside.name.startswith(_HARMLESS) for inside in site.iterdir())
+        with os.scandir(folder) as entries:
+            return [entry.name for entry in entries]
     except OSError:
-        return False
+        return []
+
+
+def _worth_hiding(site: str) -> bool:
+    return any(not name.startswith(_HARMLESS) for name in _names(site))
 
 
 def _around(path: Path, above: Collection[Path]) -> list[str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any, TypeVar, cast
 
 import numpy as np
@@ -15,7 +15,7 @@ from grader.sandbox.client import CALL_SECONDS, Garbled, WorkerClient
 from grader.sandbox.replies import answer, unwanted
 from grader.sandbox.worker import messages
 from grader.sandbox.worker.messages import Input, Kept, Loaded, Measured, Outcome, Task
-from grader.sandbox.worker.wire import Array, Encoded
+from grader.sandbox.worker.wire import Array, Encoded, fields
 
 Inputs = Mapping[str, Mapping[str, Any]]  # by name: the fields of a `messages.Input`
 Steps = Sequence[Step]
@@ -25,7 +25,7 @@ R = TypeVar("R")
 MUTANTS_A_REPLY = 200  # well below what one frame carries
 MOST_MUTANTS = 20_000  # of one program; the largest drill has 2,000
 ROOM = 1 << 20  # bytes that a reply may hold beyond a multiple of what was sent
-_INPUT_DEPTH = 3  # where an input lies in a request, at most
+_STEPS_DEPTH, _INPUT_DEPTH = 1, 3  # where they lie in a request, at most
 
 
 class EncodedInput(dict[str, Any]):
@@ -116,7 +116,14 @@ class RemoteProgram:
     ) -> Kept:
         """What steps keep in a result; the run then goes on with the rest to what is wanted."""
         kept = self._perform(
-            "state", Kept, steps, inputs, seconds=30, of=of, rest=as_sent(rest), want=want
+            "state",
+            Kept,
+            steps,
+            inputs,
+            seconds=30,
+            of=of,
+            rest=_encoded_steps(tuple(rest)),
+            want=want,
         )
         if min(kept.reachable, kept.allocated, kept.added) < 0:
             raise Garbled("broke the protocol: not a reply to state (bytes)")
@@ -136,7 +143,8 @@ class RemoteProgram:
         """Measure an autograd graph; see `worker.autograd.measure`."""
         found = self._perform(
             "measure", Measured, steps, inputs,
-            seconds=60, quantity=quantity, without=without, of=of, rest=as_sent(rest), want=want,
+            seconds=60, quantity=quantity, without=without, of=of, want=want,
+            rest=_encoded_steps(tuple(rest)),
         )  # fmt: skip
         if type(found.value) is not (str if quantity == "graph" else int):
             raise Garbled("broke the protocol: not a reply to measure (value)")
@@ -184,11 +192,11 @@ class RemoteProgram:
     ) -> R:
         """Have steps carried out, on one or more sets of inputs."""
         first, *others = [_inputs(given) for given in inputs]
-        task = Task(self.name, as_sent(steps), first, others=tuple(others), **about)
+        task = Task(self.name, _encoded_steps(tuple(steps)), first, others=tuple(others), **about)
         values = [spec["value"] for given in inputs for spec in given.values()]
         sizes = [int(getattr(getattr(v, "values", v), "nbytes", 0)) for v in values]
         found = self._ask(operation, task, kind, seconds, 8 * sum(sizes), steps)
-        if wrong := unwanted(found, task):
+        if wrong := unwanted(found, steps, task):
             raise Garbled(f"broke the protocol: not a reply to {operation} ({wrong})")
         return found
 
@@ -202,7 +210,7 @@ class RemoteProgram:
         steps: Steps = (),
     ) -> R:
         reply = self.worker.ask(
-            {"op": operation, **request._asdict()},
+            {"op": operation, **fields(request)},
             seconds=self.call_seconds if seconds is None else seconds,
             reply_bytes=ROOM + room,
         )
@@ -221,6 +229,12 @@ def as_sent(steps: Steps) -> tuple[messages.Step, ...]:
         arguments = tuple(messages.Argument(a.name, a.literal, a.keyword) for a in step.arguments)
         sent.append(messages.Step(step.targets, step.unpack, step.owner, step.function, arguments))
     return tuple(sent)
+
+
+@lru_cache(maxsize=256)
+def _encoded_steps(steps: tuple[Step, ...]) -> tuple[messages.Step, ...]:
+    """What is sent for steps, encoded once however often they are."""
+    return cast(tuple[messages.Step, ...], Encoded(as_sent(steps), _STEPS_DEPTH))
 
 
 def _inputs(inputs: Inputs) -> messages.Inputs:

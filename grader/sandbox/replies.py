@@ -78,9 +78,9 @@ def answer(
         raise Garbled(f"broke the protocol: not a reply to {operation} ({error})") from None
 
 
-def unwanted(said: object, task: messages.Task) -> str:
-    """The field in which an answer holds more than the task asks for; '' where none does."""
-    made = sum(len(step.targets) for step in task.steps)
+def unwanted(said: object, steps: Sequence[Step], task: messages.Task) -> str:
+    """The field in which an answer holds more than a task of steps asks for; '' where none does."""
+    made = sum(len(step.targets) for step in steps)
     most = (made + 1) * (len(task.inputs) + 1)  # pairs of a result and an input
     for one in said.runs if isinstance(said, messages.Outcomes) else (said,):
         values: Mapping[str, object] = {}
@@ -106,7 +106,8 @@ def _fault(said: messages.Fault, steps: Sequence[Step]) -> Exception:
     if said.fault:
         return ProgramError(said.fault[:2000], step=step)
     if said.raised is None:
-        return Garbled(f"broke the process it runs in: {said.broken[-300:]}")
+        *_, last = said.broken.strip().splitlines() or [""]  # above it, the traceback of our own
+        return Garbled(f"broke the process it runs in: {last[:300]}")
     raised = said.raised
     record = Raised(
         # numpy has a MemoryError of its own: what was met matters, not whose class it is

@@ -182,6 +182,12 @@ def supervisor(
 
 def _end(starter: Starter, process: subprocess.Popen[bytes]) -> None:
     starter.close()
+    with contextlib.suppress(AttributeError, OSError):  # Popen.wait looks every 50 ms
+        ended = os.pidfd_open(process.pid)
+        poll = select.poll()
+        poll.register(ended, select.POLLIN)
+        poll.poll(1000 * _END_SECONDS)
+        os.close(ended)
     with contextlib.suppress(subprocess.TimeoutExpired):
         process.wait(_END_SECONDS)
     process.kill()
@@ -206,6 +212,8 @@ class Zygote(Closing):
                 starter = supervisor(stack, folder, log.fileno(), self._last_words)
                 self.process = Child(starter, "zygote", far.fileno(), log.fileno())
             with contextlib.suppress(OSError):  # who waits for its first answer learns of it
+                site = file_grants.site_folders()
+                control.send(near, {"torch": torch, "site": site})  # enough to begin importing
                 control.send(near, asdict(config.shared(torch=torch)))
             self._stack = stack.pop_all()
 

@@ -150,15 +150,18 @@ def _agree(one: Value, other: Value, component: Component, dtype: str) -> bool:
     return same_value(one, other, dtype, exact=component.exact)
 
 
+def _same_on(a: Bench, b: Bench, component: Component, case: str) -> bool:
+    """Whether two programs agree in a component on one case."""
+    one, other = _observed(a, component, case), _observed(b, component, case)
+    return _agree(one, other, component, a.cases[case].dtype)
+
+
 def _differing(
     a: Bench, b: Bench, component: Component, first: Sequence[str] = ()
 ) -> Iterator[str]:
     """The cases on which two programs differ in a component."""
     for case in dict.fromkeys((*first, *component.cases)):
-        dtype = a.cases[case].dtype
-        if not _agree(
-            _observed(a, component, case), _observed(b, component, case), component, dtype
-        ):
+        if not _same_on(a, b, component, case):
             yield case
 
 
@@ -175,7 +178,14 @@ def _explains(
     wrong: Mapping[Component, list[str]],
 ) -> list[Component]:
     """The wrong components that a variant reproduces; none when it contradicts the submission."""
-    # One call on a failing case rules out most variants; only the few left are looked at whole.
+    # One case of each rules out most variants; only the few left are looked at whole.
+    for component in everything:
+        if component.by_style and component not in wrong:
+            continue
+        for case in wrong.get(component, component.cases)[:1]:
+            known = (mine, reference)
+            if not any(_same_on(program, variant, component, case) for program in known):
+                return []
     matched = [c for c in wrong if _same(mine, variant, c, wrong[c])]
     if not matched:
         return []

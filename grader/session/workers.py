@@ -7,10 +7,14 @@ before they were forked, in which there is nothing but libraries.
 from __future__ import annotations
 
 import contextlib
+from typing import TYPE_CHECKING
 
-from grader.sandbox.client import CPU_SECONDS, WorkerClient
 from grader.sandbox.closing import Closing
+from grader.sandbox.config import CPU_SECONDS
 from grader.sandbox.spawn import zygote_if_safe
+
+if TYPE_CHECKING:
+    from grader.sandbox.client import WorkerClient
 
 BANK_CPU_SECONDS = 3600  # of a worker that runs programs of the bank for as long as a session lasts
 
@@ -37,8 +41,12 @@ class Workers(Closing):
         return self._start(cpu_seconds) if early is None else early
 
     def _start(self, cpu_seconds: int) -> WorkerClient:
+        from grader.sandbox.client import WorkerClient  # imports numpy while the zygote does
+
         return WorkerClient(torch=self.torch, cpu_seconds=cpu_seconds, zygote=self._zygote)
 
     def close(self) -> None:
         """End the zygote with all that it has forked, and the first two workers."""
+        if self._zygote is not None:
+            self._zygote.close()  # first: it ends all of its workers at once
         self._stack.close()

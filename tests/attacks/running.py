@@ -6,7 +6,8 @@ import contextlib
 
 from grader.model.question import Question
 from grader.model.report import Report
-from grader.sandbox.client import CPU_SECONDS, WorkerClient
+from grader.sandbox.client import WorkerClient
+from grader.sandbox.config import CPU_SECONDS
 from grader.sandbox.spawn import Zygote
 from grader.session import Workers, grade
 

@@ -127,11 +127,11 @@ def test_odd_manners_do_no_harm(source: str) -> None:
         (b"hello, judge, all is well", "broke the protocol: not a reply"),
         (struct.pack("<4sIQ", b"drl1", 16, 1 << 60), "returned far too much data"),
         (struct.pack("<4sIQ", b"drl1", 0xFFFFFFFF, 0), "returned far too much data"),
-        (struct.pack("<4sIQ", b"drl1", 1, 0) + b"\xff", "broke the protocol: an unknown tag, 255"),
-        (struct.pack("<4sIQ", b"drl1", 0, 0), "broke the protocol: the structure ends"),
-        (struct.pack("<4sIQ", b"drl1", 1, 0) + b"\0", "broke the protocol: not a reply"),
+        (struct.pack("<4sIQ", b"drl1", 1, 0) + b"\xff", "broke the protocol: no JSON"),
+        (struct.pack("<4sIQ", b"drl1", 0, 0), "broke the protocol: no JSON"),
+        (struct.pack("<4sIQ", b"drl1", 1, 0) + b"3", "broke the protocol: not a reply"),
     ],
-    ids=["words", "payload", "structure", "tag", "nothing", "none"],
+    ids=["words", "payload", "structure", "bytes", "nothing", "number"],
 )
 def test_bytes_of_its_own_on_the_channel_are_no_answer(data: bytes, message: str) -> None:
     told = fate(f"import os\nDATA = {data!r}\n{DEF}{ALL_CHANNELS}\n    return x")

@@ -192,7 +192,7 @@ def test_a_list_that_holds_itself_ends(worker: WorkerClient) -> None:
     [
         ("list(range(100_000))", "more than 20,000 values"),
         ("list(range(30_000))", "more than 20,000 values"),
-        ("{str(i): i for i in range(15_000)}", "more than 20,000 values"),
+        ("{str(i): i for i in range(25_000)}", "more than 20,000 values"),
         ("np.zeros((1,) * 9)", "an array of 9 dimensions, at most 8 allowed"),
         ("['x' * 60_000] * 40", "1,048,576 allowed"),
     ],

@@ -59,12 +59,17 @@ def _execute(sources: Sequence[bytes], name: str, filename: str) -> types.Module
     module.__file__ = filename
     sys.modules[name] = module
     for source in sources:
-        code = compile(_decoded(source), filename, "exec", dont_inherit=True)
+        code = _compiled(source, filename)
         text = source.decode("utf-8", "replace")
         # Tracebacks, inspect.getsource and torch.jit read the lines here: there is no such file.
         linecache.cache[filename] = (len(source), None, text.splitlines(keepends=True), filename)
         exec(code, module.__dict__)  # noqa: S102 this is what the process is for
     return module
+
+
+@functools.lru_cache(maxsize=8)  # the driver of a question is the same for all of its programs
+def _compiled(source: bytes, filename: str) -> types.CodeType:
+    return compile(_decoded(source), filename, "exec", dont_inherit=True)
 
 
 def _decoded(source: bytes) -> str | bytes:

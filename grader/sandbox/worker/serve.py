@@ -103,7 +103,7 @@ class Server:
         except BaseException as error:  # noqa: BLE001 whatever it is, the judge must hear of it
             ok, reply = False, self._fault(request, error)
         evidence = () if self.policy is None else tuple(self.policy.take())
-        return {**reply._asdict(), **messages.Header(ok, evidence, replaced)._asdict()}
+        return wire.fields(reply) | wire.fields(messages.Header(ok, evidence, replaced))
 
     def _reply(self, operation: str, request: dict[str, Any]) -> NamedTuple:
         if operation == "load":

@@ -27,6 +27,12 @@ def _kinds(kind: Any) -> dict[str, Any]:  # noqa: ANN401 a named tuple
     return typing.get_type_hints(kind)
 
 
+@functools.cache
+def _split(kind: Any) -> tuple[Any, tuple[Any, ...], bool]:  # noqa: ANN401 any type
+    """A type without its arguments, these, and whether it is a message."""
+    return typing.get_origin(kind), typing.get_args(kind), hasattr(kind, "_fields")
+
+
 def prepare(module: Iterable[object]) -> None:
     """Look up the types of the messages in a module, before a program replaces anything."""
     for kind in module:
@@ -59,9 +65,9 @@ def read(kind: type[M], data: object, where: str = "") -> M:
 def _value(kind: Any, value: Any, where: str) -> Any:  # noqa: ANN401 any type and its value
     if kind is Any:
         return value
-    if hasattr(kind, "_fields"):
+    origin, inner, is_message = _split(kind)
+    if is_message:
         return read(kind, value, where)
-    origin, inner = typing.get_origin(kind), typing.get_args(kind)
     if kind in {bool, int, str, types.NoneType}:
         if type(value) is kind and (kind is not int or -MOST <= value < MOST):
             return value

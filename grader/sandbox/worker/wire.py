@@ -1,15 +1,17 @@
 """The protocol: plain data in a fixed frame, which can be read without running anything.
 
-Reading a reply can neither run code nor take more memory than was allowed.
+Reading a reply can neither run code nor take much more memory than was allowed.
 
-A frame is a 16-byte header (magic, bytes of metadata, bytes of payload), the metadata, and the
-payload.  The metadata is a tree of tagged values; array contents lie in the payload in the order in
-which the tree names them.  There is no pickle, no npy header, and no class lookup.  Both sides use
-this file; the judge trusts none of what it decodes.
+A frame is a 16-byte header (magic, bytes of structure, bytes of payload), the structure, and the
+payload.  The structure is JSON, in which an object with the empty key alone stands for what JSON
+has no word for: `{"": ["array", "float64", [2, 3]]}`, say.  Array contents lie in the payload in
+the order in which the structure names them.  There is no pickle, no npy header, and no class
+lookup.  Both sides use this file; the judge trusts none of what it decodes.
 """
 
 from __future__ import annotations
 
+import json
 import math
 import struct
 from dataclasses import dataclass
@@ -19,22 +21,18 @@ import numpy as np
 
 MAGIC = b"drl1"
 HEADER = struct.Struct("<4sIQ")
-MAX_META = 1 << 20  # bytes of metadata in one frame
+MAX_META = 1 << 20  # bytes of structure in one frame; decoded it takes at most 40 times that
 MAX_DEPTH = 16
 MAX_ITEMS = 20_000  # values in one frame
 JOINED = 1 << 18  # bytes of payload up to which one copy is cheaper than many system calls
 MAX_DIMS = 8
 MAX_TEXT = 1 << 16  # bytes of one text
-MAX_INT = 127  # bytes of one integer: every one of them is also a finite float
-
-NONE, BOOL, INT, FLOAT, TEXT, ARRAY, LIST, TUPLE, DICT, SCALAR, TENSOR, OPAQUE, BIGINT = range(13)
+MAX_BITS, MAX_DIGITS = 1010, 305  # of one integer: every one of them is also a finite float
 
 DTYPES = (
     "bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64",
     "float16", "float32", "float64", "complex64", "complex128", "bfloat16",
 )  # fmt: skip
-_CODE = {name: code for code, name in enumerate(DTYPES)}
-_FORMS = {BOOL: "?", INT: "q", FLOAT: "d"}  # of numbers, by tag
 
 Array = np.ndarray[Any, np.dtype[Any]]
 
@@ -59,75 +57,81 @@ class Opaque:
 
 
 class Encoded:
-    """A value in its encoded form, which can be part of any number of frames."""
+    """A value as JSON has it, which can be part of any number of frames."""
 
     def __init__(self, value: object, depth: int = 0) -> None:
         """Encode a value that will lie at a depth of the frame; its arrays must not change."""
-        self.meta: list[bytes] = []
+        self.count = 0
         self.payload: list[Array] = []
-        self._add(value, depth)
+        self.tree = self._tree(value, depth)
 
-    def _put(self, form: str, *values: object, data: bytes = b"") -> None:
-        self.meta.append(struct.pack("<" + form, *values) + data)
-
-    def _add(self, value: object, depth: int) -> None:
+    def _tree(self, value: object, depth: int) -> object:
+        self.count += 1
         if depth > MAX_DEPTH:
             raise WireError(f"nested deeper than {MAX_DEPTH}")
-        if len(self.meta) >= MAX_ITEMS:  # one piece each at least: never more than can be read
+        if self.count > MAX_ITEMS:
             raise WireError(f"more than {MAX_ITEMS:,} values")
         match value:
-            case None:
-                self._put("B", NONE)
-            case bool():
-                self._put("BB", BOOL, value)
-            case np.ndarray() if value.dtype.name in _CODE:
-                self._array(ARRAY, value.dtype.name, value)
-            case np.ndarray():
-                self._add(Opaque(f"numpy.ndarray of {value.dtype.name}"), depth)
-            case np.generic() if value.dtype.name in _CODE:
-                self._array(SCALAR, value.dtype.name, np.asarray(value))
-            case np.generic():
-                self._add(Opaque(f"numpy.{value.dtype.name}"), depth)
-            case int() if -(1 << 63) <= value < 1 << 63:
-                self._put("Bq", INT, value)
-            case int() if value.bit_length() // 8 < MAX_INT:
-                size = value.bit_length() // 8 + 1
-                self._put("BI", BIGINT, size, data=value.to_bytes(size, "little", signed=True))
-            case int():
-                self._add(Opaque("int of more than 300 digits"), depth)
-            case float():
-                self._put("Bd", FLOAT, value)
+            case None | bool():
+                return value
+            case np.generic():  # before the classes of Python's that some of them derive from
+                return self._array("scalar", value.dtype.name, np.asarray(value))
             case str():
-                self._put("B", TEXT, data=_text(value))
+                return _text(value)
+            case int():
+                fits = value.bit_length() <= MAX_BITS
+                return value if fits else _special("opaque", "int of more than 300 digits")
+            case float():
+                return value
             case Encoded():
-                self.meta += value.meta
+                self.count += value.count
                 self.payload += value.payload
-            case Opaque():
-                self._put("B", OPAQUE, data=_text(value.type))
-            case Tensor():
-                self._array(TENSOR, value.dtype, value.values)
-            case tuple() if hasattr(value, "_asdict"):  # a message
-                self._add(value._asdict(), depth)
-            case list() | tuple():
-                self._put("BI", LIST if isinstance(value, list) else TUPLE, len(value))
-                for item in value:
-                    self._add(item, depth + 1)
+                return value.tree
+            case tuple() if hasattr(value, "_fields"):
+                return self._tree(fields(value), depth)
+            case list():
+                return [self._tree(item, depth + 1) for item in value]
+            case tuple():
+                return _special("tuple", [self._tree(item, depth + 1) for item in value])
             case dict():
-                self._put("BI", DICT, len(value))
-                for key, item in value.items():
-                    self.meta.append(_text(str(key)))
-                    self._add(item, depth + 1)
-            case _:
-                self._add(Opaque(type_name(value)), depth)
+                items = [(_text(str(k)), self._tree(v, depth + 1)) for k, v in value.items()]
+                return _special("dict", items) if "" in value else dict(items)
+            case np.ndarray():
+                return self._array("array", value.dtype.name, value)
+            case Tensor():
+                return self._array("tensor", value.dtype, value.values)
+            case Opaque():
+                return _special("opaque", _text(value.type))
+        return _special("opaque", _text(type_name(value)))
 
-    def _array(self, tag: int, dtype: str, array: Array) -> None:
+    def _array(self, word: str, dtype: str, array: Array) -> object:
+        if dtype not in DTYPES:
+            of = f"numpy.ndarray of {dtype}" if word == "array" else f"numpy.{dtype}"
+            return _special("opaque", of)
         if array.ndim > MAX_DIMS:
             raise WireError(f"an array of {array.ndim} dimensions, at most {MAX_DIMS} allowed")
-        self._put(f"BBB{array.ndim}Q", tag, _CODE[dtype], array.ndim, *array.shape)
         if dtype == "bfloat16" and array.dtype != np.uint16:
             array = bfloat16_bits(array)
         plain = np.ascontiguousarray(array.view(np.ndarray))
         self.payload.append(plain.astype(plain.dtype.newbyteorder("<"), copy=False))
+        return _special(word, dtype, array.shape)
+
+
+def fields(message: Any) -> dict[str, object]:  # noqa: ANN401 a named tuple
+    """The fields of a message by name, but not those that are as they are by default."""
+    usual = message._field_defaults
+    named = zip(message._fields, message, strict=True)
+    return {name: value for name, value in named if value is not usual.get(name, usual)}
+
+
+def _special(word: str, *about: object) -> dict[str, object]:
+    return {"": (word, *about)}
+
+
+def _text(text: str) -> str:
+    if text.isascii() and len(text) <= MAX_TEXT:
+        return text
+    return text.encode("utf-8", "backslashreplace")[:MAX_TEXT].decode("utf-8", "ignore")
 
 
 def bfloat16_bits(values: Array) -> Array:
@@ -140,10 +144,17 @@ def widen_bfloat16(bits: Array) -> Array:
     return (bits.astype(np.uint32) << 16).view(np.float32)
 
 
+_json = json.JSONEncoder(check_circular=False, ensure_ascii=False, separators=(",", ":")).encode
+
+
 def encode(value: object) -> list[bytes | memoryview]:
-    """Return the pieces of one frame, to be sent in order."""
+    """Return the pieces of one frame, to be sent in order.
+
+    Raises:
+        WireError: the value is too much for one.
+    """
     encoded = Encoded(value)
-    meta, payload = b"".join(encoded.meta), encoded.payload
+    meta, payload = _json(encoded.tree).encode(), encoded.payload
     if len(meta) > MAX_META:
         raise WireError(f"{len(meta):,} bytes of structure, at most {MAX_META:,} allowed")
     size = sum(a.nbytes for a in payload)
@@ -152,11 +163,6 @@ def encode(value: object) -> list[bytes | memoryview]:
     ]
     contents[:0] = [HEADER.pack(MAGIC, len(meta), size), meta]
     return contents if size > JOINED else [b"".join(contents)]
-
-
-def _text(text: str) -> bytes:
-    data = text.encode("utf-8", "backslashreplace")[:MAX_TEXT]
-    return struct.pack("<I", len(data)) + data
 
 
 def type_name(value: object) -> str:
@@ -169,91 +175,95 @@ def type_name(value: object) -> str:
     return name if module in {"builtins", "submission"} else f"{module}.{name}"
 
 
+def _integer(digits: str) -> int:
+    if len(digits) > MAX_DIGITS + 1:  # and a sign
+        raise WireError("an integer too long")
+    return int(digits)
+
+
+_parse = json.JSONDecoder(parse_int=_integer).decode
+
+
 def decode(meta: bytes, payload: memoryview) -> object:
     """Read one frame's value.
 
     Raises:
         WireError: whatever is wrong with the bytes; nothing else is raised for any input.
     """
-    reader = _Reader(meta, payload)
-    value = reader.value(0)
-    if reader.at != len(meta) or reader.taken != len(payload):
+    try:
+        parsed = _parse(meta.decode())
+    except (ValueError, RecursionError) as error:
+        raise WireError(f"no JSON: {error}") from None
+    reader = _Reader(payload)
+    value = reader.value(parsed, 0)
+    if reader.taken != len(payload):
         raise WireError("bytes left over after the value")
     return value
 
 
+def _checked(text: object) -> str:
+    """A text that can be printed and written: JSON can spell halves of characters."""
+    if not isinstance(text, str):
+        raise WireError("a key that is no text")
+    if not text.isascii():
+        try:
+            text.encode()
+        except UnicodeEncodeError:
+            raise WireError("a text with half a character") from None
+    return text
+
+
 class _Reader:
-    def __init__(self, meta: bytes, payload: memoryview) -> None:
-        self.meta = meta
+    """Takes parsed JSON, which may be anything, for a value."""
+
+    def __init__(self, payload: memoryview) -> None:
         self.payload = payload
-        self.at = 0
         self.taken = 0
         self.items = 0
 
-    def take(self, form: str) -> Any:  # noqa: ANN401 a number of that form
-        return self.numbers(form)[0]
-
-    def numbers(self, form: str) -> tuple[Any, ...]:
-        packed = struct.Struct("<" + form)
-        if self.at + packed.size > len(self.meta):
-            raise WireError("the structure ends in the middle of a value")
-        self.at += packed.size
-        return packed.unpack_from(self.meta, self.at - packed.size)
-
-    def data(self, limit: int) -> bytes:
-        size = self.take("I")
-        if size > limit or self.at + size > len(self.meta):
-            raise WireError("a text longer than the frame")
-        self.at += size
-        return self.meta[self.at - size : self.at]
-
-    def text(self) -> str:
-        return self.data(MAX_TEXT).decode("utf-8", "replace")
-
-    def count(self) -> int:
-        count: int = self.take("I")
-        if count > MAX_ITEMS:
-            raise WireError("too many values")
-        return count
-
-    def value(self, depth: int) -> object:
+    def value(self, found: object, depth: int) -> object:
         self.items += 1
         if depth > MAX_DEPTH or self.items > MAX_ITEMS:
             raise WireError("nested too deep, or too many values")
-        tag = self.take("B")
-        if tag == NONE:
-            return None
-        if tag in _FORMS:
-            return self.take(_FORMS[tag])
-        if tag == BIGINT:
-            return int.from_bytes(self.data(MAX_INT), "little", signed=True)
-        if tag in {TEXT, OPAQUE}:
-            return self.text() if tag == TEXT else Opaque(self.text())
-        if tag in {LIST, TUPLE}:
-            items = [self.value(depth + 1) for _ in range(self.count())]
-            return items if tag == LIST else tuple(items)
-        if tag == DICT:
-            return {self.text(): self.value(depth + 1) for _ in range(self.count())}
-        if tag in {ARRAY, SCALAR, TENSOR}:
-            array, dtype = self.array()
-            return Tensor(array, dtype) if tag == TENSOR else array[()] if tag == SCALAR else array
-        raise WireError(f"an unknown tag, {tag}")
+        if isinstance(found, str):
+            return _checked(found)
+        if isinstance(found, list):
+            return [self.value(item, depth + 1) for item in found]
+        if isinstance(found, dict):
+            if "" in found:
+                return self.special(found, depth)
+            return {_checked(key): self.value(item, depth + 1) for key, item in found.items()}
+        return found
 
-    def array(self) -> tuple[Array, str]:
-        code, ndim = self.numbers("BB")
-        if code >= len(DTYPES) or ndim > MAX_DIMS:
-            raise WireError(f"an array of dtype {code} and {ndim} dimensions")
-        dtype, shape = DTYPES[code], self.numbers(f"{ndim}Q")
-        kind = np.dtype("uint16" if dtype == "bfloat16" else dtype)
-        size = math.prod(shape) * kind.itemsize
+    def special(self, found: dict[str, object], depth: int) -> object:
+        match found[""] if len(found) == 1 else None:
+            case ["opaque", str(name)]:
+                return Opaque(_checked(name))
+            case ["tuple", list(items)]:
+                return tuple([self.value(item, depth + 1) for item in items])
+            case ["dict", list(items)] if all(type(i) is list and len(i) == 2 for i in items):
+                return {_checked(key): self.value(item, depth + 1) for key, item in items}
+            case ["array" | "scalar" | "tensor" as word, str(dtype), list(shape)]:
+                array = self.array(dtype, shape)
+                if word == "tensor":
+                    return Tensor(array, dtype)
+                return array[()] if word == "scalar" else array
+        raise WireError("an unknown special value")
+
+    def array(self, dtype: str, shape: list[object]) -> Array:
         # An empty array may still claim absurd dimensions, which numpy refuses with an error of
         # its own.
-        if self.taken + size > len(self.payload) or any(n > 1 << 48 for n in shape):
+        sizes = [n for n in shape if type(n) is int and 0 <= n <= 1 << 48]
+        if dtype not in DTYPES or len(shape) > MAX_DIMS or len(sizes) < len(shape):
+            raise WireError(f"an array of {len(shape)} dimensions that cannot be")
+        kind = np.dtype("uint16" if dtype == "bfloat16" else dtype)
+        size = math.prod(sizes) * kind.itemsize
+        if self.taken + size > len(self.payload):
             raise WireError("an array larger than the frame")
         piece = self.payload[self.taken : self.taken + size]
         self.taken += size
         try:
-            array = np.frombuffer(piece, kind).reshape(shape).copy()
+            array = np.frombuffer(piece, kind).reshape(sizes).copy()
         except ValueError as error:
-            raise WireError(f"an array of impossible shape {shape}") from error
-        return widen_bfloat16(array) if dtype == "bfloat16" else array, dtype
+            raise WireError(f"an array of impossible shape {sizes}") from error
+        return widen_bfloat16(array) if dtype == "bfloat16" else array

@@ -22,14 +22,15 @@ def send(value):
 # Every answer to a run with something put into it.
 PADDED = """
 def padded(**more):
-    outcome = sys.modules["worker.messages"].Outcome
-    plain = outcome._asdict
+    wire = sys.modules["worker.wire"]
+    plain = wire.fields
     def fields(message):
         found = plain(message)
-        for name, value in more.items():
-            found[name] = {**found[name], **value} if name == "values" else value
+        if type(message).__name__ == "Outcome":
+            for name, value in more.items():
+                found[name] = {**found[name], **value} if name == "values" else value
         return found
-    outcome._asdict = fields
+    wire.fields = fields
 """
 
 ATTACKS = (
