@@ -8,34 +8,26 @@ from __future__ import annotations
 
 import gc
 import sys
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from types import ModuleType
 from typing import Annotated, NoReturn
 
 import typer
 from typer.core import TyperGroup
 
 from grader.cli import (
-    bank_add,
-    bank_audit,
-    bank_list,
-    bank_new,
-    bank_remove,
-    bank_schema,
+    audit,
+    bank,
     doctor,
+    drills,
     entrypoint,
     grade,
-    hint,
-    history_list,
-    history_restore,
+    hints,
+    history,
     lean,
     list_,
     output,
-    reset,
-    show,
-    solution,
-    start,
 )
 from grader.sandbox import host
 
@@ -107,20 +99,21 @@ def bank_group(ctx: typer.Context) -> None:
     _help_without_command(ctx)
 
 
-_COMMANDS: dict[typer.Typer, dict[str, ModuleType]] = {
+_COMMANDS: dict[typer.Typer, dict[str, Callable[..., object]]] = {
     app: {
-        "list": list_, "show": show, "start": start, "grade": grade, "hint": hint,
-        "solution": solution, "reset": reset, "doctor": doctor,
+        "list": list_.command, "show": drills.show, "start": drills.start, "grade": grade.command,
+        "hint": hints.hint, "solution": hints.solution, "reset": drills.reset,
+        "doctor": doctor.command,
     },
-    _history: {"list": history_list, "restore": history_restore},
+    _history: {"list": history.list_, "restore": history.restore},
     _bank: {
-        "audit": bank_audit, "new": bank_new, "add": bank_add, "remove": bank_remove,
-        "list": bank_list, "schema": bank_schema,
+        "audit": audit.command, "new": bank.new, "add": bank.add, "remove": bank.remove,
+        "list": bank.list_, "schema": bank.schema,
     },
 }  # fmt: skip
 for _group, _commands in _COMMANDS.items():
     for _name, _command in _commands.items():
-        _group.command(_name)(_command.command)
+        _group.command(_name)(_command)
 
 
 def run(arguments: list[str]) -> int:

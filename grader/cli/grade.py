@@ -79,7 +79,8 @@ def _next_steps(graded: Graded) -> list[str]:
         case Verdict.PASS:
             return [f"drill solution{choice.argument} to compare"]
         case Verdict.INVALID:
-            return [f"drill bank audit {choice.called} shows what is wrong with the question"]
+            command = f"drill bank audit {choice.called}{choice.option}"
+            return [f"{command} shows what is wrong with the question"]
         case Verdict.INTERNAL:
             return []
         case _ if graded.hints_left:

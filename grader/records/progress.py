@@ -99,11 +99,6 @@ def counts(recorded: str, bank: str, question: str) -> bool:
     return recorded in {"", bank} or installed or not holds(where, question)
 
 
-def hints_shown(db: sqlite3.Connection, question: str) -> int:
-    """Return how many hints of a question were shown, whatever its bank."""
-    return max((one.hints for one in overview(db, question).values()), default=0)
-
-
 def starts(db: sqlite3.Connection) -> tuple[Start, ...]:
     """Return every start, the latest first."""
     # A path that is none (the file is the user's to edit) leads nowhere.

@@ -1,8 +1,9 @@
-"""`drill history`."""
+"""`drill history` and `drill history restore`."""
 
 from __future__ import annotations
 
 from dataclasses import asdict
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -10,11 +11,12 @@ import typer
 from grader.cli import output
 from grader.cli.context import context, local_time
 from grader.cli.options import Json, ids_or_restore
+from grader.model.numerals import quantity
 
 MOST = 100  # rows, unless all are wanted
 
 
-def command(
+def list_(
     ctx: typer.Context,
     question: Annotated[
         str | None,
@@ -61,3 +63,24 @@ def command(
         which = (f" {question}" if question else "") + here.option
         output.write(f"\n{earlier:,} earlier: drill history{which} --all lists them too")
     output.write("\ndrill history restore NUMBER brings one of them back")
+
+
+def restore(
+    ctx: typer.Context,
+    attempt: Annotated[int, typer.Argument(metavar="NUMBER", help="As drill history has it.")],
+    to: Annotated[
+        Path | None,
+        typer.Option(metavar="PATH", help="Into this new file instead of submission.py."),
+    ] = None,
+    json: Json = False,
+) -> None:
+    """Bring a version back, keeping what is there."""
+    from grader.app.history import restore
+
+    size, path, copy = restore(context(ctx), attempt, to=to)
+    if json:
+        output.document(attempt=attempt, restored=path, kept=copy)
+        return
+    output.write(f"attempt {attempt} ({quantity(size, 'byte')}) is in {path}")
+    if copy is not None:
+        output.write(f"what was there is kept in {copy}")

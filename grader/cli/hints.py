@@ -1,4 +1,4 @@
-"""`drill hint`."""
+"""`drill hint` and `drill solution`."""
 
 from __future__ import annotations
 
@@ -11,8 +11,10 @@ from grader.cli.context import context
 from grader.cli.options import Json, SomeId
 from grader.model.numerals import quantity
 
+_UNFOLDED = 1_000_000  # columns: code that is to be copied is not folded
 
-def command(
+
+def hint(
     ctx: typer.Context,
     question: SomeId = None,
     number: Annotated[
@@ -43,3 +45,43 @@ def command(
     else:
         again = "these were all the hints" if given.all else "that was the last hint"
         output.write(f"{again}; drill solution{argument} --give-up shows the solution")
+
+
+def solution(
+    ctx: typer.Context,
+    question: SomeId = None,
+    give_up: Annotated[
+        bool, typer.Option("--give-up", help="Show it without a pass; this is recorded.")
+    ] = False,
+    json: Json = False,
+) -> None:
+    """Show a solution, after a pass."""
+    from grader.app.hints import solution
+    from grader.reports.page import Page
+    from grader.reports.prose import code
+
+    found = solution(context(ctx), question, give_up=give_up)
+    spec = found.question.spec
+    if json:
+        output.document(
+            question=found.question.id,
+            passed=found.passed,
+            solution=found.source,
+            follow_ups=[follow_up.model_dump() for follow_up in spec.follow_ups],
+            sources=spec.sources,
+        )
+        return
+    output.heading(f"{found.question.id}  a solution")
+    output.write()
+    output.show(Page([code(found.source, _UNFOLDED, indent=0)]))
+    if spec.follow_ups:
+        output.write()
+        output.heading("to think about")
+        for follow_up in spec.follow_ups:
+            output.write()
+            output.prose(follow_up.ask, indent=2)
+            output.prose(follow_up.answer, indent=4)
+    if spec.sources:
+        output.write()
+        output.heading("sources")
+        output.prose("\n".join(f"- {' '.join(s.split())}" for s in spec.sources), indent=2)
