@@ -1,7 +1,7 @@
 """Write a question that is proved already, to be turned into one's own.
 
-Everything is written or nothing is, and never over anything: the drill's folder is finished under
-another name and renamed, then the spec appears, which is what makes it a question.
+Everything is written or nothing is, and never over anything: the drill's folder comes first, then
+the spec appears, which is what makes it a question.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import shutil
 from collections.abc import Mapping
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -103,36 +103,26 @@ def _write(ctx: Context, spec: Path, drill: Path | None, texts: Mapping[str, str
     """Write everything or nothing; return the paths, the spec first."""
     before = f"drills/{spec.stem}/"
     programs = {n.removeprefix(before): t for n, t in texts.items() if n.startswith(before)}
-    try:
-        spec.parent.mkdir(parents=True, exist_ok=True)
-        if drill is not None:
-            _make_folder(drill, programs)
-    except OSError as fault:
-        _check_free(ctx, spec, drill)  # made by somebody else since we looked
-        raise UsageError(
-            f"{fault.filename or spec}: cannot be written: {fault.strerror or fault}",
-            hint=_ELSEWHERE,
-        ) from fault
-    made = False
-    try:
-        made = files.create(spec, texts[f"questions/{spec.name}"].encode(), _ELSEWHERE)
-    finally:
-        if not made and drill is not None:
-            shutil.rmtree(drill, ignore_errors=True)
-    if not made:  # but by somebody else since we looked
-        _check_free(ctx, spec, drill)
-    return [spec, *(drill / name for name in programs if drill is not None)]
-
-
-def _make_folder(folder: Path, programs: Mapping[str, str]) -> None:
-    """Make a folder with files, under another name until it is whole."""
-    folder.parent.mkdir(parents=True, exist_ok=True)
-    fresh = folder.with_name(f".{folder.name}.{os.getpid()}.{os.urandom(4).hex()}.tmp")
-    try:
-        for name, text in programs.items():
-            path = fresh / name
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_text(text, encoding="utf-8")
-        fresh.rename(folder)  # fails where a folder with anything in it is
-    finally:
-        shutil.rmtree(fresh, ignore_errors=True)
+    written = [spec]
+    with ExitStack() as undo:
+        try:
+            spec.parent.mkdir(parents=True, exist_ok=True)
+            if drill is not None:
+                drill.parent.mkdir(parents=True, exist_ok=True)
+                drill.mkdir()  # fails where something is
+                undo.callback(shutil.rmtree, drill, ignore_errors=True)
+                for name, text in programs.items():
+                    written.append(drill / name)
+                    written[-1].parent.mkdir(exist_ok=True)
+                    written[-1].write_text(text, encoding="utf-8")
+        except OSError as fault:
+            _check_free(ctx, spec, drill)  # made by somebody else since we looked
+            raise UsageError(
+                f"{fault.filename or spec}: cannot be written: {fault.strerror or fault}",
+                hint=_ELSEWHERE,
+            ) from fault
+        if files.create(spec, texts[f"questions/{spec.name}"].encode(), _ELSEWHERE):
+            undo.pop_all()
+            return written
+    _check_free(ctx, spec, drill)
+    raise UsageError(f"{spec}: it was made by somebody else meanwhile")

@@ -21,7 +21,7 @@ _TORCH_SECONDS = 60  # a cold import of torch from a slow disk takes half a minu
 _ASK_TORCH = """
 import torch
 names = [torch.cuda.get_device_name(i) for i in range(torch.cuda.device_count())]
-print("\\t".join(names) if torch.cuda.is_available() else "")
+print(", ".join(names) if torch.cuda.is_available() else "")
 """
 
 
@@ -65,21 +65,17 @@ def _torch() -> Iterator[Finding]:
         yield Finding("torch", metadata.version("torch"))
     except metadata.PackageNotFoundError:
         yield Finding("torch", "installed")
+    command = [sys.executable, "-I", "-c", _ASK_TORCH]
     try:
-        answer = subprocess.run(
-            [sys.executable, "-I", "-c", _ASK_TORCH],
-            capture_output=True,
-            text=True,
-            timeout=_TORCH_SECONDS,
-            check=True,
+        names = subprocess.check_output(
+            command, stderr=subprocess.PIPE, text=True, timeout=_TORCH_SECONDS
         )
-        names = [name for name in answer.stdout.strip().split("\t") if name]
-        yield Finding("CUDA", ", ".join(names) or "none; memory is graded on the CPU")
+        yield Finding("CUDA", names.strip() or "none; memory is graded on the CPU")
     except subprocess.TimeoutExpired:
         yield Finding("CUDA", f"torch did not load within {_TORCH_SECONDS} s", status=2)
-    except (subprocess.CalledProcessError, OSError) as fault:
-        lines = str(getattr(fault, "stderr", "") or fault).strip().splitlines()
-        yield Finding("CUDA", f"torch does not load: {lines[-1] if lines else fault}", status=2)
+    except subprocess.CalledProcessError as fault:
+        reason = (fault.stderr.strip() or str(fault)).splitlines()[-1]
+        yield Finding("CUDA", f"torch does not load: {reason}", status=2)
 
 
 def _data_folder(ctx: Context) -> Finding:

@@ -120,11 +120,14 @@ def _grade(
     mine = choice.workspace.submission if choice.workspace else None
     same = mine is not None and os.path.realpath(path) == os.path.realpath(mine)
     # A folder that is not on record may be anybody's: what passes in it is no pass of this person.
-    own = same and choice.workspace is not None and Search(ctx).recorded(choice.workspace)
+    own = same and choice.recorded
     event = ctx.event("begun" if own else "review", question)
     event = replace(event, seed=seed, path=str(path))
-    earlier = ctx.read(lambda db: attempts.with_seed(db, question.id, event.bank, seed), empty=None)
-    changed = earlier is not None and earlier.digest not in {"", question.digest}
+    earlier = ctx.read(
+        lambda db: attempts.listing(db, most=1, question=question.id, bank=event.bank, seed=seed),
+        (),
+    )
+    changed = (one.id for one in earlier if one.digest not in {"", question.digest})
     begun = ctx.write(lambda db: attempts.begin(db, event, submission))
     if same and not own and begun is not None:
         ctx.warn(
@@ -145,5 +148,5 @@ def _grade(
         again,
         tries=begun[1] if begun and own else 0,
         hints_left=ctx.progress(question).hints < len(question.spec.hints),
-        changed_since=earlier.id if earlier is not None and changed else None,
+        changed_since=next(changed, None),
     )

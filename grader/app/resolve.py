@@ -32,6 +32,7 @@ class Choice:
 
     question: Question
     workspace: Workspace | None
+    recorded: bool  # whether the records hold the start of that workspace
     implied: bool  # whether the id can be left out here
     called: str  # what names the question in a command: ID, or BANK/ID
     option: str  # what names its bank there: ` --bank PATH` where that was given
@@ -94,6 +95,7 @@ def resolve(
     return Choice(
         bank.load(banks, name),
         found,
+        recorded=found is not None and search.recorded(found),
         implied=implied is not None
         and implied.question == name
         and (found is None or implied.bank == found.bank),

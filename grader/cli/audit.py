@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from grader.cli import entrypoint, output
-from grader.cli.context import context
-from grader.cli.options import Json, ids
+from grader.cli.context import Json, context, ids
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -8,8 +8,7 @@ from typing import Annotated
 import typer
 
 from grader.cli import output
-from grader.cli.context import context
-from grader.cli.options import Id, Json, SomeId
+from grader.cli.context import Id, Json, SomeId, context
 
 
 def show(ctx: typer.Context, question: Id, json: Json = False) -> None:

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from grader.cli import output
-from grader.cli.context import context, minutes_since
-from grader.cli.options import Json, ids
+from grader.cli.context import Json, context, ids, minutes_since
 from grader.model.numerals import span
 from grader.model.verdict import Verdict
 

@@ -7,8 +7,7 @@ from typing import Annotated
 import typer
 
 from grader.cli import output
-from grader.cli.context import context
-from grader.cli.options import Json, SomeId
+from grader.cli.context import Json, SomeId, context
 from grader.model.numerals import quantity
 
 _UNFOLDED = 1_000_000  # columns: code that is to be copied is not folded

@@ -9,8 +9,7 @@ from typing import Annotated
 import typer
 
 from grader.cli import output
-from grader.cli.context import context, local_time
-from grader.cli.options import Json, ids_or_restore
+from grader.cli.context import Json, context, ids_or_restore, local_time
 from grader.model.numerals import quantity
 
 MOST = 100  # rows, unless all are wanted

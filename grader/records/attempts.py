@@ -99,11 +99,6 @@ def find(db: sqlite3.Connection, number: int) -> tuple[Attempt, bytes] | None:
     return None
 
 
-def with_seed(db: sqlite3.Connection, question: str, bank: str, seed: int) -> Attempt | None:
-    """Return the latest graded attempt at a question of a bank that had a seed."""
-    return next(iter(listing(db, most=1, question=question, bank=bank, seed=seed)), None)
-
-
 def _attempt(row: tuple[Any, ...]) -> Attempt:
     """Return a row as an attempt: SQLite keeps a value of any type in any column.
 

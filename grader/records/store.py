@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 from grader.model.errors import UsageError
-from grader.records.schema import LATEST, MIGRATIONS
+from grader.records.events import LATEST, MIGRATIONS
 
 if TYPE_CHECKING:
     import sqlite3

@@ -119,7 +119,7 @@ def test_a_folder_that_was_moved_is_found_from_inside_and_can_be_put_on_record(
     warn = lambda _, hint: warned.append(hint)  # noqa: E731
     inside = Context(moved, ctx.data, ctx.now, bank, say=warn)
     assert grading.grade(inside).tries == 0
-    assert warned == [f"drill start {NAME} there puts it on record, if it is yours"]
+    assert warned == [f"drill start {NAME} --bank {bank} there puts it on record, if it is yours"]
     without = Context(moved, ctx.data, ctx.now)
     with pytest.raises(UsageError, match="expected the id of a question"):
         grading.grade(without)  # the bank of a folder that is not on record is a mere claim
@@ -182,7 +182,7 @@ def test_a_folder_or_file_may_be_named_by_its_path(tmp_path: Path, bank: Path, t
     starting.start(ctx, NAME)
     path = typed.format(id=NAME, work=ctx.here())
     graded = grading.grade(ctx, path)
-    assert (graded.tries, graded.again) == (1, f" {path}")
+    assert (graded.tries, graded.again) == (1, f" {path}{ctx.option}")
     assert graded.path == ctx.here() / NAME / "submission.py"
 
 

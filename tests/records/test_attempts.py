@@ -97,10 +97,9 @@ def test_the_latest_attempt_with_a_seed_is_found(store: Store) -> None:
     begin(store, b"1", seed=7)
     second = begin(store, b"2", seed=7)
     begin(store, b"3", seed=8)
-    found = store.write(lambda db: attempts.with_seed(db, "q", "b", 7))
-    assert found is not None
+    (found,) = store.write(lambda db: attempts.listing(db, most=1, bank="b", seed=7))
     assert found.id == second
-    assert store.write(lambda db: attempts.with_seed(db, "q", "another bank", 7)) is None
+    assert store.write(lambda db: attempts.listing(db, bank="another", seed=7)) == ()
 
 
 def test_hints_and_solutions_that_were_shown_are_remembered(store: Store) -> None:
@@ -181,7 +180,7 @@ def test_no_lookup_of_a_grade_reads_all_attempts(store: Store) -> None:
         db.set_trace_callback(statements.append)
         progress.starts(db)
         progress.overview(db, "q")
-        attempts.with_seed(db, "q", "b", 7)
+        attempts.listing(db, most=1, question="q", bank="b", seed=7)
         attempts.begin(db, SOME, b"y")
         attempts.listing(db, most=1, question="q")
         attempts.listing(db, most=1, question="q", bank="b")
