@@ -29,8 +29,16 @@ def history(
     which = {"question": asked, "bank": None if named is None else str(named)}
     found = ctx.store.read(lambda db: attempts.listing(db, most=most or -1, **which), empty=())
     count = ctx.store.read(lambda db: attempts.count(db, **which), empty=0) if most else len(found)
-    if question_id is not None and not found:
-        _known(ctx, question_id)
+    if question_id is not None and not found:  # mistyped, or never graded
+        ids = [name for head in bank.headers(ctx.banks()) for name in (head.called, head.id)]
+        if question_id not in ids:
+            near = bank.closest(question_id, ids)
+            other = (
+                f"did you mean {near}?" if near else f"drill list{ctx.option} shows the questions"
+            )
+            raise UsageError(
+                f"{question_id}: there is no such question and no attempt at one", hint=other
+            )
     return found, max(0, count - len(found))
 
 
@@ -85,18 +93,3 @@ def _folder(ctx: Context, attempt: Attempt) -> Workspace:
         hint=f"drill history restore {attempt.id} --to PATH brings it back into a new file;"
         f" drill start {attempt.question}{ctx.option} makes a folder",
     )
-
-
-def _known(ctx: Context, question_id: str) -> None:
-    """Tell a mistyped id from a question that was never graded.
-
-    Raises:
-        UsageError: No bank has such a question.
-    """
-    ids = [name for head in bank.headers(ctx.banks()) for name in (head.called, head.id)]
-    if question_id not in ids:
-        near = bank.closest(question_id, ids)
-        raise UsageError(
-            f"{question_id}: there is no such question and no attempt at one",
-            hint=f"did you mean {near}?" if near else f"drill list{ctx.option} shows the questions",
-        )

@@ -33,14 +33,9 @@ class Choice:
     question: Question
     workspace: Workspace | None
     recorded: bool  # whether the records hold the start of that workspace
-    implied: bool  # whether the id can be left out here
     called: str  # what names the question in a command: ID, or BANK/ID
     option: str  # what names its bank there: ` --bank PATH` where that was given
-
-    @property
-    def argument(self) -> str:
-        """What follows `drill hint`: the id, where the folder does not say it; the bank."""
-        return ("" if self.implied else f" {self.called}") + self.option
+    argument: str  # what follows `drill hint`: the id where the folder does not say it, the option
 
     def need_workspace(self) -> Workspace:
         """Return the workspace.
@@ -84,7 +79,6 @@ def resolve(
     found = there or next(search.candidates(asked, named, file), None)
     if question_id is None and found is None:
         raise search.none_meant()
-    implied = next(search.candidates(), None)
     name = asked or (found.question if found else "")
     marked = named or (Path(found.bank) if found and found.bank and file is None else None)
     # The bank of the drill's folder alone, as long as it has the drill.
@@ -92,16 +86,13 @@ def resolve(
     banks = [only] if only else ctx.banks()
     if soon is not None:
         soon(name, banks)
-    return Choice(
-        bank.load(banks, name),
-        found,
-        recorded=found is not None and search.recorded(found),
-        implied=implied is not None
-        and implied.question == name
-        and (found is None or implied.bank == found.bank),
-        called=question_id or name,
-        option=ctx.option,
-    )
+    question = bank.load(banks, name)
+    called = question_id or name
+    near = next(search.candidates(), None)
+    implied = near and near.question == name and (found is None or near.bank == found.bank)
+    argument = ctx.option if implied else f" {called}{ctx.option}"
+    recorded = found is not None and search.recorded(found)
+    return Choice(question, found, recorded, called, ctx.option, argument)
 
 
 def asked_for(ctx: Context, question_id: str | None) -> tuple[str | None, Path | None]:

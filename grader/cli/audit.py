@@ -57,19 +57,12 @@ def command(
             found.pop()
         found.append(done)
     faulty = [one.name for one in found if not one.ready(strict=strict)]
-    faults = [one.fault for one in found if one.fault is not None]
-    reports = [one.report for one in found if one.report is not None]
     if json:
         _write_json(found, ok=not faulty, strict=strict, seeds=seeds)
-    elif (count := len(reports) + len(faults)) > 1:
-        named = ", ".join(faulty)
-        output.write(
-            f"\n{len(faulty)} of {count} not ready: {named}"
-            if faulty
-            else f"\nall {count} are ready"
-        )
-    remarks = strict and any(report.remarks for report in reports)
-    if remarks and not faults and all(report.ok for report in reports):
+    elif (count := sum(bool(one.report or one.fault) for one in found)) > 1:
+        not_ready = f"{len(faulty)} of {count} not ready: {', '.join(faulty)}"
+        output.write(f"\n{not_ready if faulty else f'all {count} are ready'}")
+    if faulty and all(one.ready(strict=False) for one in found):
         output.complain("the remarks are faults, because of --strict")
     if any(one.mutants is not None and one.mutants.interrupted for one in found):
         return entrypoint.INTERRUPTED

@@ -109,7 +109,8 @@ def _left(fault: SystemExit) -> int:
         *_, (frame, _) = walk_tb(cause.__traceback__)
         if not str(frame.f_globals.get("__name__")).startswith("typer."):
             raise _ours(cause) from cause
-        output.abandon()
+        if sys.__stdout__ is not None:  # typer has put something of its own in its place
+            output.discard(sys.__stdout__)
         return output.SIGPIPE_STATUS
     return code if isinstance(code, int) else int(code is not None)
 

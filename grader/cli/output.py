@@ -14,6 +14,7 @@ import sys
 import textwrap
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from pathlib import Path
 from shutil import get_terminal_size
 from typing import TYPE_CHECKING, TextIO
 
@@ -146,12 +147,6 @@ def flush() -> None:
     _put(sys.stdout, "")
 
 
-def abandon() -> None:
-    """Give standard output up, after somebody else found its pipe closed."""
-    if sys.__stdout__ is not None:
-        _discard(sys.__stdout__)
-
-
 def prepare() -> None:
     """Begin a command: let no character be more than the terminal can take."""
     for stream in (sys.stdout, sys.stderr):
@@ -183,19 +178,17 @@ def _put(stream: TextIO | None, text: str) -> None:
         stream.write(text)
         stream.flush()
     except BrokenPipeError:
-        _discard(stream)
+        discard(stream)
         raise PipeClosedError from None
     except OSError as fault:
-        _discard(stream)
+        discard(stream)
         raise UsageError(f"the output cannot be written: {fault.strerror}") from fault
 
 
-def _discard(stream: TextIO) -> None:
+def discard(stream: TextIO) -> None:
     """Point the stream at nothing, so that Python's own flush at the end stays quiet."""
-    with suppress(OSError, ValueError):
-        nothing = os.open(os.devnull, os.O_WRONLY)
-        os.dup2(nothing, stream.fileno())
-        os.close(nothing)
+    with suppress(OSError, ValueError), Path(os.devnull).open("wb") as nothing:
+        os.dup2(nothing.fileno(), stream.fileno())
 
 
 def named(name: str, across: int, *lines: str) -> None:
