@@ -8,7 +8,6 @@ import stat
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import BinaryIO
 
 from grader.model.errors import UsageError
 
@@ -23,9 +22,7 @@ def read_submission(path: Path) -> bytes:
         UsageError: There is no such file, it is not a regular file, or it is too large.
     """
     try:
-        file, found = open_regular(path)
-        with file:
-            content = file.read(MOST_BYTES + 1)
+        content, found = read_regular(path, MOST_BYTES + 1)
     except FileNotFoundError:
         where = "" if path.parent.is_dir() else f" (nor the folder {path.parent})"
         raise UsageError(f"{path}: there is no such file{where}") from None
@@ -44,14 +41,14 @@ def read_submission(path: Path) -> bytes:
     return content
 
 
-def open_regular(path: Path) -> tuple[BinaryIO, os.stat_result]:
-    """Open a file that may come from anybody.
+def read_regular(path: Path, most: int) -> tuple[bytes, os.stat_result]:
+    """Return the first bytes of a file that may come from anybody, and what it is.
 
     A link is not followed: it may lead to somebody else's answer, or to a file that only the
     person who runs this may read.
 
     Raises:
-        OSError: It cannot be opened, or is a link.
+        OSError: It cannot be read, or is a link.
         UsageError: It is not a regular file.
     """
     # Without O_NONBLOCK, opening a FIFO would wait for somebody to write into it.
@@ -60,10 +57,10 @@ def open_regular(path: Path) -> tuple[BinaryIO, os.stat_result]:
         found = os.fstat(handle)
         if not stat.S_ISREG(found.st_mode):
             raise UsageError(f"{path}: expected a file, found {_kind(found.st_mode)}")
-        return os.fdopen(handle, "rb"), found
-    except BaseException:
+        with os.fdopen(handle, "rb", closefd=False) as file:
+            return file.read(most), found
+    finally:
         os.close(handle)
-        raise
 
 
 def create(path: Path, content: bytes, advice: str = _ELSEWHERE) -> bool:

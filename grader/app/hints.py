@@ -41,17 +41,13 @@ def hint(ctx: Context, question_id: str | None, *, number: int | None = None) ->
     return Hints(choice, ((one, hints[one - 1]),), len(hints) - one, counted=kept)
 
 
-@dataclass(frozen=True, slots=True)
-class Solution:
-    """A solution, and whether it was earned."""
-
-    question: Question
-    passed: bool
-    source: str
-
-
-def solution(ctx: Context, question_id: str | None, *, give_up: bool = False) -> Solution:
+def solution(
+    ctx: Context, question_id: str | None, *, give_up: bool = False
+) -> tuple[Question, str, bool]:
     """Return the reference solution, to a person who passed or who gives up.
+
+    Returns:
+        The question, the source, and whether it was earned by a pass.
 
     Raises:
         UsageError: Neither is the case.
@@ -67,4 +63,4 @@ def solution(ctx: Context, question_id: str | None, *, give_up: bool = False) ->
         )
     ctx.add(ctx.event("solution", question))
     source = question.handed_out(question.reference).decode("utf-8", "replace")
-    return Solution(question, yours.passed, source)
+    return question, source, yours.passed

@@ -56,16 +56,15 @@ def open_folder(folder: Path) -> Workspace | None:
     """
     marker = folder / MARKER
     try:
-        file, found = files.open_regular(marker)
+        raw, found = files.read_regular(marker, _MOST_MARKER_BYTES)
     except (OSError, UsageError):
         return None  # a folder closed to us holds none of ours
     try:
-        with file:
-            content = json.loads(file.read(_MOST_MARKER_BYTES))
+        content = json.loads(raw)
         question, bank, at = (_text(content[name]) for name in ("question", "bank", "started_at"))
         if "/" in question:
             raise ValueError(question)
-    except (OSError, ValueError, KeyError, TypeError, RecursionError) as fault:
+    except (ValueError, KeyError, TypeError, RecursionError) as fault:
         raise UsageError(
             f"{marker}: expected what drill start wrote there, found something else",
             hint="move the file away and start the drill again; your submission.py stays yours",

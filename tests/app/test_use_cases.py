@@ -68,7 +68,7 @@ def test_a_drill_from_start_to_pass(
     assert (graded.report.verdict, graded.tries, graded.report.seed) == ("pass", 2, 3)
     assert graded.report.bank == str(bank)
     assert graded.report.digest == question.digest
-    assert hints.solution(ctx, NAME).source.encode() == RIGHT
+    assert hints.solution(ctx, NAME)[1].encode() == RIGHT
     assert [a.state for a in history.history(ctx)[0]] == ["error", "pass"]
     assert capfd.readouterr() == ("", "")
 
@@ -275,7 +275,7 @@ def test_a_bank_that_was_moved_keeps_what_was_done_and_a_copy_begins_anew(
     assert known(ctx, copy).state == "new"
     moved = bank.rename(tmp_path / "moved")
     assert known(ctx, moved) == progress.Progress(True, 1, True, hints=1)
-    assert hints.solution(context(tmp_path, moved), NAME).passed
+    assert hints.solution(context(tmp_path, moved), NAME)[2]
     venv = Path("lib/python3.{}/site-packages/grader/_bank")
     assert progress.counts(str(tmp_path / str(venv).format(11)), str(venv).format(12), NAME)
 
