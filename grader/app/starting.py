@@ -147,7 +147,8 @@ def _refusal(ctx: Context, wanted: Workspace, found: Workspace, search: Search) 
     if found.question != wanted.question:
         return f"for {wanted.question}, found that of {found.question}"
     called = {str(path): name for name, path in bank.names(ctx.banks()).items()}
-    if found.bank in called.keys() - {wanted.bank} and bank.holds(Path(found.bank), found.question):
-        names = [f"{called[one.bank]}/{one.question}" for one in (wanted, found)]
-        return f"for {names[0]}, found that of {names[1]}"
-    return ""
+    known = found.bank in called or search.recorded(found)  # else it is a mere claim
+    if found.bank == wanted.bank or not known or not bank.holds(Path(found.bank), found.question):
+        return ""
+    names = [f"{called.get(one.bank, one.bank)}/{one.question}" for one in (wanted, found)]
+    return f"for {names[0]}, found that of {names[1]}"
