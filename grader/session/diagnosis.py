@@ -179,13 +179,17 @@ def _explains(
 ) -> list[Component]:
     """The wrong components that a variant reproduces; none when it contradicts the submission."""
     # One case of each rules out most variants; only the few left are looked at whole.
-    for component in everything:
-        if component.by_style and component not in wrong:
-            continue
+    values = [c for c in everything if c.measured_by is None]
+    quick = [c for c in values if c in wrong] or values  # measuring takes much longer
+    like_mine = False
+    for component in dict.fromkeys((*quick, *wrong)):
         for case in wrong.get(component, component.cases)[:1]:
-            known = (mine, reference)
-            if not any(_same_on(program, variant, component, case) for program in known):
+            if _same_on(mine, variant, component, case):
+                like_mine |= component in wrong
+            elif not _same_on(reference, variant, component, case):
                 return []
+    if not like_mine:
+        return []
     matched = [c for c in wrong if _same(mine, variant, c, wrong[c])]
     if not matched:
         return []

@@ -21,10 +21,10 @@ sys.stderr.write(" ".join([str(status), *sorted(names)]))
 """
 
 
-def loaded(home: Path, *arguments: str) -> set[str]:
+def loaded(home: Path, *arguments: str, code: str = _LOADED) -> set[str]:
     """Return which of the heavy modules a command loads."""
     environment = os.environ | {"PYTHONPATH": str(ROOT), "DRILL_HOME": str(home)}
-    command = [sys.executable, "-c", _LOADED, *arguments]
+    command = [sys.executable, "-c", code, *arguments]
     ended = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
     status, *names = ended.stderr.split()
     assert status == "0"
@@ -35,6 +35,27 @@ def test_what_a_command_loads(tmp_path: Path) -> None:
     assert loaded(tmp_path, "--version") == set()
     assert loaded(tmp_path, "grade", "--help") == set()
     assert loaded(tmp_path, "list") <= {"rich", "yaml", "sqlite3"}
+    assert loaded(tmp_path, "--bank", str(ROOT), "list") <= {"rich", "yaml", "sqlite3", "json"}
+
+
+_WHEN_WORKERS_START = """
+import sys
+from grader.sandbox import spawn
+def start(zygote, *, torch):
+    sys.stderr.write("0 " + " ".join({name.split(".")[0] for name in sys.modules}))
+    sys.exit()
+spawn.Zygote.__init__ = start
+from grader.cli.app import run
+run(sys.argv[1:])
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere no zygote imports numpy meanwhile")
+def test_workers_start_before_what_takes_long_is_imported(tmp_path: Path) -> None:
+    reference = ROOT / "drills" / "maxpool-routing" / "reference.py"
+    command = ["--bank", str(ROOT), "grade", "maxpool-routing", "--file", str(reference)]
+    imported = loaded(tmp_path, *command, code=_WHEN_WORKERS_START)
+    assert not imported & {"numpy", "torch", "pydantic", "rich"}
 
 
 def complete(home: Path, words: str) -> list[str]:

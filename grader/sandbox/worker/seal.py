@@ -22,7 +22,7 @@ _USED = {
     "torch": "Tensor ones empty",
     "torch.Tensor": "untyped_storage numel __torch_dispatch__ __torch_function__",
     "torch.autograd": "grad Function",
-    "torch.autograd.graph": "saved_tensors_hooks",
+    "torch.autograd.graph": "saved_tensors_hooks _engine_run_backward",
     "torch.autograd.graph.saved_tensors_hooks": "__init__ __enter__ __exit__",
     "torch.utils._pytree": "tree_leaves tree_flatten",
     "torch.utils._python_dispatch": "TorchDispatchMode",
