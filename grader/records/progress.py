@@ -94,7 +94,7 @@ def of(known: Overview, question: str, bank: Path) -> Progress:
 
 def counts(recorded: str, bank: str, question: str) -> bool:
     """Return whether what is on record of a bank is about the question of `bank`, as above."""
-    where = Path(recorded)
+    where = Path(str(recorded))  # the file is the user's to edit: a value may be of any type
     installed = where.parts[-2:] == Path(bank).parts[-2:] == ("grader", "_bank")
     return recorded in {"", bank} or installed or not holds(where, question)
 

@@ -165,6 +165,11 @@ def test_a_start_whose_path_is_none_leads_nowhere(store: Store, path: str | byte
     assert [s.folder for s in store.write(progress.starts)] == ["/right"]
 
 
+def test_a_bank_that_is_no_text_is_one_that_has_gone(store: Store) -> None:
+    start(store, bank=b"\0\xff")  # type: ignore[arg-type]
+    assert known(store).state == "started"
+
+
 @pytest.mark.parametrize("hint", ["two", b"2", -5])
 def test_a_hint_whose_number_is_none_was_not_shown(store: Store, hint: object) -> None:
     store.write(lambda db: add(db, replace(SOME, what="hint", hint=hint)))  # type: ignore[arg-type]
