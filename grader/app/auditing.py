@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -12,16 +11,13 @@ from grader import bank
 from grader.app import requirements
 from grader.app.authoring import id_fault
 from grader.app.context import Context
-from grader.bank.storage import nearest_id
+from grader.bank.storage import FOLDER, found_at, nearest_id
 from grader.model.audit import AuditReport, Remark
 from grader.model.errors import BankError, UsageError
 from grader.model.mutation import MutationReport
-from grader.model.question import Question
 
 if TYPE_CHECKING:
     from grader.audit.several import Plan
-
-Waiting = Callable[[], AbstractContextManager[Callable[[str], None]]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,10 +46,11 @@ def audit(
     plan: Plan,
     *,
     jobs: int | None = None,
-    each: Callable[[Audited], None] = lambda _: None,
-    waiting: Waiting = lambda: nullcontext(lambda _: None),
-) -> list[Audited]:
-    """Audit questions, and return what became of them, those that cannot be read first.
+    progress: Callable[[str], None] = lambda _: None,
+) -> Iterator[Audited]:
+    """Audit questions, and give what becomes of them, those that cannot be read first.
+
+    What becomes of a question is given again, with its mutants, when those were tried.
 
     Without `--bank` and DRILL_BANK, the current folder counts as well where it is a bank: alone for
     all questions, and for one that is nowhere else.
@@ -63,8 +60,7 @@ def audit(
         question_ids: Which; all of the bank when empty.
         plan: What to do with each.
         jobs: Questions at once; as many as there are cores when None.
-        each: Is called with what became of a question, and again when its mutants were tried.
-        waiting: Gives, while something takes long, what to call with each step.
+        progress: Is called with each step of what takes long.
 
     Raises:
         UsageError: There is nothing to audit, or a named question needs what is not installed.
@@ -78,45 +74,32 @@ def audit(
     called = list(question_ids) or [header.called for header in bank.headers(ctx.banks())]
     if not called:
         raise UsageError("no question to audit", hint="--bank DIR names the bank")
-    done: list[Audited] = []
-    questions: list[Question] = []
-
-    def finish(one: Audited) -> None:
-        done.append(one)
-        each(one)
-
+    questions = []
     for name in dict.fromkeys(called):
         try:
             question = bank.load(_banks(ctx, name), name)
         except BankError as fault:
-            finish(Audited(name, fault=fault))
+            yield Audited(name, fault=fault)
             continue
         if question_ids:
             requirements.need_torch(question)
         elif question.spec.needs_torch and not requirements.torch_installed():
-            ctx.warn(f"{name} is not audited: it needs torch, which is not installed", "")
-            finish(Audited(name))
+            ctx.warn(f"{name} is not audited: it needs torch, which is not installed")
+            yield Audited(name)
             continue
         questions.append(question)
     jobs = jobs or requirements.cores()
-    steps: list[Callable[[str], None]] = []  # the one to call now is the last
-    with audited(questions, plan, jobs=jobs, progress=lambda line: steps[-1](line)) as found:
-        while True:
-            with waiting() as step:
-                steps.append(step)
-                report = next(found, None)
-            if report is None:
-                break
-            if isinstance(report, MutationReport):
-                finish(replace(done.pop(), mutants=report))
+    with audited(questions, plan, jobs=jobs, progress=progress) as reports:
+        for report in reports:
+            if not isinstance(report, MutationReport):
+                done = Audited(report.question, _named_well(report))
+                yield done
+                if plan.mutants and not report.ok:
+                    ctx.warn(f"the mutants of {done.name} are not tried: its audit has problems")
+            else:
+                yield replace(done, mutants=report)
                 if report.interrupted:
-                    break
-                continue
-            finish(Audited(report.question, _named_well(report)))
-            if plan.mutants and not report.ok:
-                name = report.question
-                ctx.warn(f"the mutants of {name} are not tried: its audit has problems", "")
-    return done
+                    return
 
 
 def _named_well(report: AuditReport) -> AuditReport:
@@ -139,4 +122,5 @@ def _banks(ctx: Context, name: str) -> list[Path]:
 
 def _bank_here(ctx: Context) -> Path | None:
     """Return the current folder where it is a bank, and DRILL_BANK does not name others."""
-    return ctx.here() if not ctx.banks_named and (ctx.here() / "questions").is_dir() else None
+    here = ctx.here()
+    return here if not ctx.banks_named and found_at(here / "questions") == FOLDER else None

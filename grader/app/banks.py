@@ -64,11 +64,10 @@ def add(ctx: Context, path: Path) -> Added:
             hint="move the bank to a path of plain text without line breaks and ' #'",
         )
     ids = list(files_of(bank).specs())
-    with _locked():
-        lines = _lines()
-        already = bool(_among([*map(locate.path_in, lines)], {str(bank)}))
+    with _listed() as lines:
+        already = bool(_among(lines, {str(bank)}))
         if not already:
-            _write([*lines, str(bank)])
+            lines.append(str(bank))
     called = _names(locate.places())
     if not ids:
         hint = f"drill --bank {shlex.quote(str(bank))} bank new ID writes one"
@@ -85,32 +84,34 @@ def remove(ctx: Context, name: str) -> list[str]:
     """Take a bank off the user's list, by its path or by the name that `bank list` shows.
 
     Returns:
-        The lines that went.
+        The paths that went, as they were written.
 
     Raises:
         UsageError: It does not stand on the list.
     """
-    with _locked():
-        lines = _lines()
-        listed = [locate.path_in(line) for line in lines]
-        called = {n: str(path) for path, n in _names(locate.places()).items()}
-        gone = _among(listed, {name, str(locate.resolved(ctx.here() / locate.expanded(name)))})
-        if not gone and name in called:
-            gone = _among(listed, {called[name]})
+    with _listed() as lines:
+        called = {name: str(path) for path, name in _names(locate.places()).items()}
+        typed = str(locate.resolved(ctx.here() / locate.expanded(name)))
+        gone = _among(lines, {name, typed}) or _among(lines, {called.get(name, name)})
         if not gone:
-            near = closest(name, [*filter(None, listed), *called])
+            listed = [*filter(None, map(locate.path_in, lines))]
+            known = {Path(path).name: path for path in listed}
+            known |= {word: word for word in (*listed, *called)}
+            near = closest(name, known)
             raise UsageError(
                 f"expected a bank of the list {locate.config_file()}, found {name}",
-                hint=f"did you mean {near}?" if near and near != name
+                hint=f"did you mean {known[near]}?"
+                if near and known[near] != name
                 else "drill bank list shows those in use, and where they come from",
-            )  # fmt: skip
-        _write([line for line, p in zip(lines, listed, strict=True) if p not in gone])
+            )
+        lines[:] = [line for line in lines if locate.path_in(line) not in gone]
     return gone
 
 
-def _among(listed: list[str], wanted: set[str]) -> list[str]:
-    """The paths of the list that are wanted, as they are written there."""
-    return [p for p in listed if p and wanted & {p, str(locate.resolved(locate.expanded(p)))}]
+def _among(lines: list[str], wanted: set[str]) -> list[str]:
+    """The paths on lines of the list that are wanted, as they are written there."""
+    listed = filter(None, map(locate.path_in, lines))
+    return [p for p in listed if wanted & {p, str(locate.resolved(locate.expanded(p)))}]
 
 
 def _names(places: list[locate.Place]) -> dict[Path, str]:
@@ -121,69 +122,55 @@ def _names(places: list[locate.Place]) -> dict[Path, str]:
 
 def rows(ctx: Context) -> list[Row]:
     """Return the banks in use, and what stands in the way of those that are none."""
-    places = locate.places(ctx.bank)
-    called = _names(places)
-    rows: dict[Path, Row] = {}
-    for at in places:
-        path = locate.resolved(at.path)
-        if path in rows:
-            continue
+    places: dict[Path, locate.Place] = {}
+    for at in locate.places(ctx.bank):
+        places.setdefault(locate.resolved(at.path), at)
+    called = _names([*places.values()])
+    rows = []
+    for path, at in places.items():
         fault, count = refusal(at.path), 0
         try:
             count = 0 if fault else len(files_of(path).specs())
         except DrillError as error:
             fault = error.message
         hint = at.hint if fault else ""
-        rows[path] = Row(called.get(path, "-"), str(path), at.origin, count, fault, hint)
-    return list(rows.values())
-
-
-def _lines() -> list[str]:
-    """The lines of the user's list.
-
-    Raises:
-        UsageError: It is there and is not one that could be kept.
-    """
-    path = locate.config_file()
-    try:
-        return locate.config_lines()
-    except FileNotFoundError:
-        return []
-    except UnicodeDecodeError:
-        raise UsageError(
-            f"{path}: expected UTF-8 text with one path per line, found other bytes",
-            hint="move the file away, then add the banks again",
-        ) from None
-    except OSError as fault:
-        raise UsageError(f"{path}: cannot be read: {fault.strerror}", _ELSEWHERE) from fault
+        rows.append(Row(called.get(path, "-"), str(path), at.origin, count, fault, hint))
+    return rows
 
 
 @contextmanager
-def _locked() -> Iterator[None]:
-    """Keep other commands that change the list waiting: it is read, and then written as a whole.
+def _listed() -> Iterator[list[str]]:
+    """Give the lines of the user's list, and write them back where they were changed.
 
-    What is locked is its folder, so that no file is left; where that cannot be done, nothing is.
+    Other commands that change it wait meanwhile.  What is locked is its folder, so that no file is
+    left; where that cannot be done, nothing is.
 
     Raises:
-        UsageError: There is no folder for the list, and none can be made.
+        UsageError: The list is not one that could be kept, or cannot be read or written.
     """
-    folder = _list().parent
+    path = locate.config_file()
+    file = locate.resolved(path)  # where a link leads: people keep such files in a repository
     try:
-        folder.mkdir(parents=True, exist_ok=True)
+        file.parent.mkdir(parents=True, exist_ok=True)
     except OSError as fault:
-        raise UsageError(f"{folder}: cannot be made: {fault.strerror}", _ELSEWHERE) from fault
+        raise UsageError(f"{file.parent}: cannot be made: {fault.strerror}", _ELSEWHERE) from fault
     with ExitStack() as stack:
         with suppress(OSError):
-            handle = os.open(folder, os.O_RDONLY)
+            handle = os.open(file.parent, os.O_RDONLY)
             stack.callback(os.close, handle)  # which unlocks
             fcntl.flock(handle, fcntl.LOCK_EX)
-        yield
-
-
-def _list() -> Path:
-    """The list itself, where a link leads to it: people keep such files in a repository."""
-    return locate.resolved(locate.config_file())
-
-
-def _write(lines: list[str]) -> None:
-    files.replace(_list(), "".join(f"{line}\n" for line in lines).encode(), _ELSEWHERE)
+        try:
+            before = locate.config_lines()
+        except FileNotFoundError:
+            before = []
+        except UnicodeDecodeError:
+            raise UsageError(
+                f"{path}: expected UTF-8 text with one path per line, found other bytes",
+                hint="move the file away, then add the banks again",
+            ) from None
+        except OSError as fault:
+            raise UsageError(f"{path}: cannot be read: {fault.strerror}", _ELSEWHERE) from fault
+        lines = list(before)
+        yield lines
+        if lines != before:
+            files.replace(file, "".join(f"{line}\n" for line in lines).encode(), _ELSEWHERE)

@@ -25,5 +25,9 @@ def questions(ctx: Context, track: str | None = None) -> list[tuple[Header, Prog
             f"--track {track}: there is no such track{guess}",
             hint=f"the tracks are {', '.join(tracks)}" if tracks else "",
         )
-    known = ctx.read(progress.overview, dict[str, Progress]())
-    return [(head, known.get(head.id, Progress())) for head in found if track in {None, head.track}]
+    known = ctx.read(progress.overview, {})
+    return [
+        (head, progress.of(known, head.id, head.bank))
+        for head in found
+        if track in {None, head.track}
+    ]

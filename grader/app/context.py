@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 from grader import __version__, bank
 from grader.model.errors import UsageError
 from grader.model.question import Question
-from grader.records import events
+from grader.records import events, progress
 from grader.records.events import Event, What
+from grader.records.progress import Progress
 from grader.records.store import RecordsError, Store
 
 if TYPE_CHECKING:
@@ -21,7 +24,7 @@ T = TypeVar("T")
 D = TypeVar("D")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Context:
     """Where a person is, who that is, and what is on record of them."""
 
@@ -31,13 +34,24 @@ class Context:
     bank: Path | None = None  # the only bank to use (`--bank`)
     banks_named: bool = False  # whether the environment names banks (DRILL_BANK)
     who: str = ""
-    warn: Callable[[str, str], None] = lambda _message, _hint: None
-    _warned: set[str] = field(default_factory=set)
+    say: Callable[[str, str], None] = lambda _message, _hint: None  # a warning, and what to do
+    _said: set[str] = field(default_factory=set)
 
-    @property
+    @cached_property
     def store(self) -> Store:
         """The records, when their faults are to be errors."""
-        return Store(self.data, notice=lambda text: self.warn(text, ""))
+        return Store(self.data, notice=self.warn)
+
+    @property
+    def option(self) -> str:
+        """What a suggested command needs to mean the banks of this one: `--bank`, if given."""
+        return "" if self.bank is None else f" --bank {shlex.quote(str(self.bank))}"
+
+    def warn(self, message: str, hint: str = "", *, about: str = "") -> None:
+        """Say what is wrong, and what to do; once of one thing, however often it is come upon."""
+        if (about or message) not in self._said:
+            self._said.add(about or message)
+            self.say(message, hint)
 
     def here(self) -> Path:
         """Return the current folder.
@@ -76,7 +90,7 @@ class Context:
         try:
             return self.store.read(work, empty=empty)
         except RecordsError as fault:
-            self._warn("the records cannot be read", fault)
+            self.warn(f"the records cannot be read ({fault.message})", about="records")
             return empty
 
     def write(self, work: Callable[[sqlite3.Connection], T]) -> T | None:
@@ -84,19 +98,20 @@ class Context:
         try:
             return self.store.write(work)
         except RecordsError as fault:
-            self._warn("the records cannot be written, so nothing is kept of this", fault)
+            what = "the records cannot be written, so nothing is kept of this"
+            self.warn(f"{what} ({fault.message})", about="records")
             return None
+
+    def progress(self, question: Question) -> Progress:
+        """Return how far the person is with a question, as far as that can be known."""
+        known = self.read(lambda db: progress.overview(db, question.id), {})
+        return progress.of(known, question.id, question.bank)
 
     def event(self, what: What, question: Question) -> Event:
         """Return an event of this moment about a question."""
         where = str(question.bank)
         return Event(what, self.now(), self.who, __version__, question.id, where, question.digest)
 
-    def add(self, event: Event) -> None:
-        """Record an event, where that is possible."""
-        self.write(lambda db: events.add(db, event))
-
-    def _warn(self, what: str, fault: RecordsError) -> None:
-        if not self._warned:  # once is enough
-            self.warn(f"{what} ({fault.message})", "")
-        self._warned.add(what)
+    def add(self, event: Event) -> bool:
+        """Record an event, and return whether that was possible."""
+        return self.write(lambda db: events.add(db, event)) is not None

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import os
 import platform
 import subprocess
 import sys
+import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass
 from importlib import metadata
 
-from grader import __version__, bank
-from grader.app import requirements
+from grader import __version__
+from grader.app import banks, requirements
 from grader.app.context import Context
 from grader.model.errors import DrillError
 from grader.model.numerals import quantity
@@ -21,7 +21,7 @@ _TORCH_SECONDS = 60  # a cold import of torch from a slow disk takes half a minu
 _ASK_TORCH = """
 import torch
 names = [torch.cuda.get_device_name(i) for i in range(torch.cuda.device_count())]
-print("\\t".join(names) if torch.cuda.is_available() else "")
+print(", ".join(names) if torch.cuda.is_available() else "")
 """
 
 
@@ -48,7 +48,11 @@ def doctor(ctx: Context) -> Iterator[Finding]:
         yield Finding("numpy", "missing", "pip install numpy", status=2)
     yield from _torch()
     yield _data_folder(ctx)
-    yield from _banks(ctx)
+    for row in banks.rows(ctx):
+        if row.fault:
+            yield Finding("bank", f"{row.origin}: {row.fault}", row.hint, status=2)
+        else:
+            yield Finding("bank", f"{row.path}, {quantity(row.questions, 'question')}")
     yield _isolation()
 
 
@@ -61,56 +65,31 @@ def _torch() -> Iterator[Finding]:
         yield Finding("torch", metadata.version("torch"))
     except metadata.PackageNotFoundError:
         yield Finding("torch", "installed")
+    command = [sys.executable, "-I", "-c", _ASK_TORCH]
     try:
-        answer = subprocess.run(
-            [sys.executable, "-I", "-c", _ASK_TORCH],
-            capture_output=True,
-            text=True,
-            timeout=_TORCH_SECONDS,
-            check=True,
+        names = subprocess.check_output(
+            command, stderr=subprocess.PIPE, text=True, timeout=_TORCH_SECONDS
         )
-        names = [name for name in answer.stdout.strip().split("\t") if name]
-        yield Finding("CUDA", ", ".join(names) or "none; memory is graded on the CPU")
+        yield Finding("CUDA", names.strip() or "none; memory is graded on the CPU")
     except subprocess.TimeoutExpired:
         yield Finding("CUDA", f"torch did not load within {_TORCH_SECONDS} s", status=2)
-    except (subprocess.CalledProcessError, OSError) as fault:
-        lines = str(getattr(fault, "stderr", "") or fault).strip().splitlines()
-        yield Finding("CUDA", f"torch does not load: {lines[-1] if lines else fault}", status=2)
+    except subprocess.CalledProcessError as fault:
+        reason = (fault.stderr.strip() or str(fault)).splitlines()[-1]
+        yield Finding("CUDA", f"torch does not load: {reason}", status=2)
 
 
 def _data_folder(ctx: Context) -> Finding:
-    folder = ctx.data
-    probe = folder / f".doctor.{os.getpid()}"
     try:
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        probe.write_bytes(b"")
-        probe.unlink()
+        ctx.data.mkdir(mode=0o700, parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=ctx.data):
+            return Finding("records", str(ctx.data))
     except OSError as fault:
         return Finding(
             "records",
-            f"{folder} cannot be written: {fault.strerror}",
+            f"{ctx.data} cannot be written: {fault.strerror}",
             "grading works, but nothing is recorded; DRILL_HOME names another folder",
             status=2,
         )
-    return Finding("records", str(folder))
-
-
-def _banks(ctx: Context) -> Iterator[Finding]:
-    gone: list[Finding] = []
-
-    def note(message: str, hint: str) -> None:
-        gone.append(Finding("bank", message, hint, status=2))
-
-    try:
-        for folder in bank.banks(ctx.bank, note):
-            try:
-                count = quantity(len(bank.headers([folder])), "question")
-                yield Finding("bank", f"{folder}, {count}")
-            except DrillError as fault:
-                yield _fault("bank", fault)
-    except DrillError as fault:
-        yield _fault("bank", fault)
-    yield from gone
 
 
 def _isolation() -> Finding:
@@ -122,19 +101,12 @@ def _isolation() -> Finding:
         with WorkerClient(torch=False) as worker:
             found = worker.isolation
     except DrillError as fault:
-        return _fault("isolation", fault)
+        return Finding("isolation", fault.message, fault.hint, fault.exit_status)
     but = "" if found.level == STRONG else "not "
     summary = f"{found.level}: a submission is {but}refused all of this, as was just tried:"
-    rows = [f"{found.acts.get(name, 'done'):<8} {words}" for name, words in ACTS.items()]
-    rows += [
-        f"{found.acts.get(name, 'done'):<8} {words}; no level rests on this"
-        for name, words in BEYOND.items()
-    ]
+    beyond = {name: f"{words}; no level rests on this" for name, words in BEYOND.items()}
+    rows = [f"{found.acts.get(act, 'done'):<8} {words}" for act, words in (ACTS | beyond).items()]
     rows += [f"no wall: {reason}" for reason in found.missing]
     if found.level != STRONG:
         rows.append("grade only the code of people you trust on this machine")
     return Finding("isolation", summary, rows=tuple(rows))
-
-
-def _fault(name: str, fault: DrillError) -> Finding:
-    return Finding(name, fault.message, fault.hint, fault.exit_status)

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import stat
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from itertools import count
 from pathlib import Path
-from typing import BinaryIO
 
 from grader.model.errors import UsageError
 
@@ -23,14 +22,12 @@ def read_submission(path: Path) -> bytes:
         UsageError: There is no such file, it is not a regular file, or it is too large.
     """
     try:
-        file, found = open_regular(path)
-        with file:
-            content = file.read(MOST_BYTES + 1)
+        content, found = read_regular(path, MOST_BYTES + 1)
     except FileNotFoundError:
         where = "" if path.parent.is_dir() else f" (nor the folder {path.parent})"
         raise UsageError(f"{path}: there is no such file{where}") from None
     except OSError as fault:
-        if path.is_symlink():
+        if fault.errno == errno.ELOOP:
             raise UsageError(
                 f"{path}: expected a file, found a symbolic link, which is not followed",
                 hint="put a copy of the file in its place",
@@ -44,14 +41,14 @@ def read_submission(path: Path) -> bytes:
     return content
 
 
-def open_regular(path: Path) -> tuple[BinaryIO, os.stat_result]:
-    """Open a file that may come from anybody.
+def read_regular(path: Path, most: int) -> tuple[bytes, os.stat_result]:
+    """Return the first bytes of a file that may come from anybody, and what it is.
 
     A link is not followed: it may lead to somebody else's answer, or to a file that only the
     person who runs this may read.
 
     Raises:
-        OSError: It cannot be opened, or is a link.
+        OSError: It cannot be read, or is a link.
         UsageError: It is not a regular file.
     """
     # Without O_NONBLOCK, opening a FIFO would wait for somebody to write into it.
@@ -60,10 +57,10 @@ def open_regular(path: Path) -> tuple[BinaryIO, os.stat_result]:
         found = os.fstat(handle)
         if not stat.S_ISREG(found.st_mode):
             raise UsageError(f"{path}: expected a file, found {_kind(found.st_mode)}")
-        return os.fdopen(handle, "rb"), found
-    except BaseException:
+        with os.fdopen(handle, "rb", closefd=False) as file:
+            return file.read(most), found
+    finally:
         os.close(handle)
-        raise
 
 
 def create(path: Path, content: bytes, advice: str = _ELSEWHERE) -> bool:
@@ -99,29 +96,16 @@ def replace(path: Path, content: bytes, advice: str = _ELSEWHERE) -> None:
         fresh.replace(path)
 
 
-def back_up(path: Path, content: bytes, reason: str) -> Path:
-    """Write `content`, what is in `path` now, to the first free numbered name next to it.
-
-    Returns:
-        The copy: submission.before-reset-1.py for the reason "reset".
-    """
-    for number in count(1):
-        copy = path.with_name(f"{path.stem}.before-{reason}-{number}{path.suffix}")
-        if create(copy, content):
-            break
-    return copy
-
-
 def refuse_link(path: Path) -> None:
     """Refuse to write where a symbolic link leads.
 
     Raises:
         UsageError: The path is one.
     """
-    if path.is_symlink():
+    with suppress(OSError):  # it is no link, or nobody may know
+        target = os.readlink(path)  # noqa: PTH115 - Path.readlink normalizes what was written
         raise UsageError(
-            f"{path}: expected a file or a folder of its own, found a symbolic link to"
-            f" {os.readlink(path)}",  # noqa: PTH115 - Path.readlink normalizes what was written
+            f"{path}: expected a file or a folder of its own, found a symbolic link to {target}",
             hint="remove the link, or work in another folder (drill start ID --dir DIR)",
         )
 

@@ -14,8 +14,9 @@ from grader.app import files, requirements
 from grader.app.context import Context
 from grader.app.resolve import Choice, Search, resolve
 from grader.bank import locate
+from grader.bank.storage import FOLDER, NOTHING, found_at
 from grader.model.errors import DrillError, UsageError
-from grader.records import attempts, progress
+from grader.records import attempts
 
 if TYPE_CHECKING:
     from grader.model.report import Report
@@ -72,15 +73,16 @@ def grade(
         if file is not None:
             choice = resolve(ctx, target, file=file, soon=start)
             path = file.expanduser()
-            again = f"{f' {target}' if target else ''} --file {shlex.quote(str(file))}"
+            named = f" {target}" if target else ""
+            again = f"{named} --file {shlex.quote(str(file))}{ctx.option}"
         elif target is not None and _is_path(ctx, target):
             path = ctx.here() / Path(target).expanduser()
             if not os.path.lexists(path):
                 raise UsageError(f"{target}: there is no such file or folder")
-            folder = path if path.is_dir() else path.parent
+            folder = path if found_at(path) == FOLDER else path.parent
             choice = resolve(ctx, None, folder=folder, soon=start)
             path = choice.need_workspace().submission if folder == path else path
-            again = f" {shlex.quote(target)}"
+            again = f" {shlex.quote(target)}{ctx.option}"
         else:
             choice = resolve(ctx, target, soon=start)
             path, again = choice.need_workspace().submission, choice.argument
@@ -92,10 +94,11 @@ def _is_path(ctx: Context, target: str) -> bool:
     """Tell a path from ID and BANK/ID, which no folder of that name takes the place of."""
     if target.startswith((".", "/", "~")) or target.endswith(("/", ".py")):
         return True
-    if not (ctx.here() / target).exists():
+    found = found_at(ctx.here() / target)
+    if found == NOTHING:
         return False
     if "/" not in target:
-        if not (ctx.here() / target).is_dir() or any(bank.holds(b, target) for b in ctx.banks()):
+        if found != FOLDER or any(bank.holds(b, target) for b in ctx.banks()):
             return False
         return next(Search(ctx).candidates(target), None) is None
     try:
@@ -117,16 +120,19 @@ def _grade(
     mine = choice.workspace.submission if choice.workspace else None
     same = mine is not None and os.path.realpath(path) == os.path.realpath(mine)
     # A folder that is not on record may be anybody's: what passes in it is no pass of this person.
-    own = same and choice.workspace is not None and Search(ctx).recorded(choice.workspace)
+    own = same and choice.recorded
     event = ctx.event("begun" if own else "review", question)
     event = replace(event, seed=seed, path=str(path))
-    earlier = ctx.read(lambda db: attempts.with_seed(db, question.id, event.bank, seed), empty=None)
-    changed = earlier is not None and earlier.digest not in {"", question.digest}
+    earlier = ctx.read(
+        lambda db: attempts.listing(db, most=1, question=question.id, bank=event.bank, seed=seed),
+        (),
+    )
+    changed = (one.id for one in earlier if one.digest not in {"", question.digest})
     begun = ctx.write(lambda db: attempts.begin(db, event, submission))
     if same and not own and begun is not None:
         ctx.warn(
             f"{path.parent} is not on record as a drill of yours, so that this is no try of yours",
-            f"drill start {choice.called} there puts it on record, if it is yours",
+            f"drill start {choice.called}{choice.option} there puts it on record, if it is yours",
         )
     report = judge(question, submission, seed=seed, filename=path.name, workers=workers)
     if begun is not None:
@@ -135,13 +141,12 @@ def _grade(
         facts = {name: getattr(report, name) for name in ("verdict", "isolation", "seconds")}
         event = ctx.event("graded", question)
         ctx.add(replace(event, attempt=begun[0], report=dumps(report), **facts))
-    shown = ctx.read(lambda db: progress.hints_shown(db, question.id), 0)
     return Graded(
         report,
         choice,
         path,
         again,
         tries=begun[1] if begun and own else 0,
-        hints_left=shown < len(question.spec.hints),
-        changed_since=earlier.id if earlier is not None and changed else None,
+        hints_left=ctx.progress(question).hints < len(question.spec.hints),
+        changed_since=next(changed, None),
     )

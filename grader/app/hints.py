@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import sqlite3
 from dataclasses import dataclass, replace
 
 from grader.app.context import Context
 from grader.app.resolve import Choice, resolve
 from grader.model.errors import UsageError
 from grader.model.question import Question
-from grader.records import progress
-from grader.records.events import add
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,42 +32,30 @@ def hint(ctx: Context, question_id: str | None, *, number: int | None = None) ->
     if not hints:
         return Hints(choice, (), 0)
     if number is not None and number > len(hints):
-        raise UsageError(f"--number {number}: expected one of {len(hints)} hints")
-
-    def count(db: sqlite3.Connection) -> int:
-        shown = progress.hints_shown(db, choice.question.id)
-        one = shown + 1 if number is None else number
-        if shown < one <= len(hints):
-            add(db, replace(ctx.event("hint", choice.question), hint=one))
-        return one
-
-    counted = ctx.write(count)
-    one = counted or number or 1
+        raise UsageError(f"--number: expected a number from 1 to {len(hints)}, found {number}")
+    shown = ctx.progress(choice.question).hints
+    one = number or shown + 1
     if one > len(hints):
         return Hints(choice, tuple(enumerate(hints, 1)), 0, all=True)
-    return Hints(choice, ((one, hints[one - 1]),), len(hints) - one, counted=counted is not None)
+    kept = one <= shown or ctx.add(replace(ctx.event("hint", choice.question), hint=one))
+    return Hints(choice, ((one, hints[one - 1]),), len(hints) - one, counted=kept)
 
 
-@dataclass(frozen=True, slots=True)
-class Solution:
-    """A solution, and whether it was earned."""
-
-    question: Question
-    passed: bool
-    source: str
-
-
-def solution(ctx: Context, question_id: str | None, *, give_up: bool = False) -> Solution:
+def solution(
+    ctx: Context, question_id: str | None, *, give_up: bool = False
+) -> tuple[Question, str, bool]:
     """Return the reference solution, to a person who passed or who gives up.
+
+    Returns:
+        The question, the source, and whether it was earned by a pass.
 
     Raises:
         UsageError: Neither is the case.
     """
     choice = resolve(ctx, question_id)
     question = choice.question
-    passed = ctx.read(lambda db: progress.passed(db, question.id), empty=False)
-    earlier = ctx.read(lambda db: progress.given_up(db, question.id), empty=False)
-    if not (passed or earlier or give_up):
+    yours = ctx.progress(question)
+    if not (yours.passed or yours.given_up or give_up):
         raise UsageError(
             f"the solution of {question.id} is shown after a pass",
             hint=f"drill hint{choice.argument} for a nudge;"
@@ -78,4 +63,4 @@ def solution(ctx: Context, question_id: str | None, *, give_up: bool = False) ->
         )
     ctx.add(ctx.event("solution", question))
     source = question.handed_out(question.reference).decode("utf-8", "replace")
-    return Solution(question, passed, source)
+    return question, source, yours.passed

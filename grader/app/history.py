@@ -26,11 +26,19 @@ def history(
     """
     asked, named = asked_for(ctx, question_id)
     # Here the records are the result, so that a fault is an error.
-    which = (asked, str(named) if named is not None else None)
-    found = ctx.store.read(lambda db: attempts.listing(db, *which, most or -1), empty=())
-    count = ctx.store.read(lambda db: attempts.count(db, *which), empty=0) if most else len(found)
-    if question_id is not None and not found:
-        _known(ctx, question_id)
+    which = {"question": asked, "bank": None if named is None else str(named)}
+    found = ctx.store.read(lambda db: attempts.listing(db, most=most or -1, **which), empty=())
+    count = ctx.store.read(lambda db: attempts.count(db, **which), empty=0) if most else len(found)
+    if question_id is not None and not found:  # mistyped, or never graded
+        ids = [name for head in bank.headers(ctx.banks()) for name in (head.called, head.id)]
+        if question_id not in ids:
+            near = bank.closest(question_id, ids)
+            other = (
+                f"did you mean {near}?" if near else f"drill list{ctx.option} shows the questions"
+            )
+            raise UsageError(
+                f"{question_id}: there is no such question and no attempt at one", hint=other
+            )
     return found, max(0, count - len(found))
 
 
@@ -83,21 +91,5 @@ def _folder(ctx: Context, attempt: Attempt) -> Workspace:
         f"attempt {attempt.id} is of {attempt.question} from {attempt.bank}, and no folder of that"
         " is known",
         hint=f"drill history restore {attempt.id} --to PATH brings it back into a new file;"
-        f" drill start {attempt.question} makes a folder",
+        f" drill start {attempt.question}{ctx.option} makes a folder",
     )
-
-
-def _known(ctx: Context, question_id: str) -> None:
-    """Tell a mistyped id from a question that was never graded.
-
-    Raises:
-        UsageError: No bank has such a question.
-    """
-    found = bank.headers(ctx.banks())
-    ids = [header.called for header in found]
-    if question_id not in {*ids, *(header.id for header in found)}:
-        near = bank.closest(question_id, ids)
-        raise UsageError(
-            f"{question_id}: there is no such question and no attempt at one",
-            hint=f"did you mean {near}?" if near else "drill list shows the questions",
-        )

@@ -20,6 +20,7 @@ from grader import bank
 from grader.app import workspace
 from grader.app.context import Context
 from grader.app.workspace import Workspace
+from grader.bank.storage import FOLDER, found_at
 from grader.model.errors import UsageError
 from grader.model.question import Question
 from grader.records import progress
@@ -31,13 +32,10 @@ class Choice:
 
     question: Question
     workspace: Workspace | None
-    implied: bool  # whether the id can be left out here
+    recorded: bool  # whether the records hold the start of that workspace
     called: str  # what names the question in a command: ID, or BANK/ID
-
-    @property
-    def argument(self) -> str:
-        """What follows `drill hint`: nothing where the folder says it, else the id."""
-        return "" if self.implied else f" {self.called}"
+    option: str  # what names its bank there: ` --bank PATH` where that was given
+    argument: str  # what follows `drill hint`: the id where the folder does not say it, the option
 
     def need_workspace(self) -> Workspace:
         """Return the workspace.
@@ -48,8 +46,8 @@ class Choice:
         if self.workspace is None:
             raise UsageError(
                 f"{self.called} was not started here, and no folder of it is known",
-                hint=f"drill start {self.called} makes one;"
-                f" drill grade {self.called} --file PATH grades any file",
+                hint=f"drill start {self.called}{self.option} makes one;"
+                f" drill grade {self.called}{self.option} --file PATH grades any file",
             )
         return self.workspace
 
@@ -81,7 +79,6 @@ def resolve(
     found = there or next(search.candidates(asked, named, file), None)
     if question_id is None and found is None:
         raise search.none_meant()
-    implied = next(search.candidates(), None)
     name = asked or (found.question if found else "")
     marked = named or (Path(found.bank) if found and found.bank and file is None else None)
     # The bank of the drill's folder alone, as long as it has the drill.
@@ -89,14 +86,13 @@ def resolve(
     banks = [only] if only else ctx.banks()
     if soon is not None:
         soon(name, banks)
-    return Choice(
-        bank.load(banks, name),
-        found,
-        implied=implied is not None
-        and implied.question == name
-        and (found is None or implied.bank == found.bank),
-        called=question_id or name,
-    )
+    question = bank.load(banks, name)
+    called = question_id or name
+    near = next(search.candidates(), None)
+    implied = near and near.question == name and (found is None or near.bank == found.bank)
+    argument = ctx.option if implied else f" {called}{ctx.option}"
+    recorded = found is not None and search.recorded(found)
+    return Choice(question, found, recorded, called, ctx.option, argument)
 
 
 def asked_for(ctx: Context, question_id: str | None) -> tuple[str | None, Path | None]:
@@ -126,9 +122,10 @@ class Search:
         The drill of the folder of `file` comes first, where it is recorded; with a file, what is
         not recorded is not looked at.
         """
-        for found in self._all(file and file.parent, mere=file is None):
-            right = question_id in {None, found.question}
-            if right and (named is None or _of_bank(found, named)):
+        for found in self._all(file):
+            if question_id in {None, found.question} and (
+                named is None or progress.counts(found.bank, str(named), found.question)
+            ):
                 yield found
 
     def around(self, folder: Path) -> Workspace:
@@ -138,7 +135,7 @@ class Search:
             UsageError: There is none.
         """
         found = workspace.enclosing(Path(os.path.realpath(self._ctx.here() / folder)))
-        if found is None or not (found.mine or self.recorded(found)):
+        if found is None or not self.owned(found):
             raise UsageError(
                 f"{folder}: expected a drill's folder, or one inside it, found no .drill of yours"
                 " there or above",
@@ -150,17 +147,23 @@ class Search:
         """Return what to say where no drill is meant."""
         if self._starts:
             last = self._starts[0]
-            state = "is no drill's any more" if Path(last.folder).is_dir() else "is gone"
+            there = found_at(Path(last.folder)) == FOLDER
+            state = "is no drill's any more" if there else "is gone"
             return UsageError(
                 f"{last.folder}: the folder of {last.question}, the drill started last, {state},"
                 " and there is no other",
-                hint=f"drill start {last.question} makes it again;"
+                hint=f"drill start {last.question}{self._ctx.option} makes it again;"
                 " drill grade ID --file PATH grades any file",
             )
         return UsageError(
             "no drill was started here or anywhere else, so it is not clear which one is meant",
-            hint="drill list shows the questions; drill start ID starts one",
+            hint=f"drill list{self._ctx.option} shows the questions;"
+            f" drill start ID{self._ctx.option} starts one",
         )
+
+    def owned(self, found: Workspace) -> bool:
+        """Return whether a folder is this user's: by its marker's owner, or by the records."""
+        return found.mine or self.recorded(found)
 
     def recorded(self, found: Workspace) -> bool:
         """Return whether the records hold this start: the folder, the question and the bank."""
@@ -171,29 +174,22 @@ class Search:
             for start in self._starts
         )
 
-    def _all(self, folder: Path | None, *, mere: bool) -> Iterator[Workspace]:
+    def _all(self, file: Path | None) -> Iterator[Workspace]:
         here = self._ctx.here()
-        named = workspace.enclosing(here / folder) if folder is not None else None
         around = workspace.enclosing(here)
-        below = workspace.inside(here)
-        if around is not None and around.folder == here and around.mine and mere:
-            around = self._believed(around)
-            yield around
-        yield from filter(self.recorded, filter(None, [named, around, *below]))
-        for start in self._starts:
-            found = workspace.open_quietly(Path(start.folder))
-            if found is not None and self.recorded(found):
-                yield found
-        if mere:
-            yield from (self._believed(f) for f in [around, *below] if f is not None and f.mine)
+        near = list(filter(None, [around, *workspace.inside(here)]))
+        claims = [found for found in near if found.mine] if file is None else []
+        if around in claims and around.folder == here:
+            yield self._believed(around)
+        if file is not None and (named := workspace.enclosing(here / file.parent)) is not None:
+            near.insert(0, named)
+        yield from filter(self.recorded, near)
+        started = (workspace.open_quietly(Path(start.folder)) for start in self._starts)
+        yield from filter(self.recorded, filter(None, started))
+        yield from map(self._believed, claims)
 
     def _believed(self, found: Workspace) -> Workspace:
         """Return a workspace without its bank where that is a mere claim."""
         if self.recorded(found) or found.bank in map(str, self._ctx.banks()):
             return found
         return replace(found, bank="")
-
-
-def _of_bank(found: Workspace, named: Path) -> bool:
-    """Return whether a folder is of a bank; where its own bank has moved, it may be of any."""
-    return found.bank in {"", str(named)} or not bank.holds(Path(found.bank), found.question)

@@ -9,8 +9,7 @@ from typing import Annotated
 import typer
 
 from grader.cli import output
-from grader.cli.context import context
-from grader.cli.options import Json
+from grader.cli.context import Json, context
 from grader.model.numerals import quantity
 
 

@@ -7,11 +7,10 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from grader.cli import entrypoint, output
-from grader.cli.context import context
-from grader.cli.options import Json, ids
+from grader.cli.context import Json, context, ids
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from grader.app.auditing import Audited
 
@@ -43,51 +42,41 @@ def command(
     from grader.app.auditing import audit
     from grader.audit.several import Plan
 
-    pages: list[str] = []  # the questions whose pages were shown
-
-    def each(done: Audited) -> None:
-        if json:
-            return
-        for problem in done.fault.problems if done.fault else ():
-            output.complain(problem)
-        if done.report is not None:
-            if pages:
-                output.write()
-            pages.append(done.name)
-            _show(done)
-
-    found = audit(
-        context(ctx),
-        questions or [],
-        Plan(range(seeds), mutants=mutants, at_most=at_most),
-        jobs=jobs,
-        each=each,
-        waiting=output.waiting,
-    )
+    plan = Plan(range(seeds), mutants=mutants, at_most=at_most)
+    step: Callable[[str], None]  # where the next line on what is being done goes
+    results = audit(context(ctx), questions or [], plan, jobs=jobs, progress=lambda s: step(s))
+    found: list[Audited] = []
+    while True:
+        with output.waiting() as step:
+            done = next(results, None)
+        if done is None:
+            break
+        if not json:
+            _show(done, first=not any(one.report for one in found))
+        if done.mutants is not None:
+            found.pop()
+        found.append(done)
     faulty = [one.name for one in found if not one.ready(strict=strict)]
-    faults = [one.fault for one in found if one.fault is not None]
-    reports = [one.report for one in found if one.report is not None]
     if json:
         _write_json(found, ok=not faulty, strict=strict, seeds=seeds)
-    elif (count := len(reports) + len(faults)) > 1:
-        named = ", ".join(faulty)
-        output.write(
-            f"\n{len(faulty)} of {count} not ready: {named}"
-            if faulty
-            else f"\nall {count} are ready"
-        )
-    remarks = strict and any(report.remarks for report in reports)
-    if remarks and not faults and all(report.ok for report in reports):
+    elif (count := sum(bool(one.report or one.fault) for one in found)) > 1:
+        not_ready = f"{len(faulty)} of {count} not ready: {', '.join(faulty)}"
+        output.write(f"\n{not_ready if faulty else f'all {count} are ready'}")
+    if faulty and all(one.ready(strict=False) for one in found):
         output.complain("the remarks are faults, because of --strict")
     if any(one.mutants is not None and one.mutants.interrupted for one in found):
         return entrypoint.INTERRUPTED
     return entrypoint.FAULTY if faulty else 0
 
 
-def _show(done: Audited) -> None:
+def _show(done: Audited, *, first: bool) -> None:
     from grader.reports.audit import render_audit
     from grader.reports.mutation import render_mutation
 
+    for problem in done.fault.problems if done.fault else ():
+        output.complain(problem)
+    if done.report is not None and not first:
+        output.write()
     if done.mutants is not None:
         output.show(render_mutation(done.mutants, width=output.width()))
     elif done.report is not None:

@@ -7,8 +7,7 @@ from dataclasses import asdict
 import typer
 
 from grader.cli import entrypoint, output
-from grader.cli.context import context
-from grader.cli.options import Json
+from grader.cli.context import Json, context
 from grader.model.numerals import quantity
 
 

@@ -8,8 +8,7 @@ from typing import Annotated
 import typer
 
 from grader.cli import output
-from grader.cli.context import context
-from grader.cli.options import Json
+from grader.cli.context import Json, context
 from grader.model.numerals import quantity
 
 
@@ -33,8 +32,8 @@ def command(
     if json:
         output.document(
             question=question,
-            bank=made.site.bank,
-            spec=made.site.spec,
+            bank=made.bank,
+            spec=made.written[0],
             written=made.written,
             todo=made.todo,
         )
@@ -48,7 +47,7 @@ def command(
     output.write("next:")
     if made.todo:
         output.write("  replace what is marked TODO; the audit counts what is left of it")
-    where = shlex.quote(made.site.typed)
+    where = shlex.quote(here.near(made.bank))
     output.write(f"  drill --bank {where} bank audit {question}")
     output.write(f"  drill --bank {where} start {question}")
     output.write(f"  drill bank add {where}")

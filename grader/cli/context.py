@@ -1,17 +1,22 @@
-"""What commands learn from their surroundings: the environment, the clock, the current folder."""
+"""What commands learn from their surroundings: the environment, the clock, the current folder.
+
+And the arguments and options that several of them take, with what a shell offers to complete them;
+a completion never fails and imports next to nothing.
+"""
 
 from __future__ import annotations
 
 import os
+from collections.abc import Callable, Iterable
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
 
 from grader.cli import output
 
 if TYPE_CHECKING:
-    import typer
-
     from grader.app.context import Context
 
 
@@ -30,7 +35,7 @@ def context(ctx: typer.Context) -> Context:
         bank=ctx.obj,
         banks_named=bool(os.environ.get("DRILL_BANK")),
         who=os.environ.get("LOGNAME") or os.environ.get("USER") or str(os.getuid()),
-        warn=output.warn_once,
+        say=output.complain,
     )
 
 
@@ -64,3 +69,36 @@ def local_time(moment: str) -> str:
         return datetime.fromisoformat(moment).astimezone().strftime("%Y-%m-%d %H:%M")
     except ValueError:
         return moment
+
+
+def _offering(find: Callable[[Any, Any], Iterable[str]]) -> Callable[..., list[str]]:
+    """Return what offers the words, found by `bank.locate`, that begin like what is typed."""
+
+    def offer(ctx: typer.Context, incomplete: str) -> list[str]:
+        from grader.bank import locate
+
+        try:
+            # Nothing is said of a bank that is gone: the next command does.
+            banks = locate.banks(ctx.find_root().params.get("bank"), lambda _message, _hint: None)
+            return [word for word in find(locate, banks) if word.startswith(incomplete)]
+        except Exception:  # noqa: BLE001 - a shell in the middle of a line has no room for an error
+            return []
+
+    return offer
+
+
+ids = _offering(lambda locate, banks: locate.ids(banks))
+ids_or_restore = _offering(lambda locate, banks: [*locate.ids(banks), "restore"])
+tracks = _offering(lambda locate, banks: sorted({h.track for h in locate.headers(banks)}))
+
+Id = Annotated[str, typer.Argument(metavar="ID", autocompletion=ids)]
+SomeId = Annotated[
+    str | None,
+    typer.Argument(
+        metavar="ID",
+        help="The question; without it, that of this folder, else the one started last.",
+        autocompletion=ids,
+        show_default=False,
+    ),
+]
+Json = Annotated[bool, typer.Option("--json", help="Print one JSON document.")]

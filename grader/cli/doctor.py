@@ -7,8 +7,7 @@ from dataclasses import asdict
 import typer
 
 from grader.cli import output
-from grader.cli.context import context
-from grader.cli.options import Json
+from grader.cli.context import Json, context
 
 
 def command(ctx: typer.Context, json: Json = False) -> int:

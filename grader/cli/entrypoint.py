@@ -6,7 +6,6 @@
 
 from __future__ import annotations
 
-import errno
 import os
 import sys
 from collections.abc import Sequence
@@ -20,14 +19,13 @@ import typer
 
 from grader.cli import output
 from grader.cli.context import data_folder, now
-from grader.model.errors import DrillError, UsageError
+from grader.model.errors import DrillError, GraderError, UsageError
 from grader.reports.inert import harmless
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
 INTERRUPTED = 130
-INTERNAL = 4
 FAULTY = 3
 USAGE = 2
 
@@ -43,16 +41,11 @@ _WORDS = {  # what typer and pydantic say: as we say it
 
 def run(command: Callable[[list[str]], object], arguments: Sequence[str]) -> int:
     """Carry a command out and return its exit status; no exception gets past this."""
-    as_json = "--json" in _options(arguments)
     try:
-        output.prepare()
         try:
-            status = command(bank_first(arguments))
-            output.flush()
-        except (typer.TyperException, DrillError) as fault:
-            return _explain(fault, as_json=as_json)
-    except SystemExit as fault:
-        return _left(fault, as_json=as_json)
+            status = _carried_out(command, bank_first(arguments))
+        except DrillError as fault:
+            return _explain(fault, as_json="--json" in _options(arguments))
     except (KeyboardInterrupt, typer.Abort):  # Abort: end of input at a prompt
         status = INTERRUPTED
     except output.PipeClosedError:
@@ -60,13 +53,30 @@ def run(command: Callable[[list[str]], object], arguments: Sequence[str]) -> int
     except DrillError as fault:  # saying what is wrong went wrong itself: a full disk, say
         output.complain(fault.message)
         return fault.exit_status
-    except Exception as fault:  # noqa: BLE001 - the last net: a sentence instead of a traceback
-        if (wrong := _wrong_path(fault)) is None:
-            return _internal(fault, as_json=as_json)
-        return _explain(wrong, as_json=as_json)
     if status == INTERRUPTED:
         output.aside("interrupted")
     return status if isinstance(status, int) else 0
+
+
+def _carried_out(command: Callable[[list[str]], object], arguments: list[str]) -> object:
+    """Return what a command does.
+
+    Raises:
+        DrillError: Whoever is at fault.
+    """
+    try:
+        output.prepare()
+        status = command(arguments)
+        output.flush()
+    except (DrillError, output.PipeClosedError, typer.Abort):
+        raise
+    except typer.TyperException as fault:
+        raise _usage(fault) from fault
+    except SystemExit as fault:
+        return _left(fault)
+    except Exception as fault:
+        raise _ours(fault) from fault
+    return status
 
 
 def bank_first(arguments: Sequence[str]) -> list[str]:
@@ -88,7 +98,7 @@ def _options(arguments: Sequence[str]) -> list[str]:
     return list(arguments[: arguments.index("--")] if "--" in arguments else arguments)
 
 
-def _left(fault: SystemExit, *, as_json: bool) -> int:
+def _left(fault: SystemExit) -> int:
     """Return the status of a command that typer ended.
 
     It ends one on its own business (completion), and whenever a pipe is broken: its own to our
@@ -98,79 +108,54 @@ def _left(fault: SystemExit, *, as_json: bool) -> int:
     if isinstance(cause, OSError):
         *_, (frame, _) = walk_tb(cause.__traceback__)
         if not str(frame.f_globals.get("__name__")).startswith("typer."):
-            return _internal(cause, as_json=as_json)
-        output.abandon()
+            raise _ours(cause) from cause
+        if sys.__stdout__ is not None:  # typer has put something of its own in its place
+            output.discard(sys.__stdout__)
         return output.SIGPIPE_STATUS
     return code if isinstance(code, int) else int(code is not None)
 
 
-def _explain(fault: typer.TyperException | DrillError, *, as_json: bool) -> int:
+def _explain(fault: DrillError, *, as_json: bool) -> int:
     """Say what is wrong with the command, the bank or the grader, and return the status."""
-    if isinstance(fault, DrillError):
-        status, message, hint = fault.exit_status, fault.message, fault.hint
-    else:
-        status, (message, hint) = USAGE, _usage(fault)
-    problems = list(getattr(fault, "problems", ()))
+    status, message, hint = fault.exit_status, fault.message, fault.hint
+    problems = getattr(fault, "problems", ())
     if as_json:
-        _write_json(status, message, hint, problems)
+        kind = {USAGE: "usage", FAULTY: "bank"}.get(status, "internal")
+        error = {"kind": kind, "status": status, "message": message, "hint": hint}
+        output.document(error=error | ({"problems": problems} if problems else {}))
     else:
-        output.complain(message)
-        for problem in problems:
-            if problem != message:
-                output.complain(problem)
-        output.advise(hint)
+        *others, last = dict.fromkeys([message, *problems])
+        for problem in others:
+            output.complain(problem)
+        output.complain(last, hint)
     return status
 
 
-def _usage(fault: typer.TyperException) -> tuple[str, str]:
+def _usage(fault: typer.TyperException) -> UsageError:
     """Put typer's complaint about the command line into our form."""
     message = fault.format_message()
     for words, better in _WORDS.items():
         message = message.replace(words, better)
     if message.endswith(")") and "; did you mean " in message:
         message = message.removesuffix(")") + "?"
-    context = getattr(fault, "ctx", None)
-    path = context.command_path if context is not None else "drill"
+    # What the parser itself raises carries no context: the innermost one is of the command.
+    contexts = [frame.f_locals.get("ctx") for frame, _ in walk_tb(fault.__traceback__)]
+    path = ["drill", *filter(None, (getattr(ctx, "command_path", "") for ctx in contexts))][-1]
     message = message.removesuffix(".")
-    return message[:1].lower() + message[1:], f"{path} --help shows what it takes"
+    return UsageError(message[:1].lower() + message[1:], f"{path} --help shows what it takes")
 
 
-def _wrong_path(fault: Exception) -> UsageError | None:
-    """Return what is wrong with a path that was named; None for any other fault."""
-    if not isinstance(fault, OSError) or fault.errno not in (errno.EACCES, errno.ENAMETOOLONG):
-        return None
-    names = [str(frame.f_globals.get("__name__")) for frame, _ in walk_tb(fault.__traceback__)]
-    ours = [name for name in names if name.startswith("grader.")]
-    if not ours[-1].startswith(("grader.app.", "grader.bank.")):
-        return None  # a file of the grader's own
-    return UsageError(f"{fault.filename}: expected a path to open: {fault.strerror}")
-
-
-def _write_json(status: int, message: str, hint: str, problems: Sequence[str] = ()) -> None:
-    kind = {USAGE: "usage", FAULTY: "bank"}.get(status, "internal")
-    error: dict[str, object] = {"kind": kind, "status": status, "message": message, "hint": hint}
-    output.document(error=error | ({"problems": problems} if problems else {}))
-
-
-def _internal(fault: Exception, *, as_json: bool) -> int:
-    """Report a fault of ours: where the traceback is, and status 4."""
+def _ours(fault: Exception) -> GraderError:
+    """Return what is said of a fault of the program itself: where the traceback is."""
     text = "".join(format_exception(fault))
     summary = f"{type(fault).__name__}: {' '.join(str(fault).split())[:200]}"
     message = f"the grader is at fault ({summary})"
-    hint = "please report it"
     if os.environ.get("DRILL_DEBUG", "") not in {"", "0"}:
         sys.stderr.write(harmless(text))
-        hint = ""
-    elif kept := _keep(text):
-        message += f"; the traceback is in {kept}"
-    else:
-        message += "; DRILL_DEBUG=1 shows the traceback"
-    with suppress(output.PipeClosedError, DrillError):
-        if as_json:
-            _write_json(INTERNAL, message, hint)
-        else:
-            output.complain(message, hint)
-    return INTERNAL
+        return GraderError(message)
+    kept = _keep(text)
+    where = f"the traceback is in {kept}" if kept else "DRILL_DEBUG=1 shows the traceback"
+    return GraderError(f"{message}; {where}", hint="please report it")
 
 
 def _keep(text: str) -> Path | None:

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from grader.cli import output
-from grader.cli.context import context, minutes_since
-from grader.cli.options import Json, ids
+from grader.cli.context import Json, context, ids, minutes_since
 from grader.model.numerals import span
 from grader.model.verdict import Verdict
 
@@ -79,7 +78,8 @@ def _next_steps(graded: Graded) -> list[str]:
         case Verdict.PASS:
             return [f"drill solution{choice.argument} to compare"]
         case Verdict.INVALID:
-            return [f"drill bank audit {choice.called} shows what is wrong with the question"]
+            command = f"drill bank audit {choice.called}{choice.option}"
+            return [f"{command} shows what is wrong with the question"]
         case Verdict.INTERNAL:
             return []
         case _ if graded.hints_left:

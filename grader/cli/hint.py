@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from grader.cli import output
-from grader.cli.context import context
-from grader.cli.options import Json, SomeId
+from grader.cli.context import Json, SomeId, context
 from grader.model.numerals import quantity
-
-if TYPE_CHECKING:
-    pass
 
 
 def command(

@@ -8,8 +8,7 @@ from typing import Annotated
 import typer
 
 from grader.cli import output
-from grader.cli.context import context, local_time
-from grader.cli.options import Json, ids_or_restore
+from grader.cli.context import Json, context, ids_or_restore, local_time
 
 MOST = 100  # rows, unless all are wanted
 
@@ -33,7 +32,8 @@ def command(
     """List what was graded or kept, the latest last (the default)."""
     from grader.app.history import history
 
-    found, earlier = history(context(ctx), question, most=None if all_ or json else MOST)
+    here = context(ctx)
+    found, earlier = history(here, question, most=None if all_ or json else MOST)
     if json:
         rows = [asdict(attempt) for attempt in found]
         output.document(attempts=[{"attempt": row.pop("id"), **row} for row in rows])
@@ -57,6 +57,6 @@ def command(
         )
     output.show(table)
     if earlier:
-        which = f" {question}" if question else ""
+        which = (f" {question}" if question else "") + here.option
         output.write(f"\n{earlier:,} earlier: drill history{which} --all lists them too")
     output.write("\ndrill history restore NUMBER brings one of them back")

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from grader.cli import output
-from grader.cli.context import context
-from grader.cli.options import Json, tracks
+from grader.cli.context import Json, context, tracks
 from grader.model.numerals import quantity
 
 if TYPE_CHECKING:

@@ -14,6 +14,7 @@ import sys
 import textwrap
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from pathlib import Path
 from shutil import get_terminal_size
 from typing import TYPE_CHECKING, TextIO
 
@@ -21,11 +22,8 @@ from grader.model.errors import UsageError
 from grader.reports.inert import harmless
 
 if TYPE_CHECKING:
-    from rich.console import Console, ConsoleOptions, RenderableType
-    from rich.segment import Segment
+    from rich.console import Console, RenderableType
     from rich.table import Table
-
-_warned: set[str] = set()  # by this command
 
 MAX_WIDTH = 120  # beyond this a line of prose or a table is harder to read, not easier
 SIGPIPE_STATUS = 141
@@ -49,20 +47,6 @@ class _Sheet(io.StringIO):
 
     def isatty(self) -> bool:
         return sys.stdout is not None and sys.stdout.isatty()
-
-
-class _Inert:
-    """What is shown, without what its texts might do to the terminal: the styles are our own."""
-
-    def __init__(self, renderable: RenderableType) -> None:
-        self.renderable = renderable
-
-    def __rich_console__(self, console: Console, options: ConsoleOptions) -> Iterator[Segment]:
-        from rich.segment import Segment
-
-        for segment in console.render(self.renderable, options):
-            if not segment.control:
-                yield Segment(harmless(segment.text), segment.style)
 
 
 def _console(file: TextIO) -> Console:
@@ -92,9 +76,17 @@ def write(text: str = "") -> None:
 
 
 def show(renderable: RenderableType) -> None:
-    """Write what rich renders, without the blanks it fills lines up with."""
+    """Write what rich renders, without the blanks it fills lines up with.
+
+    Nothing in its texts acts on the terminal; the styles are our own.
+    """
+    from rich.segment import Segment, Segments
+
     sheet = _Sheet()
-    _console(sheet).print(_Inert(renderable), crop=False)
+    console = _console(sheet)
+    found = (part for part in console.render(renderable) if not part.control)
+    inert = Segments(Segment(harmless(part.text), part.style) for part in found)
+    console.print(inert, crop=False)
     lines = sheet.getvalue().removesuffix("\n").split("\n")
     _put(sys.stdout, "".join(f"{line.rstrip(' ')}\n" for line in lines))
 
@@ -124,18 +116,6 @@ def document(*, format: int = 1, **content: object) -> None:
 def complain(message: str, hint: str = "") -> None:
     """Say what is wrong, whether or not it changes the result, and what to do."""
     aside(f"drill: {message}")
-    advise(hint)
-
-
-def warn_once(message: str, hint: str = "") -> None:
-    """Say once what several parts of one command come upon."""
-    if message not in _warned:
-        _warned.add(message)
-        complain(message, hint)
-
-
-def advise(hint: str) -> None:
-    """Say what to do, below what is wrong."""
     if hint:
         aside(f"       {hint}")
 
@@ -167,19 +147,11 @@ def flush() -> None:
     _put(sys.stdout, "")
 
 
-def abandon() -> None:
-    """Give standard output up, after somebody else found its pipe closed."""
-    if sys.__stdout__ is not None:
-        _discard(sys.__stdout__)
-
-
 def prepare() -> None:
     """Begin a command: let no character be more than the terminal can take."""
-    _warned.clear()
     for stream in (sys.stdout, sys.stderr):
-        reconfigure = getattr(stream, "reconfigure", None)
-        if reconfigure is not None:
-            reconfigure(errors="backslashreplace")
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
 
 
 def aside(text: str) -> None:
@@ -188,12 +160,10 @@ def aside(text: str) -> None:
         return
     text = harmless(text)
     if sys.stderr.isatty() and "\n" not in text:
-        indent = " " * 7
         text = textwrap.fill(
-            text.lstrip(),
+            text,
             width(),
-            initial_indent=indent if text.startswith(indent) else "",
-            subsequent_indent=indent,
+            subsequent_indent=" " * 7,
             break_long_words=False,
             break_on_hyphens=False,
         )
@@ -208,19 +178,17 @@ def _put(stream: TextIO | None, text: str) -> None:
         stream.write(text)
         stream.flush()
     except BrokenPipeError:
-        _discard(stream)
+        discard(stream)
         raise PipeClosedError from None
     except OSError as fault:
-        _discard(stream)
+        discard(stream)
         raise UsageError(f"the output cannot be written: {fault.strerror}") from fault
 
 
-def _discard(stream: TextIO) -> None:
+def discard(stream: TextIO) -> None:
     """Point the stream at nothing, so that Python's own flush at the end stays quiet."""
-    with suppress(OSError, ValueError):
-        nothing = os.open(os.devnull, os.O_WRONLY)
-        os.dup2(nothing, stream.fileno())
-        os.close(nothing)
+    with suppress(OSError, ValueError), Path(os.devnull).open("wb") as nothing:
+        os.dup2(nothing.fileno(), stream.fileno())
 
 
 def named(name: str, across: int, *lines: str) -> None:

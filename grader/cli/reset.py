@@ -2,16 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import typer
 
 from grader.cli import output
-from grader.cli.context import context
-from grader.cli.options import Json, SomeId
-
-if TYPE_CHECKING:
-    pass
+from grader.cli.context import Json, SomeId, context
 
 
 def command(ctx: typer.Context, question: SomeId = None, json: Json = False) -> None:

@@ -2,26 +2,21 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import typer
 
 from grader.cli import output
-from grader.cli.context import context
-from grader.cli.options import Id, Json
-
-if TYPE_CHECKING:
-    pass
+from grader.cli.context import Id, Json, context
 
 
 def command(ctx: typer.Context, question: Id, json: Json = False) -> None:
     """Show a question without starting it."""
-    found = context(ctx).load(question)
+    here = context(ctx)
+    found = here.load(question)
     if not json:
         from grader.reports.question import render_question
 
         output.show(render_question(found, output.width()))
-        output.write(f"\ndrill start {question} makes a folder for it")
+        output.write(f"\ndrill start {question}{here.option} makes a folder for it")
         return
     spec = found.spec
     names = (  # nothing that gives the answer away

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from grader.cli import output
-from grader.cli.context import context
-from grader.cli.options import Json, SomeId
-
-if TYPE_CHECKING:
-    pass
+from grader.cli.context import Json, SomeId, context
 
 _UNFOLDED = 1_000_000  # columns: code that is to be copied is not folded
 
@@ -29,20 +25,20 @@ def command(
     from grader.reports.page import Page
     from grader.reports.prose import code
 
-    found = solution(context(ctx), question, give_up=give_up)
-    spec = found.question.spec
+    found, source, passed = solution(context(ctx), question, give_up=give_up)
+    spec = found.spec
     if json:
         output.document(
-            question=found.question.id,
-            passed=found.passed,
-            solution=found.source,
+            question=found.id,
+            passed=passed,
+            solution=source,
             follow_ups=[follow_up.model_dump() for follow_up in spec.follow_ups],
             sources=spec.sources,
         )
         return
-    output.heading(f"{found.question.id}  a solution")
+    output.heading(f"{found.id}  a solution")
     output.write()
-    output.show(Page([code(found.source, _UNFOLDED, indent=0)]))
+    output.show(Page([code(source, _UNFOLDED, indent=0)]))
     if spec.follow_ups:
         output.write()
         output.heading("to think about")

@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from grader.cli import output
-from grader.cli.context import context
-from grader.cli.options import Id, Json
-
-if TYPE_CHECKING:
-    pass
+from grader.cli.context import Id, Json, context
 
 
 def command(

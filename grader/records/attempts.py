@@ -5,14 +5,17 @@ An attempt without a verdict is one that was interrupted; its bytes are as safe 
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING, Any, Literal, get_type_hints
 
+from grader.records import progress
 from grader.records.events import Event, add
 from grader.records.store import RecordsError
 
 if TYPE_CHECKING:
     import sqlite3
+    from collections.abc import Mapping
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +52,7 @@ def begin(db: sqlite3.Connection, event: Event, submission: bytes) -> tuple[int,
     """Record an event with a submission's bytes.
 
     Returns:
-        The attempt's number, and how many tries at the question there are with it.
+        The attempt's number, and how many tries at the bank's question there are with it.
     """
     from hashlib import sha256
 
@@ -57,55 +60,43 @@ def begin(db: sqlite3.Connection, event: Event, submission: bytes) -> tuple[int,
     db.execute("INSERT OR IGNORE INTO submissions VALUES (?, ?)", (digest, submission))
     (number,) = db.execute("SELECT coalesce(max(attempt), 0) + 1 FROM events").fetchone()
     add(db, replace(event, attempt=number, sha256=digest))
-    query = "SELECT count(*) FROM events WHERE question = ? AND what = 'begun'"
-    (tries,) = db.execute(query, (event.question,)).fetchone()
-    return number, tries
+    query = "SELECT bank FROM events WHERE question = ? AND what = 'begun'"
+    begun = Counter(bank for (bank,) in db.execute(query, (event.question,)))
+    tries = (n for bank, n in begun.items() if progress.counts(bank, event.bank, event.question))
+    return number, sum(tries)
 
 
 def listing(
-    db: sqlite3.Connection, question: str | None = None, bank: str | None = None, most: int = -1
+    db: sqlite3.Connection, *, most: int = -1, **which: str | int | None
 ) -> tuple[Attempt, ...]:
-    """Return the latest attempts, or those at a question (of a bank), the latest last."""
-    where, values = _which(question, bank)
-    query = f"{_SELECT}{where} ORDER BY id DESC LIMIT ?"
-    rows = db.execute(query, (*values, most)).fetchall()
+    """Return the latest attempts that have the values given, the latest last; None is any.
+
+    Every combination that is asked for has an index that serves it.
+    """
+    rows = db.execute(f"{_SELECT}{_where(which)} ORDER BY id DESC LIMIT {most:d}", which).fetchall()
     return tuple(_attempt(row) for row in reversed(rows))
 
 
-def count(db: sqlite3.Connection, question: str | None = None, bank: str | None = None) -> int:
-    """Return how many attempts there are, or are at a question (of a bank)."""
-    where, values = _which(question, bank)
-    return int(db.execute(f"SELECT count(*) FROM attempts{where}", values).fetchone()[0])
+def count(db: sqlite3.Connection, **which: str | None) -> int:
+    """Return how many attempts have the values given."""
+    return int(db.execute(f"SELECT count(*) FROM attempts{_where(which)}", which).fetchone()[0])
 
 
-def _which(question: str | None, bank: str | None) -> tuple[str, list[str]]:
-    """Return a condition for what was named, and its values; an index serves it as it is."""
-    named = {"question": question, "bank": bank}
-    given = {name: value for name, value in named.items() if value is not None}
-    where = " AND ".join(f"{name} = ?" for name in given)
-    return where and f" WHERE {where}", [*given.values()]
+def _where(which: Mapping[str, object]) -> str:
+    condition = " AND ".join(f"{name} = :{name}" for name in which if which[name] is not None)
+    return condition and f" WHERE {condition}"
 
 
 def find(db: sqlite3.Connection, number: int) -> tuple[Attempt, bytes] | None:
     """Return an attempt and its submission, or None where there is no such number."""
     if number >= 2**63:  # which SQLite does not take
         return None
-    row = db.execute(f"{_SELECT} WHERE id = ?", (number,)).fetchone()
-    if row is None:
-        return None
-    attempt = _attempt(row)
-    query = "SELECT CAST(bytes AS BLOB) FROM submissions WHERE sha256 = ?"
-    found = db.execute(query, (attempt.sha256,)).fetchone()
-    if found is None:
+    for attempt in listing(db, id=number):
+        query = "SELECT CAST(bytes AS BLOB) FROM submissions WHERE sha256 = ?"
+        for (content,) in db.execute(query, (attempt.sha256,)):
+            return attempt, content
         raise RecordsError(f"the submission of attempt {number} is not in the records")
-    return attempt, found[0]
-
-
-def with_seed(db: sqlite3.Connection, question: str, bank: str, seed: int) -> Attempt | None:
-    """Return the latest graded attempt at a question of a bank that had a seed."""
-    query = f"{_SELECT} WHERE question = ? AND bank = ? AND seed = ? ORDER BY id DESC LIMIT 1"
-    row = db.execute(query, (question, bank, seed)).fetchone()
-    return None if row is None else _attempt(row)
+    return None
 
 
 def _attempt(row: tuple[Any, ...]) -> Attempt:

@@ -1,17 +1,22 @@
 """How far a person is with each question: started, tried, passed, hints shown, given up.
 
-Progress belongs to a question's id, wherever its bank lies: reinstalling the program moves the
-bank and must not forget what was passed.
+Progress belongs to a bank and an id: two banks that hold one id know nothing of each other. A bank
+that was moved or renamed keeps it, because what is on record of a bank that does not hold the id
+any more counts for every bank that does. So does what 0.1.0 recorded without a bank, and every
+installation of the program has the same bank.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING
+
+from grader.bank import holds
 
 if TYPE_CHECKING:
     import sqlite3
-    from collections.abc import Mapping
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,6 +26,8 @@ class Progress:
     started: bool = False
     tries: int = 0  # gradings of one's own file that reached a verdict
     passed: bool = False
+    hints: int = 0  # shown
+    given_up: bool = False  # the solution was shown
 
     @property
     def state(self) -> str:
@@ -41,18 +48,55 @@ class Start:
     folder: str
 
 
-def overview(db: sqlite3.Connection) -> Mapping[str, Progress]:
-    """Return the progress of every question that was ever started or graded, by id."""
-    begun = db.execute("SELECT DISTINCT question FROM events WHERE what = 'started'")
-    started = {question for (question,) in begun}
-    found = {
-        question: Progress(question in started, tries, bool(passes))
-        for question, tries, passes in db.execute(
-            "SELECT question, count(verdict), total(verdict = 'pass') FROM attempts"
-            " WHERE kind = 'grade' GROUP BY question"
-        )
+Overview = Mapping[tuple[str, str], Progress]  # by id and bank
+
+_OVERVIEW = """
+    SELECT
+        event.question, event.bank,
+        max(event.what = 'started'),
+        count(iif(begun.id, event.verdict, NULL)),
+        total(begun.id AND event.verdict = 'pass') > 0,
+        max(0, max(iif(event.what = 'hint', CAST(event.hint AS INTEGER), 0))),
+        max(event.what = 'solution')
+    FROM events AS event
+    LEFT JOIN events AS begun
+        ON event.what = 'graded' AND begun.attempt = event.attempt AND begun.what = 'begun'
+    {where}
+    GROUP BY event.question, event.bank
+    """
+
+
+def overview(db: sqlite3.Connection, question: str | None = None) -> Overview:
+    """Return the progress with every question on record, or with those of one id."""
+    where = "" if question is None else "WHERE event.question = ?"
+    rows = db.execute(_OVERVIEW.format(where=where), () if question is None else (question,))
+    return {
+        (name, bank): Progress(bool(started), tries, bool(passed), hints, bool(given_up))
+        for name, bank, started, tries, passed, hints, given_up in rows
     }
-    return {question: Progress(started=True) for question in started} | found
+
+
+def of(known: Overview, question: str, bank: Path) -> Progress:
+    """Return the progress with a bank's question."""
+    found = [
+        one
+        for (name, recorded), one in known.items()
+        if name == question and counts(recorded, str(bank), question)
+    ]
+    return Progress(
+        any(one.started for one in found),
+        sum(one.tries for one in found),
+        any(one.passed for one in found),
+        max((one.hints for one in found), default=0),
+        any(one.given_up for one in found),
+    )
+
+
+def counts(recorded: str, bank: str, question: str) -> bool:
+    """Return whether what is on record of a bank is about the question of `bank`, as above."""
+    where = Path(str(recorded))  # the file is the user's to edit: a value may be of any type
+    installed = where.parts[-2:] == Path(bank).parts[-2:] == ("grader", "_bank")
+    return recorded in {"", bank} or installed or not holds(where, question)
 
 
 def starts(db: sqlite3.Connection) -> tuple[Start, ...]:
@@ -63,23 +107,3 @@ def starts(db: sqlite3.Connection) -> tuple[Start, ...]:
         " AND typeof(path) = 'text' AND instr(path, char(0)) = 0 ORDER BY id DESC"
     )
     return tuple(Start(*row) for row in rows)
-
-
-def passed(db: sqlite3.Connection, question: str) -> bool:
-    """Return whether any attempt of one's own at the question passed."""
-    return overview(db).get(question, Progress()).passed
-
-
-def hints_shown(db: sqlite3.Connection, question: str) -> int:
-    """Return how many hints of a question were shown."""
-    query = (
-        "SELECT max(0, coalesce(max(CAST(hint AS INTEGER)), 0)) FROM events"
-        " WHERE question = ? AND what = 'hint'"
-    )
-    return int(db.execute(query, (question,)).fetchone()[0])
-
-
-def given_up(db: sqlite3.Connection, question: str) -> bool:
-    """Return whether the solution was ever shown."""
-    query = "SELECT 1 FROM events WHERE question = ? AND what = 'solution'"
-    return db.execute(query, (question,)).fetchone() is not None

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 from grader.model.errors import UsageError
-from grader.records.schema import LATEST, MIGRATIONS
+from grader.records.events import LATEST, MIGRATIONS
 
 if TYPE_CHECKING:
     import sqlite3
@@ -28,10 +28,10 @@ T = TypeVar("T")
 D = TypeVar("D")
 
 FILE_NAME = "drill.sqlite3"
-BUSY_SECONDS = 15.0  # a transaction takes milliseconds; only a stopped process holds one so long
+BUSY_SECONDS = 2.0  # a transaction takes milliseconds; only a stopped process holds one so long
 
 # Primary result codes of SQLite (https://www.sqlite.org/rescode.html).
-_READONLY, _CORRUPT, _CANTOPEN, _NOTADB = 8, 11, 14, 26
+_BUSY, _READONLY, _CORRUPT, _CANTOPEN, _NOTADB = 5, 8, 11, 14, 26
 
 
 class RecordsError(UsageError):
@@ -44,6 +44,7 @@ class Store:
     def __init__(self, folder: Path, notice: Callable[[str], None]) -> None:
         """Take the folder, which need not exist; `notice` hears of a file that was moved aside."""
         self.path = folder / FILE_NAME
+        self._patience = BUSY_SECONDS
         self._notice = notice
 
     def write(self, work: Callable[[sqlite3.Connection], T]) -> T:
@@ -66,7 +67,7 @@ class Store:
         """Run `action`, with a corrupt file moved aside once, and explain every failure."""
         import sqlite3
 
-        seen = _file(self.path)
+        seen = _inode(self.path)
         try:
             try:
                 return action()
@@ -76,6 +77,8 @@ class Store:
                 self._move_aside(seen)
                 return action()
         except sqlite3.Error as fault:
+            if _code(fault) == _BUSY:  # a command waits for it once, whatever else it records
+                self._patience = 0.0
             raise RecordsError(f"{self.path}: {fault}") from fault
         except OSError as fault:
             raise RecordsError(f"{self.path.parent}: {fault.strerror or fault}") from fault
@@ -109,7 +112,7 @@ class Store:
     def _open(self) -> sqlite3.Connection:
         import sqlite3
 
-        db = sqlite3.connect(self.path, timeout=BUSY_SECONDS, isolation_level=None)
+        db = sqlite3.connect(self.path, timeout=self._patience, isolation_level=None)
         try:
             db.execute("PRAGMA synchronous = FULL")
             _migrate(db, self.path)
@@ -125,7 +128,7 @@ class Store:
         """Rename the database and its log, unless another process has just done so."""
         with self.path.with_suffix(".lock").open("w") as lock:
             fcntl.flock(lock, fcntl.LOCK_EX)
-            if _file(self.path) != broken:
+            if _inode(self.path) != broken:
                 return
             names = (self.path.with_suffix(f".corrupt-{n}.sqlite3") for n in count(1))
             aside = next(name for name in names if not name.exists())
@@ -144,32 +147,25 @@ def _migrate(db: sqlite3.Connection, path: Path) -> None:
     Raises:
         RecordsError: The file is of a version that is not known, and is left alone.
     """
-    found = _version(db)
-    if 0 <= found < LATEST:
+    version = "PRAGMA user_version"
+    (found,) = db.execute(version).fetchone()
+    if found in MIGRATIONS:
         db.execute("BEGIN IMMEDIATE")
-        found = _version(db)
-        if 0 <= found < LATEST:
-            for statement in MIGRATIONS[found]:
-                db.execute(statement)
-            db.execute(f"PRAGMA user_version = {LATEST:d}")
+        for statement in MIGRATIONS.get(db.execute(version).fetchone()[0], ()):
+            db.execute(statement)
         db.execute("COMMIT")
-    if not 0 <= found <= LATEST:
+    elif found != LATEST:
         raise RecordsError(
             f"{path}: version {found} of the records; this drill knows {LATEST}",
             hint="use the drill that wrote them",
         )
 
 
-def _version(db: sqlite3.Connection) -> int:
-    return int(db.execute("PRAGMA user_version").fetchone()[0])
-
-
-def _file(path: Path) -> int | None:
+def _inode(path: Path) -> int | None:
     """Return what tells a file from another that is put in its place; None where there is none."""
-    try:
+    with suppress(OSError):
         return path.stat().st_ino
-    except OSError:
-        return None
+    return None
 
 
 def _code(fault: sqlite3.Error) -> int:

@@ -5,15 +5,18 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import sqlite3
+from contextlib import closing
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from grader.app import banks, grading, hints, history, starting
+from grader.app import banks, catalog, grading, hints, history, starting
 from grader.app.context import Context
 from grader.app.resolve import resolve
 from grader.model.errors import UsageError
-from grader.records import attempts, progress
+from grader.records import attempts, progress, store
 from tests.bank.specs import write_bank
 
 NAME = "scaled-copy"
@@ -48,6 +51,11 @@ def context(tmp_path: Path, bank: Path | None, data: str = "home") -> Context:
     return Context(work, tmp_path / data, lambda: "2026-01-02T03:04:05+00:00", bank, who="ann")
 
 
+def known(ctx: Context, bank: Path) -> progress.Progress:
+    """Return the progress with a bank's question."""
+    return progress.of(ctx.read(progress.overview, {}), NAME, bank)
+
+
 def test_a_drill_from_start_to_pass(
     tmp_path: Path, bank: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
@@ -60,7 +68,7 @@ def test_a_drill_from_start_to_pass(
     assert (graded.report.verdict, graded.tries, graded.report.seed) == ("pass", 2, 3)
     assert graded.report.bank == str(bank)
     assert graded.report.digest == question.digest
-    assert hints.solution(ctx, NAME).source.encode() == RIGHT
+    assert hints.solution(ctx, NAME)[1].encode() == RIGHT
     assert [a.state for a in history.history(ctx)[0]] == ["error", "pass"]
     assert capfd.readouterr() == ("", "")
 
@@ -91,12 +99,12 @@ def test_a_file_that_is_not_ones_own_is_no_try_and_no_pass(tmp_path: Path, bank:
         grading.grade(ctx, str(student))
     beside = student.rename(made.workspace.folder / "student.py")
     assert grading.grade(ctx, str(beside)).report.verdict == "pass"
-    assert ctx.read(progress.overview, {})[NAME] == progress.Progress(started=True)
+    assert known(ctx, bank) == progress.Progress(started=True)
     with pytest.raises(UsageError, match="is shown after a pass"):
         hints.solution(ctx, NAME)
     made.workspace.submission.write_bytes(RIGHT)
     assert grading.grade(ctx, file=made.workspace.submission).tries == 1
-    assert ctx.read(progress.overview, {})[NAME].passed
+    assert known(ctx, bank).passed
     kinds = [(a.kind, a.verdict) for a in history.history(ctx)[0]]
     assert kinds == [("review", "pass"), ("review", "pass"), ("grade", "pass")]
 
@@ -109,9 +117,9 @@ def test_a_folder_that_was_moved_is_found_from_inside_and_can_be_put_on_record(
     moved = made.workspace.folder.rename(tmp_path / "moved")
     warned: list[str] = []
     warn = lambda _, hint: warned.append(hint)  # noqa: E731
-    inside = Context(moved, ctx.data, ctx.now, bank, warn=warn)
+    inside = Context(moved, ctx.data, ctx.now, bank, say=warn)
     assert grading.grade(inside).tries == 0
-    assert warned == [f"drill start {NAME} there puts it on record, if it is yours"]
+    assert warned == [f"drill start {NAME} --bank {bank} there puts it on record, if it is yours"]
     without = Context(moved, ctx.data, ctx.now)
     with pytest.raises(UsageError, match="expected the id of a question"):
         grading.grade(without)  # the bank of a folder that is not on record is a mere claim
@@ -130,7 +138,7 @@ def test_a_pass_in_a_folder_that_is_not_on_record_is_no_pass(tmp_path: Path, ban
     (got / "submission.py").write_bytes(RIGHT)
     graded = grading.grade(Context(got, ctx.data, ctx.now, bank))
     assert (graded.report.verdict, graded.tries) == ("pass", 0)
-    assert NAME not in ctx.read(progress.overview, {})
+    assert known(ctx, bank).state == "new"
     assert [a.kind for a in history.history(ctx)[0]] == ["review"]
 
 
@@ -174,7 +182,7 @@ def test_a_folder_or_file_may_be_named_by_its_path(tmp_path: Path, bank: Path, t
     starting.start(ctx, NAME)
     path = typed.format(id=NAME, work=ctx.here())
     graded = grading.grade(ctx, path)
-    assert (graded.tries, graded.again) == (1, f" {path}")
+    assert (graded.tries, graded.again) == (1, f" {path}{ctx.option}")
     assert graded.path == ctx.here() / NAME / "submission.py"
 
 
@@ -238,18 +246,80 @@ def test_two_grades_at_once_are_two_tries(tmp_path: Path, bank: Path) -> None:
     assert begun == [(1, 1), (2, 2)]  # both before either has a verdict
 
 
+def test_two_banks_that_hold_one_id_know_nothing_of_each_other(tmp_path: Path, bank: Path) -> None:
+    ctx = context(tmp_path, bank)
+    other = context(tmp_path, bank_at(tmp_path / "other"))
+    _, made = starting.start(ctx, NAME)
+    made.workspace.submission.write_bytes(RIGHT)
+    assert [grading.grade(ctx).tries for _ in range(2)] == [1, 2]
+    assert [len(hints.hint(ctx, NAME).shown) for _ in range(2)] == [1, 1]
+    assert [(one.state, one.tries) for _, one in catalog.questions(ctx)] == [("passed", 2)]
+    assert [(one.state, one.tries) for _, one in catalog.questions(other)] == [("new", 0)]
+    assert not hints.hint(other, NAME).all
+    with pytest.raises(UsageError, match="is shown after a pass"):
+        hints.solution(other, NAME)
+    _, second = starting.start(other, NAME, parent=tmp_path)
+    at_second = Context(second.workspace.folder, ctx.data, ctx.now, other.bank)
+    assert grading.grade(at_second).tries == 1
+
+
+def test_a_bank_that_was_moved_keeps_what_was_done_and_a_copy_begins_anew(
+    tmp_path: Path, bank: Path
+) -> None:
+    ctx = context(tmp_path, bank)
+    _, made = starting.start(ctx, NAME)
+    made.workspace.submission.write_bytes(RIGHT)
+    grading.grade(ctx)
+    hints.hint(ctx, NAME)
+    copy = Path(shutil.copytree(bank, tmp_path / "copy"))
+    assert known(ctx, copy).state == "new"
+    moved = bank.rename(tmp_path / "moved")
+    assert known(ctx, moved) == progress.Progress(True, 1, True, hints=1)
+    assert hints.solution(context(tmp_path, moved), NAME)[2]
+    venv = Path("lib/python3.{}/site-packages/grader/_bank")
+    assert progress.counts(str(tmp_path / str(venv).format(11)), str(venv).format(12), NAME)
+
+
+def test_records_that_stay_locked_are_waited_for_once(
+    tmp_path: Path, bank: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(store, "BUSY_SECONDS", 0.01)
+    warned: list[str] = []
+    ctx = context(tmp_path, bank)
+    ctx = Context(ctx.folder, ctx.data, ctx.now, bank, say=lambda text, _: warned.append(text))
+    _, made = starting.start(ctx, NAME)
+    made.workspace.submission.write_bytes(RIGHT)
+    with closing(sqlite3.connect(ctx.store.path)) as holder:
+        holder.execute("PRAGMA journal_mode = DELETE")
+        holder.execute("BEGIN EXCLUSIVE")
+        waits: list[float] = []
+        connect = sqlite3.connect
+
+        def waiting(*args: Any, **settings: Any) -> Any:
+            waits.append(settings["timeout"])
+            return connect(*args, **settings)
+
+        monkeypatch.setattr(sqlite3, "connect", waiting)
+        graded = grading.grade(ctx, NAME, file=made.workspace.submission)
+    assert (graded.report.verdict, graded.tries) == ("pass", 0)
+    assert len(waits) > 1
+    assert sum(waits) == store.BUSY_SECONDS
+    (warning,) = warned
+    assert "database is locked" in warning
+
+
 def test_without_records_a_hint_can_be_asked_for_by_its_number(tmp_path: Path, bank: Path) -> None:
     spec = bank / "questions" / f"{NAME}.yaml"
     spec.write_text(spec.read_text().replace("hints: [", "hints: [One, Two, "))
     (tmp_path / "file").touch()
     warned: list[str] = []
     ctx = context(tmp_path, bank, "file/home")
-    ctx = Context(ctx.folder, ctx.data, ctx.now, bank, warn=lambda text, _: warned.append(text))
+    ctx = Context(ctx.folder, ctx.data, ctx.now, bank, say=lambda text, _: warned.append(text))
     first = hints.hint(ctx, NAME)
     assert (first.shown, first.left, first.counted) == (((1, "One"),), 2, False)
     assert hints.hint(ctx, NAME, number=2).shown == ((2, "Two"),)
     assert len(warned) == 1
-    with pytest.raises(UsageError, match="expected one of 3 hints"):
+    with pytest.raises(UsageError, match="expected a number from 1 to 3, found 4"):
         hints.hint(ctx, NAME, number=4)
 
 

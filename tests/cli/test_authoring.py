@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 import yaml
@@ -165,14 +166,15 @@ def test_a_folder_that_cannot_be_written_is_answered_with_the_option_of_this_com
 def test_a_question_that_somebody_else_lays_down_meanwhile_is_there_already(
     real: Drill, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    laid_down = Path.rename
+    mkdir = Path.mkdir
 
-    def overtaken(fresh: Path, folder: Path) -> Path:
-        folder.mkdir()
-        (folder / "reference.py").write_text("theirs")
-        return laid_down(fresh, folder)
+    def overtaken(folder: Path, **how: Any) -> None:
+        mkdir(folder, **how)
+        if folder.name == "drills":
+            mkdir(folder / "masked-mean")
+            (folder / "masked-mean/reference.py").write_text("theirs")
 
-    monkeypatch.setattr(Path, "rename", overtaken)
+    monkeypatch.setattr(Path, "mkdir", overtaken)
     ended = real("bank", "new", "masked-mean")
     assert ended.status == 2
     assert "drills/masked-mean is there already" in ended.err

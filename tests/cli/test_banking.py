@@ -159,6 +159,8 @@ def test_a_bank_that_is_not_on_the_list_cannot_be_removed(real: Drill, tmp_path:
     assert ended.status == 2
     assert f"did you mean {bank}?" in ended.err
     assert real("bank", "remove", "../nothing-alike").status == 2
+    bank.rename(tmp_path / "gone")
+    assert f"did you mean {bank}?" in real("bank", "remove", "mien").err
 
 
 def test_the_schema_is_the_one_that_is_committed(real: Drill) -> None:
@@ -213,6 +215,8 @@ def test_a_folder_is_not_taken_for_the_other_banks_question(
     assert ended.status == 2
     assert "expected a folder for yours/scaled-copy, found that of mine/scaled-copy" in ended.err
     assert "drill start yours/scaled-copy --dir DIR makes it elsewhere" in ended.err
+    alone = real("--bank", str(both[1]), "start", "scaled-copy")
+    assert f"for yours/scaled-copy, found that of {both[0]}/scaled-copy" in alone.err
     assert real("start", "yours/scaled-copy", "--dir", "other").status == 0
     assert real("start", "mine/scaled-copy", "--json").data["already_started"]
 
@@ -449,6 +453,25 @@ def test_a_list_that_is_a_pipe_is_refused_and_kept(real: Drill, home: Path, tmp_
     assert ended.status == 2
     assert "cannot be read: something that is no regular file" in ended.err
     assert (home / "banks").is_fifo()
+
+
+def test_commands_that_are_suggested_keep_the_bank(real: Drill, tmp_path: Path) -> None:
+    bank = write_bank(tmp_path / "a bank")
+    option = f"--bank '{bank}'"
+
+    def said(*words: str) -> str:
+        ended = real("--bank", str(bank), *words)
+        return " ".join((ended.out + ended.err).split())
+
+    assert f"drill bank new bad-id {option}" in said("bank", "new", "Bad Id")
+    assert f"drill start scaled-copy {option} makes a folder" in said("show", "scaled-copy")
+    assert f"drill start scaled-copy {option} makes one" in said("grade", "scaled-copy")
+    assert f"drill solution scaled-copy {option} --give-up" in said("hint", "scaled-copy")
+    assert f"drill hint scaled-copy {option} for a nudge" in said("solution", "scaled-copy")
+    Path("mine.py").touch()
+    graded = said("grade", "scaled-copy", "--file", "mine.py", "--seed", "7")
+    assert f"drill solution scaled-copy {option} --give-up shows a solution" in graded
+    assert f"drill grade scaled-copy --file mine.py {option} --seed 7 repeats" in graded
 
 
 def test_a_question_whose_id_would_break_a_list_is_not_started(real: Drill, tmp_path: Path) -> None:

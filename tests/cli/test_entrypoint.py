@@ -61,6 +61,7 @@ def test_every_command_has_help_that_fits(drill: Drill, command: str) -> None:
         ("show a b", "unexpected extra argument"),
         ("history restore", "missing argument 'NUMBER'"),
         ("list --track", "requires an argument"),
+        ("grade --file", "drill grade --help shows what it takes"),
         ("bank audit --seeds 0", "expected a number greater than or equal to 1"),
     ],
 )
@@ -279,6 +280,7 @@ def close(monkeypatch: pytest.MonkeyPatch, folder: Path) -> None:
 @pytest.mark.parametrize(
     "words",
     [
+        ("grade", "{}"),
         ("grade", "./{}"),
         ("grade", "maxpool-routing", "--file", "{}"),
         ("start", "maxpool-routing", "--dir", "{}"),

@@ -29,8 +29,6 @@ def test_lines_and_complaints(capsys: pytest.CaptureFixture[str]) -> None:
     assert seen(capsys) == "one\n\ttwo\n"
     output.complain(HOSTILE, hint=HOSTILE)
     assert seen(capsys).count("name\\x07") == 2
-    output.warn_once(HOSTILE)
-    assert SHOWN in seen(capsys)
 
 
 def test_tables_and_headings(
@@ -68,15 +66,3 @@ def test_advice_for_a_person_stands_at_one_indent(monkeypatch: pytest.MonkeyPatc
         "       advice that does so too advice",
         "       that does so too",
     ]
-
-
-def test_what_several_parts_of_a_command_come_upon_is_said_once(
-    capsys: pytest.CaptureFixture[str],
-) -> None:
-    output.prepare()
-    output.warn_once("it is gone", "look for it")
-    output.warn_once("it is gone", "look for it")
-    assert seen(capsys) == "drill: it is gone\n       look for it\n"
-    output.prepare()
-    output.warn_once("it is gone")
-    assert seen(capsys) == "drill: it is gone\n"

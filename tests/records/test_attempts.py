@@ -20,8 +20,8 @@ def store(tmp_path: Path) -> Store:
     return Store(tmp_path, print)
 
 
-def overview(store: Store) -> dict[str, progress.Progress]:
-    return store.read(lambda db: dict(progress.overview(db)), empty={})
+def known(store: Store, question: str = "q") -> progress.Progress:
+    return progress.of(store.read(progress.overview, empty={}), question, Path("b"))
 
 
 @pytest.mark.parametrize("content", [b"", b"\0\xff", b"x" * 1_000_000])
@@ -73,16 +73,16 @@ def test_an_attempt_has_one_verdict(store: Store) -> None:
 def test_progress_counts_verdicts_and_nothing_else(store: Store) -> None:
     begin(store, b"interrupted")
     begin(store, b"kept", what="reset")
-    assert overview(store)["q"].state == "new"
+    assert known(store).state == "new"
     finish(store, begin(store, b"of somebody else", what="review"), "pass")
-    assert overview(store)["q"].state == "new"
+    assert known(store).state == "new"
     finish(store, begin(store, b"wrong"), "fail")
-    assert (overview(store)["q"].state, overview(store)["q"].tries) == ("tried", 1)
+    assert (known(store).state, known(store).tries) == ("tried", 1)
     finish(store, begin(store, b"right"), "pass")
     finish(store, begin(store, b"wrong again"), "fail")
-    assert (overview(store)["q"].state, overview(store)["q"].tries) == ("passed", 3)
-    assert store.write(lambda db: progress.passed(db, "q"))
-    assert not store.write(lambda db: progress.passed(db, "other"))
+    assert (known(store).state, known(store).tries) == ("passed", 3)
+    assert known(store).passed
+    assert known(store, "other") == progress.Progress()
 
 
 def test_the_number_of_a_try_is_its_own_place(store: Store) -> None:
@@ -97,27 +97,24 @@ def test_the_latest_attempt_with_a_seed_is_found(store: Store) -> None:
     begin(store, b"1", seed=7)
     second = begin(store, b"2", seed=7)
     begin(store, b"3", seed=8)
-    found = store.write(lambda db: attempts.with_seed(db, "q", "b", 7))
-    assert found is not None
+    (found,) = store.write(lambda db: attempts.listing(db, most=1, bank="b", seed=7))
     assert found.id == second
-    assert store.write(lambda db: attempts.with_seed(db, "q", "another bank", 7)) is None
+    assert store.write(lambda db: attempts.listing(db, bank="another", seed=7)) == ()
 
 
 def test_hints_and_solutions_that_were_shown_are_remembered(store: Store) -> None:
-    assert store.write(lambda db: progress.hints_shown(db, "q")) == 0
-    assert not store.write(lambda db: progress.given_up(db, "q"))
+    assert known(store) == progress.Progress()
     for event in (replace(SOME, what="hint", hint=n) for n in (1, 2)):
         store.write(lambda db, event=event: add(db, event))  # type: ignore[misc]
     store.write(lambda db: add(db, replace(SOME, what="solution")))
-    assert store.write(lambda db: progress.hints_shown(db, "q")) == 2
-    assert store.write(lambda db: progress.given_up(db, "q"))
+    assert known(store) == progress.Progress(hints=2, given_up=True)
 
 
 def test_starts_are_listed_the_latest_first(store: Store) -> None:
     for name in ("a", "b", "a"):
         start(store, name, f"/home/{name}")
     assert [s.question for s in store.write(progress.starts)] == ["a", "b", "a"]
-    assert overview(store)["b"].state == "started"
+    assert known(store, "b").state == "started"
 
 
 def test_the_latest_attempts_can_be_listed_and_all_counted(store: Store) -> None:
@@ -125,11 +122,13 @@ def test_the_latest_attempts_can_be_listed_and_all_counted(store: Store) -> None
         begin(store, b"x", name)
     found = store.write(lambda db: attempts.listing(db, most=2))
     assert [a.id for a in found] == [3, 4]
-    assert [a.id for a in store.write(lambda db: attempts.listing(db, "a", "b", 2))] == [3, 4]
-    assert store.write(lambda db: attempts.listing(db, "a", "elsewhere")) == ()
+    assert [
+        a.id for a in store.write(lambda db: attempts.listing(db, most=2, question="a", bank="b"))
+    ] == [3, 4]
+    assert store.write(lambda db: attempts.listing(db, question="a", bank="elsewhere")) == ()
     assert store.write(attempts.count) == 4
-    assert store.write(lambda db: attempts.count(db, "a")) == 3
-    assert store.write(lambda db: attempts.count(db, "a", "elsewhere")) == 0
+    assert store.write(lambda db: attempts.count(db, question="a")) == 3
+    assert store.write(lambda db: attempts.count(db, question="a", bank="elsewhere")) == 0
 
 
 def test_a_number_that_no_attempt_can_have(store: Store) -> None:
@@ -166,39 +165,43 @@ def test_a_start_whose_path_is_none_leads_nowhere(store: Store, path: str | byte
     assert [s.folder for s in store.write(progress.starts)] == ["/right"]
 
 
+def test_a_bank_that_is_no_text_is_one_that_has_gone(store: Store) -> None:
+    start(store, bank=b"\0\xff")  # type: ignore[arg-type]
+    assert known(store).state == "started"
+
+
 @pytest.mark.parametrize("hint", ["two", b"2", -5])
 def test_a_hint_whose_number_is_none_was_not_shown(store: Store, hint: object) -> None:
     store.write(lambda db: add(db, replace(SOME, what="hint", hint=hint)))  # type: ignore[arg-type]
-    assert store.write(lambda db: progress.hints_shown(db, "q")) in {0, 2}
+    assert known(store).hints in {0, 2}
 
 
 def test_no_lookup_of_a_grade_reads_all_attempts(store: Store) -> None:
-    """Every statement is a search in an index, and sorts starts at most."""
+    """Every statement is a search in an index, and sorts starts and groups by bank at most."""
     begin(store, b"x")
     statements: list[str] = []
 
     def plans(db: sqlite3.Connection) -> list[str]:
         db.set_trace_callback(statements.append)
         progress.starts(db)
-        progress.hints_shown(db, "q")
-        progress.given_up(db, "q")
-        attempts.with_seed(db, "q", "b", 7)
+        progress.overview(db, "q")
+        attempts.listing(db, most=1, question="q", bank="b", seed=7)
         attempts.begin(db, SOME, b"y")
-        attempts.listing(db, "q", most=1)
-        attempts.listing(db, "q", "b", most=1)
+        attempts.listing(db, most=1, question="q")
+        attempts.listing(db, most=1, question="q", bank="b")
         attempts.find(db, 1)
         db.set_trace_callback(None)
         return [
             step[3]
             for statement in statements
-            if statement.startswith(("SELECT", "INSERT OR IGNORE"))
+            if statement.lstrip().startswith(("SELECT", "INSERT OR IGNORE"))
             for step in db.execute(f"EXPLAIN QUERY PLAN {statement}")
         ]
 
     found = store.write(plans)
     assert len(found) > 10
     assert [step for step in found if "SCAN" in step] == []
-    assert sum("TEMP B-TREE" in step for step in found) == 1
+    assert sum("TEMP B-TREE" in step for step in found) == 2
 
 
 def test_the_latest_of_many_attempts_are_listed_without_reading_the_rest(store: Store) -> None:

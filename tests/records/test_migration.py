@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from grader.records import attempts, progress, schema
+from grader.records import attempts, events, progress
 from grader.records.store import FILE_NAME, RecordsError, Store
 from tests.records.making import begin
 
@@ -76,6 +76,7 @@ def old(tmp_path: Path) -> Path:
 def complete(store: Store) -> bool:
     """Return whether everything of `_WRITTEN` is there."""
     found = store.read(attempts.listing, empty=())
+    known = store.read(progress.overview, empty={})
     bytes_of = store.read(lambda db: [attempts.find(db, n) for n in (1, 2, 5)], empty=[])
     return (
         [(a.id, a.kind, a.state, a.seed, a.created_at, a.finished_at) for a in found]
@@ -87,9 +88,8 @@ def complete(store: Store) -> bool:
         and [one and one[1] for one in bytes_of] == [b"\1\2", b"", b"\xff"]
         and store.read(lambda db: [s.folder for s in progress.starts(db)], empty=[])
         == ["/two", "/home/one"]
-        and store.read(lambda db: progress.hints_shown(db, "one"), empty=0) == 2
-        and store.read(lambda db: progress.given_up(db, "two"), empty=False)
-        and store.read(lambda db: progress.overview(db)["one"].passed, empty=False)
+        and progress.of(known, "one", Path("/bank")) == progress.Progress(True, 1, True, hints=2)
+        and progress.of(known, "two", Path("/bank")) == progress.Progress(True, given_up=True)
     )
 
 
@@ -100,7 +100,7 @@ def version(folder: Path) -> int:
 
 def test_records_of_version_1_lose_nothing(old: Path) -> None:
     assert complete(Store(old, print))
-    assert version(old) == schema.LATEST
+    assert version(old) == events.LATEST
     assert complete(Store(old, print))
 
 
@@ -114,7 +114,7 @@ def test_records_of_version_2_get_the_indexes_of_new_ones(old: Path) -> None:
         db.execute("CREATE INDEX events_by_question ON events (question, what)")
         db.execute("PRAGMA user_version = 2")
     assert complete(store)
-    assert version(old) == schema.LATEST
+    assert version(old) == events.LATEST
     assert _indexes(old) == new
     assert len(new) == 3
 
@@ -132,14 +132,14 @@ def test_numbers_go_on_behind_those_of_version_1(old: Path) -> None:
 _MIGRATE = """
 import os, sys
 from pathlib import Path
-from grader.records import progress, schema, store
+from grader.records import events, progress, store
 
 killed_at = int(sys.argv[2])
 if killed_at >= 0:
     import sqlite3
     class Connection(sqlite3.Connection):
         def execute(self, statement, *more):
-            if statement == schema.MIGRATIONS[1][killed_at]:
+            if statement == events.MIGRATIONS[1][killed_at]:
                 os.kill(os.getpid(), 9)
             return super().execute(statement, *more)
     true = sqlite3.connect
@@ -158,7 +158,7 @@ def migrating(folder: Path, killed_at: int = -1) -> subprocess.Popen[str]:
     )
 
 
-@pytest.mark.parametrize("at", [0, 2, 4, 8, len(schema.MIGRATIONS[1]) - 1])
+@pytest.mark.parametrize("at", [0, 2, 4, 8, len(events.MIGRATIONS[1]) - 1])
 def test_a_migration_that_is_killed_has_changed_nothing(old: Path, at: int) -> None:
     with migrating(old, at) as process:
         assert process.wait(timeout=60) == -9

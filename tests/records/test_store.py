@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 from grader.records import progress
+from grader.records.events import LATEST
 from grader.records.events import add as add_event
-from grader.records.schema import LATEST
 from grader.records.store import FILE_NAME, RecordsError, Store
 from tests.records.making import SOME, start
 
