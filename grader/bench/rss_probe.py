@@ -94,7 +94,8 @@ def hidden_memory(
         )
 
     # Torch's own caches nearly always take what is held beyond that, so that both are needed.
-    with _meanwhile(held_by_reference) if torch else contextlib.nullcontext():
+    both = torch and bench.submission.worker is not bench.reference.worker
+    with _meanwhile(held_by_reference) if both else contextlib.nullcontext():
         held = _hold(bench.submission, steps, inputs, of, runs, bench.submission.before)
     if held is None or not _beyond(held, most):
         return None
