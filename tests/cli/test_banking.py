@@ -455,7 +455,10 @@ def test_a_list_that_is_a_pipe_is_refused_and_kept(real: Drill, home: Path, tmp_
     assert (home / "banks").is_fifo()
 
 
-def test_commands_that_are_suggested_keep_the_bank(real: Drill, tmp_path: Path) -> None:
+def test_commands_that_are_suggested_keep_the_bank(
+    real: Drill, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "400")  # wide enough for a path that is not folded
     bank = write_bank(tmp_path / "a bank")
     option = f"--bank '{bank}'"
 
