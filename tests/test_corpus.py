@@ -21,6 +21,8 @@ from grader.model.report import CheckResult
 from grader.model.verdict import Verdict
 from grader.session import GradingSession
 
+pytestmark = pytest.mark.usefixtures("one_zygote")
+
 ROOT = Path(__file__).parents[1]
 SOLUTIONS = ROOT / "tests" / "solutions"
 QUESTIONS = sorted(p.name for p in SOLUTIONS.iterdir() if p.is_dir())

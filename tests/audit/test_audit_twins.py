@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
 import yaml
 
 from grader.audit.twins import pairs
 from grader.model.audit import AuditReport
 from tests.audit.audits import audited
+
+pytestmark = pytest.mark.usefixtures("one_zygote")
 
 SUMS = """
     import numpy as np

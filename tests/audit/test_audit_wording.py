@@ -11,6 +11,8 @@ from grader.audit.wording import gives, hints
 from grader.model.audit import Remark
 from tests.audit.audits import audited, question
 
+pytestmark = pytest.mark.usefixtures("one_zygote")
+
 SAFE = "def relu(x):  # x (N, D) float64 -> y (N, D)"
 
 

@@ -12,6 +12,8 @@ from grader.audit.proof import audit
 from grader.bank import schema
 from tests.cli.conftest import Drill
 
+pytestmark = pytest.mark.usefixtures("one_zygote")
+
 
 def lines(text: str) -> list[str]:
     return [line.strip() for line in text.splitlines()]

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from grader.sandbox.client import Garbled, WorkerClient, WorkerError
-from grader.sandbox.remote import RemoteProgram
+from grader.sandbox.remote import MUTANTS_A_REPLY, RemoteProgram
 from grader.sandbox.replies import Loaded, Measured, Outcome, ProgramError
 from tests.sandbox.running import X, load, run, started, steps
 from tests.sandbox.running import given as inputs_of
@@ -202,7 +202,10 @@ ROW = {"scope": "f", "line": 1, "rule": "r", "was": "a", "becomes": "b", "text":
     ("reply", "total"),
     [
         ({"mutants": [{**ROW, "start": 0, "end": 1}], "total": 1 << 62}, None),
-        ({"mutants": [{**ROW, "start": 0, "end": 1}] * 20_001, "total": 20_001}, None),
+        (
+            {"mutants": [{**ROW, "start": 0, "end": 1}] * (MUTANTS_A_REPLY + 1), "total": 20_001},
+            None,
+        ),
         ({"mutants": [{**ROW, "start": 0, "end": 1 << 40}], "total": 1}, None),
         ({"mutants": [{**ROW, "start": 3, "end": 2}], "total": 1}, None),
         ({"mutants": [ROW], "total": 1}, None),

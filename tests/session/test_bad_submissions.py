@@ -34,7 +34,10 @@ ROOT = Path(__file__).parents[2]
 SEED = 7
 SHORT = 1.0  # seconds of a call where one is meant to overrun
 
-pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="looks for processes in /proc")
+pytestmark = [
+    pytest.mark.skipif(sys.platform != "linux", reason="looks for processes in /proc"),
+    pytest.mark.usefixtures("one_zygote"),
+]
 
 
 @functools.cache

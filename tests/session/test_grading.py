@@ -21,6 +21,8 @@ from grader.session.grading import overall
 from grader.session.session import SHOWN_OUTPUT
 from tests.reports.decoding import from_json
 
+pytestmark = pytest.mark.usefixtures("one_zygote")
+
 ROOT = Path(__file__).parents[2]
 NUMPY = ["maxpool-routing", "conv1d-per-step", "softmax-cross-entropy", "adam-7b-memory"]
 # Right on every literal case of these questions, wrong on larger ones, which are all drawn.
