@@ -9,7 +9,9 @@ import pytest
 
 from grader.sandbox import file_grants
 from grader.sandbox.spawn import Zygote
+from tests.attacks.attack import question
 from tests.attacks.level import level_here
+from tests.attacks.running import Graded, one_session
 from tests.attacks.victims import Victims
 
 
@@ -26,6 +28,14 @@ def numpy_zygote() -> Iterator[Zygote]:
     """A process with numpy that forks workers."""
     with Zygote(torch=False) as zygote:
         yield zygote
+
+
+@pytest.fixture(scope="package")
+def in_session(numpy_zygote: Zygote) -> Iterator[Graded]:
+    """Sessions in which one submission follows another, in workers that are forked."""
+    with one_session(numpy_zygote) as graded:
+        graded(question(), question().starter)  # what stays is there before attacks are
+        yield graded
 
 
 @pytest.fixture(scope="package")
