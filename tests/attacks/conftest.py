@@ -9,7 +9,6 @@ import pytest
 
 from grader.sandbox import file_grants
 from grader.sandbox.spawn import Zygote
-from tests.attacks.attack import question
 from tests.attacks.level import level_here
 from tests.attacks.running import Graded, one_session
 from tests.attacks.victims import Victims
@@ -34,7 +33,6 @@ def numpy_zygote() -> Iterator[Zygote]:
 def in_session(numpy_zygote: Zygote) -> Iterator[Graded]:
     """Sessions in which one submission follows another, in workers that are forked."""
     with one_session(numpy_zygote) as graded:
-        graded(question(), question().starter)  # what stays is there before attacks are
         yield graded
 
 

@@ -61,8 +61,9 @@ def graded(
 def one_session(zygote: Zygote) -> Iterator[Graded]:
     """Give what grades submissions as `graded` does, all of a question in one session.
 
-    The reference stays, and so does what it computed: an attack on it would show in the next grade
-    as well.  A function may have its way with a submission's worker before it is asked anything.
+    For submissions that are wrong or lie; one that races with the judge needs a session of its own,
+    in which the reference takes time.  A function may have its way with a submission's worker
+    before it is asked anything.
     """
     with contextlib.ExitStack() as stack:
         opened: dict[str, tuple[GradingSession, Around]] = {}
@@ -77,7 +78,6 @@ def one_session(zygote: Zygote) -> Iterator[Graded]:
             if question.id not in opened:
                 workers = Around(zygote)
                 session = stack.enter_context(GradingSession(question, workers=workers))
-                session.grade(question.reference, seed=5)  # all that stays has started now
                 opened[question.id] = session, workers
             session, workers = opened[question.id]
             cpu = CPU_SECONDS if cpu_seconds is None else cpu_seconds

@@ -1,11 +1,7 @@
-"""No attack passes and none leaves a trace, in a session of its own or in one with others.
-
-In a session of its own its worker starts afresh; in the other one it is forked.
-"""
+"""No attack passes and none leaves a trace, whether its worker started afresh or was forked."""
 
 from __future__ import annotations
 
-import functools
 import os
 import re
 import resource
@@ -17,7 +13,7 @@ from grader.sandbox.spawn import Zygote
 from tests.attacks import catalogue
 from tests.attacks.attack import DONE, ODD, PASS, Attack, question
 from tests.attacks.level import could_be_strong, level_here
-from tests.attacks.running import Graded, graded, said
+from tests.attacks.running import graded, said
 from tests.attacks.victims import Victims, traces
 
 MEMORY = 96 << 10  # kilobytes by which the judge's own peak may grow in an attack: two replies
@@ -40,23 +36,24 @@ def test_an_attack_gets_its_verdict_and_leaves_no_trace(
     attack: Attack,
     cold: bool,
     numpy_zygote: Zygote,
-    in_session: Graded,
     victims: Victims,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     if attack.seconds is not None:
         monkeypatch.setattr(remote, "CALL_SECONDS", attack.seconds)
         monkeypatch.setattr(channel, "SLACK", 0)  # for busy machines, of which this waits for none
-    afresh = functools.partial(graded, zygote=numpy_zygote, cold=True)
-    graded_once(attack, afresh if cold else in_session, victims)
+    graded_once(attack, cold, numpy_zygote, victims)
 
 
-def graded_once(attack: Attack, grade: Graded, victims: Victims) -> None:
+def graded_once(attack: Attack, cold: bool, zygote: Zygote, victims: Victims) -> None:
     """Grade an attack and compare verdict, words and traces with what they must be."""
     text = attack.text(victims.known())
     question()  # loaded before the first look
+    _ = zygote
     before, memory = traces(victims), peak()
-    report, printed = grade(question(), text, cpu_seconds=attack.cpu_seconds)
+    report, printed = graded(
+        question(), text, zygote=zygote, cold=cold, cpu_seconds=attack.cpu_seconds
+    )
     after = traces(victims)
     words = said(report)
     for line in printed.splitlines():

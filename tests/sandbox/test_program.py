@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from grader.sandbox.client import Garbled, WorkerClient, WorkerError
 from grader.sandbox.remote import MUTANTS_A_REPLY, RemoteProgram
 from grader.sandbox.replies import Loaded, Measured, Outcome, ProgramError
+from tests.conftest import Lend
 from tests.sandbox.running import X, load, run, started, steps
 from tests.sandbox.running import given as inputs_of
 
@@ -184,9 +185,9 @@ serve.Server.answer = forged
     ],
 )  # fmt: skip
 def test_a_program_that_took_over_its_worker_can_answer_and_nothing_more(
-    reply: str, kind: type[Exception] | None
+    reply: str, kind: type[Exception] | None, lend: Lend
 ) -> None:
-    with started() as worker:
+    with started(zygote=lend(torch=False)) as worker:
         program = load(worker, FORGE.format(reply=reply))
         if kind is None:
             assert run(program).values == {"y": 1}
