@@ -1,12 +1,18 @@
-"""The one option of the test suite, and a folder for temporary files of its own."""
+"""The one option of the test suite, a folder for temporary files, and zygotes that are shared."""
 
 from __future__ import annotations
 
+import contextlib
+import functools
 import os
 import tempfile
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+
+from grader.sandbox.spawn import Zygote, zygote_if_safe
+from grader.session import workers
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -35,3 +41,47 @@ def pytest_configure(config: pytest.Config) -> None:
         own.cleanup()
 
     config.add_cleanup(restore)
+
+
+Lend = Callable[..., Zygote | None]
+
+
+class Lent(Zygote):
+    """A zygote that is used again: who borrows it ends the workers that were forked, not it."""
+
+    def __init__(self, owner: Zygote) -> None:
+        """Take what starts workers from the one that owns it."""
+        self.starter = owner.starter
+
+    def close(self) -> None:
+        """Leave it running."""
+
+
+@pytest.fixture(scope="session")
+def lend() -> Iterator[Lend]:
+    """Give one zygote with torch and one without to all who ask, where there are zygotes."""
+    owner = os.getpid()
+    with contextlib.ExitStack() as stack:
+
+        @functools.cache
+        def shared(*, torch: bool) -> Zygote | None:
+            found = zygote_if_safe(torch=torch)
+            return None if found is None else Lent(stack.enter_context(found))
+
+        def lent(*, torch: bool) -> Zygote | None:
+            # A fork of this process, as an audit of several questions makes, needs its own.
+            return shared(torch=torch) if os.getpid() == owner else zygote_if_safe(torch=torch)
+
+        yield lent
+
+
+@pytest.fixture(scope="module")
+def one_zygote(lend: Lend) -> Iterator[None]:
+    """Have all grading sessions of a file fork their workers from the same zygotes.
+
+    For tests about what is found, not about processes: importing numpy for each session takes a
+    fifth of a second, torch two.
+    """
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(workers, "zygote_if_safe", lend)
+        yield

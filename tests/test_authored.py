@@ -25,6 +25,8 @@ from grader.model.report import CheckResult
 from grader.model.verdict import Verdict
 from grader.session import GradingSession
 
+pytestmark = pytest.mark.usefixtures("one_zygote")
+
 AUTHORED = Path(__file__).parent / "banks" / "authored"
 SOLUTIONS = AUTHORED / "solutions"
 QUESTIONS = sorted(path.stem for path in (AUTHORED / "questions").glob("*.yaml"))

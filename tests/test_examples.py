@@ -14,6 +14,8 @@ import torch.nn.functional as F
 from grader import bank
 from grader.audit.proof import audit
 
+pytestmark = pytest.mark.usefixtures("one_zygote")
+
 DOCS = Path(__file__).parents[1] / "docs"
 EXAMPLES = DOCS / "examples"
 QUESTIONS = sorted(path.stem for path in (EXAMPLES / "questions").glob("*.yaml"))

@@ -1,4 +1,4 @@
-"""A person's way through a drill, with the program in processes of its own, as they run it."""
+"""A person's way through a drill, with the program in processes of its own where that matters."""
 
 from __future__ import annotations
 
@@ -9,13 +9,14 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from grader.cli.app import run
 from tests.leftovers import all_end
 
 ROOT = Path(__file__).parents[1]
@@ -99,6 +100,18 @@ class Person:
         return (self.folder / SUBMISSION).read_bytes()
 
 
+@dataclass(frozen=True, slots=True)
+class Here(Person):
+    """The same person, whose commands run in this process: for what is only about output."""
+
+    call: Callable[..., Ended] = lambda *_: Ended(0, "", "")
+
+    def drill(self, *arguments: str, **extra: str) -> Ended:
+        done = self.call(self.folder, {**self.environment, **extra}, arguments)
+        assert "Traceback" not in done.err
+        return done
+
+
 @pytest.fixture
 def person(tmp_path: Path) -> Person:
     folder, scratch = tmp_path / "work", tmp_path / "scratch"
@@ -113,6 +126,25 @@ def person(tmp_path: Path) -> Person:
         "COLUMNS": "80",
     }
     return Person(folder, environment)
+
+
+@pytest.fixture
+def here(
+    person: Person,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    one_zygote: None,
+) -> Here:
+    def call(folder: Path, environment: Mapping[str, str], arguments: Sequence[str]) -> Ended:
+        capsys.readouterr()
+        with monkeypatch.context() as patch:
+            patch.chdir(folder)
+            for name in ("DRILL_HOME", "COLUMNS"):
+                patch.setenv(name, environment[name])
+            status = run(list(arguments))
+        return Ended(status, *capsys.readouterr())
+
+    return Here(person.folder, person.environment, call=call)
 
 
 def test_a_drill_from_start_to_solution(person: Person) -> None:
@@ -161,68 +193,68 @@ def test_a_drill_from_start_to_solution(person: Person) -> None:
 
 
 @pytest.mark.parametrize("width", [80, 120])
-def test_nothing_is_wider_than_the_window(person: Person, width: int) -> None:
+def test_nothing_is_wider_than_the_window(here: Here, width: int) -> None:
     columns = {"COLUMNS": str(width)}
-    pages = [person.drill("start", "maxpool-routing", **columns), person.drill("grade", **columns)]
+    pages = [here.drill("start", "maxpool-routing", **columns), here.drill("grade", **columns)]
     raising = "def maxpool2d_forward(x, kernel, stride, padding=0):\n    return x @ x @ [1] * 40\n"
-    person.write((raising + "def maxpool2d_backward(grad_y, ctx):\n    return None\n").encode())
-    pages.append(person.drill("grade", **columns))
-    person.write(REFERENCE)
-    pages += [person.drill("grade", **columns), person.drill("list", **columns)]
+    here.write((raising + "def maxpool2d_backward(grad_y, ctx):\n    return None\n").encode())
+    pages.append(here.drill("grade", **columns))
+    here.write(REFERENCE)
+    pages += [here.drill("grade", **columns), here.drill("list", **columns)]
     for page in pages:
         assert page.out
         assert max(map(len, page.out.splitlines())) <= width
         assert all(c.isprintable() or c == "\n" for c in page.out)
 
 
-def test_every_command_speaks_json_in_one_document(person: Person) -> None:
-    assert person.drill("start", "maxpool-routing", "--json").data["already_started"] is False
-    assert person.drill("start", "maxpool-routing", "--json").data["already_started"] is True
-    graded = person.drill("grade", "--seed", "7", "--json")
+def test_every_command_speaks_json_in_one_document(here: Here) -> None:
+    assert here.drill("start", "maxpool-routing", "--json").data["already_started"] is False
+    assert here.drill("start", "maxpool-routing", "--json").data["already_started"] is True
+    graded = here.drill("grade", "--seed", "7", "--json")
     assert (graded.status, graded.err) == (1, "")
     assert (graded.data["verdict"], graded.data["seed"]) == ("fail", 7)
     assert [m["id"] for m in graded.data["misconceptions"]] == ["even-split"]
-    person.write(REFERENCE)
-    assert person.drill("grade", "--json").data["verdict"] == "pass"
+    here.write(REFERENCE)
+    assert here.drill("grade", "--json").data["verdict"] == "pass"
     commands = [
         ("list",), ("show", "maxpool-routing"), ("hint",), ("solution",), ("reset",), ("history",),
         ("history", "maxpool-routing"), ("history", "restore", "1"), ("doctor",),
         ("bank", "audit", "adam-7b-memory", "--seeds", "1"),
     ]  # fmt: skip
     for command in commands:
-        ended = person.drill(*command, "--json")
+        ended = here.drill(*command, "--json")
         assert (ended.status, ended.err) == (0, ""), command
         assert ended.data["format"] == (2 if command[0] == "bank" else 1)
     faults = [("grade", "maxpol-routing"), ("show", "nothing"), ("history", "restore", "99")]
     for command in faults:
-        ended = person.drill(*command, "--json")
+        ended = here.drill(*command, "--json")
         assert ended.status == 2
         assert ended.data["error"]["message"]
 
 
-def test_starting_twice_leaves_what_was_written(person: Person) -> None:
-    person.drill("start", "maxpool-routing")
-    person.write(b"mine = 1\n")
-    again = person.drill("start", "maxpool-routing")
+def test_starting_twice_leaves_what_was_written(here: Here) -> None:
+    here.drill("start", "maxpool-routing")
+    here.write(b"mine = 1\n")
+    again = here.drill("start", "maxpool-routing")
     assert again.status == 0
     assert "left as it is" in again.out
-    assert person.read() == b"mine = 1\n"
+    assert here.read() == b"mine = 1\n"
 
 
-def test_without_a_home_to_write_grading_goes_on(person: Person, tmp_path: Path) -> None:
+def test_without_a_home_to_write_grading_goes_on(here: Here, tmp_path: Path) -> None:
     (tmp_path / "file").write_text("in the way")
     nowhere = {"DRILL_HOME": str(tmp_path / "file" / "home")}
-    started = person.drill("start", "maxpool-routing", **nowhere)
+    started = here.drill("start", "maxpool-routing", **nowhere)
     assert started.status == 0
     assert started.err.count("\n") == 1
-    graded = person.drill("grade", **nowhere)
+    graded = here.drill("grade", **nowhere)
     assert graded.status == 1
     assert "even-split" in graded.out
     assert graded.err.count("\n") == 1
     assert "the records cannot be" in graded.err
-    as_json = person.drill("grade", "--json", **nowhere)
+    as_json = here.drill("grade", "--json", **nowhere)
     assert as_json.data["verdict"] == "fail"
-    assert person.drill("doctor", **nowhere).status == 2
+    assert here.drill("doctor", **nowhere).status == 2
 
 
 def test_without_torch_only_its_questions_are_closed(person: Person) -> None:

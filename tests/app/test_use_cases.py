@@ -19,6 +19,8 @@ from grader.model.errors import UsageError
 from grader.records import attempts, progress, store
 from tests.bank.specs import write_bank
 
+pytestmark = pytest.mark.usefixtures("one_zygote")
+
 NAME = "scaled-copy"
 RIGHT = b"""\
 def scale(x, factor):

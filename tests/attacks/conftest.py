@@ -10,6 +10,7 @@ import pytest
 from grader.sandbox import file_grants
 from grader.sandbox.spawn import Zygote
 from tests.attacks.level import level_here
+from tests.attacks.running import Graded, one_session
 from tests.attacks.victims import Victims
 
 
@@ -26,6 +27,13 @@ def numpy_zygote() -> Iterator[Zygote]:
     """A process with numpy that forks workers."""
     with Zygote(torch=False) as zygote:
         yield zygote
+
+
+@pytest.fixture(scope="package")
+def in_session(numpy_zygote: Zygote) -> Iterator[Graded]:
+    """Sessions in which one submission follows another, in workers that are forked."""
+    with one_session(numpy_zygote) as graded:
+        yield graded
 
 
 @pytest.fixture(scope="package")

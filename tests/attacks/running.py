@@ -3,24 +3,31 @@
 from __future__ import annotations
 
 import contextlib
+from collections.abc import Callable, Iterator
 
 from grader.model.question import Question
 from grader.model.report import Report
 from grader.sandbox.client import WorkerClient
 from grader.sandbox.config import CPU_SECONDS
 from grader.sandbox.spawn import Zygote
-from grader.session import Workers, grade
+from grader.session import GradingSession, Workers, grade
+
+Graded = Callable[..., tuple[Report, str]]
 
 
 class Around(Workers):
-    """The workers of a session whose first submission runs in a given one."""
+    """The workers of a session whose submissions run in given ones."""
 
-    def __init__(self, candidate: WorkerClient, zygote: Zygote) -> None:
+    def __init__(self, zygote: Zygote, *, torch: bool = False) -> None:
         """Take the others from a zygote that is used again."""
-        self.torch = candidate.torch
+        self.torch = torch
         self._zygote = zygote
-        self._early = {CPU_SECONDS: candidate}
+        self._early = {}
         self._stack = contextlib.ExitStack()
+
+    def give(self, candidate: WorkerClient) -> None:
+        """Have the next submission run in a worker."""
+        self._early[CPU_SECONDS] = candidate
 
 
 def graded(
@@ -45,8 +52,43 @@ def graded(
     torch = question.spec.needs_torch
     cpu = CPU_SECONDS if cpu_seconds is None else cpu_seconds
     with WorkerClient(torch=torch, cpu_seconds=cpu, zygote=None if cold else zygote) as candidate:
-        report = grade(question, text, seed=seed, workers=Around(candidate, zygote))
+        workers = Around(zygote, torch=torch)
+        workers.give(candidate)
+        report = grade(question, text, seed=seed, workers=workers)
     return report, candidate.printed.decode("utf-8", "replace")
+
+
+@contextlib.contextmanager
+def one_session(zygote: Zygote) -> Iterator[Graded]:
+    """Give what grades submissions as `graded` does, all of a question in one session.
+
+    For submissions that are wrong or lie; one that races with the judge needs a session of its own,
+    in which the reference takes time.  A function may have its way with a submission's worker
+    before it is asked anything.
+    """
+    with contextlib.ExitStack() as stack:
+        opened: dict[str, tuple[GradingSession, Around]] = {}
+
+        def again(
+            question: Question,
+            text: bytes,
+            *,
+            cpu_seconds: int | None = None,
+            meddle: Callable[[WorkerClient], None] = lambda _: None,
+        ) -> tuple[Report, str]:
+            if question.id not in opened:
+                workers = Around(zygote)
+                session = stack.enter_context(GradingSession(question, workers=workers))
+                opened[question.id] = session, workers
+            session, workers = opened[question.id]
+            cpu = CPU_SECONDS if cpu_seconds is None else cpu_seconds
+            with WorkerClient(torch=False, cpu_seconds=cpu, zygote=zygote) as candidate:
+                meddle(candidate)
+                workers.give(candidate)
+                report = session.grade(text, seed=5)
+            return report, candidate.printed.decode("utf-8", "replace")
+
+        yield again
 
 
 def said(report: Report) -> str:

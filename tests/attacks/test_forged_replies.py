@@ -10,6 +10,7 @@ import io
 import json
 import random
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -22,12 +23,10 @@ from grader.reports.json import dumps
 from grader.reports.terminal import render_report
 from grader.sandbox.client import WorkerClient
 from grader.sandbox.failures import WorkerError
-from grader.sandbox.spawn import Zygote
 from grader.sandbox.worker import wire
 from grader.sandbox.worker.wire import Opaque, Tensor
-from grader.session import grade
 from tests.attacks.attack import question
-from tests.attacks.running import Around
+from tests.attacks.running import Graded
 from tests.reports.decoding import from_json
 
 pytestmark = pytest.mark.same_for_every_user
@@ -133,17 +132,12 @@ def page(report: Report) -> str:
 
 @pytest.mark.parametrize("question_id", ["deviations", "ledger"])
 @pytest.mark.parametrize("chance", [1.0, 0.3])
-def test_no_reply_makes_the_judge_fail(
-    question_id: str, chance: float, numpy_zygote: Zygote
-) -> None:
+def test_no_reply_makes_the_judge_fail(question_id: str, chance: float, in_session: Graded) -> None:
     asked = question(question_id)
     verdicts = set()
     for seed in SEEDS:
-        rng = random.Random(seed)
-        with WorkerClient(torch=False, zygote=numpy_zygote) as candidate:
-            lying(candidate, rng, chance)
-            workers = Around(candidate, numpy_zygote)
-            report = grade(asked, asked.reference, seed=seed, workers=workers)
+        lie = partial(lying, rng=random.Random(seed), chance=chance)
+        report, _ = in_session(asked, asked.reference, meddle=lie)
         verdicts.add(report.verdict)
         assert report.verdict not in {Verdict.INVALID, Verdict.INTERNAL}, report.message
         stored = dumps(report)

@@ -9,9 +9,8 @@ from __future__ import annotations
 import pytest
 
 from grader.model.verdict import Verdict
-from grader.sandbox.spawn import Zygote
 from tests.attacks.attack import question
-from tests.attacks.running import graded, said
+from tests.attacks.running import Graded, said
 
 pytestmark = pytest.mark.same_for_every_user
 
@@ -63,11 +62,11 @@ gc.get_referents = lambda *_: []
 
 @pytest.mark.parametrize("lies", [False, True], ids=["honest-meter", "patched-meter"])
 @pytest.mark.parametrize("way", WAYS)
-def test_what_is_kept_is_seen_wherever_it_is(way: str, lies: bool, numpy_zygote: Zygote) -> None:
+def test_what_is_kept_is_seen_wherever_it_is(way: str, lies: bool, in_session: Graded) -> None:
     asked = question()
     text = asked.reference.decode() + CONTEXT * (way == "the-context")
     text += KEEP.format(keep=WAYS[way]) + LIES * lies
-    report, _ = graded(asked, text.encode(), zygote=numpy_zygote, cold=False)
+    report, _ = in_session(asked, text.encode())
     assert report.verdict is not Verdict.PASS, said(report)
     kept = next(check for check in report.checks if check.id == "kept")
     assert kept.verdict is not Verdict.PASS, said(report)

@@ -12,6 +12,8 @@ from grader.bank import load
 from grader.model.report import CheckResult
 from grader.model.verdict import Verdict
 
+pytestmark = pytest.mark.usefixtures("one_zygote")
+
 MINI = Path(__file__).parents[1] / "banks" / "mini"
 
 

@@ -17,6 +17,8 @@ from grader.bench.deviation import excess
 from grader.model.audit import AuditReport, Cell
 from tests.audit.audits import audited, said
 
+pytestmark = pytest.mark.usefixtures("one_zygote")
+
 MINI = Path(__file__).parents[1] / "banks" / "mini"
 
 

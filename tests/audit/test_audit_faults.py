@@ -11,6 +11,8 @@ from grader.audit.proof import audit
 from grader.session.locations import file_of
 from tests.audit.audits import audited, question, said
 
+pytestmark = pytest.mark.usefixtures("one_zygote")
+
 GATE = {"id": "gate", "kind": "outputs", "of": "y"}
 SIGNS = {"x": [[-1.0, 2.0]]}
 

@@ -15,6 +15,8 @@ from grader.model.audit import AuditReport
 from grader.sandbox.worker.trivial import TrivialAnswers
 from tests.audit.audits import audited, question, said
 
+pytestmark = pytest.mark.usefixtures("one_zygote")
+
 MINI = Path(__file__).parents[1] / "banks" / "mini"
 
 

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
 import yaml
 
 from grader.audit.matrix import pairs
 from grader.audit.subjects import Seen, Subject
 from grader.model.audit import AuditReport
 from tests.audit.audits import audited
+
+pytestmark = pytest.mark.usefixtures("one_zygote")
 
 SUMS = """
     import numpy as np

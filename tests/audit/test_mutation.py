@@ -23,6 +23,8 @@ from grader.reports.json import mutation_to_json
 from grader.reports.mutation import render_mutation
 from grader.sandbox.client import Overran
 
+pytestmark = pytest.mark.usefixtures("one_zygote")
+
 SPEC = """
 format: 1
 title: The gate that stayed open

@@ -19,6 +19,8 @@ from grader.cases.recipe import CaseRecipe, read_cases
 from grader.model.mutation import Reach
 from grader.session import GradingSession
 
+pytestmark = pytest.mark.usefixtures("one_zygote")
+
 ROOT = Path(__file__).parents[2]
 POOL = "x: {normal: [1, 1, 4, 4]}, grad_y: {normal: like y}"
 LAYOUTS = ["fortran", "reversed"]

@@ -16,6 +16,8 @@ from grader.model.audit import AuditReport
 from grader.model.question import Question
 from tests.audit.audits import question
 
+pytestmark = pytest.mark.usefixtures("one_zygote")
+
 HERE = os.getpid()
 
 

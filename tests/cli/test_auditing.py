@@ -14,6 +14,8 @@ from grader.cli.output import waiting
 from grader.model.question import Question
 from tests.cli.conftest import Drill
 
+pytestmark = pytest.mark.usefixtures("one_zygote")
+
 
 @dataclass(frozen=True, slots=True)
 class Audited:

@@ -10,6 +10,8 @@ import pytest
 from tests.bank.specs import write_bank
 from tests.cli.conftest import Drill
 
+pytestmark = pytest.mark.usefixtures("one_zygote")
+
 
 def audited(real: Drill, *words: str) -> list[str]:
     """Return the ids that are audited."""

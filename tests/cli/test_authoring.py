@@ -11,7 +11,12 @@ import yaml
 from grader import bank
 from grader.audit.proof import audit
 from grader.kinds import registry
+from grader.sandbox.client import WorkerClient
+from grader.sandbox.spawn import Zygote
 from tests.cli.conftest import Drill
+from tests.conftest import Lend
+
+pytestmark = pytest.mark.usefixtures("one_zygote")
 
 
 def lines(text: str) -> list[str]:
@@ -184,6 +189,20 @@ def test_a_question_that_somebody_else_lays_down_meanwhile_is_there_already(
 # -- from the signature of a library's function ----------------------------------------------------
 
 
+@pytest.fixture
+def forked(lend: Lend, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Have the workers that look at a library forked, as those that grade are."""
+    start = WorkerClient.__init__
+
+    def begin(
+        self: WorkerClient, *, torch: bool, zygote: Zygote | None = None, **more: Any
+    ) -> None:
+        start(self, torch=torch, zygote=zygote or lend(torch=torch), **more)
+
+    monkeypatch.setattr(WorkerClient, "__init__", begin)
+
+
+@pytest.mark.usefixtures("forked")
 @pytest.mark.parametrize(
     ("function", "parameters", "call"),
     [
@@ -276,6 +295,7 @@ def test_a_place_that_is_left_fails_a_strict_audit_wherever_it_is(
     assert strict.status != 0
 
 
+@pytest.mark.usefixtures("forked")
 @pytest.mark.parametrize(
     ("function", "said"),
     [

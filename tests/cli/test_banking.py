@@ -17,6 +17,8 @@ from tests.bank.specs import SPEC, edited, pipe_with, write_bank
 from tests.cli.conftest import ROOT, Drill
 from tests.cli.test_startup import loaded
 
+pytestmark = pytest.mark.usefixtures("one_zygote")
+
 
 def listed(home: Path) -> str:
     """Return the user's list of banks."""

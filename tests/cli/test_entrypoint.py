@@ -21,6 +21,8 @@ from grader import __version__
 from grader.cli.entrypoint import bank_first
 from tests.cli.conftest import Drill
 
+pytestmark = pytest.mark.usefixtures("one_zygote")
+
 ROOT = Path(__file__).parents[2]
 Program = Callable[..., "subprocess.Popen[str]"]
 
@@ -296,7 +298,8 @@ def test_a_path_that_cannot_be_opened_is_a_sentence(
     real: Drill, monkeypatch: pytest.MonkeyPatch, words: tuple[str, ...], fault: str
 ) -> None:
     real("start", "maxpool-routing", "--dir", "mine")
-    real("grade", "maxpool-routing")
+    Path("mine/maxpool-routing/submission.py").write_text("(")  # an attempt all the same
+    assert real("grade", "maxpool-routing").status == 1
     path = {"too long": BAD, "closed": "closed", "closed above": "closed/bank"}[fault]
     if fault != "too long":
         close(monkeypatch, Path("closed"))

@@ -4,8 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from tests.audit.test_mutation import AT_ZERO, gate
 from tests.cli.conftest import Drill
+
+pytestmark = pytest.mark.usefixtures("one_zygote")
 
 
 def test_a_hole_is_shown_and_ends_with_3(tmp_path: Path, real: Drill) -> None:

@@ -11,6 +11,8 @@ import pytest
 from tests.cli.conftest import Drill
 from tests.cli.stand_in import STARTER
 
+pytestmark = pytest.mark.usefixtures("one_zygote")
+
 FOLDER = Path("double-trouble")
 SUBMISSION = FOLDER / "submission.py"
 

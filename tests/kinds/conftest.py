@@ -7,13 +7,18 @@ from collections.abc import Iterator
 import pytest
 
 from grader.sandbox.client import WorkerClient
+from tests.conftest import Lend
 from tests.kinds.grading import Desk
 
 
 @pytest.fixture(scope="package")
-def workers() -> Iterator[tuple[WorkerClient, WorkerClient]]:
+def workers(lend: Lend) -> Iterator[tuple[WorkerClient, WorkerClient]]:
     """Give the two workers of a grade."""
-    with WorkerClient(torch=False) as theirs, WorkerClient(torch=False) as ours:
+    zygote = lend(torch=False)
+    with (
+        WorkerClient(torch=False, zygote=zygote) as theirs,
+        WorkerClient(torch=False, zygote=zygote) as ours,
+    ):
         yield theirs, ours
 
 

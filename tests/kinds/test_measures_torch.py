@@ -14,7 +14,8 @@ from grader.model.report import CheckResult
 from grader.model.verdict import Verdict
 from grader.sandbox.client import WorkerClient
 from grader.sandbox.remote import RemoteProgram
-from grader.sandbox.spawn import Zygote, zygote_if_safe
+from grader.sandbox.spawn import Zygote
+from tests.conftest import Lend
 from tests.kinds.grading import MINI
 
 pytest.importorskip("torch")
@@ -109,13 +110,12 @@ ROWS = {"about": "768 rows", "dtype": "float32", "x": {"normal": [768, 8]},
 
 
 @pytest.fixture(scope="module")
-def zygote() -> Iterator[Zygote]:
+def zygote(lend: Lend) -> Zygote:
     """Give what every worker of this file is forked from."""
-    found = zygote_if_safe(torch=True)
+    found = lend(torch=True)
     if found is None:
         pytest.skip("this system's memory cannot be watched so closely")
-    with found:
-        yield found
+    return found
 
 
 @pytest.fixture(scope="module")

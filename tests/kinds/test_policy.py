@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
-from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -16,9 +14,10 @@ from grader.model.verdict import Verdict
 from grader.sandbox.client import Garbled, WorkerClient, WorkerError
 from grader.sandbox.remote import Inputs, RemoteProgram
 from grader.sandbox.replies import Flagged, ProgramError
-from grader.sandbox.spawn import Zygote, zygote_if_safe
+from grader.sandbox.spawn import Zygote
 from grader.sandbox.worker.mentions import mentions
 from grader.session import grade
+from tests.conftest import Lend
 from tests.kinds.grading import MINI
 from tests.sandbox.running import steps
 
@@ -85,15 +84,10 @@ def test_a_word_that_is_something_else_is_not(source: str) -> None:
 
 
 @pytest.fixture(scope="module")
-def zygotes() -> Iterator[dict[bool, Zygote | None]]:
+def zygotes(lend: Lend) -> dict[bool, Zygote | None]:
     """Give what workers are forked from, with torch and without."""
     pytest.importorskip("torch")
-    with contextlib.ExitStack() as stack:
-        found = {torch: zygote_if_safe(torch=torch) for torch in (True, False)}
-        for zygote in found.values():
-            if zygote is not None:
-                stack.enter_context(zygote)
-        yield found
+    return {torch: lend(torch=torch) for torch in (True, False)}
 
 
 def outcome(zygotes: dict[bool, Zygote | None], source: str, forbids: tuple[str, ...]) -> str:

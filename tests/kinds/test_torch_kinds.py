@@ -14,6 +14,7 @@ from grader.kinds import run_check
 from grader.model.report import Bars
 from grader.model.verdict import Verdict
 from grader.sandbox.client import WorkerClient
+from tests.conftest import Lend
 from tests.kinds.grading import MINI, Desk
 
 pytest.importorskip("torch")
@@ -42,9 +43,9 @@ def function(forward: str = FORWARD, dx: str = DX, dw: str = DW) -> str:
 
 
 @pytest.fixture(scope="module")
-def desk() -> Iterator[Desk]:
-    """Give the torch question; one worker for both sides, because each takes a while to start."""
-    with WorkerClient(torch=True) as worker:
+def desk(lend: Lend) -> Iterator[Desk]:
+    """Give the torch question; one worker for both sides."""
+    with WorkerClient(torch=True, zygote=lend(torch=True)) as worker:
         yield Desk("squares-graph", worker, worker)
 
 

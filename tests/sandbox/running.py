@@ -14,6 +14,7 @@ from grader.model.question import Step
 from grader.sandbox.client import WorkerClient
 from grader.sandbox.remote import Inputs, RemoteProgram
 from grader.sandbox.replies import Outcome
+from grader.sandbox.spawn import Zygote
 
 X: Inputs = {"x": {"value": np.arange(3.0), "layout": "contiguous"}}
 
@@ -29,9 +30,11 @@ def given(**values: Any) -> dict[str, Mapping[str, Any]]:
 
 
 @contextlib.contextmanager
-def started(*, torch: bool = False, cpu_seconds: int = 120) -> Iterator[WorkerClient]:
+def started(
+    *, torch: bool = False, cpu_seconds: int = 120, zygote: Zygote | None = None
+) -> Iterator[WorkerClient]:
     """Give a worker that has started, and see that it ends without a trace."""
-    with WorkerClient(torch=torch, cpu_seconds=cpu_seconds) as worker:
+    with WorkerClient(torch=torch, cpu_seconds=cpu_seconds, zygote=zygote) as worker:
         worker.ask({"op": "facts"})
         yield worker
     assert worker.process.ended

@@ -19,6 +19,7 @@ from grader.sandbox.client import MAX_OUTPUT, Died, Garbled, Overran, WorkerClie
 from grader.sandbox.levels import LIMITED
 from grader.sandbox.replies import ProgramError
 from grader.sandbox.spawn import Zygote
+from tests.conftest import Lend
 from tests.sandbox.running import load, run, started
 
 DEF = "def f(x):\n    "
@@ -28,9 +29,11 @@ ALL_CHANNELS = (
 SOON = 0.2  # seconds of wall clock that a call may take here
 
 
-def fate(source: str, *, seconds: float = 5.0, cpu_seconds: int = 120) -> BaseException:
+def fate(
+    source: str, *, seconds: float = 5.0, cpu_seconds: int = 120, zygote: Zygote | None = None
+) -> BaseException:
     """Load the source, call its function, and return what the judge was told."""
-    with started(cpu_seconds=cpu_seconds) as worker:
+    with started(cpu_seconds=cpu_seconds, zygote=zygote) as worker:
         with pytest.raises((WorkerError, ProgramError)) as told:  # noqa: PT012 either may fail
             program = load(worker, source)
             program.call_seconds = seconds
@@ -115,8 +118,8 @@ def test_a_flood_of_output_is_stopped_and_its_end_kept() -> None:
         f"import sys\n{DEF}sys.setrecursionlimit(10**6)\n    return x",
     ],
 )
-def test_odd_manners_do_no_harm(source: str) -> None:
-    with started() as worker:
+def test_odd_manners_do_no_harm(source: str, lend: Lend) -> None:
+    with started(zygote=lend(torch=False)) as worker:
         outcome = run(load(worker, source))
         assert outcome.values["y"].tolist() == [0, 1, 2]
 
@@ -133,8 +136,11 @@ def test_odd_manners_do_no_harm(source: str) -> None:
     ],
     ids=["words", "payload", "structure", "bytes", "nothing", "number"],
 )
-def test_bytes_of_its_own_on_the_channel_are_no_answer(data: bytes, message: str) -> None:
-    told = fate(f"import os\nDATA = {data!r}\n{DEF}{ALL_CHANNELS}\n    return x")
+def test_bytes_of_its_own_on_the_channel_are_no_answer(
+    data: bytes, message: str, lend: Lend
+) -> None:
+    source = f"import os\nDATA = {data!r}\n{DEF}{ALL_CHANNELS}\n    return x"
+    told = fate(source, zygote=lend(torch=False))
     assert type(told) is Garbled
     assert str(told).startswith(message)
 

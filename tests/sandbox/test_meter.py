@@ -15,6 +15,7 @@ from grader.sandbox.client import WorkerClient
 from grader.sandbox.remote import RemoteProgram
 from grader.sandbox.replies import Measured, Outcome, ProgramError
 from grader.sandbox.worker.wire import Opaque, Tensor
+from tests.conftest import Lend
 from tests.sandbox.running import load, started, steps
 
 pytest.importorskip("torch")
@@ -112,9 +113,9 @@ X, W, Y = ROWS * WIDTH * 8, WIDTH * OUT * 8, ROWS * OUT * 8  # bytes in float64
 
 
 @pytest.fixture(scope="module")
-def program() -> Iterator[RemoteProgram]:
+def program(lend: Lend) -> Iterator[RemoteProgram]:
     """Give the one program of this file."""
-    with started(torch=True) as worker:
+    with started(torch=True, zygote=lend(torch=True)) as worker:
         yield load(worker, SOURCE, seconds=60)
 
 

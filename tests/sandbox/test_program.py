@@ -11,8 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from grader.sandbox.client import Garbled, WorkerClient, WorkerError
-from grader.sandbox.remote import RemoteProgram
+from grader.sandbox.remote import MUTANTS_A_REPLY, RemoteProgram
 from grader.sandbox.replies import Loaded, Measured, Outcome, ProgramError
+from tests.conftest import Lend
 from tests.sandbox.running import X, load, run, started, steps
 from tests.sandbox.running import given as inputs_of
 
@@ -184,9 +185,9 @@ serve.Server.answer = forged
     ],
 )  # fmt: skip
 def test_a_program_that_took_over_its_worker_can_answer_and_nothing_more(
-    reply: str, kind: type[Exception] | None
+    reply: str, kind: type[Exception] | None, lend: Lend
 ) -> None:
-    with started() as worker:
+    with started(zygote=lend(torch=False)) as worker:
         program = load(worker, FORGE.format(reply=reply))
         if kind is None:
             assert run(program).values == {"y": 1}
@@ -202,7 +203,10 @@ ROW = {"scope": "f", "line": 1, "rule": "r", "was": "a", "becomes": "b", "text":
     ("reply", "total"),
     [
         ({"mutants": [{**ROW, "start": 0, "end": 1}], "total": 1 << 62}, None),
-        ({"mutants": [{**ROW, "start": 0, "end": 1}] * 20_001, "total": 20_001}, None),
+        (
+            {"mutants": [{**ROW, "start": 0, "end": 1}] * (MUTANTS_A_REPLY + 1), "total": 20_001},
+            None,
+        ),
         ({"mutants": [{**ROW, "start": 0, "end": 1 << 40}], "total": 1}, None),
         ({"mutants": [{**ROW, "start": 3, "end": 2}], "total": 1}, None),
         ({"mutants": [ROW], "total": 1}, None),

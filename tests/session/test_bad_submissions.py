@@ -32,9 +32,12 @@ from tests.reports.decoding import from_json
 
 ROOT = Path(__file__).parents[2]
 SEED = 7
-SHORT = 1.0  # seconds of a call where one is meant to overrun
+SHORT = 0.5  # seconds of a call where one is meant to overrun
 
-pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="looks for processes in /proc")
+pytestmark = [
+    pytest.mark.skipif(sys.platform != "linux", reason="looks for processes in /proc"),
+    pytest.mark.usefixtures("one_zygote"),
+]
 
 
 @functools.cache

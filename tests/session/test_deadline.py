@@ -24,6 +24,8 @@ from grader.session import GradingSession
 from tests.audit.audits import SPEC
 from tests.audit.audits import question as small
 
+pytestmark = pytest.mark.usefixtures("one_zygote")
+
 ROOT = Path(__file__).parents[2]
 STEP = 50.0  # seconds that a call takes by the clock of these tests
 

@@ -14,6 +14,8 @@ from grader.model.report import Named, Report
 from grader.reports.terminal import render_report
 from grader.session import GradingSession
 
+pytestmark = pytest.mark.usefixtures("one_zygote")
+
 ROOT = Path(__file__).parents[2]
 POOL, CONV = "maxpool-routing", "conv1d-per-step"
 SOFTMAX, ADAM, SWIGLU = "softmax-cross-entropy", "adam-7b-memory", "vram-bottleneck"

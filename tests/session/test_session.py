@@ -22,6 +22,8 @@ from grader.sandbox.client import WorkerClient
 from grader.session import GradingSession, grade
 from tests.audit.audits import question as small
 
+pytestmark = pytest.mark.usefixtures("one_zygote")
+
 ROOT = Path(__file__).parents[2]
 POOL = "maxpool-routing"
 
@@ -60,7 +62,7 @@ def submissions(question: Question) -> dict[str, bytes]:
 def test_a_session_says_what_single_grades_say_in_any_order(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("grader.sandbox.remote.CALL_SECONDS", 1.0)  # for what hangs
+    monkeypatch.setattr("grader.sandbox.remote.CALL_SECONDS", 0.5)  # for what hangs
     question = load(POOL)
     files = submissions(question)
     alone = {name: settled(grade(question, text, seed=7)) for name, text in files.items()}
