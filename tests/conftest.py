@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import gc
 import os
 import tempfile
 from collections.abc import Callable, Iterator
@@ -41,6 +42,11 @@ def pytest_configure(config: pytest.Config) -> None:
         own.cleanup()
 
     config.add_cleanup(restore)
+
+
+def pytest_collection_finish() -> None:
+    """Take what was imported and collected out of the garbage collector's way: it stays."""
+    gc.freeze()
 
 
 Lend = Callable[..., Zygote | None]
