@@ -6,6 +6,7 @@ import contextlib
 import functools
 import gc
 import os
+import signal
 import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -28,6 +29,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 def pytest_configure(config: pytest.Config) -> None:
     """Give each process of the tests its own folder: some look for what was left in it."""
+    # A shell's background has programs ignore Ctrl-C, and so would all that tests start.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     own = tempfile.TemporaryDirectory(prefix="tests-")
     Path(own.name).chmod(0o711)  # what a worker of root's goes through
     before = os.environ.get("TMPDIR")
