@@ -13,7 +13,7 @@ import signal
 import socket
 import threading
 import weakref
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict
 from typing import Any
 
@@ -53,8 +53,16 @@ class WorkerClient(Closing):
         torch: bool,
         cpu_seconds: int = config.CPU_SECONDS,
         zygote: spawn.Zygote | None = None,
+        ahead: Sequence[str] = (),
     ) -> None:
-        """Start the process, or have a zygote fork it; the judge goes on meanwhile."""
+        """Start the process, or have a zygote fork it; the judge goes on meanwhile.
+
+        Args:
+            torch: whether programs may use it.
+            cpu_seconds: that it may take in all.
+            zygote: that forks it.
+            ahead: modules that it imports before it is asked anything.
+        """
         self.torch = torch
         self.probe = probes.of_this_system()
         self.printed = b""
@@ -76,7 +84,7 @@ class WorkerClient(Closing):
             self._channel, far = socket.socketpair()
             stack.callback(self._channel.close)
             try:
-                configured = {"own": asdict(config.worker(self._scratch, cpu_seconds))}
+                configured = {"own": asdict(config.worker(self._scratch, cpu_seconds, ahead))}
                 if zygote is None:
                     configured["shared"] = asdict(config.shared(torch=torch))
                     starter = spawn.supervisor(stack, self.scratch, writing)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 from grader.sandbox import file_grants
@@ -34,7 +35,7 @@ def shared(*, torch: bool) -> SharedConfig:
     )
 
 
-def worker(scratch: Scratch, cpu_seconds: int) -> WorkerConfig:
+def worker(scratch: Scratch, cpu_seconds: int, ahead: Sequence[str] = ()) -> WorkerConfig:
     """What holds for one worker; its scratch folder becomes its own."""
     user = scratch.give_away()
     return WorkerConfig(
@@ -43,6 +44,7 @@ def worker(scratch: Scratch, cpu_seconds: int) -> WorkerConfig:
         threads=SPARE_THREADS + (0 if user is not None else _threads_here()),
         scratch=scratch.folder,
         private=scratch.private,
+        ahead=ahead,
     )
 
 

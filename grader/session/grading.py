@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -18,8 +18,12 @@ if TYPE_CHECKING:
 GOOD_ENOUGH = frozenset({Verdict.PASS, Verdict.INCONCLUSIVE})  # too close to call blocks none
 
 
-def carry_out(bench: Bench) -> tuple[CheckResult, ...]:
+def carry_out(bench: Bench, failing: Callable[[], None] = lambda: None) -> tuple[CheckResult, ...]:
     """Run the checks in order, but not those whose needs did not pass or whose process is gone.
+
+    Args:
+        bench: with the submission.
+        failing: called whenever a check is not passed, before the next one is carried out.
 
     Raises:
         BankFault: the reference, the spec or an extension fails, or takes too long.
@@ -44,6 +48,8 @@ def carry_out(bench: Bench) -> tuple[CheckResult, ...]:
                 late = out_of_time(bench.submission.worker, decided=_decided(done.values()))
                 result, gone = replace(result, verdict=Verdict.LIMIT, message=late), check.id
         done[check.id] = result
+        if result.verdict not in {*GOOD_ENOUGH, Verdict.SKIPPED}:
+            failing()
     return tuple(done.values())
 
 

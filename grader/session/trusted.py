@@ -72,6 +72,11 @@ class BankPrograms(Closing):
                 raise
             self._reference = found
 
+    def expect_variants(self) -> None:
+        """Start the process of the misconceptions, if there are any, while others are at work."""
+        if self.question.variants:
+            self._worker("variants")
+
     def variant(self, name: str, index: int) -> RemoteProgram:
         """A misconception's program, loaded when it is first asked for.
 
@@ -143,7 +148,9 @@ class BankPrograms(Closing):
 
     def _worker(self, use: str) -> WorkerClient:
         if use not in self._workers:
-            self._workers[use] = self._supply.take(BANK_CPU_SECONDS)
+            many = use == "variants"
+            supply = self._supply
+            self._workers[use] = supply.take_for_many() if many else supply.take(BANK_CPU_SECONDS)
             self._workers[use].deadline = self._deadline
         return self._workers[use]
 
