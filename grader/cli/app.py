@@ -7,7 +7,9 @@ A command imports what it needs in its body, so that it pays for nothing but its
 from __future__ import annotations
 
 import gc
+import os
 import sys
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from types import ModuleType
@@ -136,4 +138,10 @@ def main() -> NoReturn:
     """Be the program `drill`."""
     host.own = True
     gc.set_threshold(100_000)  # what is imported stays: looking through it takes a tenth of a start
-    sys.exit(run(sys.argv[1:]))
+    status = run(sys.argv[1:])
+    if "multiprocessing" in sys.modules:  # it ends what it has started when Python ends
+        sys.exit(status)
+    for stream in (sys.stdout, sys.stderr):
+        with suppress(Exception):  # closed, or nobody reads it: the status says so already
+            stream.flush()
+    os._exit(status)  # taking every module apart takes as long as importing pydantic
