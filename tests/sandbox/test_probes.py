@@ -11,9 +11,7 @@ import pytest
 
 from grader.sandbox import config, probes
 from grader.sandbox.client import Overran, WorkerClient
-from grader.sandbox.probes import ResourceProbe
-from grader.sandbox.probes.nvml import NvmlProbe
-from grader.sandbox.probes.portable import PsutilProbe
+from grader.sandbox.probes import LinuxProbe, PsutilProbe, gpu_bytes
 from tests.sandbox.running import load, run, started
 
 TICK = 10_000_000  # nanoseconds: what psutil's clock counts in
@@ -22,8 +20,6 @@ NO_SUCH = 2**22 + 1  # beyond the largest process id of Linux
 
 @pytest.mark.skipif(sys.platform != "linux", reason="compares with /proc")
 def test_psutil_says_of_a_waiting_worker_what_proc_says() -> None:
-    from grader.sandbox.probes.linux import LinuxProbe
-
     portable, proc = PsutilProbe(), LinuxProbe()
     with started() as worker:
         run(load(worker, "def f(x):\n    open('file', 'wb').write(b'x' * 50_000)\n    return 1"))
@@ -36,8 +32,8 @@ def test_psutil_says_of_a_waiting_worker_what_proc_says() -> None:
         assert abs(spent - exact) <= 2 * TICK  # user's and system's, each cut off
 
 
-@pytest.mark.parametrize("probe", [PsutilProbe(), probes.of_this_system(), ResourceProbe()])
-def test_nothing_is_known_of_a_process_that_is_not_there(probe: ResourceProbe) -> None:
+@pytest.mark.parametrize("probe", [PsutilProbe(), probes.of_this_system()])
+def test_nothing_is_known_of_a_process_that_is_not_there(probe: PsutilProbe) -> None:
     assert probe.resident_bytes(NO_SUCH) is None
     assert probe.written_bytes(NO_SUCH) is None
     assert probe.cpu_nanoseconds(NO_SUCH) is None
@@ -91,20 +87,15 @@ class _Driver(types.ModuleType):
 def test_memory_of_gpus_is_added_up_by_process(monkeypatch: pytest.MonkeyPatch) -> None:
     driver = _Driver([{7: 100, 8: 1}, {7: 20, 9: None}])
     monkeypatch.setitem(sys.modules, "pynvml", driver)
-    probe = NvmlProbe.available()
-    assert probe is not None
-    assert [probe.resident_bytes(pid) for pid in (7, 8, 5, 9)] == [120, 1, 0, None]
+    assert [gpu_bytes(pid) for pid in (7, 8, 5, 9)] == [120, 1, 0, None]
     driver.held = [{-1: 0}]
-    assert probe.resident_bytes(7) is None
+    assert gpu_bytes(7) is None
 
 
 def test_without_a_driver_or_its_library_nothing_is_known_of_gpus(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setitem(sys.modules, "pynvml", _Driver(None))
-    assert NvmlProbe.available() is None
+    assert gpu_bytes(1) is None
     monkeypatch.setitem(sys.modules, "pynvml", None)
-    assert NvmlProbe.available() is None
-    probes.of_gpus.cache_clear()
-    assert probes.of_gpus().resident_bytes(1) is None
-    probes.of_gpus.cache_clear()
+    assert gpu_bytes(1) is None
