@@ -133,10 +133,7 @@ class WorkerClient(Closing):
     ) -> dict[str, Any]:
         """Send a request and return the decoded reply.
 
-        Args:
-            request: plain data with an `op`.
-            seconds: of CPU time for the whole exchange; see `exchange`.
-            reply_bytes: of array data that the reply may hold.
+        Arguments are those of `exchange`; the request has an `op`.
 
         Raises:
             WorkerError: now and from then on, when the worker did not answer properly.

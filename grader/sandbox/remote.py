@@ -151,7 +151,7 @@ class RemoteProgram:
         return found
 
     def hold(self, steps: Steps, inputs: Inputs, *, of: str, count: int) -> None:
-        """Run the steps that many times, and keep what they leave alive; see `worker.holding`."""
+        """Run the steps that many times, and keep what they leave alive; see `worker.reach`."""
         self._perform("hold", messages.Header, steps, inputs, seconds=60, of=of, times=count)
 
     def drop(self) -> None:

@@ -63,24 +63,21 @@ class Scratch:
     def excess(self) -> str | None:
         """What is too much about the worker's folder; None while it is within its limits."""
         size = count = 0
-        waiting = [self.folder]
-        while waiting:
-            try:
-                with os.scandir(waiting.pop()) as entries:
-                    for entry in entries:
-                        count += 1
-                        if count > MAX_FILES:
-                            return f"made more than {MAX_FILES:,} files"
-                        with contextlib.suppress(FileNotFoundError):
-                            if entry.is_dir(follow_symlinks=False):
-                                waiting.append(entry.path)
-                            size += entry.stat(follow_symlinks=False).st_blocks * 512
-            except FileNotFoundError:  # gone in the meantime
-                continue
-            except OSError as error:  # what cannot be listed cannot be counted
-                return f"made a folder that cannot be listed ({error.strerror})"
+        faults: list[OSError] = []
+        for folder, folders, files in os.walk(self.folder, onerror=faults.append):
+            for name in (*folders, *files):
+                count += 1
+                if count > MAX_FILES:
+                    return f"made more than {MAX_FILES:,} files"
+                try:
+                    size += os.lstat(f"{folder}/{name}").st_blocks * 512
+                except OSError as error:
+                    faults.append(error)
             if size > MAX_BYTES:
                 return f"wrote more than {MAX_BYTES >> 20} MB to files"
+        for fault in faults:  # what cannot be listed cannot be counted; else gone in the meantime
+            if not isinstance(fault, FileNotFoundError):
+                return f"made a folder that cannot be listed ({fault.strerror})"
         return None
 
     def remove(self) -> None:
@@ -138,25 +135,16 @@ def remove(folder: Path) -> None:
 def clear_stale() -> None:
     """Remove what judges left that were killed."""
     for folder in Path(tempfile.gettempdir()).glob(f"{_PREFIX}*"):
-        with contextlib.suppress(OSError):
+        with contextlib.suppress(OSError):  # it is in use, or of another program
             about = folder.lstat()
             old = time.time() - about.st_mtime > _STALE_SECONDS
-            if old and stat.S_ISDIR(about.st_mode) and about.st_uid == os.getuid():
-                _remove_if_unused(folder)
-
-
-def _remove_if_unused(folder: Path) -> None:
-    """Remove a folder of this user.
-
-    Raises:
-        OSError: it is in use, or of another program.
-    """
-    try:
-        lock = os.open(folder / "lock", os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW)
-    except FileNotFoundError:  # killed right after it made the folder, which is empty, or of others
-        return folder.rmdir()
-    try:
-        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        remove(folder)
-    finally:
-        os.close(lock)
+            if not old or not stat.S_ISDIR(about.st_mode) or about.st_uid != os.getuid():
+                continue
+            try:
+                lock = os.open(folder / "lock", os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW)
+            except FileNotFoundError:  # its judge was killed right after it made it, or of others
+                folder.rmdir()
+                continue
+            with os.fdopen(lock):
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                remove(folder)

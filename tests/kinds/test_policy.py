@@ -17,7 +17,7 @@ from grader.sandbox.client import Garbled, WorkerClient, WorkerError
 from grader.sandbox.remote import Inputs, RemoteProgram
 from grader.sandbox.replies import Flagged, ProgramError
 from grader.sandbox.spawn import Zygote, zygote_if_safe
-from grader.sandbox.worker.mentions import mentions
+from grader.sandbox.worker.policy import mentions
 from grader.session import grade
 from tests.kinds.grading import MINI
 from tests.sandbox.running import steps

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from . import control, differences, holding, messages, namespace, reach, seal, typed, wire
+from . import control, differences, messages, namespace, reach, seal, typed, wire
 from . import steps as stepping
 from .faults import StepFault, describe
 from .namespace import LoadedModule
@@ -29,7 +29,7 @@ OPERATIONS: Mapping[str, Callable[[LoadedModule, messages.Task], NamedTuple]] = 
         "time": stepping.timed,
         "differentiate": differences.gradients,
         "state": reach.state,
-        "hold": holding.hold,
+        "hold": reach.hold,
     }
 )
 MEASURING = {"state", "measure", "hold"}  # what a program might replace the meters of
