@@ -68,7 +68,6 @@ class WorkerClient(Closing):
     ) -> None:
         """Start the process, or have a zygote fork it; the judge goes on meanwhile."""
         self.torch = torch
-        self.probe = probes.of_this_system()
         self.printed = b""
         self.output_bytes = 0
         self.failure: WorkerError | None = None
@@ -270,10 +269,10 @@ class WorkerClient(Closing):
             raise Overran(too_much)
         if self._isolation is None:
             return  # it has run nothing yet, and may not have an id
-        written = self.probe.written_bytes(self.pid)
+        written = probes.written_bytes(self.pid)
         if written is not None and written - self._written_before > MAX_WRITTEN:
             raise Overran(f"wrote more than {MAX_WRITTEN >> 20} MB to files")
-        held, allowed = self.probe.resident_bytes(self.pid), config.MEMORY[self.torch]
+        held, allowed = probes.resident_bytes(self.pid), config.MEMORY[self.torch]
         if held is not None and held > allowed:
             raise Overran(f"took more than {allowed >> 20:,} MB of memory")
 
@@ -321,16 +320,16 @@ class WorkerClient(Closing):
     def count_anew(self) -> None:
         """Forget what was printed and written so far: the next program is another one."""
         self.printed, self.output_bytes = b"", 0
-        self._written_before = self.probe.written_bytes(self.pid) or 0
+        self._written_before = probes.written_bytes(self.pid) or 0
 
     def cpu_nanoseconds(self) -> int | None:
         """CPU time so far, read from outside; None before it answered, or without such a clock."""
-        return None if self._isolation is None else self.probe.cpu_nanoseconds(self.pid)
+        return None if self._isolation is None else probes.cpu_nanoseconds(self.pid)
 
     def occupied_bytes(self) -> int | None:
         """Bytes of memory and of files that it holds, read from outside; None where unknown."""
         _ = self.isolation  # it has started
-        held = self.probe.occupied_bytes(self.pid, self.scratch)
+        held = probes.occupied_bytes(self.pid, self.scratch)
         if self.fresh is None:
             self.fresh = held
         return held

@@ -11,6 +11,7 @@ import stat
 import sys
 import tempfile
 import time
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from grader.model.errors import GraderError
@@ -62,17 +63,12 @@ class Scratch:
 
     def excess(self) -> str | None:
         """What is too much about the worker's folder; None while it is within its limits."""
-        size = count = 0
+        size = 0
         faults: list[OSError] = []
-        for folder, folders, files in os.walk(self.folder, onerror=faults.append):
-            for name in (*folders, *files):
-                count += 1
-                if count > MAX_FILES:
-                    return f"made more than {MAX_FILES:,} files"
-                try:
-                    size += os.lstat(f"{folder}/{name}").st_blocks * 512
-                except OSError as error:
-                    faults.append(error)
+        for count, taken in enumerate(file_sizes(self.folder, faults.append), start=1):
+            size += taken
+            if count > MAX_FILES:
+                return f"made more than {MAX_FILES:,} files"
             if size > MAX_BYTES:
                 return f"wrote more than {MAX_BYTES >> 20} MB to files"
         for fault in faults:  # what cannot be listed cannot be counted; else gone in the meantime
@@ -88,6 +84,16 @@ class Scratch:
             self._lock = -1
         if self._user is not None:
             self._user.close()
+
+
+def file_sizes(folder: str, fault: Callable[[OSError], object]) -> Iterator[int]:
+    """Bytes on the disk of whatever is in a folder; faults of looking are passed on."""
+    for at, folders, files in os.walk(folder, onerror=fault):
+        for name in (*folders, *files):
+            try:
+                yield os.lstat(f"{at}/{name}").st_blocks * 512
+            except OSError as error:
+                fault(error)
 
 
 def _may_kill() -> bool:

@@ -11,7 +11,7 @@ import pytest
 
 from grader.sandbox import config, probes
 from grader.sandbox.client import Overran, WorkerClient
-from grader.sandbox.probes import LinuxProbe, PsutilProbe, gpu_bytes
+from grader.sandbox.probes import gpu_bytes
 from tests.sandbox.running import load, run, started
 
 TICK = 10_000_000  # nanoseconds: what psutil's clock counts in
@@ -19,31 +19,36 @@ NO_SUCH = 2**22 + 1  # beyond the largest process id of Linux
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="compares with /proc")
-def test_psutil_says_of_a_waiting_worker_what_proc_says() -> None:
-    portable, proc = PsutilProbe(), LinuxProbe()
+def test_psutil_says_of_a_waiting_worker_what_proc_says(monkeypatch: pytest.MonkeyPatch) -> None:
     with started() as worker:
         run(load(worker, "def f(x):\n    open('file', 'wb').write(b'x' * 50_000)\n    return 1"))
         pid = worker.pid
-        assert portable.resident_bytes(pid) == proc.resident_bytes(pid)
-        assert portable.written_bytes(pid) == proc.written_bytes(pid)
-        spent, exact = portable.cpu_nanoseconds(pid), proc.cpu_nanoseconds(pid)
+        resident, written = probes.resident_bytes(pid), probes.written_bytes(pid)
+        exact = probes.cpu_nanoseconds(pid)
+        monkeypatch.setattr(probes, "PROC", False)
+        assert probes.resident_bytes(pid) == resident
+        assert probes.written_bytes(pid) == written
+        spent = probes.cpu_nanoseconds(pid)
         assert spent is not None
         assert exact is not None
         assert abs(spent - exact) <= 2 * TICK  # user's and system's, each cut off
 
 
-@pytest.mark.parametrize("probe", [PsutilProbe(), probes.of_this_system()])
-def test_nothing_is_known_of_a_process_that_is_not_there(probe: PsutilProbe) -> None:
-    assert probe.resident_bytes(NO_SUCH) is None
-    assert probe.written_bytes(NO_SUCH) is None
-    assert probe.cpu_nanoseconds(NO_SUCH) is None
-    assert probe.peak_bytes(NO_SUCH) is None
-    assert probe.occupied_bytes(NO_SUCH, "/nowhere") is None
-    assert not probe.forget_peak(NO_SUCH)
+@pytest.mark.parametrize("proc", [probes.PROC, False])
+def test_nothing_is_known_of_a_process_that_is_not_there(
+    monkeypatch: pytest.MonkeyPatch, proc: bool
+) -> None:
+    monkeypatch.setattr(probes, "PROC", proc)
+    assert probes.resident_bytes(NO_SUCH) is None
+    assert probes.written_bytes(NO_SUCH) is None
+    assert probes.cpu_nanoseconds(NO_SUCH) is None
+    assert probes.peak_bytes(NO_SUCH) is None
+    assert probes.occupied_bytes(NO_SUCH, "/nowhere") is None
+    assert not probes.forget_peak(NO_SUCH)
 
 
 def test_the_watch_without_proc_starts_no_programs(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(probes, "of_this_system", PsutilProbe)
+    monkeypatch.setattr(probes, "PROC", False)
     with WorkerClient(torch=False) as worker:
         program = load(worker, "def f(x): return 1")
 

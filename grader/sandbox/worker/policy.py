@@ -37,12 +37,7 @@ class Policy:
     """What is forbidden in this process, and the evidence so far."""
 
     def __init__(self, forbids: Sequence[str]) -> None:
-        """Watch what is forbidden.
-
-        Args:
-            forbids: dotted names (`torch.nn.functional.max_pool2d`) and operators
-                (`aten::max_pool*`).
-        """
+        """Watch dotted names (`torch.nn.functional.fold`) and operators (`aten::max_pool*`)."""
         self.forbids = list(forbids)
         self.evidence: dict[Evidence, None] = {}  # in order, none twice
         self._filenames: set[str] = set()

@@ -30,6 +30,7 @@ OPERATIONS: Mapping[str, Callable[[LoadedModule, messages.Task], NamedTuple]] = 
         "differentiate": differences.gradients,
         "state": reach.state,
         "hold": reach.hold,
+        **({"measure": autograd.measure} if "torch" in sys.modules else {}),
     }
 )
 MEASURING = {"state", "measure", "hold"}  # what a program might replace the meters of
@@ -39,12 +40,7 @@ class Server:
     """The programs of this process, and what can be asked of them."""
 
     def __init__(self, acts: Mapping[str, str], missing: Sequence[str]) -> None:
-        """Start without programs.
-
-        Args:
-            acts: what this process was refused when it tried; see `walls.canary`.
-            missing: why walls are missing.
-        """
+        """Start without programs; with what was tried (see `walls.canary`), and why walls miss."""
         self.acts, self.missing = dict(acts), list(missing)
         self.programs: dict[str, LoadedModule] = {}
         self.loads = 0
@@ -113,10 +109,7 @@ class Server:
 
             return mutants.page(typed.read(messages.Mutants, request))
         task = typed.read(messages.Task, request)
-        program = self.programs[task.program]
-        if operation == "measure":
-            return autograd.measure(program, task)
-        return OPERATIONS[operation](program, task)
+        return OPERATIONS[operation](self.programs[task.program], task)
 
     def _fault(self, request: Mapping[str, Any], error: BaseException) -> messages.Fault:
         """What to say of an exception: in a step or in loading it is the program's, else ours."""
