@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from grader.model.errors import GraderError
+from grader.sandbox.worker.walls import kernel
 
 _PREFIX = "drill-"
 _STALE_SECONDS = 60.0  # a folder younger than this may not be locked yet
@@ -22,7 +23,7 @@ MAX_BYTES = 64 << 20  # of all files of a worker
 MAX_FILES = 1000
 # User ids that no system hands out: above all ranges of people, services and containers in use.
 _FIRST_USER, _USERS, _NOBODY = 1_879_048_192, 1 << 20, 65534
-_KILL = 5  # CAP_KILL, <linux/capability.h>
+_KILL = 1 << 5  # CAP_KILL, to end another user's process; <linux/capability.h>
 _TRIES = 100  # at an id that no other judge uses now
 
 
@@ -49,7 +50,9 @@ class Scratch:
 
         No worker of any judge that runs has the same id: its place is held until `remove`.
         """
-        if sys.platform != "linux" or os.getuid() != 0 or not _may_kill():
+        if sys.platform != "linux" or os.getuid() != 0:
+            return None
+        if not kernel.capabilities("CapEff") & _KILL:  # what it cannot end would outlive it
             return None
         user, self._user = _unused_user()
         for owner in (user, _NOBODY):
@@ -88,20 +91,17 @@ class Scratch:
 
 def file_sizes(folder: str, fault: Callable[[OSError], object]) -> Iterator[int]:
     """Bytes on the disk of whatever is in a folder; faults of looking are passed on."""
-    for at, folders, files in os.walk(folder, onerror=fault):
-        for name in (*folders, *files):
-            try:
-                yield os.lstat(f"{at}/{name}").st_blocks * 512
-            except OSError as error:
-                fault(error)
-
-
-def _may_kill() -> bool:
-    """Whether this root could end another user's process: what it cannot end would outlive it."""
-    for line in Path("/proc/self/status").read_text("ascii").splitlines():
-        if line.startswith("CapEff:"):
-            return bool(int(line.split()[1], 16) >> _KILL & 1)
-    return False
+    waiting = [folder]  # not os.walk, which before Python 3.12 calls itself for every level
+    while waiting:
+        try:
+            with os.scandir(waiting.pop()) as entries:
+                for entry in entries:
+                    with contextlib.suppress(FileNotFoundError):  # gone in the meantime
+                        if entry.is_dir(follow_symlinks=False):
+                            waiting.append(entry.path)
+                        yield entry.stat(follow_symlinks=False).st_blocks * 512
+        except OSError as error:
+            fault(error)
 
 
 def _unused_user() -> tuple[int, socket.socket]:

@@ -152,11 +152,7 @@ def supervisor(
 ) -> Starter:
     """Start a process that starts others, and ends them all when it or the judge ends.
 
-    Args:
-        stack: takes care that it ends.
-        folder: that it and its children take for their home.
-        log: a descriptor for what it says.
-        last_words: see `Starter`.
+    It is ended by the stack, takes the folder for its home, and writes what it says to the log.
     """
     _clear_stale()
     if host.own and sys.platform == "linux":

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 import types
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -12,6 +14,7 @@ import pytest
 from grader.sandbox import config, probes
 from grader.sandbox.client import Overran, WorkerClient
 from grader.sandbox.probes import gpu_bytes
+from grader.sandbox.scratch import file_sizes, remove
 from tests.sandbox.running import load, run, started
 
 TICK = 10_000_000  # nanoseconds: what psutil's clock counts in
@@ -45,6 +48,20 @@ def test_nothing_is_known_of_a_process_that_is_not_there(
     assert probes.peak_bytes(NO_SUCH) is None
     assert probes.occupied_bytes(NO_SUCH, "/nowhere") is None
     assert not probes.forget_peak(NO_SUCH)
+
+
+@pytest.mark.skipif(not probes.PROC, reason="nothing is known of files without /proc")
+def test_files_are_counted_however_deep_they_lie(tmp_path: Path) -> None:
+    deepest, depth = tmp_path, 990  # of 1,000 calls that Python allows by default
+    for _ in range(depth):
+        deepest /= "d"
+        deepest.mkdir()
+    deepest.joinpath("file").write_bytes(b"x" * (1 << 20))
+    assert (probes.occupied_bytes(os.getpid(), str(tmp_path)) or 0) > 1 << 20
+    faults: list[OSError] = []
+    assert len(list(file_sizes(str(tmp_path), faults.append))) == depth + 1
+    assert not faults
+    remove(tmp_path)
 
 
 def test_the_watch_without_proc_starts_no_programs(monkeypatch: pytest.MonkeyPatch) -> None:

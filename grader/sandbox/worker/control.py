@@ -81,7 +81,9 @@ class SharedConfig:
     mounts: Sequence[Mount]  # files that are seen, for `mounts`; none where all are
     devices: bool  # whether there are devices, of CUDA, that it must talk to
     readable: Sequence[str]  # files without which it cannot run
-    kept: Sequence[str]  # files that it must not be able to read; the first one exists
+    # Files that it must not be able to read, torch's in a numpy question among them; the first
+    # one exists.
+    kept: Sequence[str]
 
 
 @dataclass(frozen=True, slots=True)

@@ -43,9 +43,8 @@ class Policy:
         self._filenames: set[str] = set()
         self._library: Any = None
         self._overridden: set[str] = set()
-        # By name, whether there is something that can be watched.
-        watched = {n: self._override(n) | ("::" not in n and self._wrap(n)) for n in forbids}
-        self.unknown = [name for name, found in watched.items() if not found]
+        # Those of which there is nothing that can be watched.
+        self.unknown = [n for n in forbids if not self._override(n) | self._wrap(n)]
 
     def read(self, source: bytes, filename: str, functions: Sequence[str]) -> None:
         """Note what a file mentions; from now on, calls from it are noted too."""
@@ -94,7 +93,7 @@ class Policy:
         holder, _, word = name.rpartition(".")
         try:
             found = getattr(pkgutil.resolve_name(holder), word)
-        except (ImportError, AttributeError):
+        except (ImportError, AttributeError, ValueError):  # none, or the name of an operator
             return False
         if isinstance(found, type):
             with suppress(TypeError, KeyError):  # a class of C: only the text is read

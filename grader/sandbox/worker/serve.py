@@ -15,9 +15,9 @@ import numpy as np
 
 from . import control, differences, messages, namespace, reach, seal, typed, wire
 from . import steps as stepping
-from .faults import StepFault, describe
 from .namespace import LoadedModule
 from .policy import Policy
+from .steps import StepFault, describe
 
 if "torch" in sys.modules:
     from . import autograd  # before any program, which might put another in its place

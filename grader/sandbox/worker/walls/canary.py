@@ -30,11 +30,7 @@ _IPC_RMID = 0
 def report(*, judge: int, private: str, kept: Sequence[str]) -> dict[str, str]:
     """By act: `refused`, `done` (it could be done), or `absent` (there is no such thing here).
 
-    Args:
-        judge: its process id.
-        private: a file of the judge's.
-        kept: files that no submission may read, torch's in a numpy question among them; the first
-            one exists.
+    For the arguments see `control.SharedConfig` and `WorkerConfig`.
     """
     acts: Mapping[str, Callable[[], object]] = {
         "read": lambda: _open(private, os.O_RDONLY),
