@@ -17,7 +17,7 @@ import threading
 import time
 import weakref
 from collections.abc import Callable, Iterator
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from typing import Any
 
 from grader.model.errors import GraderError
@@ -87,9 +87,9 @@ class WorkerClient(Closing):
             self._channel, far = socket.socketpair()
             stack.callback(self._channel.close)
             try:
-                configured = {"own": asdict(config.worker(self._scratch, cpu_seconds))}
+                configured = {"own": config.worker(self._scratch, cpu_seconds)._asdict()}
                 if zygote is None:
-                    configured["shared"] = asdict(config.shared(torch=torch))
+                    configured["shared"] = config.shared(torch=torch)._asdict()
                     starter = spawn.supervisor(stack, self.scratch, writing)
                 else:
                     starter = zygote.starter

@@ -22,7 +22,6 @@ import sys
 import threading
 import time
 from collections.abc import Callable
-from dataclasses import asdict
 from typing import Any
 
 from grader.model.errors import GraderError
@@ -210,7 +209,7 @@ class Zygote(Closing):
             with contextlib.suppress(OSError):  # who waits for its first answer learns of it
                 site = file_grants.site_folders()
                 control.send(near, {"torch": torch, "site": site})  # enough to begin importing
-                control.send(near, asdict(config.shared(torch=torch)))
+                control.send(near, config.shared(torch=torch)._asdict())
             self._stack = stack.pop_all()
 
     def _last_words(self) -> str:

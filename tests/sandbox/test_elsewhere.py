@@ -7,7 +7,6 @@ import socket
 import subprocess
 import sys
 from collections.abc import Callable
-from dataclasses import asdict
 from pathlib import Path
 
 import pytest
@@ -130,7 +129,7 @@ def test_a_worker_can_start_over_as_a_program_where_forks_are_not_safe(tmp_path:
                 stderr=log,
             )
         own, shared = config.worker(made, 60), config.shared(torch=False)
-        control.send(ours, {"own": asdict(own), "shared": asdict(shared)})
+        control.send(ours, {"own": own._asdict(), "shared": shared._asdict()})
         said = (tmp_path / "log").read_text
         client = Connected(ours, log.fileno(), drain=lambda: False, death=said)
         reply = client.answer("walls", seconds=60)

@@ -12,11 +12,11 @@ import os
 import socket
 import struct
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from .walls.landlock import Grant
-from .walls.mounts import Mount
+if TYPE_CHECKING:
+    from .walls.landlock import Grant
+    from .walls.mounts import Mount
 
 _LENGTH = struct.Struct("<I")
 _MOST_DESCRIPTORS = 2
@@ -69,8 +69,7 @@ def exactly(connection: socket.socket, size: int) -> bytearray:
     return data
 
 
-@dataclass(frozen=True, slots=True)
-class SharedConfig:
+class SharedConfig(NamedTuple):
     """What holds for every worker that a zygote forks."""
 
     torch: bool  # whether programs may use it
@@ -86,8 +85,7 @@ class SharedConfig:
     kept: Sequence[str]
 
 
-@dataclass(frozen=True, slots=True)
-class WorkerConfig:
+class WorkerConfig(NamedTuple):
     """What holds for one worker."""
 
     cpu_seconds: int
