@@ -18,6 +18,7 @@ import sys
 import tracemalloc
 import types
 from contextlib import suppress
+from functools import partial
 from gc import get_referents
 from typing import Any
 
@@ -160,14 +161,7 @@ def _referents(item: Any, kind: type) -> list[Any]:  # noqa: ANN401 anything at 
 
 held: list[Any] = []
 # C's way of giving free memory back, if any; taken before a program could put another in place.
-_trim = getattr(ctypes.CDLL(None), "malloc_trim", lambda _: 0)
-
-
-def _huge_pages(*, wanted: bool) -> None:
-    """Let the system hand out memory by 2 MB or not: what is held would be rounded up to that."""
-    if sys.platform == "linux":
-        with suppress(OSError):
-            kernel.prctl(kernel.PR_SET_THP_DISABLE, int(not wanted))
+_trim = partial(getattr(ctypes.CDLL(None), "malloc_trim", lambda _: 0), ctypes.c_size_t(0))
 
 
 def hold(program: LoadedModule, task: Task) -> Header:
@@ -176,7 +170,9 @@ def hold(program: LoadedModule, task: Task) -> Header:
     Of a torch question only the steps before the first backward run, on inputs built afresh each
     time; the result `of` is kept, or all of them where it is empty.  No times: let go of all.
     """
-    _huge_pages(wanted=not task.times)
+    if sys.platform == "linux":
+        with suppress(OSError):  # no memory by 2 MB: what is held would be rounded up to that
+            kernel.prctl(kernel.PR_SET_THP_DISABLE, int(task.times > 0))
     forward = [step for step in task.steps if not step.backward]
     for _ in range(task.times):
         names = stepping.build(task.inputs)
@@ -187,5 +183,5 @@ def hold(program: LoadedModule, task: Task) -> Header:
     if not task.times:
         held.clear()
     gc.collect()  # so that what is in use can be seen
-    _trim(ctypes.c_size_t(0))
+    _trim()
     return Header(True)
