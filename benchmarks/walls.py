@@ -30,7 +30,7 @@ from grader.sandbox.client import WorkerClient
 from grader.sandbox.scratch import Scratch
 from grader.sandbox.spawn import Zygote
 from grader.sandbox.worker import confine
-from grader.sandbox.worker.config import SharedConfig, WorkerConfig
+from grader.sandbox.worker.control import SharedConfig, WorkerConfig
 from grader.sandbox.worker.walls import canary, identity, landlock, limits, mounts, seccomp
 
 BAR = 5.0  # milliseconds

@@ -15,14 +15,7 @@ from pathlib import Path
 ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "grader"
 WORKER = PACKAGE / "sandbox" / "worker"
-SHARED = {
-    "wire",
-    "messages",
-    "typed",
-    "walls",
-    "config",
-    "control",
-}  # of both sides
+SHARED = {"wire", "messages", "typed", "walls", "control"}  # of both sides
 FLOORS = {
     "model": 0, "cases": 1, "sandbox": 2, "bench": 3, "kinds": 4, "bank": 5, "session": 6,
     "audit": 7, "records": 7, "reports": 7, "scaffold": 7, "app": 8, "cli": 9,

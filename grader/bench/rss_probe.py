@@ -26,6 +26,7 @@ from grader.model.question import Step
 from grader.model.report import CheckResult
 from grader.model.spec import Check
 from grader.model.verdict import Verdict
+from grader.sandbox import probes
 from grader.sandbox.remote import Inputs, RemoteProgram
 
 OWN_OBJECTS = 16 << 10  # bytes of a graph's own nodes that a run may leave behind
@@ -208,9 +209,9 @@ def _peak(
 ) -> int | None:
     """The most that the process holds during a run, above a base."""
     program.drop()
-    probe, pid = program.worker.probe, program.worker.pid
-    if base is None or not probe.forget_peak(pid):
+    pid = program.worker.pid
+    if base is None or not probes.forget_peak(pid):
         return None
     program.measure("peak", steps, inputs)
-    highest = probe.peak_bytes(pid)
+    highest = probes.peak_bytes(pid)
     return None if highest is None else highest - base

@@ -1,47 +1,59 @@
 """A worker process seen from the judge: start it, ask it, end it.
 
 The judge sends requests and reads replies over one socket, decodes them with `wire`, and believes
-nothing else: not the exit status, not what is printed.  A reply that is late, too large or
-malformed ends the worker and becomes an exception here, never a traceback of ours.
+nothing else: not the exit status, not what is printed.  What comes in is bytes from anybody: sizes
+are checked before memory is taken, and whatever is not in time exactly one answer to exactly one
+request ends the worker and becomes an exception here, never a traceback of ours.
 """
 
 from __future__ import annotations
 
 import contextlib
 import os
+import select
 import signal
 import socket
 import threading
+import time
 import weakref
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import asdict
+from dataclasses import dataclass, field
 from typing import Any
 
 from grader.model.errors import GraderError
-from grader.sandbox import channel, config, levels, probes, spawn
+from grader.sandbox import config, levels, probes, spawn
 from grader.sandbox.closing import Closing
 from grader.sandbox.deadline import Deadline, OutOfTime
-from grader.sandbox.failures import Died, Garbled, Overran, WorkerError
 from grader.sandbox.scratch import Scratch
-from grader.sandbox.worker import control
-
-__all__ = ["CALL_SECONDS", "Died", "Garbled", "Overran", "WorkerClient", "WorkerError"]
+from grader.sandbox.worker import control, wire
 
 CALL_SECONDS = 5.0
 KEEP_OUTPUT = 64 << 10  # bytes of output kept for the reader
 MAX_OUTPUT = 16 << 20  # bytes of output after which the worker is stopped
 MAX_WRITTEN = 64 << 20  # bytes written in all, output included: whatever became of the files
+WATCH_SECONDS = 0.05  # how often a worker is watched while there is nothing to read
+# Beyond the CPU time that an exchange may take, what the clock allows: others use the machine too.
+SLACK, MOST_SLACK = 5, 25.0  # times those seconds, but at most this many
 _GRACE = 2.0  # seconds from the end of a channel to that of its process
 
 
-class _Asked(threading.local):
-    """The workers that a thread asks."""
-
-    def __init__(self) -> None:
-        self.workers: weakref.WeakSet[WorkerClient] = weakref.WeakSet()
+_asked = threading.local()  # its `workers` are those that a thread asks
 
 
-_asked = _Asked()
+class WorkerError(Exception):
+    """The worker can no longer be used; the message completes 'the submission ...'."""
+
+
+class Died(WorkerError):
+    """The process ended without answering."""
+
+
+class Overran(WorkerError):
+    """A limit of time, memory, files or output was reached."""
+
+
+class Garbled(WorkerError):
+    """What came back is not an answer."""
 
 
 class WorkerClient(Closing):
@@ -64,7 +76,6 @@ class WorkerClient(Closing):
             ahead: modules that it imports before it is asked anything.
         """
         self.torch = torch
-        self.probe = probes.of_this_system()
         self.printed = b""
         self.output_bytes = 0
         self.failure: WorkerError | None = None
@@ -84,9 +95,9 @@ class WorkerClient(Closing):
             self._channel, far = socket.socketpair()
             stack.callback(self._channel.close)
             try:
-                configured = {"own": asdict(config.worker(self._scratch, cpu_seconds, ahead))}
+                configured = {"own": config.worker(self._scratch, cpu_seconds, ahead)._asdict()}
                 if zygote is None:
-                    configured["shared"] = asdict(config.shared(torch=torch))
+                    configured["shared"] = config.shared(torch=torch)._asdict()
                     starter = spawn.supervisor(stack, self.scratch, writing)
                 else:
                     starter = zygote.starter
@@ -129,10 +140,7 @@ class WorkerClient(Closing):
     ) -> dict[str, Any]:
         """Send a request and return the decoded reply.
 
-        Args:
-            request: plain data with an `op`.
-            seconds: of CPU time for the whole exchange; see `channel.exchange`.
-            reply_bytes: of array data that the reply may hold.
+        Arguments are those of `exchange`; the request has an `op`.
 
         Raises:
             WorkerError: now and from then on, when the worker did not answer properly.
@@ -174,30 +182,84 @@ class WorkerClient(Closing):
     ) -> dict[str, Any]:
         spawn.need_owner(self._owner)
         self._thread = threading.get_ident()
-        _asked.workers.add(self)
+        _asked.__dict__.setdefault("workers", weakref.WeakSet()).add(self)
         if self.failure is not None:
             raise self.failure
         try:
             self._watch()
-            reply = channel.exchange(
-                self._channel,
-                request,
-                seconds=seconds,
-                grace=grace,
-                reply_bytes=reply_bytes,
-                output=self._output,
-                drain=self._drain,
-                watch=self._watch_all,
-                spent=self.cpu_nanoseconds,
-                death=self._death,
-                due=due,
-            )
+            reply = self.exchange(request, seconds, reply_bytes, grace=grace, due=due)
             self._drain()
         except WorkerError as failure:
             self.failure = failure
             self.close()
             raise
         return reply
+
+    def exchange(
+        self,
+        request: dict[str, Any],
+        seconds: float,
+        reply_bytes: int,
+        *,
+        grace: float,
+        due: Callable[[], None],
+    ) -> dict[str, Any]:
+        """Send a request and return the decoded reply.
+
+        Args:
+            request: plain data.
+            seconds: of CPU time that the exchange may take; by the clock it may take longer, see
+                `SLACK`, but not where CPU time cannot be read.
+            reply_bytes: of array data that the reply may hold.
+            grace: seconds on top, for a process that is still starting.
+            due: called while waiting; raises once nothing may be waited for any more.
+
+        Raises:
+            WorkerError: there was no proper answer in time.
+        """
+        channel = self._channel
+        with contextlib.suppress(BlockingIOError):
+            try:
+                early = channel.recv(1, socket.MSG_PEEK)
+            except ConnectionError:
+                raise self._death() from None
+            raise Garbled("wrote to the judge without being asked") if early else self._death()
+        before = self.cpu_nanoseconds()
+        slack = 0.0 if before is None else min(SLACK * seconds, MOST_SLACK)
+        deadline = time.monotonic() + seconds + slack + grace
+        pending = [memoryview(piece) for piece in wire.encode(request)]
+        reply = _Reply(reply_bytes)
+        output_open = True
+        looked = time.monotonic()
+        while not reply.done:
+            left = deadline - time.monotonic()
+            spent = 0 if before is None else (self.cpu_nanoseconds() or before) - before
+            if left <= 0 or spent > seconds * 1e9:
+                raise Overran(f"did not finish within {seconds:.3g} seconds")
+            due()
+            poll = select.poll()  # because select knows no descriptor beyond 1023
+            poll.register(channel, select.POLLIN | (select.POLLOUT if pending else 0))
+            if output_open:
+                poll.register(self._output, select.POLLIN)
+            ready = dict(poll.poll(1000 * min(left, WATCH_SECONDS)))
+            if self._output in ready:
+                output_open = self._drain()
+            if time.monotonic() >= looked + WATCH_SECONDS:  # however busy it keeps us
+                self._watch_all()
+                looked = time.monotonic()
+            try:
+                events = ready.get(channel.fileno(), 0)
+                if events & select.POLLOUT:
+                    _send(channel, pending)
+                if events & ~select.POLLOUT and not reply.read(channel):
+                    raise self._death()
+            except BlockingIOError:
+                continue
+            except ConnectionError:
+                raise self._death() from None
+        if pending:
+            raise Garbled("broke the protocol: answered before it was asked")
+        return reply.value()
 
     def _last_words(self, failure: WorkerError) -> str:
         """What is known about a process that never answered."""
@@ -215,10 +277,10 @@ class WorkerClient(Closing):
             raise Overran(too_much)
         if self._isolation is None:
             return  # it has run nothing yet, and may not have an id
-        written = self.probe.written_bytes(self.pid)
+        written = probes.written_bytes(self.pid)
         if written is not None and written - self._written_before > MAX_WRITTEN:
             raise Overran(f"wrote more than {MAX_WRITTEN >> 20} MB to files")
-        held, allowed = self.probe.resident_bytes(self.pid), config.MEMORY[self.torch]
+        held, allowed = probes.resident_bytes(self.pid), config.MEMORY[self.torch]
         if held is not None and held > allowed:
             raise Overran(f"took more than {allowed >> 20:,} MB of memory")
 
@@ -266,16 +328,16 @@ class WorkerClient(Closing):
     def count_anew(self) -> None:
         """Forget what was printed and written so far: the next program is another one."""
         self.printed, self.output_bytes = b"", 0
-        self._written_before = self.probe.written_bytes(self.pid) or 0
+        self._written_before = probes.written_bytes(self.pid) or 0
 
     def cpu_nanoseconds(self) -> int | None:
         """CPU time so far, read from outside; None before it answered, or without such a clock."""
-        return None if self._isolation is None else self.probe.cpu_nanoseconds(self.pid)
+        return None if self._isolation is None else probes.cpu_nanoseconds(self.pid)
 
     def occupied_bytes(self) -> int | None:
         """Bytes of memory and of files that it holds, read from outside; None where unknown."""
         _ = self.isolation  # it has started
-        held = self.probe.occupied_bytes(self.pid, self.scratch)
+        held = probes.occupied_bytes(self.pid, self.scratch)
         if self.fresh is None:
             self.fresh = held
         return held
@@ -285,3 +347,54 @@ class WorkerClient(Closing):
         if os.getpid() == self._owner:
             _asked.workers.discard(self)
             self._stack.close()
+
+
+@dataclass(slots=True)
+class _Reply:
+    """A frame that is coming in: its header first, then the rest."""
+
+    allowed: int  # bytes of array data
+    data: bytearray = field(default_factory=lambda: bytearray(wire.HEADER.size))
+    got: int = 0
+    meta: int | None = None  # bytes of metadata, once the header has come
+
+    def read(self, channel: socket.socket) -> bool:
+        """Take in what is there; False when the other side has hung up."""
+        if self.done:
+            return True
+        count = channel.recv_into(memoryview(self.data)[self.got :])
+        self.got += count
+        if self.meta is None and self.got == len(self.data):
+            magic, self.meta, payload = wire.HEADER.unpack(self.data)
+            if magic != wire.MAGIC:
+                raise Garbled("broke the protocol: not a reply")
+            if self.meta > wire.MAX_META or payload > self.allowed:
+                size = f"{self.meta + payload:,} bytes, {self.allowed:,} allowed"
+                raise Garbled(f"returned far too much data ({size})")
+            self.data, self.got = bytearray(self.meta + payload), 0
+        return bool(count)
+
+    @property
+    def done(self) -> bool:
+        """Whether all of it has come."""
+        return self.meta is not None and self.got == len(self.data)
+
+    def value(self) -> dict[str, object]:
+        """The reply, decoded."""
+        assert self.meta is not None
+        try:
+            reply = wire.decode(bytes(self.data[: self.meta]), memoryview(self.data)[self.meta :])
+        except wire.WireError as error:
+            raise Garbled(f"broke the protocol: {error}") from None
+        if not isinstance(reply, dict) or not isinstance(reply.get("ok"), bool):
+            raise Garbled("broke the protocol: not a reply")
+        return reply
+
+
+def _send(channel: socket.socket, pending: list[memoryview]) -> None:
+    while pending:
+        sent = channel.send(pending[0])
+        if sent == len(pending[0]):
+            pending.pop(0)
+        else:
+            pending[0] = pending[0][sent:]

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from grader.sandbox import file_grants
 from grader.sandbox.scratch import Scratch
-from grader.sandbox.worker.config import SharedConfig, WorkerConfig
+from grader.sandbox.worker.control import SharedConfig, WorkerConfig
 
 BOOT = file_grants.WORKER / "boot.py"
 # Bytes of a worker without and with torch; one with numpy takes 0.14 GB by itself.

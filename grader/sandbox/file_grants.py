@@ -10,7 +10,7 @@ import functools
 import os
 import sys
 import sysconfig
-from collections.abc import Collection, Iterator
+from collections.abc import Collection
 from pathlib import Path
 
 from grader.sandbox.worker.walls.landlock import LIST, READ, USE, Grant
@@ -47,7 +47,7 @@ def grants(*, torch: bool) -> tuple[Grant, ...]:
     """Rights and paths for `landlock`, without the scratch folder."""
     read = [str(WORKER), *_SYSTEM, *_SELF, *_packages(torch=torch)]
     above = {parent for folder in _hidden() for parent in folder.parents}
-    read += [p for root in _roots() if root.is_dir() for p in _around(root.resolve(), above)]
+    read += [path for root in _roots() for path in _around(root.resolve(), above)]
     # The import system looks modules up in the site folders.
     return (
         *((READ, path) for path in dict.fromkeys(read)),
@@ -62,8 +62,8 @@ def mounts(*, torch: bool) -> tuple[Mount, ...]:
     Python's library and the system's are there as wholes, and their folders of packages empty, but
     for the packages that are granted.
     """
-    roots = [root for root in _roots() if root.is_dir()]
-    inside = [p for p in _hidden() if any(root.resolve() in (p, *p.parents) for root in roots)]
+    roots = _roots()
+    inside = [p for p in _hidden() if any(p.is_relative_to(root.resolve()) for root in roots)]
     seen = (*_packages(torch=torch), str(WORKER), "/proc/self", *_SYSTEM, *_DEVICES)
     return (
         *((True, str(root)) for root in roots),
@@ -100,15 +100,16 @@ def _packages(*, torch: bool) -> list[str]:
     return [str(Path(site, name)) for site in site_folders() for name in wanted]
 
 
-def _roots() -> Iterator[Path]:
+def _roots() -> list[Path]:
     """Where Python's library and the system's shared libraries are."""
-    yield Path(os.__file__).parent
-    base = Path(sys.base_prefix)
-    yield from (base / name for name in ("lib", "lib64") if base not in {Path("/usr"), Path("/")})
+    roots = [Path(os.__file__).parent]
+    if (base := Path(sys.base_prefix)) not in {Path("/usr"), Path("/")}:
+        roots += [base / "lib", base / "lib64"]
     # Debian keeps libraries in a folder named for the machine, which spares the rest.
     triplet = getattr(sys.implementation, "_multiarch", "")
     narrow = [p for root in _LIBRARIES if triplet and (p := Path(root, triplet)).is_dir()]
-    yield from (*narrow, Path("/lib64"), Path("/usr/lib64")) if narrow else map(Path, _LIBRARIES)
+    roots += [*narrow, Path("/lib64"), Path("/usr/lib64")] if narrow else map(Path, _LIBRARIES)
+    return [root for root in roots if root.is_dir()]
 
 
 @functools.cache
@@ -121,7 +122,8 @@ def _hidden() -> frozenset[Path]:
         inside = [f"{python}/{name}" for python in pythons for name in _names(python)]
         for folder in (str(root), *pythons, *inside):
             sites = (f"{folder}/site-packages", f"{folder}/dist-packages")
-            found |= {Path(p).resolve() for p in sites if _worth_hiding(p)}
+            full = (p for p in sites if any(not n.startswith(_HARMLESS) for n in _names(p)))
+            found |= {Path(p).resolve() for p in full}
     return frozenset(found)
 
 
@@ -131,10 +133,6 @@ def _names(folder: str | Path) -> list[str]:
             return [entry.name for entry in entries]
     except OSError:
         return []
-
-
-def _worth_hiding(site: str) -> bool:
-    return any(not name.startswith(_HARMLESS) for name in _names(site))
 
 
 def _around(path: Path, above: Collection[Path]) -> list[str]:

@@ -115,16 +115,8 @@ class RemoteProgram:
         self, steps: Steps, inputs: Inputs, of: str, *, rest: Steps = (), want: Names = ()
     ) -> Kept:
         """What steps keep in a result; the run then goes on with the rest to what is wanted."""
-        kept = self._perform(
-            "state",
-            Kept,
-            steps,
-            inputs,
-            seconds=30,
-            of=of,
-            rest=_encoded_steps(tuple(rest)),
-            want=want,
-        )
+        then = _encoded_steps(tuple(rest))
+        kept = self._perform("state", Kept, steps, inputs, seconds=30, of=of, rest=then, want=want)
         if min(kept.reachable, kept.allocated, kept.added) < 0:
             raise Garbled("broke the protocol: not a reply to state (bytes)")
         return kept
@@ -151,7 +143,7 @@ class RemoteProgram:
         return found
 
     def hold(self, steps: Steps, inputs: Inputs, *, of: str, count: int) -> None:
-        """Run the steps that many times, and keep what they leave alive; see `worker.holding`."""
+        """Run the steps that many times, and keep what they leave alive; see `worker.reach`."""
         self._perform("hold", messages.Header, steps, inputs, seconds=60, of=of, times=count)
 
     def drop(self) -> None:

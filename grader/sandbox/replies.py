@@ -10,7 +10,7 @@ from typing import TypeVar
 
 from grader.model.question import Step
 from grader.model.report import Frame, Raised
-from grader.sandbox.failures import Garbled
+from grader.sandbox.client import Garbled
 from grader.sandbox.worker import messages
 from grader.sandbox.worker.messages import Kept, Loaded, Measured, Outcome
 from grader.sandbox.worker.typed import Malformed, read

@@ -11,9 +11,11 @@ import stat
 import sys
 import tempfile
 import time
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from grader.model.errors import GraderError
+from grader.sandbox.worker.walls import kernel
 
 _PREFIX = "drill-"
 _STALE_SECONDS = 60.0  # a folder younger than this may not be locked yet
@@ -21,7 +23,7 @@ MAX_BYTES = 64 << 20  # of all files of a worker
 MAX_FILES = 1000
 # User ids that no system hands out: above all ranges of people, services and containers in use.
 _FIRST_USER, _USERS, _NOBODY = 1_879_048_192, 1 << 20, 65534
-_KILL = 5  # CAP_KILL, <linux/capability.h>
+_KILL = 1 << 5  # CAP_KILL, to end another user's process; <linux/capability.h>
 _TRIES = 100  # at an id that no other judge uses now
 
 
@@ -48,7 +50,9 @@ class Scratch:
 
         No worker of any judge that runs has the same id: its place is held until `remove`.
         """
-        if sys.platform != "linux" or os.getuid() != 0 or not _may_kill():
+        if sys.platform != "linux" or os.getuid() != 0:
+            return None
+        if not kernel.capabilities("CapEff") & _KILL:  # what it cannot end would outlive it
             return None
         user, self._user = _unused_user()
         for owner in (user, _NOBODY):
@@ -62,25 +66,17 @@ class Scratch:
 
     def excess(self) -> str | None:
         """What is too much about the worker's folder; None while it is within its limits."""
-        size = count = 0
-        waiting = [self.folder]
-        while waiting:
-            try:
-                with os.scandir(waiting.pop()) as entries:
-                    for entry in entries:
-                        count += 1
-                        if count > MAX_FILES:
-                            return f"made more than {MAX_FILES:,} files"
-                        with contextlib.suppress(FileNotFoundError):
-                            if entry.is_dir(follow_symlinks=False):
-                                waiting.append(entry.path)
-                            size += entry.stat(follow_symlinks=False).st_blocks * 512
-            except FileNotFoundError:  # gone in the meantime
-                continue
-            except OSError as error:  # what cannot be listed cannot be counted
-                return f"made a folder that cannot be listed ({error.strerror})"
+        size = 0
+        faults: list[OSError] = []
+        for count, taken in enumerate(file_sizes(self.folder, faults.append), start=1):
+            size += taken
+            if count > MAX_FILES:
+                return f"made more than {MAX_FILES:,} files"
             if size > MAX_BYTES:
                 return f"wrote more than {MAX_BYTES >> 20} MB to files"
+        for fault in faults:  # what cannot be listed cannot be counted; else gone in the meantime
+            if not isinstance(fault, FileNotFoundError):
+                return f"made a folder that cannot be listed ({fault.strerror})"
         return None
 
     def remove(self) -> None:
@@ -93,12 +89,19 @@ class Scratch:
             self._user.close()
 
 
-def _may_kill() -> bool:
-    """Whether this root could end another user's process: what it cannot end would outlive it."""
-    for line in Path("/proc/self/status").read_text("ascii").splitlines():
-        if line.startswith("CapEff:"):
-            return bool(int(line.split()[1], 16) >> _KILL & 1)
-    return False
+def file_sizes(folder: str, fault: Callable[[OSError], object]) -> Iterator[int]:
+    """Bytes on the disk of whatever is in a folder; faults of looking are passed on."""
+    waiting = [folder]  # not os.walk, which before Python 3.12 calls itself for every level
+    while waiting:
+        try:
+            with os.scandir(waiting.pop()) as entries:
+                for entry in entries:
+                    with contextlib.suppress(FileNotFoundError):  # gone in the meantime
+                        if entry.is_dir(follow_symlinks=False):
+                            waiting.append(entry.path)
+                        yield entry.stat(follow_symlinks=False).st_blocks * 512
+        except OSError as error:
+            fault(error)
 
 
 def _unused_user() -> tuple[int, socket.socket]:
@@ -138,25 +141,16 @@ def remove(folder: Path) -> None:
 def clear_stale() -> None:
     """Remove what judges left that were killed."""
     for folder in Path(tempfile.gettempdir()).glob(f"{_PREFIX}*"):
-        with contextlib.suppress(OSError):
+        with contextlib.suppress(OSError):  # it is in use, or of another program
             about = folder.lstat()
             old = time.time() - about.st_mtime > _STALE_SECONDS
-            if old and stat.S_ISDIR(about.st_mode) and about.st_uid == os.getuid():
-                _remove_if_unused(folder)
-
-
-def _remove_if_unused(folder: Path) -> None:
-    """Remove a folder of this user.
-
-    Raises:
-        OSError: it is in use, or of another program.
-    """
-    try:
-        lock = os.open(folder / "lock", os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW)
-    except FileNotFoundError:  # killed right after it made the folder, which is empty, or of others
-        return folder.rmdir()
-    try:
-        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        remove(folder)
-    finally:
-        os.close(lock)
+            if not old or not stat.S_ISDIR(about.st_mode) or about.st_uid != os.getuid():
+                continue
+            try:
+                lock = os.open(folder / "lock", os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW)
+            except FileNotFoundError:  # its judge was killed right after it made it, or of others
+                folder.rmdir()
+                continue
+            with os.fdopen(lock):
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                remove(folder)

@@ -22,7 +22,6 @@ import sys
 import threading
 import time
 from collections.abc import Callable
-from dataclasses import asdict
 from typing import Any
 
 from grader.model.errors import GraderError
@@ -152,11 +151,7 @@ def supervisor(
 ) -> Starter:
     """Start a process that starts others, and ends them all when it or the judge ends.
 
-    Args:
-        stack: takes care that it ends.
-        folder: that it and its children take for their home.
-        log: a descriptor for what it says.
-        last_words: see `Starter`.
+    It is ended by the stack, takes the folder for its home, and writes what it says to the log.
     """
     _clear_stale()
     if host.own and sys.platform == "linux":
@@ -214,7 +209,7 @@ class Zygote(Closing):
             with contextlib.suppress(OSError):  # who waits for its first answer learns of it
                 site = file_grants.site_folders()
                 control.send(near, {"torch": torch, "site": site})  # enough to begin importing
-                control.send(near, asdict(config.shared(torch=torch)))
+                control.send(near, config.shared(torch=torch)._asdict())
             self._stack = stack.pop_all()
 
     def _last_words(self) -> str:

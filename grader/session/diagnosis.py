@@ -186,7 +186,7 @@ def _explains(
         for case in wrong.get(component, component.cases)[:1]:
             if _same_on(mine, variant, component, case):
                 like_mine |= component in wrong
-            elif not _same_on(reference, variant, component, case):
+            elif not component.by_style and not _same_on(reference, variant, component, case):
                 return []
     if not like_mine:
         return []

@@ -8,7 +8,7 @@ import resource
 
 import pytest
 
-from grader.sandbox import channel, remote
+from grader.sandbox import client, remote
 from grader.sandbox.spawn import Zygote
 from tests.attacks import catalogue
 from tests.attacks.attack import DONE, ODD, PASS, Attack, question
@@ -41,7 +41,7 @@ def test_an_attack_gets_its_verdict_and_leaves_no_trace(
 ) -> None:
     if attack.seconds is not None:
         monkeypatch.setattr(remote, "CALL_SECONDS", attack.seconds)
-        monkeypatch.setattr(channel, "SLACK", 0)  # for busy machines, of which this waits for none
+        monkeypatch.setattr(client, "SLACK", 0)  # for busy machines, of which this waits for none
     graded_once(attack, cold, numpy_zygote, victims)
 
 

@@ -21,8 +21,7 @@ from grader.model.report import Report
 from grader.model.verdict import Verdict
 from grader.reports.json import dumps
 from grader.reports.terminal import render_report
-from grader.sandbox.client import WorkerClient
-from grader.sandbox.failures import WorkerError
+from grader.sandbox.client import WorkerClient, WorkerError
 from grader.sandbox.worker import wire
 from grader.sandbox.worker.wire import Opaque, Tensor
 from tests.attacks.attack import question

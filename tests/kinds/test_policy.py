@@ -15,7 +15,7 @@ from grader.sandbox.client import Garbled, WorkerClient, WorkerError
 from grader.sandbox.remote import Inputs, RemoteProgram
 from grader.sandbox.replies import Flagged, ProgramError
 from grader.sandbox.spawn import Zygote
-from grader.sandbox.worker.mentions import mentions
+from grader.sandbox.worker.policy import mentions
 from grader.session import grade
 from tests.conftest import Lend
 from tests.kinds.grading import MINI

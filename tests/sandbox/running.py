@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator, Mapping, Sequence
+import socket
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,7 @@ import numpy as np
 
 from grader.bank.steps import parse
 from grader.model.question import Step
-from grader.sandbox.client import WorkerClient
+from grader.sandbox.client import Died, WorkerClient
 from grader.sandbox.remote import Inputs, RemoteProgram
 from grader.sandbox.replies import Outcome
 from grader.sandbox.spawn import Zygote
@@ -27,6 +28,30 @@ def steps(*texts: str) -> tuple[Step, ...]:
 def given(**values: Any) -> dict[str, Mapping[str, Any]]:
     """Return inputs in the plainest layout."""
     return {n: {"value": v, "layout": "contiguous"} for n, v in values.items()}
+
+
+class Connected(WorkerClient):
+    """The judge's end of a channel to something else than a process of the judge's."""
+
+    def __init__(
+        self,
+        channel: socket.socket,
+        output: int,
+        *,
+        drain: Callable[[], bool] = lambda: True,
+        watch: Callable[[], None] = lambda: None,
+        spent: Callable[[], int | None] = lambda: None,
+        death: Callable[[], str] = lambda: "ended",
+    ) -> None:
+        """Start no process; the functions say what would be known of one."""
+        channel.setblocking(False)
+        self._channel, self._output = channel, output
+        self._drain, self._watch_all, self.cpu_nanoseconds = drain, watch, spent  # type: ignore[method-assign]
+        self._death = lambda: Died(death())  # type: ignore[method-assign]
+
+    def answer(self, operation: str, *, seconds: float, reply_bytes: int = 0) -> dict[str, Any]:
+        """What comes back for a request."""
+        return self.exchange({"op": operation}, seconds, reply_bytes, grace=0.0, due=lambda: None)
 
 
 @contextlib.contextmanager

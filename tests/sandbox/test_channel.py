@@ -9,8 +9,9 @@ from itertools import count
 
 import pytest
 
-from grader.sandbox import channel
-from grader.sandbox.failures import Died, Overran
+from grader.sandbox import client
+from grader.sandbox.client import Overran
+from tests.sandbox.running import Connected
 
 
 @pytest.fixture
@@ -18,23 +19,13 @@ def ends() -> Iterator[tuple[socket.socket, socket.socket]]:
     """Give both ends of a channel, ours without blocking."""
     ours, theirs = socket.socketpair()
     with ours, theirs:
-        ours.setblocking(False)
         yield ours, theirs
 
 
 def ask(ours: socket.socket, spent: Callable[[], int | None], seconds: float) -> None:
     """Ask a process that never answers."""
-    channel.exchange(
-        ours,
-        {"op": "facts"},
-        seconds=seconds,
-        grace=0.0,
-        reply_bytes=0,
-        output=ours.fileno(),
-        drain=lambda: False,
-        watch=lambda: None,
-        spent=spent,
-        death=lambda: Died("is not there"),
+    Connected(ours, ours.fileno(), drain=lambda: False, spent=spent).answer(
+        "facts", seconds=seconds
     )
 
 
@@ -60,7 +51,7 @@ def test_a_process_that_sleeps_has_longer_by_the_clock_but_not_for_ever(
 ) -> None:
     clock = count()  # a second more at every look
     monkeypatch.setattr(time, "monotonic", lambda: next(clock))
-    monkeypatch.setattr(channel, "WATCH_SECONDS", 0.0)
+    monkeypatch.setattr(client, "WATCH_SECONDS", 0.0)
     with pytest.raises(Overran, match=f"^did not finish within {seconds} seconds$"):
         ask(ends[0], lambda: spent, seconds)
     assert least < next(clock) <= least + 4  # a few looks to a round

@@ -7,20 +7,19 @@ import socket
 import subprocess
 import sys
 from collections.abc import Callable
-from dataclasses import asdict
 from pathlib import Path
 
 import pytest
 
 from grader.model.errors import GraderError
-from grader.sandbox import channel, config, file_grants, levels
+from grader.sandbox import config, file_grants, levels
 from grader.sandbox.client import WorkerClient
 from grader.sandbox.levels import LIMITED, PROCESS, STRONG
 from grader.sandbox.scratch import Scratch
 from grader.sandbox.spawn import Zygote, zygote_if_safe
 from grader.sandbox.worker import control
 from grader.sandbox.worker.walls.landlock import READ
-from tests.sandbox.running import load, run
+from tests.sandbox.running import Connected, load, run
 
 LINUX = pytest.mark.skipif(sys.platform != "linux", reason="walls are of Linux")
 LIBRARIES = 5_000
@@ -130,20 +129,10 @@ def test_a_worker_can_start_over_as_a_program_where_forks_are_not_safe(tmp_path:
                 stderr=log,
             )
         own, shared = config.worker(made, 60), config.shared(torch=False)
-        control.send(ours, {"own": asdict(own), "shared": asdict(shared)})
-        ours.setblocking(False)
-        reply = channel.exchange(
-            ours,
-            {"op": "walls"},
-            seconds=60,
-            grace=0,
-            reply_bytes=0,
-            output=log.fileno(),
-            drain=lambda: False,
-            watch=lambda: None,
-            spent=lambda: None,
-            death=lambda: AssertionError((tmp_path / "log").read_text()),  # type: ignore[arg-type, return-value]
-        )
+        control.send(ours, {"own": own._asdict(), "shared": shared._asdict()})
+        said = (tmp_path / "log").read_text
+        client = Connected(ours, log.fileno(), drain=lambda: False, death=said)
+        reply = client.answer("walls", seconds=60)
         assert levels.read(reply).level == (STRONG if sys.platform == "linux" else LIMITED)
     assert process.wait(30) == 0
     made.remove()

@@ -13,9 +13,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from grader.sandbox import channel
-from grader.sandbox.failures import Died, Garbled, Overran, WorkerError
+from grader.sandbox.client import Died, Garbled, Overran, WorkerError
 from grader.sandbox.worker import wire
+from tests.sandbox.running import Connected
 
 EASY = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow], max_examples=150)
 ALLOWED = 1 << 10  # bytes of array data in a reply
@@ -33,19 +33,7 @@ WELL = b"".join(map(bytes, wire.encode({"ok": True})))
 
 def ask(ours: socket.socket, output: int, watch: Callable[[], None]) -> dict[str, object]:
     """Ask over a socket; the output is always open."""
-    ours.setblocking(False)
-    return channel.exchange(
-        ours,
-        {"op": "run"},
-        seconds=SECONDS,
-        grace=0.0,
-        reply_bytes=ALLOWED,
-        output=output,
-        drain=lambda: True,
-        watch=watch,
-        spent=lambda: None,
-        death=lambda: Died("ended"),
-    )
+    return Connected(ours, output, watch=watch).answer("run", seconds=SECONDS, reply_bytes=ALLOWED)
 
 
 def answered(pieces: Sequence[bytes]) -> dict[str, object] | WorkerError:

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 import types
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from grader.sandbox import config, probes
 from grader.sandbox.client import Overran, WorkerClient
-from grader.sandbox.probes import ResourceProbe
-from grader.sandbox.probes.nvml import NvmlProbe
-from grader.sandbox.probes.portable import PsutilProbe
+from grader.sandbox.probes import gpu_bytes
+from grader.sandbox.scratch import file_sizes, remove
 from tests.sandbox.running import load, run, started
 
 TICK = 10_000_000  # nanoseconds: what psutil's clock counts in
@@ -21,33 +22,50 @@ NO_SUCH = 2**22 + 1  # beyond the largest process id of Linux
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="compares with /proc")
-def test_psutil_says_of_a_waiting_worker_what_proc_says() -> None:
-    from grader.sandbox.probes.linux import LinuxProbe
-
-    portable, proc = PsutilProbe(), LinuxProbe()
+def test_psutil_says_of_a_waiting_worker_what_proc_says(monkeypatch: pytest.MonkeyPatch) -> None:
     with started() as worker:
         run(load(worker, "def f(x):\n    open('file', 'wb').write(b'x' * 50_000)\n    return 1"))
         pid = worker.pid
-        assert portable.resident_bytes(pid) == proc.resident_bytes(pid)
-        assert portable.written_bytes(pid) == proc.written_bytes(pid)
-        spent, exact = portable.cpu_nanoseconds(pid), proc.cpu_nanoseconds(pid)
+        resident, written = probes.resident_bytes(pid), probes.written_bytes(pid)
+        exact = probes.cpu_nanoseconds(pid)
+        monkeypatch.setattr(probes, "PROC", False)
+        assert probes.resident_bytes(pid) == resident
+        assert probes.written_bytes(pid) == written
+        spent = probes.cpu_nanoseconds(pid)
         assert spent is not None
         assert exact is not None
         assert abs(spent - exact) <= 2 * TICK  # user's and system's, each cut off
 
 
-@pytest.mark.parametrize("probe", [PsutilProbe(), probes.of_this_system(), ResourceProbe()])
-def test_nothing_is_known_of_a_process_that_is_not_there(probe: ResourceProbe) -> None:
-    assert probe.resident_bytes(NO_SUCH) is None
-    assert probe.written_bytes(NO_SUCH) is None
-    assert probe.cpu_nanoseconds(NO_SUCH) is None
-    assert probe.peak_bytes(NO_SUCH) is None
-    assert probe.occupied_bytes(NO_SUCH, "/nowhere") is None
-    assert not probe.forget_peak(NO_SUCH)
+@pytest.mark.parametrize("proc", [probes.PROC, False])
+def test_nothing_is_known_of_a_process_that_is_not_there(
+    monkeypatch: pytest.MonkeyPatch, proc: bool
+) -> None:
+    monkeypatch.setattr(probes, "PROC", proc)
+    assert probes.resident_bytes(NO_SUCH) is None
+    assert probes.written_bytes(NO_SUCH) is None
+    assert probes.cpu_nanoseconds(NO_SUCH) is None
+    assert probes.peak_bytes(NO_SUCH) is None
+    assert probes.occupied_bytes(NO_SUCH, "/nowhere") is None
+    assert not probes.forget_peak(NO_SUCH)
+
+
+@pytest.mark.skipif(not probes.PROC, reason="nothing is known of files without /proc")
+def test_files_are_counted_however_deep_they_lie(tmp_path: Path) -> None:
+    deepest, depth = tmp_path, 990  # of 1,000 calls that Python allows by default
+    for _ in range(depth):
+        deepest /= "d"
+        deepest.mkdir()
+    deepest.joinpath("file").write_bytes(b"x" * (1 << 20))
+    assert (probes.occupied_bytes(os.getpid(), str(tmp_path)) or 0) > 1 << 20
+    faults: list[OSError] = []
+    assert len(list(file_sizes(str(tmp_path), faults.append))) == depth + 1
+    assert not faults
+    remove(tmp_path)
 
 
 def test_the_watch_without_proc_starts_no_programs(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(probes, "of_this_system", PsutilProbe)
+    monkeypatch.setattr(probes, "PROC", False)
     with WorkerClient(torch=False) as worker:
         program = load(worker, "def f(x): return 1")
 
@@ -91,20 +109,15 @@ class _Driver(types.ModuleType):
 def test_memory_of_gpus_is_added_up_by_process(monkeypatch: pytest.MonkeyPatch) -> None:
     driver = _Driver([{7: 100, 8: 1}, {7: 20, 9: None}])
     monkeypatch.setitem(sys.modules, "pynvml", driver)
-    probe = NvmlProbe.available()
-    assert probe is not None
-    assert [probe.resident_bytes(pid) for pid in (7, 8, 5, 9)] == [120, 1, 0, None]
+    assert [gpu_bytes(pid) for pid in (7, 8, 5, 9)] == [120, 1, 0, None]
     driver.held = [{-1: 0}]
-    assert probe.resident_bytes(7) is None
+    assert gpu_bytes(7) is None
 
 
 def test_without_a_driver_or_its_library_nothing_is_known_of_gpus(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setitem(sys.modules, "pynvml", _Driver(None))
-    assert NvmlProbe.available() is None
+    assert gpu_bytes(1) is None
     monkeypatch.setitem(sys.modules, "pynvml", None)
-    assert NvmlProbe.available() is None
-    probes.of_gpus.cache_clear()
-    assert probes.of_gpus().resident_bytes(1) is None
-    probes.of_gpus.cache_clear()
+    assert gpu_bytes(1) is None

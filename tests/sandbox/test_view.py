@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from grader.sandbox import file_grants
+from grader.sandbox import file_grants, probes
 from grader.sandbox.client import WorkerClient
 from grader.sandbox.levels import STRONG
 from grader.sandbox.scratch import Scratch
@@ -110,11 +110,11 @@ def test_the_judge_still_measures_what_it_cannot_be_seen_by() -> None:
     with WorkerClient(torch=False) as worker:
         run(load(worker, source))
         assert Path(worker.scratch, "file").stat().st_size == 50000
-        assert (worker.probe.written_bytes(worker.pid) or 0) >= 50000
-        assert (worker.probe.peak_bytes(worker.pid) or 0) > 10 << 20
-        assert (worker.probe.resident_bytes(worker.pid) or 0) > 10 << 20
+        assert (probes.written_bytes(worker.pid) or 0) >= 50000
+        assert (probes.peak_bytes(worker.pid) or 0) > 10 << 20
+        assert (probes.resident_bytes(worker.pid) or 0) > 10 << 20
         assert (worker.cpu_nanoseconds() or 0) > 0
-        assert (worker.probe.occupied_bytes(worker.pid, worker.scratch) or 0) > 10 << 20
+        assert (probes.occupied_bytes(worker.pid, worker.scratch) or 0) > 10 << 20
 
 
 def test_without_a_view_files_are_seen_and_the_level_is_what_it_was(

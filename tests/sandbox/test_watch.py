@@ -12,9 +12,9 @@ import pytest
 from grader.bank.steps import parse
 from grader.sandbox.remote import as_sent
 from grader.sandbox.worker import steps as stepping
-from grader.sandbox.worker.faults import StepFault
 from grader.sandbox.worker.messages import Input, Inputs, Outcome, Outcomes, Task
 from grader.sandbox.worker.namespace import LoadedModule
+from grader.sandbox.worker.steps import StepFault
 
 # Nobody should any more, says numpy from 2.5 on; it still can be done.
 IN_PLACE = pytest.mark.filterwarnings("ignore:Setting the (shape|dtype):DeprecationWarning")

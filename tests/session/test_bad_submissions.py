@@ -25,7 +25,7 @@ from grader.model.question import Question
 from grader.model.report import Report
 from grader.reports.json import dumps
 from grader.reports.terminal import render_report
-from grader.sandbox import channel, remote
+from grader.sandbox import client, remote
 from grader.session import GradingSession
 from tests.leftovers import all_end
 from tests.reports.decoding import from_json
@@ -154,7 +154,7 @@ def graded(
 def hurried(monkeypatch: pytest.MonkeyPatch) -> None:
     """Shorten the limits, for those who run into them."""
     monkeypatch.setattr(remote, "CALL_SECONDS", SHORT)
-    monkeypatch.setattr(channel, "MOST_SLACK", SHORT)
+    monkeypatch.setattr(client, "MOST_SLACK", SHORT)
 
 
 def check(case: Bad, report: Report) -> None:

@@ -19,7 +19,8 @@ from grader.model.report import CheckResult, Report
 from grader.model.spec import Spec
 from grader.model.verdict import Verdict
 from grader.reports.terminal import render_report
-from grader.sandbox import channel, remote, replies
+from grader.sandbox import remote, replies
+from grader.sandbox.client import WorkerClient
 from grader.session import GradingSession
 from tests.audit.audits import SPEC
 from tests.audit.audits import question as small
@@ -50,7 +51,7 @@ def graded(
 ) -> Report:
     """Grade by a clock that moves only while a program runs that is said to be slow."""
     now = [0.0]
-    exchange = channel.exchange
+    exchange = WorkerClient.exchange
 
     def slowly(*asked: Any, **limits: Any) -> dict[str, object]:
         request = asked[1]
@@ -58,7 +59,7 @@ def graded(
             now[0] += STEP
         return exchange(*asked, **limits)
 
-    monkeypatch.setattr(channel, "exchange", slowly)
+    monkeypatch.setattr(WorkerClient, "exchange", slowly)
     with GradingSession(question, clock=lambda: now[0]) as session:
         return session.grade(source, seed=1)
 
@@ -161,14 +162,14 @@ def test_a_grade_after_one_that_ran_out_of_time_is_as_ever(
 ) -> None:
     question = load("maxpool-routing")
     now = [0.0]
-    exchange = channel.exchange
+    exchange = WorkerClient.exchange
 
     def slowly(*asked: Any, **limits: Any) -> dict[str, object]:
         if asked[1].get("program") == "reference" and slow:
             now[0] += STEP
         return exchange(*asked, **limits)
 
-    monkeypatch.setattr(channel, "exchange", slowly)
+    monkeypatch.setattr(WorkerClient, "exchange", slowly)
     with GradingSession(question, clock=lambda: now[0]) as session:
         slow = True
         assert session.grade(question.starter, seed=1).verdict is Verdict.INVALID

@@ -17,10 +17,9 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves
 
 from . import steps as stepping
-from .faults import StepFault
 from .messages import Measured, Step, Task
 from .namespace import LoadedModule
-from .steps import Names
+from .steps import Names, StepFault
 from .wire import type_name
 
 Tensor = torch.Tensor
@@ -150,11 +149,9 @@ def matmul_flops(func: Any, args: Any, kwargs: Any, out: Any) -> int:  # noqa: A
 def measure(program: LoadedModule, task: Task) -> Measured:
     """Measure one quantity of a run, in bytes or FLOPs, or the origin of a result as a text.
 
-    Args:
-        program: whose functions the steps call.
-        task: the `quantity` is `saved`, `live`, `peak`, `flops`, `graph` or `cuda-peak`; the first
-            two look at the steps before the first backward only, and `graph` at the result `of`;
-            `without` are inputs whose storages are not counted as saved.
+    The `quantity` is `saved`, `live`, `peak`, `flops`, `graph` or `cuda-peak`; the first two look
+    at the steps before the first backward only, and `graph` at the result `of`; `without` are
+    inputs whose storages are not counted as saved.
     """
     forward = [step for step in task.steps if not step.backward]
     rest: Sequence[Step] = [step for step in task.steps if step.backward]

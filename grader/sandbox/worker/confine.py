@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 from .walls import identity, kernel, landlock, limits, mounts, seccomp
 
 if TYPE_CHECKING:
-    from .config import SharedConfig, WorkerConfig
+    from .control import SharedConfig, WorkerConfig
 
 
 def confine(own: WorkerConfig, shared: SharedConfig, parent: int) -> list[str]:

@@ -1,7 +1,8 @@
 """Messages between the judge and the processes that start workers: JSON, a length before each.
 
 They carry descriptors too.  Nothing foreign ever speaks here: a worker reads one message, its
-configuration, before it has walls, and speaks the protocol of `wire` from then on.
+configuration, before it has walls, and speaks the protocol of `wire` from then on.  The judge
+fills it in (`sandbox/config.py`), and the worker obeys; as a message it may be of any size.
 """
 
 from __future__ import annotations
@@ -11,7 +12,11 @@ import os
 import socket
 import struct
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+if TYPE_CHECKING:
+    from .walls.landlock import Grant
+    from .walls.mounts import Mount
 
 _LENGTH = struct.Struct("<I")
 _MOST_DESCRIPTORS = 2
@@ -62,3 +67,30 @@ def exactly(connection: socket.socket, size: int) -> bytearray:
             raise ConnectionResetError("hung up within a message")
         got += count
     return data
+
+
+class SharedConfig(NamedTuple):
+    """What holds for every worker that a zygote forks."""
+
+    torch: bool  # whether programs may use it
+    site: Sequence[str]  # folders from which libraries are imported
+    memory: int  # bytes of address space; 0 for no such limit
+    judge: int  # the judge's process id, to try whether it can be harmed
+    grants: Sequence[Grant]  # files that may be read, for `landlock`
+    mounts: Sequence[Mount]  # files that are seen, for `mounts`; none where all are
+    devices: bool  # whether there are devices, of CUDA, that it must talk to
+    readable: Sequence[str]  # files without which it cannot run
+    # Files that it must not be able to read, torch's in a numpy question among them; the first
+    # one exists.
+    kept: Sequence[str]
+
+
+class WorkerConfig(NamedTuple):
+    """What holds for one worker."""
+
+    cpu_seconds: int
+    user: int | None  # the id that it takes; None to stay who it is
+    threads: int  # of all processes of its user
+    scratch: str  # the folder in which it may write
+    private: str  # a file of the judge's that it must not touch
+    ahead: Sequence[str] = ()  # modules that it imports before it is asked anything

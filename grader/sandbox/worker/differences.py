@@ -29,13 +29,10 @@ FIRST_STEP = 0.05  # of the input's deviation: measured best over pooling, conv,
 def gradients(program: LoadedModule, asked: Task) -> Gradients:
     """Differentiate <cotangent, result> with respect to each entry of the named inputs.
 
-    Args:
-        program: the reference.
-        asked: `steps` are those that produce the result `of`, and no others; inputs that are wanted
-            hold float64 arrays, left as they are; `cotangent` is shaped like the result, or None
-            for a scalar; `kinks` says that the function is piecewise smooth: then every step stays
-            below a quarter of the smallest gap between two values of the input, so that no
-            difference crosses a kink.
+    `steps` are those that produce the result `of`, and no others; inputs that are wanted hold
+    float64 arrays, left as they are; `cotangent` is shaped like the result, or None for a scalar;
+    `kinks` says that the function is piecewise smooth: then every step stays below a quarter of the
+    smallest gap between two values of the input, so that no difference crosses a kink.
 
     Returns:
         By input: `value`, shaped like the input, NaN where an entry is not finite; `error`, the

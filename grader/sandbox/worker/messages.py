@@ -69,7 +69,7 @@ class Task(NamedTuple):
     - `differentiate` for a result's numerical gradients, see `differences`: `Gradients`;
     - `state` for what the steps keep in a result, see `reach`: `Kept`;
     - `measure` for a quantity of an autograd graph, see `autograd`: `Measured`;
-    - `hold` for nothing: the judge looks from outside, see `holding`.
+    - `hold` for nothing: the judge looks from outside, see `reach`.
     """
 
     program: str

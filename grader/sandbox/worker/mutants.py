@@ -13,6 +13,7 @@ import copy
 import functools
 import itertools
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field
 
 from .messages import Mutant, Mutants, Page
@@ -58,17 +59,11 @@ def derive(data: bytes) -> list[Mutant]:
     found: dict[bytes, Mutant] = {}
     for mutant in _block(source, tree.body, TOP, None):
         mutated = data[: mutant.start] + mutant.text.encode() + data[mutant.end :]
-        if mutated not in found and _compiles(mutated):
-            found[mutated] = mutant
+        with suppress(SyntaxError, ValueError):
+            if mutated not in found:
+                compile(mutated, "mutant", "exec", dont_inherit=True)
+                found[mutated] = mutant
     return list(found.values())
-
-
-def _compiles(data: bytes) -> bool:
-    try:
-        compile(data, "mutant", "exec", dont_inherit=True)
-    except (SyntaxError, ValueError):
-        return False
-    return True
 
 
 def _modules(tree: ast.Module) -> set[str]:

@@ -152,9 +152,8 @@ def replacements(node: ast.expr, role: str, modules: set[str]) -> Iterator[Chang
             yield "another function", ast.Name(NAMES[node.id], node.ctx)
         case ast.ListComp() | ast.GeneratorExp() | ast.SetComp() | ast.DictComp():
             for index, loop in enumerate(node.generators):
-                bare = ast.comprehension(loop.target, loop.iter, [], loop.is_async)
                 if loop.ifs:
-                    generators = _with(node.generators, index, bare)
+                    generators = _with(node.generators, index, _changed(loop, ifs=[]))
                     yield "dropped condition", _changed(node, generators=generators)
         case _:
             return

@@ -40,9 +40,8 @@ def execute(
     """Run the sources in order in one module.
 
     Args:
-        sources: Python files as bytes, decoded as Python decodes files (BOM, coding line, any
-            newline).
-        driver: the question's driver, or None.
+        sources: Python files, decoded as Python decodes files (BOM, coding line, any newline).
+        driver: of the question, if it has one.
         name: the module's name; dataclasses and pickling look it up in `sys.modules`.
         filename: what tracebacks call the file.
 
@@ -91,10 +90,5 @@ def _decoded(source: bytes) -> str | bytes:
 
 def defined(module: types.ModuleType) -> list[str]:
     """The public callables that the file defines, for 'found instead'."""
-    return [
-        name
-        for name, value in vars(module).items()
-        if not name.startswith("_")
-        and callable(value)
-        and getattr(value, "__module__", None) == module.__name__
-    ][:20]
+    public = ((n, v) for n, v in vars(module).items() if callable(v) and not n.startswith("_"))
+    return [n for n, v in public if getattr(v, "__module__", None) == module.__name__][:20]

@@ -1,18 +1,24 @@
-"""Bytes reachable from an object that one function hands to another.
+"""What a run keeps: bytes reachable from an object that one function hands to another.
 
 Counted is data, not bookkeeping: the allocation behind every array (so a small view of a large
 array counts the large one), bytes and texts, and 8 bytes for every number in a container.  Python's
 own object headers are not: they differ between versions and are not what a state budget is about.
 
 What an object refers to is asked of the garbage collector, so that no class has a say in it.
+
+And what runs leave behind is held, many times over, while the judge looks at the process from
+outside: one run leaves too little for pages of memory to show it; the state of a hundred does.
 """
 
 from __future__ import annotations
 
+import ctypes
 import gc
 import sys
 import tracemalloc
 import types
+from contextlib import suppress
+from functools import partial
 from gc import get_referents
 from typing import Any
 
@@ -20,8 +26,9 @@ import numpy as np
 
 from . import steps as stepping
 from . import values
-from .messages import Kept, Task
+from .messages import Header, Kept, Task
 from .namespace import LoadedModule
+from .walls import kernel
 
 _HEADER = 24  # bytes of an object apart from its value: a reference count, its type, and rounding
 NUMBER = 8  # bytes counted for a Python int, float or numpy scalar
@@ -150,3 +157,31 @@ def _referents(item: Any, kind: type) -> list[Any]:  # noqa: ANN401 anything at 
         found = [r for r in found if id(r) not in known]  # attributes of a subclass
         found += [*dict.values(item), *(k for k in dict.keys(item) if type(k) is not str)]
     return found
+
+
+held: list[Any] = []
+# C's way of giving free memory back, if any; taken before a program could put another in place.
+_trim = partial(getattr(ctypes.CDLL(None), "malloc_trim", lambda _: 0), ctypes.c_size_t(0))
+
+
+def hold(program: LoadedModule, task: Task) -> Header:
+    """Run the steps many times and keep their results alive, and nothing else of ours.
+
+    Of a torch question only the steps before the first backward run, on inputs built afresh each
+    time; the result `of` is kept, or all of them where it is empty.  No times: let go of all.
+    """
+    if sys.platform == "linux":
+        with suppress(OSError):  # no memory by 2 MB: what is held would be rounded up to that
+            kernel.prctl(kernel.PR_SET_THP_DISABLE, int(task.times > 0))
+    forward = [step for step in task.steps if not step.backward]
+    for _ in range(task.times):
+        names = stepping.build(task.inputs)
+        stepping.perform_all(program, forward, names)
+        wanted = [task.of] if task.of else [t for step in forward for t in step.targets]
+        held.append([names[name] for name in wanted])
+        del names
+    if not task.times:
+        held.clear()
+    gc.collect()  # so that what is in use can be seen
+    _trim()
+    return Header(True)

@@ -22,7 +22,7 @@ from .walls import kernel
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from .config import SharedConfig
+    from .control import SharedConfig
 
 
 def supervisor(connection: int, judge: int) -> None:
@@ -46,7 +46,7 @@ def start_over(channel: int, parent: int) -> None:
 def zygote(channel: int, parent: int) -> None:
     """Import libraries, then fork a worker for each request."""
     from . import confine
-    from .config import SharedConfig
+    from .control import SharedConfig
 
     confine.die_with(parent)
     connection = socket.socket(fileno=channel)
@@ -69,7 +69,7 @@ def zygote(channel: int, parent: int) -> None:
 def worker(channel: int, parent: int, shared: SharedConfig | None = None) -> None:
     """Raise walls, try them, and run programs; a fork of a zygote has its libraries already."""
     from . import confine
-    from .config import SharedConfig, WorkerConfig
+    from .control import SharedConfig, WorkerConfig
     from .walls import canary
 
     connection = socket.socket(fileno=channel)

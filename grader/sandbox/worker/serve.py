@@ -13,11 +13,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from . import control, differences, holding, messages, namespace, reach, seal, typed, wire
+from . import control, differences, messages, namespace, reach, seal, typed, wire
 from . import steps as stepping
-from .faults import StepFault, describe
 from .namespace import LoadedModule
 from .policy import Policy
+from .steps import StepFault, describe
 
 if "torch" in sys.modules:
     from . import autograd  # before any program, which might put another in its place
@@ -29,7 +29,8 @@ OPERATIONS: Mapping[str, Callable[[LoadedModule, messages.Task], NamedTuple]] = 
         "time": stepping.timed,
         "differentiate": differences.gradients,
         "state": reach.state,
-        "hold": holding.hold,
+        "hold": reach.hold,
+        **({"measure": autograd.measure} if "torch" in sys.modules else {}),
     }
 )
 MEASURING = {"state", "measure", "hold"}  # what a program might replace the meters of
@@ -39,12 +40,7 @@ class Server:
     """The programs of this process, and what can be asked of them."""
 
     def __init__(self, acts: Mapping[str, str], missing: Sequence[str]) -> None:
-        """Start without programs.
-
-        Args:
-            acts: what this process was refused when it tried; see `walls.canary`.
-            missing: why walls are missing.
-        """
+        """Start without programs; with what was tried (see `walls.canary`), and why walls miss."""
         self.acts, self.missing = dict(acts), list(missing)
         self.programs: dict[str, LoadedModule] = {}
         self.loads = 0
@@ -113,10 +109,7 @@ class Server:
 
             return mutants.page(typed.read(messages.Mutants, request))
         task = typed.read(messages.Task, request)
-        program = self.programs[task.program]
-        if operation == "measure":
-            return autograd.measure(program, task)
-        return OPERATIONS[operation](program, task)
+        return OPERATIONS[operation](self.programs[task.program], task)
 
     def _fault(self, request: Mapping[str, Any], error: BaseException) -> messages.Fault:
         """What to say of an exception: in a step or in loading it is the program's, else ours."""

@@ -30,19 +30,15 @@ _IPC_RMID = 0
 def report(*, judge: int, private: str, kept: Sequence[str]) -> dict[str, str]:
     """By act: `refused`, `done` (it could be done), or `absent` (there is no such thing here).
 
-    Args:
-        judge: its process id.
-        private: a file of the judge's.
-        kept: files that no submission may read, torch's in a numpy question among them; the first
-            one exists.
+    For the arguments see `control.SharedConfig` and `WorkerConfig`.
     """
     acts: Mapping[str, Callable[[], object]] = {
         "read": lambda: _open(private, os.O_RDONLY),
         "write": lambda: _open(private, os.O_WRONLY),
-        "create": lambda: _create(private + ".new", "/canary"),
+        "create": lambda: _where_seen(_create, private + ".new", "/canary"),
         "change": lambda: os.chmod(private, 0o600),
         "touch": lambda: os.utime(private),
-        "list": lambda: _list(os.path.dirname(private), "/"),
+        "list": lambda: _where_seen(os.listdir, os.path.dirname(private), "/"),
         "kept": lambda: _read_any(kept),
         "memory": lambda: _read_memory(judge),
         "signal": lambda: os.kill(judge, 0),
@@ -84,20 +80,17 @@ def _open(path: str, flags: int) -> None:
     os.close(os.open(path, flags))
 
 
-def _create(path: str, instead: str) -> None:
-    """Create a file where the judge's are; out of sight of them, where something can be seen."""
-    for tried in (path, instead):
+def _where_seen(act: Callable[[str], object], *paths: str) -> object:
+    """Act where the judge's files are; out of sight of them, where something can be seen."""
+    for path in paths:
         with suppress(FileNotFoundError):
-            _open(tried, os.O_CREAT | os.O_EXCL | os.O_WRONLY)
-            os.unlink(tried)
-            return
+            return act(path)
+    return None
 
 
-def _list(folder: str, instead: str) -> None:
-    try:
-        os.listdir(folder)
-    except FileNotFoundError:
-        os.listdir(instead)
+def _create(path: str) -> None:
+    _open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY)
+    os.unlink(path)
 
 
 def _read_any(paths: Sequence[str]) -> None:

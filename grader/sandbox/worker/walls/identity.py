@@ -8,13 +8,12 @@ it may read.
 
 from __future__ import annotations
 
-import ctypes
 import os
 import struct
 from collections.abc import Sequence
 from contextlib import suppress
 
-from .kernel import PR_CAP_AMBIENT, PR_CAPBSET_DROP, PR_SET_KEEPCAPS, call, prctl
+from .kernel import PR_CAP_AMBIENT, PR_CAPBSET_DROP, PR_SET_KEEPCAPS, call, capabilities, prctl
 
 _READ_SEARCH = 1 << 2  # CAP_DAC_READ_SEARCH, <linux/capability.h>
 _CAPABILITIES = 64
@@ -46,20 +45,12 @@ def _shed(readable: Sequence[str]) -> None:
     with suppress(OSError):  # only who has CAP_SETPCAP may; else, or beyond the last, it ends
         for capability in range(_CAPABILITIES):
             prctl(PR_CAPBSET_DROP, capability)
-    # Effective, permitted, inheritable; then the same for 32-63.
-    held = ctypes.create_string_buffer(24)
-    call("capget", _VERSION, held)
-    keep = struct.unpack("<6I", held.raw)[1] & _READ_SEARCH
+    keep = capabilities("CapPrm") & _READ_SEARCH
     _hold(0, keep)
-    _hold(*((0, 0) if all(map(_can_read, readable)) else (keep, keep)))
+    enough = all(os.access(path, os.R_OK, effective_ids=True) for path in readable)
+    _hold(*((0, 0) if enough else (keep, keep)))
 
 
 def _hold(effective: int, permitted: int) -> None:
+    # Effective, permitted, inheritable; then the same for 32-63.
     call("capset", _VERSION, struct.pack("<6I", effective, permitted, 0, 0, 0, 0))
-
-
-def _can_read(path: str) -> bool:
-    with suppress(OSError):
-        os.close(os.open(path, os.O_RDONLY | os.O_CLOEXEC))
-        return True
-    return False

@@ -1,12 +1,14 @@
 """System calls through ctypes; integers are passed as C longs, bytes as pointers.
 
-Everything here raises OSError where the kernel refuses.
+What makes a call raises OSError where the kernel refuses.
 """
 
 from __future__ import annotations
 
 import ctypes
 import os
+from contextlib import suppress
+from pathlib import Path
 
 _libc = ctypes.CDLL(None, use_errno=True)
 _libc.syscall.restype = ctypes.c_long
@@ -20,6 +22,15 @@ PR_SET_CHILD_SUBREAPER = 36
 PR_SET_NO_NEW_PRIVS = 38
 PR_SET_THP_DISABLE = 41
 PR_CAP_AMBIENT = 47
+
+
+def capabilities(which: str) -> int:
+    """The bits of this process's capabilities, `CapEff` or `CapPrm`; none where none are known."""
+    with suppress(OSError):
+        for line in Path("/proc/self/status").read_text(encoding="ascii").splitlines():
+            if line.startswith(which):
+                return int(line.split()[1], 16)
+    return 0
 
 
 def prctl(option: int, value: int = 0, third: object = 0) -> int:

@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 
-from .kernel import PR_SET_DUMPABLE, call, prctl
+from .kernel import PR_SET_DUMPABLE, call, capabilities, prctl
 
 Mount = tuple[bool, str]  # a file or folder, and whether what is in it is to be seen
 
@@ -47,8 +47,11 @@ def apply(mounts: Sequence[Mount], scratch: str, *, root: bool) -> str | None:
     Returns:
         Why it did not work, or None.  Everything can be seen then, as before.
     """
-    if not root and (why_not := switched_off() or _capable()):
+    if not root and (why_not := switched_off()):
         return why_not
+    # A capability to read reaches no further than the namespace of users it is in.
+    if not root and capabilities("CapPrm"):
+        return "it has capabilities, which it would lose"
     user, group = os.getuid(), os.getgid()
     try:
         call("unshare", _TREE | (0 if root else _USERS))
@@ -67,15 +70,6 @@ def switched_off() -> str | None:
         with suppress(OSError):
             if Path(path).read_text(encoding="ascii").strip() == off:
                 return f"{path} is {off}"
-    return None
-
-
-def _capable() -> str | None:
-    """Why not: a capability to read reaches no further than the namespace of users it is in."""
-    with suppress(OSError):
-        for line in Path("/proc/self/status").read_text(encoding="ascii").splitlines():
-            if line.startswith("CapPrm:") and int(line.split()[1], 16):
-                return "it has capabilities, which it would lose"
     return None
 
 

@@ -1,0 +1,122 @@
+"""What a process takes, seen from outside: memory, CPU time, bytes written.
+
+No code in the process has a say in it.  /proc is read, proc(5), and psutil asked where there is
+none, as on macOS; neither starts anything for an answer, and the watch asks twenty times per
+second.  `None` is "not known", everywhere here.
+"""
+
+from __future__ import annotations
+
+import importlib
+import os
+import stat
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from grader.sandbox.scratch import file_sizes
+
+PROC = Path("/proc/self/statm").exists()
+
+
+def resident_bytes(pid: int) -> int | None:
+    """Bytes of memory that a process holds now."""
+    if not PROC:
+        return _by_psutil(pid, lambda process: process.memory_info().rss)
+    with suppress(OSError, ValueError, IndexError):
+        pages = int(Path(f"/proc/{pid}/statm").read_bytes().split()[1])
+        return pages * os.sysconf("SC_PAGE_SIZE")
+    return None
+
+
+def cpu_nanoseconds(pid: int) -> int | None:
+    """CPU time of a process and its threads, ended ones included."""
+    if not PROC:
+        return _by_psutil(pid, lambda process: 1e9 * sum(process.cpu_times()[:2]))  # user, system
+    # The clock of another process: CPUCLOCK_SCHED (2) of the negated id, clock_getcpuclockid(3)
+    with suppress(OSError):
+        return time.clock_gettime_ns((~pid << 3) | 2)
+    return None
+
+
+def written_bytes(pid: int) -> int | None:
+    """Bytes that a process wrote to files so far, also to those that have no name any more."""
+    if not PROC:  # bytes and, on Linux, characters; macOS has no such counters
+        return _by_psutil(pid, lambda process: max(process.io_counters()[3::2]))
+    with suppress(OSError, ValueError, KeyError):
+        fields = Path(f"/proc/{pid}/io").read_text(encoding="ascii").split()
+        found = dict(zip(fields[::2], map(int, fields[1::2]), strict=True))
+        # By calls, and by way of mapped pages that are not on the disk yet.
+        return max(found["wchar:"], found["write_bytes:"])
+    return None
+
+
+def occupied_bytes(pid: int, scratch: str) -> int | None:
+    """Bytes of memory and files that a process holds: resident, swapped, in a folder.
+
+    Resident is all that is in memory, file pages included.
+    """
+    with suppress(OSError, ValueError, LookupError):
+        # Exact; the counters of `statm` may lag behind by megabytes on machines of many cores.
+        lines = Path(f"/proc/{pid}/smaps_rollup").read_text(encoding="ascii").splitlines()
+        sizes = {line.split()[0]: int(line.split()[1]) * 1024 for line in lines[1:]}
+        files = sum(file_sizes(scratch, lambda _: None)) + _unnamed_bytes(pid)
+        return sizes["Rss:"] + sizes["Swap:"] + files
+    return None
+
+
+def peak_bytes(pid: int) -> int | None:
+    """The most memory that a process held since it started or since `forget_peak`."""
+    with suppress(OSError, ValueError, IndexError):
+        # The first line holds a name that the process may choose, of any bytes.
+        for line in Path(f"/proc/{pid}/status").read_bytes().splitlines():
+            if line.startswith(b"VmHWM:"):
+                return int(line.split()[1]) * 1024
+    return None
+
+
+def forget_peak(pid: int) -> bool:
+    """Start counting the peak again; whether that could be done."""
+    with suppress(OSError):
+        Path(f"/proc/{pid}/clear_refs").write_text("5", encoding="ascii")
+        return True
+    return False
+
+
+def gpu_bytes(pid: int) -> int | None:
+    """Bytes that a process holds on all NVIDIA GPUs together, by the driver's account.
+
+    Not known without a driver or the extra `gpu` (nvidia-ml-py), nor where the driver does not
+    count by process, as in MIG.
+    """
+    with suppress(ImportError):
+        nvml = importlib.import_module("pynvml")
+        with suppress(nvml.NVMLError):
+            nvml.nvmlInit()
+            gpus = map(nvml.nvmlDeviceGetHandleByIndex, range(nvml.nvmlDeviceGetCount()))
+            running = [p for gpu in gpus for p in nvml.nvmlDeviceGetComputeRunningProcesses(gpu)]
+            held = [process.usedGpuMemory for process in running if process.pid == pid]
+            return None if None in held else sum(held)
+    return None
+
+
+def _by_psutil(pid: int, read: Callable[[Any], float]) -> int | None:
+    import psutil
+
+    with suppress(psutil.Error, AttributeError):
+        return round(read(psutil.Process(pid)))
+    return None
+
+
+def _unnamed_bytes(pid: int) -> int:
+    """Bytes of the files that are open in a process and have no name any more."""
+    size = 0
+    with suppress(OSError), os.scandir(f"/proc/{pid}/fd") as descriptors:
+        for descriptor in descriptors:
+            with suppress(OSError):
+                found = Path(descriptor.path).stat()
+                if stat.S_ISREG(found.st_mode) and not found.st_nlink:
+                    size += found.st_blocks * 512
+    return size
