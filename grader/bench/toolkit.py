@@ -6,8 +6,7 @@ import numpy as np
 
 from grader.bench import rss_probe
 from grader.bench.bench import BankFault, Bench, trusting
-from grader.bench.compare import Fault, compare, report
-from grader.bench.deviation import excess, expected, fault_of
+from grader.bench.compare import Fault, compare, excess, expected, fault_of, report
 from grader.bench.encoding import PRECISE
 from grader.bench.exhibit import bars, grids
 from grader.bench.measured import amount, baseline, measure, unless_it_differs
