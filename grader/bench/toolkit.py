@@ -9,7 +9,7 @@ from grader.bench.bench import BankFault, Bench, trusting
 from grader.bench.compare import Fault, compare, excess, expected, fault_of, report
 from grader.bench.encoding import PRECISE
 from grader.bench.exhibit import bars, grids
-from grader.bench.measured import amount, baseline, measure, unless_it_differs
+from grader.bench.measured import amount, baseline, measure
 from grader.bench.results import Value, array_of, describe, dict_keys
 from grader.bench.sameness import same_value
 from grader.bench.tally import Finding, Stopped, tally
@@ -25,5 +25,4 @@ __all__ = [
     "Outcome", "ProgramError", "RemoteProgram", "Step", "Stopped", "Value", "WorkerError", "amount",
     "array_of", "bars", "baseline", "compare", "describe", "dict_keys", "excess", "expected",
     "fault_of", "grids", "measure", "np", "report", "rss_probe", "same_value", "tally", "trusting",
-    "unless_it_differs",
 ]  # fmt: skip
