@@ -45,17 +45,6 @@ def encoded(
     return spec
 
 
-class Sized:
-    """The sizes of an array, in the dtype it has in the question (bfloat16 is held wider)."""
-
-    def __init__(self, array: Array, dtype: str) -> None:
-        """Take the sizes, and not the array."""
-        self.size = int(array.size)
-        self.shape = array.shape
-        self.itemsize = 2 if dtype == "bfloat16" else int(array.dtype.itemsize)
-        self.nbytes = self.size * self.itemsize
-
-
 def nudged(value: Array, dtype: str, which: int) -> Array:
     """Move every value by one unit in the last place of its dtype, equal values alike.
 

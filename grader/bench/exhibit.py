@@ -18,24 +18,6 @@ from grader.model.spec import Show
 MOST = (8, 12)  # rows and columns of a slice that a reader can take in
 
 
-def case_line(bench: Bench, case: CaseRecipe, run: str) -> str:
-    """The inputs in words: `kernel 3, stride 3, x (1, 1, 3, 3)`."""
-    parts = []
-    drawn = bench.drawn(case)
-    for name in bench.inputs(case, run):
-        value = drawn[name]
-        if isinstance(value, np.ndarray):
-            recipe = case.inputs[name]
-            dtype = recipe.dtype or case.dtype
-            extra = "" if dtype in {"float64", "int64"} else f" {dtype}"
-            layout = recipe.layout or case.layout
-            extra += "" if layout == "contiguous" else f" {layout}"
-            parts.append(f"{name} {shape_text(value.shape)}{extra}")
-        else:
-            parts.append(f"{name} {value}")
-    return ", ".join(parts)
-
-
 def bars(
     text: Callable[[float], str], *values: tuple[str, float], details: tuple[str, ...] = ()
 ) -> Bars:

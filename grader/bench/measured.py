@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
+import numpy as np
+
 from grader.bench.bench import BankFault, Bench, trusting
+from grader.bench.results import Value
 from grader.cases import size_expr
 from grader.cases.dataflow import producing
 from grader.cases.recipe import CaseRecipe
 from grader.model.spec import Amount, Check
 from grader.sandbox.remote import RemoteProgram
 from grader.sandbox.replies import Measured
+from grader.sandbox.worker.wire import Tensor
 
 
 def measure(
@@ -36,7 +42,7 @@ def measure(
             want=bench.wanted[run],
         )
 
-    return bench.asked(case, ask) if program is bench.submission else ask(program)
+    return bench.asked(case, ask, program)
 
 
 def baseline(bench: Bench, run: str, case: CaseRecipe, quantity: str) -> Measured:
@@ -54,7 +60,21 @@ def amount(bench: Bench, check: Check, written: Amount, case: CaseRecipe) -> flo
     Raises:
         BankFault: it cannot be worked out.
     """
+    known = dict(bench.truth(check.run, case).values)
+    for name, value in bench.drawn(case).items():
+        is_array = isinstance(value, np.ndarray)
+        known[name] = Tensor(value, case.inputs[name].dtype or case.dtype) if is_array else value
     try:
-        return size_expr.value(written, bench.known(check.run, case))
+        return size_expr.value(written, {name: _sizes(value) for name, value in known.items()})
     except size_expr.AmountError as error:
         raise BankFault(f"{check.id}: {error}") from None
+
+
+def _sizes(value: Value) -> Value:
+    """The sizes of a tensor, in its own dtype (bfloat16 is held wider); a number as it is."""
+    if not isinstance(value, Tensor):
+        return value
+    array = value.values
+    itemsize = 2 if value.dtype == "bfloat16" else array.itemsize
+    nbytes = itemsize * array.size
+    return SimpleNamespace(size=array.size, shape=array.shape, itemsize=itemsize, nbytes=nbytes)

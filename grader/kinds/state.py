@@ -117,7 +117,7 @@ def _kept(
     def ask(asked: kit.RemoteProgram) -> kit.Kept:
         return asked.state(steps, inputs, check.of, rest=rest, want=want)
 
-    return bench.asked(case, ask) if program is bench.submission else ask(program)
+    return bench.asked(case, ask, program)
 
 
 def _size(kept: kit.Kept) -> int:

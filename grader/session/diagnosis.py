@@ -64,8 +64,9 @@ def diagnose(bench: Bench, checks: Sequence[CheckResult]) -> tuple[Named, ...]:
     }
     if not wrong:
         return ()
+    assert bench.bank is not None, "no session gives this bench its misconceptions"
     variants = [
-        (name, bench.with_variant(name, index))
+        (name, bench.with_bank_program(bench.bank.variant(name, index)))
         for name, sources in bench.question.variants.items()
         for index in range(len(sources))
     ]
