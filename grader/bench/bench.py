@@ -13,7 +13,7 @@ import math
 import secrets
 from collections.abc import Callable, Hashable, Iterator, Mapping
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+from typing import Any, Protocol, TypeVar
 
 import numpy as np
 
@@ -24,12 +24,10 @@ from grader.cases.dataflow import case_names, free_names, producing, results
 from grader.cases.draw import DrawError, draw
 from grader.cases.recipe import CaseRecipe, read_cases
 from grader.model import spec as model
+from grader.model.question import Question, Step
 from grader.sandbox.client import WorkerError
 from grader.sandbox.remote import EncodedInput, Inputs, RemoteProgram
 from grader.sandbox.replies import Outcome, ProgramError
-
-if TYPE_CHECKING:
-    from grader.model.question import Question, Step
 
 T = TypeVar("T")
 
@@ -59,7 +57,7 @@ class Bank(Protocol):
     def variant(self, name: str, index: int) -> RemoteProgram:
         """The program of a misconception."""
 
-    def revive(self, program: RemoteProgram) -> None:
+    def revive(self, name: str) -> None:
         """Load a program of the bank again, whose process has ended."""
 
 
@@ -129,7 +127,7 @@ class Bench:
                 found = make()
                 if program.worker.failure is None:
                     return found
-            self.bank.revive(program)
+            self.bank.revive(program.name)
             return make()
 
         # What follows from a secret draw is of no use to anybody later.
@@ -256,9 +254,9 @@ class Bench:
             raise found
         return found
 
-    def observed(self, run: str, case: CaseRecipe, *, draw_index: int = 0) -> Outcome:
+    def observed(self, run: str, case: CaseRecipe) -> Outcome:
         """What the submission computes."""
-        return self.outcome(self.submission, run, case, draw_index=draw_index)
+        return self.outcome(self.submission, run, case)
 
     def truth(
         self, run: str, case: CaseRecipe, *, draw_index: int = 0, mode: str = NATIVE

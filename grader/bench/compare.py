@@ -246,18 +246,18 @@ def _scalar(result: str, observed: Value, expected: Expected, *, exact: bool) ->
         return _array(result, np.asarray(observed, native.dtype), array, exact=exact, zeros=False)
     if isinstance(native, (int, np.integer)):  # integral floats are fine; exact at any size
         return None if observed == native else _different(result, observed, native)
-    got, want = float(observed), float(expected.precise)
+    got, want = float(observed), float(native if exact else expected.precise)
     if not math.isfinite(got) or not math.isfinite(want):
         if got == want or (math.isnan(got) and math.isnan(want)):
             return None
         found, wanted = number(got), number(want)
         return Fault(result, f"{result} is {found}, expected {wanted}", "nonfinite", found, wanted)
     off = abs(got - want)
-    if expected.dtype == "bfloat16":
+    if exact:
+        allowed = 0.0
+    elif expected.dtype == "bfloat16":
         allowed = RELATIVE_BF16 * abs(want)
-        return _different(result, got, want, allowed) if off > allowed else None
-    allowed = 0.0
-    if not exact:
+    else:
         allowed = allowance(
             expected.dtype,
             np.asarray(want),

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from grader.bench.results import Value
 from grader.cases.draw import Array
+from grader.cases.recipe import CaseRecipe
+from grader.model.question import Question
 from grader.sandbox.worker.wire import Tensor
-
-if TYPE_CHECKING:
-    from grader.cases.recipe import CaseRecipe
-    from grader.model.question import Question
 
 NATIVE, PRECISE = "native", "precise"  # the case's own dtypes, or float64 throughout
 NUDGES = ("nudge-1", "nudge-2")  # every value moved by one unit in its last place, then float64

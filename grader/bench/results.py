@@ -1,4 +1,4 @@
-"""A result as arrays, and in words."""
+"""A result as arrays and in words, and whether two programs computed the same."""
 
 from __future__ import annotations
 
@@ -11,6 +11,9 @@ from grader.model.numerals import number, shape_text
 from grader.sandbox.worker.wire import Opaque, Tensor
 
 Value: TypeAlias = Any  # what a program takes or returns: numbers, texts, arrays, containers
+
+# Relative to the largest entry: two ways of writing one idea differ by less, two ideas by more.
+LOOSE = {"float64": 1e-9, "float32": 1e-4, "bfloat16": 5e-2, "float16": 5e-2}
 
 
 def array_of(value: Value) -> Array:
@@ -63,3 +66,36 @@ def describe(value: Value) -> str:
 
 def _article(dtype: str) -> str:
     return f"{'an' if dtype.startswith('int') else 'a'} {dtype}"
+
+
+def same_value(a: Value, b: Value, dtype: str = "float64", *, exact: bool = False) -> bool:
+    """Whether two results are the same, up to what two ways of computing them differ by.
+
+    This tells ideas apart; `compare` judges.  The dtype is that of the case, for scalars, which
+    have none of their own; `exact` means to the last bit, zeros of either sign being the same.
+    """
+    if isinstance(a, dict) and isinstance(b, dict):
+        return a.keys() == b.keys() and all(same_value(a[k], b[k], dtype, exact=exact) for k in a)
+    if isinstance(a, (list, tuple)) and isinstance(b, (list, tuple)):
+        return len(a) == len(b) and all(
+            same_value(x, y, dtype, exact=exact) for x, y in zip(a, b, strict=True)
+        )
+    if any(v is None or isinstance(v, (Opaque, str)) for v in (a, b)):
+        return type(a) is type(b) and bool(a == b)
+    if any(isinstance(v, (dict, list, tuple)) for v in (a, b)):
+        return False
+    x, y = array_of(a), array_of(b)
+    if x.shape != y.shape or (isinstance(a, (np.ndarray, Tensor)) and dtype_of(a) != dtype_of(b)):
+        return False
+    if x.dtype.kind not in "fc" and y.dtype.kind not in "fc":
+        return bool(np.array_equal(x, y))
+    arrays = isinstance(a, (np.ndarray, Tensor)) and x.ndim
+    loose = 0.0 if exact else LOOSE.get(dtype_of(a) if arrays else dtype, LOOSE["float64"])
+    if "c" in x.dtype.kind + y.dtype.kind:
+        x, y = (real_parts(np.asarray(v, np.complex128)) for v in (x, y))
+    x, y = x.astype(np.float64), y.astype(np.float64)
+    finite = np.isfinite(x) & np.isfinite(y)
+    if not bool(np.array_equal(x[~finite], y[~finite], equal_nan=True)):
+        return False
+    scale = float(np.abs(y[finite]).max(initial=0.0))
+    return float(np.abs(x[finite] - y[finite]).max(initial=0.0)) <= loose * scale

@@ -10,8 +10,7 @@ from grader.bench.compare import Fault, compare, excess, expected, fault_of, rep
 from grader.bench.encoding import PRECISE
 from grader.bench.exhibit import bars, grids
 from grader.bench.measured import amount, baseline, measure
-from grader.bench.results import Value, array_of, describe, dict_keys
-from grader.bench.sameness import same_value
+from grader.bench.results import Value, array_of, describe, dict_keys, same_value
 from grader.bench.tally import Finding, Stopped, tally
 from grader.cases.draw import Array
 from grader.cases.recipe import CaseRecipe as Case

@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
+from grader import kinds
+from grader.bench.bench import BankFault, Bench
+from grader.bench.tally import Stopped
 from grader.model.report import CheckResult
-from grader.model.verdict import Verdict
+from grader.model.spec import Check
+from grader.model.verdict import FINE, Verdict
 from grader.sandbox.client import WorkerClient
 from grader.sandbox.deadline import OutOfTime
 
-if TYPE_CHECKING:
-    from grader.bench.bench import Bench
-    from grader.model.spec import Check
-
-GOOD_ENOUGH = frozenset({Verdict.PASS, Verdict.INCONCLUSIVE})  # too close to call blocks none
+GOOD_ENOUGH = FINE - {Verdict.SKIPPED}  # for a check that needs another
 
 
 def carry_out(bench: Bench) -> tuple[CheckResult, ...]:
@@ -24,9 +23,6 @@ def carry_out(bench: Bench) -> tuple[CheckResult, ...]:
     Raises:
         BankFault: the reference, the spec or an extension fails, or takes too long.
     """
-    from grader.bench.tally import Stopped  # here: workers are starting meanwhile
-    from grader.kinds import run_check
-
     done: dict[str, CheckResult] = {}
     gone: str | None = None
     for check in bench.question.spec.checks:
@@ -37,20 +33,15 @@ def carry_out(bench: Bench) -> tuple[CheckResult, ...]:
             result = replace(result, message=f"{reason} {blocking}", blocked_by=blocking)
         else:
             try:
-                result = run_check(bench, check)
+                result = kinds.run_check(bench, check)
             except Stopped as stop:
                 result, gone = stop.result, check.id
             except OutOfTime:
-                late = out_of_time(bench.submission.worker, decided=_decided(done.values()))
+                decided = any(c.verdict not in FINE and not c.stretch for c in done.values())
+                late = out_of_time(bench.submission.worker, decided=decided)
                 result, gone = replace(result, verdict=Verdict.LIMIT, message=late), check.id
         done[check.id] = result
     return tuple(done.values())
-
-
-def _decided(done: Iterable[CheckResult]) -> bool:
-    """Whether a check that decides was tried and was not good enough."""
-    fine = {*GOOD_ENOUGH, Verdict.SKIPPED}
-    return any(check.verdict not in fine and not check.stretch for check in done)
 
 
 def unmet(check: Check, done: Mapping[str, CheckResult]) -> str | None:
@@ -60,13 +51,12 @@ def unmet(check: Check, done: Mapping[str, CheckResult]) -> str | None:
 
 def overall(checks: Sequence[CheckResult]) -> Verdict:
     """The verdict of all checks that decide: the first that is neither a pass nor open."""
-    fine = {Verdict.PASS, Verdict.INCONCLUSIVE, Verdict.SKIPPED}
     by_id = {check.id: check for check in checks}
     for check in checks:
         root = check
         while root.verdict is Verdict.SKIPPED and root.blocked_by in by_id:
             root = by_id[root.blocked_by]  # what was never tried is no better than what stopped it
-        if not check.stretch and root.verdict not in fine:
+        if not check.stretch and root.verdict not in FINE:
             return root.verdict
     return Verdict.PASS
 
@@ -81,17 +71,14 @@ def out_of_time(worker: WorkerClient, *, decided: bool = False) -> str:
     Raises:
         BankFault: it is not, and the submission took less than half of the time.
     """
-    from grader.bench.bench import BankFault
-
     assert worker.deadline is not None
     seconds = worker.deadline.seconds
+    allowed = f"a whole grade may take {seconds:g} seconds"
     if worker.waited < seconds / 2:
         if decided:
-            return f"the deadline came first: a whole grade may take {seconds:g} seconds"
+            return f"the deadline came first: {allowed}"
         raise BankFault(
             f"a grade may take {seconds:g} seconds (deadline), and the submission took "
             f"{worker.waited:.3g} of them: the reference and the checks are too slow"
         )
-    return (
-        f"your code was still running at the deadline: a whole grade may take {seconds:g} seconds"
-    )
+    return f"your code was still running at the deadline: {allowed}"

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
+from grader.model.question import Question
 from grader.model.report import Raised
 from grader.model.verdict import Verdict
 from grader.sandbox.client import Overran, WorkerError
 from grader.sandbox.remote import RemoteProgram
-from grader.sandbox.replies import Flagged, Loaded, ProgramError, plain
-
-if TYPE_CHECKING:
-    from grader.model.question import Question
+from grader.sandbox.replies import Flagged, ProgramError, plain
 
 MAX_SUBMISSION = 1 << 20  # bytes of source; the longest right solution known takes 5 KB
 Unusable = tuple[Verdict, str, Raised | None]
@@ -41,40 +38,15 @@ def load_submission(program: RemoteProgram, question: Question) -> Unusable | No
         return _unloadable(error, question)
     # What it says of names that are forbidden and do not exist is for the audit, which runs the
     # bank's own code: a submission is not believed about the bank.
-    return _incomplete(loaded, question.functions)
-
-
-def _unloadable(error: ProgramError, question: Question) -> Unusable:
-    raised = error.raised
-    if raised is None:
-        return Verdict.ERROR, error.message, None
-    if raised.type in {"SyntaxError", "IndentationError", "TabError"} and _of_the_file(raised):
-        if "codec can't decode" in raised.message or "Non-UTF-8" in raised.message:
-            return Verdict.ERROR, f"the file is not UTF-8 text: {raised.message}", None
-        line = f" at line {raised.frames[0].line}" if raised.frames else ""
-        return Verdict.ERROR, f"the file is not valid Python{line}: {raised.message}", raised
-    if error.out_of_memory:
-        return Verdict.LIMIT, "loading the file took more memory than is allowed", raised
-    what = f"loading the file raised {raised.type}"
-    said = plain(raised.message)  # what else there is to say stands below, with the line
-    what += f": {said}" if said.strip() else ""
-    if raised.type == "ModuleNotFoundError":
-        allowed = ", ".join(question.spec.uses)
-        what += f"; this question allows {allowed} and the standard library"
-    return Verdict.ERROR, what, raised
-
-
-def _of_the_file(raised: Raised) -> bool:
-    """Whether a syntax error is about the file's text, and not one that its code raised."""
-    return raised.column is not None or not raised.frames
-
-
-def _incomplete(loaded: Loaded, wanted: Sequence[str]) -> Unusable | None:
     if loaded.missing:
+        from grader.model.nearest import closest
+
         listed = _listed(loaded.defined) if loaded.defined else "no functions"
         text = f"expected {_listed(loaded.missing)}, found {listed}"
-        spare = [name for name in loaded.defined if name not in wanted]
-        return Verdict.ERROR, text + _near(loaded.missing, spare), None
+        spare = [name for name in loaded.defined if name not in question.functions]
+        near = ((closest(name, spare), name) for name in loaded.missing)
+        text += next((f"; is {found} meant to be {name}?" for found, name in near if found), "")
+        return Verdict.ERROR, text, None
     if loaded.uncallable:
         name, kind = loaded.uncallable[0]
         article = "an" if kind[:1] in "aeio" else "a"
@@ -82,14 +54,26 @@ def _incomplete(loaded: Loaded, wanted: Sequence[str]) -> Unusable | None:
     return None
 
 
-def _near(missing: Sequence[str], found: Sequence[str]) -> str:
-    from grader.model.nearest import closest
-
-    for name in missing:
-        near = closest(name, found)
-        if near is not None:
-            return f"; is {near} meant to be {name}?"
-    return ""
+def _unloadable(error: ProgramError, question: Question) -> Unusable:
+    raised = error.raised
+    if raised is None:
+        return Verdict.ERROR, error.message, None
+    # One that its code raised, and that is not about the file's text, has frames and no column.
+    of_file = raised.column is not None or not raised.frames
+    if raised.type in {"SyntaxError", "IndentationError", "TabError"} and of_file:
+        if "codec can't decode" in raised.message or "Non-UTF-8" in raised.message:
+            return Verdict.ERROR, f"the file is not UTF-8 text: {raised.message}", None
+        line = f" at line {raised.frames[0].line}" if raised.frames else ""
+        return Verdict.ERROR, f"the file is not valid Python{line}: {raised.message}", raised
+    if error.out_of_memory:
+        return Verdict.LIMIT, "loading the file took more memory than is allowed", raised
+    what = f"loading the file raised {raised.type}"
+    said = plain(raised.message)  # the rest is shown with the line
+    what += f": {said}" if said.strip() else ""
+    if raised.type == "ModuleNotFoundError":
+        allowed = ", ".join(question.spec.uses)
+        what += f"; this question allows {allowed} and the standard library"
+    return Verdict.ERROR, what, raised
 
 
 def _listed(names: Sequence[str]) -> str:

@@ -10,8 +10,7 @@ import numpy as np
 import pytest
 
 from grader.bench.compare import Expected, Fault, compare, excess
-from grader.bench.results import describe
-from grader.bench.sameness import same_value
+from grader.bench.results import describe, same_value
 from grader.sandbox.worker.wire import Opaque, Tensor
 
 EPS32 = 2.0**-23
@@ -263,6 +262,14 @@ def test_a_complex_number_is_compared_in_both_parts(native: Any) -> None:
         assert excess(wrong, expected(native)) > 1
     assert excess(native, expected(native)) == 0
     assert not right(native, 1.0)
+
+
+def test_an_exact_number_is_held_to_the_dtype_of_the_case() -> None:
+    tenth = np.float32(0.1)
+    assert compare("y", tenth, expected(tenth, 0.1, dtype="float32"), exact=True) is None
+    assert compare("y", 0.1, expected(tenth, 0.1, dtype="float32"), exact=True) is not None
+    assert compare("y", 1.01, expected(1.0, dtype="bfloat16")) is None
+    assert compare("y", 1.01, expected(1.0, dtype="bfloat16"), exact=True) is not None
 
 
 def test_the_deviation_of_complex64_is_measured_in_units_of_float32() -> None:
