@@ -16,7 +16,7 @@ rounded inputs, so an answer more accurate than the reference's own dtype is nev
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -24,7 +24,17 @@ import numpy as np
 
 from grader.bench.bench import Bench
 from grader.bench.encoding import NATIVE, NUDGES, PRECISE
-from grader.bench.results import Value, array_of, describe, dict_keys, dtype_of, real_parts
+from grader.bench.results import (
+    Value,
+    array_of,
+    describe,
+    deviations,
+    dict_keys,
+    dtype_of,
+    keys_of,
+    largest,
+    real_parts,
+)  # fmt: skip
 from grader.cases.draw import Array
 from grader.cases.recipe import CaseRecipe
 from grader.model.numerals import band, number, numbers_apart, shape_text
@@ -122,7 +132,7 @@ def compare(
         return _array(result, observed, expected, exact=exact, zeros=zeros)
     if not isinstance(native, (dict, list, tuple)):
         return _scalar(result, observed, expected, exact=exact)
-    if (keys := _keys(observed, native)) is None:
+    if (keys := keys_of(observed, native)) is None:
         is_dict = isinstance(native, dict)
         wanted = f" with {', '.join(native)}" if is_dict else f" of {len(native)}"
         note = dict_keys(observed) if is_dict else ""
@@ -132,14 +142,6 @@ def compare(
         for key in keys
     )
     return next(filter(None, faults), None)
-
-
-def _keys(observed: Value, native: Value) -> Iterable[Any] | None:
-    """What the items of an expected container are found by; None where another has others."""
-    if isinstance(native, dict):
-        return native if isinstance(observed, dict) and observed.keys() == native.keys() else None
-    alike = isinstance(observed, (list, tuple)) and len(observed) == len(native)
-    return range(len(native)) if alike else None
 
 
 def _array(
@@ -213,8 +215,7 @@ def allowance(
     `moved` gives the expected values after nudging the inputs.  That is costly, and not done where
     the absolute `deviation` is small enough without it.
     """
-    finite = np.isfinite(want)
-    scale = float(np.abs(want[finite]).max(initial=0.0))
+    scale = largest(want)
     epsilon = float(np.finfo(np.float32 if dtype == "float32" else np.float64).eps)
     floor = SAFETY * ULPS * epsilon * scale
     if dtype != "float32":
@@ -223,8 +224,7 @@ def allowance(
         return floor
     effect = 0.0
     for other in moved():
-        both = finite & np.isfinite(other)
-        effect = max(effect, float(np.abs(other - want)[both].max(initial=0.0)))
+        effect = max(effect, largest(other - want))
     return max(floor, SAFETY * (effect + ULPS * epsilon * scale))
 
 
@@ -247,12 +247,10 @@ def _scalar(result: str, observed: Value, expected: Expected, *, exact: bool) ->
     if isinstance(native, (int, np.integer)):  # integral floats are fine; exact at any size
         return None if observed == native else _different(result, observed, native)
     got, want = float(observed), float(native if exact else expected.precise)
-    if not math.isfinite(got) or not math.isfinite(want):
-        if got == want or (math.isnan(got) and math.isnan(want)):
-            return None
+    off = deviations(np.asarray(got), np.asarray(want))
+    if off is None:
         found, wanted = number(got), number(want)
         return Fault(result, f"{result} is {found}, expected {wanted}", "nonfinite", found, wanted)
-    off = abs(got - want)
     if exact:
         allowed = 0.0
     elif expected.dtype == "bfloat16":
@@ -262,9 +260,9 @@ def _scalar(result: str, observed: Value, expected: Expected, *, exact: bool) ->
             expected.dtype,
             np.asarray(want),
             lambda: [np.asarray(float(m)) for m in expected.moved()],
-            np.asarray(off),
+            off,
         )
-    return _different(result, got, want, allowed or None) if off > allowed else None
+    return _different(result, got, want, allowed or None) if (off > allowed).any() else None
 
 
 def _different(
@@ -319,7 +317,7 @@ def excess(observed: Value, wanted: Expected) -> float:
     """The worst deviation of a result over what is allowed; infinity for anything but numbers."""
     native = wanted.native
     if isinstance(native, (dict, list, tuple)):
-        keys = _keys(observed, native)
+        keys = keys_of(observed, native)
         parts = (excess(observed[key], wanted.part(key)) for key in keys or ())
         return math.inf if keys is None else max(parts, default=0.0)
     dtype = _of_parts(native) if isinstance(native, (np.ndarray, Tensor)) else wanted.dtype
@@ -327,19 +325,12 @@ def excess(observed: Value, wanted: Expected) -> float:
     if got is None or want is None or _floats(native) is None:
         same = observed is None if native is None else bool(np.array_equal(observed, native))
         return 0.0 if same else math.inf
-    finite = np.isfinite(want)
-    if (
-        got.shape != want.shape
-        or not np.array_equal(got[~finite], want[~finite], equal_nan=True)
-        or not np.isfinite(got[finite]).all()
-    ):
-        return math.inf
-    deviation = np.abs(got[finite] - want[finite])
-    if not deviation.any():
-        return 0.0
+    deviation = deviations(got, want)
+    if deviation is None or not deviation.any():
+        return math.inf if deviation is None else 0.0
     if dtype == "bfloat16":
         off = float(np.linalg.norm(deviation))
-        allowed = RELATIVE_BF16 * float(np.linalg.norm(want[finite]))
+        allowed = RELATIVE_BF16 * float(np.linalg.norm(want[np.isfinite(want)]))
     else:
         moved = [m for m in map(_floats, wanted.moved()) if m is not None]
         off, allowed = float(deviation.max()), allowance(dtype, want, lambda: moved)

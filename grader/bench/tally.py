@@ -72,8 +72,7 @@ def tally(bench: Bench, check: Check, judge: Judge, *, good: str = "") -> CheckR
         except ProgramError as error:
             finding = _raised(bench, case, error)
         except WorkerError as failure:
-            verdict = Verdict.LIMIT if isinstance(failure, Overran) else Verdict.ERROR
-            finding = Finding(f"your code {failure} (case {case.name})", verdict)
+            finding = stopped(f"your code {failure} (case {case.name})", failure)
             raise Stopped(_result(bench, check, cases, [(case, finding)])) from None
         if finding is not None:
             found.append((case, finding))
@@ -143,6 +142,11 @@ def _in_words(name: str, drawn: Mapping[str, Any]) -> str:
         return name
     value = drawn[name]
     return f"{name} {shape_text(value.shape) if isinstance(value, np.ndarray) else value}"
+
+
+def stopped(sentence: str, failure: WorkerError) -> Finding:
+    """A finding about the end of the submission's process."""
+    return Finding(sentence, Verdict.LIMIT if isinstance(failure, Overran) else Verdict.ERROR)
 
 
 def _raised(bench: Bench, case: CaseRecipe, error: ProgramError) -> Finding:

@@ -10,7 +10,7 @@ from grader.bench.compare import Fault, compare, excess, expected, fault_of, rep
 from grader.bench.encoding import PRECISE
 from grader.bench.exhibit import bars, grids
 from grader.bench.measured import amount, baseline, measure
-from grader.bench.results import Value, array_of, describe, dict_keys, same_value
+from grader.bench.results import Value, array_of, describe, dict_keys, largest, same_value
 from grader.bench.tally import Finding, Stopped, tally
 from grader.cases.draw import Array
 from grader.cases.recipe import CaseRecipe as Case
@@ -23,5 +23,6 @@ __all__ = [
     "PRECISE", "Array", "BankFault", "Bench", "Case", "Fault", "Finding", "Kept", "Measured",
     "Outcome", "ProgramError", "RemoteProgram", "Step", "Stopped", "Value", "WorkerError", "amount",
     "array_of", "bars", "baseline", "compare", "describe", "dict_keys", "excess", "expected",
-    "fault_of", "grids", "measure", "np", "report", "rss_probe", "same_value", "tally", "trusting",
+    "fault_of", "grids", "largest", "measure", "np", "report", "rss_probe", "same_value", "tally",
+    "trusting",
 ]  # fmt: skip

@@ -1,4 +1,4 @@
-"""Carry out the checks of a question on a submission, and say what they come to."""
+"""From a submission to its verdict: load it, carry out the checks, and say what they come to."""
 
 from __future__ import annotations
 
@@ -7,14 +7,86 @@ from dataclasses import replace
 
 from grader import kinds
 from grader.bench.bench import BankFault, Bench
-from grader.bench.tally import Stopped
+from grader.bench.tally import Finding, Stopped, stopped
+from grader.model.question import Question
 from grader.model.report import CheckResult
 from grader.model.spec import Check
 from grader.model.verdict import FINE, Verdict
-from grader.sandbox.client import WorkerClient
+from grader.sandbox.client import WorkerClient, WorkerError
 from grader.sandbox.deadline import OutOfTime
+from grader.sandbox.remote import RemoteProgram
+from grader.sandbox.replies import Flagged, ProgramError, plain
 
+MAX_SUBMISSION = 1 << 20  # bytes of source; the longest right solution known takes 5 KB
 GOOD_ENOUGH = FINE - {Verdict.SKIPPED}  # for a check that needs another
+
+
+def unreadable(submission: bytes, question: Question) -> Finding | None:
+    """What is wrong with a file's bytes, if it need not even be loaded."""
+    if len(submission) > MAX_SUBMISSION:
+        size = f"{len(submission):,} bytes, at most {MAX_SUBMISSION:,} are read"
+        return Finding(f"the file has {size}", Verdict.LIMIT)
+    if not submission.strip(b"\xef\xbb\xbf \t\r\n\f"):
+        sentence = f"the file is empty; expected {_listed(question.functions)}"
+        return Finding(sentence, Verdict.ERROR)
+    return None
+
+
+def load_submission(program: RemoteProgram, question: Question) -> Finding | None:
+    """Execute the file; None when it can be graded, else what is wrong."""
+    try:
+        loaded = program.load(question.functions)
+    except WorkerError as failure:
+        return stopped(f"your file {failure} while it was being loaded", failure)
+    except Flagged as evidence:
+        return Finding(f"flagged for review: your code {evidence.message}", Verdict.POLICY)
+    except ProgramError as error:
+        return _unloadable(error, question)
+    # What it says of names that are forbidden and do not exist is for the audit, which runs the
+    # bank's own code: a submission is not believed about the bank.
+    if loaded.missing:
+        from grader.model.nearest import closest
+
+        listed = _listed(loaded.defined) if loaded.defined else "no functions"
+        text = f"expected {_listed(loaded.missing)}, found {listed}"
+        spare = [name for name in loaded.defined if name not in question.functions]
+        near = ((closest(name, spare), name) for name in loaded.missing)
+        text += next((f"; is {found} meant to be {name}?" for found, name in near if found), "")
+        return Finding(text, Verdict.ERROR)
+    if loaded.uncallable:
+        name, kind = loaded.uncallable[0]
+        article = "an" if kind[:1] in "aeio" else "a"
+        text = f"expected a function called {name}, found {article} {kind}"
+        return Finding(text, Verdict.ERROR)
+    return None
+
+
+def _unloadable(error: ProgramError, question: Question) -> Finding:
+    raised = error.raised
+    if raised is None:
+        return Finding(error.message, Verdict.ERROR)
+    # One that its code raised, and that is not about the file's text, has frames and no column.
+    of_file = raised.column is not None or not raised.frames
+    if raised.type in {"SyntaxError", "IndentationError", "TabError"} and of_file:
+        if "codec can't decode" in raised.message or "Non-UTF-8" in raised.message:
+            return Finding(f"the file is not UTF-8 text: {raised.message}", Verdict.ERROR)
+        line = f" at line {raised.frames[0].line}" if raised.frames else ""
+        sentence = f"the file is not valid Python{line}: {raised.message}"
+        return Finding(sentence, Verdict.ERROR, raised=raised)
+    if error.out_of_memory:
+        sentence = "loading the file took more memory than is allowed"
+        return Finding(sentence, Verdict.LIMIT, raised=raised)
+    what = f"loading the file raised {raised.type}"
+    said = plain(raised.message)  # the rest is shown with the line
+    what += f": {said}" if said.strip() else ""
+    if raised.type == "ModuleNotFoundError":
+        allowed = ", ".join(question.spec.uses)
+        what += f"; this question allows {allowed} and the standard library"
+    return Finding(what, Verdict.ERROR, raised=raised)
+
+
+def _listed(names: Sequence[str]) -> str:
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
 
 
 def carry_out(bench: Bench) -> tuple[CheckResult, ...]:

@@ -25,8 +25,7 @@ from grader.sandbox.closing import Closing
 from grader.sandbox.deadline import Deadline, OutOfTime
 from grader.sandbox.remote import RemoteProgram
 from grader.session.diagnosis import diagnose
-from grader.session.grading import carry_out, out_of_time, overall
-from grader.session.loading import load_submission, unreadable
+from grader.session.grading import carry_out, load_submission, out_of_time, overall, unreadable
 from grader.session.trusted import BankPrograms
 from grader.session.workers import Workers
 
@@ -111,7 +110,7 @@ class GradingSession(Closing):
             program=__version__,
         )
         if (wrong := unreadable(submission, question)) is not None:
-            return replace(report, verdict=wrong[0], message=wrong[1])
+            return replace(report, verdict=wrong.verdict, message=wrong.sentence)
         # No numpy warnings: infinities and NaN are what comparing is about.
         with self._alone(), np.errstate(all="ignore"), self._workers.take() as worker:
             program = RemoteProgram(
@@ -138,7 +137,8 @@ class GradingSession(Closing):
             try:
                 wrong = load_submission(program, self.question)
                 if wrong is not None:
-                    return replace(report, verdict=wrong[0], message=wrong[1], raised=wrong[2])
+                    report = replace(report, message=wrong.sentence, raised=wrong.raised)
+                    return replace(report, verdict=wrong.verdict)
                 self.bank.restore()
                 return self._checked(report, self.bank.bench(program, report.seed))
             except OutOfTime:
