@@ -116,7 +116,7 @@ class Bench:
         """Something about a program on this seed, found out once.
 
         A program of the bank whose process has ended is asked once more in a new one: the process
-        may have ended for a reason that is none of the program's.
+        may have ended for another reason than this program.
         """
         of_bank = program is not self.submission or self._own is self._known
 

@@ -19,7 +19,7 @@ import numpy as np
 from grader import __version__
 from grader.bench.bench import BankFault, Bench
 from grader.model.question import Question
-from grader.model.report import Named, Report
+from grader.model.report import Report
 from grader.model.verdict import Verdict
 from grader.sandbox.closing import Closing
 from grader.sandbox.deadline import Deadline, OutOfTime
@@ -150,18 +150,15 @@ class GradingSession(Closing):
 
     def _checked(self, report: Report, bench: Bench) -> Report:
         checks = carry_out(bench)
-        verdict = overall(checks)
-        follow_ups = self.question.spec.follow_ups
-        if verdict is Verdict.PASS:
+        report = replace(report, verdict=overall(checks), checks=checks)
+        if report.verdict is Verdict.PASS:
+            follow_ups = self.question.spec.follow_ups
             ask = follow_ups[report.seed % len(follow_ups)].ask if follow_ups else ""
-            return replace(report, verdict=verdict, checks=checks, follow_up=ask)
-        named: tuple[Named, ...] = ()
-        note = ""
+            return replace(report, follow_up=ask)
         try:
-            named = diagnose(bench, checks)
+            return replace(report, misconceptions=diagnose(bench, checks))
         except OutOfTime:
-            note = "the deadline left no time to look for the idea behind it"
-        return replace(report, verdict=verdict, checks=checks, misconceptions=named, note=note)
+            return replace(report, note="the deadline left no time to look for the idea behind it")
 
     def examine(
         self, name: str, sources: Sequence[bytes], seed: int, *, called: str = "", file: str = ""
