@@ -19,9 +19,8 @@ import numpy as np
 from grader.audit.domain import Domain
 from grader.audit.vary import varied, written
 from grader.bench.bench import BankFault, Bench
-from grader.bench.deviation import fault_of
-from grader.bench.results import Value
-from grader.bench.sameness import same_value
+from grader.bench.compare import fault_of
+from grader.bench.results import Value, same_value
 from grader.cases.dataflow import case_names, free_names
 from grader.cases.recipe import CaseRecipe, read_cases
 from grader.kinds import registry

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from grader.audit.subjects import result_of
 from grader.bench.bench import BankFault, Bench
-from grader.bench.sameness import same_value
+from grader.bench.results import same_value
 from grader.kinds import registry
 from grader.model.audit import Remark, Trivial
 from grader.model.question import Question

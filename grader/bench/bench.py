@@ -12,26 +12,22 @@ import copy
 import math
 import secrets
 from collections.abc import Callable, Hashable, Iterator, Mapping
-from dataclasses import replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+from typing import Any, Protocol, TypeVar
 
 import numpy as np
 
-from grader.bench.encoding import NATIVE, Sized, encoded
+from grader.bench.encoding import NATIVE, encoded
 from grader.bench.memory import Memory
 from grader.bench.results import array_of
 from grader.cases.dataflow import case_names, free_names, producing, results
 from grader.cases.draw import DrawError, draw
 from grader.cases.recipe import CaseRecipe, read_cases
 from grader.model import spec as model
+from grader.model.question import Question, Step
 from grader.sandbox.client import WorkerError
 from grader.sandbox.remote import EncodedInput, Inputs, RemoteProgram
 from grader.sandbox.replies import Outcome, ProgramError
-from grader.sandbox.worker.wire import Tensor
-
-if TYPE_CHECKING:
-    from grader.model.question import Question, Step
 
 T = TypeVar("T")
 
@@ -61,7 +57,7 @@ class Bank(Protocol):
     def variant(self, name: str, index: int) -> RemoteProgram:
         """The program of a misconception."""
 
-    def revive(self, program: RemoteProgram) -> None:
+    def revive(self, name: str) -> None:
         """Load a program of the bank again, whose process has ended."""
 
 
@@ -88,7 +84,7 @@ class Bench:
         self.cases: dict[str, CaseRecipe] = read_cases(question.spec.cases)[0]
         # Whether memory that is counted inside a worker is held against the system's account too.
         self.asks_system = True
-        self._bank = bank
+        self.bank = bank
         self._known = Memory() if bank is None else bank.memory
         # Never dropped: asked again, a submission may do something else.
         self._own = Memory(math.inf)
@@ -102,15 +98,6 @@ class Bench:
         other._own = Memory(math.inf)
         return other
 
-    def with_variant(self, name: str, index: int) -> Bench:
-        """The same bench with a misconception in the submission's place.
-
-        Raises:
-            BankFault: its program cannot be loaded.
-        """
-        assert self._bank is not None, "no session gives this bench its misconceptions"
-        return self.with_bank_program(self._bank.variant(name, index))
-
     def with_bank_program(self, program: RemoteProgram) -> Bench:
         """The same bench with a program of the bank in the submission's place."""
         other = self.with_submission(program)
@@ -119,26 +106,33 @@ class Bench:
         return other
 
     def remember(
-        self, program: RemoteProgram, key: tuple[Hashable, ...], make: Callable[[], T]
+        self,
+        program: RemoteProgram,
+        key: tuple[Hashable, ...],
+        make: Callable[[], T],
+        *,
+        draw_index: int = 0,
     ) -> T:
         """Something about a program on this seed, found out once.
 
         A program of the bank whose process has ended is asked once more in a new one: the process
-        may have ended for a reason that is none of the program's.
+        may have ended for another reason than this program.
         """
-        memory = self._own if program is self.submission else self._known
+        of_bank = program is not self.submission or self._own is self._known
 
         def made() -> T:
-            if memory is self._own is not self._known or self._bank is None:
+            if not of_bank or self.bank is None:
                 return make()
             with contextlib.suppress(WorkerError):
                 found = make()
                 if program.worker.failure is None:
                     return found
-            self._bank.revive(program)
+            self.bank.revive(program.name)
             return make()
 
-        return memory.get((self.seed, program.name, *key), made)
+        # What follows from a secret draw is of no use to anybody later.
+        memory = self._known if of_bank and draw_index < FIRST_SECRET else self._own
+        return memory.get((self.seed, program.name, *key, draw_index), made)
 
     # -- cases ------------------------------------------------------------------------------
 
@@ -156,7 +150,7 @@ class Bench:
         entries = 0
         for recipe in case.inputs.values():
             if recipe.generator == "array":
-                entries += int(np.size(np.asarray(recipe.literal)))
+                entries += np.size(recipe.literal)
             elif recipe.shape is not None:
                 entries += int(np.prod(recipe.shape))
         # A case that differs from another only in dtype or layout comes after it.
@@ -190,15 +184,12 @@ class Bench:
     ) -> tuple[int, ...]:
         """The shape of a result of the reference on inputs drawn so far."""
         for steps in self.question.runs.values():
-            if name not in results(steps):
-                continue
-            needed = producing(steps, name)
-            if not set(free_names(needed)) <= drawn.keys():
-                continue
-            inputs = {n: encoded(self.question, case, n, drawn[n]) for n in free_names(needed)}
-            with trusting(f"the reference fails on case {case.name}"):
-                value = self.reference.run(needed, inputs, [name]).values[name]
-            return tuple(array_of(value).shape)
+            needed = producing(steps, name) if name in results(steps) else ()
+            if needed and set(names := free_names(needed)) <= drawn.keys():
+                inputs = {n: encoded(self.question, case, n, drawn[n]) for n in names}
+                with trusting(f"the reference fails on case {case.name}"):
+                    value = self.reference.run(needed, inputs, [name]).values[name]
+                return tuple(array_of(value).shape)
         raise DrawError(f"no run gives {name} from the inputs that come before it")
 
     def inputs(
@@ -257,18 +248,15 @@ class Bench:
             except (ProgramError, WorkerError) as error:
                 return error
 
-        key = ("outcome", run, case.name, draw_index, mode)
-        if draw_index >= FIRST_SECRET:  # nobody else will ask for it
-            found = self._own.get((program.name, *key), make)
-        else:
-            found = self.remember(program, key, make)
+        key = ("outcome", run, case.name, mode)
+        found = self.remember(program, key, make, draw_index=draw_index)
         if isinstance(found, Exception):
             raise found
         return found
 
-    def observed(self, run: str, case: CaseRecipe, *, draw_index: int = 0) -> Outcome:
+    def observed(self, run: str, case: CaseRecipe) -> Outcome:
         """What the submission computes."""
-        return self.outcome(self.submission, run, case, draw_index=draw_index)
+        return self.outcome(self.submission, run, case)
 
     def truth(
         self, run: str, case: CaseRecipe, *, draw_index: int = 0, mode: str = NATIVE
@@ -281,17 +269,23 @@ class Bench:
         with trusting(f"the reference fails on case {case.name}"):
             return self.outcome(self.reference, run, case, draw_index=draw_index, mode=mode)
 
-    def asked(self, case: CaseRecipe, ask: Callable[[RemoteProgram], T]) -> T:
-        """What the submission answers to something else than a plain run.
+    def asked(
+        self,
+        case: CaseRecipe,
+        ask: Callable[[RemoteProgram], T],
+        program: RemoteProgram | None = None,
+    ) -> T:
+        """What the submission, or another program, answers to something else than a plain run.
 
         Raises:
-            ProgramError, WorkerError: it does not, and the reference does.
+            ProgramError, WorkerError: it does not; where it is the submission, the reference does.
             BankFault: neither does.
         """
+        program = program or self.submission
         try:
-            return ask(self.submission)
+            return ask(program)
         except (ProgramError, WorkerError):
-            if self.reference_first:
+            if self.reference_first and program is self.submission:
                 with trusting(f"the reference fails on case {case.name}"):
                     ask(self.reference)
             raise
@@ -299,23 +293,3 @@ class Bench:
     def fact(self, key: tuple[str, ...], measure: Callable[[], T]) -> T:
         """Something about the reference and the cases alone, measured once."""
         return self.remember(self.reference, ("fact", *key), measure)
-
-    def known(self, run: str, case: CaseRecipe) -> dict[str, Any]:
-        """Inputs and the reference's results by name, for amounts."""
-        values = self.truth(run, case).values
-        return {
-            n: Sized(v.values, v.dtype) if isinstance(v, Tensor) else v for n, v in values.items()
-        } | {
-            n: Sized(v, case.inputs[n].dtype or case.dtype) if isinstance(v, np.ndarray) else v
-            for n, v in self.drawn(case).items()
-        }
-
-    def loaded_anew(self) -> RemoteProgram:
-        """The submission executed once more, in a namespace that has not seen any call.
-
-        Raises:
-            ProgramError, WorkerError: as loading it did not the first time.
-        """
-        again = replace(self.submission, name=f"{self.submission.name}, anew")
-        again.load(())
-        return again

@@ -1,4 +1,4 @@
-"""Decide whether a result agrees with the reference, and say where it does not.
+"""Decide whether a result agrees with the reference, say where it does not, and how far off it is.
 
 Order: type, shape, dtype, finiteness, values.  Values agree norm-wise: the worst deviation is held
 against the largest expected magnitude, never an entry against itself (an element-wise relative
@@ -22,10 +22,24 @@ from typing import Any
 
 import numpy as np
 
-from grader.bench.results import Value, array_of, describe, dict_keys, dtype_of, real_parts
+from grader.bench.bench import Bench
+from grader.bench.encoding import NATIVE, NUDGES, PRECISE
+from grader.bench.results import (
+    Value,
+    array_of,
+    describe,
+    deviations,
+    dict_keys,
+    dtype_of,
+    keys_of,
+    largest,
+    real_parts,
+)  # fmt: skip
 from grader.cases.draw import Array
+from grader.cases.recipe import CaseRecipe
 from grader.model.numerals import band, number, numbers_apart, shape_text
 from grader.model.report import Mismatch
+from grader.sandbox.replies import Outcome
 from grader.sandbox.worker.wire import Tensor
 
 RELATIVE_64 = 1e-10
@@ -73,6 +87,34 @@ class Expected:
         )
 
 
+def expected(
+    bench: Bench, run: str, case: CaseRecipe, result: str, *, draw_index: int = 0
+) -> Expected:
+    """What the reference says a result is, with the means to find how far rounding may move it."""
+
+    def right(mode: str) -> Value:
+        return bench.truth(run, case, draw_index=draw_index, mode=mode).values[result]
+
+    precise = right(NATIVE if case.dtype == "float64" else PRECISE)
+    return Expected(right(NATIVE), precise, lambda: [right(mode) for mode in NUDGES], case.dtype)
+
+
+def fault_of(
+    bench: Bench,
+    run: str,
+    case: CaseRecipe,
+    result: str,
+    outcome: Outcome,
+    *,
+    draw_index: int = 0,
+    exact: bool = False,
+    zeros: bool = False,
+) -> Fault | None:
+    """How a result differs from the reference's, if it does; see `compare`."""
+    wanted = expected(bench, run, case, result, draw_index=draw_index)
+    return compare(result, outcome.values.get(result), wanted, exact=exact, zeros=zeros)
+
+
 def compare(
     result: str, observed: Value, expected: Expected, *, exact: bool = False, zeros: bool = False
 ) -> Fault | None:
@@ -88,21 +130,18 @@ def compare(
     native = expected.native
     if isinstance(native, (np.ndarray, Tensor)):
         return _array(result, observed, expected, exact=exact, zeros=zeros)
-    if isinstance(native, dict):
-        if not isinstance(observed, dict) or observed.keys() != native.keys():
-            wanted = f"a dict with {', '.join(native)}"
-            return _of_type(result, observed, wanted, dict_keys(observed))
-    elif isinstance(native, (list, tuple)):
-        if not isinstance(observed, (list, tuple)) or len(observed) != len(native):
-            return _of_type(result, observed, f"a {type(native).__name__} of {len(native)}")
-    else:
+    if not isinstance(native, (dict, list, tuple)):
         return _scalar(result, observed, expected, exact=exact)
-    for key in native if isinstance(native, dict) else range(len(native)):
-        part = expected.part(key)
-        fault = compare(f"{result}[{key!r}]", observed[key], part, exact=exact, zeros=zeros)
-        if fault is not None:
-            return fault
-    return None
+    if (keys := keys_of(observed, native)) is None:
+        is_dict = isinstance(native, dict)
+        wanted = f" with {', '.join(native)}" if is_dict else f" of {len(native)}"
+        note = dict_keys(observed) if is_dict else ""
+        return _of_type(result, observed, f"a {type(native).__name__}{wanted}", note)
+    faults = (
+        compare(f"{result}[{key!r}]", observed[key], expected.part(key), exact=exact, zeros=zeros)
+        for key in keys
+    )
+    return next(filter(None, faults), None)
 
 
 def _array(
@@ -122,7 +161,7 @@ def _array(
         return Fault(result, f"{result} is {found}, expected {wanted}", "dtype", found, wanted)
     precise = array_of(expected.precise)
     if got.dtype.kind == "c":  # both parts count: compare them as two numbers
-        wanted = "float32" if wanted == "complex64" else "float64"
+        wanted = _of_parts(native)
         got, want, precise = (real_parts(a) for a in (got, want, precise))
     if got.dtype.kind == "f" and (fault := _nonfinite(result, got, want)) is not None:
         return fault
@@ -176,8 +215,7 @@ def allowance(
     `moved` gives the expected values after nudging the inputs.  That is costly, and not done where
     the absolute `deviation` is small enough without it.
     """
-    finite = np.isfinite(want)
-    scale = float(np.abs(want[finite]).max(initial=0.0))
+    scale = largest(want)
     epsilon = float(np.finfo(np.float32 if dtype == "float32" else np.float64).eps)
     floor = SAFETY * ULPS * epsilon * scale
     if dtype != "float32":
@@ -186,8 +224,7 @@ def allowance(
         return floor
     effect = 0.0
     for other in moved():
-        both = finite & np.isfinite(other)
-        effect = max(effect, float(np.abs(other - want)[both].max(initial=0.0)))
+        effect = max(effect, largest(other - want))
     return max(floor, SAFETY * (effect + ULPS * epsilon * scale))
 
 
@@ -200,31 +237,32 @@ def _scalar(result: str, observed: Value, expected: Expected, *, exact: bool) ->
         return None if alike else _of_type(result, observed, describe(native))
     if isinstance(observed, (np.ndarray, Tensor)) and array_of(observed).ndim == 0:
         observed = array_of(observed)[()]
-    if isinstance(observed, (bool, np.bool_)) or not isinstance(
-        observed, (int, float, np.integer, np.floating)
-    ):
+    is_complex = isinstance(native, np.complexfloating)
+    numbers = (int, float, np.integer, np.inexact if is_complex else np.floating)
+    if isinstance(observed, (bool, np.bool_)) or not isinstance(observed, numbers):
         return _of_type(result, observed, describe(native))
+    if is_complex:
+        array = replace(expected, native=np.asarray(native))
+        return _array(result, np.asarray(observed, native.dtype), array, exact=exact, zeros=False)
     if isinstance(native, (int, np.integer)):  # integral floats are fine; exact at any size
         return None if observed == native else _different(result, observed, native)
-    got, want = float(observed), float(expected.precise)
-    if not math.isfinite(got) or not math.isfinite(want):
-        if got == want or (math.isnan(got) and math.isnan(want)):
-            return None
+    got, want = float(observed), float(native if exact else expected.precise)
+    off = deviations(np.asarray(got), np.asarray(want))
+    if off is None:
         found, wanted = number(got), number(want)
         return Fault(result, f"{result} is {found}, expected {wanted}", "nonfinite", found, wanted)
-    off = abs(got - want)
-    if expected.dtype == "bfloat16":
+    if exact:
+        allowed = 0.0
+    elif expected.dtype == "bfloat16":
         allowed = RELATIVE_BF16 * abs(want)
-        return _different(result, got, want, allowed) if off > allowed else None
-    allowed = 0.0
-    if not exact:
+    else:
         allowed = allowance(
             expected.dtype,
             np.asarray(want),
             lambda: [np.asarray(float(m)) for m in expected.moved()],
-            np.asarray(off),
+            off,
         )
-    return _different(result, got, want, allowed or None) if off > allowed else None
+    return _different(result, got, want, allowed or None) if (off > allowed).any() else None
 
 
 def _different(
@@ -259,6 +297,12 @@ def report(
     )  # fmt: skip
 
 
+def _of_parts(value: Value) -> str:
+    """The dtype of the numbers in an array or a tensor, that of both parts of a complex one."""
+    dtype = dtype_of(value)
+    return {"complex64": "float32", "complex128": "float64"}.get(dtype, dtype)
+
+
 def _equal(a: Array, b: Array) -> Array:
     same = a == b
     return np.asarray(same | (np.isnan(a) & np.isnan(b)) if a.dtype.kind in "fc" else same)
@@ -267,3 +311,36 @@ def _equal(a: Array, b: Array) -> Array:
 def _of_type(result: str, observed: Value, expected: str, note: str = "") -> Fault:
     found = describe(observed)
     return Fault(result, f"{result} is {found}{note}, expected {expected}", "type", found, expected)
+
+
+def excess(observed: Value, wanted: Expected) -> float:
+    """The worst deviation of a result over what is allowed; infinity for anything but numbers."""
+    native = wanted.native
+    if isinstance(native, (dict, list, tuple)):
+        keys = keys_of(observed, native)
+        parts = (excess(observed[key], wanted.part(key)) for key in keys or ())
+        return math.inf if keys is None else max(parts, default=0.0)
+    dtype = _of_parts(native) if isinstance(native, (np.ndarray, Tensor)) else wanted.dtype
+    got, want = _floats(observed), _floats(wanted.precise)
+    if got is None or want is None or _floats(native) is None:
+        same = observed is None if native is None else bool(np.array_equal(observed, native))
+        return 0.0 if same else math.inf
+    deviation = deviations(got, want)
+    if deviation is None or not deviation.any():
+        return math.inf if deviation is None else 0.0
+    if dtype == "bfloat16":
+        off = float(np.linalg.norm(deviation))
+        allowed = RELATIVE_BF16 * float(np.linalg.norm(want[np.isfinite(want)]))
+    else:
+        moved = [m for m in map(_floats, wanted.moved()) if m is not None]
+        off, allowed = float(deviation.max()), allowance(dtype, want, lambda: moved)
+    return off / allowed if allowed > 0 else math.inf
+
+
+def _floats(value: Value) -> Array | None:
+    """The real numbers in a result as float64, two of them for a complex one."""
+    if isinstance(value, (float, np.inexact, np.ndarray, Tensor)):
+        array = real_parts(array_of(value))
+        if array.dtype.kind == "f":
+            return np.asarray(array, np.float64)
+    return None

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from grader.bench.results import Value
 from grader.cases.draw import Array
+from grader.cases.recipe import CaseRecipe
+from grader.model.question import Question
 from grader.sandbox.worker.wire import Tensor
-
-if TYPE_CHECKING:
-    from grader.cases.recipe import CaseRecipe
-    from grader.model.question import Question
 
 NATIVE, PRECISE = "native", "precise"  # the case's own dtypes, or float64 throughout
 NUDGES = ("nudge-1", "nudge-2")  # every value moved by one unit in its last place, then float64
@@ -43,17 +41,6 @@ def encoded(
         frozen = name in case.frozen or name.startswith("grad_")
         spec |= {"tensor": True, "grad": floating and not frozen}
     return spec
-
-
-class Sized:
-    """The sizes of an array, in the dtype it has in the question (bfloat16 is held wider)."""
-
-    def __init__(self, array: Array, dtype: str) -> None:
-        """Take the sizes, and not the array."""
-        self.size = int(array.size)
-        self.shape = array.shape
-        self.itemsize = 2 if dtype == "bfloat16" else int(array.dtype.itemsize)
-        self.nbytes = self.size * self.itemsize
 
 
 def nudged(value: Array, dtype: str, which: int) -> Array:

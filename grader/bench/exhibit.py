@@ -18,24 +18,6 @@ from grader.model.spec import Show
 MOST = (8, 12)  # rows and columns of a slice that a reader can take in
 
 
-def case_line(bench: Bench, case: CaseRecipe, run: str) -> str:
-    """The inputs in words: `kernel 3, stride 3, x (1, 1, 3, 3)`."""
-    parts = []
-    drawn = bench.drawn(case)
-    for name in bench.inputs(case, run):
-        value = drawn[name]
-        if isinstance(value, np.ndarray):
-            recipe = case.inputs[name]
-            dtype = recipe.dtype or case.dtype
-            extra = "" if dtype in {"float64", "int64"} else f" {dtype}"
-            layout = recipe.layout or case.layout
-            extra += "" if layout == "contiguous" else f" {layout}"
-            parts.append(f"{name} {shape_text(value.shape)}{extra}")
-        else:
-            parts.append(f"{name} {value}")
-    return ", ".join(parts)
-
-
 def bars(
     text: Callable[[float], str], *values: tuple[str, float], details: tuple[str, ...] = ()
 ) -> Bars:
@@ -63,10 +45,8 @@ def grids(bench: Bench, case: CaseRecipe, fault: Fault, show: Show) -> Grids | N
 def _window(show: Show, drawn: dict[str, Any]) -> tuple[int, int, int] | None:
     """Kernel, stride and padding, where the question names them and they are numbers."""
     values = [drawn.get(v) if isinstance(v, str) else v for v in show.window or ()]
-    if len(values) != 3 or not all(isinstance(v, int) for v in values):
-        return None
-    kernel, stride, padding = (int(v) for v in values if v is not None)
-    return kernel, stride, padding
+    numbers = [v for v in values if isinstance(v, int)]
+    return (numbers[0], numbers[1], numbers[2]) if len(numbers) == len(values) == 3 else None
 
 
 def _input(
@@ -120,9 +100,7 @@ def _panel(
         for i, n, most in zip(entry, plane.shape, MOST, strict=True)
     )
     shown = plane[rows, columns]
-    flags = (
-        np.zeros_like(shown, bool) if wrong is None else np.atleast_2d(wrong[lead])[rows, columns]
-    )
+    marked: Any = [] if wrong is None else np.argwhere(np.atleast_2d(wrong[lead])[rows, columns])
     texts = iter(numbers_aligned(shown.reshape(-1).tolist()))
     note = ""
     if np.prod(array.shape[:-2]) > 1:
@@ -133,7 +111,7 @@ def _panel(
     return Panel(
         title,
         tuple(tuple(next(texts) for _ in range(shown.shape[1])) for _ in range(shown.shape[0])),
-        frozenset((int(r), int(c)) for r, c in np.argwhere(flags)),
+        frozenset((int(r), int(c)) for r, c in marked),
         frozenset(
             (r - rows.start, c - columns.start)
             for r, c in ([entry] if focus is None else focus)

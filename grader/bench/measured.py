@@ -1,27 +1,20 @@
-"""Measuring a run in its worker, and whether a run that was measured is the run that is judged.
-
-A program can tell from its own stack that it is being measured, and keep less than it needs while
-it is.  So a measured run goes on to its end, and has to come to the right results, or to those to
-which the program comes when nobody measures it.
-"""
+"""Measuring a run in its worker, and amounts on the sizes of a case."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import Any
+from types import SimpleNamespace
+
+import numpy as np
 
 from grader.bench.bench import BankFault, Bench, trusting
-from grader.bench.sameness import same_value
-from grader.bench.tally import Finding
+from grader.bench.results import Value
 from grader.cases import size_expr
 from grader.cases.dataflow import producing
 from grader.cases.recipe import CaseRecipe
 from grader.model.spec import Amount, Check
-from grader.model.verdict import Verdict
 from grader.sandbox.remote import RemoteProgram
-from grader.sandbox.replies import Measured, ProgramError
-
-Results = Mapping[str, Any] | None  # None where the run failed
+from grader.sandbox.replies import Measured
+from grader.sandbox.worker.wire import Tensor
 
 
 def measure(
@@ -49,7 +42,7 @@ def measure(
             want=bench.wanted[run],
         )
 
-    return bench.asked(case, ask) if program is bench.submission else ask(program)
+    return bench.asked(case, ask, program)
 
 
 def baseline(bench: Bench, run: str, case: CaseRecipe, quantity: str) -> Measured:
@@ -67,41 +60,21 @@ def amount(bench: Bench, check: Check, written: Amount, case: CaseRecipe) -> flo
     Raises:
         BankFault: it cannot be worked out.
     """
+    known = dict(bench.truth(check.run, case).values)
+    for name, value in bench.drawn(case).items():
+        is_array = isinstance(value, np.ndarray)
+        known[name] = Tensor(value, case.inputs[name].dtype or case.dtype) if is_array else value
     try:
-        return size_expr.value(written, bench.known(check.run, case))
+        return size_expr.value(written, {name: _sizes(value) for name, value in known.items()})
     except size_expr.AmountError as error:
         raise BankFault(f"{check.id}: {error}") from None
 
 
-def unless_it_differs(
-    bench: Bench,
-    run: str,
-    case: CaseRecipe,
-    results: Results,
-    reference: Callable[[], Results],
-    passed: Finding,
-) -> Finding:
-    """A pass by a measurement, unless the run computes something else because it is measured.
-
-    Where the reference, measured likewise, does not repeat its results either, the question leaves
-    something to chance, and nothing follows.
-    """
-    try:
-        usual = bench.observed(run, case).values
-    except ProgramError:
-        return passed  # the same inputs make it fail, which other checks tell
-    right = bench.truth(run, case).values
-    for name in bench.wanted[run]:
-        found = None if results is None else results.get(name)
-        if any(same_value(found, v.get(name), case.dtype) for v in (usual, right)):
-            continue
-        with trusting(f"the reference fails on case {case.name}"):
-            again = reference() or {}
-        if same_value(again.get(name), right[name], case.dtype):
-            what = "your code fails" if results is None else f"{name} is another"
-            sentence = (
-                f"flagged for review: {what} when what it keeps or costs is measured, and only "
-                f"then (case {case.name})"
-            )
-            return Finding(sentence, Verdict.POLICY, figures=passed.figures)
-    return passed
+def _sizes(value: Value) -> Value:
+    """The sizes of a tensor, in its own dtype (bfloat16 is held wider); a number as it is."""
+    if not isinstance(value, Tensor):
+        return value
+    array = value.values
+    itemsize = 2 if value.dtype == "bfloat16" else array.itemsize
+    nbytes = itemsize * array.size
+    return SimpleNamespace(size=array.size, shape=array.shape, itemsize=itemsize, nbytes=nbytes)

@@ -40,7 +40,7 @@ class Memory:
             known: T = self._values[key][0]
             return known
         made = make()
-        # Nothing is counted in vain: a submission may have made what is long to look through.
+        # Counted only where there is a limit: what a submission made may be long to look through.
         size = ENTRY_BYTES + array_bytes(made) if self.most_bytes < math.inf else 0
         self._values[key] = made, size
         self.bytes += size

@@ -1,7 +1,8 @@
-"""A result as arrays, and in words."""
+"""A result as arrays and in words, and whether two programs computed the same."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -11,6 +12,9 @@ from grader.model.numerals import number, shape_text
 from grader.sandbox.worker.wire import Opaque, Tensor
 
 Value: TypeAlias = Any  # what a program takes or returns: numbers, texts, arrays, containers
+
+# Relative to the largest entry: two ways of writing one idea differ by less, two ideas by more.
+LOOSE = {"float64": 1e-9, "float32": 1e-4, "bfloat16": 5e-2, "float16": 5e-2}
 
 
 def array_of(value: Value) -> Array:
@@ -26,6 +30,31 @@ def dtype_of(value: Value) -> str:
 def real_parts(array: Array) -> Array:
     """Complex entries as two numbers along a last axis; anything else as it is."""
     return np.stack([array.real, array.imag], axis=-1) if array.dtype.kind == "c" else array
+
+
+def largest(array: Array) -> float:
+    """The largest magnitude among the finite entries; 0 where there are none."""
+    return float(np.abs(array[np.isfinite(array)]).max(initial=0.0))
+
+
+def deviations(got: Array, want: Array) -> Array | None:
+    """How far entries are from those wanted, where these are finite.
+
+    None where they have another shape, or NaN and infinities are not where they should be.
+    """
+    finite = np.isfinite(want)
+    if got.shape != want.shape or not np.isfinite(got[finite]).all():
+        return None
+    alike = np.array_equal(got[~finite], want[~finite], equal_nan=True)
+    return np.abs(got[finite] - want[finite]) if alike else None
+
+
+def keys_of(observed: Value, native: Value) -> Iterable[Any] | None:
+    """What the items of a container are found by; None where the other has not the same."""
+    if isinstance(native, dict):
+        return native if isinstance(observed, dict) and observed.keys() == native.keys() else None
+    alike = all(isinstance(v, (list, tuple)) for v in (observed, native))
+    return range(len(native)) if alike and len(observed) == len(native) else None
 
 
 def dict_keys(value: Value) -> str:
@@ -63,3 +92,27 @@ def describe(value: Value) -> str:
 
 def _article(dtype: str) -> str:
     return f"{'an' if dtype.startswith('int') else 'a'} {dtype}"
+
+
+def same_value(a: Value, b: Value, dtype: str = "float64", *, exact: bool = False) -> bool:
+    """Whether two results are the same, up to what two ways of computing them differ by.
+
+    This tells ideas apart; `compare` judges.  The dtype is that of the case, for scalars, which
+    have none of their own; `exact` means to the last bit, zeros of either sign being the same.
+    """
+    if any(v is None or isinstance(v, (Opaque, str)) for v in (a, b)):
+        return type(a) is type(b) and bool(a == b)
+    if any(isinstance(v, (dict, list, tuple)) for v in (a, b)):
+        keys = keys_of(a, b)
+        return keys is not None and all(same_value(a[k], b[k], dtype, exact=exact) for k in keys)
+    x, y = array_of(a), array_of(b)
+    if x.shape != y.shape or (isinstance(a, (np.ndarray, Tensor)) and dtype_of(a) != dtype_of(b)):
+        return False
+    if x.dtype.kind not in "fc" and y.dtype.kind not in "fc":
+        return bool(np.array_equal(x, y))
+    arrays = isinstance(a, (np.ndarray, Tensor)) and x.ndim
+    loose = 0.0 if exact else LOOSE.get(dtype_of(a) if arrays else dtype, LOOSE["float64"])
+    if "c" in x.dtype.kind + y.dtype.kind:
+        x, y = (real_parts(np.asarray(v, np.complex128)) for v in (x, y))
+    off = deviations(x.astype(np.float64), y := y.astype(np.float64))
+    return off is not None and float(off.max(initial=0.0)) <= loose * largest(y)

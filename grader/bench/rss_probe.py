@@ -11,10 +11,9 @@ before the program was loaded is held against the same of the reference's proces
 
 from __future__ import annotations
 
-import contextlib
 import math
-import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 
 from grader.bench.bench import Bench, trusting
 from grader.bench.exhibit import bars
@@ -32,7 +31,6 @@ from grader.sandbox.remote import Inputs, RemoteProgram
 OWN_OBJECTS = 16 << 10  # bytes of a graph's own nodes that a run may leave behind
 WARM_UP = 2  # runs before the first reading: what they import or cache, the others find there
 
-
 # Bytes by which readings may differ for no reason; by whether torch is used.
 GROWTH = {False: 1 << 20, True: 3 << 20}  # while runs are held; measured: 0.3 MB, 1.3 with torch
 STANDING = 48 << 20  # of two processes: what a file imports of the standard library, 20 MB at most
@@ -43,23 +41,23 @@ MOST_RUNS = {False: 256, True: 64}
 def confirmed(
     bench: Bench,
     check: Check,
-    passed: CheckResult,
+    counted: CheckResult,
     look: Callable[[CaseRecipe], Finding | None],
     large: str,
 ) -> CheckResult:
-    """A pass by the counts inside, unless what is seen from outside contradicts it.
+    """The result by the counts inside, unless it is a pass and the view from outside differs.
 
     Memory shows best on a large case: the one that is named, or the largest of the check's.
     """
-    if not bench.asks_system:
-        return passed
+    if counted.verdict is not Verdict.PASS or not bench.asks_system:
+        return counted
 
     def size(case: CaseRecipe) -> int:
         return sum(getattr(value, "nbytes", 0) for value in bench.drawn(case).values())
 
     name = large or max(bench.cases_of(check), key=size).name
     found = tally(bench, check.model_copy(update={"cases": name}), look)
-    return passed if found.verdict is Verdict.PASS else found
+    return counted if found.verdict is Verdict.PASS else found
 
 
 def hidden_memory(
@@ -95,8 +93,9 @@ def hidden_memory(
         )
 
     # Torch's own caches nearly always take what is held beyond that, so that both are needed.
-    both = torch and bench.submission.worker is not bench.reference.worker
-    with _meanwhile(held_by_reference) if both else contextlib.nullcontext():
+    with ThreadPoolExecutor(1) as meanwhile:
+        if torch and bench.submission.worker is not bench.reference.worker:
+            meanwhile.submit(held_by_reference)  # what it raises is raised again below
         held = _hold(bench.submission, steps, inputs, of, runs, bench.submission.before)
     if held is None or not _beyond(held, most):
         return None
@@ -117,22 +116,6 @@ def hidden_memory(
         (counted, system, budget),
         f"{runs} runs held at once",
     )
-
-
-@contextlib.contextmanager
-def _meanwhile(work: Callable[[], object]) -> Iterator[None]:
-    """Do work in a thread of its own; what it raises, it raises again when it is asked for."""
-
-    def attempt() -> None:
-        with contextlib.suppress(Exception):
-            work()
-
-    thread = threading.Thread(target=attempt, daemon=True)
-    thread.start()
-    try:
-        yield
-    finally:
-        thread.join()
 
 
 def _beyond(held: tuple[int, int], most: tuple[float, float]) -> bool:

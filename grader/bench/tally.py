@@ -7,15 +7,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
 
 from grader.bench.bench import Bench
-from grader.bench.exhibit import case_line
 from grader.cases.recipe import CaseRecipe
 from grader.model.numerals import shape_text
-from grader.model.question import Step
 from grader.model.report import CheckResult, Exhibit, Mismatch, Raised
 from grader.model.spec import Check
-from grader.model.verdict import Verdict
+from grader.model.verdict import FINE, Verdict
 from grader.sandbox.client import Overran, WorkerError
 from grader.sandbox.replies import Flagged, ProgramError
 
@@ -62,99 +63,104 @@ def tally(bench: Bench, check: Check, judge: Judge, *, good: str = "") -> CheckR
         BankFault: the reference cannot be run on a case; no submission is tried on it.
     """
     cases = bench.cases_of(check)
-    wrong: list[tuple[CaseRecipe, Finding]] = []
-    fine: list[tuple[CaseRecipe, Finding]] = []
+    found: list[tuple[CaseRecipe, Finding]] = []
     for case in cases:
         if bench.reference_first:
             bench.truth(check.run, case)
         try:
-            found = judge(case)
+            finding = judge(case)
         except ProgramError as error:
-            found = raised(bench, case, error)
+            finding = _raised(bench, case, error)
         except WorkerError as failure:
-            verdict = Verdict.LIMIT if isinstance(failure, Overran) else Verdict.ERROR
-            found = Finding(f"your code {failure} (case {case.name})", verdict)
-            raise Stopped(_failed(bench, check, cases, [(case, found)])) from None
-        if found is not None:
-            good_enough = found.verdict in {Verdict.PASS, Verdict.INCONCLUSIVE}
-            (fine if good_enough else wrong).append((case, found))
-    if wrong:
-        return _failed(bench, check, cases, wrong)
-    last = fine[-1][1] if fine else Finding.passed()
-    message = last.sentence or good or f"{len(cases)} case{'' if len(cases) == 1 else 's'}"
-    unsure = [case.name for case, found in fine if found.verdict is Verdict.INCONCLUSIVE]
-    if unsure:
-        message += f"; too close to call in {', '.join(unsure)}"
-    verdict = Verdict.INCONCLUSIVE if unsure else Verdict.PASS
-    return _result(check, cases, replace(last, verdict=verdict), message)
+            finding = stopped(f"your code {failure} (case {case.name})", failure)
+            raise Stopped(_result(bench, check, cases, [(case, finding)])) from None
+        if finding is not None:
+            found.append((case, finding))
+    return _result(bench, check, cases, found, good)
 
 
 def _result(
-    check: Check, cases: Sequence[CaseRecipe], finding: Finding, message: str
-) -> CheckResult:
-    return CheckResult(
-        id=check.id,
-        kind=check.kind,
-        verdict=finding.verdict,
-        message=message,
-        cases=tuple(case.name for case in cases),
-        stretch=check.stretch,
-        mismatch=finding.mismatch,
-        exhibit=finding.exhibit,
-        raised=finding.raised,
-        figures=dict(finding.figures),
-    )
-
-
-def _failed(
     bench: Bench,
     check: Check,
     cases: Sequence[CaseRecipe],
-    wrong: Sequence[tuple[CaseRecipe, Finding]],
+    found: Sequence[tuple[CaseRecipe, Finding]],
+    good: str = "",
 ) -> CheckResult:
-    case, first = wrong[0]
-    alike = [f for _, f in wrong if f.subject == first.subject and f.verdict == first.verdict]
-    message = first.sentence
-    if len(alike) > 1 and first.subject:
-        message = (
-            f"{first.subject} differs in {len(alike)} of {len(cases)} cases; "
-            f"the smallest is {case.name}"
-        )
-    elif first.subject:
-        message = f"{first.sentence} in case {case.name}"
-    line = case_line(bench, case, check.run)
-    return replace(
-        _result(check, cases, first, message),
+    wrong = [(case, finding) for case, finding in found if finding.verdict not in FINE]
+    if wrong:
+        case, shown = wrong[0]
+        verdict, line = shown.verdict, _inputs_in_words(bench, case, check.run)
+        line = f"{case.about}: {line}" if case.about else line
+        alike = [f for _, f in wrong if f.subject == shown.subject and f.verdict == verdict]
+        message = shown.sentence
+        if len(alike) > 1 and shown.subject:
+            message = (
+                f"{shown.subject} differs in {len(alike)} of {len(cases)} cases; "
+                f"the smallest is {case.name}"
+            )
+        elif shown.subject:
+            message += f" in case {case.name}"
+    else:
+        shown = found[-1][1] if found else Finding.passed()
+        message = shown.sentence or good or f"{len(cases)} case{'' if len(cases) == 1 else 's'}"
+        unsure = [case.name for case, f in found if f.verdict is Verdict.INCONCLUSIVE]
+        message += f"; too close to call in {', '.join(unsure)}" if unsure else ""
+        verdict, line = Verdict.INCONCLUSIVE if unsure else Verdict.PASS, ""
+    return CheckResult(
+        id=check.id,
+        kind=check.kind,
+        verdict=verdict,
+        message=message,
+        cases=tuple(case.name for case in cases),
         failing=tuple(case.name for case, _ in wrong),
-        case_line=f"{case.about}: {line}" if case.about else line,
+        case_line=line,
+        stretch=check.stretch,
+        mismatch=shown.mismatch,
+        exhibit=shown.exhibit,
+        raised=shown.raised,
+        figures=dict(shown.figures),
     )
 
 
-def raised(bench: Bench, case: CaseRecipe, error: ProgramError) -> Finding:
+def _inputs_in_words(bench: Bench, case: CaseRecipe, run: str) -> str:
+    """The inputs of a run: `kernel 3, stride 3, x (1, 1, 3, 3) float32`."""
+    drawn, parts = bench.drawn(case), []
+    for name in bench.inputs(case, run):
+        part = _in_words(name, drawn)
+        if isinstance(drawn[name], np.ndarray):
+            recipe = case.inputs[name]
+            dtype, layout = recipe.dtype or case.dtype, recipe.layout or case.layout
+            part += "" if dtype in {"float64", "int64"} else f" {dtype}"
+            part += "" if layout == "contiguous" else f" {layout}"
+        parts.append(part)
+    return ", ".join(parts)
+
+
+def _in_words(name: str, drawn: Mapping[str, Any]) -> str:
+    """A name with the shape or the value that was drawn for it, if any was."""
+    if name not in drawn:
+        return name
+    value = drawn[name]
+    return f"{name} {shape_text(value.shape) if isinstance(value, np.ndarray) else value}"
+
+
+def stopped(sentence: str, failure: WorkerError) -> Finding:
+    """A finding about the end of the submission's process."""
+    return Finding(sentence, Verdict.LIMIT if isinstance(failure, Overran) else Verdict.ERROR)
+
+
+def _raised(bench: Bench, case: CaseRecipe, error: ProgramError) -> Finding:
     """A finding about an exception of the submission, or about a result of the wrong form."""
-    step = error.step
     if isinstance(error, Flagged):
         sentence = f"flagged for review: your code {error.message} (case {case.name})"
         return Finding(sentence, Verdict.POLICY)
     if error.raised is None:
         return Finding(f"{error.message} (case {case.name})")
-    record, who = error.raised, "your code"
+    record, step, who = error.raised, error.step, "your code"
     if step is not None:
-        called_with = _called_with(bench, case, step)
-        record = replace(record, step=step.text, called_with=called_with)
+        drawn = bench.drawn(case)
+        given = [_in_words(a.name, drawn) for a in step.arguments if a.name is not None]
+        record = replace(record, step=step.text, called_with=", ".join(given))
         who = f"your {step.function}" if step.owner == "submission" else who
     verdict = Verdict.LIMIT if error.out_of_memory else Verdict.ERROR
     return Finding(f"{who} raised {record.type} in case {case.name}", verdict, raised=record)
-
-
-def _called_with(bench: Bench, case: CaseRecipe, step: Step) -> str:
-    drawn = bench.drawn(case)
-    parts = []
-    for name in (argument.name for argument in step.arguments if argument.name is not None):
-        value = drawn.get(name)
-        shape = getattr(value, "shape", None)
-        if shape is not None:
-            parts.append(f"{name} {shape_text(shape)}")
-        else:
-            parts.append(f"{name} {value}" if name in drawn else name)
-    return ", ".join(parts)

@@ -6,13 +6,11 @@ import numpy as np
 
 from grader.bench import rss_probe
 from grader.bench.bench import BankFault, Bench, trusting
-from grader.bench.compare import Fault, compare, report
-from grader.bench.deviation import excess, expected, fault_of
+from grader.bench.compare import Fault, compare, excess, expected, fault_of, report
 from grader.bench.encoding import PRECISE
 from grader.bench.exhibit import bars, grids
-from grader.bench.measured import amount, baseline, measure, unless_it_differs
-from grader.bench.results import Value, array_of, describe, dict_keys
-from grader.bench.sameness import same_value
+from grader.bench.measured import amount, baseline, measure
+from grader.bench.results import Value, array_of, describe, dict_keys, largest, same_value
 from grader.bench.tally import Finding, Stopped, tally
 from grader.cases.draw import Array
 from grader.cases.recipe import CaseRecipe as Case
@@ -25,6 +23,6 @@ __all__ = [
     "PRECISE", "Array", "BankFault", "Bench", "Case", "Fault", "Finding", "Kept", "Measured",
     "Outcome", "ProgramError", "RemoteProgram", "Step", "Stopped", "Value", "WorkerError", "amount",
     "array_of", "bars", "baseline", "compare", "describe", "dict_keys", "excess", "expected",
-    "fault_of", "grids", "measure", "np", "report", "rss_probe", "same_value", "tally", "trusting",
-    "unless_it_differs",
+    "fault_of", "grids", "largest", "measure", "np", "report", "rss_probe", "same_value", "tally",
+    "trusting",
 ]  # fmt: skip

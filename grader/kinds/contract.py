@@ -10,6 +10,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Literal
 
 from pydantic import Field
@@ -112,7 +113,9 @@ def _in_turn(bench: kit.Bench, check: ContractCheck, case: kit.Case) -> Iterator
                 f"something is kept outside of what the steps hand on (case {case.name})"
             )
             if draw_index:  # wrong though nothing was called before: then no memory is to blame
-                first = bench.loaded_anew().run(steps, inputs, wanted)
+                program = replace(bench.submission, name=f"{bench.submission.name}, anew")
+                program.load(())
+                first = program.run(steps, inputs, wanted)
                 if kit.fault_of(bench, check.run, case, name, first, draw_index=draw_index):
                     sentence = f"{fault.sentence} on another draw of case {case.name}"
             yield kit.Finding(sentence, mismatch=fault.mismatch(case.name))

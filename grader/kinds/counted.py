@@ -1,6 +1,10 @@
 """What kinds share whose worker counts while a run goes on: bytes, operations, where it came from.
 
 The counts (see `worker.autograd`) are the same on every machine, and decided without tolerance.
+
+A program can tell from its own stack that it is being measured, and keep less than it needs while
+it is.  So a measured run goes on to its end, and has to come to the right results, or to those to
+which the program comes when nobody measures it.
 """
 
 from __future__ import annotations
@@ -27,19 +31,34 @@ class Counted(Kind[K]):
         raise NotImplementedError
 
     def judge(self, bench: kit.Bench, check: K, case: kit.Case) -> kit.Finding:
-        """A pass by the count is one only where the results do not depend on being counted."""
+        """A pass by the count, unless the run computes something else because it is counted.
+
+        Where the reference, counted likewise, does not repeat its results either, the question
+        leaves something to chance, and nothing follows.
+        """
         found = self.measure(bench, bench.submission, check, case)
         finding = self.assess(bench, check, case, found)
         if finding.verdict is not Verdict.PASS:
             return finding
-        return kit.unless_it_differs(
-            bench,
-            check.run,
-            case,
-            found.results,
-            lambda: self.measure(bench, bench.reference, check, case).results,
-            finding,
-        )
+        try:
+            usual = bench.observed(check.run, case).values
+        except kit.ProgramError:
+            return finding  # the same inputs make it fail, and other checks say so
+        right, results = bench.truth(check.run, case).values, found.results
+        for name in bench.wanted[check.run]:
+            value = None if results is None else results.get(name)
+            if any(kit.same_value(value, v.get(name), case.dtype) for v in (usual, right)):
+                continue
+            with kit.trusting(f"the reference fails on case {case.name}"):
+                again = self.measure(bench, bench.reference, check, case).results or {}
+            if kit.same_value(again.get(name), right[name], case.dtype):
+                what = "your code fails" if results is None else f"{name} is another"
+                sentence = (
+                    f"flagged for review: {what} when what it keeps or costs is measured, and "
+                    f"only then (case {case.name})"
+                )
+                return kit.Finding(sentence, Verdict.POLICY, figures=finding.figures)
+        return finding
 
     def observe(self, bench: kit.Bench, check: K, case: kit.Case) -> Count | str:
         """The count."""

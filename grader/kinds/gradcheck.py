@@ -145,10 +145,8 @@ def _differences(bench: kit.Bench, check: GradcheckCheck, case: kit.Case) -> Map
 
 def _allowed(numeric: Numeric) -> kit.Array:
     """What a gradient may be off by, entry by entry."""
-    np = kit.np
-    value = numeric["value"]
-    scale = float(np.abs(value[np.isfinite(value)]).max(initial=0.0))
-    return np.asarray(RELATIVE * scale + ESTIMATES * np.asarray(numeric["error"]))
+    error = kit.np.asarray(numeric["error"])
+    return kit.np.asarray(RELATIVE * kit.largest(numeric["value"]) + ESTIMATES * error)
 
 
 def _deviations(got: kit.Array | None, numeric: Numeric) -> kit.Array | None:

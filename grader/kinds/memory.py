@@ -77,13 +77,12 @@ class Memory(Counted[MemoryCheck]):
                     "needs a CUDA device, which this machine does not have",
                     stretch=check.stretch,
                 )
-        result = super().carry_out(bench, check)
-        counted = result.verdict is Verdict.PASS and check.device == "cpu"
-        if counted and not _covered_by_another(bench, check):
-            return kit.rss_probe.confirmed(
-                bench, check, result, lambda case: self._outside(bench, check, case), check.large
-            )
-        return result
+        counted = super().carry_out(bench, check)
+        if check.device == "cuda" or _covered_by_another(bench, check):
+            return counted
+        return kit.rss_probe.confirmed(
+            bench, check, counted, lambda case: self._outside(bench, check, case), check.large
+        )
 
     def measure(
         self, bench: kit.Bench, program: kit.RemoteProgram, check: MemoryCheck, case: kit.Case

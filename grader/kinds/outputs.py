@@ -102,9 +102,7 @@ def _precision(fault: kit.Fault) -> str:
     np = kit.np
     assert fault.arrays is not None
     observed, wanted, _ = (a.astype(np.float64) for a in fault.arrays)
-    finite = np.isfinite(observed) & np.isfinite(wanted)
-    scale = float(np.abs(wanted[finite]).max(initial=0.0))
-    worst = float(np.abs(observed - wanted)[finite].max(initial=0.0))
+    scale, worst = kit.largest(wanted), kit.largest(observed - wanted)
     # float32 rounds at 6e-8 of a number; sums of a few thousand reach 1e-6.
     single = 1e-10 * scale < worst < 1e-6 * scale
     return "; it is right to about 7 digits: is part of it computed in float32?" if single else ""

@@ -18,7 +18,6 @@ from grader.kinds.base import Check, CheckResult, kit
 from grader.kinds.counted import Counted
 from grader.model.numerals import bytes_text, times
 from grader.model.spec import Amount, Mention, Name, Slug
-from grader.model.verdict import Verdict
 
 OWN_OBJECTS = 4 << 10  # bytes that a step may leave behind without being asked: caches, an iterator
 
@@ -60,11 +59,9 @@ class State(Counted[StateCheck]):
 
     def carry_out(self, bench: kit.Bench, check: StateCheck) -> CheckResult:
         """Hold the bytes kept against the budget on every case."""
-        result = super().carry_out(bench, check)
-        if result.verdict is not Verdict.PASS:
-            return result
+        counted = super().carry_out(bench, check)
         return kit.rss_probe.confirmed(
-            bench, check, result, lambda case: _outside(bench, check, case), check.large
+            bench, check, counted, lambda case: _outside(bench, check, case), check.large
         )
 
     def measure(
@@ -120,7 +117,7 @@ def _kept(
     def ask(asked: kit.RemoteProgram) -> kit.Kept:
         return asked.state(steps, inputs, check.of, rest=rest, want=want)
 
-    return bench.asked(case, ask) if program is bench.submission else ask(program)
+    return bench.asked(case, ask, program)
 
 
 def _size(kept: kit.Kept) -> int:

@@ -18,8 +18,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from grader.bench.bench import Bench
-from grader.bench.results import Value
-from grader.bench.sameness import same_value
+from grader.bench.results import Value, same_value
 from grader.kinds import registry
 from grader.kinds.base import Count
 from grader.model.report import CheckResult, Named
@@ -64,8 +63,9 @@ def diagnose(bench: Bench, checks: Sequence[CheckResult]) -> tuple[Named, ...]:
     }
     if not wrong:
         return ()
+    assert bench.bank is not None, "no session gives this bench its misconceptions"
     variants = [
-        (name, bench.with_variant(name, index))
+        (name, bench.with_bank_program(bench.bank.variant(name, index)))
         for name, sources in bench.question.variants.items()
         for index in range(len(sources))
     ]
@@ -142,18 +142,13 @@ def _observed(bench: Bench, component: Component, case: str) -> Value:
     return bench.remember(bench.submission, ("observed", component, case), observe)
 
 
-def _agree(one: Value, other: Value, component: Component, dtype: str) -> bool:
-    """Whether two observations, on a case of that dtype, are of the same idea."""
+def _same_on(a: Bench, b: Bench, component: Component, case: str) -> bool:
+    """Whether what two programs show of a component on one case is of the same idea."""
+    one, other = _observed(a, component, case), _observed(b, component, case)
     counts = [seen.value for seen in (one, other) if isinstance(seen, Count)]
     if counts:
         return len(counts) == 2 and math.isclose(*counts, rel_tol=SAME_COUNT, abs_tol=256)
-    return same_value(one, other, dtype, exact=component.exact)
-
-
-def _same_on(a: Bench, b: Bench, component: Component, case: str) -> bool:
-    """Whether two programs agree in a component on one case."""
-    one, other = _observed(a, component, case), _observed(b, component, case)
-    return _agree(one, other, component, a.cases[case].dtype)
+    return same_value(one, other, a.cases[case].dtype, exact=component.exact)
 
 
 def _differing(
@@ -188,15 +183,11 @@ def _explains(
                 like_mine |= component in wrong
             elif not component.by_style and not _same_on(reference, variant, component, case):
                 return []
-    if not like_mine:
-        return []
-    matched = [c for c in wrong if _same(mine, variant, c, wrong[c])]
+    matched = [c for c in wrong if like_mine and _same(mine, variant, c, wrong[c])]
     if not matched:
         return []
     for component in everything:
-        if component in matched or component.by_style:
-            continue
-        if _same(reference, variant, component):
+        if component in matched or component.by_style or _same(reference, variant, component):
             continue
         if component in wrong or not _same(mine, variant, component):
             return []

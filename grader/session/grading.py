@@ -1,21 +1,92 @@
-"""Carry out the checks of a question on a submission, and say what they come to."""
+"""From a submission to its verdict: load it, carry out the checks, and say what they come to."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
+from grader import kinds
+from grader.bench.bench import BankFault, Bench
+from grader.bench.tally import Finding, Stopped, stopped
+from grader.model.question import Question
 from grader.model.report import CheckResult
-from grader.model.verdict import Verdict
-from grader.sandbox.client import WorkerClient
+from grader.model.spec import Check
+from grader.model.verdict import FINE, Verdict
+from grader.sandbox.client import WorkerClient, WorkerError
 from grader.sandbox.deadline import OutOfTime
+from grader.sandbox.remote import RemoteProgram
+from grader.sandbox.replies import Flagged, ProgramError, plain
 
-if TYPE_CHECKING:
-    from grader.bench.bench import Bench
-    from grader.model.spec import Check
+MAX_SUBMISSION = 1 << 20  # bytes of source; the longest right solution known takes 5 KB
+GOOD_ENOUGH = FINE - {Verdict.SKIPPED}  # for a check that needs another
 
-GOOD_ENOUGH = frozenset({Verdict.PASS, Verdict.INCONCLUSIVE})  # too close to call blocks none
+
+def unreadable(submission: bytes, question: Question) -> Finding | None:
+    """What is wrong with a file's bytes, if it need not even be loaded."""
+    if len(submission) > MAX_SUBMISSION:
+        size = f"{len(submission):,} bytes, at most {MAX_SUBMISSION:,} are read"
+        return Finding(f"the file has {size}", Verdict.LIMIT)
+    if not submission.strip(b"\xef\xbb\xbf \t\r\n\f"):
+        sentence = f"the file is empty; expected {_listed(question.functions)}"
+        return Finding(sentence, Verdict.ERROR)
+    return None
+
+
+def load_submission(program: RemoteProgram, question: Question) -> Finding | None:
+    """Execute the file; None when it can be graded, else what is wrong."""
+    try:
+        loaded = program.load(question.functions)
+    except WorkerError as failure:
+        return stopped(f"your file {failure} while it was being loaded", failure)
+    except Flagged as evidence:
+        return Finding(f"flagged for review: your code {evidence.message}", Verdict.POLICY)
+    except ProgramError as error:
+        return _unloadable(error, question)
+    # What it says of names that are forbidden and do not exist is for the audit, which runs the
+    # bank's own code: a submission is not believed about the bank.
+    if loaded.missing:
+        from grader.model.nearest import closest
+
+        listed = _listed(loaded.defined) if loaded.defined else "no functions"
+        text = f"expected {_listed(loaded.missing)}, found {listed}"
+        spare = [name for name in loaded.defined if name not in question.functions]
+        near = ((closest(name, spare), name) for name in loaded.missing)
+        text += next((f"; is {found} meant to be {name}?" for found, name in near if found), "")
+        return Finding(text, Verdict.ERROR)
+    if loaded.uncallable:
+        name, kind = loaded.uncallable[0]
+        article = "an" if kind[:1] in "aeio" else "a"
+        text = f"expected a function called {name}, found {article} {kind}"
+        return Finding(text, Verdict.ERROR)
+    return None
+
+
+def _unloadable(error: ProgramError, question: Question) -> Finding:
+    raised = error.raised
+    if raised is None:
+        return Finding(error.message, Verdict.ERROR)
+    # One that its code raised, and that is not about the file's text, has frames and no column.
+    of_file = raised.column is not None or not raised.frames
+    if raised.type in {"SyntaxError", "IndentationError", "TabError"} and of_file:
+        if "codec can't decode" in raised.message or "Non-UTF-8" in raised.message:
+            return Finding(f"the file is not UTF-8 text: {raised.message}", Verdict.ERROR)
+        line = f" at line {raised.frames[0].line}" if raised.frames else ""
+        sentence = f"the file is not valid Python{line}: {raised.message}"
+        return Finding(sentence, Verdict.ERROR, raised=raised)
+    if error.out_of_memory:
+        sentence = "loading the file took more memory than is allowed"
+        return Finding(sentence, Verdict.LIMIT, raised=raised)
+    what = f"loading the file raised {raised.type}"
+    said = plain(raised.message)  # the rest is shown with the line
+    what += f": {said}" if said.strip() else ""
+    if raised.type == "ModuleNotFoundError":
+        allowed = ", ".join(question.spec.uses)
+        what += f"; this question allows {allowed} and the standard library"
+    return Finding(what, Verdict.ERROR, raised=raised)
+
+
+def _listed(names: Sequence[str]) -> str:
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
 
 
 def carry_out(bench: Bench, failing: Callable[[], None] = lambda: None) -> tuple[CheckResult, ...]:
@@ -28,9 +99,6 @@ def carry_out(bench: Bench, failing: Callable[[], None] = lambda: None) -> tuple
     Raises:
         BankFault: the reference, the spec or an extension fails, or takes too long.
     """
-    from grader.bench.tally import Stopped  # here: workers are starting meanwhile
-    from grader.kinds import run_check
-
     done: dict[str, CheckResult] = {}
     gone: str | None = None
     for check in bench.question.spec.checks:
@@ -41,22 +109,17 @@ def carry_out(bench: Bench, failing: Callable[[], None] = lambda: None) -> tuple
             result = replace(result, message=f"{reason} {blocking}", blocked_by=blocking)
         else:
             try:
-                result = run_check(bench, check)
+                result = kinds.run_check(bench, check)
             except Stopped as stop:
                 result, gone = stop.result, check.id
             except OutOfTime:
-                late = out_of_time(bench.submission.worker, decided=_decided(done.values()))
+                decided = any(c.verdict not in FINE and not c.stretch for c in done.values())
+                late = out_of_time(bench.submission.worker, decided=decided)
                 result, gone = replace(result, verdict=Verdict.LIMIT, message=late), check.id
         done[check.id] = result
-        if result.verdict not in {*GOOD_ENOUGH, Verdict.SKIPPED}:
+        if result.verdict not in FINE:
             failing()
     return tuple(done.values())
-
-
-def _decided(done: Iterable[CheckResult]) -> bool:
-    """Whether a check that decides was tried and was not good enough."""
-    fine = {*GOOD_ENOUGH, Verdict.SKIPPED}
-    return any(check.verdict not in fine and not check.stretch for check in done)
 
 
 def unmet(check: Check, done: Mapping[str, CheckResult]) -> str | None:
@@ -66,13 +129,12 @@ def unmet(check: Check, done: Mapping[str, CheckResult]) -> str | None:
 
 def overall(checks: Sequence[CheckResult]) -> Verdict:
     """The verdict of all checks that decide: the first that is neither a pass nor open."""
-    fine = {Verdict.PASS, Verdict.INCONCLUSIVE, Verdict.SKIPPED}
     by_id = {check.id: check for check in checks}
     for check in checks:
         root = check
         while root.verdict is Verdict.SKIPPED and root.blocked_by in by_id:
             root = by_id[root.blocked_by]  # what was never tried is no better than what stopped it
-        if not check.stretch and root.verdict not in fine:
+        if not check.stretch and root.verdict not in FINE:
             return root.verdict
     return Verdict.PASS
 
@@ -87,17 +149,14 @@ def out_of_time(worker: WorkerClient, *, decided: bool = False) -> str:
     Raises:
         BankFault: it is not, and the submission took less than half of the time.
     """
-    from grader.bench.bench import BankFault
-
     assert worker.deadline is not None
     seconds = worker.deadline.seconds
+    allowed = f"a whole grade may take {seconds:g} seconds"
     if worker.waited < seconds / 2:
         if decided:
-            return f"the deadline came first: a whole grade may take {seconds:g} seconds"
+            return f"the deadline came first: {allowed}"
         raise BankFault(
             f"a grade may take {seconds:g} seconds (deadline), and the submission took "
             f"{worker.waited:.3g} of them: the reference and the checks are too slow"
         )
-    return (
-        f"your code was still running at the deadline: a whole grade may take {seconds:g} seconds"
-    )
+    return f"your code was still running at the deadline: {allowed}"

@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from grader.model.question import Question
+from grader.model.report import Raised
 from grader.sandbox.replies import ProgramError
-
-if TYPE_CHECKING:
-    from grader.model.question import Question
-    from grader.model.report import Raised
 
 LONGEST = 200  # characters of a message or a line of code: enough to find it by
 
@@ -21,21 +17,19 @@ def file_of(question: Question, name: str, variant: int = 0) -> str:
         name: `reference`, `starter`, or the id of a misconception.
         variant: which of the misconception's.
     """
-    spec, path, folder = question.spec, question.spec_path, f"drills/{question.id}"
+    spec, path = question.spec, question.spec_path
     if name in {"reference", "starter"}:
-        inside = bool(spec.code.reference if name == "reference" else spec.code.starter)
-        file = f"{folder}/{name}.py"
+        in_spec, file = bool(getattr(spec.code, name)), name
     elif name in spec.misconceptions:
         idea = spec.misconceptions[name]
-        inside = bool(idea.programs)
         stem = idea.variants[variant] if variant < len(idea.variants) else name.replace("-", "_")
-        file = f"{folder}/misconceptions/{stem}.py"
+        in_spec, file = bool(idea.programs), f"misconceptions/{stem}"
     else:
         return ""
-    if not inside:
-        return file
-    inside_bank = question.bank in path.parents
-    return path.relative_to(question.bank).as_posix() if inside_bank else path.name
+    if not in_spec:
+        return f"drills/{question.id}/{file}.py"
+    in_bank = question.bank in path.parents
+    return path.relative_to(question.bank).as_posix() if in_bank else path.name
 
 
 def in_one_sentence(error: Exception, file: str) -> str:

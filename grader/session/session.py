@@ -13,24 +13,21 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from grader import __version__
-from grader.model.report import Named, Report
+from grader.bench.bench import BankFault, Bench
+from grader.model.question import Question
+from grader.model.report import Report
 from grader.model.verdict import Verdict
 from grader.sandbox.closing import Closing
 from grader.sandbox.deadline import Deadline, OutOfTime
 from grader.sandbox.remote import RemoteProgram
-from grader.session.grading import carry_out, out_of_time, overall
-from grader.session.loading import load_submission, unreadable
+from grader.session.diagnosis import diagnose
+from grader.session.grading import carry_out, load_submission, out_of_time, overall, unreadable
+from grader.session.trusted import BankPrograms
 from grader.session.workers import Workers
-
-if TYPE_CHECKING:
-    from grader.bench.bench import Bench
-    from grader.model.question import Question
-    from grader.session.trusted import BankPrograms
 
 MAX_SEED = 2**63 - 1  # what is recorded of a grade has it as a whole number of 64 bits
 SHOWN_OUTPUT = 4000  # characters of the submission's printing that go into a report
@@ -74,20 +71,12 @@ class GradingSession(Closing):
         self._in_use = threading.Lock()
         self._closed = False
         self._stack = contextlib.ExitStack()
-        self._bank: BankPrograms | None = None
         torch = question.spec.needs_torch
         if workers is None or workers.torch != torch:
             workers = self._stack.enter_context(Workers(torch=torch))
         self._workers = workers
-
-    @property
-    def bank(self) -> BankPrograms:
-        """The bank's own programs; none is loaded before it is needed."""
-        if self._bank is None:
-            from grader.session.trusted import BankPrograms  # here: workers are starting meanwhile
-
-            self._bank = self._stack.enter_context(BankPrograms(self.question, self._workers))
-        return self._bank
+        # The bank's own programs; none is loaded before it is needed.
+        self.bank = self._stack.enter_context(BankPrograms(question, workers))
 
     def grade(self, submission: bytes, *, seed: int, filename: str = "submission.py") -> Report:
         """Grade a submission.
@@ -121,7 +110,7 @@ class GradingSession(Closing):
             program=__version__,
         )
         if (wrong := unreadable(submission, question)) is not None:
-            return replace(report, verdict=wrong[0], message=wrong[1])
+            return replace(report, verdict=wrong.verdict, message=wrong.sentence)
         # No numpy warnings: infinities and NaN are what comparing is about.
         with self._alone(), np.errstate(all="ignore"), self._workers.take() as worker:
             program = RemoteProgram(
@@ -132,28 +121,26 @@ class GradingSession(Closing):
                 filename,
                 forbids=question.spec.forbids,
             )
-            bank = self.bank
             report = replace(report, isolation=worker.isolation.level)
             worker.deadline = Deadline(question.spec.deadline, self._clock)
-            bank.limit(worker.deadline)
+            self.bank.limit(worker.deadline)
             try:
-                report = self._graded(report, program, bank)
+                report = self._graded(report, program)
             finally:
-                bank.limit(None)
+                self.bank.limit(None)
             printed = worker.printed[-SHOWN_OUTPUT:].decode("utf-8", "replace")
         return replace(report, printed=printed, seconds=time.perf_counter() - began)
 
-    def _graded(self, report: Report, program: RemoteProgram, bank: BankPrograms) -> Report:
+    def _graded(self, report: Report, program: RemoteProgram) -> Report:
         """The report on a submission; until there are checks, it is about the file."""
-        from grader.bench.bench import BankFault
-
         try:
             try:
                 wrong = load_submission(program, self.question)
                 if wrong is not None:
-                    return replace(report, verdict=wrong[0], message=wrong[1], raised=wrong[2])
-                bank.restore()
-                return self._checked(report, bank.bench(program, report.seed))
+                    report = replace(report, message=wrong.sentence, raised=wrong.raised)
+                    return replace(report, verdict=wrong.verdict)
+                self.bank.restore()
+                return self._checked(report, self.bank.bench(program, report.seed))
             except OutOfTime:
                 late = out_of_time(program.worker)
                 return replace(report, verdict=Verdict.LIMIT, message=late)
@@ -164,20 +151,15 @@ class GradingSession(Closing):
     def _checked(self, report: Report, bench: Bench) -> Report:
         # Its process starts, and imports, while the other checks are carried out.
         checks = carry_out(bench, failing=self.bank.expect_variants)
-        verdict = overall(checks)
-        follow_ups = self.question.spec.follow_ups
-        if verdict is Verdict.PASS:
+        report = replace(report, verdict=overall(checks), checks=checks)
+        if report.verdict is Verdict.PASS:
+            follow_ups = self.question.spec.follow_ups
             ask = follow_ups[report.seed % len(follow_ups)].ask if follow_ups else ""
-            return replace(report, verdict=verdict, checks=checks, follow_up=ask)
-        from grader.session.diagnosis import diagnose
-
-        named: tuple[Named, ...] = ()
-        note = ""
+            return replace(report, follow_up=ask)
         try:
-            named = diagnose(bench, checks)
+            return replace(report, misconceptions=diagnose(bench, checks))
         except OutOfTime:
-            note = "the deadline left no time to look for the idea behind it"
-        return replace(report, verdict=verdict, checks=checks, misconceptions=named, note=note)
+            return replace(report, note="the deadline left no time to look for the idea behind it")
 
     def examine(
         self, name: str, sources: Sequence[bytes], seed: int, *, called: str = "", file: str = ""

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 from grader.bench.bench import BankFault, Bench
 from grader.bench.memory import Memory
+from grader.model.question import Question
 from grader.sandbox.client import WorkerClient, WorkerError
 from grader.sandbox.closing import Closing
 from grader.sandbox.deadline import Deadline
@@ -15,9 +15,6 @@ from grader.sandbox.remote import RemoteProgram
 from grader.sandbox.replies import ProgramError
 from grader.session.locations import file_of, in_one_sentence
 from grader.session.workers import BANK_CPU_SECONDS, Workers
-
-if TYPE_CHECKING:
-    from grader.model.question import Question
 
 MOST_SPENT = BANK_CPU_SECONDS * 10**9 // 2  # nanoseconds of CPU time: far from the worker's limit
 MOST_GROWN = 512 << 20  # bytes that a worker may hold more than at first
@@ -36,9 +33,8 @@ class BankPrograms(Closing):
         self.memory = Memory()
         self._supply = workers
         self._workers: dict[str, WorkerClient] = {}  # for: reference, variants, examined
+        self._programs: dict[str, RemoteProgram] = {}  # once loaded; those examined excepted
         self._deadline: Deadline | None = None
-        self._reference: RemoteProgram | None = None
-        self._variants: dict[str, RemoteProgram] = {}
 
     @property
     def reference(self) -> RemoteProgram:
@@ -47,30 +43,7 @@ class BankPrograms(Closing):
         Raises:
             BankFault: it cannot be loaded.
         """
-        if self._reference is None:
-            self.restore()
-        assert self._reference is not None
-        return self._reference
-
-    def restore(self) -> None:
-        """Load what has to be loaded again.
-
-        Raises:
-            BankFault: the reference cannot be loaded.
-        """
-        if self._renewed("variants"):
-            self._variants.clear()
-        if self._renewed("reference"):
-            found = self._reference or self._program(
-                "reference", "reference", [self.question.reference]
-            )
-            found.worker = self._worker("reference")
-            try:
-                self._load(found, "the reference", file_of(self.question, "reference"))
-            except BankFault:
-                self._end("reference")
-                raise
-            self._reference = found
+        return self._loaded("reference")
 
     def expect_variants(self) -> None:
         """Start the process of the misconceptions, if there are any, while others are at work."""
@@ -83,33 +56,32 @@ class BankPrograms(Closing):
         Raises:
             BankFault: it cannot be loaded.
         """
-        known = f"{name}/{index}"
-        if known not in self._variants:
-            sources = [self.question.reference, self.question.variants[name][index]]
-            program = self._program("variants", known, sources)
-            self._load_variant(program)
-            self._variants[known] = program
-        return self._variants[known]
+        return self._loaded(f"{name}/{index}")
 
-    def revive(self, program: RemoteProgram) -> None:
-        """Load the reference or a misconception again, whose process has ended.
+    def restore(self) -> None:
+        """Replace workers that are of no use any more, and load the reference again if need be.
+
+        Raises:
+            BankFault: the reference cannot be loaded.
+        """
+        self._renew("variants")
+        self.revive("reference")
+
+    def revive(self, name: str) -> None:
+        """Load the reference or a misconception again, whose process may have ended.
 
         Raises:
             BankFault: it cannot be loaded.
         """
-        if program is self._reference:
-            self.restore()
-            return
-        self._renewed("variants")
-        program.worker = self._worker("variants")
-        self._load_variant(program)
+        self._renew("variants" if "/" in name else "reference")
+        self._loaded(name)
 
     def examine(
         self, name: str, sources: Sequence[bytes], seed: int, *, called: str, file: str
     ) -> Bench:
         """A bench with a program of the bank's own; see `GradingSession.examine`."""
         self.restore()
-        self._renewed("examined")
+        self._renew("examined")
         program = self._program("examined", name, sources)
         # The reference's own process also runs what it is compared with, which may call anything.
         program.forbids = self.question.spec.forbids
@@ -154,14 +126,13 @@ class BankPrograms(Closing):
             self._workers[use].deadline = self._deadline
         return self._workers[use]
 
-    def _renewed(self, use: str) -> bool:
-        """End a worker that is of no use any more; whether all has to be loaded (again)."""
+    def _renew(self, use: str) -> None:
+        """End a worker that is of no use any more; another is started when there is work."""
         worker = self._workers.get(use)
         if worker is not None and worker.failure is None and not _is_old(worker):
             worker.count_anew()
-            return False
-        self._end(use)
-        return True
+        else:
+            self._end(use)
 
     def _end(self, use: str) -> None:
         if use in self._workers:
@@ -171,9 +142,24 @@ class BankPrograms(Closing):
         worker = self._worker(use)
         return RemoteProgram(worker, name, sources, self.question.driver, f"{name}.py")
 
-    def _load_variant(self, program: RemoteProgram) -> None:
-        name, _, index = program.name.rpartition("/")
-        self._load(program, f"the misconception {name}", file_of(self.question, name, int(index)))
+    def _loaded(self, name: str) -> RemoteProgram:
+        """The reference, or a misconception by `id/index`, in the worker that there is now."""
+        question, (idea, _, index) = self.question, name.partition("/")
+        use, called, sources = "reference", "the reference", [question.reference]
+        if index:
+            use, called = "variants", f"the misconception {idea}"
+            sources.append(question.variants[idea][int(index)])
+        program = self._programs.get(name) or self._program(use, name, sources)
+        worker = self._worker(use)
+        if name not in self._programs or program.worker is not worker:
+            program.worker = worker
+            try:
+                self._load(program, called, file_of(question, idea, int(index or 0)))
+            except BankFault:
+                self._end(use)
+                raise
+            self._programs[name] = program
+        return program
 
     def _load(self, program: RemoteProgram, called: str, file: str) -> None:
         try:

@@ -12,8 +12,7 @@ from hypothesis import strategies as st
 
 from grader.audit.proof import audit
 from grader.bank import load
-from grader.bench.compare import Expected, compare
-from grader.bench.deviation import excess
+from grader.bench.compare import Expected, compare, excess
 from grader.model.audit import AuditReport, Cell
 from tests.audit.audits import audited, said
 

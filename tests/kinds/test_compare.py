@@ -9,9 +9,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from grader.bench.compare import Expected, Fault, compare
-from grader.bench.results import describe
-from grader.bench.sameness import same_value
+from grader.bench.compare import Expected, Fault, compare, excess
+from grader.bench.results import describe, same_value
 from grader.sandbox.worker.wire import Opaque, Tensor
 
 EPS32 = 2.0**-23
@@ -245,6 +244,39 @@ def test_complex_results_are_compared_in_both_parts() -> None:
     assert not right(want.real + 0j, want)
     assert not right(want * np.nan, want)
     assert not right(want.conj(), want, exact=True)
+
+
+@pytest.mark.parametrize("native", [np.complex128(1 + 2j), np.complex64(1 + 2j)])
+def test_a_complex_number_is_compared_in_both_parts(native: Any) -> None:
+    assert right(native, native)
+    assert right(np.asarray(native), native)
+    assert right(np.complex128(native) * (1 + 1e-14), native)
+    assert right(native, native, exact=True)
+    assert not right(native.conj(), native)
+    assert not right(native.real, native)
+    assert not right(native * np.nan, native)
+    assert right(1.0, native.real + 0 * native)
+    assert fault(native.conj(), native).sentence == "y differs in 1 of 2 entries"
+    assert fault("1+2j", native).sentence.endswith(f"expected a {native.dtype}")
+    for wrong in (native.conj(), native.real, native * np.nan):
+        assert excess(wrong, expected(native)) > 1
+    assert excess(native, expected(native)) == 0
+    assert not right(native, 1.0)
+
+
+def test_an_exact_number_is_held_to_the_dtype_of_the_case() -> None:
+    tenth = np.float32(0.1)
+    assert compare("y", tenth, expected(tenth, 0.1, dtype="float32"), exact=True) is None
+    assert compare("y", 0.1, expected(tenth, 0.1, dtype="float32"), exact=True) is not None
+    assert compare("y", 1.01, expected(1.0, dtype="bfloat16")) is None
+    assert compare("y", 1.01, expected(1.0, dtype="bfloat16"), exact=True) is not None
+
+
+def test_the_deviation_of_complex64_is_measured_in_units_of_float32() -> None:
+    want = np.array([1 + 2j, 3 - 1j], np.complex64)
+    close = (want * (1 + EPS32)).astype(np.complex64)
+    assert right(close, want)
+    assert 0 < excess(close, expected(want)) < 1
 
 
 def test_a_band_is_measured_only_when_it_is_needed() -> None:
