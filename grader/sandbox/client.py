@@ -37,9 +37,6 @@ SLACK, MOST_SLACK = 5, 25.0  # times those seconds, but at most this many
 _GRACE = 2.0  # seconds from the end of a channel to that of its process
 
 
-_asked = threading.local()  # its `workers` are those that a thread asks
-
-
 class WorkerError(Exception):
     """The worker can no longer be used; the message completes 'the submission ...'."""
 
@@ -54,6 +51,16 @@ class Overran(WorkerError):
 
 class Garbled(WorkerError):
     """What came back is not an answer."""
+
+
+class _Asked(threading.local):
+    """The workers that a thread asks."""
+
+    def __init__(self) -> None:
+        self.workers: weakref.WeakSet[WorkerClient] = weakref.WeakSet()
+
+
+_asked = _Asked()
 
 
 class WorkerClient(Closing):
@@ -182,7 +189,7 @@ class WorkerClient(Closing):
     ) -> dict[str, Any]:
         spawn.need_owner(self._owner)
         self._thread = threading.get_ident()
-        _asked.__dict__.setdefault("workers", weakref.WeakSet()).add(self)
+        _asked.workers.add(self)
         if self.failure is not None:
             raise self.failure
         try:
