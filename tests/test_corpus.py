@@ -18,7 +18,7 @@ from grader.bench.tally import Stopped
 from grader.kinds import run_check
 from grader.model.report import CheckResult
 from grader.model.verdict import Verdict
-from grader.session import GradingSession
+from grader.session import GradingSession, grade
 
 pytestmark = pytest.mark.usefixtures("one_zygote")
 
@@ -114,3 +114,11 @@ def test_the_corpus_is_broad(question: str) -> None:
     assert len(right) >= 8
     assert len(wrong) >= 15
     assert len({path.read_bytes() for path in right + wrong}) == len(right) + len(wrong)
+
+
+@pytest.mark.parametrize("name", ["functional_vjp", "local_autograd"])
+def test_what_torch_imports_when_it_is_used_counts_against_nobody(name: str) -> None:
+    """In a grade of its own, where the reference has had torch import less than the submission."""
+    path = SOLUTIONS / "vram-bottleneck" / "right" / f"{name}.py"
+    report = grade(bank.load([ROOT], "vram-bottleneck"), path.read_bytes(), seed=SEED)
+    assert report.verdict is Verdict.PASS, [c.message for c in report.checks]

@@ -12,7 +12,7 @@ before the program was loaded is held against the same of the reference's proces
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 
 from grader.bench.bench import Bench, trusting
@@ -85,10 +85,10 @@ def hidden_memory(
     runs = max(2, min(MOST_RUNS[torch], math.ceil(1.25 * GROWTH[torch] / allowed)))
     most = runs * allowed + GROWTH[torch], runs * allowed + STANDING
 
-    def held_by_reference() -> tuple[int, int] | None:
+    def held_by_reference(late: bool = False) -> tuple[int, int] | None:
         fresh = bench.reference.worker.fresh
         return bench.fact(
-            ("held", run, case.name, of, str(runs)),
+            ("held", run, case.name, of, str(runs), str(late)),
             lambda: _hold(bench.reference, steps, inputs, of, runs, fresh),
         )
 
@@ -99,16 +99,18 @@ def hidden_memory(
         held = _hold(bench.submission, steps, inputs, of, runs, bench.submission.before)
     if held is None or not _beyond(held, most):
         return None
-    with trusting(f"the reference fails on case {case.name}"):
-        reference = held_by_reference()
-        # What both hold is no finding: inputs and results in the graph, libraries' caches.
-        less = runs * needed()
-    if reference is not None:
-        growth, standing = (max(0, int(known - less)) for known in reference)
-        held = held[0] - growth, held[1] - standing
-    if not _beyond(held, most):
-        return None
-    system = round(max(held) / runs)
+    more = held
+    for late in _attempts(bench):
+        with trusting(f"the reference fails on case {case.name}"):
+            reference = held_by_reference(late)
+            # What both hold is no finding: inputs and results in the graph, libraries' caches.
+            less = runs * needed()
+        if reference is not None:
+            growth, standing = (max(0, int(known - less)) for known in reference)
+            more = held[0] - growth, held[1] - standing
+        if not _beyond(more, most):
+            return None
+    system = round(max(more) / runs)
     return _disagreement(
         f"by its own account a run keeps {bytes_text(counted)}, "
         f"by the system's {bytes_text(system)}",
@@ -116,6 +118,18 @@ def hidden_memory(
         (counted, system, budget),
         f"{runs} runs held at once",
     )
+
+
+def _attempts(bench: Bench) -> Iterator[bool]:
+    """Whether the reference's process has imported all that torch imports when it is used.
+
+    At first it need not have, and a right program may have made torch do so.
+    """
+    yield False
+    if bench.question.spec.needs_torch:
+        with trusting("the reference's worker fails"):
+            bench.reference.import_late()
+        yield True
 
 
 def _beyond(held: tuple[int, int], most: tuple[float, float]) -> bool:
@@ -131,14 +145,16 @@ def hidden_peak(
     candidate = _peak(bench.submission, steps, inputs, bench.submission.before)
     if candidate is None or candidate <= most:
         return None
-    with trusting(f"the reference fails on case {case.name}"):
-        reference = bench.fact(
-            ("peak", run, case.name),
-            lambda: _peak(bench.reference, steps, inputs, bench.reference.worker.fresh),
-        )
-    above = candidate - (reference or 0)
-    if above <= most:
-        return None
+    above = candidate
+    for late in _attempts(bench):
+        with trusting(f"the reference fails on case {case.name}"):
+            reference = bench.fact(
+                ("peak", run, case.name, str(late)),
+                lambda: _peak(bench.reference, steps, inputs, bench.reference.worker.fresh),
+            )
+        above = candidate - (reference or 0)
+        if above <= most:
+            return None
     return _disagreement(
         f"by its own account a run peaks at {bytes_text(counted)}, by the system's at "
         f"{bytes_text(above)} more than the reference",

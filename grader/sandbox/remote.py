@@ -12,6 +12,7 @@ import numpy as np
 from grader.model.mutation import Mutant, normalized
 from grader.model.question import Step
 from grader.sandbox.client import CALL_SECONDS, Garbled, WorkerClient
+from grader.sandbox.config import TORCH_USES_LATE
 from grader.sandbox.replies import answer, unwanted
 from grader.sandbox.worker import messages
 from grader.sandbox.worker.messages import Input, Kept, Loaded, Measured, Outcome, Task
@@ -153,6 +154,10 @@ class RemoteProgram:
     def has_cuda(self) -> bool:
         """Whether its process sees a CUDA device."""
         return bool(self.worker.ask({"op": "facts"}).get("cuda"))
+
+    def import_late(self) -> None:
+        """Have its process, a trusted one, import what torch imports when it is used."""
+        self.worker.ask({"op": "import", "modules": list(TORCH_USES_LATE)}, seconds=60)
 
     def mutants(self) -> tuple[Mutant, ...]:
         """Small changes of the program's text, derived in its worker; see `worker.mutants`.

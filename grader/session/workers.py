@@ -10,7 +10,7 @@ import contextlib
 from typing import TYPE_CHECKING
 
 from grader.sandbox.closing import Closing
-from grader.sandbox.config import CPU_SECONDS
+from grader.sandbox.config import CPU_SECONDS, TORCH_USES_LATE
 from grader.sandbox.spawn import zygote_if_safe
 
 if TYPE_CHECKING:
@@ -18,8 +18,6 @@ if TYPE_CHECKING:
 
     from grader.sandbox.client import WorkerClient
 
-# Gradients with cotangents import the first, 0.25 s, and checkpointing the second, 0.5 s more.
-TORCH_USES_LATE = ("torch.fx.experimental.symbolic_shapes", "torch._dynamo")
 BANK_CPU_SECONDS = 3600  # of a worker that runs programs of the bank for as long as a session lasts
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import importlib
 import os
 import socket
 import sys
@@ -89,6 +90,11 @@ class Server:
             version = None if torch is None else str(torch.__version__)
             cuda = torch is not None and bool(torch.cuda.is_available())
             return {"ok": True, "torch": version, "cuda": cuda}
+        if operation == "import":
+            for module in request["modules"]:
+                with contextlib.suppress(ImportError):
+                    importlib.import_module(module)
+            return {"ok": True}
         ok = True
         replaced: tuple[str, ...] = ()
         reply: NamedTuple
