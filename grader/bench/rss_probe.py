@@ -99,25 +99,24 @@ def hidden_memory(
         held = _hold(bench.submission, steps, inputs, of, runs, bench.submission.before)
     if held is None or not _beyond(held, most):
         return None
-    more = held
+    found = None
     for late in _attempts(bench):
         with trusting(f"the reference fails on case {case.name}"):
-            reference = held_by_reference(late)
+            reference = held_by_reference(late) or (0, 0)
             # What both hold is no finding: inputs and results in the graph, libraries' caches.
             less = runs * needed()
-        if reference is not None:
-            growth, standing = (max(0, int(known - less)) for known in reference)
-            more = held[0] - growth, held[1] - standing
+        more = tuple(h - max(0, int(r - less)) for h, r in zip(held, reference, strict=True))
         if not _beyond(more, most):
             return None
-    system = round(max(more) / runs)
-    return _disagreement(
-        f"by its own account a run keeps {bytes_text(counted)}, "
-        f"by the system's {bytes_text(system)}",
-        case,
-        (counted, system, budget),
-        f"{runs} runs held at once",
-    )
+        system = round(max(more) / runs)
+        found = found or _disagreement(
+            f"by its own account a run keeps {bytes_text(counted)}, "
+            f"by the system's {bytes_text(system)}",
+            case,
+            (counted, system, budget),
+            f"{runs} runs held at once",
+        )
+    return found
 
 
 def _attempts(bench: Bench) -> Iterator[bool]:
@@ -132,7 +131,7 @@ def _attempts(bench: Bench) -> Iterator[bool]:
         yield True
 
 
-def _beyond(held: tuple[int, int], most: tuple[float, float]) -> bool:
+def _beyond(held: tuple[int, ...], most: tuple[float, float]) -> bool:
     return held[0] > most[0] or held[1] > most[1]
 
 
@@ -145,7 +144,7 @@ def hidden_peak(
     candidate = _peak(bench.submission, steps, inputs, bench.submission.before)
     if candidate is None or candidate <= most:
         return None
-    above = candidate
+    found = None
     for late in _attempts(bench):
         with trusting(f"the reference fails on case {case.name}"):
             reference = bench.fact(
@@ -155,13 +154,14 @@ def hidden_peak(
         above = candidate - (reference or 0)
         if above <= most:
             return None
-    return _disagreement(
-        f"by its own account a run peaks at {bytes_text(counted)}, by the system's at "
-        f"{bytes_text(above)} more than the reference",
-        case,
-        (counted, above, budget),
-        "the most that the process held, above what it held before the file was loaded",
-    )
+        found = found or _disagreement(
+            f"by its own account a run peaks at {bytes_text(counted)}, by the system's at "
+            f"{bytes_text(above)} more than the reference",
+            case,
+            (counted, above, budget),
+            "the most that the process held, above what it held before the file was loaded",
+        )
+    return found
 
 
 def _disagreement(
