@@ -9,11 +9,9 @@ from __future__ import annotations
 
 import functools
 import gc
-import importlib
 import os
 import socket
 import sys
-from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from . import children, control
@@ -90,9 +88,7 @@ def worker(channel: int, parent: int, shared: SharedConfig | None = None) -> Non
         sys.modules["numpy.random"].seed(int.from_bytes(os.urandom(4), "little"))
     from . import serve
 
-    for module in own.ahead:
-        with suppress(ImportError):  # who needs it will say so
-            importlib.import_module(module)
+    serve.import_what_can_be(own.ahead)
     acts = canary.report(judge=shared.judge, private=own.private, kept=shared.kept)
     serve.serve(channel, acts, missing)
 

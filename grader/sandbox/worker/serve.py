@@ -91,9 +91,7 @@ class Server:
             cuda = torch is not None and bool(torch.cuda.is_available())
             return {"ok": True, "torch": version, "cuda": cuda}
         if operation == "import":
-            for module in request["modules"]:
-                with contextlib.suppress(ImportError):
-                    importlib.import_module(module)
+            import_what_can_be(request["modules"])
             return {"ok": True}
         ok = True
         replaced: tuple[str, ...] = ()
@@ -127,6 +125,13 @@ class Server:
         if request["op"] == "load":
             return messages.Fault(raised=describe(error, str(request["filename"])))
         return messages.Fault(broken=traceback.format_exc()[-2000:])
+
+
+def import_what_can_be(modules: Sequence[str]) -> None:
+    """Import modules that programs may come to use; who uses one that cannot be will say so."""
+    for module in modules:
+        with contextlib.suppress(Exception):
+            importlib.import_module(module)
 
 
 def serve(channel: int, acts: Mapping[str, str], missing: Sequence[str]) -> None:
