@@ -11,6 +11,7 @@ import errno
 import os
 import re
 import stat
+from abc import ABC, abstractmethod
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path, PurePath
@@ -30,7 +31,7 @@ MAX_SOURCE = 1 << 20  # bytes of a spec or a program; the longest known takes 30
 
 
 @dataclass(frozen=True)
-class BankFiles:
+class BankFiles(ABC):
     """The files of a bank."""
 
     path: Path
@@ -72,20 +73,21 @@ class BankFiles:
         except OSError:
             return []
 
+    @abstractmethod
     def read(self, name: str, most: int = MAX_SOURCE + 1) -> bytes:
         """The first bytes of a file.
 
         Raises:
             OSError: there is no such file, or it cannot be read.
         """
-        raise NotImplementedError
 
     def shown(self, name: str) -> Path:
         """What messages call a file or folder."""
         return self.path / name
 
+    @abstractmethod
     def _listed(self, folder: str) -> Iterable[str]:
-        raise NotImplementedError
+        """The names in a folder; OSError where they cannot be listed."""
 
 
 class Folder(BankFiles):
