@@ -17,15 +17,17 @@ import threading
 import time
 import weakref
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
 from typing import Any
 
 from grader.model.errors import GraderError
 from grader.sandbox import config, levels, probes, spawn
+from grader.sandbox.channel import Died, Garbled, Overran, Reply, WorkerError, send
 from grader.sandbox.closing import Closing
 from grader.sandbox.deadline import Deadline, OutOfTime
 from grader.sandbox.scratch import Scratch
 from grader.sandbox.worker import control, wire
+
+__all__ = ["CALL_SECONDS", "Died", "Garbled", "Overran", "WorkerClient", "WorkerError"]
 
 CALL_SECONDS = 5.0
 KEEP_OUTPUT = 64 << 10  # bytes of output kept for the reader
@@ -35,22 +37,6 @@ WATCH_SECONDS = 0.05  # how often a worker is watched while there is nothing to 
 # Beyond the CPU time that an exchange may take, what the clock allows: others use the machine too.
 SLACK, MOST_SLACK = 5, 25.0  # times those seconds, but at most this many
 _GRACE = 2.0  # seconds from the end of a channel to that of its process
-
-
-class WorkerError(Exception):
-    """The worker can no longer be used; the message completes 'the submission ...'."""
-
-
-class Died(WorkerError):
-    """The process ended without answering."""
-
-
-class Overran(WorkerError):
-    """A limit of time, memory, files or output was reached."""
-
-
-class Garbled(WorkerError):
-    """What came back is not an answer."""
 
 
 class _Asked(threading.local):
@@ -235,7 +221,7 @@ class WorkerClient(Closing):
         slack = 0.0 if before is None else min(SLACK * seconds, MOST_SLACK)
         deadline = time.monotonic() + seconds + slack + grace
         pending = [memoryview(piece) for piece in wire.encode(request)]
-        reply = _Reply(reply_bytes)
+        reply = Reply(reply_bytes)
         output_open = True
         looked = time.monotonic()
         while not reply.done:
@@ -257,7 +243,7 @@ class WorkerClient(Closing):
             try:
                 events = ready.get(channel.fileno(), 0)
                 if events & select.POLLOUT:
-                    _send(channel, pending)
+                    send(channel, pending)
                 if events & ~select.POLLOUT and not reply.read(channel):
                     raise self._death()
             except BlockingIOError:
@@ -354,54 +340,3 @@ class WorkerClient(Closing):
         if os.getpid() == self._owner:
             _asked.workers.discard(self)
             self._stack.close()
-
-
-@dataclass(slots=True)
-class _Reply:
-    """A frame that is coming in: its header first, then the rest."""
-
-    allowed: int  # bytes of array data
-    data: bytearray = field(default_factory=lambda: bytearray(wire.HEADER.size))
-    got: int = 0
-    meta: int | None = None  # bytes of metadata, once the header has come
-
-    def read(self, channel: socket.socket) -> bool:
-        """Take in what is there; False when the other side has hung up."""
-        if self.done:
-            return True
-        count = channel.recv_into(memoryview(self.data)[self.got :])
-        self.got += count
-        if self.meta is None and self.got == len(self.data):
-            magic, self.meta, payload = wire.HEADER.unpack(self.data)
-            if magic != wire.MAGIC:
-                raise Garbled("broke the protocol: not a reply")
-            if self.meta > wire.MAX_META or payload > self.allowed:
-                size = f"{self.meta + payload:,} bytes, {self.allowed:,} allowed"
-                raise Garbled(f"returned far too much data ({size})")
-            self.data, self.got = bytearray(self.meta + payload), 0
-        return bool(count)
-
-    @property
-    def done(self) -> bool:
-        """Whether all of it has come."""
-        return self.meta is not None and self.got == len(self.data)
-
-    def value(self) -> dict[str, object]:
-        """The reply, decoded."""
-        assert self.meta is not None
-        try:
-            reply = wire.decode(bytes(self.data[: self.meta]), memoryview(self.data)[self.meta :])
-        except wire.WireError as error:
-            raise Garbled(f"broke the protocol: {error}") from None
-        if not isinstance(reply, dict) or not isinstance(reply.get("ok"), bool):
-            raise Garbled("broke the protocol: not a reply")
-        return reply
-
-
-def _send(channel: socket.socket, pending: list[memoryview]) -> None:
-    while pending:
-        sent = channel.send(pending[0])
-        if sent == len(pending[0]):
-            pending.pop(0)
-        else:
-            pending[0] = pending[0][sent:]
