@@ -19,6 +19,7 @@ from grader.audit import hints, margins, matrix, trivial
 from grader.audit.search import Search
 from grader.audit.subjects import Seen, Subject, always_raised, result_of, subjects
 from grader.bench.bench import BankFault
+from grader.explain.naming import diagnose
 from grader.kinds import registry
 from grader.model.audit import AuditReport, AuditRow, CheckFacts, Remark, Trivial, Twins
 from grader.model.numerals import quantity
@@ -27,7 +28,6 @@ from grader.model.report import CheckResult
 from grader.model.spec import Check
 from grader.model.verdict import Verdict
 from grader.session import GradingSession
-from grader.session.diagnosis import diagnose
 from grader.session.grading import unmet
 
 Progress = Callable[[str], None]

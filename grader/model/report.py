@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Literal
 
 from grader.model.verdict import Verdict
 
@@ -143,6 +144,15 @@ class Named:
 
 
 @dataclass(frozen=True, slots=True)
+class Explanation:
+    """What else is known of a fault, whether or not a misconception is named."""
+
+    kind: Literal["state", "pair", "rule", "mutant", "class", "check"]
+    text: str  # one sentence that is true of every failing case it speaks of
+    cases: tuple[str, ...]  # of the question; the failing ones that it was seen on
+
+
+@dataclass(frozen=True, slots=True)
 class Report:
     """Everything one grade found."""
 
@@ -154,6 +164,7 @@ class Report:
     seconds: float
     checks: tuple[CheckResult, ...] = ()
     misconceptions: tuple[Named, ...] = ()
+    explanations: tuple[Explanation, ...] = ()  # the surest first
     message: str = ""  # where the submission never got as far as a check: why
     raised: Raised | None = None  # likewise
     printed: str = ""  # the end of what the submission printed, as text

@@ -1,4 +1,4 @@
-"""A question and submissions become reports; diagnosis.
+"""A question and submissions become reports.
 
 What grades is imported when it is asked for: workers start sooner, and import numpy meanwhile.
 """

@@ -18,13 +18,13 @@ import numpy as np
 
 from grader import __version__
 from grader.bench.bench import BankFault, Bench
+from grader.explain.naming import diagnose
 from grader.model.question import Question
 from grader.model.report import Report
 from grader.model.verdict import Verdict
 from grader.sandbox.closing import Closing
 from grader.sandbox.deadline import Deadline, OutOfTime
 from grader.sandbox.remote import RemoteProgram
-from grader.session.diagnosis import diagnose
 from grader.session.grading import carry_out, load_submission, out_of_time, overall, unreadable
 from grader.session.trusted import BankPrograms
 from grader.session.workers import Workers

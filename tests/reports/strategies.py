@@ -28,6 +28,8 @@ def reports(numbers: Numbers, texts: Texts = TEXTS) -> st.SearchStrategy[Report]
 def _of(hint: Any, numbers: Numbers, texts: Texts) -> st.SearchStrategy[Any]:
     """Values of the type that a field declares."""
     origin, parts = typing.get_origin(hint), typing.get_args(hint)
+    if origin is typing.Literal:
+        return st.sampled_from(parts)
     inner = [_of(p, numbers, texts) for p in parts if p is not Ellipsis and p is not type(None)]
     if origin in (typing.Union, UnionType):
         return st.one_of([st.none(), *inner] if type(None) in parts else inner)
