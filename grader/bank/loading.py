@@ -23,6 +23,7 @@ from grader.model.question import Question, Step
 from grader.model.spec import Misconception, Spec, Value
 
 MOST_SETTINGS = 24  # each is a program that every failing grade may have to run
+_ACCEPTED = "accepted"  # the folder of right solutions in other styles
 _TODO = re.compile(rb"\bTODO\b")
 
 
@@ -56,6 +57,7 @@ def load_from(bank: Path, question_id: str) -> Question:
         reference=programs.reference,
         driver=programs.driver,
         variants=programs.variants,
+        accepted=programs.accepted,
         spec_path=path,
         digest=_digest(raw, programs),
         todos=(*todos(name, raw), *programs.todos),
@@ -76,6 +78,7 @@ def _digest(spec: bytes, programs: Programs) -> str:
     parts += [] if programs.driver is None else [("driver", programs.driver)]
     for name, sources in sorted(programs.variants.items()):
         parts += [(f"{name} {i}", source) for i, source in enumerate(sources)]
+    parts += [(f"accepted {name}", source) for name, source in sorted(programs.accepted.items())]
     whole = hashlib.sha256()
     for name, content in parts:
         whole.update(f"{name} {len(content)}\n".encode() + content)
@@ -131,6 +134,7 @@ class Programs:
             name: tuple(self._with_settings(name, item, self._variants(name, item)))
             for name, item in ideas.items()
         }
+        self.accepted = self._other_solutions(spec.accepted)
 
     def _part(self, part: str) -> bytes:
         text: str = getattr(self._code, part)
@@ -173,6 +177,29 @@ class Programs:
             for setting in settings:
                 given = "".join(f"\n{key} = {_literal(value)}\n" for key, value in setting.items())
                 yield source + given.encode()
+
+    def _other_solutions(self, listed: Sequence[str]) -> dict[str, bytes]:
+        """The right solutions besides the reference: those in files first, then those inline."""
+        found: dict[str, bytes] = {}
+        for i, name in enumerate(listed):
+            if name in listed[:i]:
+                self._note(
+                    ("accepted", i), f"accepted: expected each name once, found {name} again"
+                )
+                continue
+            found[name] = self._read(f"{_ACCEPTED}/{name}.py", ("accepted", i), "code.accepted")
+        known = {f"{name}.py" for name in (*listed, *self._code.accepted)}
+        missing = not all(found.values())  # then one that seems unnamed is likely what was meant
+        for file in self._files.names(f"{self._home}/{_ACCEPTED}"):
+            if file.endswith(".py") and file not in known and not missing:
+                path = self._files.shown(f"{self._home}/{_ACCEPTED}/{file}")
+                text = f"accepted: expected the name of every file in {_ACCEPTED}/, found {path}"
+                self._note(("accepted",), f"{text}, which it does not name")
+        for name, text in self._code.accepted.items():
+            at: Keys = ("code", "accepted", name)
+            self._once(at, f"{_ACCEPTED}/{name}.py")
+            found[name] = self._inline(at, text)
+        return found
 
     def _read(self, name: str, at: Keys, instead: str) -> bytes:
         """The bytes of a file; `instead` is the key that may hold the code."""

@@ -142,6 +142,9 @@ class Code(Part):
         default="",
         description="Functions that steps call as driver.NAME; else drills/ID/driver.py.",
     )
+    accepted: dict[Name, Source] = Field(
+        default={}, description="Other right solutions, whole, by name; `accepted` names files."
+    )
 
 
 class Misconception(Part):
@@ -262,6 +265,11 @@ class Spec(Part):
     )
     misconceptions: dict[Slug, Misconception] = Field(
         default={}, description="Wrong ideas by id, each with a program that holds it."
+    )
+    accepted: list[Name] = Field(
+        default=[],
+        description="Right solutions in other styles, drills/ID/accepted/NAME.py each: the audit "
+        "holds that every check passes them.",
     )
     survivors: list[Survivor] = Field(
         default=[], description="Mutants of the reference that are right to pass."
