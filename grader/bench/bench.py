@@ -11,7 +11,7 @@ import contextlib
 import copy
 import math
 import secrets
-from collections.abc import Callable, Hashable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Any, Protocol, TypeVar
 
@@ -56,6 +56,9 @@ class Bank(Protocol):
 
     def variant(self, name: str, index: int) -> RemoteProgram:
         """The program of a misconception."""
+
+    def layered(self, variants: Sequence[tuple[str, int]]) -> RemoteProgram:
+        """A program of several variants, each executed on top of those before it."""
 
     def revive(self, name: str) -> None:
         """Load a program of the bank again, whose process has ended."""

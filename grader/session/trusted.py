@@ -58,6 +58,14 @@ class BankPrograms(Closing):
         """
         return self._loaded(f"{name}/{index}")
 
+    def layered(self, variants: Sequence[tuple[str, int]]) -> RemoteProgram:
+        """A program of several variants, each executed on top of those before it.
+
+        Raises:
+            BankFault: it cannot be loaded.
+        """
+        return self._loaded("+".join(f"{name}/{index}" for name, index in variants))
+
     def restore(self) -> None:
         """Replace workers that are of no use any more, and load the reference again if need be.
 
@@ -143,18 +151,21 @@ class BankPrograms(Closing):
         return RemoteProgram(worker, name, sources, self.question.driver, f"{name}.py")
 
     def _loaded(self, name: str) -> RemoteProgram:
-        """The reference, or a misconception by `id/index`, in the worker that there is now."""
-        question, (idea, _, index) = self.question, name.partition("/")
-        use, called, sources = "reference", "the reference", [question.reference]
-        if index:
+        """The reference, or misconceptions `id/index` joined by `+`, in the worker there is now."""
+        question, layers = self.question, [] if name == "reference" else name.split("+")
+        use, called, file = "reference", "the reference", file_of(question, "reference")
+        sources = [question.reference]
+        for layer in layers:
+            idea, _, index = layer.partition("/")
             use, called = "variants", f"the misconception {idea}"
+            file = file_of(question, idea, int(index))
             sources.append(question.variants[idea][int(index)])
         program = self._programs.get(name) or self._program(use, name, sources)
         worker = self._worker(use)
         if name not in self._programs or program.worker is not worker:
             program.worker = worker
             try:
-                self._load(program, called, file_of(question, idea, int(index or 0)))
+                self._load(program, called, file)
             except BankFault:
                 self._end(use)
                 raise

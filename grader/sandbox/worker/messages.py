@@ -175,7 +175,7 @@ class Measured(NamedTuple):
     details: tuple[tuple[str, int], ...] = ()
     elements: int = 0
     results: dict[str, Any] | None = None  # of the measured run; None where it failed
-    kept: tuple[str, ...] = ()  # what is saved or alive, by name: see `kept`
+    kept: tuple[str, ...] = ()  # what is saved or alive, by name: see `kept`; products of FLOPs
 
 
 class Mutant(NamedTuple):
