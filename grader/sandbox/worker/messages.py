@@ -65,6 +65,7 @@ class Task(NamedTuple):
 
     - `run` for its inputs and earlier results, after each step: `Outcome`;
     - `interleave` for the same of several runs in lockstep: `Outcomes`;
+    - `several` for the same of several runs, one after another: `Several`;
     - `time` for CPU time only: `Outcome`;
     - `differentiate` for a result's numerical gradients, see `differences`: `Gradients`;
     - `state` for what the steps keep in a result, see `reach`: `Kept`;
@@ -148,6 +149,12 @@ class Outcomes(NamedTuple):
 
     runs: tuple[Outcome, ...]
     common: tuple[str, ...]
+
+
+class Several(NamedTuple):
+    """What each of several runs computed, or why it did not."""
+
+    runs: tuple[Outcome | Fault, ...]
 
 
 class Gradients(NamedTuple):
