@@ -18,6 +18,7 @@ import numpy as np
 
 from grader import __version__
 from grader.bench.bench import BankFault, Bench
+from grader.explain.explain import explain
 from grader.explain.naming import diagnose
 from grader.model.question import Question
 from grader.model.report import Report
@@ -58,6 +59,7 @@ class GradingSession(Closing):
         *,
         workers: Workers | None = None,
         clock: Callable[[], float] = time.monotonic,
+        thorough: bool = False,
     ) -> None:
         """Start the first workers, unless they were started ahead.
 
@@ -65,9 +67,12 @@ class GradingSession(Closing):
             question: what is asked.
             workers: started ahead for this session alone; the caller closes them, after it.
             clock: tells when the deadline of a grade has passed, in seconds.
+            thorough: whether a wrong answer is also looked for among mutants of the reference,
+                which takes up to a second more.
         """
         self.question = question
         self._clock = clock
+        self._thorough = thorough
         self._in_use = threading.Lock()
         self._closed = False
         self._stack = contextlib.ExitStack()
@@ -157,9 +162,13 @@ class GradingSession(Closing):
             ask = follow_ups[report.seed % len(follow_ups)].ask if follow_ups else ""
             return replace(report, follow_up=ask)
         try:
-            return replace(report, misconceptions=diagnose(bench, checks))
+            report = replace(report, misconceptions=diagnose(bench, checks))
         except OutOfTime:
-            return replace(report, note="the deadline left no time to look for the idea behind it")
+            report = replace(
+                report, note="the deadline left no time to look for the idea behind it"
+            )
+        named = report.misconceptions
+        return replace(report, explanations=explain(bench, checks, named, thorough=self._thorough))
 
     def examine(
         self, name: str, sources: Sequence[bytes], seed: int, *, called: str = "", file: str = ""

@@ -1,0 +1,5 @@
+"""stub"""
+
+
+def explain(*a, **k):
+    return iter(())
