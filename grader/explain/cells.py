@@ -92,7 +92,10 @@ class Cell:
             return "shape"
         if (~np.isfinite(a) & np.isfinite(b)).any():
             return "not finite"
-        return "values" if self.differ(a, b).any() else "last digits"
+        if self.differ(a, b).any():
+            return "values"
+        alike = isinstance(self.got, type(self.want)) and dtype_of(self.got) == dtype_of(self.want)
+        return "last digits" if alike or not a.ndim else "type"
 
     def parts(self) -> Iterator[Cell]:
         """One cell for each number of a dict; itself where it is none, or lacks some."""

@@ -19,7 +19,6 @@ from grader.sandbox.worker.wire import Tensor
 FAILING = 3  # cases at least
 RIGHT = 4  # cases at least,
 ORIGINS = 2  # made from so many cases of the question
-SMALL = 8  # whole numbers up to it may be special
 MOST = 2  # properties that are named together
 
 
@@ -33,14 +32,29 @@ def separating(failing: Sequence[Cell], right: Sequence[Cell]) -> str:
     for cell in failing[1:]:
         theirs = properties(cell)
         common = {name: v for name, v in common.items() if v and theirs.get(name)}
-        if not common:
-            return ""
     for cell in right:
         theirs = properties(cell)
         # What cannot be asked of a right case says nothing on it.
         common = {n: v for n, v in common.items() if v and theirs.get(n) is False}
-    found = sorted((name for name, has in common.items() if has), key=len)
+    found = [*sorted((name for name, has in common.items() if has), key=len)]
+    found += _single_values(failing, right) if not found else []
     return ", that is where ".join(found) if 0 < len(found) <= MOST else ""
+
+
+def _single_values(failing: Sequence[Cell], right: Sequence[Cell]) -> list[str]:
+    """One value of a whole number, where smaller ones and larger ones are right."""
+    found = []
+    for name, value in failing[0].given.items():
+        if not isinstance(value, int) or isinstance(value, bool):
+            continue
+        theirs = [v for c in right if isinstance(v := c.given.get(name), int)]
+        if (
+            all(c.given.get(name) == value for c in failing)
+            and value not in theirs
+            and min(theirs, default=value) < value < max(theirs, default=value)
+        ):
+            found.append(f"{name} is {value}")
+    return found
 
 
 def properties(cell: Cell) -> Mapping[str, bool]:
@@ -64,9 +78,12 @@ def _properties(cell: Cell) -> Iterator[tuple[str, bool]]:
         yield f"{name} is negative", number < 0
         if number > 0:
             yield f"{name} is 1", number == 1
-        for small in range(2, SMALL + 1):
-            yield f"{name} is {small}", number == small
-    for one, other in itertools.combinations(plain, 2):
+            yield f"{name} is above 1", number > 1
+        yield f"{name} is not 0", number != 0
+        if isinstance(number, float):
+            yield f"{name} is no whole number", not number.is_integer()
+    whole = [name for name, number in plain.items() if isinstance(number, int)]
+    for one, other in itertools.combinations(whole, 2):
         n, m = plain[one], plain[other]
         yield f"{one} is larger than {other}", n > m
         yield f"{one} is smaller than {other}", n < m
@@ -96,6 +113,10 @@ def _of_array(name: str, value: Value) -> Iterator[tuple[str, bool]]:
         yield f"{name} holds infinities", finite.size < array.size
         yield f"{name} has equal entries", bool(np.unique(finite).size < finite.size)
         yield f"{name} is 0 throughout", not array.any()
+        if array.ndim == 1:
+            several = int(np.count_nonzero(array)) > 1
+            yield f"{name} has several entries that are not 0", several
+            yield f"{name} does not add up to 1", abs(float(finite.sum()) - 1) > 1e-6
     elif array.size:
         yield f"{name} has entries above 127", bool((array > 127).any())
         yield f"{name} has negative entries", bool((array < 0).any())

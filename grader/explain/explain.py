@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import contextlib
 import math
-from collections.abc import Iterator, Sequence
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from grader.bench.bench import BankFault, Bench
@@ -17,7 +18,14 @@ from grader.explain import mutants, rules_entries, rules_whole, state
 from grader.explain.cells import Cell, Looked, cells, looked_at
 from grader.explain.classes import possible, separating
 from grader.explain.further import SEED, Further
-from grader.explain.rules import Rule, confirmed, is_refuted, surviving
+from grader.explain.rules import (
+    Rule,
+    confirmed,
+    is_broad,
+    is_constant,
+    is_refuted,
+    surviving,
+)
 from grader.model.report import CheckResult, Explanation, Named
 from grader.model.verdict import Verdict
 from grader.sandbox.client import WorkerError
@@ -29,6 +37,12 @@ MOST = 6  # explanations of one grade
 # Further inputs of one run: from each case that fails and each that does not, and of all.
 FROM_FAILING, FROM_OTHERS, MOST_FAILING, MOST_OTHERS = 8, 3, 60, 50
 SECONDS = 2.0  # of CPU time for the inputs of one request
+# What a check says where it only counts, or shows one number.
+_COUNT = re.compile(
+    r"differs in |(is|are) wrong in case|disagrees with differences .* in |"
+    r"^\S+ is [-\d.]\S*, expected"
+)
+WHEREVER = " wherever it is wrong"
 NAMES_AT_MOST = 4  # results that one sentence lists
 
 
@@ -63,28 +77,36 @@ def explain(
     worker.printed, worker.output_bytes = printed, output  # the report shows the grade's
     told = next((check for check in failed if is_telling(check)), None)
     if told is not None:
-        text = told.message.strip().rstrip(".") + "."
-        found = [*found[: MOST - 1], Explanation("check", text, told.failing)]
+        found = [*found[: MOST - 1], Explanation("check", _told(told), told.failing)]
     return tuple(found[:MOST])
 
 
 def is_telling(check: CheckResult) -> bool:
-    """Whether the sentence of a check says more than how many entries are wrong."""
-    if check.raised is not None or check.verdict is not Verdict.FAIL or check.mismatch is None:
-        return True
-    first = check.mismatch.observed.split(" ")[0].replace(",", "")
+    """Whether the sentence of a check says more than how many entries are wrong, or one number."""
+    counts = check.verdict is Verdict.FAIL and _COUNT.search(check.message) is not None
+    return not counts or (check.mismatch is not None and not _is_number(check.mismatch.observed))
+
+
+def _is_number(text: str) -> bool:
     try:
-        return not math.isfinite(float(first))
+        return math.isfinite(float(text.split(" ")[0].replace(",", "")))
     except ValueError:
-        return True
+        return False
+
+
+def _told(check: CheckResult) -> str:
+    """The sentence of a check; where it counts, what its worst entry is."""
+    text, worst = check.message, check.mismatch
+    if worst is not None and _COUNT.search(text) and worst.observed not in text:
+        text = f"{worst.result} is {worst.observed}, expected {worst.expected}"
+    return text.strip().rstrip(".") + "."
 
 
 @dataclass
 class _Component:
     """One result, or one number of it, with everything known of it so far."""
 
-    run: str
-    result: str  # "grad_x", "mixed['weights']"
+    result: str  # "grad_x", "mixed['weights']"; of whatever run
     cells: list[Cell]
 
     @property
@@ -95,8 +117,12 @@ class _Component:
     def right(self) -> list[Cell]:
         return [cell for cell in self.cells if cell.ok]
 
-    def group(self, name: str) -> list[Cell]:
-        return [cell for cell in self.failing if cell.group == name]
+    def groups(self) -> dict[str, list[Cell]]:
+        """The failing cells by sort; first all of them that gave a result."""
+        found: dict[str, list[Cell]] = {"any": [c for c in self.failing if not c.raised]}
+        for cell in self.failing:
+            found.setdefault(cell.group, []).append(cell)
+        return found
 
 
 def _of_values(
@@ -116,27 +142,26 @@ def _of_values(
     explained = {result for name in named if name.exact for result in name.results}
     components = [c for c in _components(own) if c.result.split("[")[0] not in explained]
     proposed = {
-        (c.run, c.result, group): surviving(PROPOSALS, c.group(group))
+        (c.result, group): surviving(PROPOSALS, mine)
         for c in components
-        for group in _groups(c)
+        for group, mine in c.groups().items()
+        if group != "raised"
     }
     wanted = {
-        c.run
+        cell.run
         for c in components
-        if possible(c.failing, c.right) or any(proposed[c.run, c.result, g] for g in _groups(c))
+        if possible(c.failing, c.right) or any(proposed.get((c.result, g)) for g in c.groups())
+        for cell in c.cells
     }
     more = _further(bench, looked, roots, own, wanted)
     for component in components:
         component.cells += [
-            part
-            for cell in more
-            for part in cell.parts()
-            if (part.run, part.result) == (component.run, component.result)
+            part for cell in more for part in cell.parts() if part.result == component.result
         ]
     spoken = [s for c in components for s in _spoken(c, proposed)]
     yield from _sentences([s for s in spoken if s.kind == "rule"])
     if thorough and components and not any(s.kind == "rule" for s in spoken):
-        yield from mutants.explain(bench, [(c.run, c.result) for c in components], failing)
+        yield from mutants.explain(bench, failing)
     yield from _sentences([s for s in spoken if s.kind == "class"])
 
 
@@ -149,16 +174,11 @@ def _roots(bench: Bench, failed: Sequence[CheckResult], looked: Looked) -> list[
 
 def _components(own: Sequence[Cell]) -> list[_Component]:
     """By result, or by number of it, those that are wrong on some case of the question."""
-    found: dict[tuple[str, str], _Component] = {}
+    found: dict[str, _Component] = {}
     for cell in own:
         for part in cell.parts():
-            known = found.setdefault((part.run, part.result), _Component(part.run, part.result, []))
-            known.cells.append(part)
+            found.setdefault(part.result, _Component(part.result, [])).cells.append(part)
     return [component for component in found.values() if component.failing]
-
-
-def _groups(component: _Component) -> list[str]:
-    return list(dict.fromkeys(cell.group for cell in component.failing))
 
 
 def _further(
@@ -203,42 +223,55 @@ class _Said:
 
 
 def _spoken(
-    component: _Component, proposed: dict[tuple[str, str, str], list[Rule]]
+    component: _Component, proposed: Mapping[tuple[str, str], Sequence[Rule]]
 ) -> Iterator[_Said]:
     """What to say of a result: at most one statement on each sort of failure."""
     failing, right = component.failing, component.right
-    when = separating(failing, right)
-    own = [cell for cell in failing if cell.own]
+    rounding = all(not cell.raised and rules_entries.right_to(cell, digits=5) for cell in failing)
+    when = "" if rounding else separating(failing, right)
+    own = {(cell.run, cell.case) for cell in failing if cell.own}
     said = False
-    for group in _groups(component):
-        mine = component.group(group)
-        cases = tuple(dict.fromkeys(cell.case for cell in mine if cell.own))
-        rules = proposed.get((component.run, component.result, group), [])
+    for group, mine in component.groups().items():
+        cases = {(cell.run, cell.case): cell.case for cell in mine if cell.own}
+        rules = proposed.get((component.result, group), ())
         if not cases or not rules:
             continue
-        whole = len(mine) == len(failing)
         rules = confirmed(surviving((), mine, rules), mine)
-        rule, condition = _best(rules, right, when if whole else "")
-        if rule is None:
+        text = _best(rules, mine, right, when if len(mine) == len(failing) else "")
+        if not text:
             continue
-        if len(cases) < len({cell.case for cell in own}):
-            condition += f" (in {len(cases)} of {len({cell.case for cell in own})} failing cases)"
+        if len(cases) < len(own):
+            text = text.removesuffix(WHEREVER)
+            text += f" in {len(cases)} of {len(own)} failing cases"
         said = True
-        yield _Said("rule", component.result, rule.text + condition, cases)
+        yield _Said("rule", component.result, text, tuple(dict.fromkeys(cases.values())))
+        if group == "any":
+            break
+    if not said and is_constant(component.cells):
+        said = True
+        text = "is the same in every case, whatever the inputs are"
+        yield _Said("rule", component.result, text, tuple(dict.fromkeys(c for _, c in own)))
     if when and not said:
-        cases = tuple(dict.fromkeys(cell.case for cell in own))
-        yield _Said("class", component.result, f"{_wrong(failing)} exactly where {when}", cases)
+        yield _Said(
+            "class", component.result, f"{_wrong(failing)} exactly where {when}",
+            tuple(dict.fromkeys(case for _, case in own)),
+        )  # fmt: skip
 
 
-def _best(rules: Sequence[Rule], right: Sequence[Cell], when: str) -> tuple[Rule | None, str]:
+def _best(rules: Sequence[Rule], mine: Sequence[Cell], right: Sequence[Cell], when: str) -> str:
     """The most telling rule that no right case refutes, and where it applies."""
+    only = f", exactly where {when}" if when else ""
     for rule in rules:
-        if not is_refuted(rule, right):
-            only = f", exactly where {when}" if when and rule.clashes is None else ""
-            return rule, only
-        if when:
-            return rule, f", exactly where {when}"
-    return None, ""
+        refuted = is_refuted(rule, right)
+        if rule.clashes is not None and not refuted:
+            return rule.text
+        if only and not rule.always:
+            return rule.text + only
+        if rule.local or not right:
+            return rule.text
+        if not refuted or is_broad(mine):
+            return rule.text + WHEREVER
+    return ""
 
 
 def _wrong(failing: Sequence[Cell]) -> str:

@@ -34,6 +34,9 @@ class Rule:
     clashes: Callable[[Cell], bool] | None = None
     numeric: bool = True  # it may hold by chance where there are few numbers
     varies: Callable[[Cell], float] | None = None  # what has to differ from case to case
+    local: bool = False  # it speaks of wrong entries alone, and so of no right case
+    # It is about rounding: on which cases that is too much says nothing of where it comes from.
+    always: bool = False
 
 
 def predicted(
@@ -47,7 +50,10 @@ def predicted(
 
     def holds(cell: Cell) -> bool:
         made = predict(cell)
-        return cell.a is not None and made is not None and cell.close(cell.a, made)
+        if cell.a is None or cell.b is None or made is None:
+            return False
+        # What cannot be told from the right one says nothing of a wrong one.
+        return cell.close(cell.a, made) and not cell.close(cell.b, made)
 
     def clashes(cell: Cell) -> bool:
         if cell.b is None:
@@ -82,7 +88,11 @@ def surviving(
 
 def confirmed(rules: Iterable[Rule], failing: Sequence[Cell]) -> list[Rule]:
     """Those with enough behind them, the most telling first."""
-    enough = len(failing) >= CASES and _different(failing) >= NUMBERS
+    enough = (
+        len(failing) >= CASES
+        and _numbers(failing, NUMBERS) >= NUMBERS
+        and len({_form(cell) for cell in failing}) > 1
+    )
     kept = [
         rule
         for rule in rules
@@ -95,6 +105,14 @@ def confirmed(rules: Iterable[Rule], failing: Sequence[Cell]) -> list[Rule]:
 def is_refuted(rule: Rule, right: Iterable[Cell]) -> bool:
     """Whether a case came out right that the rule would have made wrong."""
     return rule.clashes is not None and any(_safely(rule.clashes, cell) for cell in right)
+
+
+def is_constant(cells: Sequence[Cell]) -> bool:
+    """Whether one number comes out of whatever the inputs are, although it should not."""
+    if len(cells) <= CASES or any(c.raised or c.a is None or c.a.ndim for c in cells):
+        return False
+    wanted = {repr(cell.want) for cell in cells}
+    return len(wanted) >= CASES and len({float(c.a) for c in cells if c.a is not None}) == 1
 
 
 def _safely(ask: Callable[[Cell], bool], cell: Cell) -> bool:
@@ -111,8 +129,14 @@ def _telling(cell: Cell) -> tuple[int, int]:
     return min(12, _numbers([cell], 12)), -values.size
 
 
-def _different(cells: Sequence[Cell]) -> int:
-    return _numbers(cells, NUMBERS)
+def is_broad(failing: Sequence[Cell]) -> bool:
+    """Whether there are so many cases that no coincidence explains them."""
+    return len(failing) >= 2 * CASES and _numbers(failing, 2 * NUMBERS) >= 2 * NUMBERS
+
+
+def _form(cell: Cell) -> tuple[object, ...]:
+    """The shapes and the numbers of the inputs: a factor may come from any of them."""
+    return tuple(np.shape(v) or repr(v)[:60] for v in cell.given.values())
 
 
 def _numbers(cells: Sequence[Cell], most: int) -> int:

@@ -202,7 +202,8 @@ def others(cell: Cell) -> Iterator[Rule]:
             called = _called(name, source, cell)
             if a.ndim or source == "others":
                 same = partial(_other, source=source, name=name, sign=1)
-                yield predicted(2, f"is {called}", same)
+                rank = 11 if "[" in cell.result else 2
+                yield predicted(rank, f"is {called}", same)
                 yield predicted(
                     3, f"is minus {called}", partial(_other, source=source, name=name, sign=-1)
                 )
@@ -237,7 +238,8 @@ def _plus(cell: Cell, other: Array, source: str, name: str) -> Iterator[Rule]:
     if not k or not math.isfinite(k) or cell.close(other, b) or not cell.close(a, b + k * other):
         return
     what = _called(name, source, cell)
-    times = {1.0: f"plus {what}", -1.0: f"minus {what}"}.get(k, f"plus {number(k)} times {what}")
+    sign = "plus" if k > 0 else "minus"
+    times = f"{sign} {what}" if abs(k) == 1 else f"{sign} {number(abs(k))} times {what}"
 
     def predict(c: Cell) -> Array | None:
         value = numbers(getattr(c, source).get(name))

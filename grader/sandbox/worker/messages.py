@@ -192,6 +192,9 @@ class Mutant(NamedTuple):
     start: int
     end: int
     text: str
+    old: str = ""  # what changed, in words; see `mutant_words`
+    new: str = ""
+    names: tuple[str, ...] = ()
 
 
 class Page(NamedTuple):
