@@ -13,7 +13,7 @@ from grader.model.mutation import Mutant, normalized
 from grader.model.question import Step
 from grader.sandbox.client import CALL_SECONDS, Garbled, WorkerClient
 from grader.sandbox.config import TORCH_USES_LATE
-from grader.sandbox.replies import answer, unwanted
+from grader.sandbox.replies import ProgramError, answer, fault, unwanted
 from grader.sandbox.worker import messages
 from grader.sandbox.worker.messages import Input, Kept, Loaded, Measured, Outcome, Task
 from grader.sandbox.worker.wire import Array, Encoded, fields
@@ -82,6 +82,24 @@ class RemoteProgram:
         if len(found.runs) != len(inputs):
             raise Garbled("broke the protocol: not a reply to interleave (runs)")
         return found
+
+    def several(
+        self, steps: Steps, inputs: Sequence[Inputs], want: Names
+    ) -> list[Outcome | ProgramError]:
+        """Run the steps on one set of inputs after another, in one request.
+
+        The time that one call may take is for all of them together.
+        """
+        found = self._perform("several", messages.Several, steps, *inputs, want=want)
+        if len(found.runs) != len(inputs):
+            raise Garbled("broke the protocol: not a reply to several (runs)")
+        answers: list[Outcome | ProgramError] = []
+        for one in found.runs:
+            answer_ = fault(one, steps) if isinstance(one, messages.Fault) else one
+            if not isinstance(answer_, (Outcome, ProgramError)):
+                raise answer_
+            answers.append(answer_)
+        return answers
 
     def timed(self, steps: Steps, inputs: Inputs, want: Names) -> tuple[Outcome, int]:
         """Run the steps once and return their results and the worker's CPU time, in nanoseconds."""

@@ -18,8 +18,7 @@ import numpy as np
 
 from grader import __version__
 from grader.bench.bench import BankFault, Bench
-from grader.explain.failure import Failure
-from grader.explain.naming import diagnose
+from grader.explain.why import Why, more, why
 from grader.model.question import Question
 from grader.model.report import Report
 from grader.model.verdict import Verdict
@@ -59,6 +58,7 @@ class GradingSession(Closing):
         *,
         workers: Workers | None = None,
         clock: Callable[[], float] = time.monotonic,
+        thorough: bool = True,
     ) -> None:
         """Start the first workers, unless they were started ahead.
 
@@ -66,9 +66,11 @@ class GradingSession(Closing):
             question: what is asked.
             workers: started ahead for this session alone; the caller closes them, after it.
             clock: tells when the deadline of a grade has passed, in seconds.
+            thorough: whether what is still unexplained is searched for longer, up to two seconds.
         """
         self.question = question
         self._clock = clock
+        self._thorough = thorough
         self._in_use = threading.Lock()
         self._closed = False
         self._stack = contextlib.ExitStack()
@@ -79,13 +81,22 @@ class GradingSession(Closing):
         # The bank's own programs; none is loaded before it is needed.
         self.bank = self._stack.enter_context(BankPrograms(question, workers))
 
-    def grade(self, submission: bytes, *, seed: int, filename: str = "submission.py") -> Report:
+    def grade(
+        self,
+        submission: bytes,
+        *,
+        seed: int,
+        filename: str = "submission.py",
+        early: Callable[[Report], None] = lambda _: None,
+    ) -> Report:
         """Grade a submission.
 
         Args:
             submission: the file's bytes; they are never decoded, parsed or run in this process.
             seed: from which every input is drawn.
             filename: what tracebacks call the file.
+            early: called with the report before a longer search for explanations, if there is one;
+                only `misconceptions` and `explanations` may have more in the end.
 
         Returns:
             The report; whatever the submission does, it becomes a verdict.
@@ -112,6 +123,11 @@ class GradingSession(Closing):
         )
         if (wrong := unreadable(submission, question)) is not None:
             return replace(report, verdict=wrong.verdict, message=wrong.sentence)
+
+        def finished(report: Report) -> Report:
+            printed = worker.printed[-SHOWN_OUTPUT:].decode("utf-8", "replace")
+            return replace(report, printed=printed, seconds=time.perf_counter() - began)
+
         # No numpy warnings: infinities and NaN are what comparing is about.
         with self._alone(), np.errstate(all="ignore"), self._workers.take() as worker:
             program = RemoteProgram(
@@ -126,13 +142,14 @@ class GradingSession(Closing):
             worker.deadline = Deadline(question.spec.deadline, self._clock)
             self.bank.limit(worker.deadline)
             try:
-                report = self._graded(report, program)
+                report = self._graded(report, program, lambda found: early(finished(found)))
             finally:
                 self.bank.limit(None)
-            printed = worker.printed[-SHOWN_OUTPUT:].decode("utf-8", "replace")
-        return replace(report, printed=printed, seconds=time.perf_counter() - began)
+            return finished(report)
 
-    def _graded(self, report: Report, program: RemoteProgram) -> Report:
+    def _graded(
+        self, report: Report, program: RemoteProgram, early: Callable[[Report], None]
+    ) -> Report:
         """The report on a submission; until there are checks, it is about the file."""
         try:
             try:
@@ -141,7 +158,7 @@ class GradingSession(Closing):
                     report = replace(report, message=wrong.sentence, raised=wrong.raised)
                     return replace(report, verdict=wrong.verdict)
                 self.bank.restore()
-                return self._checked(report, self.bank.bench(program, report.seed))
+                return self._checked(report, self.bank.bench(program, report.seed), early)
             except OutOfTime:
                 late = out_of_time(program.worker)
                 return replace(report, verdict=Verdict.LIMIT, message=late)
@@ -149,7 +166,7 @@ class GradingSession(Closing):
             message = f"{self.question.spec_path}: {error}"
             return replace(report, verdict=Verdict.INVALID, message=message)
 
-    def _checked(self, report: Report, bench: Bench) -> Report:
+    def _checked(self, report: Report, bench: Bench, early: Callable[[Report], None]) -> Report:
         # Its process starts, and imports, while the other checks are carried out.
         checks = carry_out(bench, failing=self.bank.expect_variants)
         report = replace(report, verdict=overall(checks), checks=checks)
@@ -157,10 +174,12 @@ class GradingSession(Closing):
             follow_ups = self.question.spec.follow_ups
             ask = follow_ups[report.seed % len(follow_ups)].ask if follow_ups else ""
             return replace(report, follow_up=ask)
-        try:
-            return replace(report, misconceptions=diagnose(Failure.of(bench, checks)).named)
-        except OutOfTime:
-            return replace(report, note="the deadline left no time to look for the idea behind it")
+        found = why(bench, checks)
+        report = _with(report, found)
+        if self._thorough and found.may_be_more:
+            early(report)
+            report = _with(report, more(bench, checks, found))
+        return report
 
     def examine(
         self, name: str, sources: Sequence[bytes], seed: int, *, called: str = "", file: str = ""
@@ -192,6 +211,15 @@ class GradingSession(Closing):
             yield
         finally:
             self._in_use.release()
+
+
+def _with(report: Report, found: Why) -> Report:
+    return replace(
+        report,
+        misconceptions=found.misconceptions,
+        explanations=found.explanations,
+        note=found.note,
+    )
 
 
 def _refuse(submission: object, seed: object) -> None:
