@@ -26,7 +26,7 @@ from grader.explain.rules import (
     is_refuted,
     surviving,
 )
-from grader.model.report import CheckResult, Explanation, Named
+from grader.model.report import STATE, CheckResult, Explanation, Named
 from grader.model.verdict import Verdict
 from grader.sandbox.client import WorkerError
 from grader.sandbox.deadline import OutOfTime
@@ -70,7 +70,7 @@ def explain(
         if failed and worker.failure is None:
             for one in _of_values(bench, failed, names):
                 found.append(one)
-                if one.kind == "state":
+                if one.kind == STATE:
                     break
     worker.printed, worker.output_bytes = printed, output  # the report shows the grade's
     told = next((check for check in failed if is_telling(check)), None)

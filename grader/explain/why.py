@@ -14,7 +14,7 @@ from grader.explain.explain import explain, mutant
 from grader.explain.failure import Failure
 from grader.explain.naming import diagnose
 from grader.explain.pairs import pair
-from grader.model.report import CheckResult, Explanation, Named
+from grader.model.report import RULE, STATE, CheckResult, Explanation, Named
 from grader.sandbox.client import WorkerError
 from grader.sandbox.deadline import OutOfTime
 
@@ -38,11 +38,15 @@ def why(bench: Bench, checks: Sequence[CheckResult]) -> Why:
     Args:
         bench: with the submission, after its checks.
         checks: what they came to.
+
+    Raises:
+        BankFault: a misconception cannot be loaded.
     """
     failure = Failure.of(bench, checks)
     named: tuple[Named, ...] = ()
     note = ""
     tried = False
+    faults: list[BankFault] = []
 
     def names() -> Sequence[Named]:
         nonlocal named, note, tried
@@ -51,12 +55,16 @@ def why(bench: Bench, checks: Sequence[CheckResult]) -> Why:
             named = diagnose(failure).named
         except OutOfTime:
             note = LATE
+        except BankFault as fault:
+            faults.append(fault)
         return named
 
     found = explain(bench, checks, names)
-    if not tried and not any(e.kind == "state" for e in found):
+    if not tried and not any(e.kind == STATE for e in found):
         names()
-    surely = any(e.kind in {"state", "rule"} for e in found)
+    if faults:  # one of the bank's own programs
+        raise faults[0]
+    surely = any(e.kind in (STATE, RULE) for e in found)
     return Why(named, found, note, not (note or surely or _is_whole(named)))
 
 

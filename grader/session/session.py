@@ -40,10 +40,12 @@ def grade(
     seed: int,
     filename: str = "submission.py",
     workers: Workers | None = None,
+    thorough: bool = False,
+    early: Callable[[Report], None] = lambda _: None,
 ) -> Report:
     """Grade one submission in a session of its own; see `GradingSession`."""
-    with GradingSession(question, workers=workers) as session:
-        return session.grade(submission, seed=seed, filename=filename)
+    with GradingSession(question, workers=workers, thorough=thorough) as session:
+        return session.grade(submission, seed=seed, filename=filename, early=early)
 
 
 class GradingSession(Closing):
@@ -58,7 +60,7 @@ class GradingSession(Closing):
         *,
         workers: Workers | None = None,
         clock: Callable[[], float] = time.monotonic,
-        thorough: bool = True,
+        thorough: bool = False,
     ) -> None:
         """Start the first workers, unless they were started ahead.
 
