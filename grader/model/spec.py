@@ -48,6 +48,48 @@ class Mention:
     of: Literal["result", "input", "input or result", "run", "case", "size", "number"]
 
 
+class Tolerance(Part):
+    """How far a right answer may be off, besides what rounding explains; all of them are allowed.
+
+    Only for what two right answers may differ by: rounding needs none.
+    """
+
+    absolute: Annotated[float, Field(gt=0, allow_inf_nan=False)] | None = Field(
+        default=None, description="By this much."
+    )
+    relative: Annotated[float, Field(gt=0, lt=1)] | None = Field(
+        default=None, description="By this share of the expected number, entry by entry."
+    )
+    digits: Annotated[int, Field(ge=1, le=15)] | None = Field(
+        default=None, description="By half a unit in this significant digit of it."
+    )
+    because: Text = Field(description="Why; the candidate reads it.")
+    of: Name | list[Name] = Field(
+        default=[], description="The results that it is about; all of the check, if not given."
+    )
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names in `of`, always as a tuple."""
+        return (self.of,) if isinstance(self.of, str) else tuple(self.of)
+
+    def covers(self, result: str) -> bool:
+        """Whether it is about a result."""
+        return not self.names or result in self.names
+
+    @property
+    def words(self) -> str:
+        """What it allows: "to 2 digits", "0.1 % of it"."""
+        said = []
+        if self.digits is not None:
+            said.append(f"to {self.digits} significant digit{'s'[: self.digits - 1]}")
+        if self.relative is not None:
+            said.append(f"{100 * self.relative:.3g} % of it")
+        if self.absolute is not None:
+            said.append(f"{self.absolute:g} either way")
+        return " or ".join(said)
+
+
 class Check(Part):
     """The keys of every kind of check; each kind derives its own from it.
 
@@ -107,6 +149,28 @@ class Check(Part):
     def lacks(self) -> str:
         """What it would need to be able to fail, where it has nothing; else an empty text."""
         return "the name of a result" if getattr(self, "of", None) == [] else ""
+
+
+class TolerantCheck(Check):
+    """A check of values, which may allow more than rounding explains."""
+
+    tolerance: Tolerance | None = Field(
+        default=None,
+        description="How far a right answer may be off besides, and why; the candidate is shown "
+        "both.",
+    )
+
+    def mentions(self) -> Iterator[Mention]:
+        """The results that the tolerance is about."""
+        yield from super().mentions()
+        for number, name in enumerate(self.tolerance.names if self.tolerance else ()):
+            yield Mention(("tolerance", "of", number), name, "result")
+
+    def faults(self) -> Iterator[tuple[tuple[str | int, ...], str]]:
+        """A tolerance that allows nothing."""
+        given = self.tolerance
+        if given is not None and not given.words:
+            yield ("tolerance",), "expected absolute, relative or digits, found none"
 
 
 class Show(Part):
