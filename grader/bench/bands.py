@@ -8,8 +8,9 @@ computed from.  See docs/adr/0003-tolerance.md for what was measured.
 - In float64 no entry has more of it than 1e-6 of its own size, which is its magnitude or, where
   numbers cancel in it, the effect in units; but at least 16 times its own effect and 1024 units of
   S, as right algorithms err by the norm (a transform, a blocked product).
-- No band is below 64 units of what entered: a result may be 0, or 1e-74, because numbers cancel
-  that need not cancel to the last bit when they are computed otherwise.
+- No band is below 64 units of what entered, in float32 16; and where a whole result is below 1e-12
+  of that, it only has to be below 1e-10 of it.  Such a result is 0, or 1e-74, because numbers
+  cancel that need not cancel to the last bit when they are computed otherwise.
 """
 
 from __future__ import annotations
@@ -29,7 +30,8 @@ ULPS = 4.0
 OWN = 1e-6  # of an entry's own size, which a band that is due to others may be
 BY_NORM = 1024.0  # units of the largest entry by which a small one may be off
 UNIT_64 = 2.0**-52
-UNJUDGED = 1e-2  # of an entry: a wider band lets nearly anything pass
+VANISHING = 1e-12  # of what entered: a result that is smaller is what cancellation left over
+UNJUDGED = 0.1  # of an entry: a wider band lets nearly anything pass
 
 Moved = Callable[[], list[Array]]
 
@@ -47,11 +49,12 @@ def least(dtype: str, scale: float, entered: float) -> float:
         scale: of the result.
         entered: the size of what it is computed from.
     """
-    floor = SAFETY * ULPS * UNIT_64 * entered
-    if scale > floor:
-        return floor
+    one = unit(dtype)
+    if scale > VANISHING * entered:
+        # In float32 results may be small for a reason, and 64 units of 1 would hide them.
+        return SAFETY * (1 if dtype == "float32" else ULPS) * one * entered
     # Nothing but being small can be asked of it.
-    return max(RELATIVE_64, SAFETY * ULPS * unit(dtype)) * entered
+    return max(RELATIVE_64, SAFETY * ULPS * one) * entered
 
 
 def allowance(
@@ -116,7 +119,7 @@ def tolerated(tolerance: Tolerance, want: Array) -> Array:
 def bfloat16_norm(want: Array, entered: Callable[[], float]) -> float:
     """How far a bfloat16 result may be from the expected one in the Euclidean norm."""
     size = float(np.linalg.norm(want))
-    if size == 0 or size <= SAFETY * ULPS * UNIT_64 * entered():
+    if size <= VANISHING * entered():
         size = entered() * float(np.sqrt(want.size))
     return RELATIVE_BF16 * size
 

@@ -89,17 +89,24 @@ class Expected:
 
 
 def entered(bench: Bench, run: str, case: CaseRecipe, result: str, *, draw_index: int = 0) -> float:
-    """The size of what a result is computed from.
+    """The size of what a result is computed from, in the result's own unit as far as it is known.
 
-    It is the largest magnitude in each floating input, and of these the smallest: where they are
-    multiplied, as a gradient is with what comes in, a small one makes all results small.
+    A gradient is linear in what comes in (an input called grad_...): its size counts as it is.
+    Other inputs count where they are small, and else as 1: what is computed from logits of 1e30
+    may well be a probability.
     """
     names = free_names(producing(bench.steps(run), result))
-    given = [bench.drawn(case, draw_index)[name] for name in names]
-    arrays = [v for v in given if isinstance(v, np.ndarray) and v.dtype.kind == "f"]
-    sizes = [largest(v.astype(np.float64)) for v in arrays]
-    sizes = sizes or [abs(v) for v in given if isinstance(v, float) and math.isfinite(v)]
-    return min(filter(None, sizes), default=0.0)
+    drawn = bench.drawn(case, draw_index)
+    sizes = {
+        name: largest(drawn[name].astype(np.float64))
+        for name in names
+        if isinstance(drawn[name], np.ndarray) and drawn[name].dtype.kind == "f"
+    }
+    coming = [size for name, size in sizes.items() if name.startswith("grad") and size]
+    other = [size for name, size in sizes.items() if not name.startswith("grad") and size]
+    if not sizes:
+        other = [abs(drawn[n]) for n in names if isinstance(drawn[n], float) and drawn[n]]
+    return min(coming, default=1.0) * min([1.0, *other]) if coming or other else 0.0
 
 
 def expected(

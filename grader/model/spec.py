@@ -36,6 +36,25 @@ class Part(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True, defer_build=True)
 
 
+MOST_CPU, MOST_WALL = 600, 1200  # seconds that a question may ask for, per call
+
+
+class Limits(Part):
+    """How long one call may take, where the usual 5 seconds of CPU time are not enough.
+
+    A call is one run of the steps on one case; a check that repeats it has twelve times as long.
+    """
+
+    cpu_seconds: Annotated[float, Field(gt=0, le=MOST_CPU)] | None = Field(
+        default=None, description="Of CPU time; 5 if not given, at most 600."
+    )
+    wall_seconds: Annotated[float, Field(gt=0, le=MOST_WALL)] | None = Field(
+        default=None,
+        description="By the clock; if not given, 25 more than the CPU time or twice that, at most "
+        "1200.",
+    )
+
+
 @dataclass(frozen=True, slots=True)
 class Mention:
     """A name in a key of a check, and what it has to be the name of."""
@@ -276,6 +295,10 @@ class Spec(Part):
         le=3600,
         description="Seconds by the clock that one grade may take, its diagnosis included; at "
         "most 3600.",
+    )
+    limits: Limits = Field(
+        default=Limits(),
+        description="How long one call may take; a case may have limits of its own.",
     )
     uses: list[Literal["numpy", "torch"]] = Field(
         description="What a submission may import besides the standard library."

@@ -149,12 +149,21 @@ def test_what_entered_leaves_a_floor_that_no_idea_fits_under() -> None:
     assert fault(1e-3, 0.0, entered=2.0) is not None
 
 
-@pytest.mark.parametrize("dtype", ["float64", "float32"])
-@pytest.mark.parametrize("scale", [0.0, 1e-80, 1e-13, 1e-6, 1.0])
-def test_the_floor_is_far_below_any_result_that_can_be_judged(dtype: str, scale: float) -> None:
+@pytest.mark.parametrize(("dtype", "judged"), [("float64", 1e-12), ("float32", 1e-4)])
+@pytest.mark.parametrize("scale", [0.0, 1e-80, 1e-13, 1.1e-12, 1e-6, 1e-4, 1.0])
+def test_the_floor_is_far_below_any_result_that_can_be_judged(
+    dtype: str, judged: float, scale: float
+) -> None:
     floor = least(dtype, scale, 1.0)
     assert 0 < floor <= 1e-5
-    assert floor <= 0.02 * scale or scale < 1e-13 * 1.5
+    assert floor <= 0.02 * scale or scale < judged
+
+
+def test_float32_leaves_as_much_of_what_entered() -> None:
+    want = np.zeros(2, np.float32)
+    wanted = Expected(want, want.astype(np.float64), lambda: [], "float32", lambda: 1.0)
+    assert compare("y", want + np.float32(1e-6), wanted) is None
+    assert compare("y", want + np.float32(1e-3), wanted) is not None
 
 
 def test_zeros_are_exact_only_where_they_stay_zero() -> None:
