@@ -56,6 +56,8 @@ def test_the_reference_passes(deviations: Desk, check: str, message: str, seed: 
         ("10 ** 10_000", "fail", "y is an int of more than 300 digits, expected a float64 array of shape (1, 2)"),
         ("(w * d).astype(object)", "fail", "y is a numpy.ndarray of object, expected a float64 array of shape (1, 2)"),
         ("np.ma.masked_array(w * d, True)", "fail", "y is a numpy.ma.MaskedArray, expected a float64 array of shape (1, 2)"),
+        ("np.asmatrix(w * d)", "fail", "y is a numpy.matrix, expected a float64 array of shape (1, 2)"),
+        ("np.array(1.0)", "fail", "y has shape (), expected (1, 2)"),
         ("(w * d).astype(np.float32)", "fail", "y is float32, expected float64"),
         ("(w * d)[:, :1]", "fail", "y has shape (1, 1), expected (1, 2)"),
         ("w * d * np.nan", "fail", "y holds NaN where -2.000 is expected"),
