@@ -15,7 +15,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from grader.audit import hints, margins, matrix, trivial
+from grader.audit import hints, margins, matrix, ranges, trivial
 from grader.audit.search import Search
 from grader.audit.subjects import Seen, Subject, always_raised, result_of, subjects
 from grader.bench.bench import BankFault
@@ -61,6 +61,7 @@ def audit(
         remarks += [
             *matrix.remarks(question, rows, proof.subjects),
             *margins.remarks(checks),
+            *proof.ranges,
             *trivial.remarks(question, proof.trivial),
             *hints.remarks(question),
         ]
@@ -90,6 +91,7 @@ class _Proof:
     spent: Counter[str] = field(default_factory=Counter)  # nanoseconds, by check
     trivial: list[Trivial] = field(default_factory=list)
     twins: list[Twins] = field(default_factory=list)
+    ranges: list[Remark] = field(default_factory=list)
     problems: list[str] = field(default_factory=list)
 
     @property
@@ -115,6 +117,8 @@ class _Proof:
         """What one seed is enough for: trivial answers, and twins."""
         self._say("trivial answers")
         self.trivial = trivial.try_answers(session, self.seeds[-1])
+        reference = session.bank.reference
+        self.ranges = list(ranges.remarks(session.bank.bench(reference, self.seeds[-1])))
         search = Search(session)
         for one, other in matrix.pairs(self.subjects):
             self._say(f"a case to tell {one} from {other}")

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from grader.bench.bands import allowance, bfloat16_norm, tolerated
+from grader.bench.bands import allowance, bfloat16_norm, tolerated, unjudged
 from grader.bench.bench import Bench
 from grader.bench.encoding import NATIVE, NUDGES, PRECISE
 from grader.bench.results import (
@@ -216,12 +216,13 @@ def _array(
         return fault
     if got.dtype.kind != "f" or exact:
         wrong = ~_equal(got, want)
-        if expected.tolerance is None or got.dtype.kind not in "iu":
+        tolerance = expected.tolerance
+        if tolerance is None or got.dtype.kind not in "iu":
             return report(result, got, want, wrong)
         got, want = got.astype(np.float64), want.astype(np.float64)
-        allowed = tolerated(expected.tolerance, want)
+        allowed = tolerated(tolerance, want)
         wrong &= np.abs(got - want) > allowed
-        return _explained(report(result, got, want, wrong, allowed), expected)
+        return explained(report(result, got, want, wrong, allowed), tolerance)
     return _numbers(result, got, precise, wanted, expected, zeros=zeros)
 
 
@@ -257,19 +258,19 @@ def _numbers(
         if float(np.linalg.norm(deviation)) <= norm:
             return None
         allowed = np.maximum(norm / math.sqrt(max(1, int(finite.sum()))), given)
-        return _explained(report(result, got, want, deviation > allowed, allowed), expected)
+        return explained(report(result, got, want, deviation > allowed, allowed), tolerance)
     left = np.where(deviation <= given, 0.0, deviation)
     allowed = np.maximum(
         allowance(dtype, want, expected.moved_floats, left, expected.entered), given
     )
-    return _explained(report(result, got, want, (deviation > allowed) | nonzero, allowed), expected)
+    return explained(report(result, got, want, (deviation > allowed) | nonzero, allowed), tolerance)
 
 
-def _explained(fault: Fault | None, expected: Expected) -> Fault | None:
+def explained(fault: Fault | None, tolerance: Tolerance | None) -> Fault | None:
     """A fault that says what the check allows besides rounding, if it does."""
-    if fault is None or fault.allowed is None or expected.tolerance is None:
+    if fault is None or fault.allowed is None or tolerance is None:
         return fault
-    return replace(fault, allowed=f"{fault.allowed}, {expected.tolerance.words}")
+    return replace(fault, allowed=f"{fault.allowed}, {tolerance.words}")
 
 
 def _scalar(result: str, observed: Value, expected: Expected, *, exact: bool) -> Fault | None:
@@ -306,7 +307,7 @@ def _scalar(result: str, observed: Value, expected: Expected, *, exact: bool) ->
         allowed = max(allowed, float(band))
     if not (off > allowed).any():
         return None
-    return _explained(_different(result, got, want, allowed or None), expected)
+    return explained(_different(result, got, want, allowed or None), tolerance)
 
 
 def _different(
@@ -393,3 +394,16 @@ def _floats(value: Value) -> Array | None:
         if array.dtype.kind == "f":
             return np.asarray(array, np.float64)
     return None
+
+
+def unjudged_entries(wanted: Expected) -> tuple[int, int]:
+    """How many entries of a float result are too small beside others to be judged, and of how many.
+
+    In bfloat16 a result is judged as a whole.
+    """
+    native, want = wanted.native, _floats(wanted.precise)
+    dtype = _of_parts(native) if isinstance(native, (np.ndarray, Tensor)) else wanted.dtype
+    if want is None or dtype == "bfloat16":
+        return 0, 0
+    allowed = allowance(dtype, want, wanted.moved_floats, entered=wanted.entered)
+    return int(unjudged(want, allowed).sum()), want.size

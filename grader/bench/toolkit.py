@@ -7,7 +7,16 @@ import numpy as np
 from grader.bench import rss_probe
 from grader.bench.bands import least, tolerated
 from grader.bench.bench import BankFault, Bench, trusting
-from grader.bench.compare import Fault, compare, entered, excess, expected, fault_of, report
+from grader.bench.compare import (
+    Fault,
+    compare,
+    entered,
+    excess,
+    expected,
+    explained,
+    fault_of,
+    report,
+)
 from grader.bench.encoding import PRECISE
 from grader.bench.exhibit import bars, grids
 from grader.bench.measured import amount, baseline, measure
@@ -24,6 +33,6 @@ __all__ = [
     "PRECISE", "Array", "BankFault", "Bench", "Case", "Fault", "Finding", "Kept", "Measured",
     "Outcome", "ProgramError", "RemoteProgram", "Step", "Stopped", "Value", "WorkerError",
     "amount", "array_of", "bars", "baseline", "compare", "describe", "dict_keys", "entered",
-    "excess", "expected", "fault_of", "grids", "largest", "least", "measure", "np", "report",
-    "rss_probe", "same_value", "tally", "tolerated", "trusting",
+    "excess", "expected", "explained", "fault_of", "grids", "largest", "least", "measure", "np",
+    "report", "rss_probe", "same_value", "tally", "tolerated", "trusting",
 ]  # fmt: skip

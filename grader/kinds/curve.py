@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from dataclasses import replace
 from typing import Annotated, Literal
 
 from pydantic import Field
@@ -109,9 +108,7 @@ def _astray(
     got, want = (kit.np.asarray(values) for values in (points, wanted))
     allowed = kit.tolerated(check.tolerance, want)
     fault = kit.report(check.of, got, want, ~(abs(got - want) <= allowed), allowed)
-    if fault is None:
-        return None
-    return replace(fault, allowed=f"{fault.allowed}, {check.tolerance.words}")
+    return kit.explained(fault, check.tolerance)
 
 
 def _series(value: kit.Value) -> tuple[float, ...] | None:

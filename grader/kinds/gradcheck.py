@@ -104,7 +104,8 @@ class Gradcheck(Kind[GradcheckCheck]):
         numeric = _differences(bench, check, case)
         for wrt, name in check.gradients.items():
             allowed = _allowed(bench, check, case, name, numeric[wrt])
-            if found := _compare(bench, case, name, values.get(name), numeric[wrt], allowed):
+            given = values.get(name)
+            if found := _compare(bench, check, case, name, given, numeric[wrt], allowed):
                 return found
         laws = (_conserved(bench, check, case, law, values) for law in check.conserves)
         return next(filter(None, laws), None)
@@ -175,6 +176,7 @@ def _deviations(got: kit.Array | None, numeric: Numeric, allowed: kit.Array) -> 
 
 def _compare(
     bench: kit.Bench,
+    check: GradcheckCheck,
     case: kit.Case,
     name: str,
     observed: kit.Value,
@@ -186,7 +188,8 @@ def _compare(
     if got is None or entries is None:
         found, wanted = kit.describe(observed), f"floats of shape {shape_text(value.shape)}"
         return kit.Finding(f"{name} is {found}, expected {wanted} (case {case.name})")
-    fault = kit.report(name, got, value, entries > 1, allowed)
+    tolerance = check.tolerance if check.tolerance and check.tolerance.covers(name) else None
+    fault = kit.explained(kit.report(name, got, value, entries > 1, allowed), tolerance)
     if fault is None:
         return None
     count = f"{fault.wrong} of {fault.total} entries"

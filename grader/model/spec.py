@@ -98,14 +98,14 @@ class Tolerance(Part):
 
     @property
     def words(self) -> str:
-        """What it allows: "to 2 digits", "0.1 % of it"."""
+        """What a result may be: "rounded to 2 significant digits or off by at most 0.1"."""
         said = []
         if self.digits is not None:
-            said.append(f"to {self.digits} significant digit{'s'[: self.digits - 1]}")
+            said.append(f"rounded to {self.digits} significant digit{'s'[: self.digits - 1]}")
         if self.relative is not None:
-            said.append(f"{100 * self.relative:.3g} % of it")
+            said.append(f"off by at most {100 * self.relative:.3g} %")
         if self.absolute is not None:
-            said.append(f"{self.absolute:g} either way")
+            said.append(f"off by at most {self.absolute:g}")
         return " or ".join(said)
 
 
