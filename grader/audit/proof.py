@@ -15,7 +15,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from grader.audit import accepted, hints, margins, matrix, trivial
+from grader.audit import accepted, hints, margins, matrix, ranges, trivial
 from grader.audit.search import Search
 from grader.audit.subjects import Seen, Subject, always_raised, result_of, subjects
 from grader.bench.bench import BankFault
@@ -63,6 +63,7 @@ def audit(
         remarks += [
             *matrix.remarks(question, rows, proof.subjects),
             *margins.remarks(checks),
+            *proof.ranges,
             *trivial.remarks(question, proof.trivial),
             *hints.remarks(question),
         ]
@@ -95,6 +96,7 @@ class _Proof:
     twins: list[Twins] = field(default_factory=list)
     accepted: list[Accepted] = field(default_factory=list)
     rejected: list[str] = field(default_factory=list)  # right programs, a sentence each
+    ranges: list[Remark] = field(default_factory=list)
     problems: list[str] = field(default_factory=list)
 
     @property
@@ -122,6 +124,8 @@ class _Proof:
         self.accepted, self.rejected = accepted.hold(session, styles, self.seeds, self._say)
         self._say("trivial answers")
         self.trivial = trivial.try_answers(session, self.seeds[-1])
+        reference = session.bank.reference
+        self.ranges = list(ranges.remarks(session.bank.bench(reference, self.seeds[-1])))
         search = Search(session)
         for one, other in matrix.pairs(self.subjects):
             self._say(f"a case to tell {one} from {other}")

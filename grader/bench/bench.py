@@ -25,8 +25,8 @@ from grader.cases.draw import DrawError, draw
 from grader.cases.recipe import CaseRecipe, read_cases
 from grader.model import spec as model
 from grader.model.question import Question, Step
-from grader.sandbox.client import WorkerError
-from grader.sandbox.remote import EncodedInput, Inputs, RemoteProgram
+from grader.sandbox.client import TooSlow, WorkerError
+from grader.sandbox.remote import CallLimits, EncodedInput, Inputs, RemoteProgram
 from grader.sandbox.replies import Outcome, ProgramError
 
 T = TypeVar("T")
@@ -47,6 +47,8 @@ def trusting(what: str) -> Iterator[None]:
     except (ProgramError, WorkerError) as error:
         raised = error.raised if isinstance(error, ProgramError) else None
         line = f", at line {raised.frames[-1].line}" if raised and raised.frames else ""
+        if isinstance(error, TooSlow):
+            line = "; limits in the spec says how long a call may take"
         raise BankFault(f"{what}: {error}{line}") from None
 
 
@@ -223,6 +225,20 @@ class Bench:
 
         return {name: given(name) for name in free_names(self.steps(run))}
 
+    @contextlib.contextmanager
+    def limited(self, case: CaseRecipe) -> Iterator[None]:
+        """Give the programs as long as the question allows for calls on a case."""
+        given = _limits(self.question.spec.limits, case)
+        programs = (self.submission, self.reference)
+        before = [program.limits for program in programs]
+        for program in programs:
+            program.limits = given
+        try:
+            yield
+        finally:
+            for program, limits in zip(programs, before, strict=True):
+                program.limits = limits
+
     # -- results ----------------------------------------------------------------------------
 
     @cached_property
@@ -256,7 +272,8 @@ class Bench:
             if program is self.submission:
                 self.called.append((run, case, mode, draw_index))
             try:
-                return program.run(self.steps(run), inputs, self.wanted[run])
+                with self.limited(case):
+                    return program.run(self.steps(run), inputs, self.wanted[run])
             except (ProgramError, WorkerError) as error:
                 return error
 
@@ -319,14 +336,27 @@ class Bench:
             BankFault: neither does.
         """
         program = program or self.submission
-        try:
-            return ask(program)
-        except (ProgramError, WorkerError):
-            if self.reference_first and program is self.submission:
-                with trusting(f"the reference fails on case {case.name}"):
-                    ask(self.reference)
-            raise
+        with self.limited(case):
+            try:
+                return ask(program)
+            except (ProgramError, WorkerError):
+                if self.reference_first and program is self.submission:
+                    with trusting(f"the reference fails on case {case.name}"):
+                        ask(self.reference)
+                raise
 
     def fact(self, key: tuple[str, ...], measure: Callable[[], T]) -> T:
         """Something about the reference and the cases alone, measured once."""
         return self.remember(self.reference, ("fact", *key), measure)
+
+
+def _limits(usual: model.Limits, case: CaseRecipe) -> CallLimits | None:
+    """What a case and its question say of how long a call may take; None where they do not."""
+    own = case.limits
+    cpu = usual.cpu_seconds if own.cpu_seconds is None else own.cpu_seconds
+    wall = usual.wall_seconds if own.wall_seconds is None else own.wall_seconds
+    if cpu is None and wall is None:
+        return None
+    of_case = own.cpu_seconds is not None or own.wall_seconds is not None
+    where = f"limits of case {case.name}" if of_case else "limits of the question"
+    return CallLimits(cpu, wall, where)

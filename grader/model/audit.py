@@ -104,7 +104,7 @@ class Twins:
 class Remark:
     """What would make the question better."""
 
-    about: str  # redundant, flaky, raising, tolerance, trivial, hints, id, todo
+    about: str  # redundant, flaky, raising, tolerance, range, trivial, hints, id, todo
     text: str
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
+import math
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -18,11 +19,13 @@ import numpy as np
 
 from grader import __version__
 from grader.bench.bench import BankFault, Bench
+from grader.cases.recipe import read_cases
 from grader.explain.why import Why, more, why
 from grader.model.question import Question
 from grader.model.report import Report
 from grader.model.verdict import Verdict
 from grader.sandbox.closing import Closing
+from grader.sandbox.config import CPU_SECONDS
 from grader.sandbox.deadline import Deadline, OutOfTime
 from grader.sandbox.remote import RemoteProgram
 from grader.session.grading import carry_out, load_submission, out_of_time, overall, unreadable
@@ -131,7 +134,11 @@ class GradingSession(Closing):
             return replace(report, printed=printed, seconds=time.perf_counter() - began)
 
         # No numpy warnings: infinities and NaN are what comparing is about.
-        with self._alone(), np.errstate(all="ignore"), self._workers.take() as worker:
+        with (
+            self._alone(),
+            np.errstate(all="ignore"),
+            self._workers.take(_cpu_seconds(question)) as worker,
+        ):
             program = RemoteProgram(
                 worker,
                 "submission",
@@ -236,3 +243,11 @@ def _refuse(submission: object, seed: object) -> None:
         raise TypeError(f"{wanted}, found {type(seed).__name__}; pass an int")
     if not 0 <= seed <= MAX_SEED:
         raise ValueError(f"{wanted}, found {seed:,}; pass another one")
+
+
+def _cpu_seconds(question: Question) -> int:
+    """CPU time of a worker for a submission: more where calls may take longer than usual."""
+    spec = question.spec
+    limits = [spec.limits, *(case.limits for case in read_cases(spec.cases)[0].values())]
+    longer = any(limit.cpu_seconds is not None for limit in limits)
+    return max(CPU_SECONDS, math.ceil(spec.deadline)) if longer else CPU_SECONDS

@@ -207,13 +207,16 @@ def _saved(
     program: LoadedModule, steps: Sequence[Step], names: Names, without: Sequence[str]
 ) -> tuple[int, Details, tuple[str, ...]]:
     ignored = {_key(names[name]) for name in without if isinstance(names[name], Tensor)}
+    # Of an input its own values count, not what lies between them in memory.
+    lent = {_key(t): t.numel() * t.element_size() for t in names.values() if isinstance(t, Tensor)}
     found: dict[int, tuple[int, str]] = {}
     keep: list[Tensor] = []  # a freed storage's identity must not be met again
 
     def pack(tensor: Tensor) -> Tensor:
         keep.append(tensor.detach())
         if _key(tensor) not in ignored:
-            found.setdefault(_key(tensor), _size(tensor))
+            size, words = _size(tensor)
+            found.setdefault(_key(tensor), (min(size, lent.get(_key(tensor), size)), words))
         return tensor
 
     with torch.autograd.graph.saved_tensors_hooks(pack, lambda tensor: tensor):
