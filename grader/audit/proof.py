@@ -15,7 +15,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from grader.audit import accepted, hints, margins, matrix, trivial
+from grader.audit import accepted, derived, hints, margins, matrix, trivial
 from grader.audit.search import Search
 from grader.audit.subjects import Seen, Subject, always_raised, result_of, subjects
 from grader.bench.bench import BankFault
@@ -94,6 +94,7 @@ class _Proof:
     twins: list[Twins] = field(default_factory=list)
     accepted: list[Accepted] = field(default_factory=list)
     rejected: list[str] = field(default_factory=list)  # right programs, a sentence each
+    unmade: list[str] = field(default_factory=list)  # styles that the reference has not
     problems: list[str] = field(default_factory=list)
 
     @property
@@ -118,7 +119,9 @@ class _Proof:
     def look_further(self, session: GradingSession) -> None:
         """Other right programs; and what one seed is enough for: trivial answers, and twins."""
         styles = accepted.written(self.question)
-        self.accepted, self.rejected = accepted.hold(session, styles, self.seeds, self._say)
+        own, rejected = accepted.hold(session, styles, self.seeds, self._say)
+        others, turned_down, self.unmade = derived.hold(session, self.seeds, self._say)
+        self.accepted, self.rejected = own + others, rejected + turned_down
         self._say("trivial answers")
         self.trivial = trivial.try_answers(session, self.seeds[-1])
         search = Search(session)
@@ -151,6 +154,7 @@ class _Proof:
             share, seconds = c.share or 0, c.cpu_seconds or 0
             if share > SLOW_SHARE and seconds > SLOW_SECONDS:
                 yield f"{c.id} takes {share:.0%} of the audit's CPU time, {seconds:.1f} s"
+        yield from self.unmade
         if unmade := ", ".join(t.name for t in self.trivial if not t.made):
             yield (
                 f"the trivial answers {unmade} could not be made: what is checked is not "

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -14,6 +15,7 @@ from grader.model.spec import Check
 from grader.model.verdict import FINE, Verdict
 from grader.sandbox.client import WorkerError
 from grader.sandbox.replies import ProgramError
+from grader.session import GradingSession
 from grader.session.locations import file_of
 
 
@@ -66,6 +68,15 @@ def subjects(question: Question) -> list[Subject]:
             killers = spec.misconceptions[name].killers
             found.append(Subject(label, layers, file, {name}, name, killers))
     return found
+
+
+def called_functions(session: GradingSession) -> list[str]:
+    """What the steps and the driver call of a program; the reference is loaded."""
+    question, loaded = session.question, session.bank.reference.loaded
+    driver = (question.driver or b"").decode("utf-8", "replace")
+    called = set(re.findall(r"\bprogram\.(\w+)", driver))
+    driven = [] if loaded is None else [f for f in loaded.defined if f in called]
+    return list(dict.fromkeys([*question.functions, *driven]))
 
 
 def always_raised(bench: Bench, results: Mapping[str, CheckResult]) -> Raised | None:

@@ -88,6 +88,7 @@ class Accepted:
     name: str
     passed: int  # seeds on which every check that decides passes it
     seeds: int
+    derived: bool = False  # by the audit, from the reference
 
 
 @dataclass(frozen=True, slots=True)
