@@ -19,6 +19,7 @@ from grader.audit import accepted, derived, hints, margins, matrix, trivial
 from grader.audit.search import Search
 from grader.audit.subjects import Seen, Subject, always_raised, result_of, subjects
 from grader.bench.bench import BankFault
+from grader.bench.repeat import Unsteady, require_steady
 from grader.explain.naming import diagnose
 from grader.kinds import registry
 from grader.model.audit import Accepted, AuditReport, AuditRow, CheckFacts, Remark, Trivial, Twins
@@ -45,6 +46,7 @@ def audit(
     try:
         with GradingSession(question) as session, np.errstate(all="ignore"):
             session.bank.restore()
+            proof.run_again(session)
             proof.put_through_all_checks(session)
             if proof.is_sound:
                 proof.look_further(session)
@@ -101,6 +103,24 @@ class _Proof:
     def is_sound(self) -> bool:
         """Whether the reference passes, so that others can be held against it."""
         return not self.problems and not matrix.rejected(self.subjects[0])
+
+    def run_again(self, session: GradingSession) -> None:
+        """See that the reference computes the same in a process of its own, and once more there.
+
+        Raises:
+            Unsteady: it does not.
+        """
+        called = "the reference"
+        try:
+            bench = session.examine(
+                "again", [self.question.reference], self.seeds[0], called=called
+            )
+            for _ in range(2):
+                require_steady(bench, bench.submission)
+        except Unsteady:
+            raise
+        except BankFault:
+            return  # which its own row will say
 
     def put_through_all_checks(self, session: GradingSession) -> None:
         """Examine every program on every seed; once the reference does not pass, it alone."""
