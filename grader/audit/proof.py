@@ -17,7 +17,7 @@ import numpy as np
 
 from grader.audit import accepted, derived, hints, margins, matrix, trivial
 from grader.audit.search import Search
-from grader.audit.subjects import Seen, Subject, always_raised, result_of, subjects
+from grader.audit.subjects import Seen, Subject, always_raised, is_certain, result_of, subjects
 from grader.bench.bench import BankFault
 from grader.bench.repeat import Unsteady, require_steady
 from grader.explain.naming import diagnose
@@ -27,11 +27,12 @@ from grader.model.numerals import quantity
 from grader.model.question import Question
 from grader.model.report import CheckResult
 from grader.model.spec import Check
-from grader.model.verdict import Verdict
+from grader.model.verdict import FINE, Verdict
 from grader.session import GradingSession
 from grader.session.grading import unmet
 
 Progress = Callable[[str], None]
+WHOLE_SEEDS = 20  # beyond them, wrong programs are only tried until one check stops them
 SLOW_SHARE = 0.4  # of an audit's CPU time: a check that takes more is worth a note
 SLOW_SECONDS = 1.0  # and takes this long: shares of nothing mean nothing
 SHOWN = 5  # places marked TODO
@@ -130,6 +131,9 @@ class _Proof:
                     break
                 self._say(f"seed {number} of {len(self.seeds)}, {subject.name}")
                 try:
+                    if number > WHOLE_SEEDS and subject.name != "reference":
+                        self._glimpse(session, subject, seed)
+                        continue
                     # Sizes are the same on every seed: the system is asked once what is held.
                     self._examine(session, subject, seed, asks_system=number == 1)
                 except BankFault as fault:
@@ -202,7 +206,28 @@ class _Proof:
             named = frozenset(n.id for n in diagnose(bench, tuple(graded.values())))
         deviations = margins.deviations(bench, results, right=right)
         raised = None if subject.misconception is None else always_raised(bench, results)
-        subject.seen.append(Seen(seed, results, graded, named, deviations, raised))
+        checks = {check.id: check for check in self.question.spec.checks}
+        certain = any(
+            is_certain(bench, checks[r.id], r)
+            for r in results.values()
+            if r.verdict not in FINE and not r.stretch
+        )
+        subject.seen.append(Seen(seed, results, graded, named, deviations, raised, certain))
+
+    def _glimpse(self, session: GradingSession, subject: Subject, seed: int) -> None:
+        """Find out whether anything stops a wrong program on a seed, the likeliest check first."""
+        if any(seen.certain for seen in subject.seen):
+            subject.glimpsed[seed] = True
+            return
+        likely = Counter(r.id for seen in subject.seen for r in seen.stopping)
+        checks = [c for c in self.question.spec.checks if not c.stretch]
+        name = subject.name
+        bench = session.examine(f"subject {name}", subject.sources, seed, called=name)
+        bench.asks_system = False
+        subject.glimpsed[seed] = any(
+            result_of(bench, check).verdict not in FINE
+            for check in sorted(checks, key=lambda c: -likely[c.id])
+        )
 
     @contextmanager
     def _clocked(self, session: GradingSession, name: str) -> Iterator[None]:
