@@ -22,7 +22,7 @@ from grader.bench.memory import Memory
 from grader.bench.results import array_of
 from grader.cases.dataflow import case_names, free_names, producing, results
 from grader.cases.draw import DrawError, draw
-from grader.cases.recipe import CaseRecipe, read_cases
+from grader.cases.recipe import CaseRecipe, every_draw, read_cases
 from grader.model import spec as model
 from grader.model.question import Question, Step
 from grader.sandbox.client import TooSlow, WorkerError
@@ -90,7 +90,7 @@ class Bench:
         self.submission = submission
         self.reference = reference
         self.reference_first = True  # the submission is not asked what breaks the reference
-        self.cases: dict[str, CaseRecipe] = read_cases(question.spec.cases)[0]
+        self.cases: dict[str, CaseRecipe] = every_draw(read_cases(question.spec.cases)[0])
         # Whether memory that is counted inside a worker is held against the system's account too.
         self.asks_system = True
         self.bank = bank

@@ -19,6 +19,7 @@ import numpy as np
 
 from grader import __version__
 from grader.bench.bench import BankFault, Bench
+from grader.bench.repeat import require_steady
 from grader.cases.recipe import read_cases
 from grader.explain.why import Why, more, why
 from grader.model.question import Question
@@ -33,6 +34,7 @@ from grader.session.trusted import BankPrograms
 from grader.session.workers import Workers
 
 MAX_SEED = 2**63 - 1  # what is recorded of a grade has it as a whole number of 64 bits
+PATIENCE = 1.0  # seconds for running the reference a second time, in the first grade
 SHOWN_OUTPUT = 4000  # characters of the submission's printing that go into a report
 
 
@@ -45,9 +47,10 @@ def grade(
     workers: Workers | None = None,
     thorough: bool = False,
     early: Callable[[Report], None] = lambda _: None,
+    proved: bool = False,
 ) -> Report:
     """Grade one submission in a session of its own; see `GradingSession`."""
-    with GradingSession(question, workers=workers, thorough=thorough) as session:
+    with GradingSession(question, workers=workers, thorough=thorough, proved=proved) as session:
         return session.grade(submission, seed=seed, filename=filename, early=early)
 
 
@@ -64,6 +67,7 @@ class GradingSession(Closing):
         workers: Workers | None = None,
         clock: Callable[[], float] = time.monotonic,
         thorough: bool = False,
+        proved: bool = False,
     ) -> None:
         """Start the first workers, unless they were started ahead.
 
@@ -72,10 +76,13 @@ class GradingSession(Closing):
             workers: started ahead for this session alone; the caller closes them, after it.
             clock: tells when the deadline of a grade has passed, in seconds.
             thorough: whether what is still unexplained is searched for longer, up to two seconds.
+            proved: whether the question was graded before, byte by byte as it is: its reference is
+                then not run twice to see whether it always computes the same.
         """
         self.question = question
         self._clock = clock
         self._thorough = thorough
+        self._proved = proved
         self._in_use = threading.Lock()
         self._closed = False
         self._stack = contextlib.ExitStack()
@@ -178,6 +185,10 @@ class GradingSession(Closing):
     def _checked(self, report: Report, bench: Bench, early: Callable[[Report], None]) -> Report:
         # Its process starts, and imports, while the other checks are carried out.
         checks = carry_out(bench, failing=self.bank.expect_variants)
+        if not self._proved:
+            with contextlib.suppress(OutOfTime):
+                require_steady(bench, self.bank.reference, patience=PATIENCE)
+            self._proved = True
         report = replace(report, verdict=overall(checks), checks=checks)
         if report.verdict is Verdict.PASS:
             follow_ups = self.question.spec.follow_ups

@@ -18,7 +18,8 @@ from dataclasses import dataclass, field
 
 from .messages import Mutant, Mutants, Page
 from .mutant_words import Words, words
-from .mutation_rules import Function, local_names, replacements, rewritten, slots
+from .mutation_rules import Function, replacements, slots
+from .statement_rules import local_names, rewritten
 
 TOP = "module"  # the scope of what stands in no function
 
