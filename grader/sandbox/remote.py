@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
+from itertools import zip_longest
 from typing import Any, TypeVar, cast
 
 import numpy as np
@@ -14,6 +15,7 @@ from grader.model.question import Step
 from grader.sandbox.client import CALL_SECONDS, Garbled, WorkerClient
 from grader.sandbox.config import TORCH_USES_LATE
 from grader.sandbox.replies import answer, unwanted
+from grader.sandbox.witness import Witness
 from grader.sandbox.worker import messages
 from grader.sandbox.worker.messages import Input, Kept, Loaded, Measured, Outcome, Task
 from grader.sandbox.worker.wire import Array, Encoded, fields
@@ -49,6 +51,7 @@ class RemoteProgram:
     filename: str = "submission.py"
     call_seconds: float = field(default_factory=lambda: CALL_SECONDS)
     forbids: Sequence[str] = ()  # what it may not call; see `worker.policy`
+    untrusted: bool = False  # whether the judge looks itself at what it can
     loaded: Loaded | None = field(default=None, init=False)
     before: int | None = field(default=None, init=False)  # bytes held just before it was loaded
     _clock: int | None = field(default=None, init=False)  # CPU time when it last answered `timed`
@@ -72,16 +75,48 @@ class RemoteProgram:
         self.loaded = self._ask("load", request, Loaded, seconds=2 * self.call_seconds)
         return self.loaded
 
-    def run(self, steps: Steps, inputs: Inputs, want: Names) -> Outcome:
-        """Run the steps and return the wanted results."""
-        return self._perform("run", Outcome, steps, inputs, want=want)
+    def run(self, steps: Steps, inputs: Inputs, want: Names, *, lasting: bool = False) -> Outcome:
+        """Run the steps and return the wanted results.
+
+        Of an untrusted program the judge sees itself which inputs were changed, and where results
+        have to be `lasting`, which of them lie in an input's memory or do not stay as they are.
+        """
+        (found,) = self._witnessed("run", steps, [inputs], want, lasting=lasting)[0]
+        return found
 
     def interleave(self, steps: Steps, inputs: Sequence[Inputs], want: Names) -> messages.Outcomes:
-        """Run the steps on several inputs in lockstep."""
-        found = self._perform("interleave", messages.Outcomes, steps, *inputs, want=want)
-        if len(found.runs) != len(inputs):
-            raise Garbled("broke the protocol: not a reply to interleave (runs)")
-        return found
+        """Run the steps on several inputs in lockstep; results have to last, see `run`."""
+        runs, common = self._witnessed("interleave", steps, inputs, want, lasting=True)
+        return messages.Outcomes(runs, common)
+
+    def _witnessed(
+        self, operation: str, steps: Steps, inputs: Sequence[Inputs], want: Names, *, lasting: bool
+    ) -> tuple[tuple[Outcome, ...], tuple[str, ...]]:
+        lending = self.worker.lending if self.untrusted else None
+        seen = None if lending is None else Witness(lending, inputs)
+        lasting = lasting and seen is not None
+        sent = () if seen is None else seen.sent
+        common: tuple[str, ...] = ()
+        if operation == "run":
+            one = self._perform("run", Outcome, steps, *inputs, lent=sent, want=want, last=lasting)
+            runs: tuple[Outcome, ...] = (one,)
+        else:
+            runs, common = self._perform(
+                "interleave", messages.Outcomes, steps, *inputs, lent=sent, want=want, last=lasting
+            )
+        if len(runs) != len(inputs):
+            raise Garbled(f"broke the protocol: not a reply to {operation} (runs)")
+        if seen is None:
+            return runs, common
+
+        def again() -> tuple[Outcome, ...]:
+            room = sum(map(_array_bytes, inputs))
+            now = self._perform("again", messages.Outcomes, (), want=want, room=room).runs
+            if len(now) != len(runs):
+                raise Garbled("broke the protocol: not a reply to again (runs)")
+            return now
+
+        return seen.complete(runs, len(steps) - 1, again if lasting else None), common
 
     def timed(self, steps: Steps, inputs: Inputs, want: Names) -> tuple[Outcome, int]:
         """Run the steps once and return their results and the worker's CPU time, in nanoseconds."""
@@ -185,14 +220,16 @@ class RemoteProgram:
         steps: Steps,
         *inputs: Inputs,
         seconds: float | None = None,
+        lent: Sequence[messages.Inputs] = (),
+        room: int = 0,
         **about: Any,  # noqa: ANN401 further fields of a task
     ) -> R:
-        """Have steps carried out, on one or more sets of inputs."""
-        first, *others = [_inputs(given) for given in inputs]
+        """Have steps carried out, on sets of inputs, some of which may be lent."""
+        sent = [_inputs(given, instead) for given, instead in zip_longest(inputs, lent)]
+        first, *others = sent or [{}]
         task = Task(self.name, _encoded_steps(tuple(steps)), first, others=tuple(others), **about)
-        values = [spec["value"] for given in inputs for spec in given.values()]
-        sizes = [int(getattr(getattr(v, "values", v), "nbytes", 0)) for v in values]
-        found = self._ask(operation, task, kind, seconds, 8 * sum(sizes), steps)
+        room += sum(map(_array_bytes, inputs))
+        found = self._ask(operation, task, kind, seconds, 8 * room, steps)
         if wrong := unwanted(found, steps, task):
             raise Garbled(f"broke the protocol: not a reply to {operation} ({wrong})")
         return found
@@ -234,9 +271,16 @@ def _encoded_steps(steps: tuple[Step, ...]) -> tuple[messages.Step, ...]:
     return cast(tuple[messages.Step, ...], Encoded(as_sent(steps), _STEPS_DEPTH))
 
 
-def _inputs(inputs: Inputs) -> messages.Inputs:
+def _array_bytes(inputs: Inputs) -> int:
+    values = [spec["value"] for spec in inputs.values()]
+    return sum(int(getattr(getattr(v, "values", v), "nbytes", 0)) for v in values)
+
+
+def _inputs(inputs: Inputs, lent: messages.Inputs | None = None) -> messages.Inputs:
     """What is sent for inputs; an encoded one stands for itself until it is on the wire."""
-    return {
-        name: cast(Input, spec.sent) if isinstance(spec, EncodedInput) else Input(**spec)
-        for name, spec in inputs.items()
-    }
+    lent = lent or {}
+    return {name: lent[name] if name in lent else _input(spec) for name, spec in inputs.items()}
+
+
+def _input(spec: Mapping[str, Any]) -> Input:
+    return cast(Input, spec.sent) if isinstance(spec, EncodedInput) else Input(**spec)

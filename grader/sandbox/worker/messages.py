@@ -39,6 +39,14 @@ class Step(NamedTuple):
         return self.owner == "torch" and self.function == "vjp"
 
 
+class Lent(NamedTuple):
+    """Where a value lies in the memory that the judge has mapped as well."""
+
+    offset: int
+    shape: tuple[int, ...]
+    dtype: str
+
+
 class Input(NamedTuple):
     """A value, and for arrays how it lies in memory."""
 
@@ -46,6 +54,7 @@ class Input(NamedTuple):
     layout: str = "contiguous"  # see `layouts`
     tensor: bool = False  # whether an array becomes a tensor
     grad: bool = False  # which then requires a gradient
+    lent: Lent | None = None  # instead of the value
 
 
 Inputs = dict[str, Input]
@@ -67,6 +76,7 @@ class Task(NamedTuple):
 
     - `run` for its inputs and earlier results, after each step: `Outcome`;
     - `interleave` for the same of several runs in lockstep: `Outcomes`;
+    - `again` for nothing but what the results of the last of these two are by now: `Outcomes`;
     - `time` for CPU time only: `Outcome`;
     - `differentiate` for a result's numerical gradients, see `differences`: `Gradients`;
     - `state` for what the steps keep in a result, see `reach`: `Kept`;
@@ -86,6 +96,7 @@ class Task(NamedTuple):
     cotangent: Array | None = None
     kinks: bool = False  # whether the function is smooth in pieces only
     times: int = 0  # to run; 0 to let go of what is held
+    last: bool = False  # whether results are kept to be sent `again`
 
 
 class Mutants(NamedTuple):

@@ -27,6 +27,7 @@ OPERATIONS: Mapping[str, Callable[[LoadedModule, messages.Task], NamedTuple]] = 
     {
         "run": stepping.run,
         "interleave": stepping.interleave,
+        "again": stepping.again,
         "time": stepping.timed,
         "differentiate": differences.gradients,
         "state": reach.state,
@@ -113,6 +114,8 @@ class Server:
 
             return mutants.page(typed.read(messages.Mutants, request))
         task = typed.read(messages.Task, request)
+        if operation != "again":
+            stepping.latest.clear()
         return OPERATIONS[operation](self.programs[task.program], task)
 
     def _fault(self, request: Mapping[str, Any], error: BaseException) -> messages.Fault:
