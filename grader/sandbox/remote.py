@@ -27,6 +27,7 @@ R = TypeVar("R")
 
 MUTANTS_A_REPLY = 200  # well below what one frame carries
 MOST_MUTANTS = 20_000  # of one program; the largest drill has 2,000
+HELD_AT_ONCE = 64  # runs that one request asks to hold
 ROOM = 1 << 20  # bytes that a reply may hold beyond a multiple of what was sent
 _STEPS_DEPTH, _INPUT_DEPTH = 1, 3  # where they lie in a request, at most
 
@@ -178,13 +179,29 @@ class RemoteProgram:
             raise Garbled("broke the protocol: not a reply to measure (value)")
         return found
 
-    def hold(self, steps: Steps, inputs: Inputs, *, of: str, count: int) -> None:
-        """Run the steps that many times, and keep what they leave alive; see `worker.reach`."""
-        self._perform("hold", messages.Header, steps, inputs, seconds=60, of=of, times=count)
+    def hold(self, steps: Steps, inputs: Sequence[Inputs], keep: Names) -> None:
+        """Run the steps on each of the inputs, and keep some names of every run alive."""
+        part: list[Inputs] = []
+        for given in inputs:
+            part.append(given)
+            if len(part) >= HELD_AT_ONCE or sum(map(_array_bytes, part)) >= ROOM:
+                self._perform("hold", messages.Header, steps, *part, seconds=60, want=keep)
+                part = []
+        if part:
+            self._perform("hold", messages.Header, steps, *part, seconds=60, want=keep)
+
+    def settle(self) -> None:
+        """Have its process give back the memory that is free."""
+        self._perform("settle", messages.Header, (), seconds=30)
+
+    def finish(self, number: int, steps: Steps, inputs: Inputs, want: Names) -> Outcome:
+        """Go on with a run that is held; its number is that of its inputs."""
+        return self._perform("finish", Outcome, steps, inputs, number=number, want=want)
 
     def drop(self) -> None:
-        """Let go of what `hold` keeps."""
-        self._perform("hold", messages.Header, (), {}, seconds=30)
+        """Let go of what `hold` keeps, and of the memory."""
+        self._perform("hold", messages.Header, (), seconds=30)
+        self.settle()
 
     def has_cuda(self) -> bool:
         """Whether its process sees a CUDA device."""

@@ -81,7 +81,8 @@ class Task(NamedTuple):
     - `differentiate` for a result's numerical gradients, see `differences`: `Gradients`;
     - `state` for what the steps keep in a result, see `reach`: `Kept`;
     - `measure` for a quantity of an autograd graph, see `autograd`: `Measured`;
-    - `hold` for nothing: the judge looks from outside, see `reach`.
+    - `hold` and `settle` for nothing: the judge looks from outside, see `reach`;
+    - `finish` for the results of a run that is held: `Outcome`.
     """
 
     program: str
@@ -95,7 +96,7 @@ class Task(NamedTuple):
     without: tuple[str, ...] = ()  # inputs that are not counted
     cotangent: Array | None = None
     kinks: bool = False  # whether the function is smooth in pieces only
-    times: int = 0  # to run; 0 to let go of what is held
+    number: int = 0  # of a run that is held
     last: bool = False  # whether results are kept to be sent `again`
 
 
@@ -111,7 +112,7 @@ class Mutants(NamedTuple):
 
 
 class Header(NamedTuple):
-    """What every answer says, and all that the answer to `hold` does."""
+    """What every answer says, and all that some answers do."""
 
     ok: bool
     evidence: tuple[tuple[str, int, str], ...] = ()  # what, line or 0, "text" or "run"

@@ -32,10 +32,12 @@ OPERATIONS: Mapping[str, Callable[[LoadedModule, messages.Task], NamedTuple]] = 
         "differentiate": differences.gradients,
         "state": reach.state,
         "hold": reach.hold,
+        "settle": reach.settle,
+        "finish": reach.finish,
         **({"measure": autograd.measure} if "torch" in sys.modules else {}),
     }
 )
-MEASURING = {"state", "measure", "hold"}  # what a program might replace the meters of
+MEASURING = {"state", "measure", "settle"}  # what a program might replace the meters of
 
 
 class Server:
