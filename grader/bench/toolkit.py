@@ -6,6 +6,7 @@ import numpy as np
 
 from grader.bench import rss_probe
 from grader.bench.bench import BankFault, Bench, trusting
+from grader.bench.clock_probe import contradiction
 from grader.bench.compare import Fault, compare, excess, expected, fault_of, report
 from grader.bench.encoding import PRECISE
 from grader.bench.exhibit import bars, grids
@@ -22,7 +23,8 @@ from grader.sandbox.replies import Kept, Measured, Outcome, ProgramError
 __all__ = [
     "PRECISE", "Array", "BankFault", "Bench", "Case", "Fault", "Finding", "Kept", "Measured",
     "Outcome", "ProgramError", "RemoteProgram", "Step", "Stopped", "Value", "WorkerError", "amount",
-    "array_of", "bars", "baseline", "compare", "describe", "dict_keys", "excess", "expected",
+    "array_of", "bars", "baseline", "compare", "contradiction", "describe", "dict_keys", "excess",
+    "expected",
     "fault_of", "grids", "largest", "measure", "np", "report", "rss_probe", "same_value", "tally",
     "trusting",
 ]  # fmt: skip

@@ -7,7 +7,7 @@ from typing import Literal
 
 from pydantic import Field
 
-from grader.kinds.base import Check, kit
+from grader.kinds.base import Check, CheckResult, kit
 from grader.kinds.counted import Counted
 from grader.model.numerals import number, times
 from grader.model.spec import Mention, Multiple, RunName
@@ -38,6 +38,17 @@ class Flops(Counted[FlopsCheck]):
     needs_torch = True
     slow = True  # every operation goes through Python
     shows_measurement = True
+
+    def carry_out(self, bench: kit.Bench, check: FlopsCheck) -> CheckResult:
+        """A pass by the count is then held against the clock, on the case that takes longest."""
+        counted = super().carry_out(bench, check)
+
+        def look(case: kit.Case) -> kit.Finding | None:
+            mine = self.measure(bench, bench.submission, check, case)
+            reference = kit.baseline(bench, check.run, case, "flops")
+            return kit.contradiction(bench, check.run, case, mine, reference)
+
+        return kit.rss_probe.confirmed(bench, check, counted, look, "")
 
     def measure(
         self, bench: kit.Bench, program: kit.RemoteProgram, check: FlopsCheck, case: kit.Case

@@ -18,7 +18,8 @@ from torch.utils._pytree import tree_leaves
 
 from . import kept as keeping
 from . import steps as stepping
-from .messages import Measured, Step, Task
+from . import work
+from .messages import Measured, Step, Task, Work
 from .namespace import LoadedModule
 from .steps import Names, StepFault
 from .wire import type_name
@@ -86,6 +87,7 @@ class Meter(TorchDispatchMode):  # type: ignore[no-untyped-call]  # torch's base
         super().__init__()  # type: ignore[no-untyped-call]
         self.live = self.peak = self.flops = 0
         self.elements = 0  # written by operations that are not matmuls
+        self.log = work.Log()
         self.alive: dict[int, tuple[Any, int, str, Any]] = {}
         self.count_flops = count_flops
         if count_flops:
@@ -102,6 +104,8 @@ class Meter(TorchDispatchMode):  # type: ignore[no-untyped-call]  # torch's base
                 self._see(tensor)
         flops = matmul_flops(func, args, kwargs, out) if self.count_flops else 0
         self.flops += flops
+        if self.count_flops:
+            self.log.add(func, args, flops, made)
         if not flops:
             self.elements += sum(t.numel() for t in made)
         return out
@@ -169,6 +173,7 @@ def measure(program: LoadedModule, task: Task) -> Measured:
     value: int | str
     details: Details = ()
     kept: tuple[str, ...] = ()
+    done: tuple[Work, ...] = ()
     elements = 0
     match task.quantity:
         case "saved":
@@ -187,9 +192,9 @@ def measure(program: LoadedModule, task: Task) -> Measured:
             with Meter(count_flops=task.quantity == "flops") as meter:
                 stepping.perform_all(program, task.steps, names)
             value = int(meter.flops if task.quantity == "flops" else meter.peak)
-            elements, rest = int(meter.elements), ()
+            elements, rest, done = int(meter.elements), (), meter.log.work()
     results = stepping.finish(program, rest, names, task.want)
-    return Measured(value, details, elements, results, kept)
+    return Measured(value, details, elements, results, kept, done)
 
 
 def _saved(

@@ -71,6 +71,17 @@ class Load(NamedTuple):
     forbids: tuple[str, ...]  # see `policy`
 
 
+class Work(NamedTuple):
+    """Operations alike: products of matrices, or element-wise ones that give `columns` entries."""
+
+    dtype: str
+    batch: int
+    rows: int
+    inner: int  # 0 of element-wise operations
+    columns: int
+    times: int = 1
+
+
 class Task(NamedTuple):
     """Steps to run on a program; the operation says what to look at.
 
@@ -82,7 +93,8 @@ class Task(NamedTuple):
     - `state` for what the steps keep in a result, see `reach`: `Kept`;
     - `measure` for a quantity of an autograd graph, see `autograd`: `Measured`;
     - `hold` and `settle` for nothing: the judge looks from outside, see `reach`;
-    - `finish` for the results of a run that is held: `Outcome`.
+    - `finish` for the results of a run that is held: `Outcome`;
+    - `repeat` for nothing: the judge times work that another process says it does.
     """
 
     program: str
@@ -95,6 +107,7 @@ class Task(NamedTuple):
     quantity: str = ""
     without: tuple[str, ...] = ()  # inputs that are not counted
     cotangent: Array | None = None
+    work: tuple[Work, ...] = ()  # to repeat
     kinks: bool = False  # whether the function is smooth in pieces only
     number: int = 0  # of a run that is held
     last: bool = False  # whether results are kept to be sent `again`
@@ -106,6 +119,9 @@ class Mutants(NamedTuple):
     source: Array  # of bytes
     first: int
     most: int
+
+
+MOST_WORK = 256  # kinds of operations in one message
 
 
 # -- replies ----------------------------------------------------------------------------------
@@ -188,6 +204,7 @@ class Measured(NamedTuple):
     elements: int = 0
     results: dict[str, Any] | None = None  # of the measured run; None where it failed
     kept: tuple[str, ...] = ()  # what is saved or alive, by name: see `kept`
+    work: tuple[Work, ...] = ()  # what FLOPs were counted of; none where it cannot be said
 
 
 class Mutant(NamedTuple):

@@ -21,7 +21,7 @@ from .policy import Policy
 from .steps import StepFault, describe
 
 if "torch" in sys.modules:
-    from . import autograd  # before any program, which might put another in its place
+    from . import autograd, work  # before any program, which might put another in its place
 
 OPERATIONS: Mapping[str, Callable[[LoadedModule, messages.Task], NamedTuple]] = MappingProxyType(
     {
@@ -34,7 +34,7 @@ OPERATIONS: Mapping[str, Callable[[LoadedModule, messages.Task], NamedTuple]] = 
         "hold": reach.hold,
         "settle": reach.settle,
         "finish": reach.finish,
-        **({"measure": autograd.measure} if "torch" in sys.modules else {}),
+        **({"measure": autograd.measure, "repeat": work.repeat} if "torch" in sys.modules else {}),
     }
 )
 MEASURING = {"state", "measure", "settle"}  # what a program might replace the meters of
