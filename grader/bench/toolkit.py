@@ -19,12 +19,12 @@ from grader.model.question import Step
 from grader.sandbox.client import WorkerError
 from grader.sandbox.remote import RemoteProgram
 from grader.sandbox.replies import Kept, Measured, Outcome, ProgramError
+from grader.sandbox.worker.wire import Tensor
 
 __all__ = [
     "PRECISE", "Array", "BankFault", "Bench", "Case", "Fault", "Finding", "Kept", "Measured",
-    "Outcome", "ProgramError", "RemoteProgram", "Step", "Stopped", "Value", "WorkerError", "amount",
-    "array_of", "bars", "baseline", "compare", "contradiction", "describe", "dict_keys", "excess",
-    "expected",
-    "fault_of", "grids", "largest", "measure", "np", "report", "rss_probe", "same_value", "tally",
-    "trusting",
+    "Outcome", "ProgramError", "RemoteProgram", "Step", "Stopped", "Tensor", "Value", "WorkerError",
+    "amount", "array_of", "bars", "baseline", "compare", "contradiction", "describe", "dict_keys",
+    "excess", "expected", "fault_of", "grids", "largest", "measure", "np", "report", "rss_probe",
+    "same_value", "tally", "trusting",
 ]  # fmt: skip

@@ -177,12 +177,13 @@ class RemoteProgram:
         of: str = "",
         rest: Steps = (),
         want: Names = (),
+        factor: float = 1.0,
     ) -> Measured:
         """Measure an autograd graph; see `worker.autograd.measure`."""
         found = self._perform(
             "measure", Measured, steps, inputs,
             seconds=60, quantity=quantity, without=without, of=of, want=want,
-            rest=_encoded_steps(tuple(rest)),
+            rest=_encoded_steps(tuple(rest)), factor=factor,
         )  # fmt: skip
         if type(found.value) is not (str if quantity == "graph" else int):
             raise Garbled("broke the protocol: not a reply to measure (value)")

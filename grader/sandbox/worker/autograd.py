@@ -183,6 +183,8 @@ def measure(program: LoadedModule, task: Task) -> Measured:
         case "graph":
             stepping.perform_all(program, forward, names)
             value, rest = origin(names[task.of], program.module.__name__), task.rest
+            if value == "own":
+                _scale(_node(names[task.of]), task.factor)
         case "cuda-peak":
             return Measured(_cuda_peak(program, task.steps, names))
         case _:
@@ -287,13 +289,33 @@ def origin(value: object, module: str) -> str:
     """
     if not isinstance(value, Tensor):
         return type(value).__name__
+    node = _node(value)
+    if node is None:
+        return "none"
+    forward = getattr(type(node), "_forward_cls", None)
+    if forward is None:
+        return type(node).__name__
+    return "own" if forward.__module__ == module else str(forward.__qualname__)
+
+
+def _node(value: Tensor) -> Any:  # noqa: ANN401 a node of torch's; None where there is no graph
+    """The node that made a tensor, looking through views of it."""
     node: Any = value.grad_fn
-    while node is not None:
-        forward = getattr(type(node), "_forward_cls", None)
-        if forward is not None:
-            return "own" if forward.__module__ == module else str(forward.__qualname__)
-        name = type(node).__name__
-        if not any(word in name for word in _VIEWS):
-            return name
+    while node is not None and getattr(type(node), "_forward_cls", None) is None:
+        if not any(word in type(node).__name__ for word in _VIEWS):
+            return node
         node = node.next_functions[0][0]
-    return "none"
+    return node
+
+
+def _scale(node: Any, factor: float) -> None:  # noqa: ANN401 a node of torch's
+    """Have a Function's node multiply the gradients that it gives."""
+    apply = node.apply
+
+    def scaled(*gradients: Any) -> Any:  # noqa: ANN401 tensors or None
+        found = apply(*gradients)
+        if not isinstance(found, tuple):
+            return None if found is None else found * factor
+        return tuple(None if g is None else g * factor for g in found)
+
+    node.apply = scaled

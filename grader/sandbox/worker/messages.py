@@ -105,6 +105,7 @@ class Task(NamedTuple):
     of: str = ""  # the result that it is about
     rest: tuple[Step, ...] = ()  # with which a run goes on that was measured
     quantity: str = ""
+    factor: float = 1.0  # of `graph`: what gradients are multiplied by in the program's own node
     without: tuple[str, ...] = ()  # inputs that are not counted
     cotangent: Array | None = None
     work: tuple[Work, ...] = ()  # to repeat
