@@ -53,10 +53,10 @@ def problems(
     twins: Sequence[Twins],
 ) -> list[str]:
     """What the matrix must say and does not; each cause once, without what follows from it."""
-    if faults := _sentences(_of_reference(question, subjects[0]), len(seeds)):
+    if faults := sentences(_of_reference(question, subjects[0]), len(seeds)):
         return faults  # what is not right itself says nothing of the others
     for subject in subjects[1:]:
-        faults += _sentences(_of_wrong(subject, twins), len(seeds))
+        faults += sentences(_of_wrong(subject, twins), len(seeds))
     shared = [
         f"{' and '.join(t.ids)} compute the same on every case: nobody can know which they hold"
         for t in twins
@@ -80,7 +80,7 @@ def rejected(reference: Subject) -> bool:
     return any(seen.stopping for seen in reference.seen)
 
 
-def _sentences(faults: Iterable[Fault], count: int) -> list[str]:
+def sentences(faults: Iterable[Fault], count: int) -> list[str]:
     """One sentence per fault, with those of so many seeds that show it."""
     found: dict[str, tuple[str, list[int]]] = {}
     for seed, before, after in faults:
@@ -90,6 +90,11 @@ def _sentences(faults: Iterable[Fault], count: int) -> list[str]:
         f"{before}{everywhere if len(on) == count else f' on {_listed(on)} of {count}'}{after}"
         for before, (after, on) in found.items()
     ]
+
+
+def in_words_of(message: str) -> str:
+    """A message to the author of a submission, as one about a program of the bank."""
+    return re.sub(r"\byour\b", "its", re.sub(r"\byour code\b", "it", message))
 
 
 def _listed(seeds: Sequence[int]) -> str:
@@ -104,7 +109,7 @@ def _of_reference(question: Question, subject: Subject) -> Iterator[Fault]:
         bad = seen.stopping
         first = [r for r in bad if seen.graded[r.id].verdict is not Verdict.SKIPPED]
         for r in first or bad:  # one fault, one report
-            sentence = re.sub(r"\byour\b", "its", re.sub(r"\byour code\b", "it", r.message))
+            sentence = in_words_of(r.message)
             if r.raised is not None:
                 sentence += message_of(r.raised) + line_of(r.raised, file)
             yield seen.seed, f"the reference does not pass {r.id}", f": {sentence}"

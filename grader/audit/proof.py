@@ -15,13 +15,13 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from grader.audit import hints, margins, matrix, trivial
+from grader.audit import accepted, hints, margins, matrix, trivial
 from grader.audit.search import Search
 from grader.audit.subjects import Seen, Subject, always_raised, result_of, subjects
 from grader.bench.bench import BankFault
 from grader.explain.naming import diagnose
 from grader.kinds import registry
-from grader.model.audit import AuditReport, AuditRow, CheckFacts, Remark, Trivial, Twins
+from grader.model.audit import Accepted, AuditReport, AuditRow, CheckFacts, Remark, Trivial, Twins
 from grader.model.numerals import quantity
 from grader.model.question import Question
 from grader.model.report import CheckResult
@@ -57,6 +57,7 @@ def audit(
     if not problems:
         problems = matrix.problems(question, proof.subjects, seeds, proof.twins)
         if proof.is_sound:
+            problems += proof.rejected
             problems += matrix.idle(question, rows) + trivial.problems(proof.trivial)
         remarks += [
             *matrix.remarks(question, rows, proof.subjects),
@@ -76,6 +77,7 @@ def audit(
         notes=tuple(proof.notes(checks)),
         trivial=tuple(proof.trivial),
         twins=tuple(proof.twins),
+        accepted=tuple(proof.accepted),
     )
 
 
@@ -90,6 +92,8 @@ class _Proof:
     spent: Counter[str] = field(default_factory=Counter)  # nanoseconds, by check
     trivial: list[Trivial] = field(default_factory=list)
     twins: list[Twins] = field(default_factory=list)
+    accepted: list[Accepted] = field(default_factory=list)
+    rejected: list[str] = field(default_factory=list)  # right programs, a sentence each
     problems: list[str] = field(default_factory=list)
 
     @property
@@ -112,7 +116,9 @@ class _Proof:
                     return
 
     def look_further(self, session: GradingSession) -> None:
-        """What one seed is enough for: trivial answers, and twins."""
+        """Other right programs; and what one seed is enough for: trivial answers, and twins."""
+        styles = accepted.written(self.question)
+        self.accepted, self.rejected = accepted.hold(session, styles, self.seeds, self._say)
         self._say("trivial answers")
         self.trivial = trivial.try_answers(session, self.seeds[-1])
         search = Search(session)

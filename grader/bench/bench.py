@@ -88,6 +88,8 @@ class Bench:
         self._known = Memory() if bank is None else bank.memory
         # Never dropped: asked again, a submission may do something else.
         self._own = Memory(math.inf)
+        # What the submission was run on so far: run, case, mode, number of the draw.
+        self.called: list[tuple[str, CaseRecipe, str, int]] = []
 
     def with_submission(self, program: RemoteProgram, seed: int | None = None) -> Bench:
         """The same bench, perhaps with another seed, for a program that was not on it before."""
@@ -96,6 +98,7 @@ class Bench:
         other.seed = self.seed if seed is None else seed
         other.secret = FIRST_SECRET + secrets.randbits(64)
         other._own = Memory(math.inf)
+        other.called = []
         return other
 
     def with_bank_program(self, program: RemoteProgram) -> Bench:
@@ -243,6 +246,8 @@ class Bench:
 
         def make() -> Outcome | Exception:
             inputs = self.inputs(case, run, draw_index=draw_index, mode=mode)
+            if program is self.submission:
+                self.called.append((run, case, mode, draw_index))
             try:
                 return program.run(self.steps(run), inputs, self.wanted[run])
             except (ProgramError, WorkerError) as error:

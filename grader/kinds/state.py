@@ -69,7 +69,7 @@ class State(Counted[StateCheck]):
     ) -> kit.Measured:
         """Bytes."""
         kept = _kept(bench, program, check, case)
-        return kit.Measured(_size(kept), results=kept.results)
+        return kit.Measured(_size(kept), results=kept.results, kept=kept.kept)
 
     def assess(
         self, bench: kit.Bench, check: StateCheck, case: kit.Case, found: kit.Measured

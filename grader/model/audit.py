@@ -82,6 +82,15 @@ class Trivial:
 
 
 @dataclass(frozen=True, slots=True)
+class Accepted:
+    """A right program besides the reference."""
+
+    name: str
+    passed: int  # seeds on which every check that decides passes it
+    seeds: int
+
+
+@dataclass(frozen=True, slots=True)
 class Twins:
     """Two misconceptions that compute the same on every case."""
 
@@ -114,6 +123,7 @@ class AuditReport:
     notes: tuple[str, ...] = ()  # what was left out, and what takes long
     trivial: tuple[Trivial, ...] = ()
     twins: tuple[Twins, ...] = ()
+    accepted: tuple[Accepted, ...] = ()
 
     @property
     def ok(self) -> bool:

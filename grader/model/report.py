@@ -141,6 +141,7 @@ class Named:
     exact: bool  # equal wherever the idea differs from the reference; else only in `results`
     results: tuple[str, ...]  # names of the results on which they agree
     cases: int  # failing cases they agree on
+    failing: int = 0  # failing cases in all
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,6 +19,8 @@ __all__ = ["Flagged", "Kept", "Loaded", "Measured", "Outcome", "ProgramError"]
 
 M = TypeVar("M")
 
+LONGEST = 400  # characters of what is said about one thing that is kept
+
 WALLED = (
     "A submission runs walled off: it may not start programs or processes, use the network, or "
     "touch files outside its scratch folder"
@@ -92,6 +94,10 @@ def unwanted(said: object, steps: Sequence[Step], task: messages.Task) -> str:
                         return pairs
             case Kept() | Measured():
                 values = one.results or {}
+                if len(one.kept) > messages.MOST_KEPT or any(
+                    len(name) > LONGEST for name in one.kept
+                ):
+                    return "kept"
             case messages.Gradients():
                 values = one.gradients
         if not values.keys() <= set(task.want):

@@ -16,6 +16,7 @@ import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves
 
+from . import kept as keeping
 from . import steps as stepping
 from .messages import Measured, Step, Task
 from .namespace import LoadedModule
@@ -85,7 +86,7 @@ class Meter(TorchDispatchMode):  # type: ignore[no-untyped-call]  # torch's base
         super().__init__()  # type: ignore[no-untyped-call]
         self.live = self.peak = self.flops = 0
         self.elements = 0  # written by operations that are not matmuls
-        self.alive: dict[int, tuple[Any, int, str]] = {}
+        self.alive: dict[int, tuple[Any, int, str, Any]] = {}
         self.count_flops = count_flops
         if count_flops:
             import torch.utils.flop_counter  # noqa: F401 now, not in the middle of a measurement
@@ -107,7 +108,11 @@ class Meter(TorchDispatchMode):  # type: ignore[no-untyped-call]  # torch's base
 
     def _see(self, tensor: Tensor) -> None:
         storage, key = tensor.untyped_storage(), _key(tensor)
-        self.alive[key] = (weakref.ref(storage, lambda _: self._free(key)), *_size(tensor))
+        self.alive[key] = (
+            weakref.ref(storage, lambda _: self._free(key)),
+            *_size(tensor),
+            tensor.dtype,
+        )
         self.live += storage.nbytes()
         self.peak = max(self.peak, self.live)
 
@@ -115,6 +120,11 @@ class Meter(TorchDispatchMode):  # type: ignore[no-untyped-call]  # torch's base
         entry = self.alive.pop(key, None)
         if entry is not None:
             self.live -= entry[1]
+
+    def storages(self) -> list[Tensor]:
+        """What is alive, as flat tensors."""
+        found = [(ref(), dtype) for ref, _, _, dtype in self.alive.values()]
+        return [torch.empty(0, dtype=dtype).set_(s) for s, dtype in found if s is not None]
 
     def forget(self, tensors: Iterable[Tensor]) -> None:
         """Stop counting the storages of these tensors: the caller's results."""
@@ -158,12 +168,13 @@ def measure(program: LoadedModule, task: Task) -> Measured:
     names = stepping.build(task.inputs)
     value: int | str
     details: Details = ()
+    kept: tuple[str, ...] = ()
     elements = 0
     match task.quantity:
         case "saved":
-            value, details = _saved(program, forward, names, task.without)
+            value, details, kept = _saved(program, forward, names, task.without)
         case "live":
-            value, details = _live(program, forward, stepping.build(task.inputs), names)
+            value, details, kept = _live(program, forward, stepping.build(task.inputs), names)
         case "graph":
             stepping.perform_all(program, forward, names)
             value, rest = origin(names[task.of], program.module.__name__), task.rest
@@ -178,30 +189,31 @@ def measure(program: LoadedModule, task: Task) -> Measured:
             value = int(meter.flops if task.quantity == "flops" else meter.peak)
             elements, rest = int(meter.elements), ()
     results = stepping.finish(program, rest, names, task.want)
-    return Measured(value, details, elements, results)
+    return Measured(value, details, elements, results, kept)
 
 
 def _saved(
     program: LoadedModule, steps: Sequence[Step], names: Names, without: Sequence[str]
-) -> tuple[int, Details]:
+) -> tuple[int, Details, tuple[str, ...]]:
     ignored = {_key(names[name]) for name in without if isinstance(names[name], Tensor)}
     found: dict[int, tuple[int, str]] = {}
-    keep: list[Any] = []  # a freed storage's identity must not be met again
+    keep: list[Tensor] = []  # a freed storage's identity must not be met again
 
     def pack(tensor: Tensor) -> Tensor:
-        keep.append(tensor.untyped_storage())
+        keep.append(tensor.detach())
         if _key(tensor) not in ignored:
             found.setdefault(_key(tensor), _size(tensor))
         return tensor
 
     with torch.autograd.graph.saved_tensors_hooks(pack, lambda tensor: tensor):
         stepping.perform_all(program, steps, names)
-    return sum(size for size, _ in found.values()), _largest(found.values())
+    called = keeping.names(keep, names)
+    return sum(size for size, _ in found.values()), _largest(found.values()), called
 
 
 def _live(
     program: LoadedModule, steps: Sequence[Step], first: Names, names: Names
-) -> tuple[int, Details]:
+) -> tuple[int, Details, tuple[str, ...]]:
     """Bytes made by the forward steps and alive after them, torch and numpy, less the results."""
     with Meter():  # what a first call imports or caches is not what this one keeps
         stepping.perform_all(program, steps, first)
@@ -219,7 +231,8 @@ def _live(
         tracemalloc.stop()
     # The interpreter's own objects for a graph are a few kilobytes; arrays hidden in numpy are not.
     hidden = outside if outside > OWN_OBJECTS else 0
-    return int(meter.live + hidden), _largest(entry[1:] for entry in meter.alive.values())
+    details = _largest(entry[1:3] for entry in meter.alive.values())
+    return int(meter.live + hidden), details, keeping.names(meter.storages(), names)
 
 
 def _size(tensor: Tensor) -> tuple[int, str]:

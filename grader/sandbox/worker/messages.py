@@ -11,6 +11,8 @@ from typing import Any, NamedTuple
 
 from .wire import Array
 
+MOST_KEPT = 32  # names of what is kept in one reply: the largest things come first
+
 # -- requests ---------------------------------------------------------------------------------
 
 
@@ -163,6 +165,7 @@ class Kept(NamedTuple):
     allocated: int  # also left, without other results and `added`
     added: int  # by the objects that are reachable, apart from their data
     results: dict[str, Any] | None = None  # of the measured run; None where it failed
+    kept: tuple[str, ...] = ()  # what is reachable, by name: see `kept`
 
 
 class Measured(NamedTuple):
@@ -172,6 +175,7 @@ class Measured(NamedTuple):
     details: tuple[tuple[str, int], ...] = ()
     elements: int = 0
     results: dict[str, Any] | None = None  # of the measured run; None where it failed
+    kept: tuple[str, ...] = ()  # what is saved or alive, by name: see `kept`
 
 
 class Mutant(NamedTuple):

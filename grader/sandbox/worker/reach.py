@@ -24,6 +24,7 @@ from typing import Any
 
 import numpy as np
 
+from . import kept as keeping
 from . import steps as stepping
 from . import values
 from .messages import Header, Kept, Task
@@ -37,7 +38,7 @@ _SKIP = (type, types.ModuleType, types.CodeType, np.dtype)
 
 
 def state(program: LoadedModule, task: Task) -> Kept:
-    """Bytes reachable from the result `of`, and bytes that the steps also left allocated.
+    """Bytes reachable from the result `of`, what they are, and bytes also left allocated.
 
     The run then goes on, so that the judge sees whether what was measured is of use.
     """
@@ -51,17 +52,21 @@ def state(program: LoadedModule, task: Task) -> Kept:
         traced = tracemalloc.get_traced_memory()[0]
     finally:
         tracemalloc.stop()
-    found, added = reachable(names[task.of])
+    arrays: list[Any] = []
+    found, added = reachable(names[task.of], arrays)
     others = names.keys() - task.inputs.keys() - {task.of}
     allocated = traced - added - sum(values.allocation(names[name]) for name in others)
+    run = {name: value for name, value in names.items() if name != task.of}
+    called = keeping.names(arrays, run)
     results = stepping.finish(program, task.rest, names, task.want)
-    return Kept(found, max(0, allocated), added, results)
+    return Kept(found, max(0, allocated), added, results, called)
 
 
-def reachable(root: object) -> tuple[int, int]:
+def reachable(root: object, arrays: list[Any] | None = None) -> tuple[int, int]:
     """Return the bytes of data that `root` keeps alive, and about what Python's objects add.
 
     Each allocation counts once.  A list of numbers has 8 bytes of data per number, and takes 40.
+    The arrays and tensors among it are added to `arrays`.
     """
     total = added = 0
     seen: set[int] = set()
@@ -79,6 +84,8 @@ def reachable(root: object) -> tuple[int, int]:
             added += _object_bytes(item, kind)
         seen.add(id(item))
         keep.append(item)
+        if arrays is not None and (issubclass(kind, np.ndarray) or values.is_tensor(item)):
+            arrays.append(item)
         if issubclass(kind, int):
             total += max(NUMBER, -(-int.bit_length(item) // 8))
         elif issubclass(kind, (float, complex, np.generic)):
