@@ -19,6 +19,7 @@ from grader.audit import accepted, hints, margins, matrix, trivial
 from grader.audit.search import Search
 from grader.audit.subjects import Seen, Subject, always_raised, result_of, subjects
 from grader.bench.bench import BankFault
+from grader.explain.failure import Failure
 from grader.explain.naming import diagnose
 from grader.kinds import registry
 from grader.model.audit import Accepted, AuditReport, AuditRow, CheckFacts, Remark, Trivial, Twins
@@ -175,7 +176,8 @@ class _Proof:
                 results[check.id] = result_of(bench, check, timed=right)
         graded = as_graded(self.question, results)
         with self._clocked(session, ""):
-            named = frozenset(n.id for n in diagnose(bench, tuple(graded.values())))
+            found = diagnose(Failure.of(bench, tuple(graded.values())))
+            named = found.confused.union(n.id for n in found.named)
         deviations = margins.deviations(bench, results, right=right)
         raised = None if subject.misconception is None else always_raised(bench, results)
         subject.seen.append(Seen(seed, results, graded, named, deviations, raised))

@@ -22,7 +22,7 @@ from grader.bench.bench import Bench
 from grader.explain.failure import Cell, Failure
 from grader.explain.observing import Component, numbers_in, observed, same_count
 from grader.kinds.base import Count
-from grader.model.report import CheckResult, Named
+from grader.model.report import Named
 from grader.model.spec import Value
 
 LEAST_CASES = 3  # on which a result has to agree, for an idea to be named by that result alone
@@ -48,20 +48,29 @@ class Match:
     exact: bool = True
 
 
-def diagnose(bench: Bench, checks: Sequence[CheckResult]) -> tuple[Named, ...]:
+@dataclass(frozen=True, slots=True)
+class Diagnosis:
+    """The ideas that a submission shows."""
+
+    named: tuple[Named, ...] = ()
+    confused: frozenset[str] = frozenset()  # ideas that fit it, and cannot be told from each other
+
+
+def diagnose(failure: Failure) -> Diagnosis:
     """Name the misconceptions that explain what the submission computes.
 
     Where its process is gone, what it did before counts.
     """
-    failure = Failure.of(bench, checks)
-    if not bench.question.variants or not failure.failed or not failure.evidence:
-        return ()
+    if not failure.mine.question.variants or not failure.failed or not failure.evidence:
+        return Diagnosis()
     ideas = list(possible(failure))
-    found = _told_apart(match for idea in ideas if (match := _exactly(failure, idea)))
-    found = _weighty(failure, found)
-    if not found:
-        found = _told_apart(match for idea in ideas if (match := _in_part(failure, idea)))
-    return tuple(named(failure, match) for match in found)
+    fitting = _best(match for idea in ideas if (match := _exactly(failure, idea)))
+    found = _weighty(failure, [m for m in fitting if not _equals_another(m, fitting)])
+    confused = frozenset(m.idea.name for m in fitting if _equals_another(m, fitting))
+    if not fitting:
+        found = _best(match for idea in ideas if (match := _in_part(failure, idea)))
+        found = [m for m in found if not _equals_another(m, found)]
+    return Diagnosis(tuple(named(failure, match) for match in found), confused)
 
 
 def possible(failure: Failure) -> Iterator[Idea]:
@@ -101,6 +110,11 @@ def _exactly(failure: Failure, idea: Idea) -> Match | None:
         return None
     if not acts:  # the results are those of the reference
         acts = _as_measured(failure, idea.bench)
+    else:  # what follows from the results confirms the idea, and does not contradict it
+        measured = (cell for cell in failure.evidence if cell[0].measured_by is not None)
+        acts.update(
+            c for c in measured if failure.acts(idea.bench, c) and failure.fits(idea.bench, c)
+        )
     explained = tuple(cell for cell in failure.evidence if cell in acts)
     return Match(idea, frozenset(acts), explained) if explained else None
 
@@ -146,7 +160,7 @@ def _tells(failure: Failure, variant: Bench, cell: Cell) -> bool:
     mine, other = observed(failure.mine, *cell), observed(variant, *cell)
     if not isinstance(mine, Count) or not isinstance(other, Count):
         return True
-    if mine.kept is None:
+    if mine.kept is None or other.kept is None:
         return mine.value == other.value  # operations, which no small object blurs
     reference = observed(failure.reference, *cell)
     return not (isinstance(reference, Count) and same_count(reference, other))
@@ -175,18 +189,20 @@ def _in_part(failure: Failure, idea: Idea) -> Match | None:
     return Match(idea, frozenset(acts), tuple(explained), exact=False)
 
 
-def _told_apart(matches: Iterable[Match]) -> list[Match]:
-    """Of each idea the match that explains most; none that another contains or equals."""
+def _best(matches: Iterable[Match]) -> list[Match]:
+    """Of each idea the match that explains most; none that another one's is more than."""
     best: dict[str, Match] = {}
     for match in matches:
         known = best.get(match.idea.name)
         if known is None or len(match.acts) > len(known.acts):
             best[match.idea.name] = match
-    return [
-        match
-        for match in best.values()
-        if not any(match.acts <= other.acts for other in best.values() if other is not match)
-    ]
+    found = list(best.values())
+    return [match for match in found if not any(match.acts < other.acts for other in found)]
+
+
+def _equals_another(match: Match, matches: Sequence[Match]) -> bool:
+    """Whether another idea acts where this one does: then nobody can know which it is."""
+    return any(match.acts == other.acts for other in matches if other is not match)
 
 
 def _weighty(failure: Failure, matches: Sequence[Match]) -> list[Match]:

@@ -61,6 +61,12 @@ class Counted(Kind[K]):
         return finding
 
     def observe(self, bench: kit.Bench, check: K, case: kit.Case) -> Count | str:
-        """The count."""
-        value = self.measure(bench, bench.submission, check, case).value
-        return value if isinstance(value, str) else Count(value)
+        """The count, and what it is a count of."""
+        found = self.measure(bench, bench.submission, check, case)
+        if isinstance(found.value, str):
+            return found.value
+        return Count(found.value, tuple(sorted(found.kept)) if self.says_what(check) else None)
+
+    def says_what(self, check: K) -> bool:  # noqa: ARG002
+        """Whether the worker says what is kept, and not only how much."""
+        return False

@@ -132,6 +132,10 @@ class Memory(Counted[MemoryCheck]):
         """The peak of temporaries is."""
         return check.quantity == "peak"
 
+    def says_what(self, check: MemoryCheck) -> bool:
+        """Of what is saved or alive; a peak is over before it can be looked at."""
+        return check.quantity != "peak"
+
     def decides_anywhere(self, check: MemoryCheck) -> bool:
         """Not where the machine may lack the device."""
         return check.device == "cpu"

@@ -18,6 +18,7 @@ import numpy as np
 
 from grader import __version__
 from grader.bench.bench import BankFault, Bench
+from grader.explain.failure import Failure
 from grader.explain.naming import diagnose
 from grader.model.question import Question
 from grader.model.report import Report
@@ -157,7 +158,7 @@ class GradingSession(Closing):
             ask = follow_ups[report.seed % len(follow_ups)].ask if follow_ups else ""
             return replace(report, follow_up=ask)
         try:
-            return replace(report, misconceptions=diagnose(bench, checks))
+            return replace(report, misconceptions=diagnose(Failure.of(bench, checks)).named)
         except OutOfTime:
             return replace(report, note="the deadline left no time to look for the idea behind it")
 
