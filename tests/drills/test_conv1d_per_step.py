@@ -16,14 +16,14 @@ import numpy as np
 import pytest
 import torch
 
-from tests.drills.loading import ROOT, load, load_layered
+from tests.drills.loading import ROOT, load, load_layered, right_solutions
 
 Array = np.ndarray[Any, np.dtype[Any]]
 
 DRILL = ROOT / "drills" / "conv1d-per-step"
 REFERENCE = DRILL / "reference.py"
 VARIANTS = sorted((DRILL / "misconceptions").glob("*.py"))
-RIGHT = sorted((ROOT / "tests" / "solutions" / "conv1d-per-step" / "right").glob("*.py"))
+RIGHT = right_solutions("conv1d-per-step")
 
 # Differences of 2e-15 were the largest seen; anything near 1e-12 is another computation.
 CLOSE = 1e-12

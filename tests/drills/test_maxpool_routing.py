@@ -12,14 +12,13 @@ import pytest
 import torch
 import torch.nn.functional as functional
 
-from tests.drills.loading import ROOT, load, load_layered
+from tests.drills.loading import ROOT, load, load_layered, right_solutions
 
 Array = np.ndarray[Any, np.dtype[Any]]
 Window = tuple[int, int, int]  # kernel, stride, padding
 
 DRILL = ROOT / "drills" / "maxpool-routing"
-SOLUTIONS = ROOT / "tests" / "solutions" / "maxpool-routing"
-RIGHT = sorted((SOLUTIONS / "right").glob("*.py"))
+RIGHT = right_solutions("maxpool-routing")
 
 SETTINGS: tuple[tuple[tuple[int, int, int, int], Window], ...] = (
     ((1, 1, 3, 3), (3, 3, 0)),

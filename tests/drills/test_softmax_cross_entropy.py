@@ -20,13 +20,13 @@ import pytest
 import torch
 import torch.nn.functional as F
 
-from tests.drills.loading import ROOT, load, load_layered
+from tests.drills.loading import ROOT, load, load_layered, right_solutions
 
 Array = np.ndarray[Any, np.dtype[Any]]
 Program = types.SimpleNamespace
 
 DRILL = ROOT / "drills" / "softmax-cross-entropy"
-RIGHT = sorted((ROOT / "tests" / "solutions" / "softmax-cross-entropy" / "right").glob("*.py"))
+RIGHT = right_solutions("softmax-cross-entropy")
 PATHS = [DRILL / "reference.py", *RIGHT]
 INF = math.inf
 BAND = {np.dtype(np.float64): 1e-12, np.dtype(np.float32): 2e-5}

@@ -19,12 +19,12 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves
 from torch.utils.flop_counter import FlopCounterMode
 
-from tests.drills.loading import ROOT, load, load_layered
+from tests.drills.loading import ROOT, load, load_layered, right_solutions
 
 DRILL = ROOT / "drills" / "vram-bottleneck"
 REFERENCE = DRILL / "reference.py"
 SOLUTIONS = ROOT / "tests" / "solutions" / "vram-bottleneck"
-RIGHT = sorted((SOLUTIONS / "right").glob("*.py"))
+RIGHT = right_solutions("vram-bottleneck")
 WRONG = sorted((SOLUTIONS / "wrong").glob("*.py"))
 VARIANTS = sorted((DRILL / "misconceptions").glob("*.py"))
 WRONG_GRADIENTS = {
