@@ -13,6 +13,7 @@ from grader.session.locations import file_of, line_of, message_of
 
 STOPPING = {Cell.KILLS, Cell.WOULD_KILL, Cell.VARIES}
 Fault = tuple[int, str, str]  # a seed that shows it; a sentence, broken where the seeds stand
+SURER = "give the case more draws, a condition (where), or numbers that are written out"
 SHOWN = 8  # seeds of a longer list
 MEANT = r"\brais(?:e|es|ed|ing)\b|\bexceptions?\b|\bcrash(?:es|ed)?\b"  # by an idea that raises
 
@@ -27,6 +28,8 @@ def row(question: Question, subject: Subject) -> AuditRow:
         named=tuple(sorted(subject.named)),
         named_well=sum(seen.named == subject.expected for seen in subject.seen),
         seeds=len(subject.seen),
+        tried=len(subject.stopped),
+        stopped=len(subject.stopped) - len(subject.passing),
         claimed_by=subject.killers,
         passing_seeds={
             check: tuple(s.seed for s in subject.seen if s.results[check].verdict in FINE)
@@ -56,7 +59,13 @@ def problems(
     if faults := sentences(_of_reference(question, subjects[0]), len(seeds)):
         return faults  # what is not right itself says nothing of the others
     for subject in subjects[1:]:
-        faults += sentences(_of_wrong(subject, twins), len(seeds))
+        if (passing := subject.passing) and len(passing) < len(subject.stopped):
+            stopped = f"{len(seeds) - len(passing)} of {len(seeds)} seeds"
+            faults.append(
+                f"{subject.name} is stopped on {stopped}, and passes every check on "
+                f"{listed(passing)}: {SURER}"
+            )
+        faults += sentences(_of_wrong(subject, twins), len(subject.seen))
     shared = [
         f"{' and '.join(t.ids)} compute the same on every case: nobody can know which they hold"
         for t in twins
@@ -87,7 +96,7 @@ def sentences(faults: Iterable[Fault], count: int) -> list[str]:
         found.setdefault(before, (after, []))[1].append(seed)
     everywhere = "" if count == 1 else f" on all {count} seeds"
     return [
-        f"{before}{everywhere if len(on) == count else f' on {_listed(on)} of {count}'}{after}"
+        f"{before}{everywhere if len(on) == count else f' on {listed(on)} of {count}'}{after}"
         for before, (after, on) in found.items()
     ]
 
@@ -97,7 +106,8 @@ def in_words_of(message: str) -> str:
     return re.sub(r"\byour\b", "its", re.sub(r"\byour code\b", "it", message))
 
 
-def _listed(seeds: Sequence[int]) -> str:
+def listed(seeds: Sequence[int]) -> str:
+    """Some seeds in words."""
     more = f" and {len(seeds) - SHOWN} more" if len(seeds) > SHOWN else ""
     return f"seed{'s'[: len(seeds) - 1]} {', '.join(map(str, seeds[:SHOWN]))}{more}"
 
@@ -120,7 +130,8 @@ def _of_wrong(subject: Subject, twins: Sequence[Twins]) -> Iterator[Fault]:
     partners = {b for t in twins for a, b in (t.ids, t.ids[::-1]) if a in subject.expected}
     for seen in subject.seen:
         if not seen.stopping:
-            yield seen.seed, f"{subject.name} passes every check", ""
+            if len(subject.passing) == len(subject.stopped):
+                yield seen.seed, f"{subject.name} passes every check", ""
             if all(seen.results[k].verdict in FINE for k in subject.killers):
                 continue  # that no check claims it rightly, and that it has no name, follow
         for killer in subject.killers:
@@ -197,7 +208,7 @@ def remarks(
         for name, seeds in row.passing_seeds.items():
             yield Remark(
                 "flaky",
-                f"{name} passes {row.name} on {_listed(seeds)} of {row.seeds} and stops it on the "
+                f"{name} passes {row.name} on {listed(seeds)} of {row.seeds} and stops it on the "
                 "others: use a larger random case, or a literal one",
             )
     yield from _breaking(question, subjects)

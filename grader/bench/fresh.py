@@ -51,7 +51,9 @@ def alone(bench: Bench, run: str, case: CaseRecipe, before: Iterable[Call] = ())
     for name, other, mode, draw_index in (*before, (run, case, NATIVE, 0)):
         inputs = bench.inputs(other, name, draw_index=draw_index, mode=mode)
         try:
-            found = program.run(bench.steps(name), inputs, bench.wanted[name])
+            with bench.limited(other):
+                program.limits = bench.submission.limits
+                found = program.run(bench.steps(name), inputs, bench.wanted[name])
         except ProgramError:
             found = None
     return found

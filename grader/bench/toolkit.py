@@ -5,8 +5,18 @@ from __future__ import annotations
 import numpy as np
 
 from grader.bench import rss_probe
+from grader.bench.bands import least, tolerated
 from grader.bench.bench import BankFault, Bench, trusting
-from grader.bench.compare import Fault, compare, excess, expected, fault_of, report
+from grader.bench.compare import (
+    Fault,
+    compare,
+    entered,
+    excess,
+    expected,
+    explained,
+    fault_of,
+    report,
+)
 from grader.bench.encoding import PRECISE
 from grader.bench.exhibit import bars, grids
 from grader.bench.measured import amount, baseline, measure
@@ -21,8 +31,8 @@ from grader.sandbox.replies import Kept, Measured, Outcome, ProgramError
 
 __all__ = [
     "PRECISE", "Array", "BankFault", "Bench", "Case", "Fault", "Finding", "Kept", "Measured",
-    "Outcome", "ProgramError", "RemoteProgram", "Step", "Stopped", "Value", "WorkerError", "amount",
-    "array_of", "bars", "baseline", "compare", "describe", "dict_keys", "excess", "expected",
-    "fault_of", "grids", "largest", "measure", "np", "report", "rss_probe", "same_value", "tally",
-    "trusting",
+    "Outcome", "ProgramError", "RemoteProgram", "Step", "Stopped", "Value", "WorkerError",
+    "amount", "array_of", "bars", "baseline", "compare", "describe", "dict_keys", "entered",
+    "excess", "expected", "explained", "fault_of", "grids", "largest", "least", "measure", "np",
+    "report", "rss_probe", "same_value", "tally", "tolerated", "trusting",
 ]  # fmt: skip

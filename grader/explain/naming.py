@@ -20,7 +20,7 @@ from dataclasses import dataclass
 
 from grader.bench.bench import Bench
 from grader.explain.failure import Cell, Failure
-from grader.explain.observing import Component, numbers_in, observed, same_count
+from grader.explain.observing import Component, numbers_in, observed
 from grader.kinds.base import Count
 from grader.model.report import Named
 from grader.model.spec import Value
@@ -139,31 +139,44 @@ def _uncontradicted(failure: Failure, variant: Bench) -> set[Cell] | None:
 
 
 def _as_measured(failure: Failure, variant: Bench) -> set[Cell]:
-    """The measures on which a variant acts; none where one of them is another, or only a count."""
+    """The measures on which a variant acts; none where the submission's are others, or too few."""
     acts: set[Cell] = set()
     telling = False
     for c in failure.everything:
         if c.measured_by is None or c.by_style:
             continue
         for cell in ((c, case) for case in c.cases):
-            if not failure.acts(variant, cell):
-                continue
-            if not failure.fits(variant, cell):
+            if not _measures_alike(failure, variant, cell):
                 return set()
-            acts.add(cell)
-            telling |= _tells(failure, variant, cell)
+            if failure.acts(variant, cell):
+                acts.add(cell)
+                telling |= _tells(failure, variant, cell)
     return acts if telling else set()
+
+
+def _measures_alike(failure: Failure, variant: Bench, cell: Cell) -> bool:
+    """Whether two programs keep or cost the same, whatever else one of them keeps for itself."""
+    mine, other, right = (
+        observed(bench, *cell) for bench in (failure.mine, variant, failure.reference)
+    )
+    if all(isinstance(seen, Count) and seen.kept is not None for seen in (mine, other, right)):
+        more = _recognized(other) - _recognized(right)
+        if more:
+            return _recognized(mine) - _recognized(right) == more
+    return failure.fits(variant, cell)
+
+
+def _recognized(count: Count) -> set[str]:
+    """What is kept that is an input or a result of the run."""
+    return {name for name in count.kept or () if not name.startswith("other ")}
 
 
 def _tells(failure: Failure, variant: Bench, cell: Cell) -> bool:
     """Whether a measure says what was done, and not only how much."""
-    mine, other = observed(failure.mine, *cell), observed(variant, *cell)
-    if not isinstance(mine, Count) or not isinstance(other, Count):
+    other, right = observed(variant, *cell), observed(failure.reference, *cell)
+    if not isinstance(other, Count) or not isinstance(right, Count):
         return True
-    if mine.kept is None or other.kept is None:
-        return mine.value == other.value  # operations, which no small object blurs
-    reference = observed(failure.reference, *cell)
-    return not (isinstance(reference, Count) and same_count(reference, other))
+    return other.kept is not None and other.kept != right.kept
 
 
 def _in_part(failure: Failure, idea: Idea) -> Match | None:

@@ -138,6 +138,11 @@ def differing(a: Bench, b: Bench, component: Component, first: Sequence[str] = (
             yield case
 
 
+def same(a: Bench, b: Bench, component: Component, first: Sequence[str] = ()) -> bool:
+    """Whether two programs agree in a component; `first` are cases likely to tell them apart."""
+    return next(differing(a, b, component, first), None) is None
+
+
 def _dtype(value: Value) -> str:
     """The dtype of an array or a tensor; nothing for what has none."""
     return dtype_of(value) if isinstance(value, (np.ndarray, Tensor)) else ""

@@ -39,6 +39,10 @@ class Flops(Counted[FlopsCheck]):
     slow = True  # every operation goes through Python
     shows_measurement = True
 
+    def says_what(self, check: FlopsCheck) -> bool:  # noqa: ARG002
+        """The shapes that are multiplied."""
+        return True
+
     def measure(
         self, bench: kit.Bench, program: kit.RemoteProgram, check: FlopsCheck, case: kit.Case
     ) -> kit.Measured:

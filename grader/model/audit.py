@@ -32,10 +32,12 @@ class AuditRow:
     cells: Mapping[str, Cell]  # by check id
     named: tuple[str, ...]  # misconceptions that diagnosis named on every seed
     named_well: int  # seeds on which it named exactly what it should
-    seeds: int
+    seeds: int  # on which it went through every check
     claimed_by: tuple[str, ...] = ()  # checks that the spec says kill it
     # By a check that VARIES: the seeds on which the program passes it.
     passing_seeds: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
+    tried: int = 0  # seeds, with those on which it was only tried whether anything stops it
+    stopped: int = 0  # of these, those on which something does
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,6 +90,7 @@ class Accepted:
     name: str
     passed: int  # seeds on which every check that decides passes it
     seeds: int
+    derived: bool = False  # by the audit, from the reference
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +107,7 @@ class Twins:
 class Remark:
     """What would make the question better."""
 
-    about: str  # redundant, flaky, raising, tolerance, trivial, hints, id, todo
+    about: str  # redundant, flaky, raising, tolerance, range, trivial, hints, id, todo
     text: str
 
 

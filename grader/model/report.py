@@ -144,6 +144,10 @@ class Named:
     failing: int = 0  # failing cases in all
 
 
+STATE: Literal["state"] = "state"  # something is remembered between calls: no value says anything
+RULE: Literal["rule"] = "rule"  # it holds on every failing case, and on further inputs
+
+
 @dataclass(frozen=True, slots=True)
 class Explanation:
     """What else is known of a fault, whether or not a misconception is named."""

@@ -38,6 +38,25 @@ class Part(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True, defer_build=True)
 
 
+MOST_CPU, MOST_WALL = 600, 1200  # seconds that a question may ask for, per call
+
+
+class Limits(Part):
+    """How long one call may take, where the usual 5 seconds of CPU time are not enough.
+
+    A call is one run of the steps on one case; a check that repeats it has twelve times as long.
+    """
+
+    cpu_seconds: Annotated[float, Field(gt=0, le=MOST_CPU)] | None = Field(
+        default=None, description="Of CPU time; 5 if not given, at most 600."
+    )
+    wall_seconds: Annotated[float, Field(gt=0, le=MOST_WALL)] | None = Field(
+        default=None,
+        description="By the clock; if not given, 25 more than the CPU time or twice that, at most "
+        "1200.",
+    )
+
+
 @dataclass(frozen=True, slots=True)
 class Mention:
     """A name in a key of a check, and what it has to be the name of."""
@@ -48,6 +67,48 @@ class Mention:
     path: tuple[str | int, ...]  # of keys, below the check's own
     name: str
     of: Literal["result", "input", "input or result", "run", "case", "size", "number"]
+
+
+class Tolerance(Part):
+    """How far a right answer may be off, besides what rounding explains; all of them are allowed.
+
+    Only for what two right answers may differ by: rounding needs none.
+    """
+
+    absolute: Annotated[float, Field(gt=0, allow_inf_nan=False)] | None = Field(
+        default=None, description="By this much."
+    )
+    relative: Annotated[float, Field(gt=0, lt=1)] | None = Field(
+        default=None, description="By this share of the expected number, entry by entry."
+    )
+    digits: Annotated[int, Field(ge=1, le=15)] | None = Field(
+        default=None, description="By half a unit in this significant digit of it."
+    )
+    because: Text = Field(description="Why; the candidate reads it.")
+    of: Name | list[Name] = Field(
+        default=[], description="The results that it is about; all of the check, if not given."
+    )
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names in `of`, always as a tuple."""
+        return (self.of,) if isinstance(self.of, str) else tuple(self.of)
+
+    def covers(self, result: str) -> bool:
+        """Whether it is about a result."""
+        return not self.names or result in self.names
+
+    @property
+    def words(self) -> str:
+        """What a result may be: "rounded to 2 significant digits or off by at most 0.1"."""
+        said = []
+        if self.digits is not None:
+            said.append(f"rounded to {self.digits} significant digit{'s'[: self.digits - 1]}")
+        if self.relative is not None:
+            said.append(f"off by at most {100 * self.relative:.3g} %")
+        if self.absolute is not None:
+            said.append(f"off by at most {self.absolute:g}")
+        return " or ".join(said)
 
 
 class Check(Part):
@@ -109,6 +170,28 @@ class Check(Part):
     def lacks(self) -> str:
         """What it would need to be able to fail, where it has nothing; else an empty text."""
         return "the name of a result" if getattr(self, "of", None) == [] else ""
+
+
+class TolerantCheck(Check):
+    """A check of values, which may allow more than rounding explains."""
+
+    tolerance: Tolerance | None = Field(
+        default=None,
+        description="How far a right answer may be off besides, and why; the candidate is shown "
+        "both.",
+    )
+
+    def mentions(self) -> Iterator[Mention]:
+        """The results that the tolerance is about."""
+        yield from super().mentions()
+        for number, name in enumerate(self.tolerance.names if self.tolerance else ()):
+            yield Mention(("tolerance", "of", number), name, "result")
+
+    def faults(self) -> Iterator[tuple[tuple[str | int, ...], str]]:
+        """A tolerance that allows nothing."""
+        given = self.tolerance
+        if given is not None and not given.words:
+            yield ("tolerance",), "expected absolute, relative or digits, found none"
 
 
 class Show(Part):
@@ -238,6 +321,10 @@ class Spec(Part):
         le=3600,
         description="Seconds by the clock that one grade may take, its diagnosis included; at "
         "most 3600.",
+    )
+    limits: Limits = Field(
+        default=Limits(),
+        description="How long one call may take; a case may have limits of its own.",
     )
     uses: list[Literal["numpy", "torch"]] = Field(
         description="What a submission may import besides the standard library."

@@ -32,11 +32,12 @@ def idea_lines(report: Report, width: int) -> Iterator[Text]:
         yield from paragraph(f"This matches {len(sure)} known wrong ideas, each exactly.", width)
     for idea in sure:
         yield from _idea(idea, measured, width, alone=len(sure) == 1)
+    paired = any(explanation.kind == "pair" for explanation in report.explanations)
     for explanation in report.explanations:
         if explanation.kind != "check":  # its own line says it already
             yield from _explanation(explanation, width)
     for idea in parts:
-        yield from _idea(idea, measured, width, alone=True)
+        yield from _idea(idea, measured, width, alone=not paired)
 
 
 def _is_part(report: Report, idea: Named) -> bool:
@@ -65,10 +66,9 @@ def _claim(idea: Named, measured: Collection[str], *, alone: bool) -> tuple[str,
     """What stands before and after the name."""
     names = [inert(name, 60) for name in idea.results]
     listed = " and ".join(filter(None, [", ".join(names[:-1]), *names[-1:]]))
+    if not alone:
+        return "", f", by your {listed}" if names else ""
     if idea.exact:
-        by = f", by your {listed}" if names else ""
-        if not alone:
-            return "", by
         return ("This is " if idea.cases >= idea.failing else "Part of it is "), ", exactly"
     if not names:
         return "This is partly ", ""

@@ -10,6 +10,7 @@ session.  Nothing of a submission is ever read as markup or sent to the terminal
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 
 from rich.console import RenderableType
 from rich.text import Text
@@ -73,6 +74,19 @@ def render_report(
         parts += _trouble(report, width, filename)
         steps.append(f"{repeat} repeats these numbers")
     return Page.of([*parts, *_ending(report, measure(width), steps)])
+
+
+def render_rest(shown: Report, report: Report, *, width: int) -> RenderableType | None:
+    """What was found after a page on the same grade was shown; None where that is nothing."""
+    known = {explanation.text for explanation in shown.explanations}
+    more = replace(
+        report,
+        misconceptions=tuple(m for m in report.misconceptions if m not in shown.misconceptions),
+        explanations=tuple(e for e in report.explanations if e.text not in known),
+    )
+    if not (more.misconceptions or more.explanations):
+        return None
+    return Page.of([idea_lines(more, measure(max(width, NARROWEST)))])
 
 
 def _trouble(report: Report, width: int, filename: str) -> Iterator[Iterable[Line]]:

@@ -11,9 +11,9 @@ import numpy as np
 
 from grader.model.mutation import Mutant, normalized
 from grader.model.question import Step
-from grader.sandbox.client import CALL_SECONDS, Garbled, WorkerClient
+from grader.sandbox.client import CALL_SECONDS, MOST_SLACK, Garbled, WorkerClient
 from grader.sandbox.config import TORCH_USES_LATE
-from grader.sandbox.replies import answer, unwanted
+from grader.sandbox.replies import ProgramError, answer, fault, unwanted
 from grader.sandbox.worker import messages
 from grader.sandbox.worker.messages import Input, Kept, Loaded, Measured, Outcome, Task
 from grader.sandbox.worker.wire import Array, Encoded, fields
@@ -38,6 +38,25 @@ class EncodedInput(dict[str, Any]):
         return Encoded(Input(**self), _INPUT_DEPTH)
 
 
+@dataclass(frozen=True, slots=True)
+class CallLimits:
+    """How long one call may take, where a question says so, and where it says it."""
+
+    cpu_seconds: float | None
+    wall_seconds: float | None
+    set_by: str  # "limits of the case steep"
+
+    def of(self, usual: float) -> tuple[float, float]:
+        """Seconds of CPU time and by the clock, for what usually takes up to so much CPU time."""
+        cpu = usual
+        if self.cpu_seconds is not None:
+            cpu = self.cpu_seconds * max(1.0, usual / CALL_SECONDS)
+        wall = max(cpu + MOST_SLACK, 2 * cpu)
+        if self.wall_seconds is not None:
+            wall = self.wall_seconds * max(1.0, usual / CALL_SECONDS)
+        return cpu, wall
+
+
 @dataclass(slots=True)
 class RemoteProgram:
     """Source texts executed in a worker under a name of their own."""
@@ -49,6 +68,7 @@ class RemoteProgram:
     filename: str = "submission.py"
     call_seconds: float = field(default_factory=lambda: CALL_SECONDS)
     forbids: Sequence[str] = ()  # what it may not call; see `worker.policy`
+    limits: CallLimits | None = None  # of what it is asked until this is changed
     loaded: Loaded | None = field(default=None, init=False)
     before: int | None = field(default=None, init=False)  # bytes held just before it was loaded
     _clock: int | None = field(default=None, init=False)  # CPU time when it last answered `timed`
@@ -82,6 +102,24 @@ class RemoteProgram:
         if len(found.runs) != len(inputs):
             raise Garbled("broke the protocol: not a reply to interleave (runs)")
         return found
+
+    def several(
+        self, steps: Steps, inputs: Sequence[Inputs], want: Names
+    ) -> list[Outcome | ProgramError]:
+        """Run the steps on one set of inputs after another, in one request.
+
+        The time that one call may take is for all of them together.
+        """
+        found = self._perform("several", messages.Several, steps, *inputs, want=want)
+        if len(found.runs) != len(inputs):
+            raise Garbled("broke the protocol: not a reply to several (runs)")
+        answers: list[Outcome | ProgramError] = []
+        for one in found.runs:
+            answer_ = fault(one, steps) if isinstance(one, messages.Fault) else one
+            if not isinstance(answer_, (Outcome, ProgramError)):
+                raise answer_
+            answers.append(answer_)
+        return answers
 
     def timed(self, steps: Steps, inputs: Inputs, want: Names) -> tuple[Outcome, int]:
         """Run the steps once and return their results and the worker's CPU time, in nanoseconds."""
@@ -206,10 +244,16 @@ class RemoteProgram:
         room: int = 0,
         steps: Steps = (),
     ) -> R:
+        usual, wall, set_by = self.call_seconds if seconds is None else seconds, None, ""
+        if self.limits is not None:
+            usual, wall = self.limits.of(usual)
+            set_by = self.limits.set_by
         reply = self.worker.ask(
             {"op": operation, **fields(request)},
-            seconds=self.call_seconds if seconds is None else seconds,
+            seconds=usual,
             reply_bytes=ROOM + room,
+            wall=wall,
+            set_by=set_by,
         )
         with self.worker.waiting():
             return answer(kind, reply, operation, steps, watched=bool(self.forbids))

@@ -71,7 +71,7 @@ def answer(
                 "which this question asks you to write yourself"
             )
         if not header.ok:
-            raise _fault(read(messages.Fault, reply), steps)
+            raise fault(read(messages.Fault, reply), steps)
         if header.replaced:
             shown = ", ".join(name[:80] for name in header.replaced[:3])
             raise Flagged(f"replaces {shown}, which what is measured depends on")
@@ -84,7 +84,8 @@ def unwanted(said: object, steps: Sequence[Step], task: messages.Task) -> str:
     """The field in which an answer holds more than a task of steps asks for; '' where none does."""
     made = sum(len(step.targets) for step in steps)
     most = (made + 1) * (len(task.inputs) + 1)  # pairs of a result and an input
-    for one in said.runs if isinstance(said, messages.Outcomes) else (said,):
+    runs = said.runs if isinstance(said, (messages.Outcomes, messages.Several)) else (said,)
+    for one in runs:
         values: Mapping[str, object] = {}
         match one:
             case Outcome():
@@ -105,8 +106,8 @@ def unwanted(said: object, steps: Sequence[Step], task: messages.Task) -> str:
     return ""
 
 
-def _fault(said: messages.Fault, steps: Sequence[Step]) -> Exception:
-    """The exception that a reply of 'not ok' stands for."""
+def fault(said: messages.Fault, steps: Sequence[Step]) -> Exception:
+    """The exception that a fault stands for."""
     index = said.step
     step = steps[index] if index is not None and 0 <= index < len(steps) else None
     if said.fault:

@@ -134,6 +134,7 @@ def graded(
         with monkeypatch.context() as patch:
             patch.setattr(tempfile, "tempdir", str(tmp_path))  # so that its worker can be told
             report = session.grade(data, seed=SEED)
+            session.bank.close()  # the bank's own programs may have had to start again meanwhile
         assert from_json(json.loads(dumps(report))) == report
         for width in (60, 80, 120):
             shown = rendered(report, width)

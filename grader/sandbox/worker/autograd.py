@@ -9,6 +9,7 @@ from __future__ import annotations
 import gc
 import tracemalloc
 import weakref
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -18,7 +19,7 @@ from torch.utils._pytree import tree_leaves
 
 from . import kept as keeping
 from . import steps as stepping
-from .messages import Measured, Step, Task
+from .messages import MOST_KEPT, Measured, Step, Task
 from .namespace import LoadedModule
 from .steps import Names, StepFault
 from .wire import type_name
@@ -87,6 +88,7 @@ class Meter(TorchDispatchMode):  # type: ignore[no-untyped-call]  # torch's base
         self.live = self.peak = self.flops = 0
         self.elements = 0  # written by operations that are not matmuls
         self.alive: dict[int, tuple[Any, int, str, Any]] = {}
+        self.products: Counter[str] = Counter()  # shapes that were multiplied, and how often
         self.count_flops = count_flops
         if count_flops:
             import torch.utils.flop_counter  # noqa: F401 now, not in the middle of a measurement
@@ -102,7 +104,9 @@ class Meter(TorchDispatchMode):  # type: ignore[no-untyped-call]  # torch's base
                 self._see(tensor)
         flops = matmul_flops(func, args, kwargs, out) if self.count_flops else 0
         self.flops += flops
-        if not flops:
+        if flops:
+            self.products[_shapes(args)] += 1
+        else:
             self.elements += sum(t.numel() for t in made)
         return out
 
@@ -130,6 +134,12 @@ class Meter(TorchDispatchMode):  # type: ignore[no-untyped-call]  # torch's base
         """Stop counting the storages of these tensors: the caller's results."""
         for tensor in tensors:
             self._free(_key(tensor))
+
+
+def _shapes(args: Any) -> str:  # noqa: ANN401 torch's own types
+    """The shapes of what a product multiplies: `480x64 by 64x256`; lengths of 1 are left out."""
+    shapes = [[n for n in t.shape if n != 1] for t in _tensors(args)]
+    return " by ".join("x".join(map(str, shape)) or "1" for shape in shapes[-2:])
 
 
 # In-place and fused products that torch's registry leaves out, by the out-of-place operation that
@@ -188,6 +198,7 @@ def measure(program: LoadedModule, task: Task) -> Measured:
                 stepping.perform_all(program, task.steps, names)
             value = int(meter.flops if task.quantity == "flops" else meter.peak)
             elements, rest = int(meter.elements), ()
+            kept = tuple(f"{n} of {what}" for what, n in meter.products.most_common(MOST_KEPT))
     results = stepping.finish(program, rest, names, task.want)
     return Measured(value, details, elements, results, kept)
 
@@ -196,13 +207,16 @@ def _saved(
     program: LoadedModule, steps: Sequence[Step], names: Names, without: Sequence[str]
 ) -> tuple[int, Details, tuple[str, ...]]:
     ignored = {_key(names[name]) for name in without if isinstance(names[name], Tensor)}
+    # Of an input its own values count, not what lies between them in memory.
+    lent = {_key(t): t.numel() * t.element_size() for t in names.values() if isinstance(t, Tensor)}
     found: dict[int, tuple[int, str]] = {}
     keep: list[Tensor] = []  # a freed storage's identity must not be met again
 
     def pack(tensor: Tensor) -> Tensor:
         keep.append(tensor.detach())
         if _key(tensor) not in ignored:
-            found.setdefault(_key(tensor), _size(tensor))
+            size, words = _size(tensor)
+            found.setdefault(_key(tensor), (min(size, lent.get(_key(tensor), size)), words))
         return tensor
 
     with torch.autograd.graph.saved_tensors_hooks(pack, lambda tensor: tensor):

@@ -67,6 +67,7 @@ class Task(NamedTuple):
 
     - `run` for its inputs and earlier results, after each step: `Outcome`;
     - `interleave` for the same of several runs in lockstep: `Outcomes`;
+    - `several` for the same of several runs, one after another: `Several`;
     - `time` for CPU time only: `Outcome`;
     - `differentiate` for a result's numerical gradients, see `differences`: `Gradients`;
     - `state` for what the steps keep in a result, see `reach`: `Kept`;
@@ -152,6 +153,12 @@ class Outcomes(NamedTuple):
     common: tuple[str, ...]
 
 
+class Several(NamedTuple):
+    """What each of several runs computed, or why it did not."""
+
+    runs: tuple[Outcome | Fault, ...]
+
+
 class Gradients(NamedTuple):
     """By input, its numerical gradient and the estimated absolute error of each entry."""
 
@@ -175,7 +182,7 @@ class Measured(NamedTuple):
     details: tuple[tuple[str, int], ...] = ()
     elements: int = 0
     results: dict[str, Any] | None = None  # of the measured run; None where it failed
-    kept: tuple[str, ...] = ()  # what is saved or alive, by name: see `kept`
+    kept: tuple[str, ...] = ()  # what is saved or alive, by name: see `kept`; products of FLOPs
 
 
 class Mutant(NamedTuple):
@@ -189,6 +196,9 @@ class Mutant(NamedTuple):
     start: int
     end: int
     text: str
+    old: str = ""  # what changed, in words; see `mutant_words`
+    new: str = ""
+    names: tuple[str, ...] = ()
 
 
 class Page(NamedTuple):
