@@ -42,7 +42,8 @@ _COUNT = re.compile(
     r"differs in |(is|are) wrong in case|disagrees with differences .* in |"
     r"^\S+ is [-\d.]\S*, expected"
 )
-WHEREVER = " wherever it is wrong"
+WHEREVER = "wherever it is wrong: "  # before what is true of the failing cases alone
+RAISES = "raises "
 NAMES_AT_MOST = 4  # results that one sentence lists
 
 
@@ -241,7 +242,7 @@ def _spoken(
         if not text:
             continue
         if len(cases) < len(own):
-            text = text.removesuffix(WHEREVER)
+            text = text.removeprefix(WHEREVER)
             text += f" in {len(cases)} of {len(own)} failing cases"
         said = True
         yield _Said("rule", component.result, text, tuple(dict.fromkeys(cases.values())))
@@ -270,14 +271,14 @@ def _best(rules: Sequence[Rule], mine: Sequence[Cell], right: Sequence[Cell], wh
         if rule.local or not right:
             return rule.text
         if not refuted or is_broad(mine):
-            return rule.text + WHEREVER
+            return WHEREVER + rule.text
     return ""
 
 
 def _wrong(failing: Sequence[Cell]) -> str:
     raised = {cell.raised for cell in failing}
     if len(raised) == 1 and (name := raised.pop()):
-        return f"is not computed ({name})"
+        return f"{RAISES}{name}"
     return "is wrong"
 
 
@@ -289,12 +290,25 @@ def _sentences(said: Sequence[_Said]) -> Iterator[Explanation]:
     for text, several in texts.items():
         names = list(dict.fromkeys(one.result for one in several))
         cases = tuple(dict.fromkeys(case for one in several for case in one.cases))
-        subject = names[0]
-        if len(names) > 1:
-            listed = names[:NAMES_AT_MOST]
-            rest = f" and {len(names) - len(listed)} more" if len(names) > len(listed) else ""
-            joined = ", ".join(listed) if rest else f"{', '.join(listed[:-1])} and {listed[-1]}"
-            subject = f"Of {joined}{rest}, each"
+        sentence = _sentence(names, text)
         kind = several[0].kind
         assert kind in {"rule", "class"}
-        yield Explanation("rule" if kind == "rule" else "class", f"{subject} {text}.", cases)
+        yield Explanation("rule" if kind == "rule" else "class", sentence, cases)
+        if text.startswith(RAISES):
+            return  # that one result is not computed is why the next one is not
+
+
+def _sentence(names: Sequence[str], text: str) -> str:
+    """One sentence about results of which the same is true."""
+    if text.startswith(RAISES):
+        return f"Your code {text}."
+    listed = names[:NAMES_AT_MOST]
+    joined = ", ".join(listed) + f" and {len(names) - len(listed)} more"
+    if len(listed) == len(names):
+        joined = " and ".join([", ".join(listed[:-1]), listed[-1]] if listed[1:] else listed)
+    if text.startswith(WHEREVER):
+        text = text.removeprefix(WHEREVER)
+        return (
+            f"Wherever {joined} {'is wrong, it' if len(names) == 1 else 'are wrong, each'} {text}."
+        )
+    return f"{joined} {text}." if len(names) == 1 else f"Of {joined}, each {text}."

@@ -20,10 +20,11 @@ import numpy as np
 from grader.bench.bench import BankFault, Bench
 from grader.bench.compare import fault_of
 from grader.bench.encoding import PRECISE
-from grader.cases.dataflow import free_names, results
+from grader.cases.dataflow import free_names
 from grader.cases.draw import DrawError
 from grader.cases.recipe import CaseRecipe
 from grader.cases.vary import sibling, varied
+from grader.explain.cells import everything
 from grader.explain.domain import Domain
 from grader.kinds import registry
 from grader.model.mutation import Reach
@@ -144,13 +145,6 @@ class Further:
             return False
         self._seen[run].add(found)
         return True
-
-
-def everything(bench: Bench, run: str) -> tuple[str, ...]:
-    """The results of a run that any check of any run looks at."""
-    wanted = [name for names in bench.wanted.values() for name in names]
-    made = set(results(bench.steps(run)))
-    return tuple(dict.fromkeys([*bench.wanted[run], *(n for n in wanted if n in made)]))
 
 
 def content(bench: Bench, case: CaseRecipe, names: Sequence[str]) -> int:

@@ -246,12 +246,12 @@ def reshaped(cell: Cell) -> Iterator[Rule]:
             for words, end in (("at the end", 0), ("at the start", 1)):
                 yield Rule(
                     6,
-                    f"is right, but cut off {words}{along}",
+                    f"lacks entries {words}{along}, and the others are right",
                     partial(_cut, axis=axis, end=end, longer=False),
                 )
                 yield Rule(
                     6,
-                    f"is right, but goes on {words}{along}",
+                    f"has too many entries {words}{along}, and the others are right",
                     partial(_cut, axis=axis, end=end, longer=True),
                 )
     yield _folded(7, "has the right numbers in the right order, in another shape", _flat)
