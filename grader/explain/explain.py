@@ -10,22 +10,16 @@ from __future__ import annotations
 import contextlib
 import math
 import re
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from grader.bench.bench import BankFault, Bench
 from grader.explain import mutants, rules_entries, rules_whole, state
 from grader.explain.cells import Cell, Looked, cells, looked_at
-from grader.explain.classes import possible, separating
+from grader.explain.classes import possible
 from grader.explain.further import SEED, Further
-from grader.explain.rules import (
-    Rule,
-    confirmed,
-    is_broad,
-    is_constant,
-    is_refuted,
-    surviving,
-)
+from grader.explain.rules import surviving
+from grader.explain.speaking import Component, sentences, spoken
 from grader.model.report import CheckResult, Explanation, Named
 from grader.model.verdict import Verdict
 from grader.sandbox.client import WorkerError
@@ -35,16 +29,13 @@ WRONG = {Verdict.FAIL, Verdict.ERROR, Verdict.LIMIT, Verdict.POLICY}
 PROPOSALS = (*rules_whole.PROPOSALS, *rules_entries.PROPOSALS)
 MOST = 6  # explanations of one grade
 # Further inputs of one run: from each case that fails and each that does not, and of all.
-FROM_FAILING, FROM_OTHERS, MOST_FAILING, MOST_OTHERS = 8, 3, 60, 50
+FROM_FAILING, FROM_OTHERS, MOST_FAILING, MOST_OTHERS = 8, 2, 48, 36
 SECONDS = 2.0  # of CPU time for the inputs of one request
 # What a check says where it only counts, or shows one number.
 _COUNT = re.compile(
     r"differs in |(is|are) wrong in case|disagrees with differences .* in |"
     r"^\S+ is [-\d.]\S*, expected"
 )
-WHEREVER = "wherever it is wrong: "  # before what is true of the failing cases alone
-RAISES = "raises "
-NAMES_AT_MOST = 4  # results that one sentence lists
 
 
 def explain(
@@ -103,29 +94,6 @@ def _told(check: CheckResult) -> str:
     return text.strip().rstrip(".") + "."
 
 
-@dataclass
-class _Component:
-    """One result, or one number of it, with everything known of it so far."""
-
-    result: str  # "grad_x", "mixed['weights']"; of whatever run
-    cells: list[Cell]
-
-    @property
-    def failing(self) -> list[Cell]:
-        return [cell for cell in self.cells if not cell.ok]
-
-    @property
-    def right(self) -> list[Cell]:
-        return [cell for cell in self.cells if cell.ok]
-
-    def groups(self) -> dict[str, list[Cell]]:
-        """The failing cells by sort; first all of them that gave a result."""
-        found: dict[str, list[Cell]] = {"any": [c for c in self.failing if not c.raised]}
-        for cell in self.failing:
-            found.setdefault(cell.group, []).append(cell)
-        return found
-
-
 def _of_values(
     bench: Bench, failed: Sequence[CheckResult], named: Sequence[Named], *, thorough: bool
 ) -> Iterator[Explanation]:
@@ -159,11 +127,11 @@ def _of_values(
         component.cells += [
             part for cell in more for part in cell.parts() if part.result == component.result
         ]
-    spoken = [s for c in components for s in _spoken(c, proposed)]
-    yield from _sentences([s for s in spoken if s.kind == "rule"])
-    if thorough and components and not any(s.kind == "rule" for s in spoken):
+    told = [s for c in components for s in spoken(c, proposed)]
+    yield from sentences([s for s in told if s.kind == "rule"])
+    if thorough and components and all(s.kind != "rule" or s.weak for s in told):
         yield from mutants.explain(bench, failing)
-    yield from _sentences([s for s in spoken if s.kind == "class"])
+    yield from sentences([s for s in told if s.kind == "class"])
 
 
 def _roots(bench: Bench, failed: Sequence[CheckResult], looked: Looked) -> list[tuple[str, str]]:
@@ -173,12 +141,12 @@ def _roots(bench: Bench, failed: Sequence[CheckResult], looked: Looked) -> list[
     return [root for root in dict.fromkeys(found) if root in looked]
 
 
-def _components(own: Sequence[Cell]) -> list[_Component]:
+def _components(own: Sequence[Cell]) -> list[Component]:
     """By result, or by number of it, those that are wrong on some case of the question."""
-    found: dict[str, _Component] = {}
+    found: dict[str, Component] = {}
     for cell in own:
         for part in cell.parts():
-            found.setdefault(part.result, _Component(part.result, [])).cells.append(part)
+            found.setdefault(part.result, Component(part.result, [])).cells.append(part)
     return [component for component in found.values() if component.failing]
 
 
@@ -211,104 +179,3 @@ def _further(
         theirs.ask_all(program, run, [case for case, _ in places])
         found += cells(theirs, looked, [root for root in roots if root[0] == run], places)
     return found
-
-
-@dataclass(frozen=True)
-class _Said:
-    """One statement about one result."""
-
-    kind: str
-    result: str
-    text: str  # what follows its name
-    cases: tuple[str, ...]
-
-
-def _spoken(
-    component: _Component, proposed: Mapping[tuple[str, str], Sequence[Rule]]
-) -> Iterator[_Said]:
-    """What to say of a result: at most one statement on each sort of failure."""
-    failing, right = component.failing, component.right
-    rounding = all(not cell.raised and rules_entries.right_to(cell, digits=5) for cell in failing)
-    when = "" if rounding else separating(failing, right)
-    own = {(cell.run, cell.case) for cell in failing if cell.own}
-    said = False
-    for group, mine in component.groups().items():
-        cases = {(cell.run, cell.case): cell.case for cell in mine if cell.own}
-        rules = proposed.get((component.result, group), ())
-        if not cases or not rules:
-            continue
-        rules = confirmed(surviving((), mine, rules), mine)
-        text = _best(rules, mine, right, when if len(mine) == len(failing) else "")
-        if not text:
-            continue
-        if len(cases) < len(own):
-            text = text.removeprefix(WHEREVER)
-            text += f" in {len(cases)} of {len(own)} failing cases"
-        said = True
-        yield _Said("rule", component.result, text, tuple(dict.fromkeys(cases.values())))
-        if group == "any":
-            break
-    if not said and is_constant(component.cells):
-        said = True
-        text = "is the same in every case, whatever the inputs are"
-        yield _Said("rule", component.result, text, tuple(dict.fromkeys(c for _, c in own)))
-    if when and not said:
-        yield _Said(
-            "class", component.result, f"{_wrong(failing)} exactly where {when}",
-            tuple(dict.fromkeys(case for _, case in own)),
-        )  # fmt: skip
-
-
-def _best(rules: Sequence[Rule], mine: Sequence[Cell], right: Sequence[Cell], when: str) -> str:
-    """The most telling rule that no right case refutes, and where it applies."""
-    only = f", exactly where {when}" if when else ""
-    for rule in rules:
-        refuted = is_refuted(rule, right)
-        if rule.clashes is not None and not refuted:
-            return rule.text
-        if only and not rule.always:
-            return rule.text + only
-        if rule.local or not right:
-            return rule.text
-        if not refuted or is_broad(mine):
-            return WHEREVER + rule.text
-    return ""
-
-
-def _wrong(failing: Sequence[Cell]) -> str:
-    raised = {cell.raised for cell in failing}
-    if len(raised) == 1 and (name := raised.pop()):
-        return f"{RAISES}{name}"
-    return "is wrong"
-
-
-def _sentences(said: Sequence[_Said]) -> Iterator[Explanation]:
-    """One explanation for each text; results of which the same is true share one."""
-    texts: dict[str, list[_Said]] = {}
-    for one in said:
-        texts.setdefault(one.text, []).append(one)
-    for text, several in texts.items():
-        names = list(dict.fromkeys(one.result for one in several))
-        cases = tuple(dict.fromkeys(case for one in several for case in one.cases))
-        sentence = _sentence(names, text)
-        kind = several[0].kind
-        assert kind in {"rule", "class"}
-        yield Explanation("rule" if kind == "rule" else "class", sentence, cases)
-        if text.startswith(RAISES):
-            return  # that one result is not computed is why the next one is not
-
-
-def _sentence(names: Sequence[str], text: str) -> str:
-    """One sentence about results of which the same is true."""
-    if text.startswith(RAISES):
-        return f"Your code {text}."
-    listed = names[:NAMES_AT_MOST]
-    joined = ", ".join(listed) + f" and {len(names) - len(listed)} more"
-    if len(listed) == len(names):
-        joined = " and ".join([", ".join(listed[:-1]), listed[-1]] if listed[1:] else listed)
-    if text.startswith(WHEREVER):
-        text = text.removeprefix(WHEREVER)
-        return (
-            f"Wherever {joined} {'is wrong, it' if len(names) == 1 else 'are wrong, each'} {text}."
-        )
-    return f"{joined} {text}." if len(names) == 1 else f"Of {joined}, each {text}."

@@ -13,7 +13,6 @@ import random
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
-from itertools import islice
 
 import numpy as np
 
@@ -35,6 +34,7 @@ SEED = 7101  # of the draws: none that an audit uses
 REACHES = (Reach.VALUES, Reach.SIZES, Reach.NUMBERS)
 VARIANTS = 18  # of each case, as many of each kind
 LARGE = 3000  # entries beyond which an input takes too long to look at
+AGAIN = 2  # times as many are tried as are wanted
 REDRAWN = 2  # times the same case, from another seed
 
 
@@ -63,9 +63,10 @@ class Further:
         self.bench = self._own.with_bank_program(bench.reference)
         self.bench.seed = SEED
         self.bench.cases = {}
-        self._usable: dict[tuple[str, str], list[CaseRecipe]] = {}
+        # By run and case of the question: how many were tried, and which are of use, by number.
+        self._tried: dict[tuple[str, str], int] = {}
+        self._usable: dict[tuple[str, str], dict[int, CaseRecipe]] = {}
         self._seen: dict[str, set[int]] = {}  # by run, the inputs that are known
-        self._waiting: dict[tuple[str, str], Iterator[CaseRecipe]] = {}
 
     @cached_property
     def _domain(self) -> Domain:
@@ -93,38 +94,46 @@ class Further:
             run: its name.
             most: by case of the question, how many to make from it; there may be fewer.
         """
-        for _ in range(2):  # some are of no use: then others take their place
+        for times in (1, AGAIN):  # some are of no use: then others take their place
             new = []
             for origin, wanted in most.items():
-                key = run, origin
-                missing = wanted - len(self._usable.setdefault(key, []))
-                waiting = self._waiting.setdefault(key, iter(self._made[origin]))
-                new += [(case, origin) for case in islice(waiting, max(0, missing))]
-            self._try(run, new)
-        chosen = [(c, o) for o, n in most.items() for c in self._usable[run, o][:n]]
-        return sorted(chosen, key=lambda pair: self.bench.weight(pair[0]))
+                tried = self._tried.setdefault((run, origin), 0)
+                usable = self._usable.setdefault((run, origin), {})
+                if len(usable) < wanted and tried < times * wanted:
+                    made = self._made[origin][tried : times * wanted]
+                    new += [(case, origin, n) for n, case in enumerate(made, tried)]
+                    self._tried[run, origin] = times * wanted
+            if new:
+                self._try(run, new)
+        # The first so many of those, however many more were tried for others.
+        chosen = []
+        for origin, wanted in most.items():
+            usable = self._usable[run, origin]
+            numbers = sorted(n for n in usable if n < AGAIN * wanted)[:wanted]
+            chosen += [(usable[n], origin) for n in numbers]
+        return sorted(chosen, key=lambda pair: (self.bench.weight(pair[0])[0], pair[0].name))
 
-    def _try(self, run: str, new: Sequence[tuple[CaseRecipe, str]]) -> None:
+    def _try(self, run: str, new: Sequence[tuple[CaseRecipe, str, int]]) -> None:
         """Keep those that the reference takes and agrees with itself on."""
         bench, reference = self.bench, self.bench.reference
-        new = [(case, origin) for case, origin in new if self._is_new(run, case)]
-        bench.cases.update((case.name, case) for case, _ in new)
+        new = [one for one in new if self._is_new(run, one[0])]
+        bench.cases.update((case.name, case) for case, *_ in new)
         names = everything(bench, run)
-        by_dtype = [c for c, _ in new if c.dtype != "float64"]
+        by_dtype = [c for c, *_ in new if c.dtype != "float64"]
         try:
-            bench.ask_all(reference, run, [c for c, _ in new], want=names)
+            bench.ask_all(reference, run, [c for c, *_ in new], want=names)
             bench.ask_all(reference, run, by_dtype, want=names, mode=PRECISE)
         except WorkerError:  # an input may have been too much for its process
             assert bench.bank is not None
             bench.bank.revive(reference.name)
             return
-        for case, origin in new:
+        for case, origin, number in new:
             with contextlib.suppress(BankFault, KeyError):
                 truth = bench.truth(run, case)
                 if self._domain.holds(bench, run, case, origin) and not any(
                     fault_of(bench, run, case, name, truth) for name in bench.wanted[run]
                 ):
-                    self._usable[run, origin].append(case)
+                    self._usable[run, origin][number] = case
 
     def _is_new(self, run: str, case: CaseRecipe) -> bool:
         """Whether an input can be drawn, is small, and is not one of those known."""
