@@ -29,7 +29,7 @@ WRONG = {Verdict.FAIL, Verdict.ERROR, Verdict.LIMIT, Verdict.POLICY}
 PROPOSALS = (*rules_whole.PROPOSALS, *rules_entries.PROPOSALS)
 MOST = 6  # explanations of one grade
 # Further inputs of one run: from each case that fails and each that does not, and of all.
-FROM_FAILING, FROM_OTHERS, MOST_FAILING, MOST_OTHERS = 8, 2, 48, 36
+FROM_FAILING, FROM_OTHERS, MOST_FAILING, MOST_OTHERS = 8, 3, 48, 40
 SECONDS = 2.0  # of CPU time for the inputs of one request
 # What a check says where it only counts, or shows one number.
 _COUNT = re.compile(

@@ -54,6 +54,14 @@ OVER_ROWS = """
 def spread(x):
     return float((_centred(x) ** 2).mean()) / len(x) * 1.0
 """
+TOO_LONG = """
+_whole = centre
+def centre(x, w):
+    y, ctx = _whole(x, w)
+    return np.concatenate([y, y[:, :1] + 1], axis=1), ctx
+def centre_backward(grad_y, ctx):
+    raise ValueError("it does not fit")
+"""
 EMPTY_RAISES = """
 _whole = centre
 def centre(x, w):
@@ -99,6 +107,13 @@ def test_a_class_says_where_it_raises(session: GradingSession) -> None:
     (text,) = texts(report, "class")
     assert text.startswith("Your code raises ValueError exactly where x is empty")
     assert texts(report, "check") == [f"{report.checks[0].message}."]
+
+
+def test_what_is_wrong_before_it_raises_is_explained(session: GradingSession) -> None:
+    report = graded(session, TOO_LONG)
+    assert report.verdict is Verdict.ERROR
+    (text,) = texts(report, "rule")
+    assert text == "y has too many entries at the end of axis 1, and the others are right."
 
 
 def test_a_rule_may_have_a_class_for_its_when(session: GradingSession) -> None:
