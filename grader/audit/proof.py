@@ -205,7 +205,7 @@ class _Proof:
         with self._clocked(session, ""):
             named = frozenset(n.id for n in diagnose(bench, tuple(graded.values())))
         deviations = margins.deviations(bench, results, right=right)
-        raised = None if subject.misconception is None else always_raised(bench, results)
+        raised = None if right else always_raised(bench, results)
         checks = {check.id: check for check in self.question.spec.checks}
         certain = any(
             is_certain(bench, checks[r.id], r)

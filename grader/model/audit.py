@@ -107,7 +107,7 @@ class Twins:
 class Remark:
     """What would make the question better."""
 
-    about: str  # redundant, flaky, raising, tolerance, trivial, hints, id, todo
+    about: str  # redundant, flaky, raising, starter, alike, tolerance, trivial, hints, id, todo
     text: str
 
 
