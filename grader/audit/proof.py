@@ -15,7 +15,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from grader.audit import accepted, derived, hints, margins, matrix, trivial
+from grader.audit import accepted, coincide, derived, hints, margins, matrix, trivial
 from grader.audit.search import Search
 from grader.audit.subjects import Seen, Subject, always_raised, is_certain, result_of, subjects
 from grader.bench.bench import BankFault
@@ -64,6 +64,7 @@ def audit(
             problems += matrix.idle(question, rows) + trivial.problems(proof.trivial)
         remarks += [
             *matrix.remarks(question, rows, proof.subjects),
+            *proof.alike,
             *margins.remarks(checks),
             *trivial.remarks(question, proof.trivial),
             *hints.remarks(question),
@@ -97,6 +98,7 @@ class _Proof:
     twins: list[Twins] = field(default_factory=list)
     accepted: list[Accepted] = field(default_factory=list)
     rejected: list[str] = field(default_factory=list)  # right programs, a sentence each
+    alike: list[Remark] = field(default_factory=list)  # ideas that cases make one
     unmade: list[str] = field(default_factory=list)  # styles that the reference has not
     problems: list[str] = field(default_factory=list)
 
@@ -146,6 +148,7 @@ class _Proof:
         own, rejected = accepted.hold(session, styles, self.seeds, self._say)
         others, turned_down, self.unmade = derived.hold(session, self.seeds, self._say)
         self.accepted, self.rejected = own + others, rejected + turned_down
+        self.alike = coincide.remarks(session, self.seeds[-1])
         self._say("trivial answers")
         self.trivial = trivial.try_answers(session, self.seeds[-1])
         search = Search(session)
