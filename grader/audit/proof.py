@@ -15,11 +15,12 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from grader.audit import accepted, coincide, derived, hints, margins, matrix, trivial
+from grader.audit import accepted, coincide, derived, hints, margins, matrix, ranges, trivial
 from grader.audit.search import Search
 from grader.audit.subjects import Seen, Subject, always_raised, is_certain, result_of, subjects
 from grader.bench.bench import BankFault
 from grader.bench.repeat import Unsteady, require_steady
+from grader.explain.failure import Failure
 from grader.explain.naming import diagnose
 from grader.kinds import registry
 from grader.model.audit import Accepted, AuditReport, AuditRow, CheckFacts, Remark, Trivial, Twins
@@ -66,6 +67,7 @@ def audit(
             *matrix.remarks(question, rows, proof.subjects),
             *proof.alike,
             *margins.remarks(checks),
+            *proof.ranges,
             *trivial.remarks(question, proof.trivial),
             *hints.remarks(question),
         ]
@@ -99,6 +101,7 @@ class _Proof:
     accepted: list[Accepted] = field(default_factory=list)
     rejected: list[str] = field(default_factory=list)  # right programs, a sentence each
     alike: list[Remark] = field(default_factory=list)  # ideas that cases make one
+    ranges: list[Remark] = field(default_factory=list)
     unmade: list[str] = field(default_factory=list)  # styles that the reference has not
     problems: list[str] = field(default_factory=list)
 
@@ -151,6 +154,8 @@ class _Proof:
         self.alike = coincide.remarks(session, self.seeds[-1])
         self._say("trivial answers")
         self.trivial = trivial.try_answers(session, self.seeds[-1])
+        reference = session.bank.reference
+        self.ranges = list(ranges.remarks(session.bank.bench(reference, self.seeds[-1])))
         search = Search(session)
         for one, other in matrix.pairs(self.subjects):
             self._say(f"a case to tell {one} from {other}")
@@ -206,7 +211,8 @@ class _Proof:
                 results[check.id] = result_of(bench, check, timed=right)
         graded = as_graded(self.question, results)
         with self._clocked(session, ""):
-            named = frozenset(n.id for n in diagnose(bench, tuple(graded.values())))
+            found = diagnose(Failure.of(bench, tuple(graded.values())))
+            named = found.confused.union(n.id for n in found.named)
         deviations = margins.deviations(bench, results, right=right)
         raised = None if right else always_raised(bench, results)
         checks = {check.id: check for check in self.question.spec.checks}

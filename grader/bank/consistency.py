@@ -16,7 +16,7 @@ from grader.kinds import registry
 from grader.model import mutation
 from grader.model.nearest import did_you_mean
 from grader.model.question import Question, Step
-from grader.model.spec import Check, Mention
+from grader.model.spec import Check, Limits, Mention
 
 Problem = tuple[Keys, str]  # the path of keys, and a sentence
 
@@ -49,6 +49,7 @@ class Review:
         for path, text in self._case_faults:
             if not (self._lost_cases and path[-1] == "extends"):
                 yield ("cases", *path), f"cases.{'.'.join(path)}: {text}"
+        yield from self._limits()
         for i, name in enumerate(spec.forbids):
             if not (spec.needs_torch or name.startswith("numpy.")):
                 yield ("forbids", i), f"forbids: {name} {self._no_torch}"
@@ -83,6 +84,17 @@ class Review:
     @property
     def _no_torch(self) -> str:
         return f"needs torch in uses, found {self._spec.uses}"
+
+    def _limits(self) -> Iterator[Problem]:
+        """Calls that may take longer than a whole grade."""
+        given: list[tuple[Keys, Limits]] = [(("limits",), self._spec.limits)]
+        given += [(("cases", c.name, "limits"), c.limits) for c in self._cases.values()]
+        for own, limits in given:
+            for key in ("cpu_seconds", "wall_seconds"):
+                most = getattr(limits, key)
+                if most is not None and most > self._spec.deadline:
+                    text = f"expected at most the deadline, {self._spec.deadline:g}, found {most:g}"
+                    yield (*own, key), f"{dotted((*own, key))}: {text}"
 
     def _step(self, run: str, i: int, step: Step) -> Iterator[Problem]:
         """A function that is not there, or not in the question's text where one like it is."""

@@ -11,7 +11,8 @@ import contextlib
 import copy
 import math
 import secrets
-from collections.abc import Callable, Hashable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property
 from typing import Any, Protocol, TypeVar
 
@@ -22,15 +23,16 @@ from grader.bench.memory import Memory
 from grader.bench.results import array_of
 from grader.cases.dataflow import case_names, free_names, producing, results
 from grader.cases.draw import DrawError, draw
-from grader.cases.recipe import CaseRecipe, every_draw, read_cases
+from grader.cases.recipe import CaseRecipe, every_draw, read_cases, shape_chain
 from grader.model import spec as model
 from grader.model.question import Question, Step
-from grader.sandbox.client import WorkerError
-from grader.sandbox.remote import EncodedInput, Inputs, RemoteProgram
+from grader.sandbox.client import TooSlow, WorkerError
+from grader.sandbox.remote import CallLimits, EncodedInput, Inputs, RemoteProgram
 from grader.sandbox.replies import Outcome, ProgramError
 
 T = TypeVar("T")
 
+AT_ONCE = 32  # cases of one request
 FIRST_SECRET = 2  # draws below are the same for everybody who has the seed
 
 
@@ -46,6 +48,8 @@ def trusting(what: str) -> Iterator[None]:
     except (ProgramError, WorkerError) as error:
         raised = error.raised if isinstance(error, ProgramError) else None
         line = f", at line {raised.frames[-1].line}" if raised and raised.frames else ""
+        if isinstance(error, TooSlow):
+            line = "; limits in the spec says how long a call may take"
         raise BankFault(f"{what}: {error}{line}") from None
 
 
@@ -57,8 +61,14 @@ class Bank(Protocol):
     def variant(self, name: str, index: int) -> RemoteProgram:
         """The program of a misconception."""
 
+    def layered(self, variants: Sequence[tuple[str, int]]) -> RemoteProgram:
+        """A program of several variants, each executed on top of those before it."""
+
     def revive(self, name: str) -> None:
         """Load a program of the bank again, whose process has ended."""
+
+    def try_out(self, name: str, source: bytes) -> RemoteProgram:
+        """A program made from the reference, loaded apart from the others."""
 
 
 class Bench:
@@ -88,6 +98,8 @@ class Bench:
         self._known = Memory() if bank is None else bank.memory
         # Never dropped: asked again, a submission may do something else.
         self._own = Memory(math.inf)
+        # What the submission was run on so far: run, case, mode, number of the draw.
+        self.called: list[tuple[str, CaseRecipe, str, int]] = []
 
     def with_submission(self, program: RemoteProgram, seed: int | None = None) -> Bench:
         """The same bench, perhaps with another seed, for a program that was not on it before."""
@@ -96,6 +108,7 @@ class Bench:
         other.seed = self.seed if seed is None else seed
         other.secret = FIRST_SECRET + secrets.randbits(64)
         other._own = Memory(math.inf)
+        other.called = []
         return other
 
     def with_bank_program(self, program: RemoteProgram) -> Bench:
@@ -213,6 +226,33 @@ class Bench:
 
         return {name: given(name) for name in free_names(self.steps(run))}
 
+    @contextlib.contextmanager
+    def limited(self, case: CaseRecipe) -> Iterator[None]:
+        """Give the programs as long as the question allows for calls on a case."""
+        given = _limits(self.question.spec.limits, case)
+        programs = (self.submission, self.reference)
+        before = [program.limits for program in programs]
+        for program in programs:
+            program.limits = given
+        try:
+            yield
+        finally:
+            for program, limits in zip(programs, before, strict=True):
+                program.limits = limits
+
+    def fresh_inputs(self, case: CaseRecipe, names: Iterable[str], draw_index: int) -> Inputs:
+        """Some inputs of another draw, which nobody needs twice."""
+        names = list(names)
+        needed = {n for name in names for n in (name, *shape_chain(name, case.inputs))}
+        if needed <= case.inputs.keys():  # else the shape is that of a result, which takes all
+            inputs = {name: recipe for name, recipe in case.inputs.items() if name in needed}
+            drawn = self.drawn(replace(case, inputs=inputs), draw_index)
+        else:
+            drawn = self.drawn(case, draw_index)
+        return {
+            name: EncodedInput(encoded(self.question, case, name, drawn[name])) for name in names
+        }
+
     # -- results ----------------------------------------------------------------------------
 
     @cached_property
@@ -243,8 +283,11 @@ class Bench:
 
         def make() -> Outcome | Exception:
             inputs = self.inputs(case, run, draw_index=draw_index, mode=mode)
+            if program is self.submission:
+                self.called.append((run, case, mode, draw_index))
             try:
-                return program.run(self.steps(run), inputs, self.wanted[run])
+                with self.limited(case):
+                    return program.run(self.steps(run), inputs, self.wanted[run])
             except (ProgramError, WorkerError) as error:
                 return error
 
@@ -253,6 +296,31 @@ class Bench:
         if isinstance(found, Exception):
             raise found
         return found
+
+    def ask_all(
+        self,
+        program: RemoteProgram,
+        run: str,
+        cases: Sequence[CaseRecipe],
+        *,
+        want: Sequence[str] = (),
+        mode: str = NATIVE,
+    ) -> None:
+        """Have a program run many cases in few requests; `outcome` knows what it gave then.
+
+        Raises:
+            WorkerError: its process did not survive it.
+        """
+        for first in range(0, len(cases), AT_ONCE):
+            some = cases[first : first + AT_ONCE]
+            inputs = [self.inputs(case, run, mode=mode) for case in some]
+            try:
+                found = program.several(self.steps(run), inputs, want or self.wanted[run])
+            except ProgramError as error:
+                found = [error] * len(some)
+            for case, one in zip(some, found, strict=True):
+                key = ("outcome", run, case.name, mode)
+                self.remember(program, key, lambda one=one: one)  # type: ignore[misc]
 
     def observed(self, run: str, case: CaseRecipe) -> Outcome:
         """What the submission computes."""
@@ -282,14 +350,27 @@ class Bench:
             BankFault: neither does.
         """
         program = program or self.submission
-        try:
-            return ask(program)
-        except (ProgramError, WorkerError):
-            if self.reference_first and program is self.submission:
-                with trusting(f"the reference fails on case {case.name}"):
-                    ask(self.reference)
-            raise
+        with self.limited(case):
+            try:
+                return ask(program)
+            except (ProgramError, WorkerError):
+                if self.reference_first and program is self.submission:
+                    with trusting(f"the reference fails on case {case.name}"):
+                        ask(self.reference)
+                raise
 
     def fact(self, key: tuple[str, ...], measure: Callable[[], T]) -> T:
         """Something about the reference and the cases alone, measured once."""
         return self.remember(self.reference, ("fact", *key), measure)
+
+
+def _limits(usual: model.Limits, case: CaseRecipe) -> CallLimits | None:
+    """What a case and its question say of how long a call may take; None where they do not."""
+    own = case.limits
+    cpu = usual.cpu_seconds if own.cpu_seconds is None else own.cpu_seconds
+    wall = usual.wall_seconds if own.wall_seconds is None else own.wall_seconds
+    if cpu is None and wall is None:
+        return None
+    of_case = own.cpu_seconds is not None or own.wall_seconds is not None
+    where = f"limits of case {case.name}" if of_case else "limits of the question"
+    return CallLimits(cpu, wall, where)

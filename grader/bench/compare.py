@@ -1,27 +1,20 @@
 """Decide whether a result agrees with the reference, say where it does not, and how far off it is.
 
-Order: type, shape, dtype, finiteness, values.  Values agree norm-wise: the worst deviation is held
-against the largest expected magnitude, never an entry against itself (an element-wise relative
-error rejects right gradients wherever the true value is near zero).  The band:
-
-- float64: 1e-10, or 16 times what moving the inputs by one unit in the last place does to the
-  reference, whichever is more.  float32 arithmetic on float64 inputs is off by 1e-8 and more.
-- float32: 16 times (that effect, in float32's last place, plus 4 units in the last place).
-- bfloat16: 3e-2 in the Euclidean norm.
-
-The expected values of float32 and bfloat16 cases are computed by the reference in float64 on the
-rounded inputs, so an answer more accurate than the reference's own dtype is never wrong.
+Order: type, shape, dtype, finiteness, values.  How far a value may be off is the business of
+`bands`.  The expected values of float32 and bfloat16 cases are computed by the reference in float64
+on the rounded inputs, so an answer more accurate than the reference's own dtype is never wrong.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
+from grader.bench.bands import allowance, bfloat16_norm, tolerated, unjudged
 from grader.bench.bench import Bench
 from grader.bench.encoding import NATIVE, NUDGES, PRECISE
 from grader.bench.results import (
@@ -35,17 +28,14 @@ from grader.bench.results import (
     largest,
     real_parts,
 )  # fmt: skip
+from grader.cases.dataflow import free_names, producing
 from grader.cases.draw import Array
 from grader.cases.recipe import CaseRecipe
 from grader.model.numerals import band, number, numbers_apart, shape_text
 from grader.model.report import Mismatch
+from grader.model.spec import Check, Tolerance
 from grader.sandbox.replies import Outcome
 from grader.sandbox.worker.wire import Tensor
-
-RELATIVE_64 = 1e-10
-RELATIVE_BF16 = 3e-2
-SAFETY = 16.0  # right code measured up to 3.6 units of the rounding effect over ten workloads
-ULPS = 4.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,24 +69,81 @@ class Expected:
     precise: Any  # in float64: values
     moved: Callable[[], list[Any]]  # the precise value after nudging the inputs; costly
     dtype: str = "float64"  # of the case: what a scalar, which has no dtype of its own, is held to
+    entered: Callable[[], float] = lambda: 0.0  # the size of the inputs that it is computed from
+    tolerance: Tolerance | None = None  # that the check allows besides
 
     def part(self, key: str | int) -> Expected:
         """What an item of a container should be."""
-        return Expected(
-            self.native[key], self.precise[key], lambda: [m[key] for m in self.moved()], self.dtype
+        return replace(
+            self,
+            native=self.native[key],
+            precise=self.precise[key],
+            moved=lambda: [m[key] for m in self.moved()],
         )
+
+    def moved_floats(self) -> list[Array]:
+        """The real numbers in the moved values, those that still have the same shape."""
+        shape = real_parts(array_of(self.precise)).shape
+        floats = [m for m in map(_floats, self.moved()) if m is not None]
+        return [m for m in floats if m.shape == shape]
+
+
+def entered(bench: Bench, run: str, case: CaseRecipe, result: str, *, draw_index: int = 0) -> float:
+    """The size of what a result is computed from, in the result's own unit as far as it is known.
+
+    A gradient is linear in what comes in (an input called grad_...): its size counts as it is.
+    Other inputs count where they are small, and else as 1: what is computed from logits of 1e30
+    may well be a probability.
+    """
+    names = free_names(producing(bench.steps(run), result))
+    drawn = bench.drawn(case, draw_index)
+    sizes = {
+        name: largest(drawn[name].astype(np.float64))
+        for name in names
+        if isinstance(drawn[name], np.ndarray) and drawn[name].dtype.kind == "f"
+    }
+    coming = [size for name, size in sizes.items() if name.startswith("grad") and size]
+    other = [size for name, size in sizes.items() if not name.startswith("grad") and size]
+    if not sizes:
+        other = [abs(drawn[n]) for n in names if isinstance(drawn[n], float) and drawn[n]]
+    return min(coming, default=1.0) * min([1.0, *other]) if coming or other else 0.0
 
 
 def expected(
-    bench: Bench, run: str, case: CaseRecipe, result: str, *, draw_index: int = 0
+    bench: Bench,
+    run: str,
+    case: CaseRecipe,
+    result: str,
+    *,
+    draw_index: int = 0,
+    check: Check | None = None,
 ) -> Expected:
-    """What the reference says a result is, with the means to find how far rounding may move it."""
+    """What the reference says a result is, with the means to find how far rounding may move it.
+
+    A tolerance is that of the check; where none asks, what any check allows that result.
+    """
 
     def right(mode: str) -> Value:
         return bench.truth(run, case, draw_index=draw_index, mode=mode).values[result]
 
     precise = right(NATIVE if case.dtype == "float64" else PRECISE)
-    return Expected(right(NATIVE), precise, lambda: [right(mode) for mode in NUDGES], case.dtype)
+    return Expected(
+        right(NATIVE),
+        precise,
+        lambda: [right(mode) for mode in NUDGES],
+        case.dtype,
+        lambda: entered(bench, run, case, result, draw_index=draw_index),
+        _tolerance(bench.question.spec.checks if check is None else [check], run, result),
+    )
+
+
+def _tolerance(checks: Sequence[Check], run: str, result: str) -> Tolerance | None:
+    """The first tolerance for a result of a run."""
+    for check in checks:
+        found: Tolerance | None = getattr(check, "tolerance", None)
+        if found and check.run == run and result in check.compared and found.covers(result):
+            return found
+    return None
 
 
 def fault_of(
@@ -109,9 +156,10 @@ def fault_of(
     draw_index: int = 0,
     exact: bool = False,
     zeros: bool = False,
+    check: Check | None = None,
 ) -> Fault | None:
-    """How a result differs from the reference's, if it does; see `compare`."""
-    wanted = expected(bench, run, case, result, draw_index=draw_index)
+    """How a result differs from the reference's, if it does; see `compare` and `expected`."""
+    wanted = expected(bench, run, case, result, draw_index=draw_index, check=check)
     return compare(result, outcome.values.get(result), wanted, exact=exact, zeros=zeros)
 
 
@@ -125,7 +173,8 @@ def compare(
         observed: what the submission gave, as decoded from the wire.
         expected: what the reference gave.
         exact: values must be equal.
-        zeros: values must be exactly zero wherever the expected ones are.
+        zeros: values must be exactly zero wherever the expected ones are, and stay so when the
+            inputs are nudged: a zero by structure, not one in which numbers happen to cancel.
     """
     native = expected.native
     if isinstance(native, (np.ndarray, Tensor)):
@@ -166,7 +215,14 @@ def _array(
     if got.dtype.kind == "f" and (fault := _nonfinite(result, got, want)) is not None:
         return fault
     if got.dtype.kind != "f" or exact:
-        return report(result, got, want, ~_equal(got, want))
+        wrong = ~_equal(got, want)
+        tolerance = expected.tolerance
+        if tolerance is None or got.dtype.kind not in "iu":
+            return report(result, got, want, wrong)
+        got, want = got.astype(np.float64), want.astype(np.float64)
+        allowed = tolerated(tolerance, want)
+        wrong &= np.abs(got - want) > allowed
+        return explained(report(result, got, want, wrong, allowed), tolerance)
     return _numbers(result, got, precise, wanted, expected, zeros=zeros)
 
 
@@ -190,42 +246,31 @@ def _numbers(
     finite = np.isfinite(want)
     deviation = np.abs(np.subtract(got, want, out=np.zeros(want.shape), where=finite))
     nonzero = (want == 0) & (got != 0) & zeros
+    if nonzero.any():
+        nonzero &= np.logical_and.reduce([m == 0 for m in expected.moved_floats()])
+    tolerance = expected.tolerance
+    given = np.zeros(want.shape) if tolerance is None else tolerated(tolerance, want)
     if dtype == "bfloat16":
         if nonzero.any():
             return report(result, got, want, nonzero)
-        allowed = RELATIVE_BF16 * float(np.linalg.norm(want[finite]))
-        if float(np.linalg.norm(deviation)) <= allowed:
+        deviation = np.where(deviation <= given, 0.0, deviation)
+        norm = bfloat16_norm(want[finite], expected.entered)
+        if float(np.linalg.norm(deviation)) <= norm:
             return None
-        allowed /= math.sqrt(max(1, int(finite.sum())))
-        return report(result, got, want, deviation > allowed, allowed)
-    allowed = allowance(
-        dtype,
-        want,
-        lambda: [real_parts(array_of(m)).astype(np.float64) for m in expected.moved()],
-        deviation,
+        allowed = np.maximum(norm / math.sqrt(max(1, int(finite.sum()))), given)
+        return explained(report(result, got, want, deviation > allowed, allowed), tolerance)
+    left = np.where(deviation <= given, 0.0, deviation)
+    allowed = np.maximum(
+        allowance(dtype, want, expected.moved_floats, left, expected.entered), given
     )
-    return report(result, got, want, (deviation > allowed) | nonzero, allowed)
+    return explained(report(result, got, want, (deviation > allowed) | nonzero, allowed), tolerance)
 
 
-def allowance(
-    dtype: str, want: Array, moved: Callable[[], list[Array]], deviation: Array | None = None
-) -> float:
-    """The width of the band around the expected float64 values of a case of that dtype.
-
-    `moved` gives the expected values after nudging the inputs.  That is costly, and not done where
-    the absolute `deviation` is small enough without it.
-    """
-    scale = largest(want)
-    epsilon = float(np.finfo(np.float32 if dtype == "float32" else np.float64).eps)
-    floor = SAFETY * ULPS * epsilon * scale
-    if dtype != "float32":
-        floor = max(floor, RELATIVE_64 * scale)
-    if deviation is not None and float(deviation.max(initial=0.0)) <= floor:
-        return floor
-    effect = 0.0
-    for other in moved():
-        effect = max(effect, largest(other - want))
-    return max(floor, SAFETY * (effect + ULPS * epsilon * scale))
+def explained(fault: Fault | None, tolerance: Tolerance | None) -> Fault | None:
+    """A fault that says what the check allows besides rounding, if it does."""
+    if fault is None or fault.allowed is None or tolerance is None:
+        return fault
+    return replace(fault, allowed=f"{fault.allowed}, {tolerance.words}")
 
 
 def _scalar(result: str, observed: Value, expected: Expected, *, exact: bool) -> Fault | None:
@@ -244,25 +289,25 @@ def _scalar(result: str, observed: Value, expected: Expected, *, exact: bool) ->
     if is_complex:
         array = replace(expected, native=np.asarray(native))
         return _array(result, np.asarray(observed, native.dtype), array, exact=exact, zeros=False)
-    if isinstance(native, (int, np.integer)):  # integral floats are fine; exact at any size
+    tolerance = None if exact else expected.tolerance
+    if isinstance(native, (int, np.integer)) and (observed == native or tolerance is None):
+        # Integral floats are fine; exact at any size.
         return None if observed == native else _different(result, observed, native)
     got, want = float(observed), float(native if exact else expected.precise)
     off = deviations(np.asarray(got), np.asarray(want))
     if off is None:
         found, wanted = number(got), number(want)
         return Fault(result, f"{result} is {found}, expected {wanted}", "nonfinite", found, wanted)
-    if exact:
-        allowed = 0.0
-    elif expected.dtype == "bfloat16":
-        allowed = RELATIVE_BF16 * abs(want)
-    else:
-        allowed = allowance(
-            expected.dtype,
-            np.asarray(want),
-            lambda: [np.asarray(float(m)) for m in expected.moved()],
-            off,
-        )
-    return _different(result, got, want, allowed or None) if (off > allowed).any() else None
+    known = np.asarray(want)
+    allowed = 0.0 if tolerance is None else float(tolerated(tolerance, known))
+    if expected.dtype == "bfloat16" and not exact:
+        allowed = max(allowed, bfloat16_norm(known.ravel(), expected.entered))
+    elif not (exact or isinstance(native, (int, np.integer)) or (off <= allowed).all()):
+        band = allowance(expected.dtype, known, expected.moved_floats, off, expected.entered)
+        allowed = max(allowed, float(band))
+    if not (off > allowed).any():
+        return None
+    return explained(_different(result, got, want, allowed or None), tolerance)
 
 
 def _different(
@@ -328,13 +373,18 @@ def excess(observed: Value, wanted: Expected) -> float:
     deviation = deviations(got, want)
     if deviation is None or not deviation.any():
         return math.inf if deviation is None else 0.0
+    finite = np.isfinite(want)
     if dtype == "bfloat16":
-        off = float(np.linalg.norm(deviation))
-        allowed = RELATIVE_BF16 * float(np.linalg.norm(want[np.isfinite(want)]))
+        off = np.asarray(np.linalg.norm(deviation))
+        allowed = np.asarray(bfloat16_norm(want[finite], wanted.entered))
     else:
-        moved = [m for m in map(_floats, wanted.moved()) if m is not None]
-        off, allowed = float(deviation.max()), allowance(dtype, want, lambda: moved)
-    return off / allowed if allowed > 0 else math.inf
+        off = deviation
+        allowed = allowance(dtype, want, wanted.moved_floats, entered=wanted.entered)[finite]
+        if wanted.tolerance is not None:
+            allowed = np.maximum(allowed, tolerated(wanted.tolerance, want)[finite])
+    with np.errstate(divide="ignore", invalid="ignore"):
+        ratios = np.where(off == 0, 0.0, off / allowed)
+    return float(ratios.max(initial=0.0))
 
 
 def _floats(value: Value) -> Array | None:
@@ -344,3 +394,16 @@ def _floats(value: Value) -> Array | None:
         if array.dtype.kind == "f":
             return np.asarray(array, np.float64)
     return None
+
+
+def unjudged_entries(wanted: Expected) -> tuple[int, int]:
+    """How many entries of a float result are too small beside others to be judged, and of how many.
+
+    In bfloat16 a result is judged as a whole.
+    """
+    native, want = wanted.native, _floats(wanted.precise)
+    dtype = _of_parts(native) if isinstance(native, (np.ndarray, Tensor)) else wanted.dtype
+    if want is None or dtype == "bfloat16":
+        return 0, 0
+    allowed = allowance(dtype, want, wanted.moved_floats, entered=wanted.entered)
+    return int(unjudged(want, allowed).sum()), want.size

@@ -13,7 +13,8 @@ from grader.model.question import Question
 from grader.sandbox.worker.wire import Tensor
 
 NATIVE, PRECISE = "native", "precise"  # the case's own dtypes, or float64 throughout
-NUDGES = ("nudge-1", "nudge-2")  # every value moved by one unit in its last place, then float64
+# Every value moved by one unit in its last place, up or down at random, then float64.
+NUDGES = ("nudge-1", "nudge-2", "nudge-3", "nudge-4")
 
 
 def encoded(

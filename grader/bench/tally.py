@@ -68,7 +68,8 @@ def tally(bench: Bench, check: Check, judge: Judge, *, good: str = "") -> CheckR
         if bench.reference_first:
             bench.truth(check.run, case)
         try:
-            finding = judge(case)
+            with bench.limited(case):
+                finding = judge(case)
         except ProgramError as error:
             finding = _raised(bench, case, error)
         except WorkerError as failure:

@@ -14,6 +14,7 @@ from typing import Any
 from grader.cases.size_expr import AmountError
 from grader.model import extension
 from grader.model.nearest import did_you_mean
+from grader.model.spec import MOST_CPU, MOST_WALL, Limits
 
 GENERATORS = {
     "array": "The values themselves, where modifiers are wanted.",
@@ -49,6 +50,7 @@ RESERVED = {
     "layout": "Of all arrays: contiguous (default), fortran, reversed, strided, readonly or "
     "broadcast.",
     "frozen": "In torch: inputs that do not require a gradient.",
+    "limits": "How long a call on this case may take, as in the question's `limits`.",
     "where": "A condition, or a list, that a draw has to meet, such as ties(x) > 0: it is drawn "
     "again until it does.",
     "draws": "How many draws there are of it, each a case of every check that has it; 1 if not "
@@ -110,6 +112,9 @@ class Recipe:
         return self.options.get(name)
 
 
+NO_LIMITS = Limits()
+
+
 @dataclass(frozen=True, slots=True)
 class CaseRecipe:
     """A case: its inputs in the order written, and what holds for all of them."""
@@ -120,6 +125,7 @@ class CaseRecipe:
     dtype: str = "float64"
     layout: str = "contiguous"
     frozen: tuple[str, ...] = ()
+    limits: Limits = NO_LIMITS
     where: tuple[str, ...] = ()  # conditions that a draw meets
     draws: int = 1
 
@@ -288,6 +294,7 @@ def read_cases(
                 faults.append(((name, key), f"{key} cannot take its own shape"))
             elif recipe.like in inputs and not inputs[recipe.like].is_array:
                 faults.append(((name, key), f"expected 'like' an array, found {recipe.like}"))
+        limits = _limits(name, written.get("limits", {}), faults)
         entries = sum(_entries(key, inputs) for key in inputs)
         if entries > MAX_ENTRIES:
             text = f"expected at most {MAX_ENTRIES:,} entries in all inputs, found {entries:,}"
@@ -299,10 +306,31 @@ def read_cases(
             str(dtype),
             str(layout),
             tuple(frozen),
+            limits,
             _where(name, written.get("where", []), inputs, faults),
             _draws(name, written.get("draws", 1), inputs, faults),
         )
     return read, faults
+
+
+def _limits(case: str, written: object, faults: list[Fault]) -> Limits:
+    """The limits of a case; none where they are not written as the format says."""
+    most = {"cpu_seconds": MOST_CPU, "wall_seconds": MOST_WALL}
+    if not isinstance(written, dict):
+        text = f"expected {' or '.join(most)}, found {written!r}"
+        faults.append(((case, "limits"), text))
+        return NO_LIMITS
+    good = {}
+    for key, value in written.items():
+        if key not in most:
+            text = f"expected {' or '.join(most)}, found the key {key!r}{_near(key, most)}"
+            faults.append(((case, "limits", str(key)), text))
+        elif not _is_number(value) or not 0 < value <= most[key]:
+            text = f"expected a number above 0 and up to {most[key]}, found {value!r}"
+            faults.append(((case, "limits", key), text))
+        else:
+            good[key] = float(value)
+    return Limits(**good)
 
 
 def every_draw(cases: Mapping[str, CaseRecipe]) -> dict[str, CaseRecipe]:

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import typer
 
 from grader.cli import output
 from grader.cli.context import Id, Json, context
+
+if TYPE_CHECKING:
+    from grader.model.spec import Check
 
 
 def command(ctx: typer.Context, question: Id, json: Json = False) -> None:
@@ -29,6 +34,14 @@ def command(ctx: typer.Context, question: Id, json: Json = False) -> None:
         digest=found.digest,
         **{name: getattr(spec, name) for name in names},
         functions=list(found.functions),
-        checks=[{"id": c.id, "kind": c.kind, "about": c.about} for c in spec.checks],
+        checks=[
+            {"id": c.id, "kind": c.kind, "about": c.about, **_tolerance(c)} for c in spec.checks
+        ],
         hints=len(spec.hints),
     )
+
+
+def _tolerance(check: Check) -> dict[str, object]:
+    """What a check allows besides rounding, if it does."""
+    given = getattr(check, "tolerance", None)
+    return {} if given is None else {"tolerance": given.model_dump(exclude_none=True)}

@@ -5,6 +5,8 @@
   the same object that another call returns.
 - Two callers in turn do not disturb each other: what one step leaves for the next is in no global.
 - Any strides, and inputs that may not be written to, give the same values.
+
+The first two hold wherever the run is: on every case of every check that looks at its results.
 """
 
 from __future__ import annotations
@@ -15,8 +17,10 @@ from typing import Literal
 
 from pydantic import Field
 
+from grader.kinds import registry
 from grader.kinds.base import Check, CheckResult, Kind, kit
 from grader.model.spec import Layout, Name
+from grader.model.verdict import Verdict
 
 _WORDS = {
     "fortran": "in Fortran order",
@@ -44,9 +48,15 @@ class Contract(Kind[ContractCheck]):
     slow = True  # a call for each layout and turn
 
     def carry_out(self, bench: kit.Bench, check: ContractCheck) -> CheckResult:
-        """Look for a breach on every case."""
+        """Look for a breach on every case, and in what the run did in other checks."""
         good = f"inputs, ownership, repeated calls, {len(check.layouts)} layouts"
-        return kit.tally(bench, check, lambda case: self.judge(bench, check, case), good=good)
+        found = kit.tally(bench, check, lambda case: self.judge(bench, check, case), good=good)
+        others = _others(bench, check)
+        if found.verdict is not Verdict.PASS or not others:
+            return found
+        wider = check.model_copy(update={"cases": others})
+        seen = kit.tally(bench, wider, lambda case: _in_passing(bench, check, case))
+        return found if seen.verdict is Verdict.PASS else seen
 
     def judge(self, bench: kit.Bench, check: ContractCheck, case: kit.Case) -> kit.Finding | None:
         """The first breach."""
@@ -60,6 +70,31 @@ class Contract(Kind[ContractCheck]):
     def layouts(self, check: ContractCheck) -> tuple[str, ...]:
         """Those that leave the values as they are; `broadcast` changes them and is a case."""
         return tuple(name for name in check.layouts if name != "broadcast")
+
+
+def _others(bench: kit.Bench, check: ContractCheck) -> list[str]:
+    """The cases, besides its own, on which other checks look at results of the same run."""
+    own = {case.name for case in bench.cases_of(check)}
+    names: dict[str, None] = {}
+    for other in bench.question.spec.checks:
+        if other.run == check.run and registry.get(other.kind).judges_values:
+            names.update(dict.fromkeys(case.name for case in bench.cases_of(other)))
+    return [name for name in names if name not in own]
+
+
+def _in_passing(bench: kit.Bench, check: ContractCheck, case: kit.Case) -> kit.Finding | None:
+    """The first side effect of a plain run that the reference's has not."""
+    try:
+        outcome = bench.observed(check.run, case)
+    except kit.ProgramError:
+        return None  # the check whose case it is says so
+    right = bench.truth(check.run, case)
+    mine = outcome._replace(
+        changed=tuple(pair for pair in outcome.changed if pair not in right.changed),
+        stale=tuple(pair for pair in outcome.stale if pair not in right.stale),
+        shared=tuple(pair for pair in outcome.shared if pair not in right.shared),
+    )
+    return next(_side_effects(bench, check, case, mine), None)
 
 
 def _breaches(bench: kit.Bench, check: ContractCheck, case: kit.Case) -> Iterator[kit.Finding]:
@@ -139,7 +174,8 @@ def _with_layout(
     when = f"when the arrays are {_WORDS[layout]} (case {case.name})"
     try:
         outcome = bench.asked(
-            case, lambda program: program.run(steps, inputs, bench.wanted[check.run])
+            case,
+            lambda program: program.run(steps, inputs, bench.wanted[check.run], lasting=True),
         )
     except kit.ProgramError as error:
         what = error.message

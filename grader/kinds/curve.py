@@ -7,14 +7,14 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from grader.kinds.base import Check, Kind, kit
+from grader.kinds.base import Kind, kit
 from grader.model.numerals import number
 from grader.model.report import Curve as Exhibit
 from grader.model.report import Mismatch
-from grader.model.spec import Name
+from grader.model.spec import Name, TolerantCheck
 
 
-class CurveCheck(Check):
+class CurveCheck(TolerantCheck):
     """A training curve."""
 
     kind: Literal["curve"]
@@ -25,12 +25,13 @@ class CurveCheck(Check):
     falls: bool = Field(default=False, description="Whether the last has to be below the first.")
 
     def lacks(self) -> str:
-        """Something that the last point is held against."""
-        return "" if self.ends_below is not None or self.falls else "ends_below or falls"
+        """Something that the points are held against."""
+        held = self.ends_below is not None or self.falls or self.tolerance is not None
+        return "" if held else "ends_below, falls or tolerance"
 
 
 class Curve(Kind[CurveCheck]):
-    """Look at where the curve goes, not at each of its points."""
+    """Look at where the curve goes; at each of its points only where there is a tolerance."""
 
     keys = CurveCheck
     judges_values = True
@@ -75,6 +76,14 @@ class Curve(Kind[CurveCheck]):
                 exhibit=exhibit,
                 figures=figures,
             )
+        if check.tolerance is not None and (fault := _astray(check, points, wanted)) is not None:
+            return kit.Finding(
+                f"{check.of} strays from the expected one at {fault.wrong} of {count} steps "
+                f"(case {case.name})",
+                mismatch=fault.mismatch(case.name),
+                exhibit=exhibit,
+                figures=figures,
+            )
         return kit.Finding.passed(last=last)
 
     def observe(self, bench: kit.Bench, check: CurveCheck, case: kit.Case) -> kit.Value:
@@ -89,6 +98,17 @@ class Curve(Kind[CurveCheck]):
         """The last point over its bound."""
         points = _series(self.observe(bench, check, case))
         return abs(points[-1]) / check.ends_below if points and check.ends_below else math.inf
+
+
+def _astray(
+    check: CurveCheck, points: tuple[float, ...], wanted: tuple[float, ...]
+) -> kit.Fault | None:
+    """Where a curve is further from the reference's than the tolerance says."""
+    assert check.tolerance is not None
+    got, want = (kit.np.asarray(values) for values in (points, wanted))
+    allowed = kit.tolerated(check.tolerance, want)
+    fault = kit.report(check.of, got, want, ~(abs(got - want) <= allowed), allowed)
+    return kit.explained(fault, check.tolerance)
 
 
 def _series(value: kit.Value) -> tuple[float, ...] | None:

@@ -5,7 +5,8 @@ its backward cannot vouch for itself.  Where the function has kinks (a maximum),
 distance from them and the step stays below it; at a tie no difference exists, and the conservation
 laws hold instead.
 
-Tolerance: 1e-7 of the largest gradient plus 20 times the estimated error of the difference itself.
+Tolerance: 1e-7 of the largest gradient plus 20 times the estimated error of the difference itself,
+and no less than what rounding may leave of the numbers that it is computed from.
 """
 
 from __future__ import annotations
@@ -17,9 +18,9 @@ from typing import Literal, TypeAlias
 from pydantic import Field
 
 from grader.cases.dataflow import free_names, producing
-from grader.kinds.base import Check, Kind, kit
+from grader.kinds.base import Kind, kit
 from grader.model.numerals import number, shape_text
-from grader.model.spec import Mention, Name, Part, Show
+from grader.model.spec import Mention, Name, Part, Show, TolerantCheck
 
 RELATIVE = 1e-7
 ESTIMATES = 20.0
@@ -37,7 +38,7 @@ class Conserved(Part):
     )
 
 
-class GradcheckCheck(Check):
+class GradcheckCheck(TolerantCheck):
     """Gradients agree with differences of the reference's forward."""
 
     kind: Literal["gradcheck"]
@@ -72,6 +73,7 @@ class GradcheckCheck(Check):
 
     def mentions(self) -> Iterator[Mention]:
         """The loss, the inputs and their gradients, and what the laws speak of."""
+        yield from super().mentions()
         for number_, law in enumerate(self.conserves):
             if isinstance(law.equals, str):
                 yield Mention(("conserves", number_, "equals"), law.equals, "input or result")
@@ -101,9 +103,11 @@ class Gradcheck(Kind[GradcheckCheck]):
         values = bench.observed(check.run, case).values
         numeric = _differences(bench, check, case)
         for wrt, name in check.gradients.items():
-            if found := _compare(bench, case, name, values.get(name), numeric[wrt]):
+            allowed = _allowed(bench, check, case, name, numeric[wrt])
+            given = values.get(name)
+            if found := _compare(bench, check, case, name, given, numeric[wrt], allowed):
                 return found
-        laws = (_conserved(bench, check.run, case, law, values) for law in check.conserves)
+        laws = (_conserved(bench, check, case, law, values) for law in check.conserves)
         return next(filter(None, laws), None)
 
     def has_tolerance(self, check: GradcheckCheck) -> bool:
@@ -116,7 +120,8 @@ class Gradcheck(Kind[GradcheckCheck]):
         numeric = _differences(bench, check, case)
         worst = 0.0
         for wrt, name in check.gradients.items():
-            entries = _deviations(_array(values.get(name)), numeric[wrt])
+            allowed = _allowed(bench, check, case, name, numeric[wrt])
+            entries = _deviations(_array(values.get(name)), numeric[wrt], allowed)
             worst = max(worst, math.inf if entries is None else float(entries.max(initial=0.0)))
         return worst
 
@@ -143,13 +148,20 @@ def _differences(bench: kit.Bench, check: GradcheckCheck, case: kit.Case) -> Map
     return bench.fact(("differences", check.id, case.name), measured)
 
 
-def _allowed(numeric: Numeric) -> kit.Array:
+def _allowed(
+    bench: kit.Bench, check: GradcheckCheck, case: kit.Case, name: str, numeric: Numeric
+) -> kit.Array:
     """What a gradient may be off by, entry by entry."""
-    error = kit.np.asarray(numeric["error"])
-    return kit.np.asarray(RELATIVE * kit.largest(numeric["value"]) + ESTIMATES * error)
+    np, value = kit.np, kit.np.asarray(numeric["value"], kit.np.float64)
+    scale = kit.largest(value)
+    floor = kit.least(case.dtype, scale, kit.entered(bench, check.run, case, name))
+    allowed = np.maximum(RELATIVE * scale + ESTIMATES * np.asarray(numeric["error"]), floor)
+    if check.tolerance is not None and check.tolerance.covers(name):
+        allowed = np.maximum(allowed, kit.tolerated(check.tolerance, value))
+    return np.asarray(allowed)
 
 
-def _deviations(got: kit.Array | None, numeric: Numeric) -> kit.Array | None:
+def _deviations(got: kit.Array | None, numeric: Numeric, allowed: kit.Array) -> kit.Array | None:
     """What each entry is off by over what it may be; None for a gradient of another shape."""
     np = kit.np
     value = numeric["value"]
@@ -157,20 +169,27 @@ def _deviations(got: kit.Array | None, numeric: Numeric) -> kit.Array | None:
         return None
     with np.errstate(divide="ignore", invalid="ignore"):
         off = np.abs(got - value)
-        ratios = np.where(off == 0, 0.0, off / _allowed(numeric))
+        ratios = np.where(off == 0, 0.0, off / allowed)
     ratios = np.where(np.isnan(ratios), np.inf, ratios)
     return np.where(np.isfinite(value), ratios, 0.0)  # at -inf there is no difference
 
 
 def _compare(
-    bench: kit.Bench, case: kit.Case, name: str, observed: kit.Value, numeric: Numeric
+    bench: kit.Bench,
+    check: GradcheckCheck,
+    case: kit.Case,
+    name: str,
+    observed: kit.Value,
+    numeric: Numeric,
+    allowed: kit.Array,
 ) -> kit.Finding | None:
     got, value = _array(observed), numeric["value"]
-    entries = _deviations(got, numeric)
+    entries = _deviations(got, numeric, allowed)
     if got is None or entries is None:
         found, wanted = kit.describe(observed), f"floats of shape {shape_text(value.shape)}"
         return kit.Finding(f"{name} is {found}, expected {wanted} (case {case.name})")
-    fault = kit.report(name, got, value, entries > 1, _allowed(numeric))
+    tolerance = check.tolerance if check.tolerance and check.tolerance.covers(name) else None
+    fault = kit.explained(kit.report(name, got, value, entries > 1, allowed), tolerance)
     if fault is None:
         return None
     count = f"{fault.wrong} of {fault.total} entries"
@@ -192,9 +211,13 @@ def _array(value: kit.Value) -> kit.Array | None:
 
 
 def _conserved(
-    bench: kit.Bench, run: str, case: kit.Case, law: Conserved, values: Mapping[str, kit.Value]
+    bench: kit.Bench,
+    check: GradcheckCheck,
+    case: kit.Case,
+    law: Conserved,
+    values: Mapping[str, kit.Value],
 ) -> kit.Finding | None:
-    np = kit.np
+    np, run = kit.np, check.run
     observed = values.get(law.sum)
     got = _array(observed)
     on = f"(case {case.name})"
@@ -223,7 +246,12 @@ def _conserved(
     sizes = np.abs(got).sum(axis=axes), np.abs(want)
     scale = sum(float(np.max(size, initial=0.0)) for size in sizes)
     epsilon = {"float32": 2.0**-23, "bfloat16": 2.0**-7}.get(case.dtype, 2.0**-52)
-    allowed = max(RELATIVE if case.dtype == "float64" else 0.0, 64 * epsilon) * scale
+    share = max(RELATIVE if case.dtype == "float64" else 0.0, 64 * epsilon)
+    size = kit.largest(kit.array_of(right[law.sum]))
+    floor = kit.least(case.dtype, size, kit.entered(bench, run, case, law.sum))
+    allowed = np.asarray(np.full(want.shape, max(share * scale, floor)))
+    if check.tolerance is not None and check.tolerance.covers(law.sum):
+        allowed = np.asarray(np.maximum(allowed, kit.tolerated(check.tolerance, want)))
     fault = kit.report(law.sum, total, want, ~(np.abs(total - want) <= allowed))
     if fault is None or fault.index is None:
         return None

@@ -11,10 +11,10 @@ from typing import Literal
 
 from pydantic import Field
 
-from grader.kinds.base import Check, Kind, kit
-from grader.model.numerals import amount, amounts_apart, number
+from grader.kinds.base import Kind, kit
+from grader.model.numerals import amount, amounts_apart, band, number
 from grader.model.report import Breakdown, Mismatch, Row
-from grader.model.spec import Name
+from grader.model.spec import Name, TolerantCheck
 
 _RATIOS = {
     0.25: "a quarter", 0.5: "half", 2.0: "twice", 3.0: "three times", 4.0: "four times",
@@ -22,7 +22,7 @@ _RATIOS = {
 }  # fmt: skip
 
 
-class NumbersCheck(Check):
+class NumbersCheck(TolerantCheck):
     """A dict of named numbers."""
 
     kind: Literal["numbers"]
@@ -39,7 +39,7 @@ class NumbersCheck(Check):
 
 
 class Numbers(Kind[NumbersCheck]):
-    """Compare every part exactly, on every case."""
+    """Compare every part, exactly unless the check has a tolerance, on every case."""
 
     keys = NumbersCheck
     judges_values = True
@@ -73,7 +73,7 @@ class Numbers(Kind[NumbersCheck]):
             f"in case {case.name}",
             mismatch=Mismatch(
                 f"{check.of}[{first.name!r}]", case.name, None, first.observed, first.expected,
-                None, len(wrong), len(rows),
+                _allowance(check, expected[first.name]), len(wrong), len(rows),
             ),
             exhibit=Breakdown(tuple(rows)),
         )  # fmt: skip
@@ -86,13 +86,27 @@ def _row(check: NumbersCheck, part: str, observed: kit.Value, expected: kit.Valu
     if isinstance(plain, bool) or not isinstance(plain, (int, float)) or not math.isfinite(plain):
         odd = number(plain) if isinstance(plain, float) else kit.describe(observed)
         return Row(part, odd, _text(check, expected), "not a number")
-    if plain == expected:
+    if plain == expected or abs(plain - expected) <= _tolerated(check, expected):
         return Row(part, _text(check, plain), _text(check, expected))
     if check.shown_in:
         found, wanted = amounts_apart(plain, expected, check.shown_in)
     else:
         found, wanted = _text(check, plain), _text(check, expected)
     return Row(part, found, wanted, _note(float(plain), float(expected)))
+
+
+def _tolerated(check: NumbersCheck, expected: float) -> float:
+    """What a part may be off by."""
+    if check.tolerance is None:
+        return 0.0
+    return float(kit.tolerated(check.tolerance, kit.np.asarray(float(expected))))
+
+
+def _allowance(check: NumbersCheck, expected: float) -> str | None:
+    """The same in words; None where it has to be equal."""
+    if check.tolerance is None:
+        return None
+    return f"{band(_tolerated(check, expected))}, {check.tolerance.words}"
 
 
 def _text(check: NumbersCheck, value: float) -> str:

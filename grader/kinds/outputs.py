@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from typing import Literal
 
 from pydantic import Field
 
-from grader.kinds.base import Check, Kind, kit
-from grader.model.spec import Mention, Name, Show
+from grader.kinds.base import Kind, kit
+from grader.model.spec import Mention, Name, Show, TolerantCheck
+
+FEWEST_DIGITS = 4  # right, for it to be worth saying how many are
 
 
-class OutputsCheck(Check):
+class OutputsCheck(TolerantCheck):
     """Results agree with the reference."""
 
     kind: Literal["outputs"]
@@ -35,7 +38,10 @@ class OutputsCheck(Check):
                 yield Mention(("show", "window", number), size, "input")
 
     def faults(self) -> Iterator[tuple[tuple[str | int, ...], str]]:
-        """Saying exact twice."""
+        """Saying exact twice, or allowing something with it."""
+        yield from super().faults()
+        if self.exact and self.tolerance is not None:
+            yield ("tolerance",), "expected exact or a tolerance, found both"
         if self.exact and self.zeros == "exact":
             yield ("zeros",), "expected exact or zeros, found both; exact already includes zeros"
 
@@ -52,7 +58,14 @@ class Outputs(Kind[OutputsCheck]):
         zeros = check.zeros == "exact"
         for result in check.results:
             fault = kit.fault_of(
-                bench, check.run, case, result, outcome, exact=check.exact, zeros=zeros
+                bench,
+                check.run,
+                case,
+                result,
+                outcome,
+                exact=check.exact,
+                zeros=zeros,
+                check=check,
             )
             if fault is not None:
                 return _finding(bench, case, fault, check.show)
@@ -70,7 +83,10 @@ class Outputs(Kind[OutputsCheck]):
         """Of the worst entry, or of the norm where that is what is held."""
         values = bench.observed(check.run, case).values
         return max(
-            kit.excess(values.get(name), kit.expected(bench, check.run, case, name))
+            kit.excess(
+                values.get(name),
+                kit.expected(bench, check.run, case, name, check=check),
+            )
             for name in check.results
         )
 
@@ -78,7 +94,7 @@ class Outputs(Kind[OutputsCheck]):
         """Of the reference in the case's dtype, and on inputs moved by a unit in the last place."""
         worst = 0.0
         for name in check.results:
-            wanted = kit.expected(bench, check.run, case, name)
+            wanted = kit.expected(bench, check.run, case, name, check=check)
             others = wanted.moved() if case.dtype == "float64" else []
             worst = max(worst, *(kit.excess(other, wanted) for other in [wanted.native, *others]))
         return worst
@@ -98,11 +114,13 @@ def _finding(bench: kit.Bench, case: kit.Case, fault: kit.Fault, show: Show) -> 
 
 
 def _precision(fault: kit.Fault) -> str:
-    """A remark when the values are right to the digits of a smaller dtype only."""
+    """To how many digits the wrong entries are right, where these are more than luck."""
     np = kit.np
     assert fault.arrays is not None
-    observed, wanted, _ = (a.astype(np.float64) for a in fault.arrays)
-    scale, worst = kit.largest(wanted), kit.largest(observed - wanted)
-    # float32 rounds at 6e-8 of a number; sums of a few thousand reach 1e-6.
-    single = 1e-10 * scale < worst < 1e-6 * scale
-    return "; it is right to about 7 digits: is part of it computed in float32?" if single else ""
+    observed, wanted, wrong = fault.arrays
+    got, want = (a[wrong].astype(np.float64) for a in (observed, wanted))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        worst = float(np.max(np.abs(got - want) / np.abs(want)))
+    if not 0 < worst < 10.0**-FEWEST_DIGITS:
+        return ""
+    return f"; it is right to about {math.floor(-math.log10(worst))} digits"

@@ -7,7 +7,8 @@ kind of check stand with the kind, in `grader.kinds`; `grader.kinds.registry` re
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import itertools
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal
 
@@ -26,6 +27,7 @@ _CALL = r"^((numpy|torch)(\.[A-Za-z_][A-Za-z0-9_]*)+|aten::[A-Za-z0-9_*]+)$"
 Call = Annotated[str, Field(pattern=_CALL, max_length=120)]
 Steps = Annotated[list[str], Field(min_length=1)]  # an empty run would pass anybody
 Multiple = Annotated[float, Field(gt=0, allow_inf_nan=False)]
+Value = bool | int | float | str | None
 Amount = str | int | float  # arithmetic over sizes; `grader.cases.size_expr` reads it
 
 
@@ -34,6 +36,25 @@ class Part(BaseModel):
 
     # Built when first used: most parts are only ever used inside a spec.
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True, defer_build=True)
+
+
+MOST_CPU, MOST_WALL = 600, 1200  # seconds that a question may ask for, per call
+
+
+class Limits(Part):
+    """How long one call may take, where the usual 5 seconds of CPU time are not enough.
+
+    A call is one run of the steps on one case; a check that repeats it has twelve times as long.
+    """
+
+    cpu_seconds: Annotated[float, Field(gt=0, le=MOST_CPU)] | None = Field(
+        default=None, description="Of CPU time; 5 if not given, at most 600."
+    )
+    wall_seconds: Annotated[float, Field(gt=0, le=MOST_WALL)] | None = Field(
+        default=None,
+        description="By the clock; if not given, 25 more than the CPU time or twice that, at most "
+        "1200.",
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +67,48 @@ class Mention:
     path: tuple[str | int, ...]  # of keys, below the check's own
     name: str
     of: Literal["result", "input", "input or result", "run", "case", "size", "number"]
+
+
+class Tolerance(Part):
+    """How far a right answer may be off, besides what rounding explains; all of them are allowed.
+
+    Only for what two right answers may differ by: rounding needs none.
+    """
+
+    absolute: Annotated[float, Field(gt=0, allow_inf_nan=False)] | None = Field(
+        default=None, description="By this much."
+    )
+    relative: Annotated[float, Field(gt=0, lt=1)] | None = Field(
+        default=None, description="By this share of the expected number, entry by entry."
+    )
+    digits: Annotated[int, Field(ge=1, le=15)] | None = Field(
+        default=None, description="By half a unit in this significant digit of it."
+    )
+    because: Text = Field(description="Why; the candidate reads it.")
+    of: Name | list[Name] = Field(
+        default=[], description="The results that it is about; all of the check, if not given."
+    )
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names in `of`, always as a tuple."""
+        return (self.of,) if isinstance(self.of, str) else tuple(self.of)
+
+    def covers(self, result: str) -> bool:
+        """Whether it is about a result."""
+        return not self.names or result in self.names
+
+    @property
+    def words(self) -> str:
+        """What a result may be: "rounded to 2 significant digits or off by at most 0.1"."""
+        said = []
+        if self.digits is not None:
+            said.append(f"rounded to {self.digits} significant digit{'s'[: self.digits - 1]}")
+        if self.relative is not None:
+            said.append(f"off by at most {100 * self.relative:.3g} %")
+        if self.absolute is not None:
+            said.append(f"off by at most {self.absolute:g}")
+        return " or ".join(said)
 
 
 class Check(Part):
@@ -109,6 +172,28 @@ class Check(Part):
         return "the name of a result" if getattr(self, "of", None) == [] else ""
 
 
+class TolerantCheck(Check):
+    """A check of values, which may allow more than rounding explains."""
+
+    tolerance: Tolerance | None = Field(
+        default=None,
+        description="How far a right answer may be off besides, and why; the candidate is shown "
+        "both.",
+    )
+
+    def mentions(self) -> Iterator[Mention]:
+        """The results that the tolerance is about."""
+        yield from super().mentions()
+        for number, name in enumerate(self.tolerance.names if self.tolerance else ()):
+            yield Mention(("tolerance", "of", number), name, "result")
+
+    def faults(self) -> Iterator[tuple[tuple[str | int, ...], str]]:
+        """A tolerance that allows nothing."""
+        given = self.tolerance
+        if given is not None and not given.words:
+            yield ("tolerance",), "expected absolute, relative or digits, found none"
+
+
 class Show(Part):
     """What to print with a mismatch."""
 
@@ -159,6 +244,11 @@ class Misconception(Part):
         description="Its files in drills/ID/misconceptions/, without .py, where it has several "
         "variants; otherwise the one of its own name.",
     )
+    parameters: dict[Name, Annotated[list[Value], Field(min_length=1, max_length=12)]] = Field(
+        default={},
+        description="Constants of its programs, NAME = value at the left margin, with the values "
+        "to try in their place; {NAME} in the feedback becomes the value that was recognized.",
+    )
     code: Source | Sources = Field(
         default="",
         description="Its program, executed on top of the reference; a list where it has several "
@@ -174,6 +264,22 @@ class Misconception(Part):
     def programs(self) -> tuple[str, ...]:
         """The programs in `code`, always as a tuple; none where they are files."""
         return tuple(self.code) if isinstance(self.code, list) else (self.code,) * bool(self.code)
+
+    @property
+    def settings(self) -> list[dict[str, Value]]:
+        """The values of its parameters, every combination; one without values if it has none.
+
+        The variants of a question are its programs, each with every setting in this order.
+        """
+        values = itertools.product(*self.parameters.values())
+        return [dict(zip(self.parameters, chosen, strict=True)) for chosen in values]
+
+    def said_of(self, setting: Mapping[str, str]) -> str:
+        """The feedback, with the values of parameters, as texts, in their places."""
+        text = self.feedback.strip()
+        for name, value in setting.items():
+            text = text.replace(f"{{{name}}}", value)
+        return text
 
 
 class FollowUp(Part):
@@ -215,6 +321,10 @@ class Spec(Part):
         le=3600,
         description="Seconds by the clock that one grade may take, its diagnosis included; at "
         "most 3600.",
+    )
+    limits: Limits = Field(
+        default=Limits(),
+        description="How long one call may take; a case may have limits of its own.",
     )
     uses: list[Literal["numpy", "torch"]] = Field(
         description="What a submission may import besides the standard library."

@@ -49,7 +49,7 @@ def _mismatch(mismatch: Mismatch, exhibit: Exhibit | None, width: int) -> list[T
     worst = f"{inert(mismatch.result, 60)}{index} is {inert(mismatch.observed, 120)}"
     worst += f", expected {inert(mismatch.expected, 120)}"
     if mismatch.allowed:
-        worst += f" (allowed{BOUND}{inert(mismatch.allowed, 40)})"
+        worst += f" (allowed{BOUND}{inert(mismatch.allowed, 120)})"
     count = f"{mismatch.wrong:,} of {mismatch.total:,} entries differ"
     if isinstance(exhibit, Grids) and any(p.wrong for p in exhibit.panels):
         count += " (*)"

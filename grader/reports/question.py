@@ -6,6 +6,7 @@ from rich.console import RenderableType
 from rich.text import Text
 
 from grader.model.question import Question
+from grader.model.spec import Tolerance
 from grader.reports.inert import inert
 from grader.reports.page import Line, Page, heading, measure
 from grader.reports.palette import STRONG
@@ -44,12 +45,20 @@ def question_markdown(question: Question) -> str:
 
 
 def _contract(question: Question) -> list[str]:
-    """The sentences of the contract, and one about what is to be written without help."""
+    """The sentences of the contract, and what else decides that the spec says elsewhere."""
     spec = question.spec
-    if not spec.forbids:
-        return list(spec.contract)
-    named = ", ".join(f"`{name}`" for name in spec.forbids)
-    return [*spec.contract, f"Write it yourself: a solution calls none of {named}."]
+    sentences = list(spec.contract)
+    for check in spec.checks:
+        tolerance: Tolerance | None = getattr(check, "tolerance", None)
+        if tolerance is not None:
+            named = ", ".join(f"`{name}`" for name in tolerance.names or check.compared)
+            sentences.append(f"{named} may be {tolerance.words}: {tolerance.because}")
+    if (seconds := spec.limits.cpu_seconds) is not None:
+        sentences.append(f"A call may take {seconds:g} seconds of CPU time.")
+    if spec.forbids:
+        named = ", ".join(f"`{name}`" for name in spec.forbids)
+        sentences.append(f"Write it yourself: a solution calls none of {named}.")
+    return list(dict.fromkeys(sentences))
 
 
 def _terms(question: Question) -> str:

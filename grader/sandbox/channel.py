@@ -23,6 +23,10 @@ class Overran(WorkerError):
     """A limit of time, memory, files or output was reached."""
 
 
+class TooSlow(Overran):
+    """It was the limit of time of one call."""
+
+
 class Garbled(WorkerError):
     """What came back is not an answer."""
 

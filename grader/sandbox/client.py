@@ -20,14 +20,16 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from grader.model.errors import GraderError
-from grader.sandbox import config, levels, probes, spawn
-from grader.sandbox.channel import Died, Garbled, Overran, Reply, WorkerError, send
+from grader.sandbox import config, lending, levels, probes, spawn
+from grader.sandbox.channel import Died, Garbled, Overran, Reply, TooSlow, WorkerError, send
 from grader.sandbox.closing import Closing
 from grader.sandbox.deadline import Deadline, OutOfTime
 from grader.sandbox.scratch import Scratch
 from grader.sandbox.worker import control, wire
 
-__all__ = ["CALL_SECONDS", "Died", "Garbled", "Overran", "WorkerClient", "WorkerError"]
+__all__ = [
+    "CALL_SECONDS", "Died", "Garbled", "Overran", "TooSlow", "WorkerClient", "WorkerError",
+]  # fmt: skip
 
 CALL_SECONDS = 5.0
 KEEP_OUTPUT = 64 << 10  # bytes of output kept for the reader
@@ -51,6 +53,8 @@ _asked = _Asked()
 
 class WorkerClient(Closing):
     """One process that runs programs.  Use it as a context manager, in one thread at a time."""
+
+    lending: lending.Lending | None = None  # memory that it shares with the judge
 
     def __init__(
         self,
@@ -99,8 +103,11 @@ class WorkerClient(Closing):
             finally:
                 far.close()
                 os.close(writing)
+            if lending.available():
+                self.lending = stack.enter_context(lending.Lending())
             with contextlib.suppress(OSError):  # the first question finds out
-                control.send(self._channel, configured)
+                shared = [] if self.lending is None else [self.lending.descriptor]
+                control.send(self._channel, configured, shared)
             self._channel.setblocking(False)
             self._stack = stack.pop_all()
 
@@ -129,7 +136,13 @@ class WorkerClient(Closing):
         return self._isolation
 
     def ask(
-        self, request: dict[str, Any], *, seconds: float = CALL_SECONDS, reply_bytes: int = 1 << 20
+        self,
+        request: dict[str, Any],
+        *,
+        seconds: float = CALL_SECONDS,
+        reply_bytes: int = 1 << 20,
+        wall: float | None = None,
+        set_by: str = "",
     ) -> dict[str, Any]:
         """Send a request and return the decoded reply.
 
@@ -143,11 +156,12 @@ class WorkerClient(Closing):
         if self.failure is None:
             _ = self.isolation  # before anything else: what it says now, no submission has a say in
         if self.deadline is None:
-            return self._ask(request, seconds, reply_bytes)
+            return self._ask(request, seconds, reply_bytes, wall=wall, set_by=set_by)
         self.deadline.check()
         with self.waiting():
             try:
-                return self._ask(request, seconds, reply_bytes, due=self.deadline.check)
+                due = self.deadline.check
+                return self._ask(request, seconds, reply_bytes, wall=wall, set_by=set_by, due=due)
             except OutOfTime:
                 self.failure = Overran("did not finish before the deadline")
                 self.close()
@@ -171,6 +185,8 @@ class WorkerClient(Closing):
         reply_bytes: int,
         *,
         grace: float = 0.0,
+        wall: float | None = None,
+        set_by: str = "",
         due: Callable[[], None] = lambda: None,
     ) -> dict[str, Any]:
         spawn.need_owner(self._owner)
@@ -180,7 +196,9 @@ class WorkerClient(Closing):
             raise self.failure
         try:
             self._watch()
-            reply = self.exchange(request, seconds, reply_bytes, grace=grace, due=due)
+            reply = self.exchange(
+                request, seconds, reply_bytes, grace=grace, wall=wall, set_by=set_by, due=due
+            )
             self._drain()
         except WorkerError as failure:
             self.failure = failure
@@ -196,6 +214,8 @@ class WorkerClient(Closing):
         *,
         grace: float,
         due: Callable[[], None],
+        wall: float | None = None,
+        set_by: str = "",
     ) -> dict[str, Any]:
         """Send a request and return the decoded reply.
 
@@ -205,6 +225,8 @@ class WorkerClient(Closing):
                 `SLACK`, but not where CPU time cannot be read.
             reply_bytes: of array data that the reply may hold.
             grace: seconds on top, for a process that is still starting.
+            wall: seconds by the clock instead.
+            set_by: what says how long it may take; the usual limits, if it is empty.
             due: called while waiting; raises once nothing may be waited for any more.
 
         Raises:
@@ -219,7 +241,8 @@ class WorkerClient(Closing):
             raise Garbled("wrote to the judge without being asked") if early else self._death()
         before = self.cpu_nanoseconds()
         slack = 0.0 if before is None else min(SLACK * seconds, MOST_SLACK)
-        deadline = time.monotonic() + seconds + slack + grace
+        most = seconds + slack if wall is None else wall
+        deadline = time.monotonic() + most + grace
         pending = [memoryview(piece) for piece in wire.encode(request)]
         reply = Reply(reply_bytes)
         output_open = True
@@ -228,7 +251,7 @@ class WorkerClient(Closing):
             left = deadline - time.monotonic()
             spent = 0 if before is None else (self.cpu_nanoseconds() or before) - before
             if left <= 0 or spent > seconds * 1e9:
-                raise Overran(f"did not finish within {seconds:.3g} seconds")
+                raise TooSlow(_overrun(seconds, wall, set_by, by_clock=left <= 0))
             due()
             poll = select.poll()  # because select knows no descriptor beyond 1023
             poll.register(channel, select.POLLIN | (select.POLLOUT if pending else 0))
@@ -340,3 +363,12 @@ class WorkerClient(Closing):
         if os.getpid() == self._owner:
             _asked.workers.discard(self)
             self._stack.close()
+
+
+def _overrun(seconds: float, wall: float | None, set_by: str, *, by_clock: bool) -> str:
+    """That a call took too long, by which limit, and where that is set."""
+    if not set_by:
+        return f"did not finish within {seconds:.3g} seconds"
+    if by_clock and wall is not None:
+        return f"did not finish within {wall:.3g} seconds by the clock ({set_by})"
+    return f"did not finish within {seconds:.3g} seconds of CPU time ({set_by})"

@@ -26,7 +26,9 @@ def file_of(question: Question, name: str, variant: int = 0) -> str:
         in_spec = name.removeprefix(ACCEPTED) in spec.code.accepted
     elif name in spec.misconceptions:
         idea = spec.misconceptions[name]
-        stem = idea.variants[variant] if variant < len(idea.variants) else name.replace("-", "_")
+        file_number = variant // len(idea.settings)
+        several = file_number < len(idea.variants)
+        stem = idea.variants[file_number] if several else name.replace("-", "_")
         in_spec, file = bool(idea.programs), f"misconceptions/{stem}"
     else:
         return ""

@@ -142,7 +142,10 @@ def test_a_claimed_check_that_it_passes_is_told_so_and_not_called_idle(tmp_path:
         checks=[GATE, below],
         misconceptions={"open": {"killed_by": ["gate", "below"], "feedback": "Open."}},
     )
-    assert report.problems == ("open is said to be killed by below, which it passes",)
+    assert "open is said to be killed by below, which it passes" in report.problems
+    assert not any("idle" in problem for problem in report.problems)
+    # A check that passes contradicts the idea that it claims.
+    assert "open is diagnosed as nothing, expected open" in report.problems
 
 
 TYPO = {"open": "def relu(x):\n    return np.maxmum(x, 0)\n"}

@@ -73,7 +73,7 @@ def test_what_is_wrong_with_an_array_is_said_in_words(observed: Any, sentence: s
 def test_a_fault_points_at_the_worst_entry_and_counts_the_wrong_ones() -> None:
     found = fault(A + np.array([[0.5, 0.0], [-3.0, 0.1]]), A)
     assert (found.index, found.wrong, found.total) == ((1, 0), 3, 4)
-    assert (found.observed, found.expected, found.allowed) == ("-3.000", "0", "+-4e-10")
+    assert (found.observed, found.expected, found.allowed) == ("-3.000", "0", "+-9.1e-13")
     assert found.kind == "values"
     assert found.arrays is not None
     assert found.arrays[2].tolist() == [[True, False], [True, True]]

@@ -56,6 +56,8 @@ def test_the_reference_passes(deviations: Desk, check: str, message: str, seed: 
         ("10 ** 10_000", "fail", "y is an int of more than 300 digits, expected a float64 array of shape (1, 2)"),
         ("(w * d).astype(object)", "fail", "y is a numpy.ndarray of object, expected a float64 array of shape (1, 2)"),
         ("np.ma.masked_array(w * d, True)", "fail", "y is a numpy.ma.MaskedArray, expected a float64 array of shape (1, 2)"),
+        ("np.asmatrix(w * d)", "fail", "y is a numpy.matrix, expected a float64 array of shape (1, 2)"),
+        ("np.array(1.0)", "fail", "y has shape (), expected (1, 2)"),
         ("(w * d).astype(np.float32)", "fail", "y is float32, expected float64"),
         ("(w * d)[:, :1]", "fail", "y has shape (1, 1), expected (1, 2)"),
         ("w * d * np.nan", "fail", "y holds NaN where -2.000 is expected"),
@@ -89,11 +91,21 @@ def test_outputs_show_the_smallest_case_with_what_stands_beside_it(deviations: D
     assert found.exhibit.panels[1].wrong == {(0, 1)}
 
 
-def test_outputs_right_to_seven_digits_are_asked_about_float32(deviations: Desk) -> None:
-    found = deviations.result("forward", Y.format("(w * d * 1.00000003)"), cases="rows")
-    assert found.message.endswith(
-        "; it is right to about 7 digits: is part of it computed in float32? in case rows"
-    )
+@pytest.mark.parametrize(
+    ("factor", "digits"), [("1.00000003", 7), ("(1 + 3e-10)", 9), ("1.002", 0)]
+)
+def test_outputs_that_are_nearly_right_are_said_to_be_so_and_no_cause_is_guessed(
+    deviations: Desk, factor: str, digits: int
+) -> None:
+    found = deviations.result("forward", Y.format(f"(w * d * {factor})"), cases="rows")
+    said = f"; it is right to about {digits} digits in case rows"
+    assert found.message.endswith(said) is (digits > 0)
+    assert "float32" not in found.message
+
+
+def test_digits_are_those_of_the_wrong_entries(deviations: Desk) -> None:
+    source = Y.format("w * d + 1e-3 * (w * d == (w * d).flat[np.abs(w * d).argmin()])")
+    assert "digits" not in deviations.result("forward", source, cases="rows").message
 
 
 def test_outputs_of_several_results_name_the_wrong_one(deviations: Desk) -> None:

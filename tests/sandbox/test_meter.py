@@ -62,6 +62,8 @@ def square(x): return x * x
 def relu(x): return torch.relu(x)
 def rows(x): return x[:1] * x[:1]
 def twice(x): return (x * x) * (x * x)
+def flattened(v): return Square.apply(v.reshape(-1, v.shape[-1])).reshape(v.shape)
+def kept_whole(v): return Square.apply(v)
 def chain(x): return (x + 1) * 2
 def freed(x):
     h = x + 1
@@ -184,6 +186,26 @@ def test_saved_bytes_leave_out_what_is_named_and_say_what_the_rest_is(
     assert found.details == (("(3, 4) float64", X),)
     whole = measure(program, "saved", "y = product(x, w)")
     assert whole.details == (("(4, 5) float64", W), ("(3, 4) float64", X))
+
+
+@pytest.mark.parametrize(
+    ("layout", "step", "saved", "live"),
+    [
+        ("contiguous", "flattened", X, 0),
+        ("fortran", "flattened", X, X),
+        ("fortran", "kept_whole", X, 0),
+        ("strided", "flattened", X, 0),
+        ("strided", "kept_whole", X, 0),
+    ],
+)
+def test_of_an_input_its_values_count_and_a_copy_of_it_is_alive(
+    program: RemoteProgram, layout: str, step: str, saved: int, live: int
+) -> None:
+    v = tensor(2, ROWS // 2 + 1, 3, layout=layout)
+    size = 2 * (ROWS // 2 + 1) * 3 * 8
+    for quantity, expected in (("saved", saved), ("live", live)):
+        found = measure(program, quantity, f"y = {step}(v)", inputs={"v": v})
+        assert found.value == expected // X * size, quantity
 
 
 def test_saved_and_live_look_at_the_forward_only(program: RemoteProgram) -> None:

@@ -117,7 +117,6 @@ def test_a_negative_zero_of_a_subclass_keeps_its_sign(worker: WorkerClient) -> N
         ("np.zeros((2, 0, 3), np.int16)", "int16", (2, 0, 3)),
         ("np.zeros((3, 4), np.float16).T[::-1]", "float16", (4, 3)),
         ("np.broadcast_to(np.ones(3), (4, 3))", "float64", (4, 3)),
-        ("np.matrix([[1.0]])", "float64", (1, 1)),
         ("np.zeros(3, '>f8')", "float64", (3,)),
         ("np.frombuffer(b'12345678')", "float64", (1,)),
     ],
@@ -146,6 +145,13 @@ def test_a_masked_array_is_no_array(worker: WorkerClient, expression: str) -> No
     masked = Opaque("numpy.ma.MaskedArray")
     assert returned(worker, DEF + f"return {expression}") == masked
     assert returned(worker, DEF + f"return [{expression}, 1]") == [masked, 1]
+
+
+@pytest.mark.parametrize(
+    "expression", ["np.matrix([[1.0]])", "np.asmatrix(x)", "type('Mine', (np.matrix,), {})(x)"]
+)
+def test_a_matrix_is_no_array(worker: WorkerClient, expression: str) -> None:
+    assert returned(worker, DEF + f"return {expression}") == Opaque("numpy.matrix")
 
 
 def test_big_endian_values_keep_their_value(worker: WorkerClient) -> None:

@@ -25,6 +25,8 @@ def snapshot(value: Any, depth: int = 0) -> Any:  # noqa: ANN401 any value
         masked = sys.modules.get("numpy.ma")  # numpy imports it when it is first used
         if masked is not None and issubclass(type(value), masked.MaskedArray):
             return Opaque("numpy.ma.MaskedArray")  # numbers that say they are none
+        if issubclass(type(value), np.matrix):
+            return Opaque("numpy.matrix")  # what its caller multiplies becomes another product
         # `view` on the class itself: a subclass cannot have its say.
         return np.array(np.ndarray.view(value, np.ndarray), copy=True, subok=False)
     if is_tensor(value):

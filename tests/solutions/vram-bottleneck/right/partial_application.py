@@ -9,13 +9,14 @@ class Gated(torch.autograd.Function):
     @staticmethod
     def forward(ctx, beta, x, w_gate, w_up, w_down):
         ctx.beta, ctx.shape = beta, x.shape
-        ctx.save_for_backward(x.reshape(-1, x.shape[-1]), w_gate, w_up, w_down)
+        ctx.save_for_backward(x, w_gate, w_up, w_down)
         g = x @ w_gate.t()
         return (g * torch.sigmoid(beta * g) * (x @ w_up.t())) @ w_down.t()
 
     @staticmethod
     def backward(ctx, grad_y):
         x, w_gate, w_up, w_down = ctx.saved_tensors
+        x = x.reshape(-1, x.shape[-1])
         dy = grad_y.reshape(x.shape)
         g, u = x @ w_gate.t(), x @ w_up.t()
         sig = torch.sigmoid(ctx.beta * g)

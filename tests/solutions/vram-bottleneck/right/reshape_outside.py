@@ -1,4 +1,4 @@
-"""The Function knows only matrices; a reshape around it takes care of leading dimensions."""
+"""The Function knows only matrices; a view around it takes care of leading dimensions, or a loop."""
 
 import torch
 import torch.nn.functional as F
@@ -27,5 +27,8 @@ class MatrixSwiGLU(torch.autograd.Function):
 
 
 def swiglu_mlp(x, w_gate, w_up, w_down):
-    y = MatrixSwiGLU.apply(x.reshape(-1, x.shape[-1]), w_gate, w_up, w_down)
-    return y.reshape(x.shape)
+    try:
+        rows = x.view(-1, x.shape[-1])
+    except RuntimeError:  # only a copy could be flattened
+        return torch.stack([swiglu_mlp(part, w_gate, w_up, w_down) for part in x])
+    return MatrixSwiGLU.apply(rows, w_gate, w_up, w_down).reshape(x.shape)

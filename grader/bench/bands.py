@@ -1,0 +1,129 @@
+"""The allowed band: how far each entry of a right result may be from the expected one.
+
+Three things are known of a result: its largest magnitude S; by entry, what moving every input by
+one unit in its last place does to the reference (the effect); and the size of the inputs that it is
+computed from.  See docs/adr/0003-tolerance.md for what was measured.
+
+- The band is 1e-10 of S in float64 or, in any dtype, 16 times (the largest effect + 4 units of S).
+- In float64 no entry has more of it than 1e-6 of its own size, which is its magnitude or, where
+  numbers cancel in it, the effect in units; but at least 16 times its own effect and 1024 units of
+  S, as right algorithms err by the norm (a transform, a blocked product).
+- No band is below 64 units of what entered, in float32 16; and where a whole result is below 1e-12
+  of that, it only has to be below 1e-10 of it.  Such a result is 0, or 1e-74, because numbers
+  cancel that need not cancel to the last bit when they are computed otherwise.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from grader.bench.results import largest
+from grader.cases.draw import Array
+from grader.model.spec import Tolerance
+
+RELATIVE_64 = 1e-10
+RELATIVE_BF16 = 3e-2
+SAFETY = 16.0  # right code measured up to 3.6 units of the rounding effect over ten workloads
+ULPS = 4.0
+OWN = 1e-6  # of an entry's own size, which a band that is due to others may be
+BY_NORM = 1024.0  # units of the largest entry by which a small one may be off
+UNIT_64 = 2.0**-52
+VANISHING = 1e-12  # of what entered: a result that is smaller is what cancellation left over
+UNJUDGED = 0.1  # of an entry: a wider band lets nearly anything pass
+
+Moved = Callable[[], list[Array]]
+
+
+def unit(dtype: str) -> float:
+    """One unit in the last place of 1 in a dtype."""
+    return float(np.finfo(np.float32).eps) if dtype == "float32" else UNIT_64
+
+
+def least(dtype: str, scale: float, entered: float) -> float:
+    """What any entry may be off by, because of the numbers that it is computed from.
+
+    Args:
+        dtype: of the case.
+        scale: of the result.
+        entered: the size of what it is computed from.
+    """
+    one = unit(dtype)
+    if scale > VANISHING * entered:
+        # In float32 results may be small for a reason, and 64 units of 1 would hide them.
+        return SAFETY * (1 if dtype == "float32" else ULPS) * one * entered
+    # Nothing but being small can be asked of it.
+    return max(RELATIVE_64, SAFETY * ULPS * one) * entered
+
+
+def allowance(
+    dtype: str,
+    want: Array,
+    moved: Moved,
+    deviation: Array | None = None,
+    entered: Callable[[], float] = lambda: 0.0,
+) -> Array:
+    """The width of the band around each of the expected float64 values of a case of that dtype.
+
+    Args:
+        dtype: float64 or float32.
+        want: the values.
+        moved: gives them after nudging the inputs.  That is costly, and not done where the absolute
+            `deviation` is small enough without it.
+        deviation: of a result.
+        entered: gives the size of the inputs that they are computed from.
+    """
+    scale, one = largest(want), unit(dtype)
+    size = np.where(np.isfinite(want), np.abs(want), 0.0)
+    common = SAFETY * ULPS * one * scale
+    if dtype != "float32":
+        common = max(common, RELATIVE_64 * scale)
+    allowed = _shared(dtype, common, size, scale)
+    if deviation is not None and (deviation <= allowed).all():
+        return allowed
+    floor = least(dtype, scale, entered())
+    allowed = np.maximum(allowed, floor)
+    if deviation is not None and (deviation <= allowed).all():
+        return allowed
+    effect = np.zeros(want.shape)
+    for other in moved():
+        off = np.abs(other - want)
+        effect = np.maximum(effect, np.where(np.isfinite(off), off, 0.0))
+    most = largest(effect)
+    common = max(common, SAFETY * (most + ULPS * one * scale))
+    with np.errstate(over="ignore"):
+        own = np.maximum(size, effect / one)
+    band = np.maximum(_shared(dtype, common, own, scale), SAFETY * effect)
+    return np.asarray(np.maximum(band, floor))
+
+
+def _shared(dtype: str, common: float, own: Array, scale: float) -> Array:
+    """The band of the whole result, less where an entry is far smaller than the largest."""
+    if dtype == "float32":
+        return np.full(own.shape, common)
+    return np.asarray(np.maximum(np.minimum(common, OWN * own), BY_NORM * UNIT_64 * scale))
+
+
+def tolerated(tolerance: Tolerance, want: Array) -> Array:
+    """What a tolerance of the check allows around each of the expected values."""
+    size = np.where(np.isfinite(want), np.abs(want), 0.0)
+    widths = [np.full(size.shape, tolerance.absolute or 0.0), (tolerance.relative or 0.0) * size]
+    if tolerance.digits is not None:  # half a unit of the last digit that counts
+        with np.errstate(divide="ignore"):
+            first = np.floor(np.log10(size, out=np.full(size.shape, -np.inf), where=size > 0))
+        widths.append(0.5 * 10.0 ** (first + 1 - tolerance.digits))
+    return np.asarray(np.max(widths, axis=0))
+
+
+def bfloat16_norm(want: Array, entered: Callable[[], float]) -> float:
+    """How far a bfloat16 result may be from the expected one in the Euclidean norm."""
+    size = float(np.linalg.norm(want))
+    if size <= VANISHING * entered():
+        size = entered() * float(np.sqrt(want.size))
+    return RELATIVE_BF16 * size
+
+
+def unjudged(want: Array, allowed: Array) -> Array:
+    """Which entries are so small beside the largest that their band lets nearly anything pass."""
+    return np.asarray((want != 0) & np.isfinite(want) & (allowed > UNJUDGED * np.abs(want)))

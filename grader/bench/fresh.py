@@ -1,0 +1,106 @@
+"""Is a result wrong by itself, or only because of what was called before?
+
+The submission is loaded again under another name, so that its own names are what they were at
+first, and given the case alone.  What it has left outside of its own module is still there: then
+nothing is found, and nothing said.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+
+from grader.bench.bench import Bench
+from grader.bench.compare import fault_of
+from grader.bench.encoding import NATIVE
+from grader.bench.results import same_value
+from grader.cases.recipe import CaseRecipe
+from grader.sandbox.remote import RemoteProgram
+from grader.sandbox.replies import Outcome, ProgramError
+
+TRIES = 2  # of each kind: who draws numbers at random is wrong now and right then
+MOST_CALLS = 40  # of those before, that are made again
+
+Call = tuple[str, CaseRecipe, str, int]  # run, case, mode, number of the draw
+
+
+def anew(bench: Bench) -> RemoteProgram:
+    """The submission, loaded once more in its own process.
+
+    Raises:
+        ProgramError, WorkerError: it cannot be loaded a second time.
+    """
+    program = replace(bench.submission, name=f"{bench.submission.name}, anew")
+    program.load(())
+    return program
+
+
+def alone(bench: Bench, run: str, case: CaseRecipe, before: Iterable[Call] = ()) -> Outcome | None:
+    """What the submission computes on a case with nothing called before, or these calls alone.
+
+    Returns:
+        None where it raises.
+
+    Raises:
+        WorkerError: its process did not survive it.
+    """
+    try:
+        program, found = anew(bench), None
+    except ProgramError:
+        return None
+    for name, other, mode, draw_index in (*before, (run, case, NATIVE, 0)):
+        inputs = bench.inputs(other, name, draw_index=draw_index, mode=mode)
+        try:
+            with bench.limited(other):
+                program.limits = bench.submission.limits
+                found = program.run(bench.steps(name), inputs, bench.wanted[name])
+        except ProgramError:
+            found = None
+    return found
+
+
+def remembered(
+    bench: Bench, run: str, case: CaseRecipe, results: Sequence[str] | None = None
+) -> bool:
+    """Whether the submission is wrong on a case only because something was called before.
+
+    It is so where results are right, and the same every time, with nothing called before, and wrong
+    likewise after a call of the same case or after the calls that came before it in the grade.
+
+    Args:
+        bench: with the submission, which was run on the case.
+        run: of the question.
+        case: on which it does not come to the right results.
+        results: that have to be right; all that some check looks at, if not given.
+
+    Raises:
+        WorkerError: the submission's process did not survive being asked again.
+        BankFault: the reference fails on the case.
+    """
+    names = bench.wanted[run] if results is None else tuple(results)
+
+    def wrong(outcome: Outcome | None) -> bool:
+        return outcome is None or any(fault_of(bench, run, case, n, outcome) for n in names)
+
+    def always(before: Sequence[Call], *, is_wrong: bool) -> bool:
+        """Whether it is wrong, or right, and the same every time."""
+        first = alone(bench, run, case, before)
+        return wrong(first) is is_wrong and all(
+            _same(first, alone(bench, run, case, before), names) for _ in range(1, TRIES)
+        )
+
+    here = [n for n, call in enumerate(bench.called) if call == (run, case, NATIVE, 0)]
+    earlier = bench.called[: here[0]] if here else bench.called
+    histories = [[(run, case, NATIVE, 0)], earlier[-MOST_CALLS:]]
+    return always((), is_wrong=False) and any(
+        history and always(history, is_wrong=True) for history in histories
+    )
+
+
+def _same(one: Outcome | None, other: Outcome | None, names: Sequence[str]) -> bool:
+    """Whether two runs came to the very same results."""
+    if one is None or other is None:
+        return one is other
+    return all(
+        same_value(one.values.get(name), other.values.get(name), exact=True) for name in names
+    )

@@ -1,0 +1,31 @@
+"""Entries that no band can judge are remarked on."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.audit.audits import audited, said
+
+pytestmark = pytest.mark.usefixtures("one_zygote")
+
+
+def test_entries_that_are_too_small_beside_the_largest_are_named(tmp_path: Path) -> None:
+    cases = {
+        "signs": {"x": [[-1.0, 2.0]]},
+        "steep": {"x": [[1e15, 1.0, 2.0, -3.0]]},
+        "steeper": {"x": [[1e15, 1.0, -3.0, -4.0]]},
+    }
+    assert said(audited(tmp_path, cases=cases), "range") == [
+        "gate: 2 of 4 entries of y in case steep are so small beside the largest, or beside the "
+        "inputs, that the check allows them to be nearly anything; give them a case of their own"
+    ]
+
+
+@pytest.mark.parametrize(
+    "x", [[[1e10, 1.0, 2.0]], [[1e-300, 2e-300]], [[0.0, 0.0]], [[1e300, 3e299]]]
+)
+def test_entries_that_are_judged_are_not(tmp_path: Path, x: list[list[float]]) -> None:
+    cases = {"signs": {"x": [[-1.0, 2.0]]}, "wide": {"x": x}}
+    assert said(audited(tmp_path, cases=cases), "range") == []

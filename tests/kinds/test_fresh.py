@@ -1,0 +1,69 @@
+"""What is wrong only because of what was called before is told from what is wrong by itself."""
+
+from __future__ import annotations
+
+import pytest
+
+from grader.bench.fresh import remembered
+from grader.kinds import run_check
+from grader.session.grading import REMEMBERED, carry_out
+from tests.kinds.grading import Desk
+
+CENTRE = "def centre(x, w):\n    d = _centred(x)\n"
+ADDS_UP = """\
+_total = []
+def spread(x):
+    _total.append(float((_centred(x) ** 2).mean()))
+    return sum(_total)
+"""
+FIRST_SHAPE = """\
+_width = []
+def centre(x, w):
+    _width.append(x.shape[1])
+    d = x - x[:, :_width[0]].mean(axis=-1, keepdims=True)
+    return w * d, (d, np.array(w))
+"""
+RAISES_LATER = """\
+_seen = []
+def centre(x, w):
+    d = _centred(x)
+    _seen.append(x.shape)
+    return w * d[:, : _seen[0][1]] if len(_seen) > 1 else w * d, (d, np.array(w))
+"""
+WRONG = CENTRE + "    return 2 * w * d, (d, np.array(w))\n"
+AT_RANDOM = CENTRE + "    return w * d * np.random.choice([1, 2]), (d, np.array(w))\n"
+
+
+@pytest.mark.parametrize(
+    ("source", "run", "case", "expected"),
+    [
+        (ADDS_UP, "total", "rows", True),
+        (FIRST_SHAPE, "main", "rows", True),
+        (RAISES_LATER, "main", "rows", True),
+        (WRONG, "main", "rows", False),
+        (WRONG + ADDS_UP, "main", "rows", False),
+        ("", "main", "rows", False),
+    ],
+)
+def test_a_case_is_asked_again_with_nothing_called_before(
+    deviations: Desk, source: str, run: str, case: str, expected: bool
+) -> None:
+    bench = deviations.bench(source)
+    for check in bench.question.spec.checks[:3]:
+        run_check(bench, check)
+    assert remembered(bench, run, bench.cases[case]) is expected
+
+
+def test_what_is_drawn_at_random_is_not_taken_for_memory(deviations: Desk) -> None:
+    source = AT_RANDOM.replace("choice([1, 2])", "normal(1.0, 1.0)")
+    bench = deviations.bench(source)
+    run_check(bench, bench.question.spec.checks[0])
+    assert not remembered(bench, "main", bench.cases["rows"])
+
+
+def test_the_check_that_fails_blames_memory(deviations: Desk) -> None:
+    found = {r.id: r.message for r in carry_out(deviations.bench(ADDS_UP))}
+    assert found["total"].endswith(f"; {REMEMBERED}")
+    assert REMEMBERED not in "".join(m for check, m in found.items() if check != "total")
+    found = {r.id: r.message for r in carry_out(deviations.bench(WRONG))}
+    assert REMEMBERED not in "".join(found.values())

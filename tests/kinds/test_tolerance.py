@@ -1,0 +1,161 @@
+"""What a check allows besides rounding, with its reason, in every kind that compares values."""
+
+from __future__ import annotations
+
+import io
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from rich.console import Console
+
+from grader.bank import load
+from grader.bench.bands import tolerated
+from grader.model.errors import BankError
+from grader.model.spec import Tolerance
+from grader.model.verdict import Verdict
+from grader.reports.question import question_markdown, render_question
+from tests.kinds.one_file import graded, of, opened, written
+
+pytestmark = pytest.mark.usefixtures("one_zygote")
+
+CLIPPED = """\
+run:
+  - out = clip(g, most)
+cases:
+  loud: {g: [3.0, 4.0], most: 1.0}
+  drawn: {g: {normal: [9], scale: 40.0}, most: 0.5}
+checks:
+  - id: clipped
+    kind: outputs
+    of: out
+    TOLERANCE
+"""
+WRITTEN = "tolerance: {relative: 1.0e-6, because: libraries add a small number to the norm.}"
+CLIP = """
+import numpy as np
+
+def clip(g, most):
+    return g * min(1.0, most / (np.sqrt((g * g).sum()) ADDED))
+"""
+EXACT, FAITHFUL = CLIP.replace(" ADDED", ""), CLIP.replace("ADDED", "+ 1e-6")
+FAR = CLIP.replace("ADDED", "+ 1e-3")
+
+
+def tolerance(**given: Any) -> Tolerance:
+    """A tolerance with a reason."""
+    return Tolerance(because="It is so.", **given)
+
+
+@pytest.mark.parametrize(
+    ("given", "widths"),
+    [
+        ({"absolute": 0.5}, [0.5, 0.5, 0.5]),
+        ({"relative": 0.01}, [0.0, 0.0981, 12.0]),
+        ({"digits": 2}, [0.0, 0.05, 0.5 * 10**2]),
+        ({"digits": 2, "absolute": 0.06}, [0.06, 0.06, 50.0]),
+    ],
+)
+def test_how_wide_a_tolerance_is(given: dict[str, Any], widths: list[float]) -> None:
+    found = tolerated(tolerance(**given), np.array([0.0, -9.81, 1200.0]))
+    assert np.allclose(found, widths, rtol=1e-12, atol=0)
+
+
+def test_a_faithful_epsilon_passes_where_the_check_says_why(tmp_path: Path) -> None:
+    with opened(tmp_path, CLIPPED.replace("TOLERANCE", WRITTEN), EXACT) as session:
+        assert graded(session, FAITHFUL).verdict is Verdict.PASS
+        report = graded(session, FAR)
+        assert report.verdict is Verdict.FAIL
+        mismatch = of(report, "clipped").mismatch
+        assert mismatch is not None
+        assert mismatch.allowed is not None
+        assert mismatch.allowed.endswith(", off by at most 0.0001 %")
+
+
+def test_without_a_tolerance_it_does_not(tmp_path: Path) -> None:
+    with opened(tmp_path, CLIPPED.replace("TOLERANCE", "about: it is clipped"), EXACT) as session:
+        assert graded(session, FAITHFUL).verdict is Verdict.FAIL
+
+
+OTHER = """\
+run:
+  - grad_x, total, count = f(x)
+  - y = g(x)
+cases:
+  few: {x: [1.0, 2.0]}
+checks:
+  - {id: slope, kind: gradcheck, loss: y, gradients: {x: grad_x}, TOLERANCE}
+  - {id: parts, kind: numbers, of: total, parts: [sum, most], TOLERANCE}
+  - {id: course, kind: curve, of: count, falls: true, TOLERANCE}
+  - {id: whole, kind: outputs, of: y, TOLERANCE}
+"""
+F = "def g(x):\n    return float((x * x).sum())\n\n\ndef f(x):\n"
+RIGHT = F + "    return 2 * x, {'sum': 3, 'most': 9.80665}, [3.0, 2.0, 1.0]\n"
+ABOUT = F + "    return 2.04 * x, {'sum': 3.05, 'most': 9.8}, [3.05, 1.98, 1.01]\n"
+FAR_OFF = F + "    return 2.5 * x, {'sum': 3.05, 'most': 9.5}, [3.0, 2.5, 1.0]\n"
+ROUGH = "tolerance: {relative: 0.03, because: Estimates will do.}"
+
+
+def test_every_kind_that_compares_values_takes_one(tmp_path: Path) -> None:
+    with opened(tmp_path, OTHER.replace("TOLERANCE", ROUGH), RIGHT) as session:
+        report = graded(session, ABOUT)
+        assert report.verdict is Verdict.PASS, [c.message for c in report.checks]
+        report = graded(session, FAR_OFF)
+        assert [c.id for c in report.checks if c.verdict is Verdict.FAIL] == [
+            "slope", "parts", "course",
+        ]  # fmt: skip
+        allowed = [c.mismatch.allowed for c in report.checks if c.mismatch]
+        widths = [0.12, 0.29, 0.06]
+        assert allowed == [f"+-{width}, off by at most 3 %" for width in widths]
+        assert of(report, "parts").message == "most is wrong in case few"
+        assert of(report, "course").message == (
+            "count strays from the expected one at 1 of 3 steps (case few)"
+        )
+
+
+def test_without_one_numbers_are_exact_and_gradients_nearly(tmp_path: Path) -> None:
+    with opened(tmp_path, OTHER.replace(", TOLERANCE", ""), RIGHT) as session:
+        failed = [c.id for c in graded(session, ABOUT).checks if c.verdict is Verdict.FAIL]
+    assert failed == ["slope", "parts"]
+
+
+def test_it_is_for_the_results_that_it_names(tmp_path: Path) -> None:
+    rest = """\
+    run:
+      - a, b = f(x)
+    cases:
+      few: {x: [1.0, 2.0]}
+    checks:
+      - {id: both, kind: outputs, of: [a, b],
+         tolerance: {absolute: 0.1, of: a, because: a is measured.}}
+    """
+    right = "def f(x):\n    return x * 1.0, x * 2.0\n"
+    with opened(tmp_path, rest, right) as session:
+        assert graded(session, right.replace("x * 1.0", "x + 0.05")).verdict is Verdict.PASS
+        assert graded(session, right.replace("x * 2.0", "2 * x + 0.05")).verdict is Verdict.FAIL
+
+
+def test_the_candidate_is_shown_what_is_allowed_and_why(tmp_path: Path) -> None:
+    question = load([written(tmp_path, CLIPPED.replace("TOLERANCE", WRITTEN), EXACT)], "one")
+    page = io.StringIO()
+    Console(file=page, width=100, _environ={}).print(render_question(question, 100))
+    for text in (" ".join(page.getvalue().split()), question_markdown(question)):
+        assert "may be off by at most 0.0001 %: libraries add a small number to the norm." in text
+
+
+@pytest.mark.parametrize(
+    ("own", "said"),
+    [
+        ("tolerance: {relative: 1.0e-6}", "because"),
+        ("tolerance: {because: So.}", "expected absolute, relative or digits, found none"),
+        ("tolerance: {relative: 2, because: So.}", "relative"),
+        ("tolerance: {digits: 0, because: So.}", "digits"),
+        ("tolerance: {absolute: 1, because: So., of: z}", "expected a result of the run main"),
+        ("exact: true\n    " + WRITTEN, "expected exact or a tolerance, found both"),
+    ],
+)
+def test_a_tolerance_that_makes_no_sense_is_refused(tmp_path: Path, own: str, said: str) -> None:
+    with pytest.raises(BankError) as refused:
+        load([written(tmp_path, CLIPPED.replace("TOLERANCE", own), EXACT)], "one")
+    assert said in refused.value.message

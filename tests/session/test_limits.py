@@ -1,0 +1,107 @@
+"""How long a call may take is written in the question, and said where a call takes longer."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from grader.bank import load
+from grader.model.errors import BankError
+from grader.model.verdict import Verdict
+from grader.sandbox.remote import CallLimits
+from tests.kinds.one_file import graded, of, opened, written
+
+pytestmark = pytest.mark.usefixtures("one_zygote")
+
+REST = """\
+run:
+  - y = f(x)
+cases:
+  brief: {x: [1.0, 2.0]}
+  steep: {x: [1.0, 2.0, 3.0], LIMITS}
+checks:
+  - {id: values, kind: outputs, of: y}
+"""
+REFERENCE = "def f(x):\n    return 2 * x\n"
+HANGS = "def f(x):\n    while len(x) == 3:\n        pass\n    return 2 * x\n"
+SLEEPS = HANGS.replace("pass", "time.sleep(0.05)").replace("def", "import time\ndef", 1)
+SLOW = """\
+import time
+def f(x):
+    end = time.process_time() + (0.4 if len(x) == 3 else 0.0)
+    while time.process_time() < end:
+        pass
+    return 2 * x
+"""
+
+
+@pytest.mark.parametrize(
+    ("limits", "where"),
+    [
+        ("case", "limits of case steep"),
+        ("question", "limits of the question"),
+    ],
+)
+def test_the_message_names_the_limit_and_where_it_is_set(
+    tmp_path: Path, limits: str, where: str
+) -> None:
+    own = "limits: {cpu_seconds: 0.2}"
+    rest = REST.replace("LIMITS", own) if limits == "case" else REST.replace(", LIMITS", "") + own
+    with opened(tmp_path, rest, REFERENCE) as session:
+        report = graded(session, HANGS)
+        found = of(report, "values")
+        assert found.verdict is Verdict.LIMIT
+        assert found.message == (
+            f"your code did not finish within 0.2 seconds of CPU time ({where}) (case steep)"
+        )
+        assert graded(session, REFERENCE).verdict is Verdict.PASS
+
+
+def test_a_limit_by_the_clock_stops_what_only_waits(tmp_path: Path) -> None:
+    rest = REST.replace("LIMITS", "limits: {wall_seconds: 0.3}")
+    with opened(tmp_path, rest, REFERENCE) as session:
+        found = of(graded(session, SLEEPS), "values")
+    assert found.verdict is Verdict.LIMIT
+    assert "within 0.3 seconds by the clock (limits of case steep)" in found.message
+
+
+@pytest.mark.parametrize("allowed", [True, False])
+def test_a_call_may_take_longer_where_the_question_says_so(
+    tmp_path: Path, allowed: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("grader.sandbox.remote.CALL_SECONDS", 0.15)
+    own = "limits: {cpu_seconds: 30}"
+    rest = REST.replace("LIMITS", own) if allowed else REST.replace(", LIMITS", "")
+    with opened(tmp_path, rest, SLOW) as session:
+        report = graded(session, REFERENCE)
+    if allowed:
+        assert report.verdict is Verdict.PASS
+        return
+    assert report.verdict is Verdict.INVALID
+    assert "the reference fails on case steep: did not finish within 0.15 seconds" in report.message
+    assert "limits in the spec says how long a call may take" in report.message
+
+
+def test_what_repeats_a_call_has_more_of_it() -> None:
+    limits = CallLimits(60, None, "limits of the question")
+    assert limits.of(5) == (60, 120)
+    assert limits.of(60) == (720, 1440)
+    assert CallLimits(None, 40, "").of(5) == (5, 40)
+    assert CallLimits(2, None, "").of(5) == (2, 27)
+
+
+@pytest.mark.parametrize(
+    ("own", "said"),
+    [
+        ("limits: {cpu_seconds: 0}", "expected a number above 0 and up to 600, found 0"),
+        ("limits: {cpu_seconds: 1000}", "expected a number above 0 and up to 600, found 1000"),
+        ("limits: {cpu_second: 9}", "found the key 'cpu_second'; did you mean 'cpu_seconds'?"),
+        ("limits: 60", "expected cpu_seconds or wall_seconds, found 60"),
+        ("limits: {wall_seconds: 300}", "expected at most the deadline, 120, found 300"),
+    ],
+)
+def test_limits_that_make_no_sense_are_refused(tmp_path: Path, own: str, said: str) -> None:
+    with pytest.raises(BankError) as refused:
+        load([written(tmp_path, REST.replace("LIMITS", own), REFERENCE)], "one")
+    assert said in refused.value.message
