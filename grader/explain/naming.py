@@ -111,10 +111,12 @@ def _shown(value: Value) -> str:
 def _exactly(failure: Failure, idea: Idea) -> Match | None:
     """The match of an idea that nothing contradicts, if it explains anything."""
     values = [cell for cell in failure.evidence if cell[0].measured_by is None]
-    measured = [cell for cell in failure.evidence if cell[0].measured_by is not None]
+    measured = [c for c in failure.evidence if c[0].measured_by is not None and not c[0].by_style]
     # Most ideas are ruled out by what is wrong, or by one case of each result.
     acts = _uncontradicted(failure, idea.bench, values or failure.firsts)
     if acts is None or not (acts or measured):
+        return None
+    if not acts and not all(_measures_alike(failure, idea.bench, cell) for cell in measured[:1]):
         return None
     elsewhere = _uncontradicted(failure, idea.bench, all_values(failure, idea.bench))
     if elsewhere is None:
