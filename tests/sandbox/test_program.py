@@ -57,6 +57,7 @@ def ask_everything(program: RemoteProgram) -> Iterator[object]:
         lambda: program.state(STEPS, X, "y"),
         lambda: program.measure("saved", STEPS, X),
         lambda: program.hold(STEPS, ManyInputs(X, frozenset(), 1), ["y"]),
+        lambda: program.finish(0, STEPS, X, ["y"]),
     ):
         try:
             found = question()
@@ -91,7 +92,7 @@ TREES = st.recursive(
 )
 FIELDS = ("missing", "uncallable", "defined", "values", "changed", "stale", "shared", "runs",
           "common", "spent", "reachable", "allocated", "value", "details", "elements", "step",
-          "fault", "raised", "broken", "gradients")  # fmt: skip
+          "fault", "raised", "broken", "gradients", "kept", "work")  # fmt: skip
 
 
 @settings(deadline=None, max_examples=120)
