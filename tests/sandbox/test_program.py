@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from grader.sandbox.client import Garbled, WorkerClient, WorkerError
-from grader.sandbox.remote import MUTANTS_A_REPLY, RemoteProgram
+from grader.sandbox.remote import MUTANTS_A_REPLY, ManyInputs, RemoteProgram
 from grader.sandbox.replies import Loaded, Measured, Outcome, ProgramError
 from tests.conftest import Lend
 from tests.sandbox.running import X, load, run, started, steps
@@ -56,7 +56,8 @@ def ask_everything(program: RemoteProgram) -> Iterator[object]:
         lambda: program.timed(STEPS, X, ["y"]),
         lambda: program.state(STEPS, X, "y"),
         lambda: program.measure("saved", STEPS, X),
-        lambda: program.hold(STEPS, [X], ["y"]),
+        lambda: program.hold(STEPS, ManyInputs(X, frozenset(), 1), ["y"]),
+        lambda: program.finish(0, STEPS, X, ["y"]),
     ):
         try:
             found = question()
@@ -91,7 +92,7 @@ TREES = st.recursive(
 )
 FIELDS = ("missing", "uncallable", "defined", "values", "changed", "stale", "shared", "runs",
           "common", "spent", "reachable", "allocated", "value", "details", "elements", "step",
-          "fault", "raised", "broken", "gradients")  # fmt: skip
+          "fault", "raised", "broken", "gradients", "kept", "work")  # fmt: skip
 
 
 @settings(deadline=None, max_examples=120)
