@@ -41,6 +41,7 @@ class Liar(WorkerClient):
         assert request["op"]
         assert seconds > 0
         assert reply_bytes > 0
+        assert (wall, set_by) == (None, "")
         return self.reply
 
     def cpu_nanoseconds(self) -> int | None:
