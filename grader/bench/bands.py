@@ -124,6 +124,10 @@ def bfloat16_norm(want: Array, entered: Callable[[], float]) -> float:
     return RELATIVE_BF16 * size
 
 
-def unjudged(want: Array, allowed: Array) -> Array:
-    """Which entries are so small beside the largest that their band lets nearly anything pass."""
-    return np.asarray((want != 0) & np.isfinite(want) & (allowed > UNJUDGED * np.abs(want)))
+def unjudged(dtype: str, want: Array, allowed: Array) -> Array:
+    """Which entries are so small beside the largest that their band lets nearly anything pass.
+
+    What is smaller still, a probability of 1e-44, is as good as 0 and not meant.
+    """
+    size = np.where(np.isfinite(want), np.abs(want), 0.0)
+    return np.asarray((size > unit(dtype) ** 2 * largest(want)) & (allowed > UNJUDGED * size))

@@ -174,6 +174,6 @@ def test_zeros_are_exact_only_where_they_stay_zero() -> None:
 
 
 def test_entries_that_cannot_be_judged_are_known() -> None:
-    want = np.array([1e15, 1.0, 0.0, -1e14])
-    allowed = np.full(4, BY_NORM * UNIT_64 * 1e15)
-    assert unjudged(want, allowed).tolist() == [False, True, False, False]
+    want = np.array([1e15, 1.0, 0.0, -1e14, 1e-30])
+    allowed = np.full(5, BY_NORM * UNIT_64 * 1e15)
+    assert unjudged("float64", want, allowed).tolist() == [False, True, False, False, False]
