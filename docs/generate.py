@@ -20,7 +20,7 @@ from unittest import mock
 
 import typer
 
-from grader.cases import recipe
+from grader.cases import conditions, recipe
 from grader.cli.app import app, run
 from grader.kinds import registry
 from grader.model.spec import Check
@@ -113,6 +113,8 @@ def keys_page() -> str:
     first = parts[next(iter(kinds.values()))]
     lines = [_KEYS_INTRODUCTION, "## A question", "", *_table(whole), ""]
     lines += ["## cases: a case", "", *_words("key", recipe.RESERVED), ""]
+    lines += ["In `where`, of an input or a part of it (`x`, `x[0]`, `x[1, 2]`):", ""]
+    lines += [*_words("function", conditions.FUNCTIONS), ""]
     lines += ["Every other key is the name of an input: a number, a text, `true`, `null`, a nested"]
     lines += ["list (a literal array), or one generator with its shape and any modifiers:"]
     lines += ["`{uniform: [2, 3], from: -1, to: 1, dtype: float32}`. Modifiers are applied in the"]

@@ -1,7 +1,8 @@
 """Every right solution passes and every wrong one is rejected, however it is written.
 
-`tests/solutions/ID/right` holds solutions in many styles; `wrong` holds faults beyond the
-misconceptions that the question lists.  Each goes through all the checks that decide.
+`tests/solutions/ID/right` holds solutions in many styles, beside those that the question itself
+comes with; `wrong` holds faults, each named in its first line.  Each file goes through all the
+checks that decide.
 """
 
 from __future__ import annotations
@@ -33,6 +34,12 @@ Files = list[tuple[str, Path]]
 
 def files(kind: str) -> Files:
     return [(q, path) for q in QUESTIONS for path in sorted((SOLUTIONS / q / kind).glob("*.py"))]
+
+
+def accepted() -> Files:
+    """The right solutions that questions come with."""
+    found = ((q, ROOT / "drills" / q / "accepted") for q in QUESTIONS)
+    return [(q, path) for q, folder in found for path in sorted(folder.glob("*.py"))]
 
 
 def names(pairs: Files) -> list[str]:
@@ -89,7 +96,7 @@ def is_rejected(session: GradingSession, path: Path) -> bool:
         return path.stem in str(fault)
 
 
-RIGHT, WRONG = files("right"), files("wrong")
+RIGHT, WRONG = [*accepted(), *files("right")], files("wrong")
 
 
 @pytest.mark.parametrize(("question", "path"), RIGHT, ids=names(RIGHT))
@@ -111,8 +118,9 @@ def test_a_wrong_solution_is_rejected(
 def test_the_corpus_is_broad(question: str) -> None:
     right = [path for q, path in RIGHT if q == question]
     wrong = [path for q, path in WRONG if q == question]
-    assert len(right) >= 8
-    assert len(wrong) >= 15
+    assert len(right) >= 15
+    assert len(wrong) >= 50
+    assert sum(q == question for q, _ in accepted()) >= 6
     assert len({path.read_bytes() for path in right + wrong}) == len(right) + len(wrong)
 
 

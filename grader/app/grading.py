@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shlex
+from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -39,7 +40,12 @@ class Graded:
 
 
 def grade(
-    ctx: Context, target: str | None = None, *, file: Path | None = None, seed: int | None = None
+    ctx: Context,
+    target: str | None = None,
+    *,
+    file: Path | None = None,
+    seed: int | None = None,
+    early: Callable[[Graded], None] = lambda _: None,
 ) -> Graded:
     """Grade a submission and record it.
 
@@ -49,6 +55,7 @@ def grade(
             that drill; None: the drill of `ctx`.
         file: Another file than the drill's submission.
         seed: From which the inputs are drawn; a fresh one when None.
+        early: Called with what is known before a longer search for explanations, if there is one.
 
     Raises:
         UsageError: It is not clear what is meant, or there is no such file.
@@ -57,7 +64,7 @@ def grade(
     if seed is not None and seed > MAX_SEED:
         raise UsageError(f"--seed: expected a whole number of at most {MAX_SEED:,}")
     with ExitStack() as stack:
-        early: list[Workers] = []
+        started: list[Workers] = []
 
         def start(question_id: str, banks: list[Path]) -> None:
             """Start the workers as soon as it is known which question is meant."""
@@ -68,7 +75,7 @@ def grade(
             except DrillError:
                 return  # loading the question will say so
             if not head.torch or requirements.torch_installed():
-                early.append(stack.enter_context(Workers(torch=head.torch)))
+                started.append(stack.enter_context(Workers(torch=head.torch)))
 
         if file is not None:
             choice = resolve(ctx, target, file=file, soon=start)
@@ -87,7 +94,8 @@ def grade(
             choice = resolve(ctx, target, soon=start)
             path, again = choice.need_workspace().submission, choice.argument
         seed = int.from_bytes(os.urandom(4), "big") if seed is None else seed
-        return _grade(ctx, choice, path, again, seed, early[0] if early else None)
+        workers = started[0] if started else None
+        return _grade(ctx, choice, path, again, seed, workers, early)
 
 
 def _is_path(ctx: Context, target: str) -> bool:
@@ -109,7 +117,13 @@ def _is_path(ctx: Context, target: str) -> bool:
 
 
 def _grade(
-    ctx: Context, choice: Choice, path: Path, again: str, seed: int, workers: Workers | None
+    ctx: Context,
+    choice: Choice,
+    path: Path,
+    again: str,
+    seed: int,
+    workers: Workers | None,
+    early: Callable[[Graded], None],
 ) -> Graded:
     from grader.session import grade as judge
 
@@ -123,30 +137,51 @@ def _grade(
     own = same and choice.recorded
     event = ctx.event("begun" if own else "review", question)
     event = replace(event, seed=seed, path=str(path))
-    earlier = ctx.read(
-        lambda db: attempts.listing(db, most=1, question=question.id, bank=event.bank, seed=seed),
-        (),
+    earlier, latest = ctx.read(
+        lambda db: (
+            attempts.listing(db, most=1, question=question.id, bank=event.bank, seed=seed),
+            attempts.listing(db, most=20, question=question.id, bank=event.bank),
+        ),
+        ((), ()),
     )
-    changed = (one.id for one in earlier if one.digest not in {"", question.digest})
+    changed = [one.id for one in earlier if one.digest not in {"", question.digest}]
+    # A verdict of its checks on the question as it is: its reference was run twice then, or before.
+    proved = any(a.digest == question.digest and a.verdict in {"pass", "fail"} for a in latest)
     begun = ctx.write(lambda db: attempts.begin(db, event, submission))
     if same and not own and begun is not None:
         ctx.warn(
             f"{path.parent} is not on record as a drill of yours, so that this is no try of yours",
             f"drill start {choice.called}{choice.option} there puts it on record, if it is yours",
         )
-    report = judge(question, submission, seed=seed, filename=path.name, workers=workers)
-    if begun is not None:
-        from grader.reports.json import dumps
+    found: list[Report] = []  # what was shown so far
 
-        facts = {name: getattr(report, name) for name in ("verdict", "isolation", "seconds")}
-        event = ctx.event("graded", question)
-        ctx.add(replace(event, attempt=begun[0], report=dumps(report), **facts))
-    return Graded(
-        report,
-        choice,
-        path,
-        again,
-        tries=begun[1] if begun and own else 0,
-        hints_left=ctx.progress(question).hints < len(question.spec.hints),
-        changed_since=next(changed, None),
-    )
+    def graded(report: Report) -> Graded:
+        return Graded(
+            report,
+            choice,
+            path,
+            again,
+            tries=begun[1] if begun and own else 0,
+            hints_left=ctx.progress(question).hints < len(question.spec.hints),
+            changed_since=next(iter(changed), None),
+        )
+
+    def shown_early(report: Report) -> None:
+        found.append(report)
+        early(graded(report))
+
+    try:
+        report = judge(
+            question, submission, seed=seed, filename=path.name, workers=workers, thorough=True,
+            early=shown_early, proved=proved,
+        )  # fmt: skip
+        found.append(report)
+    finally:  # a person who has seen a verdict and stops the rest has still been graded
+        if begun is not None and found:
+            from grader.reports.json import dumps
+
+            report = found[-1]
+            facts = {name: getattr(report, name) for name in ("verdict", "isolation", "seconds")}
+            event = ctx.event("graded", question)
+            ctx.add(replace(event, attempt=begun[0], report=dumps(report), **facts))
+    return graded(report)

@@ -13,6 +13,7 @@ from grader.session.locations import file_of, line_of, message_of
 
 STOPPING = {Cell.KILLS, Cell.WOULD_KILL, Cell.VARIES}
 Fault = tuple[int, str, str]  # a seed that shows it; a sentence, broken where the seeds stand
+SURER = "give the case more draws, a condition (where), or numbers that are written out"
 SHOWN = 8  # seeds of a longer list
 MEANT = r"\brais(?:e|es|ed|ing)\b|\bexceptions?\b|\bcrash(?:es|ed)?\b"  # by an idea that raises
 
@@ -27,6 +28,8 @@ def row(question: Question, subject: Subject) -> AuditRow:
         named=tuple(sorted(subject.named)),
         named_well=sum(seen.named == subject.expected for seen in subject.seen),
         seeds=len(subject.seen),
+        tried=len(subject.stopped),
+        stopped=len(subject.stopped) - len(subject.passing),
         claimed_by=subject.killers,
         passing_seeds={
             check: tuple(s.seed for s in subject.seen if s.results[check].verdict in FINE)
@@ -53,10 +56,16 @@ def problems(
     twins: Sequence[Twins],
 ) -> list[str]:
     """What the matrix must say and does not; each cause once, without what follows from it."""
-    if faults := _sentences(_of_reference(question, subjects[0]), len(seeds)):
+    if faults := sentences(_of_reference(question, subjects[0]), len(seeds)):
         return faults  # what is not right itself says nothing of the others
     for subject in subjects[1:]:
-        faults += _sentences(_of_wrong(subject, twins), len(seeds))
+        if (passing := subject.passing) and len(passing) < len(subject.stopped):
+            stopped = f"{len(seeds) - len(passing)} of {len(seeds)} seeds"
+            faults.append(
+                f"{subject.name} is stopped on {stopped}, and passes every check on "
+                f"{listed(passing)}: {SURER}"
+            )
+        faults += sentences(_of_wrong(subject, twins), len(subject.seen))
     shared = [
         f"{' and '.join(t.ids)} compute the same on every case: nobody can know which they hold"
         for t in twins
@@ -80,19 +89,25 @@ def rejected(reference: Subject) -> bool:
     return any(seen.stopping for seen in reference.seen)
 
 
-def _sentences(faults: Iterable[Fault], count: int) -> list[str]:
+def sentences(faults: Iterable[Fault], count: int) -> list[str]:
     """One sentence per fault, with those of so many seeds that show it."""
     found: dict[str, tuple[str, list[int]]] = {}
     for seed, before, after in faults:
         found.setdefault(before, (after, []))[1].append(seed)
     everywhere = "" if count == 1 else f" on all {count} seeds"
     return [
-        f"{before}{everywhere if len(on) == count else f' on {_listed(on)} of {count}'}{after}"
+        f"{before}{everywhere if len(on) == count else f' on {listed(on)} of {count}'}{after}"
         for before, (after, on) in found.items()
     ]
 
 
-def _listed(seeds: Sequence[int]) -> str:
+def in_words_of(message: str) -> str:
+    """A message to the author of a submission, as one about a program of the bank."""
+    return re.sub(r"\byour\b", "its", re.sub(r"\byour code\b", "it", message))
+
+
+def listed(seeds: Sequence[int]) -> str:
+    """Some seeds in words."""
     more = f" and {len(seeds) - SHOWN} more" if len(seeds) > SHOWN else ""
     return f"seed{'s'[: len(seeds) - 1]} {', '.join(map(str, seeds[:SHOWN]))}{more}"
 
@@ -104,7 +119,7 @@ def _of_reference(question: Question, subject: Subject) -> Iterator[Fault]:
         bad = seen.stopping
         first = [r for r in bad if seen.graded[r.id].verdict is not Verdict.SKIPPED]
         for r in first or bad:  # one fault, one report
-            sentence = re.sub(r"\byour\b", "its", re.sub(r"\byour code\b", "it", r.message))
+            sentence = in_words_of(r.message)
             if r.raised is not None:
                 sentence += message_of(r.raised) + line_of(r.raised, file)
             yield seen.seed, f"the reference does not pass {r.id}", f": {sentence}"
@@ -115,7 +130,8 @@ def _of_wrong(subject: Subject, twins: Sequence[Twins]) -> Iterator[Fault]:
     partners = {b for t in twins for a, b in (t.ids, t.ids[::-1]) if a in subject.expected}
     for seen in subject.seen:
         if not seen.stopping:
-            yield seen.seed, f"{subject.name} passes every check", ""
+            if len(subject.passing) == len(subject.stopped):
+                yield seen.seed, f"{subject.name} passes every check", ""
             if all(seen.results[k].verdict in FINE for k in subject.killers):
                 continue  # that no check claims it rightly, and that it has no name, follow
         for killer in subject.killers:
@@ -192,7 +208,7 @@ def remarks(
         for name, seeds in row.passing_seeds.items():
             yield Remark(
                 "flaky",
-                f"{name} passes {row.name} on {_listed(seeds)} of {row.seeds} and stops it on the "
+                f"{name} passes {row.name} on {listed(seeds)} of {row.seeds} and stops it on the "
                 "others: use a larger random case, or a literal one",
             )
     yield from _breaking(question, subjects)

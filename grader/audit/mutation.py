@@ -1,6 +1,7 @@
 """Which wrong answers would a question accept?  Mutants of its reference show it.
 
-Every mutant goes through the checks, the likeliest to kill it first, until one does.  What passes
+Every mutant goes through the checks on every seed, the likeliest to kill it first, until one does.
+One that is killed on some seeds only is *flaky*: whether a grade finds it is luck.  What passes
 them all on every seed is held against the reference on many more inputs (`grader.audit.search`):
 where it never differs it is equivalent, and counts for nothing; otherwise it is a survivor, a wrong
 answer that a candidate could hand in and pass.  A survivor may be explained in the spec; an
@@ -15,8 +16,9 @@ from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 
+from grader.audit.matrix import SURER, listed
 from grader.audit.search import Search
-from grader.audit.subjects import result_of
+from grader.audit.subjects import is_certain, result_of
 from grader.bench.bench import BankFault, Bench, trusting
 from grader.kinds import registry
 from grader.model.mutation import Fate, Mutant, MutationReport, Trial, key
@@ -43,7 +45,7 @@ def mutate(
 ) -> MutationReport:
     """Try the mutants of a question's reference, or a sample of at most so many.
 
-    A mutant that passes every check on all seeds is looked at further.  After a KeyboardInterrupt
+    A mutant that passes every check on every seed is looked at further.  After a KeyboardInterrupt
     the report is of what was tried until then; `progress` gets a line on each mutant.
     """
     began = time.perf_counter()
@@ -77,7 +79,7 @@ def mutate(
         seeds=tuple(seeds),
         searched=searched,
         seconds=time.perf_counter() - began,
-        problems=(*faults, *_problems(question, mutants, trials, complete=complete)),
+        problems=(*faults, *_problems(question, mutants, trials, seeds, complete=complete)),
         interrupted=interrupted,
     )
 
@@ -124,48 +126,91 @@ class _Trying:
                     bench.truth(check.run, case)
                     spent = time.perf_counter() - began  # next to nothing, the second time
                     self.call_seconds = max(self.call_seconds, PATIENCE * spent)
-            if (killer := self._killer(bench)) is not None:
+            if (killer := self._killer(bench)[0]) is not None:
                 raise BankFault(f"the reference does not pass {killer}: audit it first")
 
     def trial(self, mutant: Mutant) -> Trial:
-        """Try one mutant."""
+        """Try one mutant on every seed, and look further where no check kills it on any."""
         source = mutant.source(self.session.question.reference)
+        killers: dict[int, str] = {}
         for seed in self.seeds:
-            for patience in (1, 3):  # a busy machine must not count as a kill
-                try:
-                    bench = self.session.examine(NAME, [source], seed)
-                except BankFault:
-                    return Trial(mutant, Fate.KILLED, "loading", seed)
-                bench.submission.call_seconds = patience * self.call_seconds
-                bench.asks_system = seed == self.seeds[0]  # sizes are the same on all of them
-                killer = self._killer(bench)
-                if not isinstance(bench.submission.worker.failure, Overran):
-                    break
+            try:
+                bench, killer, certain = self._tried(source, seed, next(iter(killers.values()), ""))
+            except BankFault:
+                return Trial(mutant, Fate.KILLED, "loading", seed)
             if killer is not None:
-                self.kills[killer] += 1
-                return Trial(mutant, Fate.KILLED, killer, seed)
-        if (because := self.explained.get(mutant.key)) is not None:
-            return Trial(mutant, Fate.EXPLAINED, because=because)
-        found = self.search.difference(bench.submission)
-        fate = Fate.EQUIVALENT if found is None else Fate.SURVIVED
-        return Trial(mutant, fate, counterexample=found)
+                killers[seed] = killer
+            if certain:
+                break
+        passing = () if certain else tuple(seed for seed in self.seeds if seed not in killers)
+        because = self.explained.get(mutant.key) if passing else None
+        if not killers:
+            if because is not None:
+                return Trial(mutant, Fate.EXPLAINED, because=because)
+            found = self.search.difference(bench.submission)
+            fate = Fate.EQUIVALENT if found is None else Fate.SURVIVED
+            return Trial(mutant, fate, counterexample=found)
+        seed, killer = next(iter(killers.items()))
+        self.kills[killer] += 1
+        fate = Fate.KILLED if not passing else Fate.FLAKY if because is None else Fate.EXPLAINED
+        return Trial(mutant, fate, killer, seed, passing, because)
 
-    def _killer(self, bench: Bench) -> str | None:
-        """The check that the bench's program does not pass, looked for where it is likeliest."""
+    def _tried(self, source: bytes, seed: int, likely: str) -> tuple[Bench, str | None, bool]:
+        """The bench, the check that kills a mutant on one seed, and whether on every other too.
 
-        def order(check: Check) -> tuple[bool, int]:
-            return registry.get(check.kind).long_limit, -self.kills[check.id]
+        Raises:
+            BankFault: it cannot be loaded.
+        """
+        for patience in (1, 3):  # a busy machine must not count as a kill
+            bench = self.session.examine(NAME, [source], seed)
+            bench.submission.call_seconds = patience * self.call_seconds
+            bench.asks_system = seed == self.seeds[0]  # sizes are the same on all of them
+            killer, certain = self._killer(bench, likely)
+            if not isinstance(bench.submission.worker.failure, Overran):
+                break
+        return bench, killer, certain
 
-        checks = sorted(self.checks, key=order)
-        return next((c.id for c in checks if result_of(bench, c).verdict not in FINE), None)
+    def _killer(self, bench: Bench, likely: str = "") -> tuple[str | None, bool]:
+        """The check that the bench's program does not pass, looked for where it is likeliest.
+
+        And whether it does not on any seed.
+        """
+
+        def order(check: Check) -> tuple[bool, bool, int]:
+            slow = registry.get(check.kind).long_limit
+            return check.id != likely, slow, -self.kills[check.id]
+
+        for check in sorted(self.checks, key=order):
+            result = result_of(bench, check)
+            if result.verdict not in FINE:
+                return check.id, is_certain(bench, check, result)
+        return None, False
+
+
+def flaky(trial: Trial, seeds: int) -> str:
+    """What is wrong where a mutant is killed on some of so many seeds only."""
+    mutant, passing = trial.mutant, trial.passing_seeds
+    return (
+        f"the mutant of {mutant.scope}, line {mutant.line}, that reads {mutant.becomes!r}, is "
+        f"stopped on {seeds - len(passing)} of {seeds} seeds, and passes every check on "
+        f"{listed(passing)}: {SURER}"
+    )
 
 
 def _problems(
-    question: Question, mutants: Sequence[Mutant], trials: Sequence[Trial], *, complete: bool
+    question: Question,
+    mutants: Sequence[Mutant],
+    trials: Sequence[Trial],
+    seeds: Sequence[int],
+    *,
+    complete: bool,
 ) -> Iterator[str]:
     if survivors := sum(t.fate is Fate.SURVIVED for t in trials):
         count = quantity(survivors, "wrong mutant passes", "wrong mutants pass")
         yield f"{count} every check: add a case or a check, or explain it"
+    for trial in trials:
+        if trial.fate is Fate.FLAKY:
+            yield flaky(trial, len(seeds))
     known = {m.key for m in mutants}
     fates: dict[tuple[str, str, str], set[Fate]] = {}
     for trial in trials:

@@ -15,22 +15,25 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from grader.audit import hints, margins, matrix, ranges, trivial
+from grader.audit import accepted, derived, hints, margins, matrix, ranges, trivial
 from grader.audit.search import Search
-from grader.audit.subjects import Seen, Subject, always_raised, result_of, subjects
+from grader.audit.subjects import Seen, Subject, always_raised, is_certain, result_of, subjects
 from grader.bench.bench import BankFault
+from grader.bench.repeat import Unsteady, require_steady
+from grader.explain.failure import Failure
 from grader.explain.naming import diagnose
 from grader.kinds import registry
-from grader.model.audit import AuditReport, AuditRow, CheckFacts, Remark, Trivial, Twins
+from grader.model.audit import Accepted, AuditReport, AuditRow, CheckFacts, Remark, Trivial, Twins
 from grader.model.numerals import quantity
 from grader.model.question import Question
 from grader.model.report import CheckResult
 from grader.model.spec import Check
-from grader.model.verdict import Verdict
+from grader.model.verdict import FINE, Verdict
 from grader.session import GradingSession
 from grader.session.grading import unmet
 
 Progress = Callable[[str], None]
+WHOLE_SEEDS = 20  # beyond them, wrong programs are only tried until one check stops them
 SLOW_SHARE = 0.4  # of an audit's CPU time: a check that takes more is worth a note
 SLOW_SECONDS = 1.0  # and takes this long: shares of nothing mean nothing
 SHOWN = 5  # places marked TODO
@@ -45,6 +48,7 @@ def audit(
     try:
         with GradingSession(question) as session, np.errstate(all="ignore"):
             session.bank.restore()
+            proof.run_again(session)
             proof.put_through_all_checks(session)
             if proof.is_sound:
                 proof.look_further(session)
@@ -57,6 +61,7 @@ def audit(
     if not problems:
         problems = matrix.problems(question, proof.subjects, seeds, proof.twins)
         if proof.is_sound:
+            problems += proof.rejected
             problems += matrix.idle(question, rows) + trivial.problems(proof.trivial)
         remarks += [
             *matrix.remarks(question, rows, proof.subjects),
@@ -77,6 +82,7 @@ def audit(
         notes=tuple(proof.notes(checks)),
         trivial=tuple(proof.trivial),
         twins=tuple(proof.twins),
+        accepted=tuple(proof.accepted),
     )
 
 
@@ -91,13 +97,34 @@ class _Proof:
     spent: Counter[str] = field(default_factory=Counter)  # nanoseconds, by check
     trivial: list[Trivial] = field(default_factory=list)
     twins: list[Twins] = field(default_factory=list)
+    accepted: list[Accepted] = field(default_factory=list)
+    rejected: list[str] = field(default_factory=list)  # right programs, a sentence each
     ranges: list[Remark] = field(default_factory=list)
+    unmade: list[str] = field(default_factory=list)  # styles that the reference has not
     problems: list[str] = field(default_factory=list)
 
     @property
     def is_sound(self) -> bool:
         """Whether the reference passes, so that others can be held against it."""
         return not self.problems and not matrix.rejected(self.subjects[0])
+
+    def run_again(self, session: GradingSession) -> None:
+        """See that the reference computes the same in a process of its own, and once more there.
+
+        Raises:
+            Unsteady: it does not.
+        """
+        called = "the reference"
+        try:
+            bench = session.examine(
+                "again", [self.question.reference], self.seeds[0], called=called
+            )
+            for _ in range(2):
+                require_steady(bench, bench.submission)
+        except Unsteady:
+            raise
+        except BankFault:
+            return  # which its own row will say
 
     def put_through_all_checks(self, session: GradingSession) -> None:
         """Examine every program on every seed; once the reference does not pass, it alone."""
@@ -107,6 +134,9 @@ class _Proof:
                     break
                 self._say(f"seed {number} of {len(self.seeds)}, {subject.name}")
                 try:
+                    if number > WHOLE_SEEDS and subject.name != "reference":
+                        self._glimpse(session, subject, seed)
+                        continue
                     # Sizes are the same on every seed: the system is asked once what is held.
                     self._examine(session, subject, seed, asks_system=number == 1)
                 except BankFault as fault:
@@ -114,7 +144,11 @@ class _Proof:
                     return
 
     def look_further(self, session: GradingSession) -> None:
-        """What one seed is enough for: trivial answers, and twins."""
+        """Other right programs; and what one seed is enough for: trivial answers, and twins."""
+        styles = accepted.written(self.question)
+        own, rejected = accepted.hold(session, styles, self.seeds, self._say)
+        others, turned_down, self.unmade = derived.hold(session, self.seeds, self._say)
+        self.accepted, self.rejected = own + others, rejected + turned_down
         self._say("trivial answers")
         self.trivial = trivial.try_answers(session, self.seeds[-1])
         reference = session.bank.reference
@@ -149,6 +183,7 @@ class _Proof:
             share, seconds = c.share or 0, c.cpu_seconds or 0
             if share > SLOW_SHARE and seconds > SLOW_SECONDS:
                 yield f"{c.id} takes {share:.0%} of the audit's CPU time, {seconds:.1f} s"
+        yield from self.unmade
         if unmade := ", ".join(t.name for t in self.trivial if not t.made):
             yield (
                 f"the trivial answers {unmade} could not be made: what is checked is not "
@@ -173,10 +208,32 @@ class _Proof:
                 results[check.id] = result_of(bench, check, timed=right)
         graded = as_graded(self.question, results)
         with self._clocked(session, ""):
-            named = frozenset(n.id for n in diagnose(bench, tuple(graded.values())))
+            found = diagnose(Failure.of(bench, tuple(graded.values())))
+            named = found.confused.union(n.id for n in found.named)
         deviations = margins.deviations(bench, results, right=right)
         raised = None if subject.misconception is None else always_raised(bench, results)
-        subject.seen.append(Seen(seed, results, graded, named, deviations, raised))
+        checks = {check.id: check for check in self.question.spec.checks}
+        certain = any(
+            is_certain(bench, checks[r.id], r)
+            for r in results.values()
+            if r.verdict not in FINE and not r.stretch
+        )
+        subject.seen.append(Seen(seed, results, graded, named, deviations, raised, certain))
+
+    def _glimpse(self, session: GradingSession, subject: Subject, seed: int) -> None:
+        """Find out whether anything stops a wrong program on a seed, the likeliest check first."""
+        if any(seen.certain for seen in subject.seen):
+            subject.glimpsed[seed] = True
+            return
+        likely = Counter(r.id for seen in subject.seen for r in seen.stopping)
+        checks = [c for c in self.question.spec.checks if not c.stretch]
+        name = subject.name
+        bench = session.examine(f"subject {name}", subject.sources, seed, called=name)
+        bench.asks_system = False
+        subject.glimpsed[seed] = any(
+            result_of(bench, check).verdict not in FINE
+            for check in sorted(checks, key=lambda c: -likely[c.id])
+        )
 
     @contextmanager
     def _clocked(self, session: GradingSession, name: str) -> Iterator[None]:

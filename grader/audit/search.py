@@ -8,21 +8,21 @@ read.  The same inputs may tell two wrong ideas apart.
 
 from __future__ import annotations
 
-import random
 import time
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 
-from grader.audit.domain import Domain
-from grader.audit.vary import varied, written
 from grader.bench.bench import BankFault, Bench
 from grader.bench.compare import fault_of
 from grader.bench.results import Value, same_value
 from grader.cases.dataflow import case_names, free_names
 from grader.cases.recipe import CaseRecipe, read_cases
+from grader.cases.vary import written
+from grader.explain.domain import Domain
+from grader.explain.further import content, variants
 from grader.kinds import registry
 from grader.model.audit import Twins
 from grader.model.mutation import Counterexample, Reach
@@ -32,8 +32,6 @@ from grader.sandbox.replies import Outcome, ProgramError
 from grader.session import GradingSession
 
 SEEDS = range(7001, 7009)  # none that an audit uses
-REACHES = (Reach.VALUES, Reach.SIZES, Reach.NUMBERS)
-VARIANTS = 18  # of each case, as many of each kind
 SLOW = 0.1  # seconds of the reference beyond which an input is not worth it
 CURVE = 1e-4  # of its highest point, by which a curve may stray
 LARGE = 20_000  # entries beyond which a right but slow program would seem to hang
@@ -62,16 +60,7 @@ class _Input:
     @property
     def content(self) -> int:
         """A number that two inputs share if programs see no difference: few are all random."""
-        case, drawn = self.case, self.bench.drawn(self.case)
-        parts: list[object] = [self.run, case.dtype, case.layout]
-        for name in self.names:
-            value, recipe = drawn[name], case.inputs[name]
-            if isinstance(value, np.ndarray):
-                form = (recipe.dtype, recipe.layout, value.dtype.str, value.shape)
-                parts += [name, form, value.tobytes()]
-            else:
-                parts += [name, repr(value)]
-        return hash(tuple(parts))
+        return hash((self.run, content(self.bench, self.case, self.names)))
 
 
 class Search:
@@ -113,16 +102,11 @@ class Search:
 
     def _candidates(self) -> Iterator[tuple[int, Reach, CaseRecipe, str]]:
         """A seed, what is changed, the case that comes of it, and the name of the question's."""
-        own, checks = list(self._own.values()), self.question.spec.checks
+        own = list(self._own.values())
         for seed in SEEDS:
             yield from ((seed, Reach.SAME, case, case.name) for case in own)
-        layouts = list(dict.fromkeys(n for c in checks for n in registry.get(c.kind).layouts(c)))
-        for number in range(VARIANTS):
-            rng, reach = random.Random(number), REACHES[number % len(REACHES)]
-            for origin in own:
-                if (case := varied(origin, own, rng, reach, layouts)) is not None:
-                    case = replace(case, name=f"{origin.name}-{number}")
-                    yield SEEDS[0] + number, reach, case, origin.name
+        for number, reach, case, origin in variants(own, self.question.spec.checks):
+            yield SEEDS[0] + number, reach, case, origin
 
     def difference(self, program: RemoteProgram) -> Counterexample | None:
         """The smallest input found on which a program differs from the reference."""

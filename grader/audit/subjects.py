@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -14,6 +15,7 @@ from grader.model.spec import Check
 from grader.model.verdict import FINE, Verdict
 from grader.sandbox.client import WorkerError
 from grader.sandbox.replies import ProgramError
+from grader.session import GradingSession
 from grader.session.locations import file_of
 
 
@@ -27,6 +29,7 @@ class Seen:
     named: frozenset[str]  # misconceptions that diagnosis named
     deviations: Mapping[str, float]  # by check, see `margins`
     raised: Raised | None  # of a program that raises on every case it fails
+    certain: bool = False  # whether it is stopped on every other seed too
 
     @property
     def stopping(self) -> list[CheckResult]:
@@ -44,12 +47,24 @@ class Subject:
     expected: set[str] = field(default_factory=set)  # misconceptions that diagnosis should name
     misconception: str | None = None
     killers: tuple[str, ...] = ()  # checks that are said to stop it
-    seen: list[Seen] = field(default_factory=list)  # one for each seed
+    seen: list[Seen] = field(default_factory=list)  # one for each seed that was looked at whole
+    # Seeds on which it was only tried whether a check stops it, and whether one does.
+    glimpsed: dict[int, bool] = field(default_factory=dict)
 
     @property
     def named(self) -> frozenset[str]:
         """Misconceptions that diagnosis named on every seed."""
         return frozenset.intersection(*(seen.named for seen in self.seen))
+
+    @property
+    def stopped(self) -> dict[int, bool]:
+        """By seed, whether a check that decides does not pass it."""
+        return {seen.seed: bool(seen.stopping) for seen in self.seen} | self.glimpsed
+
+    @property
+    def passing(self) -> list[int]:
+        """The seeds on which every check passes it."""
+        return [seed for seed, stopped in self.stopped.items() if not stopped]
 
 
 def subjects(question: Question) -> list[Subject]:
@@ -66,6 +81,15 @@ def subjects(question: Question) -> list[Subject]:
             killers = spec.misconceptions[name].killers
             found.append(Subject(label, layers, file, {name}, name, killers))
     return found
+
+
+def called_functions(session: GradingSession) -> list[str]:
+    """What the steps and the driver call of a program; the reference is loaded."""
+    question, loaded = session.question, session.bank.reference.loaded
+    driver = (question.driver or b"").decode("utf-8", "replace")
+    called = set(re.findall(r"\bprogram\.(\w+)", driver))
+    driven = [] if loaded is None else [f for f in loaded.defined if f in called]
+    return list(dict.fromkeys([*question.functions, *driven]))
 
 
 def always_raised(bench: Bench, results: Mapping[str, CheckResult]) -> Raised | None:
@@ -92,6 +116,18 @@ def _raises(bench: Bench, run: str, case: str) -> bool:
     except WorkerError:
         pass
     return False
+
+
+def is_certain(bench: Bench, check: Check, result: CheckResult) -> bool:
+    """Whether a program that a check does not pass is stopped by it on every seed.
+
+    It is where inputs that are written out show it, or what is counted, which follows from sizes.
+    """
+    fixed = (
+        not any(recipe.is_drawn for recipe in bench.cases[name].inputs.values())
+        for name in result.failing
+    )
+    return registry.get(check.kind).shows_measurement or any(fixed)
 
 
 def result_of(bench: Bench, check: Check, *, timed: bool = False) -> CheckResult:

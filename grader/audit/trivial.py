@@ -8,12 +8,11 @@ it for the form of each result.  One seed is enough: they hardly depend on it.
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
 
-from grader.audit.subjects import result_of
+from grader.audit.subjects import called_functions, result_of
 from grader.bench.bench import BankFault, Bench
 from grader.bench.results import same_value
 from grader.kinds import registry
@@ -68,11 +67,7 @@ def _tried(session: GradingSession, seed: int, name: str) -> tuple[Trivial, bool
 
 def sources(session: GradingSession, name: str) -> list[bytes]:
     """The layers of a trivial answer: the reference, a literal table, and what reads the table."""
-    question, loaded = session.question, session.bank.reference.loaded
-    driver = (question.driver or b"").decode("utf-8", "replace")
-    called = set(re.findall(r"\bprogram\.(\w+)", driver))
-    driven = [] if loaded is None else [f for f in loaded.defined if f in called]
-    functions = dict.fromkeys([*question.functions, *driven])
+    question, functions = session.question, called_functions(session)
     table = {"answer": name, "functions": {f: handed_on(question, f) for f in functions}}
     # JSON of texts and whole numbers is also a Python literal.
     return [

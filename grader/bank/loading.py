@@ -7,7 +7,9 @@ that an error in it names a line that can be looked up.
 from __future__ import annotations
 
 import hashlib
+import math
 import re
+from collections.abc import Iterator, Sequence
 from itertools import islice
 from pathlib import Path
 
@@ -18,8 +20,10 @@ from grader.bank.storage import MAX_SOURCE, BankFiles, OneFile, files_of
 from grader.model.errors import BankError
 from grader.model.nearest import closest
 from grader.model.question import Question, Step
-from grader.model.spec import Misconception, Spec
+from grader.model.spec import Misconception, Spec, Value
 
+MOST_SETTINGS = 24  # each is a program that every failing grade may have to run
+_ACCEPTED = "accepted"  # the folder of right solutions in other styles
 _TODO = re.compile(rb"\bTODO\b")
 
 
@@ -53,6 +57,7 @@ def load_from(bank: Path, question_id: str) -> Question:
         reference=programs.reference,
         driver=programs.driver,
         variants=programs.variants,
+        accepted=programs.accepted,
         spec_path=path,
         digest=_digest(raw, programs),
         todos=(*todos(name, raw), *programs.todos),
@@ -73,6 +78,7 @@ def _digest(spec: bytes, programs: Programs) -> str:
     parts += [] if programs.driver is None else [("driver", programs.driver)]
     for name, sources in sorted(programs.variants.items()):
         parts += [(f"{name} {i}", source) for i, source in enumerate(sources)]
+    parts += [(f"accepted {name}", source) for name, source in sorted(programs.accepted.items())]
     whole = hashlib.sha256()
     for name, content in parts:
         whole.update(f"{name} {len(content)}\n".encode() + content)
@@ -124,7 +130,11 @@ class Programs:
         self.reference = self._part("reference")
         has_driver = spec.code.driver or "driver.py" in self._in_folder_of("driver.py")
         self.driver = self._part("driver") if has_driver else None
-        self.variants = {name: tuple(self._variants(name, item)) for name, item in ideas.items()}
+        self.variants = {
+            name: tuple(self._with_settings(name, item, self._variants(name, item)))
+            for name, item in ideas.items()
+        }
+        self.accepted = self._other_solutions(spec.accepted)
 
     def _part(self, part: str) -> bytes:
         text: str = getattr(self._code, part)
@@ -148,6 +158,48 @@ class Programs:
         if isinstance(item.code, str):
             return [self._inline(at, item.code)]
         return [self._inline((*at, i), text) for i, text in enumerate(item.code)]
+
+    def _with_settings(
+        self, name: str, item: Misconception, sources: Sequence[bytes]
+    ) -> Iterator[bytes]:
+        """Every program with every setting of its parameters, assigned after all else."""
+        at: Keys = ("misconceptions", name, "parameters")
+        settings = item.settings
+        if len(settings) > MOST_SETTINGS:
+            expected = f"expected at most {MOST_SETTINGS} combinations of values"
+            self._note(at, f"{dotted(at)}: {expected}, found {len(settings)}")
+            settings = settings[:1]
+        for source in sources:
+            for parameter in item.parameters:
+                if source and not re.search(rb"^%b\s*[:=]" % parameter.encode(), source, re.M):
+                    text = f"{dotted(at)}: expected {parameter} = ... at the left margin of "
+                    self._note((*at, parameter), f"{text}every program of {name}, found none")
+            for setting in settings:
+                given = "".join(f"\n{key} = {_literal(value)}\n" for key, value in setting.items())
+                yield source + given.encode()
+
+    def _other_solutions(self, listed: Sequence[str]) -> dict[str, bytes]:
+        """The right solutions besides the reference: those in files first, then those inline."""
+        found: dict[str, bytes] = {}
+        for i, name in enumerate(listed):
+            if name in listed[:i]:
+                self._note(
+                    ("accepted", i), f"accepted: expected each name once, found {name} again"
+                )
+                continue
+            found[name] = self._read(f"{_ACCEPTED}/{name}.py", ("accepted", i), "code.accepted")
+        known = {f"{name}.py" for name in (*listed, *self._code.accepted)}
+        missing = not all(found.values())  # then one that seems unnamed is likely what was meant
+        for file in self._files.names(f"{self._home}/{_ACCEPTED}"):
+            if file.endswith(".py") and file not in known and not missing:
+                path = self._files.shown(f"{self._home}/{_ACCEPTED}/{file}")
+                text = f"accepted: expected the name of every file in {_ACCEPTED}/, found {path}"
+                self._note(("accepted",), f"{text}, which it does not name")
+        for name, text in self._code.accepted.items():
+            at: Keys = ("code", "accepted", name)
+            self._once(at, f"{_ACCEPTED}/{name}.py")
+            found[name] = self._inline(at, text)
+        return found
 
     def _read(self, name: str, at: Keys, instead: str) -> bytes:
         """The bytes of a file; `instead` is the key that may hold the code."""
@@ -192,3 +244,9 @@ class Programs:
 
 def _file(program: str) -> str:
     return f"{program.replace('-', '_')}.py"
+
+
+def _literal(value: Value) -> str:
+    """A value as Python writes it."""
+    odd = isinstance(value, float) and not math.isfinite(value)
+    return f"float({str(value)!r})" if odd else repr(value)

@@ -11,7 +11,8 @@ import contextlib
 import copy
 import math
 import secrets
-from collections.abc import Callable, Hashable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property
 from typing import Any, Protocol, TypeVar
 
@@ -22,7 +23,7 @@ from grader.bench.memory import Memory
 from grader.bench.results import array_of
 from grader.cases.dataflow import case_names, free_names, producing, results
 from grader.cases.draw import DrawError, draw
-from grader.cases.recipe import CaseRecipe, read_cases
+from grader.cases.recipe import CaseRecipe, every_draw, read_cases, shape_chain
 from grader.model import spec as model
 from grader.model.question import Question, Step
 from grader.sandbox.client import TooSlow, WorkerError
@@ -31,6 +32,7 @@ from grader.sandbox.replies import Outcome, ProgramError
 
 T = TypeVar("T")
 
+AT_ONCE = 32  # cases of one request
 FIRST_SECRET = 2  # draws below are the same for everybody who has the seed
 
 
@@ -59,8 +61,14 @@ class Bank(Protocol):
     def variant(self, name: str, index: int) -> RemoteProgram:
         """The program of a misconception."""
 
+    def layered(self, variants: Sequence[tuple[str, int]]) -> RemoteProgram:
+        """A program of several variants, each executed on top of those before it."""
+
     def revive(self, name: str) -> None:
         """Load a program of the bank again, whose process has ended."""
+
+    def try_out(self, name: str, source: bytes) -> RemoteProgram:
+        """A program made from the reference, loaded apart from the others."""
 
 
 class Bench:
@@ -83,7 +91,7 @@ class Bench:
         self.submission = submission
         self.reference = reference
         self.reference_first = True  # the submission is not asked what breaks the reference
-        self.cases: dict[str, CaseRecipe] = read_cases(question.spec.cases)[0]
+        self.cases: dict[str, CaseRecipe] = every_draw(read_cases(question.spec.cases)[0])
         # Whether memory that is counted inside a worker is held against the system's account too.
         self.asks_system = True
         self.bank = bank
@@ -232,6 +240,19 @@ class Bench:
             for program, limits in zip(programs, before, strict=True):
                 program.limits = limits
 
+    def fresh_inputs(self, case: CaseRecipe, names: Iterable[str], draw_index: int) -> Inputs:
+        """Some inputs of another draw, which nobody needs twice."""
+        names = list(names)
+        needed = {n for name in names for n in (name, *shape_chain(name, case.inputs))}
+        if needed <= case.inputs.keys():  # else the shape is that of a result, which takes all
+            inputs = {name: recipe for name, recipe in case.inputs.items() if name in needed}
+            drawn = self.drawn(replace(case, inputs=inputs), draw_index)
+        else:
+            drawn = self.drawn(case, draw_index)
+        return {
+            name: EncodedInput(encoded(self.question, case, name, drawn[name])) for name in names
+        }
+
     # -- results ----------------------------------------------------------------------------
 
     @cached_property
@@ -275,6 +296,31 @@ class Bench:
         if isinstance(found, Exception):
             raise found
         return found
+
+    def ask_all(
+        self,
+        program: RemoteProgram,
+        run: str,
+        cases: Sequence[CaseRecipe],
+        *,
+        want: Sequence[str] = (),
+        mode: str = NATIVE,
+    ) -> None:
+        """Have a program run many cases in few requests; `outcome` knows what it gave then.
+
+        Raises:
+            WorkerError: its process did not survive it.
+        """
+        for first in range(0, len(cases), AT_ONCE):
+            some = cases[first : first + AT_ONCE]
+            inputs = [self.inputs(case, run, mode=mode) for case in some]
+            try:
+                found = program.several(self.steps(run), inputs, want or self.wanted[run])
+            except ProgramError as error:
+                found = [error] * len(some)
+            for case, one in zip(some, found, strict=True):
+                key = ("outcome", run, case.name, mode)
+                self.remember(program, key, lambda one=one: one)  # type: ignore[misc]
 
     def observed(self, run: str, case: CaseRecipe) -> Outcome:
         """What the submission computes."""

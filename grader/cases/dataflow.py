@@ -14,7 +14,13 @@ def case_names(check: Check, steps: tuple[Step, ...], cases: dict[str, CaseRecip
     if check.cases == "all":
         wanted = free_names(steps).keys()
         return [name for name, case in cases.items() if wanted <= case.inputs.keys()]
-    return [check.cases] if isinstance(check.cases, str) else list(check.cases)
+    listed = [check.cases] if isinstance(check.cases, str) else list(check.cases)
+    draws = (cases[name].others if name in cases else () for name in listed)
+    return [
+        each
+        for name, others in zip(listed, draws, strict=True)
+        for each in (name, *(other for other in others if other in cases))
+    ]
 
 
 def free_names(steps: Iterable[Step]) -> dict[str, Step]:

@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from grader.cases.size_expr import AmountError
 from grader.model import extension
 from grader.model.nearest import did_you_mean
 from grader.model.spec import MOST_CPU, MOST_WALL, Limits
@@ -50,12 +51,17 @@ RESERVED = {
     "broadcast.",
     "frozen": "In torch: inputs that do not require a gradient.",
     "limits": "How long a call on this case may take, as in the question's `limits`.",
+    "where": "A condition, or a list, that a draw has to meet, such as ties(x) > 0: it is drawn "
+    "again until it does.",
+    "draws": "How many draws there are of it, each a case of every check that has it; 1 if not "
+    "given.",
 }
 LAYOUTS = ("contiguous", "fortran", "reversed", "strided", "readonly", "broadcast")
 FLOATS = ("float32", "float64", "bfloat16")
 DTYPES = (*FLOATS, "int64", "int32", "int16", "uint8", "bool")
 ROWS = {"simplex", "one_hot"}  # generators that need a last axis
 
+MAX_DRAWS = 24  # of a case: each is one
 MAX_DIMS = 8  # what the protocol carries
 MAX_ENTRIES = 4_000_000  # of a case's inputs together: 32 MB, sent to two processes
 
@@ -120,6 +126,13 @@ class CaseRecipe:
     layout: str = "contiguous"
     frozen: tuple[str, ...] = ()
     limits: Limits = NO_LIMITS
+    where: tuple[str, ...] = ()  # conditions that a draw meets
+    draws: int = 1
+
+    @property
+    def others(self) -> tuple[str, ...]:
+        """What its further draws are called."""
+        return tuple(f"{self.name} ({number})" for number in range(2, self.draws + 1))
 
 
 def read_input(value: object) -> Recipe:
@@ -294,6 +307,8 @@ def read_cases(
             str(layout),
             tuple(frozen),
             limits,
+            _where(name, written.get("where", []), inputs, faults),
+            _draws(name, written.get("draws", 1), inputs, faults),
         )
     return read, faults
 
@@ -316,6 +331,48 @@ def _limits(case: str, written: object, faults: list[Fault]) -> Limits:
         else:
             good[key] = float(value)
     return Limits(**good)
+
+
+def every_draw(cases: Mapping[str, CaseRecipe]) -> dict[str, CaseRecipe]:
+    """The cases with further draws of them as cases of their own."""
+    return {
+        name: replace(case, name=name)
+        for case in cases.values()
+        for name in (case.name, *case.others)
+    }
+
+
+def _where(
+    case: str, written: object, inputs: Mapping[str, Recipe], faults: list[Fault]
+) -> tuple[str, ...]:
+    """The conditions of a case; what is wrong with them is added to the faults."""
+    found = written if isinstance(written, list) else [written]
+    for condition in found:
+        try:
+            if not isinstance(condition, str):
+                raise AmountError(f"expected a comparison in quotes, found {condition!r}")
+            from grader.cases import conditions  # with numpy, only where a case has any
+
+            wrong = sorted(conditions.names(condition) - inputs.keys())
+            if wrong:
+                near = _near(wrong[0], list(inputs))
+                raise AmountError(f"expected an input of the case, found {wrong[0]!r}{near}")
+        except AmountError as error:
+            faults.append(((case, "where"), str(error)))
+            return ()
+    return tuple(found)
+
+
+def _draws(case: str, written: object, inputs: Mapping[str, Recipe], faults: list[Fault]) -> int:
+    """How many draws there are of a case; what is wrong with that is added to the faults."""
+    if type(written) is not int or not 1 <= written <= MAX_DRAWS:
+        text = f"expected a whole number from 1 to {MAX_DRAWS}, found {written!r}"
+    elif written > 1 and not any(recipe.is_drawn for recipe in inputs.values()):
+        text = "expected inputs that are drawn, found only fixed ones: every draw would be the same"
+    else:
+        return written
+    faults.append(((case, "draws"), text))
+    return 1
 
 
 def shape_chain(name: str, inputs: Mapping[str, Recipe]) -> list[str]:

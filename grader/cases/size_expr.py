@@ -13,6 +13,8 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 Sizes = Mapping[str, Any]  # scalars and arrays by name
+Compiled = Callable[[Sizes], Any]
+MOST_LETTERS = 200  # of an amount
 _OPERATIONS: dict[type[ast.AST], Callable[..., float]] = {
     ast.Add: operator.add,
     ast.Sub: operator.sub,
@@ -34,9 +36,9 @@ def names(amount: str | float) -> set[str]:
     Raises:
         AmountError: it cannot be read.
     """
-    tree = _tree(amount)
-    _compiled(tree)
-    return {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
+    found = _tree(amount)
+    compiled(found)
+    return {node.id for node in ast.walk(found) if isinstance(node, ast.Name)}
 
 
 def value(amount: str | float, known: Sizes) -> float:
@@ -50,30 +52,59 @@ def value(amount: str | float, known: Sizes) -> float:
     Raises:
         AmountError: it cannot be read, or a name is not known.
     """
+    return worked_out(compiled(_tree(amount)), amount, known)
+
+
+def worked_out(amount: Compiled, written: str | float, known: Sizes) -> float:
+    """The number that a compiled amount is; `written` is for messages.
+
+    Raises:
+        AmountError: a name is not known, or has not what is asked of it.
+    """
     try:
-        return float(_compiled(_tree(amount))(known))
+        return float(amount(known))
     except ZeroDivisionError:
         raise AmountError("the amount divides by zero on this case") from None
-    except (AttributeError, LookupError, TypeError, OverflowError):
+    except (AttributeError, LookupError, TypeError, ValueError, OverflowError):
         raise AmountError(
-            f"{amount!r} asks for a size that something on this case has not"
+            f"{written!r} asks for a size that something on this case has not"
         ) from None
 
 
 def _tree(amount: str | float) -> ast.expr:
     text = str(amount).strip().removesuffix("bytes").strip()
-    if len(text) > 200:
-        raise AmountError("expected an amount of at most 200 characters")
+    expected = f"expected arithmetic such as '8 * y.size + 256 bytes', found {amount!r}"
+    return tree(text, expected)
+
+
+def tree(text: str, expected: str) -> ast.expr:
+    """What is written, as a tree.
+
+    Raises:
+        AmountError: it is too long, or no expression; then it says what was `expected`.
+    """
+    if len(text) > MOST_LETTERS:
+        raise AmountError(f"expected an amount of at most {MOST_LETTERS} characters")
     try:
-        return ast.parse(text, mode="eval").body
+        return ast.parse(text.strip(), mode="eval").body
     except (SyntaxError, ValueError, MemoryError, RecursionError):
-        raise AmountError(
-            f"expected arithmetic such as '8 * y.size + 256 bytes', found {amount!r}"
-        ) from None
+        raise AmountError(expected) from None
 
 
-def _compiled(node: ast.expr) -> Callable[[Sizes], Any]:
-    """What works out a tree from sizes; AmountError where it is more than arithmetic."""
+def compiled(
+    node: ast.expr, more: Callable[[ast.expr], Compiled | None] = lambda _: None
+) -> Compiled:
+    """What works out a tree from sizes.
+
+    Args:
+        node: the tree.
+        more: what works out a node that is not arithmetic over sizes; None where it cannot.
+
+    Raises:
+        AmountError: it is more than arithmetic.
+    """
+    if (found := more(node)) is not None:
+        return found
     match node:
         case ast.Constant(value=int() | float() as number) if not isinstance(
             number, bool
@@ -82,17 +113,17 @@ def _compiled(node: ast.expr) -> Callable[[Sizes], Any]:
         case ast.Name(id=name):
             return lambda known: _number(name, known)
         case ast.Attribute(value=ast.Name(id=name), attr="size" | "nbytes" | "itemsize" as attr):
-            return lambda known: float(getattr(_look_up(name, known), attr))
+            return lambda known: float(getattr(look_up(name, known), attr))
         case ast.Subscript(
             value=ast.Attribute(value=ast.Name(id=name), attr="shape"),
             slice=ast.Constant(value=int(axis)),
         ):
             return lambda known: _length(name, axis, known)
         case ast.UnaryOp(op=op, operand=inner) if type(op) in _OPERATIONS:
-            of = _compiled(inner)
+            of = compiled(inner, more)
             return lambda known: _OPERATIONS[type(op)](of(known))
         case ast.BinOp(left=left, op=op, right=right) if type(op) in _OPERATIONS:
-            one, other = _compiled(left), _compiled(right)
+            one, other = compiled(left, more), compiled(right, more)
             return lambda known: _OPERATIONS[type(op)](one(known), other(known))
     raise AmountError(
         "expected numbers, names, + - * / // and .size .nbytes .itemsize .shape[i], "
@@ -101,20 +132,21 @@ def _compiled(node: ast.expr) -> Callable[[Sizes], Any]:
 
 
 def _number(name: str, known: Sizes) -> float:
-    found = _look_up(name, known)
+    found = look_up(name, known)
     if isinstance(found, (int, float)):
         return found
     raise AmountError(f"{name} is not a number; use {name}.size or {name}.nbytes")
 
 
 def _length(name: str, axis: int, known: Sizes) -> float:
-    shape = _look_up(name, known).shape
+    shape = look_up(name, known).shape
     if axis < len(shape):
         return float(shape[axis])
     raise AmountError(f"{name} has {len(shape)} axes, so no .shape[{axis}]")
 
 
-def _look_up(name: str, known: Sizes) -> Any:  # noqa: ANN401 a scalar or an array
+def look_up(name: str, known: Sizes) -> Any:  # noqa: ANN401 a scalar or an array
+    """Something by its name; AmountError where there is no such thing."""
     if name not in known:
         raise AmountError(f"{name} is not an input of the case nor a result of the run")
     return known[name]

@@ -13,8 +13,11 @@ from grader.model.numerals import span
 from grader.model.verdict import Verdict
 
 if TYPE_CHECKING:
+    from rich.console import RenderableType
+
     from grader.app.grading import Graded
     from grader.app.resolve import Choice
+    from grader.model.report import Report
 
 STATUS = {Verdict.PASS: 0, Verdict.INVALID: 3, Verdict.INTERNAL: 4}  # any other verdict: 1
 
@@ -44,31 +47,56 @@ def command(
     """Grade your submission: 0 it passes, 1 it does not."""
     from grader.app.grading import grade
 
-    graded = grade(context(ctx), question, file=file, seed=seed)
+    shown: list[Report] = []
+
+    def show(graded: Graded) -> None:
+        if not json:
+            _warn(graded)
+            output.show(_page(graded))
+            shown.append(graded.report)
+
+    graded = grade(context(ctx), question, file=file, seed=seed, early=show)
     report = graded.report
-    if graded.changed_since is not None:
-        output.complain(
-            f"{graded.choice.question.id} has changed since attempt {graded.changed_since}, which"
-            f" had the seed {report.seed}: its numbers need not be the same"
-        )
+    if not shown:
+        _warn(graded)
     if json:
         from grader.reports.json import dumps
 
         output.write(dumps(report))
+    elif not shown:
+        output.show(_page(graded))
     else:
-        from grader.reports.terminal import render_report
+        from grader.reports.terminal import render_rest
 
-        page = render_report(
-            report,
-            width=output.width(),
-            repeat=f"drill grade{graded.again} --seed {report.seed}",
-            footer=_next_steps(graded),
-            heading_note=f"try {graded.tries}" if graded.tries else "",
-            pass_note=_time_taken(graded.choice),
-            filename=graded.path.name,
-        )
-        output.show(page)
+        rest = render_rest(shown[0], report, width=output.width())
+        if rest is not None:
+            output.write("")
+            output.show(rest)
     return STATUS.get(report.verdict, 1)
+
+
+def _warn(graded: Graded) -> None:
+    """Say so where the same seed need not give the same numbers."""
+    if graded.changed_since is not None:
+        output.complain(
+            f"{graded.choice.question.id} has changed since attempt {graded.changed_since}, which"
+            f" had the seed {graded.report.seed}: its numbers need not be the same"
+        )
+
+
+def _page(graded: Graded) -> RenderableType:
+    """Return the page of a grade."""
+    from grader.reports.terminal import render_report
+
+    return render_report(
+        graded.report,
+        width=output.width(),
+        repeat=f"drill grade{graded.again} --seed {graded.report.seed}",
+        footer=_next_steps(graded),
+        heading_note=f"try {graded.tries}" if graded.tries else "",
+        pass_note=_time_taken(graded.choice),
+        filename=graded.path.name,
+    )
 
 
 def _next_steps(graded: Graded) -> list[str]:

@@ -1,119 +1,243 @@
 """Which misconception does a submission hold?  Decided by what it computes, never by how it looks.
 
-Every variant runs on the same inputs as the submission.  A *component* is one result of one run, or
-one measured quantity, over all its cases.  A variant is named
+Every variant runs on the same inputs as the submission.  It *acts* on a cell (a component on one
+case) where it differs from the reference.  An idea is named
 
-- exactly, when on every component the submission equals the variant, or the variant equals the
-  reference;
-- in part, when it reproduces components that no exactly named one explains ("your grad_w is ...").
+- exactly, when the submission equals one of its variants wherever that acts, and what is wrong is
+  not mostly something else;
+- in part, when it reproduces a result on every case, and is wrong in another way, never right,
+  wherever else it acts ("your y is ...").
 
-A variant that agrees on fewer components than another does is dropped; when nothing matches,
-nothing is named.  Several names mean several faults, or ideas that these cases cannot tell apart.
+No idea is named of which a claiming check has passed, which acts where the submission is right, or
+which cannot be told from another one.  What was skipped can contradict, and suggests nothing.
+A count of bytes suggests nothing either, but for what is kept.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 
 from grader.bench.bench import Bench
-from grader.explain.observing import Component, components, differing, same, same_on
-from grader.model.report import CheckResult, Named
-from grader.model.verdict import Verdict
+from grader.explain.failure import Cell, Failure
+from grader.explain.observing import Component, numbers_in, observed
+from grader.kinds.base import Count
+from grader.model.report import Named
+from grader.model.spec import Value
+
+LEAST_CASES = 3  # on which a result has to agree, for an idea to be named by that result alone
+LEAST_NUMBERS = 3  # different ones, likewise: one number is always some multiple of another
 
 
-def diagnose(bench: Bench, checks: Sequence[CheckResult]) -> tuple[Named, ...]:
+@dataclass(frozen=True, slots=True)
+class Idea:
+    """A variant of a misconception."""
+
+    name: str
+    index: int
+    bench: Bench
+
+
+@dataclass(frozen=True, slots=True)
+class Match:
+    """An idea that a submission shows."""
+
+    idea: Idea
+    acts: frozenset[Cell]  # wherever it differs from the reference
+    explained: tuple[Cell, ...]  # of the evidence
+    exact: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Diagnosis:
+    """The ideas that a submission shows."""
+
+    named: tuple[Named, ...] = ()
+    confused: frozenset[str] = frozenset()  # ideas that fit it, and cannot be told from each other
+
+
+def diagnose(failure: Failure) -> Diagnosis:
     """Name the misconceptions that explain what the submission computes.
 
     Where its process is gone, what it did before counts.
     """
-    if not bench.question.variants or not any(
-        c.verdict in {Verdict.FAIL, Verdict.ERROR, Verdict.LIMIT} for c in checks
-    ):
-        return ()
-    everything = components(bench)
-    reference = bench.with_bank_program(bench.reference)
-    passed = {c.id for c in checks if c.verdict is Verdict.PASS}
-    wrong = {
-        c: where
-        for c in everything
-        # A measure within its budget is not wrong, however much it differs from the reference's.
-        if (c.measured_by is None or c.measured_by.id not in passed)
-        and (where := list(differing(bench, reference, c)))
-    }
-    if not wrong:
-        return ()
+    if not failure.mine.question.variants or not failure.failed or not failure.evidence:
+        return Diagnosis()
+    ideas = list(possible(failure))
+    fitting = _best(match for idea in ideas if (match := _exactly(failure, idea)))
+    found = _weighty(failure, [m for m in fitting if not _equals_another(m, fitting)])
+    confused = frozenset(m.idea.name for m in fitting if _equals_another(m, fitting))
+    if not fitting:
+        found = _best(match for idea in ideas if (match := _in_part(failure, idea)))
+        found = [m for m in found if not _equals_another(m, found)]
+    return Diagnosis(tuple(named(failure, match) for match in found), confused)
+
+
+def possible(failure: Failure) -> Iterator[Idea]:
+    """The variants of every idea that no check has ruled out."""
+    bench = failure.mine
     assert bench.bank is not None, "no session gives this bench its misconceptions"
-    variants = [
-        (name, bench.with_bank_program(bench.bank.variant(name, index)))
-        for name, sources in bench.question.variants.items()
-        for index in range(len(sources))
-    ]
-    exact = _best(
-        (name, _explains(bench, reference, variant, everything, wrong))
-        for name, variant in variants
+    for name, sources in bench.question.variants.items():
+        if failure.passed.isdisjoint(bench.question.spec.misconceptions[name].killers):
+            for index in range(len(sources)):
+                program = bench.bank.variant(name, index)
+                yield Idea(name, index, bench.with_bank_program(program))
+
+
+def named(failure: Failure, match: Match) -> Named:
+    """What a report says of an idea."""
+    idea = failure.mine.question.spec.misconceptions[match.idea.name]
+    setting = idea.settings[match.idea.index % len(idea.settings)]
+    results = tuple(dict.fromkeys(c.name for c, _ in match.explained))
+    return Named(
+        id=match.idea.name,
+        feedback=idea.said_of({name: _shown(value) for name, value in setting.items()}),
+        exact=match.exact,
+        results=results,
+        cases=len(failure.cases(match.explained)),
+        failing=len(failure.cases(failure.evidence)),
     )
-    explained = {c for matched in exact.values() for c in matched}
-    untried = {c.id for c in checks if c.verdict is Verdict.SKIPPED}
-    unexplained = [
-        c
-        for c in wrong
-        # A measure that was never held against its budget can confirm an idea, not suggest one.
-        if c not in explained and (c.measured_by is None or c.measured_by.id not in untried)
-    ]
-    partial = _best(
-        (name, [c for c in unexplained if same(bench, variant, c, wrong[c])])
-        for name, variant in variants
-    )
-    return tuple(
-        Named(
-            id=name,
-            feedback=bench.question.spec.misconceptions[name].feedback.strip(),
-            exact=matches is exact,
-            results=tuple(dict.fromkeys(c.name for c in matched)),
-            cases=len({case for c in matched for case in wrong[c]}),
+
+
+def _shown(value: Value) -> str:
+    return f"{value:g}".replace("e-0", "e-") if isinstance(value, float) else str(value)
+
+
+def _exactly(failure: Failure, idea: Idea) -> Match | None:
+    """The match of an idea that nothing contradicts, if it explains anything."""
+    acts = _uncontradicted(failure, idea.bench)
+    if acts is None:
+        return None
+    if not acts:  # the results are those of the reference
+        acts = _as_measured(failure, idea.bench)
+    else:  # what follows from the results confirms the idea, and does not contradict it
+        measured = (cell for cell in failure.evidence if cell[0].measured_by is not None)
+        acts.update(
+            c for c in measured if failure.acts(idea.bench, c) and failure.fits(idea.bench, c)
         )
-        for matches in (exact, partial)
-        for name, matched in matches.items()
-    )
+    explained = tuple(cell for cell in failure.evidence if cell in acts)
+    return Match(idea, frozenset(acts), explained) if explained else None
 
 
-def _explains(
-    mine: Bench,
-    reference: Bench,
-    variant: Bench,
-    everything: Sequence[Component],
-    wrong: Mapping[Component, list[str]],
-) -> list[Component]:
-    """The wrong components that a variant reproduces; none when it contradicts the submission."""
-    # One case of each rules out most variants; only the few left are looked at whole.
-    values = [c for c in everything if c.measured_by is None]
-    quick = [c for c in values if c in wrong] or values  # measuring takes much longer
-    like_mine = False
-    for component in dict.fromkeys((*quick, *wrong)):
-        for case in wrong.get(component, component.cases)[:1]:
-            if same_on(mine, variant, component, case):
-                like_mine |= component in wrong
-            elif not component.by_style and not same_on(reference, variant, component, case):
-                return []
-    matched = [c for c in wrong if like_mine and same(mine, variant, c, wrong[c])]
-    if not matched:
-        return []
-    for component in everything:
-        if component in matched or component.by_style or same(reference, variant, component):
+def _uncontradicted(failure: Failure, variant: Bench) -> set[Cell] | None:
+    """The results on which a variant acts; None where it shows another than the submission.
+
+    One case of each result rules most variants out: these come first.
+    """
+    values = {c: failure.wrong.get(c, []) for c in failure.values}
+    first = [(c, cases[0]) for c, cases in values.items() if cases]
+    then = [(c, case) for c, cases in values.items() for case in (*cases, *c.cases)]
+    acts = set()
+    for cell in dict.fromkeys((*first, *then)):
+        if failure.acts(variant, cell):
+            if not failure.fits(variant, cell):
+                if failure.hides(cell):
+                    continue
+                return None
+            acts.add(cell)
+    return acts
+
+
+def _as_measured(failure: Failure, variant: Bench) -> set[Cell]:
+    """The measures on which a variant acts; none where the submission's are others, or too few."""
+    acts: set[Cell] = set()
+    telling = False
+    for c in failure.everything:
+        if c.measured_by is None or c.by_style:
             continue
-        if component in wrong or not same(mine, variant, component):
-            return []
-    return matched
+        for cell in ((c, case) for case in c.cases):
+            if not _measures_alike(failure, variant, cell):
+                return set()
+            if failure.acts(variant, cell):
+                acts.add(cell)
+                telling |= _tells(failure, variant, cell)
+    return acts if telling else set()
 
 
-def _best(matches: Iterable[tuple[str, list[Component]]]) -> dict[str, list[Component]]:
-    """By misconception what it explains most of; none that another explains more than."""
-    best: dict[str, list[Component]] = {}
-    for name, matched in matches:
-        if len(matched) > len(best.get(name, ())):
-            best[name] = matched
-    return {
-        name: matched
-        for name, matched in best.items()
-        if not any(set(matched) < set(other) for other in best.values())
-    }
+def _measures_alike(failure: Failure, variant: Bench, cell: Cell) -> bool:
+    """Whether two programs keep or cost the same, whatever else one of them keeps for itself."""
+    mine, other, right = (
+        observed(bench, *cell) for bench in (failure.mine, variant, failure.reference)
+    )
+    if all(isinstance(seen, Count) and seen.kept is not None for seen in (mine, other, right)):
+        more = _recognized(other) - _recognized(right)
+        if more:
+            return _recognized(mine) - _recognized(right) == more
+    return failure.fits(variant, cell)
+
+
+def _recognized(count: Count) -> set[str]:
+    """What is kept that is an input or a result of the run."""
+    return {name for name in count.kept or () if not name.startswith("other ")}
+
+
+def _tells(failure: Failure, variant: Bench, cell: Cell) -> bool:
+    """Whether a measure says what was done, and not only how much."""
+    other, right = observed(variant, *cell), observed(failure.reference, *cell)
+    if not isinstance(other, Count) or not isinstance(right, Count):
+        return True
+    return other.kept is not None and other.kept != right.kept
+
+
+def _in_part(failure: Failure, idea: Idea) -> Match | None:
+    """The match of an idea with a whole result, wherever else it acts being wrong too."""
+    explained: list[Cell] = []
+    other: set[Component] = set()
+    acts: set[Cell] = set()
+    evidence = set(failure.evidence)
+    for c in (c for c in failure.values if c in failure.wrong):
+        cells = [(c, case) for case in c.cases]
+        acting = [cell for cell in cells if failure.acts(idea.bench, cell)]
+        acts.update(acting)
+        wrong = [cell for cell in cells if cell in evidence]
+        if acting and all(failure.fits(idea.bench, cell) for cell in {*acting, *wrong}):
+            explained += wrong
+        elif acting:
+            other.add(c)
+    numbers = {n for cell in explained for n in numbers_in(observed(failure.reference, *cell))}
+    if len(failure.cases(explained)) < LEAST_CASES or len(numbers) < LEAST_NUMBERS or not other:
+        return None
+    if any(failure.acts(idea.bench, cell) for cell in failure.right()):
+        return None
+    return Match(idea, frozenset(acts), tuple(explained), exact=False)
+
+
+def _best(matches: Iterable[Match]) -> list[Match]:
+    """Of each idea the match that explains most; none that another one's is more than."""
+    best: dict[str, Match] = {}
+    for match in matches:
+        known = best.get(match.idea.name)
+        if known is None or len(match.acts) > len(known.acts):
+            best[match.idea.name] = match
+    found = list(best.values())
+    return [match for match in found if not any(match.acts < other.acts for other in found)]
+
+
+def _equals_another(match: Match, matches: Sequence[Match]) -> bool:
+    """Whether another idea acts where this one does: then nobody can know which it is."""
+    return any(match.acts == other.acts for other in matches if other is not match)
+
+
+def _weighty(failure: Failure, matches: Sequence[Match]) -> list[Match]:
+    """Those that explain all that is wrong together, or each most of it, or a whole check."""
+    if {cell for match in matches for cell in match.explained} >= set(failure.evidence):
+        return list(matches)
+    failing = failure.cases(failure.evidence)
+    return [
+        match
+        for match in matches
+        if 2 * len(failure.cases(match.explained)) > len(failing)
+        or any(_whole(failure, match, check) for check in _claims(failure, match))
+    ]
+
+
+def _claims(failure: Failure, match: Match) -> Iterator[str]:
+    """The failed checks that claim an idea."""
+    killers = failure.mine.question.spec.misconceptions[match.idea.name].killers
+    return (check for check in killers if check in failure.failed)
+
+
+def _whole(failure: Failure, match: Match, check: str) -> bool:
+    """Whether an idea explains everything that is wrong in a check."""
+    found = [cell for cell in failure.evidence if check in cell[0].checks[cell[1]]]
+    return bool(found) and set(found) <= set(match.explained)

@@ -1,20 +1,31 @@
-"""What programs are compared by: every result and measured quantity that the checks look at."""
+"""What programs are compared by: every result and measured quantity that the checks look at.
+
+A *component* is one aspect of one result of one run, or one measured quantity, over all its cases.
+The dtype of a result is an aspect of its own, so that a lost dtype does not hide what the values
+show.
+"""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+import numpy as np
 
 from grader.bench.bench import Bench
-from grader.bench.results import Value, same_value
+from grader.bench.results import Value, array_of, dtype_of, same_value
 from grader.kinds import registry
 from grader.kinds.base import Count
 from grader.model.spec import Check
 from grader.sandbox.client import WorkerError
 from grader.sandbox.replies import ProgramError
+from grader.sandbox.worker.wire import Tensor
 
 SAME_COUNT = 0.01  # counts of the same idea written differently differ by a few small tensors
+MOST_NUMBERS = 100  # of a result, that are counted
+_PRECISION = {"float16": 0, "bfloat16": 0, "float32": 1, "float64": 2}
+_FAULT = "\0"  # no program returns a text that begins so
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,15 +34,21 @@ class Component:
 
     name: str  # of a result, or of a measuring check
     run: str
-    cases: tuple[str, ...]
+    checks: Mapping[str, Collection[str]] = field(compare=False, hash=False)  # by case, their ids
+    of_dtype: bool = False  # not the values
     measured_by: Check | None = field(default=None, compare=False)
     exact: bool = False  # every check of it asks for the last bit
     by_style: bool = False  # it depends on how an idea is written too
 
+    @property
+    def cases(self) -> tuple[str, ...]:
+        """The cases on which some check looks at it."""
+        return tuple(self.checks)
+
 
 def components(bench: Bench) -> list[Component]:
     """Everything that the question's checks look at."""
-    cases: dict[tuple[str, str], dict[str, None]] = {}
+    cases: dict[tuple[str, str], dict[str, list[str]]] = {}
     tolerant: set[tuple[str, str]] = set()
     measured = []
     for check in bench.question.spec.checks:
@@ -39,20 +56,22 @@ def components(bench: Bench) -> list[Component]:
         kind = registry.get(check.kind)
         if kind.is_observed(check):
             name = check.results[0] if kind.only_course else check.id  # a curve is a result
-            style = kind.by_style(check)
-            component = Component(name, check.run, tuple(names), check, by_style=style)
+            style, by_case = kind.by_style(check), {case: (check.id,) for case in names}
+            component = Component(name, check.run, by_case, measured_by=check, by_style=style)
             measured.append((style, kind.slow, component))
             continue
         for result in check.compared:
-            cases.setdefault((check.run, result), {}).update(dict.fromkeys(names))
+            for case in names:
+                cases.setdefault((check.run, result), {}).setdefault(case, []).append(check.id)
             if not kind.is_exact(check):
                 tolerant.add((check.run, result))
     values = [
-        Component(result, run, tuple(names), exact=(run, result) not in tolerant)
-        for (run, result), names in cases.items()
+        Component(result, run, by_case, exact=(run, result) not in tolerant)
+        for (run, result), by_case in cases.items()
     ]
     # Most variants are ruled out by one: the quick ones first, and last what few programs agree in.
-    return values + [component for *_, component in sorted(measured, key=lambda m: m[:2])]
+    last = [component for *_, component in sorted(measured, key=lambda m: m[:2])]
+    return [*values, *(replace(c, of_dtype=True) for c in values), *last]
 
 
 def observed(bench: Bench, component: Component, case: str) -> Value:
@@ -63,23 +82,53 @@ def observed(bench: Bench, component: Component, case: str) -> Value:
         try:
             if check is None:
                 found = bench.observed(component.run, bench.cases[case])
-                return found.values.get(component.name)
+                value = found.values.get(component.name)
+                return _dtype(value) if component.of_dtype else value
             return registry.get(check.kind).observe(bench, check, bench.cases[case])
         except ProgramError as error:
-            return f"raised {error.raised.type if error.raised else 'nothing'}"
+            return f"{_FAULT}raised {error.raised.type if error.raised else 'nothing'}"
         except WorkerError as error:
-            return f"stopped: {error}"
+            return f"{_FAULT}stopped: {error}"
 
     return bench.remember(bench.submission, ("observed", component, case), observe)
+
+
+def is_fault(value: Value) -> bool:
+    """Whether there is no result: the program raised, or its process ended."""
+    return isinstance(value, str) and value.startswith(_FAULT)
 
 
 def same_on(a: Bench, b: Bench, component: Component, case: str) -> bool:
     """Whether what two programs show of a component on one case is of the same idea."""
     one, other = observed(a, component, case), observed(b, component, case)
-    counts = [seen.value for seen in (one, other) if isinstance(seen, Count)]
+    counts = [seen for seen in (one, other) if isinstance(seen, Count)]
     if counts:
-        return len(counts) == 2 and math.isclose(*counts, rel_tol=SAME_COUNT, abs_tol=256)
+        return len(counts) == 2 and same_count(*counts)
+    if is_fault(one) or is_fault(other):
+        # Who returns nothing has no dtype: that is about the values.
+        return component.of_dtype or (is_fault(one) and is_fault(other) and one == other)
+    one, other = _in_one_dtype(one, other)
     return same_value(one, other, a.cases[case].dtype, exact=component.exact)
+
+
+def numbers_in(value: Value) -> set[float]:
+    """The different numbers of a result that say something: finite, and neither 0 nor 1."""
+    parts = value.values() if isinstance(value, dict) else [value]
+    found: set[float] = set()
+    for part in parts:
+        if isinstance(part, (int, float, np.number, np.ndarray, Tensor)):
+            array = np.asarray(array_of(part))
+            if array.dtype.kind in "iuf":
+                plain = np.unique(array[np.isfinite(array)][:MOST_NUMBERS].astype(np.float64))
+                found.update(float(n) for n in plain if n not in (0.0, 1.0))
+    return found
+
+
+def same_count(one: Count, other: Count) -> bool:
+    """Whether two programs keep the same things; where nobody knows what, whether as much."""
+    if one.kept is not None and other.kept is not None:
+        return one.kept == other.kept
+    return math.isclose(one.value, other.value, rel_tol=SAME_COUNT, abs_tol=256)
 
 
 def differing(a: Bench, b: Bench, component: Component, first: Sequence[str] = ()) -> Iterator[str]:
@@ -92,3 +141,25 @@ def differing(a: Bench, b: Bench, component: Component, first: Sequence[str] = (
 def same(a: Bench, b: Bench, component: Component, first: Sequence[str] = ()) -> bool:
     """Whether two programs agree in a component; `first` are cases likely to tell them apart."""
     return next(differing(a, b, component, first), None) is None
+
+
+def _dtype(value: Value) -> str:
+    """The dtype of an array or a tensor; nothing for what has none."""
+    return dtype_of(value) if isinstance(value, (np.ndarray, Tensor)) else ""
+
+
+def _in_one_dtype(one: Value, other: Value) -> tuple[Value, Value]:
+    """Two arrays of floating numbers in the less precise dtype of both; all else as it is."""
+    if type(one) is not type(other) or not isinstance(one, (np.ndarray, Tensor)):
+        return one, other
+    dtypes = dtype_of(one), dtype_of(other)
+    if dtypes[0] == dtypes[1] or not all(dtype in _PRECISION for dtype in dtypes):
+        return one, other
+    coarser = min(dtypes, key=_PRECISION.__getitem__)
+    return tuple(_as(value, coarser) for value in (one, other))
+
+
+def _as(value: Value, dtype: str) -> Value:
+    if isinstance(value, Tensor):
+        return Tensor(value.values, dtype)
+    return value.astype(dtype)

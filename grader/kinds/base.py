@@ -36,6 +36,7 @@ class Count:
     """An observation that is a number of bytes or operations: nearly the same is the same."""
 
     value: float
+    kept: tuple[str, ...] | None = None  # what the bytes are of, sorted, where that is known
 
 
 class Kind(Generic[K]):

@@ -7,7 +7,7 @@ and the system's account of the process, in which nobody inside it has a say.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Literal
 
 from pydantic import Field
@@ -64,12 +64,16 @@ class State(Counted[StateCheck]):
             bench, check, counted, lambda case: _outside(bench, check, case), check.large
         )
 
+    def what(self, _: StateCheck, found: kit.Measured, /) -> Sequence[str]:
+        """Every array that the object leads to."""
+        return found.kept
+
     def measure(
         self, bench: kit.Bench, program: kit.RemoteProgram, check: StateCheck, case: kit.Case
     ) -> kit.Measured:
         """Bytes."""
         kept = _kept(bench, program, check, case)
-        return kit.Measured(_size(kept), results=kept.results)
+        return kit.Measured(_size(kept), results=kept.results, kept=kept.kept)
 
     def assess(
         self, bench: kit.Bench, check: StateCheck, case: kit.Case, found: kit.Measured

@@ -32,10 +32,12 @@ class AuditRow:
     cells: Mapping[str, Cell]  # by check id
     named: tuple[str, ...]  # misconceptions that diagnosis named on every seed
     named_well: int  # seeds on which it named exactly what it should
-    seeds: int
+    seeds: int  # on which it went through every check
     claimed_by: tuple[str, ...] = ()  # checks that the spec says kill it
     # By a check that VARIES: the seeds on which the program passes it.
     passing_seeds: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
+    tried: int = 0  # seeds, with those on which it was only tried whether anything stops it
+    stopped: int = 0  # of these, those on which something does
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +84,16 @@ class Trivial:
 
 
 @dataclass(frozen=True, slots=True)
+class Accepted:
+    """A right program besides the reference."""
+
+    name: str
+    passed: int  # seeds on which every check that decides passes it
+    seeds: int
+    derived: bool = False  # by the audit, from the reference
+
+
+@dataclass(frozen=True, slots=True)
 class Twins:
     """Two misconceptions that compute the same on every case."""
 
@@ -114,6 +126,7 @@ class AuditReport:
     notes: tuple[str, ...] = ()  # what was left out, and what takes long
     trivial: tuple[Trivial, ...] = ()
     twins: tuple[Twins, ...] = ()
+    accepted: tuple[Accepted, ...] = ()
 
     @property
     def ok(self) -> bool:

@@ -19,6 +19,9 @@ class Mutant:
     start: int
     end: int
     text: str
+    old: str = ""  # what changed, in words that show no code: an operator, a function
+    new: str = ""
+    names: tuple[str, ...] = ()  # that stood there
 
     @property
     def key(self) -> tuple[str, str, str]:
@@ -53,6 +56,7 @@ class Fate(StrEnum):
     EQUIVALENT = "equivalent"  # it never differed from the reference in the search
     EXPLAINED = "explained"  # it passes, and the spec says why that is as it should be
     SURVIVED = "survived"  # it passes, and there are inputs on which it is wrong
+    FLAKY = "flaky"  # it passes on some seeds, and is killed on the others
 
 
 class Reach(StrEnum):
@@ -85,7 +89,8 @@ class Trial:
     mutant: Mutant
     fate: Fate
     killed_by: str | None = None  # a check, or "loading"
-    seed: int | None = None  # on which it was killed
+    seed: int | None = None  # on which it was killed first
+    passing_seeds: tuple[int, ...] = ()  # of one that is killed on the others
     because: str | None = None  # the spec's words
     counterexample: Counterexample | None = None
 
@@ -109,12 +114,12 @@ class MutationReport:
 
     @property
     def score(self) -> float | None:
-        """Share of the wrong mutants that were killed; None when none was wrong.
+        """Share of the wrong mutants that were killed on every seed; None when none was wrong.
 
         Equivalent ones are not wrong, and explained ones are not held against the question.
         """
         killed = self.count(Fate.KILLED)
-        wrong = killed + self.count(Fate.SURVIVED)
+        wrong = killed + self.count(Fate.SURVIVED) + self.count(Fate.FLAKY)
         return killed / wrong if wrong else None
 
     @property

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
@@ -76,6 +76,7 @@ class Question:
     variants: Mapping[str, tuple[bytes, ...]]  # misconception id -> sources, one per variant
     spec_path: Path
     digest: str = ""  # SHA-256 over the spec and every program, in hexadecimal
+    accepted: Mapping[str, bytes] = field(default_factory=dict)  # other right solutions, by name
     todos: tuple[str, ...] = ()  # file:line of everything that is marked TODO
 
     @staticmethod

@@ -141,6 +141,11 @@ class Named:
     exact: bool  # equal wherever the idea differs from the reference; else only in `results`
     results: tuple[str, ...]  # names of the results on which they agree
     cases: int  # failing cases they agree on
+    failing: int = 0  # failing cases in all
+
+
+STATE: Literal["state"] = "state"  # something is remembered between calls: no value says anything
+RULE: Literal["rule"] = "rule"  # it holds on every failing case, and on further inputs
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,8 @@ kind of check stand with the kind, in `grader.kinds`; `grader.kinds.registry` re
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import itertools
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal
 
@@ -26,6 +27,7 @@ _CALL = r"^((numpy|torch)(\.[A-Za-z_][A-Za-z0-9_]*)+|aten::[A-Za-z0-9_*]+)$"
 Call = Annotated[str, Field(pattern=_CALL, max_length=120)]
 Steps = Annotated[list[str], Field(min_length=1)]  # an empty run would pass anybody
 Multiple = Annotated[float, Field(gt=0, allow_inf_nan=False)]
+Value = bool | int | float | str | None
 Amount = str | int | float  # arithmetic over sizes; `grader.cases.size_expr` reads it
 
 
@@ -223,6 +225,9 @@ class Code(Part):
         default="",
         description="Functions that steps call as driver.NAME; else drills/ID/driver.py.",
     )
+    accepted: dict[Name, Source] = Field(
+        default={}, description="Other right solutions, whole, by name; `accepted` names files."
+    )
 
 
 class Misconception(Part):
@@ -239,6 +244,11 @@ class Misconception(Part):
         description="Its files in drills/ID/misconceptions/, without .py, where it has several "
         "variants; otherwise the one of its own name.",
     )
+    parameters: dict[Name, Annotated[list[Value], Field(min_length=1, max_length=12)]] = Field(
+        default={},
+        description="Constants of its programs, NAME = value at the left margin, with the values "
+        "to try in their place; {NAME} in the feedback becomes the value that was recognized.",
+    )
     code: Source | Sources = Field(
         default="",
         description="Its program, executed on top of the reference; a list where it has several "
@@ -254,6 +264,22 @@ class Misconception(Part):
     def programs(self) -> tuple[str, ...]:
         """The programs in `code`, always as a tuple; none where they are files."""
         return tuple(self.code) if isinstance(self.code, list) else (self.code,) * bool(self.code)
+
+    @property
+    def settings(self) -> list[dict[str, Value]]:
+        """The values of its parameters, every combination; one without values if it has none.
+
+        The variants of a question are its programs, each with every setting in this order.
+        """
+        values = itertools.product(*self.parameters.values())
+        return [dict(zip(self.parameters, chosen, strict=True)) for chosen in values]
+
+    def said_of(self, setting: Mapping[str, str]) -> str:
+        """The feedback, with the values of parameters, as texts, in their places."""
+        text = self.feedback.strip()
+        for name, value in setting.items():
+            text = text.replace(f"{{{name}}}", value)
+        return text
 
 
 class FollowUp(Part):
@@ -326,6 +352,11 @@ class Spec(Part):
     )
     misconceptions: dict[Slug, Misconception] = Field(
         default={}, description="Wrong ideas by id, each with a program that holds it."
+    )
+    accepted: list[Name] = Field(
+        default=[],
+        description="Right solutions in other styles, drills/ID/accepted/NAME.py each: the audit "
+        "holds that every check passes them.",
     )
     survivors: list[Survivor] = Field(
         default=[], description="Mutants of the reference that are right to pass."

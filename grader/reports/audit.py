@@ -39,6 +39,8 @@ def _lines(report: AuditReport, width: int) -> Iterator[Text]:
         if answer.accepted:
             text = f"trivial answer accepted: {answer.name}, {answer.about}"
             yield from hanging([], text, prose, indent=2, style=WRONG)
+    if passed := ", ".join(a.name for a in report.accepted if a.passed == a.seeds):
+        yield from hanging([], f"right solutions passed: {passed}", prose, indent=2)
     for twins in report.twins:
         yield Text()
         yield from _twins(twins, prose)

@@ -33,6 +33,9 @@ def _lines(report: MutationReport, width: int) -> Iterator[Text]:
         if trial.fate is Fate.SURVIVED:
             yield Text()
             yield from _survivor(trial, width)
+        elif trial.fate is Fate.FLAKY:
+            yield Text()
+            yield from _flaky(trial, len(report.seeds), width)
     yield Text()
     for trial in report.trials:
         if trial.because is not None:
@@ -48,19 +51,33 @@ def _counts(report: MutationReport) -> str:
     equivalent = f"{report.count(Fate.EQUIVALENT)} equivalent"
     if report.count(Fate.EQUIVALENT):
         equivalent += f" (the same on {report.searched:,} inputs)"
+    flaky = f"{count} on some seeds only, " if (count := report.count(Fate.FLAKY)) else ""
     return (
         f"{len(report.trials)} of {report.derived} mutants tried: "
         f"{report.count(Fate.KILLED)} killed, {report.count(Fate.SURVIVED)} survive, "
+        f"{flaky}"
         f"{report.count(Fate.EXPLAINED)} explained, {equivalent}"
     )
+
+
+def _flaky(trial: Trial, seeds: int, width: int) -> Iterator[Text]:
+    mutant, passing = trial.mutant, trial.passing_seeds
+    yield Text.assemble(("  FLAKY     ", WRONG), f"{_place(mutant)}: {mutant.rule}")
+    yield from _change(mutant, width)
+    stopped = f"on {seeds - len(passing)} of {seeds} seeds, by {trial.killed_by}"
+    yield from hanging([(f"{'stopped':{LABEL}}", QUIET)], stopped, width, indent=4)
+
+
+def _change(mutant: Mutant, width: int) -> Iterator[Text]:
+    for sign, text, style in (("-", mutant.was, QUIET), ("+", mutant.becomes, WARNED)):
+        statement = " ".join(text.split())
+        yield from hanging([(f"{sign} ", style)], statement, width, indent=4, style=style)
 
 
 def _survivor(trial: Trial, width: int) -> Iterator[Text]:
     mutant, found = trial.mutant, trial.counterexample
     yield Text.assemble(("  SURVIVES  ", WRONG), f"{_place(mutant)}: {mutant.rule}")
-    for sign, text, style in (("-", mutant.was, QUIET), ("+", mutant.becomes, WARNED)):
-        statement = " ".join(text.split())
-        yield from hanging([(f"{sign} ", style)], statement, width, indent=4, style=style)
+    yield from _change(mutant, width)
     if found is None:
         return
     run = "" if found.run == "main" else f", run {found.run}"
@@ -76,7 +93,7 @@ def _place(mutant: Mutant) -> str:
 
 def _summary(report: MutationReport) -> str:
     killed = report.count(Fate.KILLED)
-    wrong = killed + report.count(Fate.SURVIVED)
+    wrong = killed + report.count(Fate.SURVIVED) + report.count(Fate.FLAKY)
     line = "no mutant was wrong"
     if report.score is not None:
         line = f"score {report.score:.1%}: {killed} of {wrong} wrong mutants are killed"

@@ -9,17 +9,18 @@ session.  Nothing of a submission is ever read as markup or sent to the terminal
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 
 from rich.console import RenderableType
 from rich.text import Text
 
-from grader.kinds.registry import get_or_plain
 from grader.model.numerals import duration
-from grader.model.report import Named, Report
+from grader.model.report import Report
 from grader.model.verdict import Verdict
 from grader.reports.detail import detail_lines, raised_lines
 from grader.reports.headline import check_lines, decides, pass_lines, verdict_line
+from grader.reports.ideas import idea_lines
 from grader.reports.inert import inert, inert_lines
 from grader.reports.page import (
     INDENT,
@@ -75,6 +76,19 @@ def render_report(
     return Page.of([*parts, *_ending(report, measure(width), steps)])
 
 
+def render_rest(shown: Report, report: Report, *, width: int) -> RenderableType | None:
+    """What was found after a page on the same grade was shown; None where that is nothing."""
+    known = {explanation.text for explanation in shown.explanations}
+    more = replace(
+        report,
+        misconceptions=tuple(m for m in report.misconceptions if m not in shown.misconceptions),
+        explanations=tuple(e for e in report.explanations if e.text not in known),
+    )
+    if not (more.misconceptions or more.explanations):
+        return None
+    return Page.of([idea_lines(more, measure(max(width, NARROWEST)))])
+
+
 def _trouble(report: Report, width: int, filename: str) -> Iterator[Iterable[Line]]:
     """Everything a report has to say that is not a pass."""
     if report.message or report.raised:
@@ -84,8 +98,7 @@ def _trouble(report: Report, width: int, filename: str) -> Iterator[Iterable[Lin
     yield check_lines(report.checks, measure(width))
     deciding = [c for c in report.checks if decides(c)]
     yield from (detail_lines(check, width, filename) for check in deciding[:1])
-    failing = {case for c in deciding for case in c.failing}
-    yield _ideas(report, len(failing), measure(width))
+    yield idea_lines(report, measure(width))
     if report.note:
         yield paragraph(inert(report.note, 200), measure(width))
     if report.printed.strip():
@@ -99,56 +112,6 @@ def _ending(report: Report, width: int, steps: Sequence[str]) -> Iterator[list[T
     yield [*follow_up, *(paragraph("; ".join(steps), width) if steps else [])]
     if report.isolation not in {"strong", ""}:  # nothing of the file was run where it is empty
         yield paragraph(_NOT_WALLED_OFF.format(level=inert(report.isolation, 20)), width)
-
-
-def _ideas(report: Report, failing: int, width: int) -> Iterator[Text]:
-    """Every misconception with its feedback, claiming no more than was seen.
-
-    Args:
-        report: what the grade found.
-        failing: how many different cases failed, so that "all" is said only when true.
-        width: cells of a line.
-    """
-    # Checks that measure are named instead of a result.
-    measured = {c.id for c in report.checks if not get_or_plain(c.kind).judges_values}
-    whole = [idea for idea in report.misconceptions if idea.exact]
-    if len(whole) > 1:
-        text = f"This matches {len(whole)} known wrong ideas, each exactly"
-        if len({idea.results for idea in whole}) == 1:
-            text += "; these cases cannot tell them apart"
-        yield from paragraph(f"{text}.", width)
-    for idea in report.misconceptions:
-        yield Text()
-        before, after = _claim(idea, measured, alone=len(whole) <= 1)
-        ending = f"{after}{_where(idea.cases, failing)}."
-        sentence = Text.assemble(before, (inert(idea.id), STRONG), ending)
-        fits = sentence.cell_len <= width  # else the name is as plain as the rest
-        yield from [sentence] if fits else paragraph(sentence.plain, width)
-        for block in idea.feedback.strip().split("\n\n"):
-            yield from paragraph(" ".join(block.split()), width, indent=INDENT)
-
-
-def _claim(idea: Named, measured: Collection[str], *, alone: bool) -> tuple[str, str]:
-    """What stands before and after the name."""
-    names = [inert(name, 60) for name in idea.results]
-    listed = " and ".join(filter(None, [", ".join(names[:-1]), *names[-1:]]))
-    if idea.exact:
-        by = f", by your {listed}" if names else ""
-        return ("This is ", ", exactly") if alone else ("", by)
-    if not names:
-        return "This is partly ", ""
-    if set(idea.results) <= set(measured):
-        measure = "measures" if len(names) == 1 else "measure"
-        return f"By what {listed} {measure}, this is ", ", exactly"
-    return f"Your {listed} {'is' if len(names) == 1 else 'are'} ", ", exactly"
-
-
-def _where(cases: int, failing: int) -> str:
-    if cases <= 0:
-        return ""
-    if cases < failing:
-        return f", in {cases} of {failing} failing cases"
-    return f", in all {cases} failing cases" if cases > 1 else ", in the failing case"
 
 
 def _printed(printed: str, width: int) -> Iterator[Text]:

@@ -14,10 +14,13 @@ from grader.sandbox.client import Garbled
 from grader.sandbox.worker import messages
 from grader.sandbox.worker.messages import Kept, Loaded, Measured, Outcome
 from grader.sandbox.worker.typed import Malformed, read
+from grader.sandbox.worker.wire import DTYPES
 
 __all__ = ["Flagged", "Kept", "Loaded", "Measured", "Outcome", "ProgramError"]
 
 M = TypeVar("M")
+
+LONGEST = 400  # characters of what is said about one thing that is kept
 
 WALLED = (
     "A submission runs walled off: it may not start programs or processes, use the network, or "
@@ -69,7 +72,7 @@ def answer(
                 "which this question asks you to write yourself"
             )
         if not header.ok:
-            raise _fault(read(messages.Fault, reply), steps)
+            raise fault(read(messages.Fault, reply), steps)
         if header.replaced:
             shown = ", ".join(name[:80] for name in header.replaced[:3])
             raise Flagged(f"replaces {shown}, which what is measured depends on")
@@ -82,7 +85,8 @@ def unwanted(said: object, steps: Sequence[Step], task: messages.Task) -> str:
     """The field in which an answer holds more than a task of steps asks for; '' where none does."""
     made = sum(len(step.targets) for step in steps)
     most = (made + 1) * (len(task.inputs) + 1)  # pairs of a result and an input
-    for one in said.runs if isinstance(said, messages.Outcomes) else (said,):
+    runs = said.runs if isinstance(said, (messages.Outcomes, messages.Several)) else (said,)
+    for one in runs:
         values: Mapping[str, object] = {}
         match one:
             case Outcome():
@@ -92,6 +96,12 @@ def unwanted(said: object, steps: Sequence[Step], task: messages.Task) -> str:
                         return pairs
             case Kept() | Measured():
                 values = one.results or {}
+                if len(one.kept) > messages.MOST_KEPT or any(
+                    len(name) > LONGEST for name in one.kept
+                ):
+                    return "kept"
+                if isinstance(one, Measured) and not _possible(one):
+                    return "work"
             case messages.Gradients():
                 values = one.gradients
         if not values.keys() <= set(task.want):
@@ -99,8 +109,21 @@ def unwanted(said: object, steps: Sequence[Step], task: messages.Task) -> str:
     return ""
 
 
-def _fault(said: messages.Fault, steps: Sequence[Step]) -> Exception:
-    """The exception that a reply of 'not ok' stands for."""
+def _possible(said: Measured) -> bool:
+    """Whether the operations that are named are as many as were counted."""
+    products = elements = 0
+    for one in said.work:
+        if one.dtype not in DTYPES or min(one[1:]) < 0:
+            return False
+        entries = one.batch * one.rows * one.columns * one.times
+        products += 2 * entries * one.inner
+        elements += 0 if one.inner else entries
+    few = len(said.work) <= messages.MOST_WORK and elements <= said.elements
+    return not said.work or (few and products == said.value)
+
+
+def fault(said: messages.Fault, steps: Sequence[Step]) -> Exception:
+    """The exception that a fault stands for."""
     index = said.step
     step = steps[index] if index is not None and 0 <= index < len(steps) else None
     if said.fault:

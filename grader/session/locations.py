@@ -6,6 +6,7 @@ from grader.model.question import Question
 from grader.model.report import Raised
 from grader.sandbox.replies import ProgramError
 
+ACCEPTED = "accepted/"
 LONGEST = 200  # characters of a message or a line of code: enough to find it by
 
 
@@ -14,15 +15,20 @@ def file_of(question: Question, name: str, variant: int = 0) -> str:
 
     Args:
         question: whose program it is.
-        name: `reference`, `starter`, or the id of a misconception.
+        name: `reference`, `starter`, `accepted/NAME`, or the id of a misconception.
         variant: which of the misconception's.
     """
     spec, path = question.spec, question.spec_path
     if name in {"reference", "starter"}:
         in_spec, file = bool(getattr(spec.code, name)), name
+    elif name.startswith(ACCEPTED):
+        file = name
+        in_spec = name.removeprefix(ACCEPTED) in spec.code.accepted
     elif name in spec.misconceptions:
         idea = spec.misconceptions[name]
-        stem = idea.variants[variant] if variant < len(idea.variants) else name.replace("-", "_")
+        file_number = variant // len(idea.settings)
+        several = file_number < len(idea.variants)
+        stem = idea.variants[file_number] if several else name.replace("-", "_")
         in_spec, file = bool(idea.programs), f"misconceptions/{stem}"
     else:
         return ""

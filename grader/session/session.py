@@ -19,8 +19,9 @@ import numpy as np
 
 from grader import __version__
 from grader.bench.bench import BankFault, Bench
+from grader.bench.repeat import require_steady
 from grader.cases.recipe import read_cases
-from grader.explain.naming import diagnose
+from grader.explain.why import Why, more, why
 from grader.model.question import Question
 from grader.model.report import Report
 from grader.model.verdict import Verdict
@@ -33,6 +34,7 @@ from grader.session.trusted import BankPrograms
 from grader.session.workers import Workers
 
 MAX_SEED = 2**63 - 1  # what is recorded of a grade has it as a whole number of 64 bits
+PATIENCE = 1.0  # seconds for running the reference a second time, in the first grade
 SHOWN_OUTPUT = 4000  # characters of the submission's printing that go into a report
 
 
@@ -43,10 +45,13 @@ def grade(
     seed: int,
     filename: str = "submission.py",
     workers: Workers | None = None,
+    thorough: bool = False,
+    early: Callable[[Report], None] = lambda _: None,
+    proved: bool = False,
 ) -> Report:
     """Grade one submission in a session of its own; see `GradingSession`."""
-    with GradingSession(question, workers=workers) as session:
-        return session.grade(submission, seed=seed, filename=filename)
+    with GradingSession(question, workers=workers, thorough=thorough, proved=proved) as session:
+        return session.grade(submission, seed=seed, filename=filename, early=early)
 
 
 class GradingSession(Closing):
@@ -61,6 +66,8 @@ class GradingSession(Closing):
         *,
         workers: Workers | None = None,
         clock: Callable[[], float] = time.monotonic,
+        thorough: bool = False,
+        proved: bool = False,
     ) -> None:
         """Start the first workers, unless they were started ahead.
 
@@ -68,9 +75,14 @@ class GradingSession(Closing):
             question: what is asked.
             workers: started ahead for this session alone; the caller closes them, after it.
             clock: tells when the deadline of a grade has passed, in seconds.
+            thorough: whether what is still unexplained is searched for longer, up to two seconds.
+            proved: whether the question was graded before, byte by byte as it is: its reference is
+                then not run twice to see whether it always computes the same.
         """
         self.question = question
         self._clock = clock
+        self._thorough = thorough
+        self._proved = proved
         self._in_use = threading.Lock()
         self._closed = False
         self._stack = contextlib.ExitStack()
@@ -81,13 +93,22 @@ class GradingSession(Closing):
         # The bank's own programs; none is loaded before it is needed.
         self.bank = self._stack.enter_context(BankPrograms(question, workers))
 
-    def grade(self, submission: bytes, *, seed: int, filename: str = "submission.py") -> Report:
+    def grade(
+        self,
+        submission: bytes,
+        *,
+        seed: int,
+        filename: str = "submission.py",
+        early: Callable[[Report], None] = lambda _: None,
+    ) -> Report:
         """Grade a submission.
 
         Args:
             submission: the file's bytes; they are never decoded, parsed or run in this process.
             seed: from which every input is drawn.
             filename: what tracebacks call the file.
+            early: called with the report before a longer search for explanations, if there is one;
+                only `misconceptions` and `explanations` may have more in the end.
 
         Returns:
             The report; whatever the submission does, it becomes a verdict.
@@ -114,6 +135,11 @@ class GradingSession(Closing):
         )
         if (wrong := unreadable(submission, question)) is not None:
             return replace(report, verdict=wrong.verdict, message=wrong.sentence)
+
+        def finished(report: Report) -> Report:
+            printed = worker.printed[-SHOWN_OUTPUT:].decode("utf-8", "replace")
+            return replace(report, printed=printed, seconds=time.perf_counter() - began)
+
         # No numpy warnings: infinities and NaN are what comparing is about.
         with (
             self._alone(),
@@ -127,18 +153,20 @@ class GradingSession(Closing):
                 question.driver,
                 filename,
                 forbids=question.spec.forbids,
+                untrusted=True,
             )
             report = replace(report, isolation=worker.isolation.level)
             worker.deadline = Deadline(question.spec.deadline, self._clock)
             self.bank.limit(worker.deadline)
             try:
-                report = self._graded(report, program)
+                report = self._graded(report, program, lambda found: early(finished(found)))
             finally:
                 self.bank.limit(None)
-            printed = worker.printed[-SHOWN_OUTPUT:].decode("utf-8", "replace")
-        return replace(report, printed=printed, seconds=time.perf_counter() - began)
+            return finished(report)
 
-    def _graded(self, report: Report, program: RemoteProgram) -> Report:
+    def _graded(
+        self, report: Report, program: RemoteProgram, early: Callable[[Report], None]
+    ) -> Report:
         """The report on a submission; until there are checks, it is about the file."""
         try:
             try:
@@ -147,7 +175,7 @@ class GradingSession(Closing):
                     report = replace(report, message=wrong.sentence, raised=wrong.raised)
                     return replace(report, verdict=wrong.verdict)
                 self.bank.restore()
-                return self._checked(report, self.bank.bench(program, report.seed))
+                return self._checked(report, self.bank.bench(program, report.seed), early)
             except OutOfTime:
                 late = out_of_time(program.worker)
                 return replace(report, verdict=Verdict.LIMIT, message=late)
@@ -155,18 +183,24 @@ class GradingSession(Closing):
             message = f"{self.question.spec_path}: {error}"
             return replace(report, verdict=Verdict.INVALID, message=message)
 
-    def _checked(self, report: Report, bench: Bench) -> Report:
+    def _checked(self, report: Report, bench: Bench, early: Callable[[Report], None]) -> Report:
         # Its process starts, and imports, while the other checks are carried out.
         checks = carry_out(bench, failing=self.bank.expect_variants)
+        if not self._proved:
+            with contextlib.suppress(OutOfTime):
+                require_steady(bench, self.bank.reference, patience=PATIENCE)
+            self._proved = True
         report = replace(report, verdict=overall(checks), checks=checks)
         if report.verdict is Verdict.PASS:
             follow_ups = self.question.spec.follow_ups
             ask = follow_ups[report.seed % len(follow_ups)].ask if follow_ups else ""
             return replace(report, follow_up=ask)
-        try:
-            return replace(report, misconceptions=diagnose(bench, checks))
-        except OutOfTime:
-            return replace(report, note="the deadline left no time to look for the idea behind it")
+        found = why(bench, checks)
+        report = _with(report, found)
+        if self._thorough and found.may_be_more:
+            early(report)
+            report = _with(report, more(bench, checks, found))
+        return report
 
     def examine(
         self, name: str, sources: Sequence[bytes], seed: int, *, called: str = "", file: str = ""
@@ -198,6 +232,15 @@ class GradingSession(Closing):
             yield
         finally:
             self._in_use.release()
+
+
+def _with(report: Report, found: Why) -> Report:
+    return replace(
+        report,
+        misconceptions=found.misconceptions,
+        explanations=found.explanations,
+        note=found.note,
+    )
 
 
 def _refuse(submission: object, seed: object) -> None:

@@ -32,8 +32,9 @@ class BankPrograms(Closing):
         self.question = question
         self.memory = Memory()
         self._supply = workers
-        self._workers: dict[str, WorkerClient] = {}  # for: reference, variants, examined
+        self._workers: dict[str, WorkerClient] = {}  # for: reference, variants, examined, tried
         self._programs: dict[str, RemoteProgram] = {}  # once loaded; those examined excepted
+        self._tried: dict[str, RemoteProgram] = {}
         self._deadline: Deadline | None = None
 
     @property
@@ -58,6 +59,14 @@ class BankPrograms(Closing):
         """
         return self._loaded(f"{name}/{index}")
 
+    def layered(self, variants: Sequence[tuple[str, int]]) -> RemoteProgram:
+        """A program of several variants, each executed on top of those before it.
+
+        Raises:
+            BankFault: it cannot be loaded.
+        """
+        return self._loaded("+".join(f"{name}/{index}" for name, index in variants))
+
     def restore(self) -> None:
         """Replace workers that are of no use any more, and load the reference again if need be.
 
@@ -66,6 +75,21 @@ class BankPrograms(Closing):
         """
         self._renew("variants")
         self.revive("reference")
+
+    def try_out(self, name: str, source: bytes) -> RemoteProgram:
+        """A program made from the reference, in a process for such ones; loaded once.
+
+        Raises:
+            BankFault: it cannot be loaded.
+        """
+        known = self._tried.get(name)
+        if known is not None and known.worker.failure is None:
+            return known
+        self._renew("tried")
+        program = self._program("tried", name, [source])
+        self._load(program, name, name)
+        self._tried[name] = program
+        return program
 
     def revive(self, name: str) -> None:
         """Load the reference or a misconception again, whose process may have ended.
@@ -143,18 +167,21 @@ class BankPrograms(Closing):
         return RemoteProgram(worker, name, sources, self.question.driver, f"{name}.py")
 
     def _loaded(self, name: str) -> RemoteProgram:
-        """The reference, or a misconception by `id/index`, in the worker that there is now."""
-        question, (idea, _, index) = self.question, name.partition("/")
-        use, called, sources = "reference", "the reference", [question.reference]
-        if index:
+        """The reference, or misconceptions `id/index` joined by `+`, in the worker there is now."""
+        question, layers = self.question, [] if name == "reference" else name.split("+")
+        use, called, file = "reference", "the reference", file_of(question, "reference")
+        sources = [question.reference]
+        for layer in layers:
+            idea, _, index = layer.partition("/")
             use, called = "variants", f"the misconception {idea}"
+            file = file_of(question, idea, int(index))
             sources.append(question.variants[idea][int(index)])
         program = self._programs.get(name) or self._program(use, name, sources)
         worker = self._worker(use)
         if name not in self._programs or program.worker is not worker:
             program.worker = worker
             try:
-                self._load(program, called, file_of(question, idea, int(index or 0)))
+                self._load(program, called, file)
             except BankFault:
                 self._end(use)
                 raise

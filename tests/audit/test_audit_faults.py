@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from grader.audit import proof
 from grader.audit.proof import audit
 from grader.session.locations import file_of
 from tests.audit.audits import audited, question, said
@@ -91,9 +92,31 @@ def test_a_wrong_idea_that_passes_on_some_seeds_is_told_with_those(tmp_path: Pat
     )
     lucky = report.programs[2].passing_seeds["gate"]
     assert 0 < len(lucky) < 8
-    seeds = f"seed{'' if len(lucky) == 1 else 's'} {', '.join(map(str, lucky))} of 8"
-    assert f"open passes every check on {seeds}" in report.problems
+    seeds = f"seed{'' if len(lucky) == 1 else 's'} {', '.join(map(str, lucky))}"
+    assert report.problems[0].startswith(
+        f"open is stopped on {8 - len(lucky)} of 8 seeds, and passes every check on {seeds}: give"
+    )
+    assert (report.programs[2].stopped, report.programs[2].tried) == (8 - len(lucky), 8)
     assert not any("killed by" in p or "diagnosed" in p for p in report.problems)
+
+
+def test_beyond_so_many_seeds_wrong_programs_are_only_stopped(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(proof, "WHOLE_SEEDS", 2)
+    report = audited(
+        tmp_path,
+        seeds=range(24),
+        variants={"open": "def relu(x):\n    return x if x.size == 1 else np.maximum(x, 0)\n"},
+        cases={"one": {"x": {"normal": [1, 1]}}},
+        starter=[],
+        begin="def relu(x):\n    return x - 7\n",
+    )
+    starter, wrong = report.programs[1:]
+    assert (starter.seeds, starter.tried, starter.stopped) == (2, 24, 24)
+    assert (wrong.seeds, wrong.tried) == (2, 24)
+    assert 4 < wrong.stopped < 20
+    assert any(f"open is stopped on {wrong.stopped} of 24 seeds" in p for p in report.problems)
 
 
 def test_a_claimed_check_that_another_forestalls_is_told_with_what_to_do(tmp_path: Path) -> None:
@@ -119,7 +142,10 @@ def test_a_claimed_check_that_it_passes_is_told_so_and_not_called_idle(tmp_path:
         checks=[GATE, below],
         misconceptions={"open": {"killed_by": ["gate", "below"], "feedback": "Open."}},
     )
-    assert report.problems == ("open is said to be killed by below, which it passes",)
+    assert "open is said to be killed by below, which it passes" in report.problems
+    assert not any("idle" in problem for problem in report.problems)
+    # A check that passes contradicts the idea that it claims.
+    assert "open is diagnosed as nothing, expected open" in report.problems
 
 
 TYPO = {"open": "def relu(x):\n    return np.maxmum(x, 0)\n"}

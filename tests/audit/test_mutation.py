@@ -58,6 +58,8 @@ AT_ZERO = """survivors:
 """
 GONE = AT_ZERO.replace("x > 0", "x > 1")
 KILLED = AT_ZERO.replace("x >= 0", "x <= 0")
+# A case whose only zero is there on some seeds.
+RARE = "  zeros: {x: {integers: [4], from: -2, to: 2}, grad_y: {normal: [4]}}\nchecks:"
 Z = "  zeros: {x: {integers: [4, 5], from: -1, to: 1}, grad_y: {normal: [4, 5]}}\nchecks:"
 
 
@@ -122,6 +124,39 @@ def test_the_case_that_was_missing_kills_it(tmp_path: Path) -> None:
     assert report.count(Fate.EQUIVALENT) > 0  # np.where(...) of the right dtype needs no cast
 
 
+def test_a_mutant_that_some_seeds_let_through_is_flaky_and_a_fault(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(globals(), "Z", RARE)
+    report = mutate(gate(tmp_path, cases="[signs, rows, zeros]", zeros=True), seeds=range(10))
+    (found,) = (t for t in report.trials if t.fate is Fate.FLAKY)
+    assert "x >= 0" in found.mutant.becomes
+    assert 0 < len(found.passing_seeds) < 10
+    assert found.killed_by == "gate"
+    assert found.seed not in found.passing_seeds
+    share = f"{10 - len(found.passing_seeds)} of 10 seeds"
+    (problem,) = report.problems
+    assert problem.startswith(
+        "the mutant of gate_backward, line 6, that reads 'return np.where(x >"
+    )
+    assert f"is stopped on {share}, and passes every check on seed" in problem
+    page = shown(report)
+    assert "FLAKY     gate_backward, line 6: another comparison" in page
+    assert f"stopped     on {share}, by gate" in page
+    killed = report.count(Fate.KILLED)
+    assert report.score == killed / (killed + 1)
+    data = mutation_to_json(report)
+    assert data["flaky"] == 1
+
+
+def test_a_flaky_mutant_may_be_explained(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(globals(), "Z", RARE)
+    asked = gate(tmp_path, cases="[signs, rows, zeros]", zeros=True, survivors=AT_ZERO)
+    report = mutate(asked, seeds=range(10))
+    assert report.ok
+    assert report.count(Fate.EXPLAINED) == 1
+
+
 def test_a_case_that_no_check_compares_is_named(tmp_path: Path) -> None:
     report = mutate(gate(tmp_path, zeros=True), seeds=range(2))
     (found,) = survivors(report)
@@ -179,8 +214,8 @@ def test_a_mutant_that_overran_on_a_busy_machine_is_searched_in_the_process_of_i
     real = mutation._Trying._killer
     tries: list[float] = []
 
-    def late(trying: mutation._Trying, bench: Bench) -> str | None:
-        check = real(trying, bench)
+    def late(trying: mutation._Trying, bench: Bench, likely: str = "") -> tuple[str | None, bool]:
+        check = real(trying, bench, likely)
         if bench.submission.name == mutation.NAME:
             tries.append(bench.submission.call_seconds)
             if len(tries) == 1:

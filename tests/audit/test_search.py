@@ -11,9 +11,9 @@ import pytest
 import yaml
 
 from grader import bank
-from grader.audit.domain import Domain
+from grader.explain.domain import Domain
 from grader.audit.search import Search
-from grader.audit.vary import varied, written
+from grader.cases.vary import varied, written
 from grader.bench.bench import Bench
 from grader.cases.recipe import CaseRecipe, read_cases
 from grader.model.mutation import Reach

@@ -26,6 +26,7 @@ from grader.model.verdict import Verdict
 
 BANK = Path("/banks/first")
 DIGEST = "d"
+PROVED: list[bool] = []  # what each grade was given
 STARTER = b"def double(x):\n    return x + x + 1\n"
 REFERENCE = b"def double(x):\n    return 2 * x\n"
 
@@ -108,9 +109,11 @@ def grade(
     seed: int,
     filename: str = "submission.py",
     workers: object = None,
+    proved: bool = False,
 ) -> Report:
     """Return the verdict that the submission names in its first line, `# pass`."""
     assert workers is None, "there is no such bank to start workers for"
+    PROVED.append(proved)
     first = submission.decode("utf-8", "replace").split("\n")[0].removeprefix("# ").strip()
     if first == "crash":
         raise RuntimeError("the judge fell over")

@@ -80,6 +80,25 @@ def test_numbers_of_a_question_that_has_changed_since_are_told_apart(
     assert drill("grade", "--seed", "7", "--json").err == ""
 
 
+def test_a_question_is_proved_once_there_is_a_verdict_of_its_checks_on_it_as_it_is(
+    drill: Drill, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(stand_in, "PROVED", proved := [])
+    drill("start", "double-trouble")
+    for verdict, digest in (
+        ("error", "a"),
+        ("fail", "a"),
+        ("error", "a"),
+        ("fail", "a"),
+        ("pass", "b"),
+    ):
+        monkeypatch.setattr(stand_in, "DIGEST", digest)
+        Path("double-trouble/submission.py").write_text(f"# {verdict}\n")
+        drill("grade")
+    drill("grade")
+    assert proved == [False, False, True, True, False, True]
+
+
 def test_a_fresh_seed_each_time(drill: Drill) -> None:
     drill("start", "double-trouble")
     seeds = {drill("grade", "--json").data["seed"] for _ in range(3)}

@@ -9,6 +9,13 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 
 
+def right_solutions(question_id: str) -> list[Path]:
+    """Return the files of all right solutions: those that the question comes with, and others."""
+    others = ROOT / "tests" / "solutions" / question_id / "right"
+    own = ROOT / "drills" / question_id / "accepted"
+    return sorted((*own.glob("*.py"), *others.glob("*.py")), key=lambda path: path.stem)
+
+
 def load(path: Path) -> types.SimpleNamespace:
     """Execute one file in a namespace of its own and return its names as attributes."""
     return _execute(path)

@@ -18,10 +18,10 @@ import pytest
 import torch
 from torch import nn
 
-from tests.drills.loading import ROOT, load
+from tests.drills.loading import ROOT, load, right_solutions
 
 DRILL = ROOT / "drills" / "adam-7b-memory"
-RIGHT = sorted((ROOT / "tests" / "solutions" / "adam-7b-memory" / "right").glob("*.py"))
+RIGHT = right_solutions("adam-7b-memory")
 PROGRAMS = [DRILL / "reference.py", *RIGHT]
 
 MIXED = "bf16_mixed"

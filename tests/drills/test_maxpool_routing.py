@@ -12,14 +12,13 @@ import pytest
 import torch
 import torch.nn.functional as functional
 
-from tests.drills.loading import ROOT, load, load_layered
+from tests.drills.loading import ROOT, load, load_layered, right_solutions
 
 Array = np.ndarray[Any, np.dtype[Any]]
 Window = tuple[int, int, int]  # kernel, stride, padding
 
 DRILL = ROOT / "drills" / "maxpool-routing"
-SOLUTIONS = ROOT / "tests" / "solutions" / "maxpool-routing"
-RIGHT = sorted((SOLUTIONS / "right").glob("*.py"))
+RIGHT = right_solutions("maxpool-routing")
 
 SETTINGS: tuple[tuple[tuple[int, int, int, int], Window], ...] = (
     ((1, 1, 3, 3), (3, 3, 0)),
@@ -251,9 +250,16 @@ def test_a_normalised_mask_is_the_gradient_of_amax() -> None:
     np.testing.assert_allclose(pool(wrong, x, (3, 2, 1), grad_y)[1], grad_x.numpy(), rtol=1e-12)
 
 
-@pytest.mark.parametrize(
-    "path", sorted((DRILL / "misconceptions").glob("*.py")), ids=lambda path: path.stem
-)
+# What these are about is a shape or a dtype, or that nothing is returned.
+SHAPELESS = ("empty_batch", "float64_returned", "margin_minus_zero", "output_size")
+SHAPELY = [
+    path
+    for path in sorted((DRILL / "misconceptions").glob("*.py"))
+    if not path.stem.startswith(SHAPELESS)
+]
+
+
+@pytest.mark.parametrize("path", SHAPELY, ids=lambda path: path.stem)
 def test_a_misconception_keeps_dtype_and_works_on_an_empty_batch(path: Path) -> None:
     wrong = load_layered(DRILL / "reference.py", path)
     for shape in ((0, 2, 5, 6), (2, 2, 5, 6)):
@@ -261,3 +267,27 @@ def test_a_misconception_keeps_dtype_and_works_on_an_empty_batch(path: Path) -> 
         y, grad_x = pool(wrong, x, (2, 2, 0), np.ones((*shape[:2], 2, 3), np.float32))
         assert y.dtype.name == grad_x.dtype.name == "float32"
         assert grad_x.shape == shape
+
+
+@pytest.mark.parametrize(
+    ("name", "dtypes"),
+    [
+        ("float64_returned", ("float32", "float64")),
+        ("float64_returned_output", ("float64", "float32")),
+        ("float64_returned_throughout", ("float64", "float64")),
+    ],
+)
+def test_a_lost_dtype_is_lost_where_its_name_says(name: str, dtypes: tuple[str, str]) -> None:
+    wrong = load_layered(DRILL / "reference.py", DRILL / "misconceptions" / f"{name}.py")
+    x = maps("masked", (2, 2, 5, 6), "float32")
+    y, grad_x = pool(wrong, x, (2, 2, 0), np.ones((2, 2, 2, 3), np.float32))
+    assert (y.dtype.name, grad_x.dtype.name) == dtypes
+
+
+def test_outputs_of_a_size_rounded_up_are_those_of_ceil_mode() -> None:
+    name = "output_size_rounded_up_forward.py"
+    wrong = load_layered(DRILL / "reference.py", DRILL / "misconceptions" / name)
+    x = maps("normal", (2, 3, 7, 5))
+    y, _ = wrong.maxpool2d_forward(x, 2, 2, 0)
+    rounded_up = functional.max_pool2d(torch.tensor(x), 2, 2, 0, ceil_mode=True)
+    np.testing.assert_array_equal(y, rounded_up.numpy())

@@ -19,21 +19,16 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves
 from torch.utils.flop_counter import FlopCounterMode
 
-from tests.drills.loading import ROOT, load, load_layered
+from tests.drills.loading import ROOT, load, load_layered, right_solutions
 
 DRILL = ROOT / "drills" / "vram-bottleneck"
 REFERENCE = DRILL / "reference.py"
 SOLUTIONS = ROOT / "tests" / "solutions" / "vram-bottleneck"
-RIGHT = sorted((SOLUTIONS / "right").glob("*.py"))
+RIGHT = right_solutions("vram-bottleneck")
 WRONG = sorted((SOLUTIONS / "wrong").glob("*.py"))
 VARIANTS = sorted((DRILL / "misconceptions").glob("*.py"))
-WRONG_GRADIENTS = {
-    "dx_gate_path_only",
-    "dx_up_path_only",
-    "silu_grad_is_sig_1_sig",
-    "silu_grad_is_sigmoid",
-    "weight_grads_none",
-}
+ABOUT_GRADIENTS = ("dx_", "dh_", "silu_", "weight_grads_")  # how these names begin
+WRONG_GRADIENTS = {v.stem for v in VARIANTS if v.stem.startswith(ABOUT_GRADIENTS)}
 # Another function, and one that writes into its caller's gradient: their values are their fault.
 WRONG_OTHERWISE = {"gate_and_up_swapped", "gradient_buffer_reused"}
 FRUGAL = [v for v in VARIANTS if v.stem not in WRONG_GRADIENTS | WRONG_OTHERWISE]

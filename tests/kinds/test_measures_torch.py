@@ -99,6 +99,7 @@ meters = sys.modules.get("worker.autograd")
 class Nothing:
     live = peak = flops = elements = 0
     alive = {}
+    storages = lambda self: []
     def __init__(self, **_): pass
     def __enter__(self): return self
     def __exit__(self, *_): pass

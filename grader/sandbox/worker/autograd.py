@@ -16,8 +16,10 @@ import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves
 
+from . import kept as keeping
 from . import steps as stepping
-from .messages import Measured, Step, Task
+from . import work
+from .messages import Measured, Step, Task, Work
 from .namespace import LoadedModule
 from .steps import Names, StepFault
 from .wire import type_name
@@ -85,7 +87,8 @@ class Meter(TorchDispatchMode):  # type: ignore[no-untyped-call]  # torch's base
         super().__init__()  # type: ignore[no-untyped-call]
         self.live = self.peak = self.flops = 0
         self.elements = 0  # written by operations that are not matmuls
-        self.alive: dict[int, tuple[Any, int, str]] = {}
+        self.log = work.Log()
+        self.alive: dict[int, tuple[Any, int, str, Any]] = {}
         self.count_flops = count_flops
         if count_flops:
             import torch.utils.flop_counter  # noqa: F401 now, not in the middle of a measurement
@@ -101,13 +104,19 @@ class Meter(TorchDispatchMode):  # type: ignore[no-untyped-call]  # torch's base
                 self._see(tensor)
         flops = matmul_flops(func, args, kwargs, out) if self.count_flops else 0
         self.flops += flops
+        if self.count_flops:
+            self.log.add(func, args, flops, made)
         if not flops:
             self.elements += sum(t.numel() for t in made)
         return out
 
     def _see(self, tensor: Tensor) -> None:
         storage, key = tensor.untyped_storage(), _key(tensor)
-        self.alive[key] = (weakref.ref(storage, lambda _: self._free(key)), *_size(tensor))
+        self.alive[key] = (
+            weakref.ref(storage, lambda _: self._free(key)),
+            *_size(tensor),
+            tensor.dtype,
+        )
         self.live += storage.nbytes()
         self.peak = max(self.peak, self.live)
 
@@ -115,6 +124,11 @@ class Meter(TorchDispatchMode):  # type: ignore[no-untyped-call]  # torch's base
         entry = self.alive.pop(key, None)
         if entry is not None:
             self.live -= entry[1]
+
+    def storages(self) -> list[Tensor]:
+        """What is alive, as flat tensors."""
+        found = [(ref(), dtype) for ref, _, _, dtype in self.alive.values()]
+        return [torch.empty(0, dtype=dtype).set_(s) for s, dtype in found if s is not None]
 
     def forget(self, tensors: Iterable[Tensor]) -> None:
         """Stop counting the storages of these tensors: the caller's results."""
@@ -158,15 +172,19 @@ def measure(program: LoadedModule, task: Task) -> Measured:
     names = stepping.build(task.inputs)
     value: int | str
     details: Details = ()
+    kept: tuple[str, ...] = ()
+    done: tuple[Work, ...] = ()
     elements = 0
     match task.quantity:
         case "saved":
-            value, details = _saved(program, forward, names, task.without)
+            value, details, kept = _saved(program, forward, names, task.without)
         case "live":
-            value, details = _live(program, forward, stepping.build(task.inputs), names)
+            value, details, kept = _live(program, forward, stepping.build(task.inputs), names)
         case "graph":
             stepping.perform_all(program, forward, names)
             value, rest = origin(names[task.of], program.module.__name__), task.rest
+            if value == "own":
+                _scale(_node(names[task.of]), task.factor)
         case "cuda-peak":
             return Measured(_cuda_peak(program, task.steps, names))
         case _:
@@ -176,22 +194,22 @@ def measure(program: LoadedModule, task: Task) -> Measured:
             with Meter(count_flops=task.quantity == "flops") as meter:
                 stepping.perform_all(program, task.steps, names)
             value = int(meter.flops if task.quantity == "flops" else meter.peak)
-            elements, rest = int(meter.elements), ()
+            elements, rest, done = int(meter.elements), (), meter.log.work()
     results = stepping.finish(program, rest, names, task.want)
-    return Measured(value, details, elements, results)
+    return Measured(value, details, elements, results, kept, done)
 
 
 def _saved(
     program: LoadedModule, steps: Sequence[Step], names: Names, without: Sequence[str]
-) -> tuple[int, Details]:
+) -> tuple[int, Details, tuple[str, ...]]:
     ignored = {_key(names[name]) for name in without if isinstance(names[name], Tensor)}
     # Of an input its own values count, not what lies between them in memory.
     lent = {_key(t): t.numel() * t.element_size() for t in names.values() if isinstance(t, Tensor)}
     found: dict[int, tuple[int, str]] = {}
-    keep: list[Any] = []  # a freed storage's identity must not be met again
+    keep: list[Tensor] = []  # a freed storage's identity must not be met again
 
     def pack(tensor: Tensor) -> Tensor:
-        keep.append(tensor.untyped_storage())
+        keep.append(tensor.detach())
         if _key(tensor) not in ignored:
             size, words = _size(tensor)
             found.setdefault(_key(tensor), (min(size, lent.get(_key(tensor), size)), words))
@@ -199,12 +217,13 @@ def _saved(
 
     with torch.autograd.graph.saved_tensors_hooks(pack, lambda tensor: tensor):
         stepping.perform_all(program, steps, names)
-    return sum(size for size, _ in found.values()), _largest(found.values())
+    called = keeping.names(keep, names)
+    return sum(size for size, _ in found.values()), _largest(found.values()), called
 
 
 def _live(
     program: LoadedModule, steps: Sequence[Step], first: Names, names: Names
-) -> tuple[int, Details]:
+) -> tuple[int, Details, tuple[str, ...]]:
     """Bytes made by the forward steps and alive after them, torch and numpy, less the results."""
     with Meter():  # what a first call imports or caches is not what this one keeps
         stepping.perform_all(program, steps, first)
@@ -222,7 +241,8 @@ def _live(
         tracemalloc.stop()
     # The interpreter's own objects for a graph are a few kilobytes; arrays hidden in numpy are not.
     hidden = outside if outside > OWN_OBJECTS else 0
-    return int(meter.live + hidden), _largest(entry[1:] for entry in meter.alive.values())
+    details = _largest(entry[1:3] for entry in meter.alive.values())
+    return int(meter.live + hidden), details, keeping.names(meter.storages(), names)
 
 
 def _size(tensor: Tensor) -> tuple[int, str]:
@@ -272,13 +292,33 @@ def origin(value: object, module: str) -> str:
     """
     if not isinstance(value, Tensor):
         return type(value).__name__
+    node = _node(value)
+    if node is None:
+        return "none"
+    forward = getattr(type(node), "_forward_cls", None)
+    if forward is None:
+        return type(node).__name__
+    return "own" if forward.__module__ == module else str(forward.__qualname__)
+
+
+def _node(value: Tensor) -> Any:  # noqa: ANN401 a node of torch's; None where there is no graph
+    """The node that made a tensor, looking through views of it."""
     node: Any = value.grad_fn
-    while node is not None:
-        forward = getattr(type(node), "_forward_cls", None)
-        if forward is not None:
-            return "own" if forward.__module__ == module else str(forward.__qualname__)
-        name = type(node).__name__
-        if not any(word in name for word in _VIEWS):
-            return name
+    while node is not None and getattr(type(node), "_forward_cls", None) is None:
+        if not any(word in type(node).__name__ for word in _VIEWS):
+            return node
         node = node.next_functions[0][0]
-    return "none"
+    return node
+
+
+def _scale(node: Any, factor: float) -> None:  # noqa: ANN401 a node of torch's
+    """Have a Function's node multiply the gradients that it gives."""
+    apply = node.apply
+
+    def scaled(*gradients: Any) -> Any:  # noqa: ANN401 tensors or None
+        found = apply(*gradients)
+        if not isinstance(found, tuple):
+            return None if found is None else found * factor
+        return tuple(None if g is None else g * factor for g in found)
+
+    node.apply = scaled

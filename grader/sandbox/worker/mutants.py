@@ -17,7 +17,9 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 
 from .messages import Mutant, Mutants, Page
-from .mutation_rules import Function, local_names, replacements, rewritten, slots
+from .mutant_words import Words, words
+from .mutation_rules import Function, replacements, slots
+from .statement_rules import local_names, rewritten
 
 TOP = "module"  # the scope of what stands in no function
 
@@ -97,12 +99,12 @@ def _statement(
     elif_ = source.data[start : start + 4] == b"elif"
     was = _text(node, elif_=elif_)
 
-    def mutant(rule: str, text: str, upto: int = end, becomes: str = "") -> Mutant:
+    def mutant(rule: str, text: str, what: Words, upto: int = end, becomes: str = "") -> Mutant:
         tail = " " if upto != _end(source, node) and source.data[upto - 1 : upto] != b"\n" else ""
         # As many newlines as it replaces, so that lines keep their numbers.
         fill = "\n" * (source.data[start:upto].count(b"\n") - text.count("\n"))
         new = text + tail + fill
-        return Mutant(scope, node.lineno, rule, was, becomes or text, start, upto, new)
+        return Mutant(scope, node.lineno, rule, was, becomes or text, start, upto, new, *what)
 
     if not isinstance(node, ast.Raise | ast.Import | ast.ImportFrom | ast.ClassDef | ast.Match):
         for slot in slots(node):
@@ -112,11 +114,11 @@ def _statement(
                 text = _text(node, elif_=elif_)
                 slot.holder[slot.key] = original
                 if text != was:
-                    yield mutant(rule, text)
+                    yield mutant(rule, text, words(original, changed))
     for rule, new in rewritten(node, function):
-        yield mutant(rule, ast.unparse(new))
+        yield mutant(rule, ast.unparse(new), words(node, new))
     if _can_go(node, function) and not elif_:
-        yield mutant("dropped statement", "pass", _end(source, node), "nothing")
+        yield mutant("dropped statement", "pass", words(node), _end(source, node), "nothing")
 
 
 def _span(source: _Source, node: ast.stmt) -> tuple[int, int]:

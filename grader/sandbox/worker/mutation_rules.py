@@ -3,7 +3,8 @@
 Source of the families: R. A. DeMillo, R. J. Lipton and F. G. Sayward, "Hints on test data
 selection", Computer 11(4), 1978 (a test that tells a program from its near neighbors tells it
 from most wrong ones); what is particular to arrays (axes, casts, reductions) comes from the wrong
-ideas in the questions.
+ideas in the questions.  What may become of a number stands in `constant_rules`, what may happen to
+a statement in `statement_rules`.
 """
 
 from __future__ import annotations
@@ -14,10 +15,11 @@ import itertools
 from collections.abc import Iterator
 from typing import Any, NamedTuple, TypeVar
 
+from . import constant_rules as constants
+from .constant_rules import Change, signed
+
 T = TypeVar("T")
 Function = ast.FunctionDef | ast.AsyncFunctionDef
-Change = tuple[str, ast.expr]  # by which rule, and what it becomes
-StatementChange = tuple[str, ast.stmt]
 
 _OPERATORS = (
     "Add Sub", "Sub Add", "Mult Div", "Div Mult", "FloorDiv Div Mod", "Mod FloorDiv", "Pow Mult",
@@ -66,7 +68,7 @@ def slots(node: ast.AST) -> Iterator[Slot]:
             if isinstance(item, ast.expr):
                 role = _role(node, name, index, item)
                 yield Slot(value, index, role) if listed else Slot(vars(node), name, role)
-                if not isinstance(item, ast.JoinedStr) and _signed(item) is None:
+                if not isinstance(item, ast.JoinedStr) and signed(item) is None:
                     yield from slots(item)
             elif isinstance(item, ast.keyword | ast.comprehension | ast.withitem) or (
                 function and isinstance(item, ast.arguments)  # their defaults
@@ -96,10 +98,12 @@ def replacements(node: ast.expr, role: str, modules: set[str]) -> Iterator[Chang
     stored = isinstance(getattr(node, "ctx", None), ast.Store | ast.Del)
     if stored and not isinstance(node, ast.Subscript):
         return
-    number = _signed(node)
+    number = signed(node)
     if number is not None:
-        yield from _numbers(number, role)
+        yield from constants.numbers(number, role)
         return
+    yield from constants.sentinels(node, modules)
+    yield from constants.moved(node)
     if role == "test":
         yield "negated condition", ast.UnaryOp(ast.Not(), node)
     if role == "dtype":
@@ -118,13 +122,13 @@ def replacements(node: ast.expr, role: str, modules: set[str]) -> Iterator[Chang
         case ast.Compare():
             for index, op in enumerate(node.ops):
                 for other in OPERATORS[type(op)]:
-                    ops = _with(node.ops, index, other())
+                    ops = without(node.ops, index, other())
                     yield "another comparison", ast.Compare(node.left, ops, node.comparators)
         case ast.BoolOp():
             opposite = ast.Or() if isinstance(node.op, ast.And) else ast.And()
             yield "and/or", ast.BoolOp(opposite, node.values)
             for index in range(len(node.values)):
-                rest = _with(node.values, index)
+                rest = without(node.values, index)
                 kept = rest[0] if len(rest) == 1 else ast.BoolOp(node.op, rest)
                 yield "dropped condition", kept
         case ast.UnaryOp():
@@ -134,13 +138,13 @@ def replacements(node: ast.expr, role: str, modules: set[str]) -> Iterator[Chang
         case ast.Tuple():
             for i, (one, two) in enumerate(itertools.pairwise(node.elts)):
                 if ast.dump(one) != ast.dump(two):
-                    yield "swapped items", ast.Tuple(_swapped(node.elts, i), node.ctx)
+                    yield "swapped items", ast.Tuple(swapped(node.elts, i), node.ctx)
             for i in range(len(node.elts) if role == "axis" else 0):
-                yield "dropped axis", ast.Tuple(_with(node.elts, i), node.ctx)
+                yield "dropped axis", ast.Tuple(without(node.elts, i), node.ctx)
         case ast.Subscript():
-            for index, part in enumerate(_items(node.slice)):
+            for index, part in enumerate(items(node.slice)):
                 for rule, bounds in _slice(part) if isinstance(part, ast.Slice) else ():
-                    whole = _with_item(node.slice, index, bounds)
+                    whole = with_item(node.slice, index, bounds)
                     yield rule, ast.Subscript(node.value, whole, node.ctx)
         case ast.Call():
             yield from _call(node, modules)
@@ -153,8 +157,8 @@ def replacements(node: ast.expr, role: str, modules: set[str]) -> Iterator[Chang
         case ast.ListComp() | ast.GeneratorExp() | ast.SetComp() | ast.DictComp():
             for index, loop in enumerate(node.generators):
                 if loop.ifs:
-                    generators = _with(node.generators, index, _changed(loop, ifs=[]))
-                    yield "dropped condition", _changed(node, generators=generators)
+                    generators = without(node.generators, index, changed(loop, ifs=[]))
+                    yield "dropped condition", changed(node, generators=generators)
         case _:
             return
 
@@ -163,9 +167,9 @@ def _call(node: ast.Call, modules: set[str]) -> Iterator[Change]:
     func, args, keywords = node.func, node.args, node.keywords
     plain = not any(isinstance(a, ast.Starred) for a in args)
     for i in range(len(args) - 1 if plain else 0):
-        yield "swapped arguments", ast.Call(func, _swapped(args, i), keywords)
+        yield "swapped arguments", ast.Call(func, swapped(args, i), keywords)
     for i in range(len(keywords)):
-        yield "dropped argument", ast.Call(func, args, _with(keywords, i))
+        yield "dropped argument", ast.Call(func, args, without(keywords, i))
     if plain and len(args) > 1:
         yield "dropped argument", ast.Call(func, args[:-1], keywords)
     if isinstance(func, ast.Attribute) and not _is_module(func.value, modules):
@@ -207,98 +211,37 @@ def _slice(part: ast.Slice) -> Iterator[Change]:
         value: ast.expr | None = getattr(part, bound)
         if value is None:
             continue
-        yield "dropped bound", _changed(part, **{bound: None})
-        if bound != "step" and _signed(value) is None:
+        yield "dropped bound", changed(part, **{bound: None})
+        if bound != "step" and signed(value) is None:
             for op in (ast.Add(), ast.Sub()):
                 moved = ast.BinOp(value, op, ast.Constant(1))
-                yield "off by one", _changed(part, **{bound: moved})
+                yield "off by one", changed(part, **{bound: moved})
 
 
-def _items(node: ast.expr) -> list[ast.expr]:
+def items(node: ast.expr) -> list[ast.expr]:
     """The items of a tuple, or one that is not in a tuple."""
     return node.elts if isinstance(node, ast.Tuple) else [node]
 
 
-def _with_item(node: ast.expr, index: int, new: ast.expr) -> ast.expr:
+def with_item(node: ast.expr, index: int, new: ast.expr) -> ast.expr:
     """A tuple with another item, or the item where there is no tuple."""
-    return _changed(node, elts=_with(node.elts, index, new)) if isinstance(node, ast.Tuple) else new
+    return (
+        changed(node, elts=without(node.elts, index, new)) if isinstance(node, ast.Tuple) else new
+    )
 
 
-def _changed(node: T, **fields: object) -> T:
+def changed(node: T, **fields: object) -> T:
     """A copy of a node with other fields."""
     new = copy.copy(node)
     vars(new).update(fields)
     return new
 
 
-def _swapped(items: list[T], index: int) -> list[T]:
+def swapped(items: list[T], index: int) -> list[T]:
+    """The items with one and the next in each other's place."""
     return [*items[:index], items[index + 1], items[index], *items[index + 2 :]]
 
 
-def _with(items: list[T], index: int, *new: T) -> list[T]:
+def without(items: list[T], index: int, *new: T) -> list[T]:
     """The items with something else, or nothing, instead of one."""
     return [*items[:index], *new, *items[index + 1 :]]
-
-
-def _signed(node: ast.expr) -> int | float | None:
-    """The number that an expression is, with its sign."""
-    if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
-        inner = _signed(node.operand) if isinstance(node.operand, ast.Constant) else None
-        return None if inner is None else -inner
-    if isinstance(node, ast.Constant) and type(node.value) in (int, float):
-        value: int | float = node.value  # type: ignore[assignment]
-        return value
-    return None
-
-
-def _numbers(value: int | float, role: str) -> Iterator[Change]:
-    axis = role == "axis"
-    for new in dict.fromkeys([value + 1, value - 1, *([] if axis else [2 * value, -value])]):
-        if new != value:
-            number = ast.Constant(abs(new))
-            written = number if new >= 0 else ast.UnaryOp(ast.USub(), number)
-            yield "off by one" if axis else "another number", written
-
-
-def rewritten(node: ast.stmt, function: Function | None) -> Iterator[StatementChange]:
-    """What a statement as a whole may become, in the function that it stands in."""
-    match node:
-        case ast.AugAssign():
-            yield from _augmented(node)
-        case ast.Assign():
-            for index, target in enumerate(node.targets):
-                for i, pair in enumerate(itertools.pairwise(_items(target))):
-                    if not any(isinstance(one, ast.Starred) for one in pair):
-                        new = _changed(target, elts=_swapped(_items(target), i))
-                        targets = _with(node.targets, index, new)
-                        yield "swapped targets", _changed(node, targets=targets)
-        case ast.Return(value=ast.expr() as value) if function is not None:
-            names = local_names(function, before=node.lineno)
-            for index, part in enumerate(_items(value)):
-                for name in names if isinstance(part, ast.Name) else ():
-                    other = ast.Name(name, ast.Load())
-                    if ast.dump(other) != ast.dump(part):
-                        yield "another local returned", ast.Return(_with_item(value, index, other))
-        case _:
-            return
-
-
-def _augmented(node: ast.AugAssign) -> Iterator[StatementChange]:
-    """What `a += b` may become, apart from what `b` may become."""
-    loaded = ast.parse(ast.unparse(node.target), mode="eval").body
-    yield "assigned, not added", ast.Assign([node.target], node.value, lineno=node.lineno)
-    for other in OPERATORS[type(node.op)]:
-        yield "another operator", ast.AugAssign(node.target, other(), node.value)
-    if isinstance(node.op, ast.Sub):
-        value = ast.BinOp(node.value, ast.Sub(), loaded)
-        yield "swapped operands", ast.Assign([node.target], value, lineno=node.lineno)
-
-
-def local_names(function: Function, *, before: int) -> list[str]:
-    """The parameters of a function and what it assigns before a line, in order."""
-    spec = function.args
-    found = [a.arg for a in (*spec.posonlyargs, *spec.args, *spec.kwonlyargs)]
-    for node in ast.walk(function):
-        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store) and node.lineno < before:
-            found.append(node.id)
-    return [name for name in dict.fromkeys(found) if name not in {"self", "cls", "_"}]

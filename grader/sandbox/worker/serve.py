@@ -21,20 +21,23 @@ from .policy import Policy
 from .steps import StepFault, describe
 
 if "torch" in sys.modules:
-    from . import autograd  # before any program, which might put another in its place
+    from . import autograd, work  # before any program, which might put another in its place
 
 OPERATIONS: Mapping[str, Callable[[LoadedModule, messages.Task], NamedTuple]] = MappingProxyType(
     {
         "run": stepping.run,
         "interleave": stepping.interleave,
+        "again": stepping.again,
         "time": stepping.timed,
         "differentiate": differences.gradients,
         "state": reach.state,
         "hold": reach.hold,
-        **({"measure": autograd.measure} if "torch" in sys.modules else {}),
+        "settle": reach.settle,
+        "finish": reach.finish,
+        **({"measure": autograd.measure, "repeat": work.repeat} if "torch" in sys.modules else {}),
     }
 )
-MEASURING = {"state", "measure", "hold"}  # what a program might replace the meters of
+MEASURING = {"state", "measure", "settle"}  # what a program might replace the meters of
 
 
 class Server:
@@ -113,7 +116,22 @@ class Server:
 
             return mutants.page(typed.read(messages.Mutants, request))
         task = typed.read(messages.Task, request)
+        if operation != "again":
+            stepping.latest.clear()
+        if operation == "several":
+            return self._several(request, task)
         return OPERATIONS[operation](self.programs[task.program], task)
+
+    def _several(self, request: Mapping[str, Any], task: messages.Task) -> messages.Several:
+        """Run the steps on one set of inputs after another: what fails on one is tried on all."""
+        runs: list[messages.Outcome | messages.Fault] = []
+        for inputs in (task.inputs, *task.others):
+            one = task._replace(inputs=inputs, others=())
+            try:
+                runs.append(stepping.run(self.programs[task.program], one))
+            except BaseException as error:  # noqa: BLE001 whatever it is, it is the program's
+                runs.append(self._fault(request, error))
+        return messages.Several(tuple(runs))
 
     def _fault(self, request: Mapping[str, Any], error: BaseException) -> messages.Fault:
         """What to say of an exception: in a step or in loading it is the program's, else ours."""

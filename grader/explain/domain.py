@@ -25,6 +25,7 @@ class Domain:
     def __init__(self, bench: Bench) -> None:
         """Learn it from all cases of the question, which are on the bench."""
         self._bench = bench
+        self._kept: dict[tuple[str, str], set[tuple[str, str]]] = {}  # by run and case
         self._laws = _laws(bench.cases.values())
         self._always: dict[str, set[tuple[str, str]]] = {}  # by run, on what a check uses it with
         checks = bench.question.spec.checks
@@ -45,8 +46,12 @@ class Domain:
             for factor, one, other in self._laws
             if one in numbers and other in numbers
         )
-        wanted = _alike(self._bench, run, self._bench.cases[origin]) | self._always.get(run, set())
-        return lawful and wanted <= _alike(bench, run, case)
+        if not lawful:
+            return False
+        if (run, origin) not in self._kept:
+            alike = _alike(self._bench, run, self._bench.cases[origin])
+            self._kept[run, origin] = alike | self._always.get(run, set())
+        return self._kept[run, origin] <= _alike(bench, run, case)
 
 
 def _alike(bench: Bench, run: str, case: CaseRecipe) -> set[tuple[str, str]]:

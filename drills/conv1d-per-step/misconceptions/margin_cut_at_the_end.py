@@ -1,0 +1,8 @@
+"""Both margins are cut off at the end: grad_x is shifted by the padding."""
+
+
+def conv1d_backward(grad_y, cache):
+    padded, w, stride, padding = cache
+    grad_padded = _input_gradient(grad_y, w, padded.shape, stride)
+    grad_x = grad_padded[:, :, : padded.shape[2] - 2 * padding].copy()
+    return grad_x, _filter_gradient(grad_y, padded, w.shape[2], stride), _bias_gradient(grad_y)

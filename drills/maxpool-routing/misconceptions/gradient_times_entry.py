@@ -1,0 +1,13 @@
+"""The winner gets the gradient times its own value."""
+
+right_forward, right_backward = maxpool2d_forward, maxpool2d_backward
+
+
+def maxpool2d_forward(x, kernel, stride, padding=0):
+    y, ctx = right_forward(x, kernel, stride, padding)
+    return y, (ctx, y.copy())
+
+
+def maxpool2d_backward(grad_y, ctx):
+    ctx, y = ctx
+    return right_backward(grad_y * y, ctx)

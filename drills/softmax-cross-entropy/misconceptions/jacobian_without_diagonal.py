@@ -1,0 +1,5 @@
+"""The Jacobian is -p p^T, without diag(p)."""
+
+
+def softmax_jacobian(p):
+    return -np.outer(p, p)

@@ -1,0 +1,92 @@
+"""What is wrong with a submission, cell by cell: a component on one case."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from grader.bench.bench import Bench
+from grader.explain.observing import Component, components, differing, is_fault, observed, same_on
+from grader.model.report import CheckResult
+from grader.model.verdict import Verdict
+
+Cell = tuple[Component, str]
+FAILED = {Verdict.FAIL, Verdict.ERROR, Verdict.LIMIT}
+
+
+@dataclass(frozen=True)
+class Failure:
+    """A submission that did not pass, and the reference that it is held against."""
+
+    mine: Bench
+    reference: Bench
+    checks: Sequence[CheckResult]
+
+    @classmethod
+    def of(cls, bench: Bench, checks: Sequence[CheckResult]) -> Failure:
+        """The failure of the bench's submission."""
+        return cls(bench, bench.with_bank_program(bench.reference), checks)
+
+    @cached_property
+    def everything(self) -> list[Component]:
+        """All that checks look at: values, then dtypes, then what is measured."""
+        return components(self.mine)
+
+    @cached_property
+    def values(self) -> list[Component]:
+        """The results and their dtypes."""
+        return [c for c in self.everything if c.measured_by is None]
+
+    @cached_property
+    def failed(self) -> frozenset[str]:
+        """The checks that were tried and did not pass."""
+        return frozenset(c.id for c in self.checks if c.verdict in FAILED)
+
+    @cached_property
+    def passed(self) -> frozenset[str]:
+        """The checks that passed."""
+        return frozenset(c.id for c in self.checks if c.verdict is Verdict.PASS)
+
+    @cached_property
+    def wrong(self) -> Mapping[Component, list[str]]:
+        """The cases on which the submission differs from the reference, by component."""
+        found = {
+            c: list(differing(self.mine, self.reference, c))
+            for c in self.everything
+            # A measure within its budget is not wrong, however much it differs.
+            if c.measured_by is None or c.measured_by.id not in self.passed
+        }
+        return {c: cases for c, cases in found.items() if cases}
+
+    @cached_property
+    def evidence(self) -> list[Cell]:
+        """What is wrong where a check was tried and failed: what was skipped suggests nothing."""
+        return [
+            (c, case)
+            for c, cases in self.wrong.items()
+            for case in cases
+            if not self.failed.isdisjoint(c.checks[case])
+        ]
+
+    def right(self) -> Iterator[Cell]:
+        """The results that are right."""
+        for c in self.values:
+            wrong = set(self.wrong.get(c, ()))
+            yield from ((c, case) for case in c.cases if case not in wrong)
+
+    def acts(self, variant: Bench, cell: Cell) -> bool:
+        """Whether a variant differs from the reference there."""
+        return not same_on(self.reference, variant, *cell)
+
+    def fits(self, variant: Bench, cell: Cell) -> bool:
+        """Whether the submission shows what a variant shows."""
+        return same_on(self.mine, variant, *cell)
+
+    def hides(self, cell: Cell) -> bool:
+        """Whether the submission returned nothing there, so that no idea can be seen."""
+        return is_fault(observed(self.mine, *cell))
+
+    def cases(self, cells: Sequence[Cell]) -> set[str]:
+        """The cases of some cells."""
+        return {case for _, case in cells}

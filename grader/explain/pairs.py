@@ -1,0 +1,130 @@
+"""Two misconceptions at once, the commonest wrong submissions.
+
+A pair is named when the submission is right wherever neither idea acts, equals the one idea
+wherever only that acts, and, where both act, equals both programs executed one on top of the other.
+Two ideas that change one function cannot be put together so; then what each does alone has to be
+enough.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+
+from grader.bench.bench import BankFault, Bench
+from grader.explain.failure import Cell, Failure
+from grader.explain.naming import Idea, Match, named, possible
+from grader.explain.observing import numbers_in, observed
+from grader.model.report import Explanation, Named
+
+MOST_COMPOSED = 12  # programs of two ideas that are run for one submission
+ENOUGH_CASES = 2  # on which an idea has to be seen alone, where both cannot be put together
+ENOUGH_NUMBERS = 3  # different ones, likewise
+
+
+@dataclass(frozen=True)
+class Half:
+    """An idea that acts nowhere where the submission is right."""
+
+    idea: Idea
+    acts: frozenset[Cell]  # of what is wrong
+    fits: frozenset[Cell] = field(repr=False)  # of those
+
+
+def pair(failure: Failure) -> tuple[tuple[Named, ...], Explanation] | None:
+    """The two ideas that explain everything that is wrong together, if there are just two."""
+    wrong = [
+        (c, case)
+        for c in failure.values
+        for case in failure.wrong.get(c, ())
+        if not failure.hides((c, case))
+    ]
+    evidence = set(failure.evidence)
+    halves = [
+        half for idea in possible(failure) if (half := _half(failure, idea, wrong)) is not None
+    ]
+    halves.sort(key=lambda half: -len(half.fits & evidence))
+    found: dict[tuple[str, str], tuple[Match, Match]] = {}
+    composed = 0
+    for one, other in itertools.combinations(halves, 2):
+        names = one.idea.name, other.idea.name
+        if names[0] == names[1] or names in found or evidence.isdisjoint(one.fits):
+            continue
+        if evidence.isdisjoint(other.acts) or not _fit_together(one, other, wrong):
+            continue
+        both = one.acts & other.acts
+        if both and composed < MOST_COMPOSED:
+            composed += 1
+            sure = _is_composed(failure, one, other, wrong)
+        else:
+            sure = not both
+        if sure or all(_seen_alone(failure, half, both) for half in (one, other)):
+            found[names] = _match(failure, one, other), _match(failure, other, one)
+    if len(found) != 1:  # several pairs that fit are none
+        return None
+    ((matches),) = found.values()
+    return tuple(named(failure, match) for match in matches), _said(failure, matches)
+
+
+def _half(failure: Failure, idea: Idea, wrong: Sequence[Cell]) -> Half | None:
+    """What an idea does where the submission is wrong; None where it acts on what is right."""
+    acts = frozenset(cell for cell in wrong if failure.acts(idea.bench, cell))
+    fits = frozenset(cell for cell in acts if failure.fits(idea.bench, cell))
+    if not acts or any(failure.acts(idea.bench, cell) for cell in failure.right()):
+        return None
+    return Half(idea, acts, fits)
+
+
+def _fit_together(one: Half, other: Half, wrong: Sequence[Cell]) -> bool:
+    """Whether each is what is wrong wherever it acts alone, and no place is without either."""
+    return (
+        one.acts | other.acts == set(wrong)
+        and one.acts - other.acts <= one.fits
+        and other.acts - one.acts <= other.fits
+    )
+
+
+def _is_composed(failure: Failure, one: Half, other: Half, wrong: Sequence[Cell]) -> bool:
+    """Whether both programs, one on top of the other, compute what the submission does."""
+    return any(
+        all(failure.fits(bench, cell) for cell in wrong)
+        for bench in _compositions(failure, one.idea, other.idea)
+    )
+
+
+def _compositions(failure: Failure, one: Idea, other: Idea) -> Iterator[Bench]:
+    bank = failure.mine.bank
+    assert bank is not None, "no session gives this bench its misconceptions"
+    for lower, upper in ((one, other), (other, one)):
+        try:
+            program = bank.layered(((lower.name, lower.index), (upper.name, upper.index)))
+        except BankFault:  # one does not stand on top of the other
+            continue
+        yield failure.mine.with_bank_program(program)
+
+
+def _seen_alone(failure: Failure, half: Half, both: frozenset[Cell]) -> bool:
+    """Whether an idea explains enough where the other does not act."""
+    alone = half.acts - both
+    numbers = {n for cell in alone for n in numbers_in(observed(failure.reference, *cell))}
+    return (
+        len(failure.cases(tuple(alone))) >= ENOUGH_CASES
+        and len(numbers) >= ENOUGH_NUMBERS
+        and len(alone) >= len(half.acts) / 2
+    )
+
+
+def _match(failure: Failure, half: Half, rest: Half) -> Match:
+    """An idea of a pair, with what it alone explains, if there is any such thing."""
+    alone = half.acts - rest.acts or half.acts
+    explained = tuple(cell for cell in failure.evidence if cell in alone)
+    return Match(half.idea, half.acts, explained, exact=False)
+
+
+def _said(failure: Failure, matches: Sequence[Match]) -> Explanation:
+    one, other = (match.idea.name for match in matches)
+    cases = tuple(dict.fromkeys(case for _, case in failure.evidence))
+    return Explanation(
+        "pair", f"Two ideas at once, {one} and {other}, explain everything that is wrong.", cases
+    )

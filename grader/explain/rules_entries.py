@@ -1,0 +1,344 @@
+"""Rules about digits, about the entries that are wrong, and about what has another shape."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Callable, Iterator
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from grader.bench.results import array_of, largest
+from grader.cases.draw import Array
+from grader.explain.cells import Cell, numbers
+from grader.explain.rules import Rule, predicted, scale
+from grader.explain.rules_whole import sizes
+from grader.model.numerals import number
+
+
+def digits(cell: Cell) -> Iterator[Rule]:
+    """Right to some digits, float32 numbers, rounded; how that came about is not known."""
+    a, b = cell.a, cell.b
+    if a is None or b is None or a.shape != b.shape:
+        return
+    if cell.dtype == "float64" and array_of(cell.got).dtype == np.float64:
+        text = "holds float32 numbers only" if a.ndim else "is a float32 number"
+        yield Rule(40, text, _single, _not_single, always=True)
+    yield predicted(41, "is rounded down", lambda c: None if c.b is None else np.floor(c.b))
+    yield predicted(41, "is rounded up", lambda c: None if c.b is None else np.ceil(c.b))
+    for places in range(13):
+        text = f"is rounded to {places} decimals" if places else "is rounded to a whole number"
+        yield Rule(42, text, partial(_rounded, places=places), partial(_unrounded, places=places))
+    if cell.dtype == "float64":
+        for right in (9, 6):
+            text = f"is right to {right} digits"
+            yield Rule(60 - right, text, partial(right_to, digits=right), always=True)
+    if b.ndim == 0 and isinstance(cell.want, (int, np.integer)):
+        for power in (6, 9):
+            text = f"is a whole multiple of {10**power:,}, and off by less than that"
+            yield Rule(46, text, partial(_multiple_of, unit=10**power))
+        for rank, bits in ((12, 64), (13, 32), (14, 16)):
+            yield Rule(rank, f"is off by a multiple of 2**{bits}", partial(_wraps, bits=bits))
+    if b.ndim == 0 and float(b).is_integer():
+        yield predicted(43, "is 1 too much", lambda c: None if c.b is None else c.b + 1)
+        yield predicted(43, "is 1 too little", lambda c: None if c.b is None else c.b - 1)
+        yield predicted(44, "is the next power of two", _power_of_two)
+        for step in (4, 8, 16):
+            text = f"is the next multiple of {step}"
+            yield predicted(47, text, partial(_next_multiple, step=step))
+
+
+def _single(cell: Cell) -> bool:
+    a, b = cell.a, cell.b
+    if a is None or b is None or a.shape != b.shape or not np.isfinite(a).all() or not a.any():
+        return False
+    with np.errstate(all="ignore"):
+        ours = np.array_equal(a, a.astype(np.float32).astype(np.float64))
+        right = np.array_equal(b, b.astype(np.float32).astype(np.float64))
+    # Only where it says something: right numbers of few digits are float32 numbers too.
+    return bool(ours and not right and np.abs(a - b).max() < 1e-3 * scale(cell))
+
+
+def _not_single(cell: Cell) -> bool:
+    a = cell.a
+    with np.errstate(all="ignore"):
+        return a is not None and not np.array_equal(
+            a, a.astype(np.float32).astype(np.float64), equal_nan=True
+        )
+
+
+def _rounded(cell: Cell, *, places: int) -> bool:
+    a, b = cell.a, cell.b
+    if a is None or b is None or a.shape != b.shape or not np.isfinite(b).all():
+        return False
+    whole = np.round(a, places)
+    off = np.abs(a - b).max(initial=0.0)
+    return bool(
+        np.array_equal(a, whole) and a.any() and off <= 0.5001 * 10.0**-places and scale(cell) < 1e4
+    )
+
+
+def _unrounded(cell: Cell, *, places: int) -> bool:
+    b = cell.b
+    return b is not None and bool((np.abs(b - np.round(b, places)) > 1e-14 * scale(cell)).any())
+
+
+def right_to(cell: Cell, *, digits: int) -> bool:
+    """Whether the worst entry is off by less than that of the largest."""
+    a, b = cell.a, cell.b
+    if a is None or b is None or a.shape != b.shape or not np.isfinite(b).all():
+        return False
+    return bool(np.abs(a - b).max(initial=0.0) < 10.0**-digits * scale(cell))
+
+
+def _multiple_of(cell: Cell, *, unit: int) -> bool:
+    got, want = int(cell.got), int(cell.want)
+    return got % unit == 0 and want % unit != 0 and abs(got - want) < unit
+
+
+def _wraps(cell: Cell, *, bits: int) -> bool:
+    return int(cell.got) != int(cell.want) and (int(cell.got) - int(cell.want)) % 2**bits == 0
+
+
+def _next_multiple(cell: Cell, *, step: int) -> Array | None:
+    return None if cell.b is None or cell.b.ndim else np.asarray(np.ceil(cell.b / step) * step)
+
+
+def _power_of_two(cell: Cell) -> Array | None:
+    if cell.b is None or cell.b.ndim or float(cell.b) <= 0:
+        return None
+    return np.asarray(2.0 ** math.ceil(math.log2(float(cell.b))))
+
+
+def entries(cell: Cell) -> Iterator[Rule]:
+    """What the wrong entries have in common: of right cases it says nothing."""
+    a, b = cell.a, cell.b
+    if a is None or b is None or a.shape != b.shape or not b.size:
+        return
+    if b.ndim == 0:
+        for word, test in (("NaN", np.isnan), ("infinite", np.isinf)):
+            yield Rule(4, f"is {word}", partial(_all, of="a", test=test), numeric=False)
+        return
+    for word, test in (("NaN", np.isnan), ("infinite", np.isinf)):
+        yield Rule(4, f"is {word} in every entry", partial(_throughout, test=test), numeric=False)
+        text = f"is {word} in every entry that is wrong"
+        yield Rule(50, text, partial(_all, of="a", test=test), numeric=False, local=True)
+    yield Rule(51, "is 0 in every entry that is wrong", _wrong_are_zero, local=True)
+    for rank, word, value in ((52, "minus infinity", -math.inf), (53, "0", 0.0)):
+        text = f"is wrong only where {word} is expected"
+        yield Rule(rank, text, partial(_all, of="b", test=partial(np.equal, value)), local=True)
+    yield Rule(54, "is the same in every entry that is wrong", _one_number, local=True)
+    wrong = cell.wrong
+    if wrong.any() and not wrong.all():
+        x, y = a[wrong], b[wrong]
+        k = float(x[0] / y[0]) if y[0] else 0.0
+        if k and math.isfinite(k) and abs(k - 1) > 1e-6:
+            words = "-1" if abs(k + 1) < 1e-9 else number(k)
+            holds = partial(_wrong_times, k=k)
+            text = f"is {words} times the right one in every entry that is wrong"
+            yield Rule(45, text, holds, local=True)
+    for words, axes in _sums(b.ndim):
+        yield Rule(
+            56,
+            f"has wrong entries, and the right sum {words}",
+            partial(_right_sum, axes=axes),
+            local=True,
+        )
+    yield Rule(58, "holds the right numbers, in the wrong places", _elsewhere)
+
+
+def _sums(ndim: int) -> Iterator[tuple[str, tuple[int, ...]]]:
+    if ndim == 4:
+        yield "over each plane", (2, 3)
+    for axis in range(ndim):
+        yield (f"along axis {axis}" if ndim > 1 else "over all"), (axis,)
+
+
+def _all(cell: Cell, *, of: str, test: Callable[[Array], Any]) -> bool:
+    if not cell.wrong.any():
+        return False
+    return bool(np.all(test(getattr(cell, of)[cell.wrong])))
+
+
+def _throughout(cell: Cell, *, test: Callable[[Array], Any]) -> bool:
+    return cell.a is not None and bool(cell.a.size) and bool(np.all(test(cell.a)))
+
+
+def _wrong_are_zero(cell: Cell) -> bool:
+    assert cell.a is not None
+    return bool(cell.wrong.any()) and not cell.a[cell.wrong].any()
+
+
+def _one_number(cell: Cell) -> bool:
+    assert cell.a is not None
+    found = cell.a[cell.wrong]
+    alike = found.size > 2 and np.isfinite(found).all() and np.ptp(found) == 0
+    return bool(alike and found[0])
+
+
+def _wrong_times(cell: Cell, *, k: float) -> bool:
+    a, b = cell.a, cell.b
+    assert a is not None
+    assert b is not None
+    x, y = a[cell.wrong], b[cell.wrong]
+    return bool(x.size and cell.close(x, k * y))
+
+
+def _right_sum(cell: Cell, *, axes: tuple[int, ...]) -> bool:
+    a, b = cell.a, cell.b
+    if a is None or b is None or not np.isfinite(b).all() or not np.isfinite(a).all():
+        return False
+    if all(b.shape[axis] < 2 for axis in axes):
+        return False
+    off = np.abs(a.sum(axes) - b.sum(axes)).max(initial=0.0)
+    worst = np.abs(a - b).max(initial=0.0)  # that sums agree says nothing where entries nearly do
+    if cell.close(a, b):
+        return False
+    return bool(off <= min(10 * cell.loose * max(largest(b), largest(a)), 1e-3 * worst))
+
+
+def _elsewhere(cell: Cell) -> bool:
+    a, b = cell.a, cell.b
+    if a is None or b is None or cell.close(a, b) or np.unique(b[b != 0]).size < 2:
+        return False
+    return cell.close(np.sort(a, None), np.sort(b, None))
+
+
+def reshaped(cell: Cell) -> Iterator[Rule]:
+    """What has another shape, and would be right but for that."""
+    a, b = cell.a, cell.b
+    if a is None or b is None or a.shape == b.shape:
+        return
+    if b.ndim == 0:
+        if a.size == 1:
+            return  # the check says so
+        known = [n for n, length in sizes(cell).items() if a.shape == (length,)]
+        if known:
+            yield Rule(
+                5, f"is not one number, but as many as {known[0]}", partial(_as_many, name=known[0])
+            )
+        yield _folded(4, "is not one number, but several whose sum is right", lambda x, _: x.sum())
+        yield _folded(
+            4, "is not one number, but several whose mean is right", lambda x, _: x.mean()
+        )
+        return
+    for axis in range(a.ndim):
+        if a.ndim == b.ndim + 1 and a.shape[axis] > 1:
+            yield _folded(3, f"is not added up along axis {axis}", lambda x, _, n=axis: x.sum(n))  # type: ignore[misc]
+            yield _folded(3, f"is not averaged along axis {axis}", lambda x, _, n=axis: x.mean(n))  # type: ignore[misc]
+    for axis in range(b.ndim):
+        if a.ndim < b.ndim and b.shape[axis] > 1:
+            for words, how in (("added up", np.sum), ("averaged", np.mean)):
+                for keep in (False, True):
+                    predict = partial(_folded_right, axis=axis, how=how, keep=keep)
+                    yield predicted(3, f"is {words} along axis {axis}", predict)
+    if a.ndim == b.ndim:
+        for order in itertools.permutations(range(b.ndim)):
+            if list(order) != sorted(order) and b.ndim <= 4:
+                yield predicted(
+                    4, f"has its axes in the order {', '.join(map(str, order))}",
+                    partial(_transposed, order=order),
+                )  # fmt: skip
+        for axis in range(b.ndim):
+            along = "" if b.ndim == 1 else f" of axis {axis}"
+            for words, end in (("at the end", 0), ("at the start", 1)):
+                yield Rule(
+                    6,
+                    f"is right, but cut off {words}{along}",
+                    partial(_cut, axis=axis, end=end, longer=False),
+                )
+                yield Rule(
+                    6,
+                    f"is right, but goes on {words}{along}",
+                    partial(_cut, axis=axis, end=end, longer=True),
+                )
+    yield _folded(7, "has the right numbers in the right order, in another shape", _flat)
+    for source, values in (("others", cell.others), ("given", cell.given)):
+        for name in values:
+            yield Rule(
+                9 if source == "others" else 10, f"has the shape of {name}",
+                partial(_shaped, source=source, name=name), _shape_clash(source, name),
+                numeric=False,
+            )  # fmt: skip
+
+
+def _folded(rank: int, text: str, fold: Callable[[Array, Array], Array]) -> Rule:
+    """A rule that holds where what was given, folded so, is the right one."""
+
+    def holds(cell: Cell) -> bool:
+        a, b = cell.a, cell.b
+        return a is not None and b is not None and cell.close(np.asarray(fold(a, b)), b)
+
+    return Rule(rank, text, holds)
+
+
+def _flat(a: Array, b: Array) -> Array:
+    return a.reshape(b.shape) if a.size == b.size else a
+
+
+def _folded_right(cell: Cell, *, axis: int, how: Callable[..., Array], keep: bool) -> Array | None:
+    b = cell.b
+    return None if b is None or b.ndim <= axis else np.asarray(how(b, axis=axis, keepdims=keep))
+
+
+def _as_many(cell: Cell, *, name: str) -> bool:
+    return cell.a is not None and cell.a.shape == (sizes(cell).get(name),)
+
+
+def _transposed(cell: Cell, *, order: tuple[int, ...]) -> Array | None:
+    b = cell.b
+    return b.transpose(order) if b is not None and b.ndim == len(order) else None
+
+
+def _cut(cell: Cell, *, axis: int, end: int, longer: bool) -> bool:
+    a, b = cell.a, cell.b
+    if a is None or b is None or a.ndim != b.ndim:
+        return False
+    short, long = (b, a) if longer else (a, b)
+    n, m = short.shape[axis], long.shape[axis]
+    if not 0 < n < m:
+        return False
+    places = range(m - n, m) if end else range(n)
+    return cell.close(short, np.take(long, places, axis))
+
+
+def _shaped(cell: Cell, *, source: str, name: str) -> bool:
+    other = numbers(getattr(cell, source).get(name))
+    assert cell.a is not None
+    assert cell.b is not None
+    return other is not None and cell.a.ndim > 0 and cell.a.shape == other.shape != cell.b.shape
+
+
+def _shape_clash(source: str, name: str) -> Callable[[Cell], bool]:
+    def clashes(cell: Cell) -> bool:
+        other = numbers(getattr(cell, source).get(name))
+        return other is not None and cell.b is not None and other.shape != cell.b.shape
+
+    return clashes
+
+
+def typed(cell: Cell) -> Iterator[Rule]:
+    """What is no number where one is expected, and the other way round."""
+    if isinstance(cell.want, (bool, np.bool_)) and isinstance(cell.got, (bool, np.bool_)):
+        yield Rule(
+            5,
+            f"is {not cell.want} where it should be {bool(cell.want)}",
+            partial(_same_text, text=str(cell.got)),
+            numeric=False,
+        )
+    if cell.want is None and numbers(cell.got) is not None:
+        yield Rule(
+            5,
+            "is a number where None is expected",
+            lambda c: c.want is None and c.a is not None,
+            numeric=False,
+        )
+
+
+def _same_text(cell: Cell, *, text: str) -> bool:
+    return str(cell.got) == text
+
+
+PROPOSALS = (digits, entries, reshaped, typed)

@@ -1,0 +1,90 @@
+"""Why a submission is wrong: everything that can be said truthfully, the surest first.
+
+What takes long is looked for only where what was found explains too little; see `more`.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from grader.bench.bench import BankFault, Bench
+from grader.explain.explain import explain, mutant
+from grader.explain.failure import Failure
+from grader.explain.naming import diagnose
+from grader.explain.pairs import pair
+from grader.model.report import RULE, STATE, CheckResult, Explanation, Named
+from grader.sandbox.client import WorkerError
+from grader.sandbox.deadline import OutOfTime
+
+SUREST_FIRST = ("state", "pair", "rule", "mutant", "class", "check")
+LATE = "the deadline left no time to look for the idea behind it"
+
+
+@dataclass(frozen=True, slots=True)
+class Why:
+    """What is said of a submission that did not pass."""
+
+    misconceptions: tuple[Named, ...] = ()
+    explanations: tuple[Explanation, ...] = ()
+    note: str = ""  # what there was no time for
+    may_be_more: bool = False  # a longer search may explain what is still unexplained
+
+
+def why(bench: Bench, checks: Sequence[CheckResult]) -> Why:
+    """What is found soon: what is remembered between calls, names, rules, and who is wrong where.
+
+    Args:
+        bench: with the submission, after its checks.
+        checks: what they came to.
+
+    Raises:
+        BankFault: a misconception cannot be loaded.
+    """
+    failure = Failure.of(bench, checks)
+    named: tuple[Named, ...] = ()
+    note = ""
+    tried = False
+    faults: list[BankFault] = []
+
+    def names() -> Sequence[Named]:
+        nonlocal named, note, tried
+        tried = True
+        try:
+            named = diagnose(failure).named
+        except OutOfTime:
+            note = LATE
+        except BankFault as fault:
+            faults.append(fault)
+        return named
+
+    found = explain(bench, checks, names)
+    if not tried and not any(e.kind == STATE for e in found):
+        names()
+    if faults:  # one of the bank's own programs
+        raise faults[0]
+    surely = any(e.kind in (STATE, RULE) for e in found)
+    return Why(named, found, note, not (note or surely or _is_whole(named)))
+
+
+def more(bench: Bench, checks: Sequence[CheckResult], known: Why) -> Why:
+    """What takes longer: two ideas at once, and a small change of the reference."""
+    failure = Failure.of(bench, checks)
+    with contextlib.suppress(OutOfTime, WorkerError, BankFault):
+        both = pair(failure) if bench.question.variants else None
+        if both is not None:
+            ideas, said = both
+            # One that was named by itself keeps what was found then.
+            before = {idea.id: idea for idea in known.misconceptions}
+            named = tuple(before.get(idea.id, idea) for idea in ideas)
+            known = replace(known, misconceptions=named, explanations=(said, *known.explanations))
+        elif (change := mutant(bench, checks)) is not None:
+            known = replace(known, explanations=(change, *known.explanations))
+    ordered = sorted(known.explanations, key=lambda e: SUREST_FIRST.index(e.kind))
+    return replace(known, explanations=tuple(ordered), may_be_more=False)
+
+
+def _is_whole(named: Sequence[Named]) -> bool:
+    """Whether a name explains every failing case."""
+    return any(idea.exact and idea.cases >= idea.failing for idea in named)
