@@ -29,12 +29,19 @@ class Liar(WorkerClient):
         self.deadline, self.waited = None, 0.0
 
     def ask(
-        self, request: dict[str, Any], *, seconds: float = 1.0, reply_bytes: int = 0
+        self,
+        request: dict[str, Any],
+        *,
+        seconds: float = 1.0,
+        reply_bytes: int = 0,
+        wall: float | None = None,
+        set_by: str = "",
     ) -> dict[str, Any]:
         """Return the reply, as the channel would have let it through."""
         assert request["op"]
         assert seconds > 0
         assert reply_bytes > 0
+        assert (wall, set_by) == (None, "")
         return self.reply
 
     def cpu_nanoseconds(self) -> int | None:
