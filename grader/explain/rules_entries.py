@@ -254,6 +254,10 @@ def reshaped(cell: Cell) -> Iterator[Rule]:
                     f"has too many entries {words}{along}, and the others are right",
                     partial(_cut, axis=axis, end=end, longer=True),
                 )
+    if a.ndim == b.ndim > 1:
+        for words, longer in (("has too many", True), ("lacks", False)):
+            text = f"{words} entries at the end of its axes, and the others are right"
+            yield Rule(8, text, partial(_corner, longer=longer))
     yield _folded(7, "has the right numbers in the right order, in another shape", _flat)
     for source, values in (("others", cell.others), ("given", cell.given)):
         for name in values:
@@ -302,6 +306,15 @@ def _cut(cell: Cell, *, axis: int, end: int, longer: bool) -> bool:
         return False
     places = range(m - n, m) if end else range(n)
     return cell.close(short, np.take(long, places, axis))
+
+
+def _corner(cell: Cell, *, longer: bool) -> bool:
+    a, b = cell.a, cell.b
+    if a is None or b is None or a.ndim != b.ndim or a.shape == b.shape:
+        return False
+    short, long = (b, a) if longer else (a, b)
+    fits = short.size > 0 and all(n <= m for n, m in zip(short.shape, long.shape, strict=True))
+    return fits and cell.close(short, long[tuple(slice(n) for n in short.shape)])
 
 
 def _shaped(cell: Cell, *, source: str, name: str) -> bool:

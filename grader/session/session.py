@@ -20,6 +20,7 @@ from grader import __version__
 from grader.bench.bench import BankFault, Bench
 from grader.explain.explain import explain
 from grader.explain.naming import diagnose
+from grader.explain.shrink import made_readable
 from grader.model.question import Question
 from grader.model.report import Report
 from grader.model.verdict import Verdict
@@ -168,7 +169,8 @@ class GradingSession(Closing):
                 report, note="the deadline left no time to look for the idea behind it"
             )
         named = report.misconceptions
-        return replace(report, explanations=explain(bench, checks, named, thorough=self._thorough))
+        explanations = explain(bench, checks, named, thorough=self._thorough)
+        return replace(report, explanations=explanations, checks=made_readable(bench, checks))
 
     def examine(
         self, name: str, sources: Sequence[bytes], seed: int, *, called: str = "", file: str = ""

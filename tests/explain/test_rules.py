@@ -30,6 +30,9 @@ WRONG: dict[str, Callable[[Array], object]] = {
     "has too many entries at the start of axis 1, and the others are right": (
         lambda b: np.concatenate([b[:, :1] + 1, b], axis=1)
     ),
+    "lacks entries at the end of its axes, and the others are right": lambda b: (
+        b[: len(b) - 1, :-1] if len(b) > 1 else b[:, :-1]
+    ),
     "holds float32 numbers only": lambda b: b.astype(np.float32).astype(np.float64),
     "is right to 9 digits": lambda b: b + 1e-10 * np.sign(b) * np.abs(b).max(),
     "is rounded to 2 decimals": lambda b: np.round(b, 2),
