@@ -76,8 +76,10 @@ def smaller(bench: Bench, result: CheckResult) -> CheckResult:
     if best is None:
         return result
     case, finding = best
-    line = f"made smaller from {origin.name}: {inputs_in_words(theirs, case, check.run)}"
-    return replace(result, mismatch=finding.mismatch, exhibit=finding.exhibit, case_line=line)
+    assert finding.mismatch is not None
+    worst = replace(finding.mismatch, case=origin.name)
+    line = f"made smaller: {inputs_in_words(theirs, case, check.run)}"
+    return replace(result, mismatch=worst, exhibit=finding.exhibit, case_line=line)
 
 
 def _can_shrink(check: Check, result: CheckResult) -> bool:
