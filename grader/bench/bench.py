@@ -11,7 +11,8 @@ import contextlib
 import copy
 import math
 import secrets
-from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property
 from typing import Any, Protocol, TypeVar
 
@@ -22,7 +23,7 @@ from grader.bench.memory import Memory
 from grader.bench.results import array_of
 from grader.cases.dataflow import case_names, free_names, producing, results
 from grader.cases.draw import DrawError, draw
-from grader.cases.recipe import CaseRecipe, every_draw, read_cases
+from grader.cases.recipe import CaseRecipe, every_draw, read_cases, shape_chain
 from grader.model import spec as model
 from grader.model.question import Question, Step
 from grader.sandbox.client import TooSlow, WorkerError
@@ -238,6 +239,19 @@ class Bench:
         finally:
             for program, limits in zip(programs, before, strict=True):
                 program.limits = limits
+
+    def fresh_inputs(self, case: CaseRecipe, names: Iterable[str], draw_index: int) -> Inputs:
+        """Some inputs of another draw, which nobody needs twice."""
+        names = list(names)
+        needed = {n for name in names for n in (name, *shape_chain(name, case.inputs))}
+        if needed <= case.inputs.keys():  # else the shape is that of a result, which takes all
+            inputs = {name: recipe for name, recipe in case.inputs.items() if name in needed}
+            drawn = self.drawn(replace(case, inputs=inputs), draw_index)
+        else:
+            drawn = self.drawn(case, draw_index)
+        return {
+            name: EncodedInput(encoded(self.question, case, name, drawn[name])) for name in names
+        }
 
     # -- results ----------------------------------------------------------------------------
 

@@ -26,6 +26,7 @@ def measure(
     *,
     without: tuple[str, ...] = (),
     of: str = "",
+    factor: float = 1.0,
 ) -> Measured:
     """Measure one program's run on one case, and go on to its results."""
     every = bench.steps(run)
@@ -40,6 +41,7 @@ def measure(
             of=of,
             rest=[step for step in every if step not in steps],
             want=bench.wanted[run],
+            factor=factor,
         )
 
     return bench.asked(case, ask, program)

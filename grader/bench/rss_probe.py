@@ -17,8 +17,8 @@ from concurrent.futures import ThreadPoolExecutor
 
 from grader.bench.bench import Bench, trusting
 from grader.bench.exhibit import bars
+from grader.bench.held import hold, prepared, unlike
 from grader.bench.tally import Finding, tally
-from grader.cases.dataflow import free_names, producing
 from grader.cases.recipe import CaseRecipe
 from grader.model.numerals import bytes_text
 from grader.model.question import Step
@@ -29,7 +29,6 @@ from grader.sandbox import probes
 from grader.sandbox.remote import Inputs, RemoteProgram
 
 OWN_OBJECTS = 16 << 10  # bytes of a graph's own nodes that a run may leave behind
-WARM_UP = 2  # runs before the first reading: what they import or cache, the others find there
 
 # Bytes by which readings may differ for no reason; by whether torch is used.
 GROWTH = {False: 1 << 20, True: 3 << 20}  # while runs are held; measured: 0.3 MB, 1.3 with torch
@@ -73,32 +72,32 @@ def hidden_memory(
 ) -> Finding | None:
     """What runs leave behind that the system sees, and the counts inside the process do not.
 
-    The result `of` is kept, or all where it is empty.  In bytes a run: `counted` by the process's
-    own account, `budget` of data and `room` for objects allowed, `needed` by the reference, whose
-    own account is trusted.
+    Or that what they leave behind is of no use, see `held`.  The result `of` is kept, or all where
+    it is empty.  In bytes a run: `counted` by the own account, `budget` of data and `room`
+    for objects allowed, `needed` by the reference, whose own account is trusted.
     """
-    steps = producing(bench.steps(run), of) if of else bench.steps(run)
-    every = bench.inputs(case, run)
-    inputs = {name: every[name] for name in free_names(steps)}
     torch = bench.question.spec.needs_torch
     allowed = budget + room
     runs = max(2, min(MOST_RUNS[torch], math.ceil(1.25 * GROWTH[torch] / allowed)))
     most = runs * allowed + GROWTH[torch], runs * allowed + STANDING
+    plan = prepared(bench, run, case, of, runs)
 
+    # In doubt for the submission: programs before it may have left something in its process, and
+    # what libraries load when first used counts as the reference's, even if it was not the first.
     def held_by_reference(late: bool = False) -> tuple[int, int] | None:
         fresh = bench.reference.worker.fresh
         return bench.fact(
             ("held", run, case.name, of, str(runs), str(late)),
-            lambda: _hold(bench.reference, steps, inputs, of, runs, fresh),
+            lambda: hold(bench.reference, plan, fresh, go_on=False),
         )
 
     # Torch's own caches nearly always take what is held beyond that, so that both are needed.
     with ThreadPoolExecutor(1) as meanwhile:
         if torch and bench.submission.worker is not bench.reference.worker:
             meanwhile.submit(held_by_reference)  # what it raises is raised again below
-        held = _hold(bench.submission, steps, inputs, of, runs, bench.submission.before)
+        held = hold(bench.submission, plan, bench.submission.before, go_on=True)
     if held is None or not _beyond(held, most):
-        return None
+        return unlike(bench, plan)
     found = None
     for late in _attempts(bench):
         with trusting(f"the reference fails on case {case.name}"):
@@ -107,7 +106,7 @@ def hidden_memory(
             less = runs * needed()
         more = tuple(h - max(0, int(r - less)) for h, r in zip(held, reference, strict=True))
         if not _beyond(more, most):
-            return None
+            return unlike(bench, plan)
         system = round(max(more) / runs)
         found = found or _disagreement(
             f"by its own account a run keeps {bytes_text(counted)}, "
@@ -173,34 +172,6 @@ def _disagreement(
         exhibit=bars(bytes_text, *zip(labels, figures, strict=True), details=(detail,)),
         figures=dict(zip(("counted", "system", "allowed"), figures, strict=True)),
     )
-
-
-# In doubt for the submission: programs before it may have left something in its process, and what
-# libraries load when first used counts as the reference's, even if the submission was first.
-def _hold(
-    program: RemoteProgram,
-    steps: tuple[Step, ...],
-    inputs: Inputs,
-    of: str,
-    runs: int,
-    base: int | None,
-) -> tuple[int, int] | None:
-    """Bytes that the process holds when it keeps the results of runs; None where nobody knows.
-
-    Returns:
-        How many more than before, and than the base.
-    """
-    try:
-        program.hold(steps, inputs, of=of, count=WARM_UP)
-        before = program.worker.occupied_bytes()
-        program.hold(steps, inputs, of=of, count=runs)
-        after = program.worker.occupied_bytes()
-    finally:
-        if program.worker.failure is None:
-            program.drop()
-    if before is None or after is None or base is None:
-        return None
-    return after - before, after - base
 
 
 def _peak(

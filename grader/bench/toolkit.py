@@ -7,6 +7,7 @@ import numpy as np
 from grader.bench import rss_probe
 from grader.bench.bands import least, tolerated
 from grader.bench.bench import BankFault, Bench, trusting
+from grader.bench.clock_probe import contradiction
 from grader.bench.compare import (
     Fault,
     compare,
@@ -28,11 +29,12 @@ from grader.model.question import Step
 from grader.sandbox.client import WorkerError
 from grader.sandbox.remote import RemoteProgram
 from grader.sandbox.replies import Kept, Measured, Outcome, ProgramError
+from grader.sandbox.worker.wire import Tensor
 
 __all__ = [
     "PRECISE", "Array", "BankFault", "Bench", "Case", "Fault", "Finding", "Kept", "Measured",
-    "Outcome", "ProgramError", "RemoteProgram", "Step", "Stopped", "Value", "WorkerError",
-    "amount", "array_of", "bars", "baseline", "compare", "describe", "dict_keys", "entered",
-    "excess", "expected", "explained", "fault_of", "grids", "largest", "least", "measure", "np",
-    "report", "rss_probe", "same_value", "tally", "tolerated", "trusting",
+    "Outcome", "ProgramError", "RemoteProgram", "Step", "Stopped", "Tensor", "Value", "WorkerError",
+    "amount", "array_of", "bars", "baseline", "compare", "contradiction", "describe", "dict_keys",
+    "entered", "excess", "expected", "explained", "fault_of", "grids", "largest", "least",
+    "measure", "np", "report", "rss_probe", "same_value", "tally", "tolerated", "trusting",
 ]  # fmt: skip

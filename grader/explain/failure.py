@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -87,6 +87,6 @@ class Failure:
         """Whether the submission returned nothing there, so that no idea can be seen."""
         return is_fault(observed(self.mine, *cell))
 
-    def cases(self, cells: Sequence[Cell]) -> set[str]:
+    def cases(self, cells: Iterable[Cell]) -> set[str]:
         """The cases of some cells."""
         return {case for _, case in cells}

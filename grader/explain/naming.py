@@ -19,12 +19,14 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from grader.bench.bench import Bench
+from grader.explain.confirm import holds_further
 from grader.explain.failure import Cell, Failure
 from grader.explain.observing import Component, numbers_in, observed
 from grader.kinds.base import Count
 from grader.model.report import Named
 from grader.model.spec import Value
 
+ENOUGH_CASES = 6  # on which an idea acts, for it to be no chance of their sizes
 LEAST_CASES = 3  # on which a result has to agree, for an idea to be named by that result alone
 LEAST_NUMBERS = 3  # different ones, likewise: one number is always some multiple of another
 
@@ -70,6 +72,7 @@ def diagnose(failure: Failure) -> Diagnosis:
     if not fitting:
         found = _best(match for idea in ideas if (match := _in_part(failure, idea)))
         found = [m for m in found if not _equals_another(m, found)]
+    found = [m for m in found if _is_seen_enough(failure, m)]
     return Diagnosis(tuple(named(failure, match) for match in found), confused)
 
 
@@ -216,6 +219,13 @@ def _best(matches: Iterable[Match]) -> list[Match]:
 def _equals_another(match: Match, matches: Sequence[Match]) -> bool:
     """Whether another idea acts where this one does: then nobody can know which it is."""
     return any(match.acts == other.acts for other in matches if other is not match)
+
+
+def _is_seen_enough(failure: Failure, match: Match) -> bool:
+    """Whether an idea acts on many cases, or holds on further inputs: it is no chance of sizes."""
+    if len(failure.cases(match.acts)) >= ENOUGH_CASES:
+        return True
+    return holds_further(failure, match.idea.bench.submission, match.explained)
 
 
 def _weighty(failure: Failure, matches: Sequence[Match]) -> list[Match]:

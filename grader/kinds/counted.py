@@ -9,6 +9,8 @@ which the program comes when nobody measures it.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from grader.kinds.base import Count, K, Kind, kit
 from grader.model.verdict import Verdict
 
@@ -30,6 +32,10 @@ class Counted(Kind[K]):
         """What follows from the submission's count alone."""
         raise NotImplementedError
 
+    def meant(self, _bench: kit.Bench, _check: K, _name: str, value: kit.Value, /) -> kit.Value:
+        """What a result of the measured run has to be, where it is this one of any other run."""
+        return value
+
     def judge(self, bench: kit.Bench, check: K, case: kit.Case) -> kit.Finding:
         """A pass by the count, unless the run computes something else because it is counted.
 
@@ -47,11 +53,12 @@ class Counted(Kind[K]):
         right, results = bench.truth(check.run, case).values, found.results
         for name in bench.wanted[check.run]:
             value = None if results is None else results.get(name)
-            if any(kit.same_value(value, v.get(name), case.dtype) for v in (usual, right)):
+            meant = [self.meant(bench, check, name, v.get(name)) for v in (usual, right)]
+            if any(kit.same_value(value, one, case.dtype) for one in meant):
                 continue
             with kit.trusting(f"the reference fails on case {case.name}"):
                 again = self.measure(bench, bench.reference, check, case).results or {}
-            if kit.same_value(again.get(name), right[name], case.dtype):
+            if kit.same_value(again.get(name), meant[-1], case.dtype):
                 what = "your code fails" if results is None else f"{name} is another"
                 sentence = (
                     f"flagged for review: {what} when what it keeps or costs is measured, and "
@@ -65,8 +72,9 @@ class Counted(Kind[K]):
         found = self.measure(bench, bench.submission, check, case)
         if isinstance(found.value, str):
             return found.value
-        return Count(found.value, tuple(sorted(found.kept)) if self.says_what(check) else None)
+        what = self.what(check, found)
+        return Count(found.value, None if what is None else tuple(sorted(what)))
 
-    def says_what(self, check: K) -> bool:  # noqa: ARG002
-        """Whether the worker says what is kept, and not only how much."""
-        return False
+    def what(self, check: K, found: kit.Measured, /) -> Sequence[str] | None:  # noqa: ARG002
+        """What was counted, a word for each thing; None where only their number is known."""
+        return None

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Literal
 
 from pydantic import Field
 
-from grader.kinds.base import Check, kit
+from grader.kinds.base import Check, CheckResult, kit
 from grader.kinds.counted import Counted
 from grader.model.numerals import number, times
 from grader.model.spec import Mention, Multiple, RunName
@@ -39,9 +39,25 @@ class Flops(Counted[FlopsCheck]):
     slow = True  # every operation goes through Python
     shows_measurement = True
 
-    def says_what(self, check: FlopsCheck) -> bool:  # noqa: ARG002
-        """The shapes that are multiplied."""
-        return True
+    def carry_out(self, bench: kit.Bench, check: FlopsCheck) -> CheckResult:
+        """A pass by the count is then held against the clock, on the case that takes longest."""
+        counted = super().carry_out(bench, check)
+
+        def look(case: kit.Case) -> kit.Finding | None:
+            mine = self.measure(bench, bench.submission, check, case)
+            reference = kit.baseline(bench, check.run, case, "flops")
+            return kit.contradiction(bench, check.run, case, mine, reference)
+
+        return kit.rss_probe.confirmed(bench, check, counted, look, "")
+
+    def what(self, _: FlopsCheck, found: kit.Measured, /) -> Sequence[str] | None:
+        """The shapes of what is multiplied, and how often."""
+        products = [
+            f"{one.times} of {one.batch}x{one.rows}x{one.inner} by {one.inner}x{one.columns}"
+            for one in found.work
+            if one.inner
+        ]
+        return products or None
 
     def measure(
         self, bench: kit.Bench, program: kit.RemoteProgram, check: FlopsCheck, case: kit.Case

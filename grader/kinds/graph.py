@@ -1,7 +1,12 @@
-"""Check `graph`: a tensor comes out of the submission's own autograd.Function."""
+"""Check `graph`: a tensor comes out of the submission's own autograd.Function.
+
+The worker says which node it is, and has that node multiply what it gives by a number that differs
+from grade to grade: gradients that are not multiplied came another way.
+"""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Literal
 
 from pydantic import Field
@@ -33,7 +38,17 @@ class Graph(Counted[GraphCheck]):
         self, bench: kit.Bench, program: kit.RemoteProgram, check: GraphCheck, case: kit.Case
     ) -> kit.Measured:
         """The node: `own`, a node's name, or `none`."""
-        return kit.measure(bench, program, check.run, case, "graph", of=check.of)
+        factor = _factor(bench)
+        return kit.measure(bench, program, check.run, case, "graph", of=check.of, factor=factor)
+
+    def meant(self, bench: kit.Bench, check: GraphCheck, name: str, value: kit.Value) -> kit.Value:
+        """Gradients of the tensor came through the node, which multiplied them."""
+        steps = bench.steps(check.run)
+        if not any(name in step.targets for step in steps if _differentiates(step, check.of)):
+            return value
+        if isinstance(value, kit.Tensor):
+            return replace(value, values=(value.values * _factor(bench)).astype(value.values.dtype))
+        return value
 
     def assess(
         self, _: kit.Bench, check: GraphCheck, case: kit.Case, found: kit.Measured
@@ -52,3 +67,12 @@ class Graph(Counted[GraphCheck]):
         return kit.Finding(
             f"{check.of} comes from {origin}, not from an autograd.Function of yours{where}"
         )
+
+
+def _factor(bench: kit.Bench) -> float:
+    return 2 + bench.secret % 4096 / 256
+
+
+def _differentiates(step: kit.Step, of: str) -> bool:
+    """Whether a step asks for gradients of the tensor itself."""
+    return step.owner == "torch" and step.function == "vjp" and step.arguments[0].name == of

@@ -5,7 +5,7 @@ A pass by the count is then held against the system's own account of the process
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Literal
 
 from pydantic import Field
@@ -132,9 +132,9 @@ class Memory(Counted[MemoryCheck]):
         """The peak of temporaries is."""
         return check.quantity == "peak"
 
-    def says_what(self, check: MemoryCheck) -> bool:
-        """Of what is saved or alive; a peak is over before it can be looked at."""
-        return check.quantity != "peak"
+    def what(self, check: MemoryCheck, found: kit.Measured, /) -> Sequence[str] | None:
+        """What is saved or alive; a peak is over before it can be looked at."""
+        return None if check.quantity == "peak" else found.kept
 
     def decides_anywhere(self, check: MemoryCheck) -> bool:
         """Not where the machine may lack the device."""

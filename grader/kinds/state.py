@@ -7,7 +7,7 @@ and the system's account of the process, in which nobody inside it has a say.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Literal
 
 from pydantic import Field
@@ -64,9 +64,9 @@ class State(Counted[StateCheck]):
             bench, check, counted, lambda case: _outside(bench, check, case), check.large
         )
 
-    def says_what(self, check: StateCheck) -> bool:  # noqa: ARG002
+    def what(self, _: StateCheck, found: kit.Measured, /) -> Sequence[str]:
         """Every array that the object leads to."""
-        return True
+        return found.kept
 
     def measure(
         self, bench: kit.Bench, program: kit.RemoteProgram, check: StateCheck, case: kit.Case

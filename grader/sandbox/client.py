@@ -20,7 +20,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from grader.model.errors import GraderError
-from grader.sandbox import config, levels, probes, spawn
+from grader.sandbox import config, lending, levels, probes, spawn
 from grader.sandbox.channel import Died, Garbled, Overran, Reply, TooSlow, WorkerError, send
 from grader.sandbox.closing import Closing
 from grader.sandbox.deadline import Deadline, OutOfTime
@@ -53,6 +53,8 @@ _asked = _Asked()
 
 class WorkerClient(Closing):
     """One process that runs programs.  Use it as a context manager, in one thread at a time."""
+
+    lending: lending.Lending | None = None  # memory that it shares with the judge
 
     def __init__(
         self,
@@ -101,8 +103,11 @@ class WorkerClient(Closing):
             finally:
                 far.close()
                 os.close(writing)
+            if lending.available():
+                self.lending = stack.enter_context(lending.Lending())
             with contextlib.suppress(OSError):  # the first question finds out
-                control.send(self._channel, configured)
+                shared = [] if self.lending is None else [self.lending.descriptor]
+                control.send(self._channel, configured, shared)
             self._channel.setblocking(False)
             self._stack = stack.pop_all()
 

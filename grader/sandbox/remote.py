@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
+from itertools import zip_longest
 from typing import Any, TypeVar, cast
 
 import numpy as np
@@ -14,6 +15,7 @@ from grader.model.question import Step
 from grader.sandbox.client import CALL_SECONDS, MOST_SLACK, Garbled, WorkerClient
 from grader.sandbox.config import TORCH_USES_LATE
 from grader.sandbox.replies import ProgramError, answer, fault, unwanted
+from grader.sandbox.witness import Witness
 from grader.sandbox.worker import messages
 from grader.sandbox.worker.messages import Input, Kept, Loaded, Measured, Outcome, Task
 from grader.sandbox.worker.wire import Array, Encoded, fields
@@ -25,6 +27,7 @@ R = TypeVar("R")
 
 MUTANTS_A_REPLY = 200  # well below what one frame carries
 MOST_MUTANTS = 20_000  # of one program; the largest drill has 2,000
+HELD_AT_ONCE = 64  # runs that one request asks to hold
 ROOM = 1 << 20  # bytes that a reply may hold beyond a multiple of what was sent
 _STEPS_DEPTH, _INPUT_DEPTH = 1, 3  # where they lie in a request, at most
 
@@ -69,6 +72,7 @@ class RemoteProgram:
     call_seconds: float = field(default_factory=lambda: CALL_SECONDS)
     forbids: Sequence[str] = ()  # what it may not call; see `worker.policy`
     limits: CallLimits | None = None  # of what it is asked until this is changed
+    untrusted: bool = False  # whether the judge looks itself at what it can
     loaded: Loaded | None = field(default=None, init=False)
     before: int | None = field(default=None, init=False)  # bytes held just before it was loaded
     _clock: int | None = field(default=None, init=False)  # CPU time when it last answered `timed`
@@ -92,16 +96,48 @@ class RemoteProgram:
         self.loaded = self._ask("load", request, Loaded, seconds=2 * self.call_seconds)
         return self.loaded
 
-    def run(self, steps: Steps, inputs: Inputs, want: Names) -> Outcome:
-        """Run the steps and return the wanted results."""
-        return self._perform("run", Outcome, steps, inputs, want=want)
+    def run(self, steps: Steps, inputs: Inputs, want: Names, *, lasting: bool = False) -> Outcome:
+        """Run the steps and return the wanted results.
+
+        Of an untrusted program the judge sees itself which inputs were changed, and where results
+        have to be `lasting`, which of them lie in an input's memory or do not stay as they are.
+        """
+        (found,) = self._witnessed("run", steps, [inputs], want, lasting=lasting)[0]
+        return found
 
     def interleave(self, steps: Steps, inputs: Sequence[Inputs], want: Names) -> messages.Outcomes:
-        """Run the steps on several inputs in lockstep."""
-        found = self._perform("interleave", messages.Outcomes, steps, *inputs, want=want)
-        if len(found.runs) != len(inputs):
-            raise Garbled("broke the protocol: not a reply to interleave (runs)")
-        return found
+        """Run the steps on several inputs in lockstep; results have to last, see `run`."""
+        runs, common = self._witnessed("interleave", steps, inputs, want, lasting=True)
+        return messages.Outcomes(runs, common)
+
+    def _witnessed(
+        self, operation: str, steps: Steps, inputs: Sequence[Inputs], want: Names, *, lasting: bool
+    ) -> tuple[tuple[Outcome, ...], tuple[str, ...]]:
+        lending = self.worker.lending if self.untrusted and self.worker.failure is None else None
+        seen = None if lending is None else Witness(lending, inputs)
+        lasting = lasting and seen is not None
+        sent = () if seen is None else seen.sent
+        common: tuple[str, ...] = ()
+        if operation == "run":
+            one = self._perform("run", Outcome, steps, *inputs, lent=sent, want=want, last=lasting)
+            runs: tuple[Outcome, ...] = (one,)
+        else:
+            runs, common = self._perform(
+                "interleave", messages.Outcomes, steps, *inputs, lent=sent, want=want, last=lasting
+            )
+        if len(runs) != len(inputs):
+            raise Garbled(f"broke the protocol: not a reply to {operation} (runs)")
+        if seen is None:
+            return runs, common
+
+        def again() -> tuple[Outcome, ...]:
+            room = sum(map(_array_bytes, inputs))
+            now = self._perform("again", messages.Outcomes, (), want=want, room=room).runs
+            if len(now) != len(runs):
+                raise Garbled("broke the protocol: not a reply to again (runs)")
+            return now
+
+        return seen.complete(runs, len(steps) - 1, again if lasting else None), common
 
     def several(
         self, steps: Steps, inputs: Sequence[Inputs], want: Names
@@ -128,6 +164,15 @@ class RemoteProgram:
         after = self._clock = self.worker.cpu_nanoseconds()
         seen = None if before is None or after is None else after - before
         return outcome, outcome.spent if seen is None else seen
+
+    def repeat(self, work: Sequence[messages.Work]) -> int:
+        """Carry out operations that another program is said to do; the CPU time, in nanoseconds.
+
+        To be believed where the program is one of the bank's.
+        """
+        before = self.worker.cpu_nanoseconds() or 0
+        self._perform("repeat", messages.Header, (), seconds=60, work=tuple(work))
+        return (self.worker.cpu_nanoseconds() or 0) - before
 
     def idled(self) -> int:
         """CPU nanoseconds that the process has used since `timed` or since this was last asked."""
@@ -170,24 +215,41 @@ class RemoteProgram:
         of: str = "",
         rest: Steps = (),
         want: Names = (),
+        factor: float = 1.0,
     ) -> Measured:
         """Measure an autograd graph; see `worker.autograd.measure`."""
         found = self._perform(
             "measure", Measured, steps, inputs,
             seconds=60, quantity=quantity, without=without, of=of, want=want,
-            rest=_encoded_steps(tuple(rest)),
+            rest=_encoded_steps(tuple(rest)), factor=factor,
         )  # fmt: skip
         if type(found.value) is not (str if quantity == "graph" else int):
             raise Garbled("broke the protocol: not a reply to measure (value)")
         return found
 
-    def hold(self, steps: Steps, inputs: Inputs, *, of: str, count: int) -> None:
-        """Run the steps that many times, and keep what they leave alive; see `worker.reach`."""
-        self._perform("hold", messages.Header, steps, inputs, seconds=60, of=of, times=count)
+    def hold(self, steps: Steps, inputs: Sequence[Inputs], keep: Names) -> None:
+        """Run the steps on each of the inputs, and keep some names of every run alive."""
+        part: list[Inputs] = []
+        for given in inputs:
+            part.append(given)
+            if len(part) >= HELD_AT_ONCE or sum(map(_array_bytes, part)) >= ROOM:
+                self._perform("hold", messages.Header, steps, *part, seconds=60, want=keep)
+                part = []
+        if part:
+            self._perform("hold", messages.Header, steps, *part, seconds=60, want=keep)
+
+    def settle(self) -> None:
+        """Have its process give back the memory that is free."""
+        self._perform("settle", messages.Header, (), seconds=30)
+
+    def finish(self, number: int, steps: Steps, inputs: Inputs, want: Names) -> Outcome:
+        """Go on with a run that is held; its number is that of its inputs."""
+        return self._perform("finish", Outcome, steps, inputs, number=number, want=want)
 
     def drop(self) -> None:
-        """Let go of what `hold` keeps."""
-        self._perform("hold", messages.Header, (), {}, seconds=30)
+        """Let go of what `hold` keeps, and of the memory."""
+        self._perform("hold", messages.Header, (), seconds=30)
+        self.settle()
 
     def has_cuda(self) -> bool:
         """Whether its process sees a CUDA device."""
@@ -223,14 +285,16 @@ class RemoteProgram:
         steps: Steps,
         *inputs: Inputs,
         seconds: float | None = None,
+        lent: Sequence[messages.Inputs] = (),
+        room: int = 0,
         **about: Any,  # noqa: ANN401 further fields of a task
     ) -> R:
-        """Have steps carried out, on one or more sets of inputs."""
-        first, *others = [_inputs(given) for given in inputs]
+        """Have steps carried out, on sets of inputs, some of which may be lent."""
+        sent = [_inputs(given, instead) for given, instead in zip_longest(inputs, lent)]
+        first, *others = sent or [{}]
         task = Task(self.name, _encoded_steps(tuple(steps)), first, others=tuple(others), **about)
-        values = [spec["value"] for given in inputs for spec in given.values()]
-        sizes = [int(getattr(getattr(v, "values", v), "nbytes", 0)) for v in values]
-        found = self._ask(operation, task, kind, seconds, 8 * sum(sizes), steps)
+        room += sum(map(_array_bytes, inputs))
+        found = self._ask(operation, task, kind, seconds, 8 * room, steps)
         if wrong := unwanted(found, steps, task):
             raise Garbled(f"broke the protocol: not a reply to {operation} ({wrong})")
         return found
@@ -278,9 +342,16 @@ def _encoded_steps(steps: tuple[Step, ...]) -> tuple[messages.Step, ...]:
     return cast(tuple[messages.Step, ...], Encoded(as_sent(steps), _STEPS_DEPTH))
 
 
-def _inputs(inputs: Inputs) -> messages.Inputs:
+def _array_bytes(inputs: Inputs) -> int:
+    values = [spec["value"] for spec in inputs.values()]
+    return sum(int(getattr(getattr(v, "values", v), "nbytes", 0)) for v in values)
+
+
+def _inputs(inputs: Inputs, lent: messages.Inputs | None = None) -> messages.Inputs:
     """What is sent for inputs; an encoded one stands for itself until it is on the wire."""
-    return {
-        name: cast(Input, spec.sent) if isinstance(spec, EncodedInput) else Input(**spec)
-        for name, spec in inputs.items()
-    }
+    lent = lent or {}
+    return {name: lent[name] if name in lent else _input(spec) for name, spec in inputs.items()}
+
+
+def _input(spec: Mapping[str, Any]) -> Input:
+    return cast(Input, spec.sent) if isinstance(spec, EncodedInput) else Input(**spec)

@@ -14,6 +14,7 @@ from grader.sandbox.client import Garbled
 from grader.sandbox.worker import messages
 from grader.sandbox.worker.messages import Kept, Loaded, Measured, Outcome
 from grader.sandbox.worker.typed import Malformed, read
+from grader.sandbox.worker.wire import DTYPES
 
 __all__ = ["Flagged", "Kept", "Loaded", "Measured", "Outcome", "ProgramError"]
 
@@ -99,11 +100,26 @@ def unwanted(said: object, steps: Sequence[Step], task: messages.Task) -> str:
                     len(name) > LONGEST for name in one.kept
                 ):
                     return "kept"
+                if isinstance(one, Measured) and not _possible(one):
+                    return "work"
             case messages.Gradients():
                 values = one.gradients
         if not values.keys() <= set(task.want):
             return "values"
     return ""
+
+
+def _possible(said: Measured) -> bool:
+    """Whether the operations that are named are as many as were counted."""
+    products = elements = 0
+    for one in said.work:
+        if one.dtype not in DTYPES or min(one[1:]) < 0:
+            return False
+        entries = one.batch * one.rows * one.columns * one.times
+        products += 2 * entries * one.inner
+        elements += 0 if one.inner else entries
+    few = len(said.work) <= messages.MOST_WORK and elements <= said.elements
+    return not said.work or (few and products == said.value)
 
 
 def fault(said: messages.Fault, steps: Sequence[Step]) -> Exception:

@@ -153,6 +153,7 @@ class GradingSession(Closing):
                 question.driver,
                 filename,
                 forbids=question.spec.forbids,
+                untrusted=True,
             )
             report = replace(report, isolation=worker.isolation.level)
             worker.deadline = Deadline(question.spec.deadline, self._clock)

@@ -92,6 +92,13 @@ class Claims(RemoteProgram):
     def hold(self, *_: Any, **__: Any) -> None:
         """Claim to hold what runs leave."""
 
+    def settle(self) -> None:
+        """Claim to give memory back."""
+
+    def finish(self, *_: Any, **__: Any) -> Outcome:
+        """Claim a result."""
+        return self._next()
+
     def drop(self) -> None:
         """Claim to let go of it."""
 

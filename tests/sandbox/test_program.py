@@ -56,7 +56,7 @@ def ask_everything(program: RemoteProgram) -> Iterator[object]:
         lambda: program.timed(STEPS, X, ["y"]),
         lambda: program.state(STEPS, X, "y"),
         lambda: program.measure("saved", STEPS, X),
-        lambda: program.hold(STEPS, X, of="y", count=1),
+        lambda: program.hold(STEPS, [X], ["y"]),
     ):
         try:
             found = question()

@@ -9,7 +9,6 @@ from __future__ import annotations
 import gc
 import tracemalloc
 import weakref
-from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -19,7 +18,8 @@ from torch.utils._pytree import tree_leaves
 
 from . import kept as keeping
 from . import steps as stepping
-from .messages import MOST_KEPT, Measured, Step, Task
+from . import work
+from .messages import Measured, Step, Task, Work
 from .namespace import LoadedModule
 from .steps import Names, StepFault
 from .wire import type_name
@@ -87,8 +87,8 @@ class Meter(TorchDispatchMode):  # type: ignore[no-untyped-call]  # torch's base
         super().__init__()  # type: ignore[no-untyped-call]
         self.live = self.peak = self.flops = 0
         self.elements = 0  # written by operations that are not matmuls
+        self.log = work.Log()
         self.alive: dict[int, tuple[Any, int, str, Any]] = {}
-        self.products: Counter[str] = Counter()  # shapes that were multiplied, and how often
         self.count_flops = count_flops
         if count_flops:
             import torch.utils.flop_counter  # noqa: F401 now, not in the middle of a measurement
@@ -104,9 +104,9 @@ class Meter(TorchDispatchMode):  # type: ignore[no-untyped-call]  # torch's base
                 self._see(tensor)
         flops = matmul_flops(func, args, kwargs, out) if self.count_flops else 0
         self.flops += flops
-        if flops:
-            self.products[_shapes(args)] += 1
-        else:
+        if self.count_flops:
+            self.log.add(func, args, flops, made)
+        if not flops:
             self.elements += sum(t.numel() for t in made)
         return out
 
@@ -134,12 +134,6 @@ class Meter(TorchDispatchMode):  # type: ignore[no-untyped-call]  # torch's base
         """Stop counting the storages of these tensors: the caller's results."""
         for tensor in tensors:
             self._free(_key(tensor))
-
-
-def _shapes(args: Any) -> str:  # noqa: ANN401 torch's own types
-    """The shapes of what a product multiplies: `480x64 by 64x256`; lengths of 1 are left out."""
-    shapes = [[n for n in t.shape if n != 1] for t in _tensors(args)]
-    return " by ".join("x".join(map(str, shape)) or "1" for shape in shapes[-2:])
 
 
 # In-place and fused products that torch's registry leaves out, by the out-of-place operation that
@@ -179,6 +173,7 @@ def measure(program: LoadedModule, task: Task) -> Measured:
     value: int | str
     details: Details = ()
     kept: tuple[str, ...] = ()
+    done: tuple[Work, ...] = ()
     elements = 0
     match task.quantity:
         case "saved":
@@ -188,6 +183,8 @@ def measure(program: LoadedModule, task: Task) -> Measured:
         case "graph":
             stepping.perform_all(program, forward, names)
             value, rest = origin(names[task.of], program.module.__name__), task.rest
+            if value == "own":
+                _scale(_node(names[task.of]), task.factor)
         case "cuda-peak":
             return Measured(_cuda_peak(program, task.steps, names))
         case _:
@@ -197,10 +194,9 @@ def measure(program: LoadedModule, task: Task) -> Measured:
             with Meter(count_flops=task.quantity == "flops") as meter:
                 stepping.perform_all(program, task.steps, names)
             value = int(meter.flops if task.quantity == "flops" else meter.peak)
-            elements, rest = int(meter.elements), ()
-            kept = tuple(f"{n} of {what}" for what, n in meter.products.most_common(MOST_KEPT))
+            elements, rest, done = int(meter.elements), (), meter.log.work()
     results = stepping.finish(program, rest, names, task.want)
-    return Measured(value, details, elements, results, kept)
+    return Measured(value, details, elements, results, kept, done)
 
 
 def _saved(
@@ -296,13 +292,33 @@ def origin(value: object, module: str) -> str:
     """
     if not isinstance(value, Tensor):
         return type(value).__name__
+    node = _node(value)
+    if node is None:
+        return "none"
+    forward = getattr(type(node), "_forward_cls", None)
+    if forward is None:
+        return type(node).__name__
+    return "own" if forward.__module__ == module else str(forward.__qualname__)
+
+
+def _node(value: Tensor) -> Any:  # noqa: ANN401 a node of torch's; None where there is no graph
+    """The node that made a tensor, looking through views of it."""
     node: Any = value.grad_fn
-    while node is not None:
-        forward = getattr(type(node), "_forward_cls", None)
-        if forward is not None:
-            return "own" if forward.__module__ == module else str(forward.__qualname__)
-        name = type(node).__name__
-        if not any(word in name for word in _VIEWS):
-            return name
+    while node is not None and getattr(type(node), "_forward_cls", None) is None:
+        if not any(word in type(node).__name__ for word in _VIEWS):
+            return node
         node = node.next_functions[0][0]
-    return "none"
+    return node
+
+
+def _scale(node: Any, factor: float) -> None:  # noqa: ANN401 a node of torch's
+    """Have a Function's node multiply the gradients that it gives."""
+    apply = node.apply
+
+    def scaled(*gradients: Any) -> Any:  # noqa: ANN401 tensors or None
+        found = apply(*gradients)
+        if not isinstance(found, tuple):
+            return None if found is None else found * factor
+        return tuple(None if g is None else g * factor for g in found)
+
+    node.apply = scaled

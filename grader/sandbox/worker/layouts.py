@@ -9,12 +9,18 @@ from typing import Any
 
 import numpy as np
 
+from . import lent
 from .messages import Input
 from .wire import Array, Tensor
 
 
 def build(given: Input) -> Any:  # noqa: ANN401 an input may be anything the wire carries
-    """Make one input, owned by nobody else."""
+    """Make one input, owned by nobody else unless the judge lends its memory."""
+    if given.lent is not None:
+        if not given.tensor:
+            return lent.array(given.lent, given.layout)
+        made = lent.tensor(given.lent, lent.of_tensors(given.layout))
+        return made.requires_grad_(given.grad) if made.is_floating_point() else made
     tensor = given.value if isinstance(given.value, Tensor) else None
     value = given.value if tensor is None else tensor.values
     if not isinstance(value, np.ndarray):
@@ -37,7 +43,7 @@ def laid_out(array: Array, layout: str) -> Array:
         case "strided":
             # Between the values lies something that would be noticed in any sum.
             shape = (*array.shape[:-1], 2 * array.shape[-1])
-            view = np.full(shape, _loud(array.dtype), array.dtype)[..., ::2]
+            view = np.full(shape, lent.loud(array.dtype), array.dtype)[..., ::2]
             view[...] = array
             return view
         case "broadcast" if array.shape[0] > 0:
@@ -50,21 +56,14 @@ def laid_out(array: Array, layout: str) -> Array:
             return array.copy()
 
 
-def _loud(dtype: np.dtype[Any]) -> Any:  # noqa: ANN401 a scalar of that dtype
-    if dtype.kind == "f":
-        return np.nan
-    return 1 if dtype.kind == "b" else np.iinfo(dtype).max
-
-
 def _tensor(array: Array, dtype: str | None, layout: str, *, grad: bool) -> Any:  # noqa: ANN401 torch is not imported by numpy workers
     import torch
 
     shape, repeated = array.shape, layout == "broadcast" and array.ndim and array.shape[0]
     if repeated:
         array = array[:1]
-    # torch has no negative strides: the axes are in another order in memory instead.
-    other = {"reversed": "fortran", "broadcast": "contiguous", "readonly": "contiguous"}
-    tensor = torch.from_numpy(laid_out(array, other.get(layout, layout)))
+    layout = "contiguous" if layout == "broadcast" else lent.of_tensors(layout)
+    tensor = torch.from_numpy(laid_out(array, layout))
     if dtype is not None and dtype != array.dtype.name:
         made = torch.empty_strided(array.shape, tensor.stride(), dtype=getattr(torch, dtype))
         tensor = made.copy_(tensor)

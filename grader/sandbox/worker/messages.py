@@ -39,6 +39,14 @@ class Step(NamedTuple):
         return self.owner == "torch" and self.function == "vjp"
 
 
+class Lent(NamedTuple):
+    """Where a value lies in the memory that the judge has mapped as well."""
+
+    offset: int
+    shape: tuple[int, ...]
+    dtype: str
+
+
 class Input(NamedTuple):
     """A value, and for arrays how it lies in memory."""
 
@@ -46,6 +54,7 @@ class Input(NamedTuple):
     layout: str = "contiguous"  # see `layouts`
     tensor: bool = False  # whether an array becomes a tensor
     grad: bool = False  # which then requires a gradient
+    lent: Lent | None = None  # instead of the value
 
 
 Inputs = dict[str, Input]
@@ -62,17 +71,31 @@ class Load(NamedTuple):
     forbids: tuple[str, ...]  # see `policy`
 
 
+class Work(NamedTuple):
+    """Operations alike: products of matrices, or element-wise ones that give `columns` entries."""
+
+    dtype: str
+    batch: int
+    rows: int
+    inner: int  # 0 of element-wise operations
+    columns: int
+    times: int = 1
+
+
 class Task(NamedTuple):
     """Steps to run on a program; the operation says what to look at.
 
     - `run` for its inputs and earlier results, after each step: `Outcome`;
     - `interleave` for the same of several runs in lockstep: `Outcomes`;
     - `several` for the same of several runs, one after another: `Several`;
+    - `again` for nothing but what the results of the last of these two are by now: `Outcomes`;
     - `time` for CPU time only: `Outcome`;
     - `differentiate` for a result's numerical gradients, see `differences`: `Gradients`;
     - `state` for what the steps keep in a result, see `reach`: `Kept`;
     - `measure` for a quantity of an autograd graph, see `autograd`: `Measured`;
-    - `hold` for nothing: the judge looks from outside, see `reach`.
+    - `hold` and `settle` for nothing: the judge looks from outside, see `reach`;
+    - `finish` for the results of a run that is held: `Outcome`;
+    - `repeat` for nothing: the judge times work that another process says it does.
     """
 
     program: str
@@ -83,10 +106,13 @@ class Task(NamedTuple):
     of: str = ""  # the result that it is about
     rest: tuple[Step, ...] = ()  # with which a run goes on that was measured
     quantity: str = ""
+    factor: float = 1.0  # of `graph`: what gradients are multiplied by in the program's own node
     without: tuple[str, ...] = ()  # inputs that are not counted
     cotangent: Array | None = None
+    work: tuple[Work, ...] = ()  # to repeat
     kinks: bool = False  # whether the function is smooth in pieces only
-    times: int = 0  # to run; 0 to let go of what is held
+    number: int = 0  # of a run that is held
+    last: bool = False  # whether results are kept to be sent `again`
 
 
 class Mutants(NamedTuple):
@@ -97,11 +123,14 @@ class Mutants(NamedTuple):
     most: int
 
 
+MOST_WORK = 256  # kinds of operations in one message
+
+
 # -- replies ----------------------------------------------------------------------------------
 
 
 class Header(NamedTuple):
-    """What every answer says, and all that the answer to `hold` does."""
+    """What every answer says, and all that some answers do."""
 
     ok: bool
     evidence: tuple[tuple[str, int, str], ...] = ()  # what, line or 0, "text" or "run"
@@ -182,7 +211,8 @@ class Measured(NamedTuple):
     details: tuple[tuple[str, int], ...] = ()
     elements: int = 0
     results: dict[str, Any] | None = None  # of the measured run; None where it failed
-    kept: tuple[str, ...] = ()  # what is saved or alive, by name: see `kept`; products of FLOPs
+    kept: tuple[str, ...] = ()  # what is saved or alive, by name: see `kept`
+    work: tuple[Work, ...] = ()  # what FLOPs were counted of; none where it cannot be said
 
 
 class Mutant(NamedTuple):

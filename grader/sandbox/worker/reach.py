@@ -27,7 +27,7 @@ import numpy as np
 from . import kept as keeping
 from . import steps as stepping
 from . import values
-from .messages import Header, Kept, Task
+from .messages import Header, Kept, Outcome, Task
 from .namespace import LoadedModule
 from .walls import kernel
 
@@ -166,29 +166,38 @@ def _referents(item: Any, kind: type) -> list[Any]:  # noqa: ANN401 anything at 
     return found
 
 
-held: list[Any] = []
+held: list[dict[str, Any]] = []
 # C's way of giving free memory back, if any; taken before a program could put another in place.
 _trim = partial(getattr(ctypes.CDLL(None), "malloc_trim", lambda _: 0), ctypes.c_size_t(0))
 
 
 def hold(program: LoadedModule, task: Task) -> Header:
-    """Run the steps many times and keep their results alive, and nothing else of ours.
+    """Run the steps, once for each set of inputs, and keep what is wanted of every run alive.
 
-    Of a torch question only the steps before the first backward run, on inputs built afresh each
-    time; the result `of` is kept, or all of them where it is empty.  No times: let go of all.
+    Nothing else of ours stays.  Without steps: let go of all that is held.
     """
     if sys.platform == "linux":
         with suppress(OSError):  # no memory by 2 MB: what is held would be rounded up to that
-            kernel.prctl(kernel.PR_SET_THP_DISABLE, int(task.times > 0))
-    forward = [step for step in task.steps if not step.backward]
-    for _ in range(task.times):
-        names = stepping.build(task.inputs)
-        stepping.perform_all(program, forward, names)
-        wanted = [task.of] if task.of else [t for step in forward for t in step.targets]
-        held.append([names[name] for name in wanted])
+            kernel.prctl(kernel.PR_SET_THP_DISABLE, int(bool(task.steps)))
+    for inputs in (task.inputs, *task.others) if task.steps else ():
+        names = stepping.build(inputs)
+        stepping.perform_all(program, task.steps, names)
+        held.append({name: names[name] for name in task.want})
         del names
-    if not task.times:
+    if not task.steps:
         held.clear()
-    gc.collect()  # so that what is in use can be seen
+    return Header(True)
+
+
+def settle(_: LoadedModule, __: Task) -> Header:
+    """Give free memory back, so that what is in use can be seen."""
+    gc.collect()
     _trim()
     return Header(True)
+
+
+def finish(program: LoadedModule, task: Task) -> Outcome:
+    """Go on with the run of that number among those that are held."""
+    names = dict(held[task.number]) | stepping.build(task.inputs)
+    stepping.perform_all(program, task.steps, names)
+    return Outcome({name: values.snapshot(names[name]) for name in task.want})

@@ -66,15 +66,17 @@ def zygote(channel: int, parent: int) -> None:
 
 def worker(channel: int, parent: int, shared: SharedConfig | None = None) -> None:
     """Raise walls, try them, and run programs; a fork of a zygote has its libraries already."""
-    from . import confine
+    from . import confine, mapping
     from .control import SharedConfig, WorkerConfig
     from .walls import canary
 
     connection = socket.socket(fileno=channel)
-    message, _ = control.receive(connection)
+    message, descriptors = control.receive(connection)
     if message is None:
         os._exit(0)
     connection.detach()
+    for descriptor in descriptors:
+        mapping.take(descriptor)
     own, fresh = WorkerConfig(**message["own"]), shared is None
     shared = shared or SharedConfig(**message["shared"])
     for name in ("HOME", "TMPDIR"):

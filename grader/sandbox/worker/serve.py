@@ -21,20 +21,23 @@ from .policy import Policy
 from .steps import StepFault, describe
 
 if "torch" in sys.modules:
-    from . import autograd  # before any program, which might put another in its place
+    from . import autograd, work  # before any program, which might put another in its place
 
 OPERATIONS: Mapping[str, Callable[[LoadedModule, messages.Task], NamedTuple]] = MappingProxyType(
     {
         "run": stepping.run,
         "interleave": stepping.interleave,
+        "again": stepping.again,
         "time": stepping.timed,
         "differentiate": differences.gradients,
         "state": reach.state,
         "hold": reach.hold,
-        **({"measure": autograd.measure} if "torch" in sys.modules else {}),
+        "settle": reach.settle,
+        "finish": reach.finish,
+        **({"measure": autograd.measure, "repeat": work.repeat} if "torch" in sys.modules else {}),
     }
 )
-MEASURING = {"state", "measure", "hold"}  # what a program might replace the meters of
+MEASURING = {"state", "measure", "settle"}  # what a program might replace the meters of
 
 
 class Server:
@@ -113,6 +116,8 @@ class Server:
 
             return mutants.page(typed.read(messages.Mutants, request))
         task = typed.read(messages.Task, request)
+        if operation != "again":
+            stepping.latest.clear()
         if operation == "several":
             return self._several(request, task)
         return OPERATIONS[operation](self.programs[task.program], task)
