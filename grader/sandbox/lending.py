@@ -62,11 +62,15 @@ class Lending(Closing):
     def __init__(self) -> None:
         """Make the memory; a worker maps what is behind the descriptor."""
         self.descriptor = os.memfd_create("inputs", os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING)
-        os.ftruncate(self.descriptor, mapping.SIZE)
-        # A memory that shrinks would kill whoever looks at it.
-        seals = fcntl.F_SEAL_SHRINK | fcntl.F_SEAL_GROW | fcntl.F_SEAL_SEAL
-        fcntl.fcntl(self.descriptor, fcntl.F_ADD_SEALS, seals)
-        self._memory = mmap.mmap(self.descriptor, mapping.SIZE)
+        try:
+            os.ftruncate(self.descriptor, mapping.SIZE)
+            # A memory that shrinks would kill whoever looks at it.
+            seals = fcntl.F_SEAL_SHRINK | fcntl.F_SEAL_GROW | fcntl.F_SEAL_SEAL
+            fcntl.fcntl(self.descriptor, fcntl.F_ADD_SEALS, seals)
+            self._memory = mmap.mmap(self.descriptor, mapping.SIZE)
+        except OSError:
+            self.forget_descriptor()
+            raise
         self._used = 0
 
     def lend(self, inputs: Mapping[str, Mapping[str, Any]]) -> tuple[dict[str, Input], Loan]:
@@ -99,6 +103,10 @@ class Lending(Closing):
         """Let go of it."""
         with contextlib.suppress(BufferError):
             self._memory.close()
+        self.forget_descriptor()
+
+    def forget_descriptor(self) -> None:
+        """Close the descriptor: whoever needs it has been sent it."""
         if self.descriptor >= 0:
             os.close(self.descriptor)
             self.descriptor = -1
