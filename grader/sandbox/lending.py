@@ -51,7 +51,9 @@ class Loan:
             self.memory[start : start + len(content)] = other.tobytes()
 
     def restore(self) -> None:
-        """Make them what they were."""
+        """Make them what they were, unless nobody can look any more."""
+        if self.memory.closed:
+            return
         for start, content in self.written.values():
             self.memory[start : start + len(content)] = content
 
@@ -79,7 +81,10 @@ class Lending(Closing):
         Returns:
             Those inputs as they are sent, and what was written.
         """
-        loan, sent = Loan(self._memory), {}
+        loan = Loan(self._memory)
+        sent: dict[str, Input] = {}
+        if self._memory.closed:  # its worker has ended, and whoever asks it is told so
+            return sent, loan
         for name, spec in inputs.items():
             plain = _bits(spec["value"])
             if plain is None:
