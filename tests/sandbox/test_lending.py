@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import ctypes
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -179,10 +179,10 @@ def test_a_worker_that_ends_is_said_to_have_ended(lend: Lend, asked: str) -> Non
         program = RemoteProgram(worker, "submission", [dies.encode()], untrusted=True)
         program.load(())
         f = steps("y = f(x, w)")
-        ask = {
+        ways: dict[str, Callable[[], object]] = {
             "run": lambda: program.run(f, TWO, ["y"]),
             "interleave": lambda: program.interleave(f, [TWO, OTHER], ["y"]),
-        }[asked]
+        }
         for _time in range(2):  # the second time it is known
             with pytest.raises(Died):
-                ask()
+                ways[asked]()
