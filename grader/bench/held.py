@@ -43,11 +43,11 @@ class Held:
     found: list[Outcome | None] = field(default_factory=list)  # of the chosen; None: failed
 
 
-def prepared(bench: Bench, run: str, case: CaseRecipe, of: str, count: int) -> Held:
+def prepared(bench: Bench, run: str, case: CaseRecipe, of: str, count: int, *, go_on: bool) -> Held:
     """Choose what is held and which of it goes on, all of it drawn anew.
 
     Held are the steps that give the result `of`, or where it is empty all before torch is called to
-    differentiate.
+    differentiate.  None of them goes on where that is not asked for.
     """
     every = bench.steps(run)
     first = producing(every, of) if of else tuple(s for s in every if not _backward(s))
@@ -57,7 +57,8 @@ def prepared(bench: Bench, run: str, case: CaseRecipe, of: str, count: int) -> H
     # Torch finds its inputs again by what they are, not by their values.
     again = tuple(name for name in read if name in given and not of)
     want = tuple(name for name in bench.wanted[run] if name in results(rest))
-    chosen = random.SystemRandom().sample(range(count), min(FINISHED, count)) if want else []
+    finished = min(FINISHED, count) if want and go_on else 0
+    chosen = random.SystemRandom().sample(range(count), finished)
     late = [name for name in read if name not in made and name not in given]
     return Held(
         run,
@@ -83,6 +84,8 @@ def hold(
     program: RemoteProgram, held: Held, base: int | None, *, go_on: bool
 ) -> tuple[int, int] | None:
     """Bytes that the process holds when it holds the runs; None where nobody knows.
+
+    Then the chosen ones go on, where that is asked for.
 
     Returns:
         How many more than before, and than the base.

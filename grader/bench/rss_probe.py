@@ -69,6 +69,7 @@ def hidden_memory(
     budget: float,
     room: float,
     needed: Callable[[], float],
+    go_on: bool = True,
 ) -> Finding | None:
     """What runs leave behind that the system sees, and the counts inside the process do not.
 
@@ -80,7 +81,7 @@ def hidden_memory(
     allowed = budget + room
     runs = max(2, min(MOST_RUNS[torch], math.ceil(1.25 * GROWTH[torch] / allowed)))
     most = runs * allowed + GROWTH[torch], runs * allowed + STANDING
-    plan = prepared(bench, run, case, of, runs)
+    plan = prepared(bench, run, case, of, runs, go_on=go_on)
 
     # In doubt for the submission: programs before it may have left something in its process, and
     # what libraries load when first used counts as the reference's, even if it was not the first.

@@ -163,6 +163,7 @@ class Memory(Counted[MemoryCheck]):
             needed=lambda: (
                 float(self.measure(bench, bench.reference, check, case).value) if at_rest else 0.0
             ),
+            go_on=at_rest,
         )
 
 

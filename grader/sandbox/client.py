@@ -103,11 +103,14 @@ class WorkerClient(Closing):
             finally:
                 far.close()
                 os.close(writing)
-            if lending.available():
-                self.lending = stack.enter_context(lending.Lending())
+            with contextlib.suppress(OSError):  # where it is refused, inputs are sent as ever
+                if lending.available():
+                    self.lending = stack.enter_context(lending.Lending())
             with contextlib.suppress(OSError):  # the first question finds out
                 shared = [] if self.lending is None else [self.lending.descriptor]
                 control.send(self._channel, configured, shared)
+            if self.lending is not None:
+                self.lending.forget_descriptor()
             self._channel.setblocking(False)
             self._stack = stack.pop_all()
 

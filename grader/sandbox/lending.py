@@ -51,7 +51,9 @@ class Loan:
             self.memory[start : start + len(content)] = other.tobytes()
 
     def restore(self) -> None:
-        """Make them what they were."""
+        """Make them what they were, unless nobody can look any more."""
+        if self.memory.closed:
+            return
         for start, content in self.written.values():
             self.memory[start : start + len(content)] = content
 
@@ -62,11 +64,15 @@ class Lending(Closing):
     def __init__(self) -> None:
         """Make the memory; a worker maps what is behind the descriptor."""
         self.descriptor = os.memfd_create("inputs", os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING)
-        os.ftruncate(self.descriptor, mapping.SIZE)
-        # A memory that shrinks would kill whoever looks at it.
-        seals = fcntl.F_SEAL_SHRINK | fcntl.F_SEAL_GROW | fcntl.F_SEAL_SEAL
-        fcntl.fcntl(self.descriptor, fcntl.F_ADD_SEALS, seals)
-        self._memory = mmap.mmap(self.descriptor, mapping.SIZE)
+        try:
+            os.ftruncate(self.descriptor, mapping.SIZE)
+            # A memory that shrinks would kill whoever looks at it.
+            seals = fcntl.F_SEAL_SHRINK | fcntl.F_SEAL_GROW | fcntl.F_SEAL_SEAL
+            fcntl.fcntl(self.descriptor, fcntl.F_ADD_SEALS, seals)
+            self._memory = mmap.mmap(self.descriptor, mapping.SIZE)
+        except OSError:
+            self.forget_descriptor()
+            raise
         self._used = 0
 
     def lend(self, inputs: Mapping[str, Mapping[str, Any]]) -> tuple[dict[str, Input], Loan]:
@@ -75,7 +81,10 @@ class Lending(Closing):
         Returns:
             Those inputs as they are sent, and what was written.
         """
-        loan, sent = Loan(self._memory), {}
+        loan = Loan(self._memory)
+        sent: dict[str, Input] = {}
+        if self._memory.closed:  # its worker has ended, and whoever asks it is told so
+            return sent, loan
         for name, spec in inputs.items():
             plain = _bits(spec["value"])
             if plain is None:
@@ -99,6 +108,10 @@ class Lending(Closing):
         """Let go of it."""
         with contextlib.suppress(BufferError):
             self._memory.close()
+        self.forget_descriptor()
+
+    def forget_descriptor(self) -> None:
+        """Close the descriptor: whoever needs it has been sent it."""
         if self.descriptor >= 0:
             os.close(self.descriptor)
             self.descriptor = -1

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import ctypes
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -16,7 +16,7 @@ from hypothesis import given as drawn
 from hypothesis import settings
 from hypothesis import strategies as st
 
-from grader.sandbox.client import WorkerClient
+from grader.sandbox.client import Died, WorkerClient
 from grader.sandbox.lending import Lending, available
 from grader.sandbox.remote import Inputs, RemoteProgram
 from grader.sandbox.worker import layouts, mapping
@@ -170,3 +170,19 @@ def test_a_trusted_program_is_sent_its_inputs(liar: RemoteProgram) -> None:
     trusted.load(())
     assert trusted.run(steps("y, z = change(x, w)"), TWO, ["y"]).changed == ()
     assert worker.lending._used == used
+
+
+@pytest.mark.parametrize("asked", ["run", "interleave"])
+def test_a_worker_that_ends_is_said_to_have_ended(lend: Lend, asked: str) -> None:
+    dies = "import os\ndef f(x, w): os._exit(3)\n"
+    with WorkerClient(torch=False, zygote=lend(torch=False)) as worker:
+        program = RemoteProgram(worker, "submission", [dies.encode()], untrusted=True)
+        program.load(())
+        f = steps("y = f(x, w)")
+        ways: dict[str, Callable[[], object]] = {
+            "run": lambda: program.run(f, TWO, ["y"]),
+            "interleave": lambda: program.interleave(f, [TWO, OTHER], ["y"]),
+        }
+        for _time in range(2):  # the second time it is known
+            with pytest.raises(Died):
+                ways[asked]()
