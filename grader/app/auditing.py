@@ -77,7 +77,7 @@ def audit(
     questions = []
     for name in dict.fromkeys(called):
         try:
-            question = bank.load(_banks(ctx, name), name)
+            question = bank.load(banks_for(ctx, name), name)
         except BankError as fault:
             yield Audited(name, fault=fault)
             continue
@@ -111,7 +111,7 @@ def _named_well(report: AuditReport) -> AuditReport:
     return replace(report, remarks=(*report.remarks, remark))
 
 
-def _banks(ctx: Context, name: str) -> list[Path]:
+def banks_for(ctx: Context, name: str) -> list[Path]:
     """Return the banks in use, or the current folder where it alone has a question."""
     banks = ctx.banks()
     here = _bank_here(ctx) if ctx.bank is None else None

@@ -32,6 +32,7 @@ TORCH = {
     "reversed": "that adds from the last term to the first",
     "contiguous": "of contiguous copies",
 }
+NO_FUNCTION = "what is called is no function"  # says the layer
 _WORKER = Path(__file__).parents[1] / "sandbox" / "worker"
 
 
@@ -44,7 +45,9 @@ def hold(
         Each with the seeds on which it passes; a sentence per check that turns it down; and one per
         style that there is none of.
     """
-    held, problems, notes = [], [], []
+    held: list[Accepted] = []
+    problems: list[str] = []
+    unmade: dict[str, list[str]] = {}  # styles by the reason
     for name, about in (TORCH if session.question.spec.needs_torch else NUMPY).items():
         if name == "float64" and not _narrow(session.question):
             continue
@@ -52,11 +55,16 @@ def hold(
         try:
             found = [fault for seed in seeds for fault in _faults(session, name, about, seed)]
         except BankFault as fault:
-            notes.append(f"the reference {about} could not be made: {fault}")
+            reason = NO_FUNCTION if NO_FUNCTION in str(fault) else str(fault)
+            unmade.setdefault(reason, []).append(name)
             continue
         passed = len(seeds) - len({seed for seed, *_ in found})
         held.append(Accepted(name, passed, len(seeds), derived=True))
         problems += sentences(found, len(seeds))
+    notes = [
+        f"there is no right program in the style {' or '.join(names)}: {reason}"
+        for reason, names in unmade.items()
+    ]
     return held, problems, notes
 
 

@@ -215,25 +215,34 @@ def remarks(
 
 
 def _breaking(question: Question, subjects: Iterable[Subject]) -> Iterator[Remark]:
-    """Wrong ideas that raise wherever they fail, on every seed, and do not say that they do.
+    """Wrong programs that raise wherever they fail, on every seed, and are not said to.
 
     A misspelled name in a variant raises wherever it is called, so that every check stops it, and
-    since diagnosis compares it with itself it is named as well: the matrix looks proved.
+    since diagnosis compares it with itself it is named as well: the matrix looks proved.  A starter
+    is to look plausible: who runs it should see wrong values.
     """
+    ideas = question.spec.misconceptions
     for subject in subjects:
         everywhere = [seen.raised for seen in subject.seen if seen.raised is not None]
-        if subject.misconception is None or not 0 < len(everywhere) == len(subject.seen):
+        if not 0 < len(everywhere) == len(subject.seen):
             continue
         raised = everywhere[0]
-        feedback = question.spec.misconceptions[subject.misconception].feedback
-        if re.search(rf"{MEANT}|\b{re.escape(raised.type)}\b", feedback, re.IGNORECASE):
+        meant = [ideas[name].feedback for name in subject.expected if name in ideas]
+        if re.search(rf"{MEANT}|\b{re.escape(raised.type)}\b", " ".join(meant), re.IGNORECASE):
             continue
         inner = raised.frames[-1] if raised.frames else None
         where = f" in {inner.function}, line {inner.line}," if inner is not None else ""
+        about, advice = (
+            ("starter", "a starter runs, looks plausible and fails by its values")
+            if subject.misconception is None
+            else (
+                "raising",
+                "only a submission that raises the same is named: fix it, or say in the feedback "
+                "that it raises",
+            )
+        )
         yield Remark(
-            "raising",
+            about,
             f"{subject.name} raises {raised.type}{where} on every case that it fails"
-            f"{message_of(raised)}; "
-            "only a submission that raises the same is named: fix it, or say in the feedback that "
-            "it raises",
+            f"{message_of(raised)}; {advice}",
         )

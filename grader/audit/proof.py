@@ -15,7 +15,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from grader.audit import accepted, derived, hints, margins, matrix, ranges, trivial
+from grader.audit import accepted, coincide, derived, hints, margins, matrix, ranges, trivial
 from grader.audit.search import Search
 from grader.audit.subjects import Seen, Subject, always_raised, is_certain, result_of, subjects
 from grader.bench.bench import BankFault
@@ -65,6 +65,7 @@ def audit(
             problems += matrix.idle(question, rows) + trivial.problems(proof.trivial)
         remarks += [
             *matrix.remarks(question, rows, proof.subjects),
+            *proof.alike,
             *margins.remarks(checks),
             *proof.ranges,
             *trivial.remarks(question, proof.trivial),
@@ -99,6 +100,7 @@ class _Proof:
     twins: list[Twins] = field(default_factory=list)
     accepted: list[Accepted] = field(default_factory=list)
     rejected: list[str] = field(default_factory=list)  # right programs, a sentence each
+    alike: list[Remark] = field(default_factory=list)  # ideas that cases make one
     ranges: list[Remark] = field(default_factory=list)
     unmade: list[str] = field(default_factory=list)  # styles that the reference has not
     problems: list[str] = field(default_factory=list)
@@ -149,6 +151,7 @@ class _Proof:
         own, rejected = accepted.hold(session, styles, self.seeds, self._say)
         others, turned_down, self.unmade = derived.hold(session, self.seeds, self._say)
         self.accepted, self.rejected = own + others, rejected + turned_down
+        self.alike = coincide.remarks(session, self.seeds[-1])
         self._say("trivial answers")
         self.trivial = trivial.try_answers(session, self.seeds[-1])
         reference = session.bank.reference
@@ -211,7 +214,7 @@ class _Proof:
             found = diagnose(Failure.of(bench, tuple(graded.values())))
             named = found.confused.union(n.id for n in found.named)
         deviations = margins.deviations(bench, results, right=right)
-        raised = None if subject.misconception is None else always_raised(bench, results)
+        raised = None if right else always_raised(bench, results)
         checks = {check.id: check for check in self.question.spec.checks}
         certain = any(
             is_certain(bench, checks[r.id], r)

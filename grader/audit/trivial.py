@@ -126,7 +126,7 @@ def remarks(question: Question, trivial: Iterable[Trivial]) -> list[Remark]:
             continue
         for name in answer.passes:
             by_value = registry.get(checks[name].kind).judges_values and not checks[name].stretch
-            if by_value and _needed(checks, name) <= set(answer.passes):
+            if by_value and needed(checks, name) <= set(answer.passes):
                 found.setdefault(name, []).append(answer.name)
     return [
         Remark(
@@ -138,7 +138,7 @@ def remarks(question: Question, trivial: Iterable[Trivial]) -> list[Remark]:
     ]
 
 
-def _needed(checks: Mapping[str, Check], name: str) -> set[str]:
+def needed(checks: Mapping[str, Check], name: str) -> set[str]:
     """Every check that must pass before one is tried."""
     needs = checks[name].needed
-    return {*needs}.union(*(_needed(checks, need) for need in needs))
+    return {*needs}.union(*(needed(checks, need) for need in needs))

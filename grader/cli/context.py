@@ -91,6 +91,18 @@ ids = _offering(lambda locate, banks: locate.ids(banks))
 ids_or_restore = _offering(lambda locate, banks: [*locate.ids(banks), "restore"])
 tracks = _offering(lambda locate, banks: sorted({h.track for h in locate.headers(banks)}))
 
+
+def ideas(ctx: typer.Context, incomplete: str) -> list[str]:
+    """Return the misconceptions of the question on the line that begin like what is typed."""
+    from grader import bank
+
+    def find(locate: Any, banks: Any) -> Iterable[str]:  # noqa: ANN401, ARG001 as `_offering` has it
+        question = bank.load(banks, str(ctx.params.get("question")))
+        return [*question.variants, "starter"]
+
+    return _offering(find)(ctx, incomplete)
+
+
 Id = Annotated[str, typer.Argument(metavar="ID", autocompletion=ids)]
 SomeId = Annotated[
     str | None,

@@ -228,12 +228,12 @@ def reshaped(cell: Cell) -> Iterator[Rule]:
         if a.ndim == b.ndim + 1 and a.shape[axis] > 1:
             yield _folded(3, f"is not added up along axis {axis}", lambda x, _, n=axis: x.sum(n))  # type: ignore[misc]
             yield _folded(3, f"is not averaged along axis {axis}", lambda x, _, n=axis: x.mean(n))  # type: ignore[misc]
+    keep = a.ndim == b.ndim
     for axis in range(b.ndim):
-        if a.ndim < b.ndim and b.shape[axis] > 1:
+        if b.shape[axis] > 1 and (a.shape[axis] == 1 if keep else a.ndim < b.ndim):
             for words, how in (("added up", np.sum), ("averaged", np.mean)):
-                for keep in (False, True):
-                    predict = partial(_folded_right, axis=axis, how=how, keep=keep)
-                    yield predicted(3, f"is {words} along axis {axis}", predict)
+                predict = partial(_folded_right, axis=axis, how=how, keep=keep)
+                yield predicted(3, f"is {words} along axis {axis}", predict)
     if a.ndim == b.ndim:
         for order in itertools.permutations(range(b.ndim)):
             if list(order) != sorted(order) and b.ndim <= 4:
@@ -246,12 +246,12 @@ def reshaped(cell: Cell) -> Iterator[Rule]:
             for words, end in (("at the end", 0), ("at the start", 1)):
                 yield Rule(
                     6,
-                    f"is right, but cut off {words}{along}",
+                    f"lacks entries {words}{along}, and the others are right",
                     partial(_cut, axis=axis, end=end, longer=False),
                 )
                 yield Rule(
                     6,
-                    f"is right, but goes on {words}{along}",
+                    f"has too many entries {words}{along}, and the others are right",
                     partial(_cut, axis=axis, end=end, longer=True),
                 )
     yield _folded(7, "has the right numbers in the right order, in another shape", _flat)

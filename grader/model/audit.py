@@ -107,7 +107,8 @@ class Twins:
 class Remark:
     """What would make the question better."""
 
-    about: str  # redundant, flaky, raising, tolerance, range, trivial, hints, id, todo
+    # redundant, flaky, raising, starter, alike, tolerance, range, trivial, hints, id, todo
+    about: str
     text: str
 
 

@@ -113,7 +113,7 @@ class RemoteProgram:
     def _witnessed(
         self, operation: str, steps: Steps, inputs: Sequence[Inputs], want: Names, *, lasting: bool
     ) -> tuple[tuple[Outcome, ...], tuple[str, ...]]:
-        lending = self.worker.lending if self.untrusted else None
+        lending = self.worker.lending if self.untrusted and self.worker.failure is None else None
         seen = None if lending is None else Witness(lending, inputs)
         lasting = lasting and seen is not None
         sent = () if seen is None else seen.sent

@@ -168,3 +168,28 @@ def test_a_wrong_idea_that_is_about_raising_is_not(tmp_path: Path, feedback: str
 def test_a_wrong_idea_that_raises_on_some_of_what_it_fails_is_not(tmp_path: Path) -> None:
     some = {"open": "def relu(x):\n    return np.maxmum(x, 0) if len(x) == 1 else x.copy()\n"}
     assert said(audited(tmp_path, variants=some), "raising") == []
+
+
+@pytest.mark.parametrize(
+    ("feedback", "remarked"), [("It is wrong.", True), ("It raises ValueError.", False)]
+)
+def test_a_starter_that_only_raises_is_remarked_on(
+    tmp_path: Path, feedback: str, remarked: bool
+) -> None:
+    broken = "def relu(x):\n    raise ValueError('to do')\n"
+    report = audited(
+        tmp_path,
+        seeds=(1, 2),
+        variants={"open": broken},
+        misconceptions={"open": {"killed_by": "gate", "feedback": feedback}},
+    )
+    about = said(report, "starter")
+    assert bool(about) is remarked
+    if about:
+        assert about[0].startswith("starter raises ValueError in relu, line ")
+        assert about[0].endswith(": to do; a starter runs, looks plausible and fails by its values")
+
+
+def test_a_starter_that_raises_on_some_of_the_cases_it_fails_is_not(tmp_path: Path) -> None:
+    begin = "def relu(x):\n    if len(x) > 1:\n        raise ValueError\n    return x * 2\n"
+    assert said(audited(tmp_path, begin=begin, starter=[]), "starter") == []

@@ -146,8 +146,8 @@ def test_a_style_that_cannot_be_made_is_a_note(tmp_path: Path) -> None:
     report = audited(tmp_path, reference=picky)
     assert report.problems == ()
     assert report.notes == (
-        "the reference computed in long double and cast back could not be made: its relu raised "
-        "AssertionError in case signs",
+        "there is no right program in the style longdouble: its relu raised AssertionError in case "
+        "signs",
     )
 
 
@@ -169,3 +169,13 @@ def test_torch_has_styles_too(tmp_path: Path) -> None:
         case = bench.cases["many"]
         ours, theirs = bench.observed("main", case), bench.truth("main", case)
         assert np.any(ours.values["y"].values != theirs.values["y"].values)
+
+
+def test_a_class_has_none_and_that_is_one_note(tmp_path: Path) -> None:
+    source = CENTER + "\n    class relu:\n        def __new__(cls, x):\n            return x * 2\n"
+    report = audited(tmp_path, reference=source)
+    assert report.problems == ()
+    assert report.notes == (
+        "there is no right program in the style longdouble or reversed or loops or fortran: "
+        "what is called is no function",
+    )

@@ -85,7 +85,16 @@ def bank(tmp_path: Path) -> Path:
 
 
 def test_ids_are_completed_for_every_command_that_takes_one(tmp_path: Path, bank: Path) -> None:
-    for command in ("show", "start", "grade", "hint", "solution", "reset", "bank audit"):
+    for command in (
+        "show",
+        "start",
+        "grade",
+        "hint",
+        "solution",
+        "reset",
+        "bank audit",
+        "bank preview",
+    ):
         assert complete(tmp_path, f"drill --bank {bank} {command} alpha-t") == ["alpha-two"]
     assert complete(tmp_path, f"drill --bank {bank} history ") == [
         "alpha-one",

@@ -35,7 +35,7 @@ def numbers(value: float, role: str) -> Iterator[Change]:
         if new != value:
             yield "off by one" if axis else "another number", _written(new)
     if 0 < value <= SMALL and isinstance(value, float):
-        for new in (value / 10, 0.0):
+        for new in (float(f"{value / 10:.12g}"), 0.0):
             yield "another eps", _written(new)
 
 

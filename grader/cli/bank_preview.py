@@ -1,0 +1,58 @@
+"""`drill bank preview`."""
+
+from __future__ import annotations
+
+import shlex
+from typing import Annotated
+
+import typer
+
+from grader.cli import entrypoint, output
+from grader.cli.context import Id, Json, context, ideas
+from grader.model.verdict import Verdict
+
+
+def command(
+    ctx: typer.Context,
+    question: Id,
+    name: Annotated[
+        str,
+        typer.Argument(
+            metavar="NAME",
+            help="A misconception of it, or starter.",
+            autocompletion=ideas,
+            show_default=False,
+        ),
+    ],
+    variant: Annotated[
+        int | None,
+        typer.Option(metavar="N", min=1, help="Only this variant; every one if not given."),
+    ] = None,
+    seed: Annotated[int, typer.Option(metavar="N", min=0, max=2**63 - 1, help="Of the cases.")] = 0,
+    json: Json = False,
+) -> int:
+    """Show what somebody sees who holds a misconception."""
+    from grader.app.previewing import preview
+
+    here = context(ctx)
+    pages = list(preview(here, question, name, variant=variant, seed=seed))
+    if json:
+        from grader.reports.json import to_json
+
+        output.document(
+            pages=[{"name": page.name, "report": to_json(page.report)} for page in pages]
+        )
+    else:
+        from grader.reports.terminal import render_report
+
+        for number, page in enumerate(pages):
+            if number:
+                output.write()
+            output.heading(page.name)
+            output.write()
+            words = f"drill bank preview {shlex.quote(question)} {name}{here.option}"
+            output.show(
+                render_report(page.report, width=output.width(), repeat=f"{words} --seed {seed}")
+            )
+    faulty = any(page.report.verdict is Verdict.INVALID for page in pages)
+    return entrypoint.FAULTY if faulty else 0

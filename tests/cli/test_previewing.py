@@ -1,0 +1,81 @@
+"""`drill bank preview`: the page of somebody who holds a misconception."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.audit.audits import REFERENCE, question
+from tests.cli.conftest import Drill
+from tests.cli.test_startup import complete
+
+pytestmark = pytest.mark.usefixtures("one_zygote")
+
+VARIANTS = {"open": "from __future__ import annotations\n\ndef relu(x):\n    return x.copy()\n"}
+
+
+@pytest.fixture
+def bank(tmp_path: Path) -> Path:
+    """A question with a misconception of two variants, and a reference with a future."""
+    ideas = {
+        "open": {"killed_by": "gate", "feedback": "It lets all through."},
+        "zero": {
+            "killed_by": "gate",
+            "feedback": "It lets nothing through.",
+            "code": ["def relu(x):\n    return x * 0\n", "def relu(x):\n    return x * 0 - 1\n"],
+        },
+    }
+    reference = "\n    from __future__ import annotations\n" + REFERENCE
+    begin = "def relu(x):\n    return x * 2\n"
+    changes = {"reference": reference, "variants": VARIANTS, "misconceptions": ideas}
+    question(tmp_path / "bank", begin=begin, **changes)
+    return tmp_path / "bank"
+
+
+def test_it_shows_every_variant_as_a_grade_would(real: Drill, bank: Path) -> None:
+    ended = real("--bank", str(bank), "bank", "preview", "gate", "zero")
+    assert ended.status == 0, ended.err
+    first, second = ended.out.split("\nzero (2)\n")
+    for page in (first, second):
+        assert "FAIL" in page
+        assert "It lets nothing through." in page
+    assert first.startswith("zero\n")
+    assert f"drillbankpreviewgatezero--bank{bank}--seed0" in "".join(first.split())
+
+
+def test_one_variant_may_be_chosen_and_nothing_is_recorded(real: Drill, bank: Path) -> None:
+    words = ("--bank", str(bank), "bank", "preview", "gate")
+    ended = real(*words, "zero", "--variant", "2", "--seed", "5", "--json")
+    (page,) = ended.data["pages"]
+    assert page["name"] == "zero (2)"
+    assert page["report"]["seed"] == 5
+    assert [m["id"] for m in page["report"]["misconceptions"]] == ["zero"]
+    (page,) = real(*words, "open", "--json").data["pages"]
+    assert [m["id"] for m in page["report"]["misconceptions"]] == ["open"]
+    (page,) = real(*words, "starter", "--json").data["pages"]
+    assert page["report"]["verdict"] == "fail"
+    assert real("history", "--json").data["attempts"] == []
+
+
+def test_what_there_is_not_is_a_mistake_of_usage(real: Drill, bank: Path) -> None:
+    words = ("--bank", str(bank), "bank", "preview", "gate")
+    ended = real(*words, "opne")
+    assert ended.status == 2
+    assert "gate has no misconception 'opne'; did you mean 'open'?" in ended.err
+    ended = real(*words, "zero", "--variant", "3")
+    assert ended.status == 2
+    assert "zero has 2 variants: there is no --variant 3" in ended.err
+
+
+def test_a_question_at_fault_ends_it_with_that_status(real: Drill, bank: Path) -> None:
+    broken = "import numpy as np\n\ndef relu(x):\n    raise ValueError\n"
+    (bank / "drills" / "gate" / "reference.py").write_text(broken)
+    assert real("--bank", str(bank), "bank", "preview", "gate", "open").status == 3
+
+
+def test_question_and_name_are_completed(tmp_path: Path, bank: Path) -> None:
+    words = f"drill --bank {bank} bank preview"
+    assert complete(tmp_path, f"{words} ga") == ["gate"]
+    assert complete(tmp_path, f"{words} gate ") == ["open", "zero", "starter"]
+    assert complete(tmp_path, f"{words} none o") == []
