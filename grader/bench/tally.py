@@ -90,7 +90,7 @@ def _result(
     wrong = [(case, finding) for case, finding in found if finding.verdict not in FINE]
     if wrong:
         case, shown = wrong[0]
-        verdict, line = shown.verdict, _inputs_in_words(bench, case, check.run)
+        verdict, line = shown.verdict, inputs_in_words(bench, case, check.run)
         line = f"{case.about}: {line}" if case.about else line
         alike = [f for _, f in wrong if f.subject == shown.subject and f.verdict == verdict]
         message = shown.sentence
@@ -123,7 +123,7 @@ def _result(
     )
 
 
-def _inputs_in_words(bench: Bench, case: CaseRecipe, run: str) -> str:
+def inputs_in_words(bench: Bench, case: CaseRecipe, run: str) -> str:
     """The inputs of a run: `kernel 3, stride 3, x (1, 1, 3, 3) float32`."""
     drawn, parts = bench.drawn(case), []
     for name in bench.inputs(case, run):

@@ -35,13 +35,13 @@ def varied(
     """
     inputs = dict(case.inputs)
     if reach is Reach.VALUES or rng.random() < 0.25:
-        inputs = {name: _rounder(recipe) for name, recipe in inputs.items()}
+        inputs = {name: rounder(recipe) for name, recipe in inputs.items()}
     if reach is Reach.VALUES:
         changed = replace(case, inputs=inputs)
         return None if changed == case else changed
     sizes = {
         n: min(rng.choice([1, 2, 3, max(1, n - 1), n + 1, n]), max(n, LARGEST))
-        for n in sorted(_sides(case))
+        for n in sorted(sides(case))
     }
     taken = _numbers(case, cases, rng) if reach is Reach.NUMBERS else {}
     inputs = {
@@ -92,7 +92,7 @@ def _drawn(recipe: Recipe, grows: int) -> Recipe:
     return Recipe(generator, None, shape, None, options, recipe.dtype, recipe.layout)
 
 
-def _rounder(recipe: Recipe) -> Recipe:
+def rounder(recipe: Recipe) -> Recipe:
     """Small whole numbers, with zeros and ties among them, for what may be any number.
 
     What is drawn with a purpose stays: probabilities, classes, distinct values, bounded ones.
@@ -125,7 +125,13 @@ def written(case: CaseRecipe, names: Collection[str]) -> list[str]:
     ]
 
 
-def _sides(case: CaseRecipe) -> set[int]:
+def with_sides(case: CaseRecipe, lengths: Mapping[int, int]) -> CaseRecipe:
+    """The case with other lengths in the place of some, wherever they stand."""
+    inputs = {name: _resized(recipe, lengths) for name, recipe in case.inputs.items()}
+    return replace(case, inputs=inputs)
+
+
+def sides(case: CaseRecipe) -> set[int]:
     """Every length of a side that may change; equal ones are taken to belong together.
 
     What an array that is written out has for a side cannot change, so nothing of that length does.

@@ -7,6 +7,7 @@ separate, all are named, because nothing tells them apart; where many do, none i
 from __future__ import annotations
 
 import itertools
+import re
 from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
@@ -20,6 +21,7 @@ FAILING = 3  # cases at least
 RIGHT = 4  # cases at least,
 ORIGINS = 2  # made from so many cases of the question
 MOST = 2  # properties that are named together
+ALSO = ", which in these cases is also where "
 
 
 def separating(failing: Sequence[Cell], right: Sequence[Cell]) -> str:
@@ -28,6 +30,7 @@ def separating(failing: Sequence[Cell], right: Sequence[Cell]) -> str:
         return ""
     if len({cell.origin for cell in right}) < ORIGINS:
         return ""
+    pinned = _pinned(failing, right)
     common = properties(failing[0])
     for cell in failing[1:]:
         theirs = properties(cell)
@@ -38,7 +41,22 @@ def separating(failing: Sequence[Cell], right: Sequence[Cell]) -> str:
         common = {n: v for n, v in common.items() if v and theirs.get(n) is False}
     found = [*sorted((name for name, has in common.items() if has), key=len)]
     found += _single_values(failing, right) if not found else []
-    return ", that is where ".join(found) if 0 < len(found) <= MOST else ""
+    # What never varies where it is right may be the cause as well.
+    if any(not pinned <= set(re.findall(r"\w+", name)) for name in found):
+        return ""
+    return ALSO.join(found) if 0 < len(found) <= MOST else ""
+
+
+def _pinned(failing: Sequence[Cell], right: Sequence[Cell]) -> set[str]:
+    """Inputs that are no arrays, and vary on the whole but not among the right cases."""
+    found = set()
+    for name, value in failing[0].given.items():
+        if isinstance(value, (np.ndarray, Tensor)):
+            continue
+        wrong, fine = ({repr(c.given.get(name)) for c in some} for some in (failing, right))
+        if len(fine) == 1 and wrong - fine:
+            found.add(name)
+    return found
 
 
 def _single_values(failing: Sequence[Cell], right: Sequence[Cell]) -> list[str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -37,6 +37,11 @@ class Failure:
     def values(self) -> list[Component]:
         """The results and their dtypes."""
         return [c for c in self.everything if c.measured_by is None]
+
+    @cached_property
+    def firsts(self) -> list[Cell]:
+        """One case of each result."""
+        return [(c, c.cases[0]) for c in self.values if c.cases]
 
     @cached_property
     def failed(self) -> frozenset[str]:
@@ -87,6 +92,6 @@ class Failure:
         """Whether the submission returned nothing there, so that no idea can be seen."""
         return is_fault(observed(self.mine, *cell))
 
-    def cases(self, cells: Sequence[Cell]) -> set[str]:
+    def cases(self, cells: Iterable[Cell]) -> set[str]:
         """The cases of some cells."""
         return {case for _, case in cells}

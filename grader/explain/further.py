@@ -13,27 +13,28 @@ import random
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
-from itertools import islice
 
 import numpy as np
 
 from grader.bench.bench import BankFault, Bench
 from grader.bench.compare import fault_of
 from grader.bench.encoding import PRECISE
-from grader.cases.dataflow import free_names, results
+from grader.cases.dataflow import free_names
 from grader.cases.draw import DrawError
 from grader.cases.recipe import CaseRecipe
 from grader.cases.vary import sibling, varied
+from grader.explain.cells import everything
 from grader.explain.domain import Domain
 from grader.kinds import registry
 from grader.model.mutation import Reach
 from grader.model.spec import Check
-from grader.sandbox.client import WorkerError
+from grader.sandbox.client import WorkerClient, WorkerError
 
 SEED = 7101  # of the draws: none that an audit uses
 REACHES = (Reach.VALUES, Reach.SIZES, Reach.NUMBERS)
 VARIANTS = 18  # of each case, as many of each kind
 LARGE = 3000  # entries beyond which an input takes too long to look at
+AGAIN = 2  # times as many are tried as are wanted
 REDRAWN = 2  # times the same case, from another seed
 
 
@@ -62,9 +63,11 @@ class Further:
         self.bench = self._own.with_bank_program(bench.reference)
         self.bench.seed = SEED
         self.bench.cases = {}
-        self._usable: dict[tuple[str, str], list[CaseRecipe]] = {}
-        self._seen: dict[str, set[int]] = {}  # by run, the inputs that are known
-        self._waiting: dict[tuple[str, str], Iterator[CaseRecipe]] = {}
+        # By run and case of the question: how many were tried, and which are of use, by number.
+        self._tried: dict[tuple[str, str], int] = {}
+        self._usable: dict[tuple[str, str], dict[int, CaseRecipe]] = {}
+        self._seen: dict[tuple[str, str], set[int]] = {}  # likewise, the inputs that are known
+        self._known: dict[tuple[str, str], bool] = {}  # by run and name, whether it is of use
 
     @cached_property
     def _domain(self) -> Domain:
@@ -92,65 +95,93 @@ class Further:
             run: its name.
             most: by case of the question, how many to make from it; there may be fewer.
         """
-        for _ in range(2):  # some are of no use: then others take their place
+        for times in (1, AGAIN):  # some are of no use: then others take their place
             new = []
             for origin, wanted in most.items():
-                key = run, origin
-                missing = wanted - len(self._usable.setdefault(key, []))
-                waiting = self._waiting.setdefault(key, iter(self._made[origin]))
-                new += [(case, origin) for case in islice(waiting, max(0, missing))]
-            self._try(run, new)
-        chosen = [(c, o) for o, n in most.items() for c in self._usable[run, o][:n]]
-        return sorted(chosen, key=lambda pair: self.bench.weight(pair[0]))
+                tried = self._tried.setdefault((run, origin), 0)
+                usable = self._usable.setdefault((run, origin), {})
+                if len(usable) < wanted and tried < times * wanted:
+                    made = self._made[origin][tried : times * wanted]
+                    new += [(case, origin, n) for n, case in enumerate(made, tried)]
+                    self._tried[run, origin] = times * wanted
+            fit = [one for one in new if self._is_fit(run, one[0]) and self._is_new(run, *one[:2])]
+            for case, origin, number in self._taken(run, fit):
+                self._usable[run, origin][number] = case
+        # The first so many of those, however many more were tried for others.
+        chosen = []
+        for origin, wanted in most.items():
+            usable = self._usable[run, origin]
+            numbers = sorted(n for n in usable if n < AGAIN * wanted)[:wanted]
+            chosen += [(usable[n], origin) for n in numbers]
+        return sorted(chosen, key=lambda pair: (self.bench.weight(pair[0])[0], pair[0].name))
 
-    def _try(self, run: str, new: Sequence[tuple[CaseRecipe, str]]) -> None:
-        """Keep those that the reference takes and agrees with itself on."""
+    def taken(self, run: str, new: Sequence[CaseRecipe], origin: str) -> list[CaseRecipe]:
+        """Which of some inputs, made from a case of the question, the reference takes.
+
+        Each has a name of its own, which nothing else of another content has.
+        """
+        fresh = [c for c in new if (run, c.name) not in self._known and self._is_fit(run, c)]
+        accepted = {case.name for case, *_ in self._taken(run, [(c, origin, 0) for c in fresh])}
+        self._known |= {(run, case.name): case.name in accepted for case in fresh}
+        return [case for case in new if self._known.get((run, case.name))]
+
+    def _taken(
+        self, run: str, new: Sequence[tuple[CaseRecipe, str, int]]
+    ) -> list[tuple[CaseRecipe, str, int]]:
+        """Those that the reference takes and agrees with itself on."""
+        if not new:
+            return []
         bench, reference = self.bench, self.bench.reference
-        new = [(case, origin) for case, origin in new if self._is_new(run, case)]
-        bench.cases.update((case.name, case) for case, _ in new)
+        bench.cases.update((case.name, case) for case, *_ in new)
         names = everything(bench, run)
-        by_dtype = [c for c, _ in new if c.dtype != "float64"]
+        by_dtype = [c for c, *_ in new if c.dtype != "float64"]
         try:
-            bench.ask_all(reference, run, [c for c, _ in new], want=names)
+            bench.ask_all(reference, run, [c for c, *_ in new], want=names)
             bench.ask_all(reference, run, by_dtype, want=names, mode=PRECISE)
         except WorkerError:  # an input may have been too much for its process
             assert bench.bank is not None
             bench.bank.revive(reference.name)
-            return
-        for case, origin in new:
+            return []
+        found = []
+        for case, origin, number in new:
             with contextlib.suppress(BankFault, KeyError):
                 truth = bench.truth(run, case)
                 if self._domain.holds(bench, run, case, origin) and not any(
                     fault_of(bench, run, case, name, truth) for name in bench.wanted[run]
                 ):
-                    self._usable[run, origin].append(case)
+                    found.append((case, origin, number))
+        return found
 
-    def _is_new(self, run: str, case: CaseRecipe) -> bool:
-        """Whether an input can be drawn, is small, and is not one of those known."""
-        bench = self.bench
-        names = list(free_names(bench.steps(run)))
-        if not case.inputs.keys() >= set(names):
+    def _is_fit(self, run: str, case: CaseRecipe) -> bool:
+        """Whether an input has what the run takes, can be drawn, and is small."""
+        if not case.inputs.keys() >= set(free_names(self.bench.steps(run))):
             return False
-        if run not in self._seen:
-            own = (c for c in self._own.cases.values() if c.inputs.keys() >= set(names))
-            self._seen[run] = {content(self._own, c, names) for c in own}
         try:
-            if sum(np.size(v) for v in bench.drawn(case).values()) > LARGE:
-                return False
-            found = content(bench, case, names)
+            return sum(np.size(v) for v in self.bench.drawn(case).values()) <= LARGE
         except (BankFault, DrawError, KeyError):
             return False
-        if found in self._seen[run]:
+
+    def _is_new(self, run: str, case: CaseRecipe, origin: str) -> bool:
+        """Whether it is no case of the question, and was not made from this one before."""
+        names = list(free_names(self.bench.steps(run)))
+        if (run, origin) not in self._seen:
+            own = (c for c in self._own.cases.values() if c.inputs.keys() >= set(names))
+            self._seen[run, origin] = {content(self._own, c, names) for c in own}
+        seen, found = self._seen[run, origin], content(self.bench, case, names)
+        if found in seen:
             return False
-        self._seen[run].add(found)
+        seen.add(found)
         return True
 
 
-def everything(bench: Bench, run: str) -> tuple[str, ...]:
-    """The results of a run that any check of any run looks at."""
-    wanted = [name for names in bench.wanted.values() for name in names]
-    made = set(results(bench.steps(run)))
-    return tuple(dict.fromkeys([*bench.wanted[run], *(n for n in wanted if n in made)]))
+@contextlib.contextmanager
+def keeping_output(worker: WorkerClient) -> Iterator[None]:
+    """What is printed meanwhile is no part of the grade: the report shows what was before."""
+    printed, size = worker.printed, worker.output_bytes
+    try:
+        yield
+    finally:
+        worker.printed, worker.output_bytes = printed, size
 
 
 def content(bench: Bench, case: CaseRecipe, names: Sequence[str]) -> int:

@@ -14,7 +14,7 @@ from grader.explain.explain import explain, mutant
 from grader.explain.failure import Failure
 from grader.explain.naming import diagnose
 from grader.explain.pairs import pair
-from grader.model.report import RULE, STATE, CheckResult, Explanation, Named
+from grader.model.report import STATE, CheckResult, Explanation, Named
 from grader.sandbox.client import WorkerError
 from grader.sandbox.deadline import OutOfTime
 
@@ -64,8 +64,8 @@ def why(bench: Bench, checks: Sequence[CheckResult]) -> Why:
         names()
     if faults:  # one of the bank's own programs
         raise faults[0]
-    surely = any(e.kind in (STATE, RULE) for e in found)
-    return Why(named, found, note, not (note or surely or _is_whole(named)))
+    remembered = any(e.kind == STATE for e in found)
+    return Why(named, found, note, not (note or remembered or _is_whole(named)))
 
 
 def more(bench: Bench, checks: Sequence[CheckResult], known: Why) -> Why:
@@ -79,8 +79,9 @@ def more(bench: Bench, checks: Sequence[CheckResult], known: Why) -> Why:
             before = {idea.id: idea for idea in known.misconceptions}
             named = tuple(before.get(idea.id, idea) for idea in ideas)
             known = replace(known, misconceptions=named, explanations=(said, *known.explanations))
-        elif (change := mutant(bench, checks)) is not None:
-            known = replace(known, explanations=(change, *known.explanations))
+        else:
+            change = mutant(bench, checks)
+            known = replace(known, explanations=(*change, *known.explanations))
     ordered = sorted(known.explanations, key=lambda e: SUREST_FIRST.index(e.kind))
     return replace(known, explanations=tuple(ordered), may_be_more=False)
 

@@ -145,7 +145,6 @@ class Named:
 
 
 STATE: Literal["state"] = "state"  # something is remembered between calls: no value says anything
-RULE: Literal["rule"] = "rule"  # it holds on every failing case, and on further inputs
 
 
 @dataclass(frozen=True, slots=True)

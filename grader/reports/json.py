@@ -55,7 +55,7 @@ def mutation_to_json(report: MutationReport) -> dict[str, object]:
 def _trial(trial: Trial) -> dict[str, object]:
     return {
         "in": trial.mutant.scope,
-        **_fields(trial.mutant, without={"scope", "start", "end", "text"}),
+        **_fields(trial.mutant, without={"scope", "start", "end", "text", "old", "new", "names"}),
         **_fields(trial, without={"mutant", "counterexample"}),
         "witness": _encoded(trial.counterexample),
     }

@@ -1,0 +1,57 @@
+"""Does an idea hold on inputs beyond the question's own?  A size of 2 makes a half of a mean."""
+
+from __future__ import annotations
+
+import contextlib
+from dataclasses import replace
+
+from grader.bench.bench import BankFault, Bench
+from grader.explain.explain import SECONDS
+from grader.explain.failure import Cell, Failure
+from grader.explain.further import SEED, Further
+from grader.explain.observing import is_fault, observed, same_on
+from grader.sandbox.client import WorkerError
+from grader.sandbox.remote import RemoteProgram
+
+FROM_EACH = 4  # further inputs, of each case that an idea explains
+MOST = 24  # of a run
+
+
+def holds_further(failure: Failure, program: RemoteProgram, explained: tuple[Cell, ...]) -> bool:
+    """Whether nothing contradicts an idea on further inputs; so it is where there are none.
+
+    Args:
+        failure: of the submission.
+        program: that of the idea.
+        explained: what the idea explains.
+    """
+    bank = failure.mine.bank
+    assert bank is not None, "no session gives this bench its misconceptions"
+    further = bank.memory.get(("further",), lambda: Further(failure.mine))
+    reference = further.bench
+    mine = reference.with_submission(replace(failure.mine.submission, call_seconds=SECONDS), SEED)
+    idea = reference.with_bank_program(program)
+    with contextlib.suppress(WorkerError, BankFault):
+        for run in dict.fromkeys(c.run for c, _ in explained if c.measured_by is None):
+            origins = dict.fromkeys(case for c, case in explained if c.run == run)
+            each = max(1, min(FROM_EACH, MOST // len(origins)))
+            cases = [case for case, _ in further.of(run, dict.fromkeys(origins, each))]
+            mine.ask_all(mine.submission, run, cases)
+            idea.ask_all(program, run, cases)
+            components = dict.fromkeys(
+                c for c, _ in explained if c.run == run and c.measured_by is None
+            )
+            for c in components:
+                for case in cases:
+                    if _contradicts(reference, mine, idea, (c, case.name)):
+                        return False
+    return True
+
+
+def _contradicts(reference: Bench, mine: Bench, idea: Bench, cell: Cell) -> bool:
+    """Whether the idea acts there, and the submission shows something else."""
+    return (
+        not same_on(reference, idea, *cell)
+        and not same_on(mine, idea, *cell)
+        and not is_fault(observed(mine, *cell))
+    )

@@ -1,0 +1,71 @@
+"""A class is spoken of only where all cases with it fail and all without it are right."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from grader.explain.cells import Cell
+from grader.explain.classes import separating
+from tests.explain.making import cell, drawn
+
+
+def case(origin: str, *, ok: bool, **given: object) -> Cell:
+    made = cell(drawn((2,)), drawn((2,)), ok=ok, **given)
+    made.origin = origin
+    return made
+
+
+def cases(*, ok: bool, given: list[dict[str, object]]) -> list[Cell]:
+    return [case(f"case {n % 3}", ok=ok, **one) for n, one in enumerate(given)]
+
+
+def test_what_separates_is_named() -> None:
+    wrong = cases(ok=False, given=[{"x": np.zeros((0, n))} for n in (1, 2, 3)])
+    right = cases(ok=True, given=[{"x": drawn((n, 2))} for n in (1, 2, 3, 4, 5)])
+    assert separating(wrong, right) == "x is empty"
+
+
+def test_one_right_case_with_it_ends_a_class() -> None:
+    wrong = cases(ok=False, given=[{"padding": 0, "stride": n} for n in (1, 2, 3)])
+    right = cases(ok=True, given=[{"padding": n, "stride": n} for n in (1, 2, 3, 4)])
+    assert "padding is 0" in separating(wrong, right)
+    more = [*right, case("case 1", ok=True, padding=0, stride=9)]
+    assert separating(wrong, more) == ""
+
+
+def test_one_failing_case_without_it_ends_a_class() -> None:
+    wrong = cases(ok=False, given=[{"pad": 0}, {"pad": 0}, {"pad": 0}])
+    right = cases(ok=True, given=[{"pad": n} for n in (1, 2, 5, -1)])
+    assert separating(wrong, right) == "pad is 0"
+    assert separating([*wrong, case("case 1", ok=False, pad=7)], right) == ""
+
+
+def test_few_cases_or_cases_made_from_one_say_nothing() -> None:
+    wrong = cases(ok=False, given=[{"pad": 0}] * 3)
+    right = cases(ok=True, given=[{"pad": n} for n in (1, 2, 5, -1)])
+    assert separating(wrong[:2], right) == ""
+    assert separating(wrong, right[:3]) == ""
+    for one in right:
+        one.origin = "one"
+    assert separating(wrong, right) == ""
+
+
+def test_an_input_that_never_varies_where_it_is_right_may_be_the_cause() -> None:
+    wrong = cases(ok=False, given=[{"padding": 1, "stride": n} for n in (1, 2, 3)])
+    right = cases(ok=True, given=[{"padding": 0, "stride": 1}] * 5)
+    assert separating(wrong, right) == ""
+    right = cases(ok=True, given=[{"padding": 0, "stride": n} for n in (1, 2, 3, 4)])
+    assert separating(wrong, right) == "padding is not 0"
+
+
+def test_a_single_value_counts_only_between_right_ones() -> None:
+    wrong = cases(ok=False, given=[{"stage": 2}] * 3)
+    right = cases(ok=True, given=[{"stage": n} for n in (0, 1, 3, 0)])
+    assert separating(wrong, right) == "stage is 2"
+    assert separating(wrong, [c for c in right if c.given["stage"] != 3] * 2) == ""
+
+
+def test_where_many_properties_separate_nothing_is_said() -> None:
+    wrong = cases(ok=False, given=[{"a": 0, "b": 0, "c": 0}] * 3)
+    right = cases(ok=True, given=[{"a": n, "b": n, "c": n} for n in (1, 2, 3, 4)])
+    assert separating(wrong, right) == ""

@@ -1,0 +1,250 @@
+"""What a report says of a wrong answer beside its names, and that it never changes a verdict."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from grader import bank
+from grader.explain.explain import is_telling
+from grader.model.report import CheckResult, Mismatch, Report
+from grader.model.verdict import Verdict
+from grader.session import GradingSession
+
+pytestmark = pytest.mark.usefixtures("one_zygote")
+
+MINI = Path(__file__).parents[1] / "banks" / "mini"
+QUESTION = bank.load([MINI], "deviations")
+REFERENCE = QUESTION.reference.decode()
+
+
+@pytest.fixture(scope="module")
+def session() -> Iterator[GradingSession]:
+    with GradingSession(QUESTION) as opened:
+        yield opened
+
+
+@pytest.fixture(scope="module")
+def thorough() -> Iterator[GradingSession]:
+    with GradingSession(QUESTION, thorough=True) as opened:
+        yield opened
+
+
+def graded(session: GradingSession, over: str, *, seed: int = 5) -> Report:
+    """The report on the reference with other functions on top of it."""
+    return session.grade(f"{REFERENCE}\n\n{over}".encode(), seed=seed)
+
+
+def texts(report: Report, kind: str) -> list[str]:
+    return [e.text for e in report.explanations if e.kind == kind]
+
+
+UNWEIGHTED = """
+def centre(x, w):
+    d = _centred(x)
+    return d, (d, np.array(w))
+"""
+HALF = """
+def spread(x):
+    return float((_centred(x) ** 2).mean()) / 2
+"""
+OVER_ROWS = """
+def spread(x):
+    return float((_centred(x) ** 2).mean()) / len(x) * 1.0
+"""
+TOO_LONG = """
+_whole = centre
+def centre(x, w):
+    y, ctx = _whole(x, w)
+    return np.concatenate([y, y[:, :1] + 1], axis=1), ctx
+def centre_backward(grad_y, ctx):
+    raise ValueError("it does not fit")
+"""
+EMPTY_RAISES = """
+_whole = centre
+def centre(x, w):
+    if not x.size:
+        raise ValueError("nothing to do")
+    return _whole(x, w)
+"""
+REMEMBERS = """
+_kept = {}
+def spread(x):
+    return _kept.setdefault("spread", float((_centred(x) ** 2).mean()))
+"""
+SQUARE = """
+def centre_backward(grad_y, ctx):
+    d, w = ctx
+    return _centred(grad_y), grad_y * d
+"""
+NAN_WHEN_FLAT = """
+def spread(x):
+    return float((_centred(x) ** 2).mean()) if len(x) > 1 else float("nan")
+"""
+
+
+def test_a_pass_is_not_explained(session: GradingSession) -> None:
+    assert graded(session, "").explanations == ()
+
+
+def test_a_rule_holds_on_further_inputs(session: GradingSession) -> None:
+    report = graded(session, HALF)
+    assert report.verdict is Verdict.FAIL
+    assert texts(report, "rule") == ["s is half the right one."]
+    assert report.explanations[0].cases == ("small", "rows")
+
+
+def test_a_size_is_named_where_it_varies(session: GradingSession) -> None:
+    (text,) = texts(graded(session, OVER_ROWS), "rule")
+    assert text == "s is 1/N of the right one, with N the length of the first axis of x."
+
+
+def test_a_class_says_where_it_raises(session: GradingSession) -> None:
+    report = graded(session, EMPTY_RAISES)
+    assert report.verdict is Verdict.ERROR
+    (text,) = texts(report, "class")
+    assert text.startswith("Your code raises ValueError exactly where x is empty")
+    assert texts(report, "check") == [f"{report.checks[0].message}."]
+
+
+def test_what_is_wrong_before_it_raises_is_explained(session: GradingSession) -> None:
+    report = graded(session, TOO_LONG)
+    assert report.verdict is Verdict.ERROR
+    (text,) = texts(report, "rule")
+    assert text == "y has too many entries at the end of axis 1, and the others are right."
+
+
+def test_a_rule_may_have_a_class_for_its_when(session: GradingSession) -> None:
+    (text,) = texts(graded(session, NAN_WHEN_FLAT), "rule")
+    assert text == "s is NaN, exactly where the length of the first axis of x is 1."
+
+
+def test_state_is_said_and_nothing_of_values(session: GradingSession) -> None:
+    report = graded(session, REMEMBERS)
+    assert report.explanations[0].kind == "state"
+    assert "when nothing was called before" in report.explanations[0].text
+    assert not {e.kind for e in report.explanations} & {"rule", "class", "mutant"}
+
+
+def test_chance_is_no_state(session: GradingSession) -> None:
+    report = graded(session, "def spread(x):\n    return float(np.random.random())")
+    assert not texts(report, "state")
+    assert not texts(report, "rule")
+
+
+def test_mutants_are_looked_for_on_request(
+    session: GradingSession, thorough: GradingSession
+) -> None:
+    assert not texts(graded(session, SQUARE), "mutant")
+    (text,) = texts(graded(thorough, SQUARE), "mutant")
+    assert text == "grad_x is just what a right solution gives without w, in centre_backward."
+
+
+def test_a_mutant_shows_no_local_name_and_no_code(thorough: GradingSession) -> None:
+    renamed = SQUARE.replace("return _centred(grad_y), grad_y * d", "return w * grad_y, grad_y * d")
+    for text in texts(graded(thorough, renamed), "mutant"):
+        assert "_centred" not in text
+        assert " d" not in text.split("gives")[1].replace(" division", "")
+
+
+def test_the_same_submission_is_explained_alike_in_any_order(session: GradingSession) -> None:
+    first = graded(session, OVER_ROWS).explanations
+    graded(session, HALF)
+    with GradingSession(QUESTION) as alone:
+        assert graded(alone, OVER_ROWS).explanations == first
+    assert graded(session, OVER_ROWS).explanations == first
+
+
+def test_what_an_exact_name_explains_is_not_explained_again(session: GradingSession) -> None:
+    report = graded(
+        session, "def centre(x, w):\n    d = _centred(x)\n    return d, (d, np.array(w))"
+    )
+    assert [n.id for n in report.misconceptions if n.exact] == ["forgot-weight"]
+    assert not [e for e in report.explanations if e.text.startswith("y ")]
+
+
+HOSTILE = {
+    "raises": "    raise SystemExit('further')",
+    "kills": "    import os; os._exit(3)",
+    "hangs": "    while True: pass",
+    "prints": "    print('z' * 100_000)",
+    "nan": "    return float('nan')",
+    "list": "    return [1, {2: 3}, None]",
+    "huge": "    return 10 ** 400",
+}
+
+
+@pytest.mark.parametrize("act", HOSTILE)
+def test_nothing_that_happens_on_further_inputs_changes_the_verdict(
+    act: str, session: GradingSession
+) -> None:
+    # Own cases are answered with a half; from the fifth call on it is something else.
+    over = f"""
+_calls = [0]
+def spread(x):
+    right = float((_centred(x) ** 2).mean())
+    _calls[0] += 1
+    if _calls[0] <= 2:
+        return right / 2
+{HOSTILE[act]}
+    return right / 2
+"""
+    report = graded(session, over)
+    assert report.verdict is Verdict.FAIL
+    assert [c.id for c in report.checks if c.verdict is Verdict.FAIL] == ["total"]
+    assert "z" not in report.printed
+    assert texts(report, "rule") in ([], ["s is half the right one."])
+    assert graded(session, "").verdict is Verdict.PASS  # the session goes on
+
+
+def test_the_reference_is_run_on_further_inputs_once(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    with GradingSession(QUESTION) as session:
+        graded(session, HALF)
+        asked: list[str] = []
+        reference = session.bank.reference
+        several = type(reference).several
+
+        def counted(program: object, *args: object) -> object:
+            asked.append(getattr(program, "name", ""))
+            return several(program, *args)  # type: ignore[arg-type]
+
+        monkeypatch.setattr(type(reference), "several", counted)
+        graded(session, HALF)
+    assert asked
+    assert "reference" not in asked
+
+
+def test_nothing_is_drawn_where_nothing_is_to_be_confirmed(session: GradingSession) -> None:
+    with GradingSession(QUESTION) as fresh:
+        graded(fresh, "def spread(x):\n    return object()")
+        made = fresh.bank.memory.get(("further",), lambda: None)
+        assert made is None or not made._usable
+
+
+def result(
+    message: str, observed: str | None = None, verdict: Verdict = Verdict.FAIL
+) -> CheckResult:
+    worst = None if observed is None else Mismatch("y", "a", (0,), observed, "1", None, 1, 2)
+    return CheckResult("forward", "outputs", verdict, message, mismatch=worst)
+
+
+@pytest.mark.parametrize(
+    ("check", "telling"),
+    [
+        (result("y differs in 3 of 9 entries in case small", "0.5"), False),
+        (result("y differs in 2 of 4 cases; the smallest is small", "-1.5e3"), False),
+        (result("s is 7, expected 6 in case small", "7"), False),
+        (result("weights is wrong in case small", "14 GB"), False),
+        (result("y holds NaN where 1 is expected", "NaN"), True),
+        (result("y has shape (2, 3), expected (3, 2)", "(2, 3)"), True),
+        (result("weights is wrong in case small", "the text '14'"), True),
+        (result("centre changes its caller's x (case rows)"), True),
+        (result("your centre raised ValueError in case small", verdict=Verdict.ERROR), True),
+    ],
+)
+def test_a_count_of_entries_is_no_explanation(check: CheckResult, telling: bool) -> None:
+    assert is_telling(check) is telling

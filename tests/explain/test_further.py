@@ -1,0 +1,86 @@
+"""Further inputs are other inputs that the reference takes, and the same each time."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from grader import bank
+from grader.bench.bench import Bench
+from grader.cases.dataflow import free_names
+from grader.cases.recipe import CaseRecipe, Recipe
+from grader.cases.vary import sibling
+from grader.explain.further import Further, content
+from grader.session import GradingSession
+
+pytestmark = pytest.mark.usefixtures("one_zygote")
+
+QUESTION = bank.load([Path(__file__).parents[1] / "banks" / "mini"], "deviations")
+
+
+@pytest.fixture(scope="module")
+def bench() -> Iterator[Bench]:
+    with GradingSession(QUESTION) as session:
+        yield session.bank.bench(session.bank.reference, 3)
+
+
+def inputs(further: Further, **most: int) -> list[tuple[CaseRecipe, str]]:
+    return further.of("main", most)
+
+
+def test_they_are_new_inputs_each_once(bench: Bench) -> None:
+    further = Further(bench)
+    found = inputs(further, small=6, rows=8)
+    names = list(free_names(bench.steps("main")))
+    contents = [content(further.bench, case, names) for case, _ in found]
+    own = [content(bench, case, names) for case in bench.cases.values()]
+    assert len(found) > 10
+    assert len({*contents, *own}) == len(contents) + len(own)
+
+
+def test_what_is_written_out_is_never_drawn_again_as_it_is(bench: Bench) -> None:
+    further = Further(bench)
+    x = bench.drawn(bench.cases["small"])["x"]
+    found = further.of("total", {"small": 8})
+    assert found
+    for case, _ in found:
+        drawn, plain = further.bench.drawn(case)["x"], case.layout == "contiguous"
+        other = drawn.shape != x.shape or bool((drawn != x).any())
+        assert other or case.dtype != "float64" or not plain
+
+
+def test_one_that_is_written_out_gets_siblings_of_other_shapes(bench: Bench) -> None:
+    further = Further(bench)
+    shapes = {further.bench.drawn(case)["x"].shape for case, _ in inputs(further, small=6)}
+    assert {(2, 3), (3, 4)} <= shapes
+
+
+def test_the_same_ones_come_again_whatever_was_asked_before(bench: Bench) -> None:
+    one, other = Further(bench), Further(bench)
+    inputs(other, rows=2)
+    assert [c.name for c, _ in inputs(one, rows=5)] == [c.name for c, _ in inputs(other, rows=5)]
+
+
+def test_results_and_their_gradients_keep_one_shape(bench: Bench) -> None:
+    further = Further(bench)
+    for case, _ in inputs(further, small=6, rows=8):
+        drawn = further.bench.drawn(case)
+        assert drawn["x"].shape == drawn["w"].shape == drawn["grad_y"].shape
+
+
+def test_a_sibling_keeps_equal_lengths_equal_and_whole_numbers_whole() -> None:
+    target = Recipe("array", [0, 2, 1], dtype="int64")
+    case = CaseRecipe("one", {"z": Recipe("normal", shape=(3, 4)), "target": target})
+    other = sibling(case, 1)
+    assert other is not None
+    assert other.inputs["z"].shape == (4, 5)
+    assert other.inputs["target"].shape == (4,)
+    assert other.inputs["target"].options == {"from": 0, "to": 2}
+
+
+def test_infinities_have_no_sibling() -> None:
+    case = CaseRecipe("one", {"x": Recipe("array", [1.0, -np.inf])})
+    assert sibling(case, 1) is None

@@ -1,0 +1,133 @@
+"""A rule holds on every failing case, is refuted by right ones, and rests on enough numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+
+from tests.explain.making import SHAPES, Array, cell, drawn, failing, said
+
+WRONG: dict[str, Callable[[Array], object]] = {
+    "is 0 throughout": np.zeros_like,
+    "is minus the right one": lambda b: -b,
+    "is half the right one": lambda b: b / 2,
+    "is 0.3000 times the right one": lambda b: 0.3 * b,
+    "is 1/N of the right one, with N the length of the second axis of x": lambda b: b / b.shape[1],
+    "is N/(N - 1) of the right one, with N the length of the second axis of x": (
+        lambda b: b * b.shape[1] / (b.shape[1] - 1)
+    ),
+    "is 1/N of the right one, with N the number of entries of x": lambda b: b / b.size,
+    "is reversed along axis 1": lambda b: b[:, ::-1],
+    "is the absolute value of the right one": np.abs,
+    "is the mean of the right one along axis 1, repeated": (
+        lambda b: np.repeat(b.mean(1, keepdims=True), b.shape[1], 1)
+    ),
+    "has its axes in the order 1, 0": lambda b: b.T,
+    "is added up along axis 0": lambda b: b.sum(0),
+    "lacks entries at the end of axis 1, and the others are right": lambda b: b[:, :-1],
+    "has too many entries at the start of axis 1, and the others are right": (
+        lambda b: np.concatenate([b[:, :1] + 1, b], axis=1)
+    ),
+    "lacks entries at the end of its axes, and the others are right": lambda b: (
+        b[: len(b) - 1, :-1] if len(b) > 1 else b[:, :-1]
+    ),
+    "holds float32 numbers only": lambda b: b.astype(np.float32).astype(np.float64),
+    "is right to 9 digits": lambda b: b + 1e-10 * np.sign(b) * np.abs(b).max(),
+    "is rounded to 2 decimals": lambda b: np.round(b, 2),
+    "is NaN in every entry": lambda b: np.full_like(b, np.nan),
+    "has wrong entries, and the right sum along axis 1": (
+        lambda b: b + np.linspace(-1, 1, b.shape[1])
+    ),
+}
+
+
+@pytest.mark.parametrize("text", WRONG)
+def test_a_rule_says_what_is_true_of_every_failing_case(text: str) -> None:
+    found = said(failing(WRONG[text]))
+    assert text in found
+    if "has wrong entries" not in text:
+        assert found[0] == text
+
+
+@pytest.mark.parametrize("text", WRONG)
+def test_one_case_that_does_not_follow_it_ends_a_rule(text: str) -> None:
+    other = drawn((3, 3), 1)
+    assert text not in said([*failing(WRONG[text]), cell(drawn((3, 3), 2), other, x=other)])
+
+
+def test_a_right_case_refutes_what_would_have_made_it_wrong() -> None:
+    wrong = [cell(float(2 ** np.ceil(np.log2(n))), n, n=n) for n in (5, 9, 11, 23)]
+    assert "is the next power of two" in said(wrong)
+    assert "is the next power of two" in said(wrong, [cell(8.0, 8, ok=True, n=8)])
+    assert "is the next power of two" not in said(wrong, [cell(3.0, 3, ok=True, n=3)])
+
+
+def test_numbers_of_one_case_say_nothing() -> None:
+    assert said(failing(lambda b: b / 2, SHAPES[:1])) == []
+
+
+def test_the_same_numbers_again_say_nothing() -> None:
+    b = np.array([[1.0, 1.0]])
+    assert said([cell(b / 2, b, x=np.zeros(shape)) for shape in SHAPES]) == []
+
+
+def test_cases_of_one_shape_do_not_tell_a_number_from_a_size() -> None:
+    alike = [cell(b / 2, b, x=b) for b in (drawn((2, 3), seed) for seed in range(6))]
+    assert said(alike) == []
+
+
+def test_a_size_is_named_only_where_it_varies() -> None:
+    half = [cell(b / 2, b, x=np.zeros((2, n))) for n, b in enumerate(map(drawn, SHAPES), 1)]
+    assert said(half)[0] == "is half the right one"
+    assert not any("axis" in text for text in said(half))
+
+
+def test_another_result_an_input_and_a_sum_with_one_are_recognized() -> None:
+    cells = failing(lambda b: b)
+    for one in cells:
+        one.others, other = {"z": drawn(one.want.shape, 7)}, drawn(one.want.shape, 7)
+        one.got = other
+    assert said(cells)[0] == "is the right z"
+    cells = failing(lambda b: b)
+    for one in cells:
+        one.given = {"w": drawn(one.want.shape, 8)}
+        one.got = one.want + 0.01 * one.given["w"]
+    assert said(cells)[0] == "is the right one plus 0.01000 times the input w"
+
+
+def test_a_rate_is_told_from_a_factor() -> None:
+    cells = [cell(4 * n, 2 * n, n_params=n) for n in (7, 11, 10**9 + 7)]
+    assert said(cells)[0] == "is 4 per n_params in every case"
+
+
+def test_wrapped_integers_are_recognized() -> None:
+    right = [2**33 + 12345, 2**40 + 7, 2**35 + 99]
+    cells = [cell(int(np.int64(n).astype(np.int32)), n, n=n) for n in right]
+    assert said(cells)[0] == "is off by a multiple of 2**32"
+
+
+@pytest.mark.parametrize(
+    "odd",
+    [
+        None, "text", {"a": 1}, [[1], [2, 3]], object(), np.zeros((2, 2), bool), [], np.nan, np.inf,
+        10**400, [10**400], -0.0, 1j, np.array(["a"]), np.zeros((0, 3)), np.zeros((1,) * 8),
+        np.full((2, 3), np.nan), np.array([[1, 2]], np.uint8), float("-inf"), True, (1, 2.5),
+    ],
+)  # fmt: skip
+def test_whatever_a_submission_returns_raises_nothing(odd: object) -> None:
+    said([cell(odd, drawn(shape)) for shape in SHAPES])
+    said([cell(drawn(shape), odd) for shape in SHAPES])
+    said([cell(odd, odd) for _ in SHAPES])
+    said([cell(odd, 7, n=7), cell(odd, 9, n=9), cell(odd, None, n=2), cell(odd, 0.5, n=3)])
+    held = cell({"a": odd, "b": odd, "c": odd}, {"a": 1, "b": 0.5, "c": np.zeros(3)})
+    for part in held.parts():
+        said([part])
+
+
+def test_empty_and_infinite_results_say_nothing_of_factors() -> None:
+    empty = [cell(np.zeros((0, n)), np.zeros((n, 0))) for n in (1, 2, 3, 4)]
+    assert not any("times" in text or "1/N" in text for text in said(empty))
+    infinite = failing(lambda b: np.where(b > 0, np.inf, b))
+    assert said(infinite)[0] == "is infinite in every entry that is wrong"

@@ -1,0 +1,30 @@
+"""Two faults: ties go to the first in column-major order, and grad_x is float64 whatever x is."""
+
+import numpy as np
+
+
+def maxpool2d_forward(x, kernel, stride, padding=0):
+    n, c, h, w = x.shape
+    down = (h + 2 * padding - kernel) // stride + 1
+    across = (w + 2 * padding - kernel) // stride + 1
+    y = np.empty((n, c, down, across), x.dtype)
+    where = np.zeros((2, n, c, down, across), np.int32)
+    for i in range(down):
+        top, bottom = max(i * stride - padding, 0), min(i * stride - padding + kernel, h)
+        for j in range(across):
+            left, right = max(j * stride - padding, 0), min(j * stride - padding + kernel, w)
+            part = x[:, :, top:bottom, left:right].swapaxes(2, 3)
+            window = part.reshape(n, c, (bottom - top) * (right - left))
+            first = window.argmax(axis=2)
+            y[:, :, i, j] = np.take_along_axis(window, first[:, :, None], axis=2)[:, :, 0]
+            where[0, :, :, i, j] = top + first % (bottom - top)
+            where[1, :, :, i, j] = left + first // (bottom - top)
+    return y, {"where": where, "like": (x.shape, x.dtype.str)}
+
+
+def maxpool2d_backward(grad_y, ctx):
+    shape, dtype = ctx["like"]
+    grad_x = np.zeros(shape)
+    image, channel = np.ogrid[: shape[0], : shape[1]]
+    np.add.at(grad_x, (image[..., None, None], channel[..., None, None], *ctx["where"]), grad_y)
+    return grad_x
