@@ -36,7 +36,7 @@ def mutated(folder: Path, *rows: int, names: bool = True) -> MutationReport:
 
 
 def test_a_name_that_sizes_alone_make_true_is_a_fault(tmp_path: Path) -> None:
-    report = mutated(tmp_path, 2, 2)
+    report = mutated(tmp_path, 2, 2, 2, 2, 2, 2)
     (problem,) = report.problems
     assert problem.startswith(
         "the mutant of relu, line 5: it is called fourfold, and y is another on x: {"
