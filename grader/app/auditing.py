@@ -69,6 +69,8 @@ def audit(
 
     if plan.at_most is not None and not plan.mutants:
         raise UsageError("--at-most says how many mutants to try", hint="add --mutants")
+    if plan.names and not plan.mutants:
+        raise UsageError("--names is about what mutants are called", hint="add --mutants")
     if not question_ids:
         ctx = replace(ctx, bank=ctx.bank or _bank_here(ctx))
     called = list(question_ids) or [header.called for header in bank.headers(ctx.banks())]

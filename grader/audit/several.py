@@ -32,6 +32,7 @@ class Plan:
     seeds: Sequence[int]
     mutants: bool = False  # of every question whose audit has no problem
     at_most: int | None = None  # mutants of a question
+    names: bool = False  # whether these are named as well
 
 
 @contextmanager
@@ -68,7 +69,13 @@ def _one(question: Question, plan: Plan, progress: Progress) -> Reports:
     report = proof.audit(question, seeds=plan.seeds, progress=progress)
     yield report
     if plan.mutants and report.ok:
-        yield mutation.mutate(question, seeds=plan.seeds, at_most=plan.at_most, progress=progress)
+        yield mutation.mutate(
+            question,
+            seeds=plan.seeds,
+            at_most=plan.at_most,
+            names=plan.names,
+            progress=progress,
+        )
 
 
 def _serve(

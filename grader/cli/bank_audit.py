@@ -32,6 +32,9 @@ def command(
         int | None,
         typer.Option(metavar="N", min=1, help="With --mutants: N of them, the same each time."),
     ] = None,
+    names: Annotated[
+        bool, typer.Option("--names", help="With --mutants: see that what they are called is true.")
+    ] = False,
     jobs: Annotated[
         int | None,
         typer.Option(metavar="N", min=1, help="Questions at once; as many as cores if not given."),
@@ -42,7 +45,7 @@ def command(
     from grader.app.auditing import audit
     from grader.audit.several import Plan
 
-    plan = Plan(range(seeds), mutants=mutants, at_most=at_most)
+    plan = Plan(range(seeds), mutants=mutants, at_most=at_most, names=names)
     step: Callable[[str], None]  # where the next line on what is being done goes
     results = audit(context(ctx), questions or [], plan, jobs=jobs, progress=lambda s: step(s))
     found: list[Audited] = []

@@ -1,0 +1,121 @@
+"""What does diagnosis call a mutant, and is that true?
+
+A mutant is a wrong answer that nobody listed.  Where its name is that of an idea, it has to compute
+what a variant of the idea computes: on the cases of the question, as diagnosis has seen, and on
+further inputs as well, where sizes no longer make two things one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+from grader.audit.subjects import result_of
+from grader.bench.bench import BankFault, Bench
+from grader.bench.results import same_value
+from grader.cases.dataflow import free_names
+from grader.cases.recipe import CaseRecipe
+from grader.cases.vary import written
+from grader.explain.failure import Failure
+from grader.explain.further import Further
+from grader.explain.naming import diagnose
+from grader.model.report import CheckResult, Named
+from grader.model.verdict import Verdict
+from grader.sandbox.client import WorkerError
+from grader.sandbox.replies import ProgramError
+from grader.session import GradingSession
+from grader.session.grading import unmet
+
+EACH = 4  # further inputs from a case
+
+
+@dataclass(frozen=True, slots=True)
+class Called:
+    """The names that a wrong program is given, and why some of them are false."""
+
+    names: tuple[str, ...] = ()
+    false: tuple[str, ...] = ()
+
+
+class Naming:
+    """Has mutants named, one after another."""
+
+    def __init__(self, session: GradingSession, seed: int) -> None:
+        """Draw nothing yet."""
+        self._session = session
+        self._seed = seed
+
+    @cached_property
+    def _further(self) -> Further:
+        bank = self._session.bank
+        return Further(bank.bench(bank.reference, self._seed))
+
+    def of(self, bench: Bench) -> Called:
+        """What the bench's program is called, by a grade without what is timed."""
+        bench.asks_system = False
+        if not bench.question.variants or _is_gone(bench):
+            return Called()
+        done: dict[str, CheckResult] = {}
+        for check in bench.question.spec.checks:
+            if (blocking := unmet(check, done)) is not None:
+                skipped = CheckResult(check.id, check.kind, Verdict.SKIPPED, "")
+                done[check.id] = replace(skipped, stretch=check.stretch, blocked_by=blocking)
+            else:
+                done[check.id] = result_of(bench, check)
+        named = diagnose(Failure.of(bench, tuple(done.values()))).named
+        if _is_gone(bench):
+            return Called(tuple(n.id for n in named))
+        false = (reason for n in named if (reason := self._refuted(bench, n)))
+        return Called(tuple(n.id for n in named), tuple(false))
+
+    def _refuted(self, bench: Bench, named: Named) -> str:
+        """A further input on which a program is none of the idea's variants; empty without one."""
+        count = len(bench.question.variants[named.id])
+        left, last = set(range(count)), ""
+        for run, case in self._inputs():
+            mine = self._values(self._further.bench.with_submission(bench.submission), run, case)
+            if mine is None:
+                continue  # outside of what it takes
+            for index in list(left):
+                program = self._session.bank.variant(named.id, index)
+                idea = self._values(self._further.bench.with_bank_program(program), run, case)
+                if idea is None:
+                    continue
+                differs = [
+                    name
+                    for name, value in mine.items()
+                    if (named.exact or name in named.results)
+                    and not same_value(value, idea.get(name), case.dtype)
+                ]
+                if differs:
+                    left.discard(index)
+                    names = list(free_names(bench.steps(run)))
+                    last = f"{differs[0]} is another on {', '.join(written(case, names))}"
+            if not left:
+                how = "" if named.exact else " in part"
+                return f"it is called {named.id}{how}, and {last}"
+        return ""
+
+    def _inputs(self) -> Iterator[tuple[str, CaseRecipe]]:
+        """A run and a further input of it, those that are quick to read first."""
+        own = {name: EACH for name in self._own_cases}
+        for run in self._session.question.runs:
+            for case, _ in self._further.of(run, own):
+                yield run, case
+
+    @cached_property
+    def _own_cases(self) -> list[str]:
+        bank = self._session.bank
+        return list(bank.bench(bank.reference, self._seed).cases)
+
+    @staticmethod
+    def _values(bench: Bench, run: str, case: CaseRecipe) -> dict[str, object] | None:
+        try:
+            return dict(bench.observed(run, case).values)
+        except (ProgramError, WorkerError, BankFault):
+            return None
+
+
+def _is_gone(bench: Bench) -> bool:
+    return bench.submission.worker.failure is not None
