@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from grader.bench.bench import Bench
+from grader.bench.compare import fault_of
 from grader.explain.observing import Component, components, differing, is_fault, observed, same_on
 from grader.model.report import CheckResult
 from grader.model.verdict import Verdict
@@ -62,7 +63,18 @@ class Failure:
             # A measure within its budget is not wrong, however much it differs.
             if c.measured_by is None or c.measured_by.id not in self.passed
         }
+        found = {
+            c: [case for case in cases if self._decides((c, case))] for c, cases in found.items()
+        }
         return {c: cases for c, cases in found.items() if cases}
+
+    def _decides(self, cell: Cell) -> bool:
+        """Whether a difference is more than rounding, as the checks see it."""
+        c, case = cell
+        if c.measured_by is not None or c.of_dtype or c.exact or self.hides(cell):
+            return True
+        outcome = self.mine.observed(c.run, self.mine.cases[case])
+        return fault_of(self.mine, c.run, self.mine.cases[case], c.name, outcome) is not None
 
     @cached_property
     def evidence(self) -> list[Cell]:

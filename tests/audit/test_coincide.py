@@ -29,7 +29,12 @@ def means(folder: Path, rows: dict[str, Any], *checks: dict[str, Any]) -> AuditR
     """Audit a question about a mean with two wrong ideas, which two rows make one."""
     ideas = {n: {"killed_by": "gate", "feedback": "Wrong."} for n in VARIANTS}
     gates = [{"id": "gate", "kind": "outputs", "of": "y", "cases": "few"}, *checks]
-    changes = {"misconceptions": ideas, "variants": VARIANTS, "checks": gates, "cases": rows}
+    changes: dict[str, Any] = {
+        "misconceptions": ideas,
+        "variants": VARIANTS,
+        "checks": gates,
+        "cases": rows,
+    }
     return audited(folder, reference=MEAN, starter=["halved"], **changes)
 
 
@@ -51,7 +56,7 @@ def test_sizes_that_tell_them_apart_are_not(tmp_path: Path) -> None:
 def test_nor_is_a_check_whose_needs_tell_them_apart(tmp_path: Path) -> None:
     first = {"id": "first", "kind": "outputs", "of": "y", "cases": "many"}
     gate = {"id": "gate", "kind": "outputs", "of": "y", "cases": "few", "needs": "first"}
-    changes = {
+    changes: dict[str, Any] = {
         "misconceptions": {n: {"killed_by": "first", "feedback": "Wrong."} for n in VARIANTS},
         "variants": VARIANTS, "checks": [first, gate], "cases": {"few": TWO, "many": FIVE},
     }  # fmt: skip

@@ -10,6 +10,7 @@ import errno
 import sys
 import time
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 from difflib import get_close_matches
 from hashlib import sha256
 from pathlib import Path
@@ -20,7 +21,7 @@ import grader.session
 from grader.kinds import registry
 from grader.model.errors import BankError, UsageError
 from grader.model.question import Header, Question
-from grader.model.report import CheckResult, Report
+from grader.model.report import CheckResult, Explanation, Report
 from grader.model.spec import Spec
 from grader.model.verdict import Verdict
 
@@ -110,8 +111,14 @@ def grade(
     filename: str = "submission.py",
     workers: object = None,
     proved: bool = False,
+    thorough: bool = False,
+    early: Callable[[Report], None] = lambda _: None,
 ) -> Report:
-    """Return the verdict that the submission names in its first line, `# pass`."""
+    """Return the verdict that the submission names in its first line, `# pass`.
+
+    After `# puzzle` something more is found when the page has been shown, after `# riddle` nothing,
+    and `# impatient` is interrupted then.
+    """
     assert workers is None, "there is no such bank to start workers for"
     PROVED.append(proved)
     first = submission.decode("utf-8", "replace").split("\n")[0].removeprefix("# ").strip()
@@ -128,7 +135,7 @@ def grade(
     passed = verdict is Verdict.PASS
     message = "agrees" if passed else "y differs in 1 case"
     check = CheckResult("value", "outputs", verdict, message, ("one",), () if passed else ("one",))
-    return Report(
+    report = Report(
         question.id,
         question.spec.title,
         verdict,
@@ -140,6 +147,12 @@ def grade(
         sha256=sha256(submission).hexdigest(),
         follow_up="And halving?" if passed else "",
     )
+    if thorough and first in {"puzzle", "riddle", "impatient"}:
+        early(report)
+    if first == "impatient":
+        raise KeyboardInterrupt
+    said = Explanation("mutant", "y is just what a right solution gives with 3 for 2.", ("one",))
+    return replace(report, explanations=(said,)) if first == "puzzle" else report
 
 
 STANDING_IN: dict[ModuleType, dict[str, Callable[..., object]]] = {

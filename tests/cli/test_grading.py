@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import json
 import os
+import re
 from pathlib import Path
 
 import pytest
 
 from tests.cli import stand_in
-from tests.cli.conftest import Drill
+from tests.cli.conftest import Drill, Ended
 from tests.reports.decoding import from_json
 
 SUBMISSION = Path("double-trouble/submission.py")
@@ -83,7 +85,8 @@ def test_numbers_of_a_question_that_has_changed_since_are_told_apart(
 def test_a_question_is_proved_once_there_is_a_verdict_of_its_checks_on_it_as_it_is(
     drill: Drill, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(stand_in, "PROVED", proved := [])
+    proved: list[bool] = []
+    monkeypatch.setattr(stand_in, "PROVED", proved)
     drill("start", "double-trouble")
     for verdict, digest in (
         ("error", "a"),
@@ -202,3 +205,37 @@ def test_a_seed_beyond_what_is_recorded_is_refused(drill: Drill) -> None:
 def test_the_time_without_a_start_is_left_out(drill: Drill) -> None:
     Path("mine.py").write_text("# pass\n")
     assert "since start" not in drill("grade", "double-trouble", "--file", "mine.py").out
+
+
+def graded_as(drill: Drill, first_line: str, *more: str) -> Ended:
+    """Grade a submission with that first line."""
+    drill("start", "double-trouble")
+    Path("double-trouble/submission.py").write_text(f"# {first_line}\n")
+    return drill("grade", *more)
+
+
+def test_what_is_found_after_the_page_stands_below_it(drill: Drill) -> None:
+    ended = graded_as(drill, "puzzle")
+    page, _, rest = ended.out.partition("repeats these numbers\n\n")
+    assert "y differs in 1 case" in page
+    assert rest.endswith("\n\ny is just what a right solution gives with 3 for 2.\n")
+    assert ended.status == 1
+
+
+def test_where_nothing_is_found_the_page_is_all(drill: Drill) -> None:
+    ended = graded_as(drill, "riddle")
+    assert ended.out.count("y differs in 1 case") == 1
+    assert "just what" not in ended.out
+    assert not ended.out.endswith("\n\n")
+
+
+def test_json_is_one_document_with_everything(drill: Drill) -> None:
+    report = json.loads(graded_as(drill, "puzzle", "--json").out)
+    assert [e["kind"] for e in report["explanations"]] == ["mutant"]
+
+
+def test_who_stops_after_the_page_has_been_graded(drill: Drill) -> None:
+    ended = graded_as(drill, "impatient")
+    assert ended.status == 130
+    assert "y differs in 1 case" in ended.out
+    assert re.search(r"fail\b", drill("history").out)

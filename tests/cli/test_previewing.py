@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -28,7 +29,11 @@ def bank(tmp_path: Path) -> Path:
     }
     reference = "\n    from __future__ import annotations\n" + REFERENCE
     begin = "def relu(x):\n    return x * 2\n"
-    changes = {"reference": reference, "variants": VARIANTS, "misconceptions": ideas}
+    changes: dict[str, Any] = {
+        "reference": reference,
+        "variants": VARIANTS,
+        "misconceptions": ideas,
+    }
     question(tmp_path / "bank", begin=begin, **changes)
     return tmp_path / "bank"
 

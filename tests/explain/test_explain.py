@@ -9,6 +9,7 @@ import pytest
 
 from grader import bank
 from grader.explain.explain import is_telling
+from grader.explain.further import Further
 from grader.model.report import CheckResult, Mismatch, Report
 from grader.model.verdict import Verdict
 from grader.session import GradingSession
@@ -221,7 +222,7 @@ def test_the_reference_is_run_on_further_inputs_once(
 def test_nothing_is_drawn_where_nothing_is_to_be_confirmed(session: GradingSession) -> None:
     with GradingSession(QUESTION) as fresh:
         graded(fresh, "def spread(x):\n    return object()")
-        made = fresh.bank.memory.get(("further",), lambda: None)
+        made: Further | None = fresh.bank.memory.get(("further",), lambda: None)
         assert made is None or not made._usable
 
 
