@@ -11,11 +11,11 @@ import pytest
 import yaml
 
 from grader import bank
-from grader.explain.domain import Domain
 from grader.audit.search import Search
-from grader.cases.vary import varied, written
 from grader.bench.bench import Bench
 from grader.cases.recipe import CaseRecipe, read_cases
+from grader.cases.vary import varied, written
+from grader.explain.domain import Domain
 from grader.model.mutation import Reach
 from grader.session import GradingSession
 
