@@ -41,6 +41,7 @@ class Cell:
     others: Mapping[str, Value] = field(default_factory=dict)  # right results of the same run
     dtype: str = "float64"
     layout: str = "contiguous"
+    layouts: Mapping[str, str] = field(default_factory=dict)  # of inputs with one of their own
 
     @cached_property
     def a(self) -> Array | None:
@@ -221,7 +222,7 @@ def _cell(
         run, result, case.name, origin, own, got, truth[result],
         not raised and _is_right(bench, (run, case, result), outcome, flags), raised,
         {n: drawn[n] for n in needed}, {n: v for n, v in truth.items() if n != result},
-        case.dtype, case.layout,
+        case.dtype, case.layout, {n: r.layout for n, r in case.inputs.items() if r.layout},
     )  # fmt: skip
 
 

@@ -21,6 +21,11 @@ FAILING = 3  # cases at least
 RIGHT = 4  # cases at least,
 ORIGINS = 2  # made from so many cases of the question
 MOST = 2  # properties that are named together
+COMPARING = (" larger than ", " smaller than ", " equals ")
+LAYOUTS = {
+    "broadcast": "expanded", "readonly": "read-only", "fortran": "in Fortran order",
+    "reversed": "reversed", "strided": "strided",
+}  # fmt: skip
 ALSO = ", which in these cases is also where "
 
 
@@ -39,6 +44,9 @@ def separating(failing: Sequence[Cell], right: Sequence[Cell]) -> str:
         theirs = properties(cell)
         # What cannot be asked of a right case says nothing on it.
         common = {n: v for n, v in common.items() if v and theirs.get(n) is False}
+    if len({cell.origin for cell in failing}) == 1:
+        # Cases made from one case share whatever its numbers happen to be to each other.
+        common = {n: v for n, v in common.items() if not any(word in n for word in COMPARING)}
     found = [*sorted((name for name, has in common.items() if has), key=len)]
     found += _single_values(failing, right) if not found else []
     # What never varies where it is right may be the cause as well.
@@ -108,7 +116,11 @@ def _properties(cell: Cell) -> Iterator[tuple[str, bool]]:
         yield f"{one} equals {other}", n == m
     for dtype in ("float32", "bfloat16"):
         yield f"the arrays are {dtype}", cell.dtype == dtype
-    yield "the arrays are not contiguous", cell.layout != "contiguous"
+    for layout, word in LAYOUTS.items():
+        yield f"the arrays are {word}", cell.layout == layout
+        for name, value in cell.given.items():
+            if isinstance(value, (np.ndarray, Tensor)):
+                yield f"{name} is {word}", cell.layouts.get(name) == layout
     yield from _of_result(cell)
 
 

@@ -53,15 +53,16 @@ def variants(
 class Further:
     """The further inputs of a question, drawn and tried on the reference when asked for."""
 
-    def __init__(self, bench: Bench) -> None:
+    def __init__(self, bench: Bench, seed: int = SEED) -> None:
         """Draw nothing yet.
 
         Args:
             bench: of a grade, on which the reference has run the question's own cases.
+            seed: from which everything is drawn.
         """
         self._own = bench.with_bank_program(bench.reference)
         self.bench = self._own.with_bank_program(bench.reference)
-        self.bench.seed = SEED
+        self.bench.seed = seed
         self.bench.cases = {}
         # By run and case of the question: how many were tried, and which are of use, by number.
         self._tried: dict[tuple[str, str], int] = {}

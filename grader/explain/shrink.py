@@ -17,7 +17,7 @@ from grader.bench.bench import BankFault, Bench
 from grader.bench.tally import Finding, inputs_in_words
 from grader.cases.recipe import CaseRecipe, Recipe
 from grader.cases.vary import rounder, sides, with_sides
-from grader.explain.further import SEED, Further, keeping_output
+from grader.explain.further import Further, keeping_output
 from grader.kinds import registry
 from grader.model.report import CheckResult, Mismatch
 from grader.model.spec import Check
@@ -62,8 +62,10 @@ def smaller(bench: Bench, result: CheckResult) -> CheckResult:
     origin = bench.cases[shown.case]
     if sum(np.size(value) for value in bench.drawn(origin).values()) <= READABLE:
         return result
-    made = bench.bank.memory.get(("further",), lambda: Further(bench))
-    theirs = made.bench.with_submission(replace(bench.submission, call_seconds=SECONDS), SEED)
+    key = ("smaller", bench.seed)  # what is shown follows from the seed, as the cases do
+    made = bench.bank.memory.get(key, lambda: Further(bench, bench.seed))
+    program = replace(bench.submission, call_seconds=SECONDS)
+    theirs = made.bench.with_submission(program, bench.seed)
     best: tuple[CaseRecipe, Finding] | None = None
     tried = {_name(origin, origin)}
     for step in (_fewer, _fewer, _simpler, _fewer):

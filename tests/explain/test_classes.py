@@ -69,3 +69,21 @@ def test_where_many_properties_separate_nothing_is_said() -> None:
     wrong = cases(ok=False, given=[{"a": 0, "b": 0, "c": 0}] * 3)
     right = cases(ok=True, given=[{"a": n, "b": n, "c": n} for n in (1, 2, 3, 4)])
     assert separating(wrong, right) == ""
+
+
+def test_numbers_of_one_case_are_not_compared() -> None:
+    wrong = [case("one", ok=False, stride=n, padding=n) for n in (1, 2, 3)]
+    right = cases(ok=True, given=[{"stride": n, "padding": 0} for n in (1, 2, 3, 4)])
+    right += cases(ok=True, given=[{"stride": n, "padding": 5 - n} for n in (1, 2, 3, 4)])
+    assert separating(wrong, right) == ""
+    wrong[0].origin = "another"
+    assert separating(wrong, right) == "stride equals padding"
+
+
+def test_the_layout_of_an_input_is_a_property() -> None:
+    wrong = cases(ok=False, given=[{"x": drawn((2,), n)} for n in (1, 2, 3)])
+    for one in wrong:
+        one.layouts = {"x": "broadcast"}
+    right = cases(ok=True, given=[{"x": drawn((2,), n)} for n in (4, 5, 6, 7)])
+    right[0].layouts = {"x": "strided"}
+    assert separating(wrong, right) == "x is expanded"

@@ -60,6 +60,7 @@ def ask_everything(program: RemoteProgram) -> Iterator[object]:
         lambda: program.load(["f"]),
         lambda: program.run(STEPS, X, ["y"]),
         lambda: program.interleave(STEPS, [X, X], ["y"]),
+        lambda: program.several(STEPS, [X, X], ["y"]),
         lambda: program.timed(STEPS, X, ["y"]),
         lambda: program.state(STEPS, X, "y"),
         lambda: program.measure("saved", STEPS, X),
@@ -313,6 +314,20 @@ def test_interleaving_runs_each_input_in_turn() -> None:
         )
     assert len(outcomes) == 2
     assert common == ("y",)
+
+
+def test_several_inputs_are_run_in_one_request_whatever_some_of_them_do() -> None:
+    source = "def f(x):\n    return 1 / float(x[0])"
+    with started() as worker:
+        program = load(worker, source)
+        given = [inputs_of(x=np.full(1, n)) for n in (2.0, 0.0, 4.0)]
+        first, wrong, last = program.several(STEPS, given, ["y"])
+    assert isinstance(first, Outcome)
+    assert isinstance(last, Outcome)
+    assert (first.values["y"], last.values["y"]) == (0.5, 0.25)
+    assert isinstance(wrong, ProgramError)
+    assert wrong.raised is not None
+    assert wrong.raised.type == "ZeroDivisionError"
 
 
 def test_a_wall_that_was_met_is_explained() -> None:
