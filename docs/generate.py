@@ -44,6 +44,8 @@ how its parts work together.
 _PARTS = {
     "checks: show": "Show",
     "checks: conserves": "Conserved",
+    "checks: tolerance": "Tolerance",
+    "limits": "Limits",
     "code": "Code",
     "misconceptions": "Misconception",
     "survivors": "Survivor",

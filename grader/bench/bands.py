@@ -8,7 +8,7 @@ computed from.  See docs/adr/0003-tolerance.md for what was measured.
 - In float64 no entry has more of it than 1e-6 of its own size, which is its magnitude or, where
   numbers cancel in it, the effect in units; but at least 16 times its own effect and 1024 units of
   S, as right algorithms err by the norm (a transform, a blocked product).
-- No band is below 64 units of what entered, in float32 16; and where a whole result is below 1e-12
+- No band is below 1024 units of what entered, in float32 16; where a whole result is below 1e-11
   of that, it only has to be below 1e-10 of it.  Such a result is 0, or 1e-74, because numbers
   cancel that need not cancel to the last bit when they are computed otherwise.
 """
@@ -30,7 +30,7 @@ ULPS = 4.0
 OWN = 1e-6  # of an entry's own size, which a band that is due to others may be
 BY_NORM = 1024.0  # units of the largest entry by which a small one may be off
 UNIT_64 = 2.0**-52
-VANISHING = 1e-12  # of what entered: a result that is smaller is what cancellation left over
+VANISHING = 1e-11  # of what entered: a result that is smaller is what cancellation left over
 UNJUDGED = 0.1  # of an entry: a wider band lets nearly anything pass
 
 Moved = Callable[[], list[Array]]
@@ -51,8 +51,8 @@ def least(dtype: str, scale: float, entered: float) -> float:
     """
     one = unit(dtype)
     if scale > VANISHING * entered:
-        # In float32 results may be small for a reason, and 64 units of 1 would hide them.
-        return SAFETY * (1 if dtype == "float32" else ULPS) * one * entered
+        # In float32 results may be small for a reason, which more units would hide.
+        return (SAFETY if dtype == "float32" else BY_NORM) * one * entered
     # Nothing but being small can be asked of it.
     return max(RELATIVE_64, SAFETY * ULPS * one) * entered
 
@@ -124,6 +124,10 @@ def bfloat16_norm(want: Array, entered: Callable[[], float]) -> float:
     return RELATIVE_BF16 * size
 
 
-def unjudged(want: Array, allowed: Array) -> Array:
-    """Which entries are so small beside the largest that their band lets nearly anything pass."""
-    return np.asarray((want != 0) & np.isfinite(want) & (allowed > UNJUDGED * np.abs(want)))
+def unjudged(dtype: str, want: Array, allowed: Array) -> Array:
+    """Which entries are so small beside the largest that their band lets nearly anything pass.
+
+    What is smaller still, a probability of 1e-44, is as good as 0 and not meant.
+    """
+    size = np.where(np.isfinite(want), np.abs(want), 0.0)
+    return np.asarray((size > unit(dtype) ** 2 * largest(want)) & (allowed > UNJUDGED * size))

@@ -12,7 +12,6 @@ import copy
 import math
 import secrets
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from functools import cached_property
 from typing import Any, Protocol, TypeVar
 
@@ -22,17 +21,18 @@ from grader.bench.encoding import NATIVE, encoded
 from grader.bench.memory import Memory
 from grader.bench.results import array_of
 from grader.cases.dataflow import case_names, free_names, producing, results
-from grader.cases.draw import DrawError, draw
-from grader.cases.recipe import CaseRecipe, every_draw, read_cases, shape_chain
+from grader.cases.draw import DrawError, draw, several
+from grader.cases.recipe import CaseRecipe, every_draw, read_cases
 from grader.model import spec as model
 from grader.model.question import Question, Step
 from grader.sandbox.client import TooSlow, WorkerError
-from grader.sandbox.remote import CallLimits, EncodedInput, Inputs, RemoteProgram
+from grader.sandbox.remote import CallLimits, EncodedInput, Inputs, ManyInputs, RemoteProgram
 from grader.sandbox.replies import Outcome, ProgramError
 
 T = TypeVar("T")
 
 AT_ONCE = 32  # cases of one request
+LARGEST = 0.75  # of the largest input's bytes: what is that large counts as the largest too
 FIRST_SECRET = 2  # draws below are the same for everybody who has the seed
 
 
@@ -240,18 +240,24 @@ class Bench:
             for program, limits in zip(programs, before, strict=True):
                 program.limits = limits
 
-    def fresh_inputs(self, case: CaseRecipe, names: Iterable[str], draw_index: int) -> Inputs:
-        """Some inputs of another draw, which nobody needs twice."""
-        names = list(names)
-        needed = {n for name in names for n in (name, *shape_chain(name, case.inputs))}
-        if needed <= case.inputs.keys():  # else the shape is that of a result, which takes all
-            inputs = {name: recipe for name, recipe in case.inputs.items() if name in needed}
-            drawn = self.drawn(replace(case, inputs=inputs), draw_index)
-        else:
-            drawn = self.drawn(case, draw_index)
-        return {
-            name: EncodedInput(encoded(self.question, case, name, drawn[name])) for name in names
-        }
+    def many_inputs(
+        self, case: CaseRecipe, run: str, names: Iterable[str], count: int
+    ) -> ManyInputs:
+        """Some inputs, drawn again so many times that no two of the largest arrays are the same.
+
+        Smaller ones, weights say, are drawn once for all.
+        """
+        names, rng = list(names), np.random.default_rng(secrets.randbits(128))
+        drawn, usual = self.drawn(case), self.inputs(case, run)
+        arrays = {name: drawn[name] for name in names if case.inputs[name].is_array}
+        largest = max((array.nbytes for array in arrays.values()), default=0)
+        found: dict[str, Mapping[str, Any]] = {name: usual[name] for name in names}
+        each = {name for name, array in arrays.items() if array.nbytes >= LARGEST * largest}
+        for name, array in arrays.items():
+            fresh = several(case.inputs[name], case, array.shape, rng, count if name in each else 1)
+            value = np.stack(fresh) if name in each else fresh[0]
+            found[name] = encoded(self.question, case, name, value)
+        return ManyInputs(found, frozenset(each), count)
 
     # -- results ----------------------------------------------------------------------------
 

@@ -406,4 +406,4 @@ def unjudged_entries(wanted: Expected) -> tuple[int, int]:
     if want is None or dtype == "bfloat16":
         return 0, 0
     allowed = allowance(dtype, want, wanted.moved_floats, entered=wanted.entered)
-    return int(unjudged(want, allowed).sum()), want.size
+    return int(unjudged(dtype, want, allowed).sum()), want.size

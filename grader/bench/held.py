@@ -9,22 +9,21 @@ the same inputs, it cannot keep it once for all of them.
 from __future__ import annotations
 
 import random
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from grader.bench.bench import Bench, trusting
-from grader.bench.compare import fault_of
 from grader.bench.results import Value, same_value
 from grader.bench.tally import Finding
 from grader.cases.dataflow import free_names, producing, results
 from grader.cases.recipe import CaseRecipe
 from grader.model.question import Step
 from grader.model.verdict import Verdict
-from grader.sandbox.remote import Inputs, RemoteProgram
+from grader.sandbox.remote import Inputs, ManyInputs, RemoteProgram
 from grader.sandbox.replies import Outcome, ProgramError
 
 WARM_UP = 2  # runs before the first reading: what they import or cache, the others find there
-FINISHED = 3  # runs that go on; who keeps nothing of a third of them is found out in 7 of 10
-_DRAWS = 1 << 12  # beyond the secret: other draws of the same case lie before
+FINISHED = 2  # runs that go on; who keeps nothing of half of them is found out in 3 of 4
 
 
 @dataclass(slots=True)
@@ -36,10 +35,12 @@ class Held:
     first: tuple[Step, ...]
     rest: tuple[Step, ...]
     keep: tuple[str, ...]  # of each run
-    inputs: list[Inputs]
-    going_on: list[tuple[tuple[int, Inputs], int]]  # number and inputs of the rest; the draw
     want: tuple[str, ...]  # results of the rest
-    found: list[tuple[int, Outcome | None]] = field(default_factory=list)  # by draw; None: failed
+    warm_up: ManyInputs
+    inputs: ManyInputs  # of the first steps
+    late: ManyInputs  # of the rest, by the place among the chosen
+    chosen: list[int]
+    found: list[Outcome | None] = field(default_factory=list)  # of the chosen; None: failed
 
 
 def prepared(bench: Bench, run: str, case: CaseRecipe, of: str, count: int) -> Held:
@@ -52,22 +53,25 @@ def prepared(bench: Bench, run: str, case: CaseRecipe, of: str, count: int) -> H
     first = producing(every, of) if of else tuple(s for s in every if not _backward(s))
     rest = tuple(step for step in every if step not in first)
     read, made, given = free_names(rest), results(first), free_names(first)
-    # Torch finds its inputs again by what they are, not by their values.
-    again = () if of else tuple(name for name in read if name in given)
     keep = (of, *(n for n in made if n in read and n != of)) if of else tuple(made)
-    draws = [bench.secret + _DRAWS + number for number in range(WARM_UP + count)]
-    late = [name for name in read if name not in (*made, *again)]
-    chosen = random.SystemRandom().sample(range(WARM_UP, WARM_UP + count), min(FINISHED, count))
+    # Torch finds its inputs again by what they are, not by their values.
+    again = tuple(name for name in read if name in given and not of)
     want = tuple(name for name in bench.wanted[run] if name in results(rest))
+    chosen = random.SystemRandom().sample(range(count), min(FINISHED, count)) if want else []
+    late = [name for name in read if name not in made and name not in given]
     return Held(
         run,
         case,
         first,
         rest,
         (*keep, *again),
-        [bench.fresh_inputs(case, given, draw) for draw in draws],
-        [((n, bench.fresh_inputs(case, late, draws[n])), draws[n]) for n in chosen if want],
         want,
+        bench.many_inputs(case, run, given, WARM_UP),
+        bench.many_inputs(case, run, given, count),
+        bench.many_inputs(case, run, late, len(chosen))
+        if chosen
+        else ManyInputs({}, frozenset(), 0),
+        chosen,
     )
 
 
@@ -84,14 +88,14 @@ def hold(
         How many more than before, and than the base.
     """
     try:
-        program.hold(held.first, held.inputs[:WARM_UP], held.keep)
+        program.hold(held.first, held.warm_up, held.keep)
         program.settle()
         before = program.worker.occupied_bytes()
-        program.hold(held.first, held.inputs[WARM_UP:], held.keep)
+        program.hold(held.first, held.inputs, held.keep)
         program.settle()
         after = program.worker.occupied_bytes()
         if go_on:
-            held.found = [(draw, _end(program, held, *one)) for one, draw in held.going_on]
+            held.found = [_end(program, held, place) for place in range(len(held.chosen))]
     finally:
         if program.worker.failure is None:
             program.drop()
@@ -100,9 +104,13 @@ def hold(
     return after - before, after - base
 
 
-def _end(program: RemoteProgram, held: Held, number: int, late: Inputs) -> Outcome | None:
+def _end(program: RemoteProgram, held: Held, place: int) -> Outcome | None:
+    number = held.chosen[place]
+    given = {**held.inputs.one(number), **held.late.one(place)}
+    # What is kept of the run is what it was, an input of torch's too.
+    late = {n: given[n] for n in free_names(held.rest) if n in given and n not in held.keep}
     try:
-        return program.finish(number, held.rest, late, held.want)
+        return program.finish(WARM_UP + number, held.rest, late, held.want)
     except ProgramError:
         return None
 
@@ -112,43 +120,31 @@ def unlike(bench: Bench, held: Held) -> Finding | None:
 
     Where the reference does not repeat its own results, chance is part of the question.
     """
-    case, run = held.case, held.run
-    for draw, outcome in held.found:
-        right = bench.truth(run, case, draw_index=draw).values
+    steps, case = bench.steps(held.run), held.case
+    for place, outcome in enumerate(held.found):
+        inputs = {**held.inputs.one(held.chosen[place]), **held.late.one(place)}
+
+        def right(inputs: Inputs = inputs) -> Mapping[str, Value]:
+            with trusting(f"the reference fails on case {case.name}"):
+                return bench.reference.run(steps, inputs, held.want).values
+
+        expected = right()
         for name in held.want:
             value = None if outcome is None else outcome.values.get(name)
-            if same_value(value, right.get(name), case.dtype):
+            if same_value(value, expected.get(name), case.dtype):
                 continue
-            if outcome is not None and not fault_of(
-                bench, run, case, name, outcome, draw_index=draw
-            ):
+            try:
+                usual = bench.submission.run(steps, inputs, held.want).values
+            except ProgramError:
+                continue  # the same inputs make it fail, and other checks say so
+            if same_value(value, usual.get(name), case.dtype):
                 continue
-            if _usual(bench, held, name, draw, value) or not _repeats(bench, held, name, draw):
+            if not same_value(right().get(name), expected.get(name), case.dtype):
                 continue
             what = "your code fails" if outcome is None else f"{name} is another"
             return Finding(
-                f"flagged for review: {what} when {len(held.inputs)} runs are held at once and one "
-                f"of them goes on, and only then (case {case.name})",
+                f"flagged for review: {what} when {held.inputs.count} runs are held at once and "
+                f"one of them goes on, and only then (case {case.name})",
                 Verdict.POLICY,
             )
     return None
-
-
-def _usual(bench: Bench, held: Held, name: str, draw: int, value: Value) -> bool:
-    """Whether the submission comes to the same, or fails, without any other run."""
-    try:
-        found = bench.outcome(bench.submission, held.run, held.case, draw_index=draw)
-    except ProgramError:
-        return True
-    if same_value(value, found.values.get(name), held.case.dtype):
-        return True
-    return fault_of(bench, held.run, held.case, name, found, draw_index=draw) is not None
-
-
-def _repeats(bench: Bench, held: Held, name: str, draw: int) -> bool:
-    """Whether the reference comes to the same result again."""
-    first = bench.truth(held.run, held.case, draw_index=draw).values
-    inputs = bench.inputs(held.case, held.run, draw_index=draw)
-    with trusting(f"the reference fails on case {held.case.name}"):
-        again = bench.reference.run(bench.steps(held.run), inputs, [name]).values
-    return same_value(again.get(name), first.get(name), held.case.dtype)

@@ -178,7 +178,7 @@ def _peak(
     program: RemoteProgram, steps: tuple[Step, ...], inputs: Inputs, base: int | None
 ) -> int | None:
     """The most that the process holds during a run, above a base."""
-    program.drop()
+    program.settle()
     pid = program.worker.pid
     if base is None or not probes.forget_peak(pid):
         return None

@@ -22,6 +22,10 @@ MOST_ATTEMPTS = 500  # at a draw that meets its conditions
 ShapeOf = Callable[[str, Mapping[str, Any]], tuple[int, ...]]
 
 
+POOL, SMALL = 4, 4096  # arrays that many others are made of; entries of one that is drawn each time
+_BY_CHANCE = {"normal", "uniform", "integers", "distinct"}
+
+
 class DrawError(Exception):
     """An input cannot be drawn as written: the bank is at fault."""
 
@@ -87,6 +91,28 @@ def _drawn(case: CaseRecipe, seed: int, shape_of: ShapeOf, turn: str) -> dict[st
             raise DrawError(f"its inputs have more than {MAX_ENTRIES:,} entries, {name} included")
         drawn[name] = _array(recipe, case, shape, _rng(seed, case.name, name, turn))
     return {name: drawn[name] for name in case.inputs}
+
+
+def several(
+    recipe: Recipe,
+    case: CaseRecipe,
+    shape: tuple[int, ...],
+    rng: np.random.Generator,
+    count: int,
+) -> list[Array]:
+    """Draw an array input of a known shape again and again, from the same distribution.
+
+    Where the order of the entries is by chance, many large arrays are a few in other orders.
+    """
+    by_chance = recipe.generator in _BY_CHANCE and not recipe.option("sort")
+    wide = (recipe.layout or case.layout) == "broadcast"
+    few = POOL if by_chance and not wide and math.prod(shape) > SMALL else count
+    pool = [_array(recipe, case, shape, rng) for _ in range(min(few, count))]
+    return [
+        np.roll(pool[number % few], int(rng.integers(1, math.prod(shape)))) if number >= few
+        else pool[number]
+        for number in range(count)
+    ]  # fmt: skip
 
 
 def _rng(seed: int, case: str, name: str, turn: str) -> np.random.Generator:

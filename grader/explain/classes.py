@@ -21,6 +21,7 @@ FAILING = 3  # cases at least
 RIGHT = 4  # cases at least,
 ORIGINS = 2  # made from so many cases of the question
 MOST = 2  # properties that are named together
+ALSO = ", which in these cases is also where "
 
 
 def separating(failing: Sequence[Cell], right: Sequence[Cell]) -> str:
@@ -43,7 +44,7 @@ def separating(failing: Sequence[Cell], right: Sequence[Cell]) -> str:
     # What never varies where it is right may be the cause as well.
     if any(not pinned <= set(re.findall(r"\w+", name)) for name in found):
         return ""
-    return ", that is where ".join(found) if 0 < len(found) <= MOST else ""
+    return ALSO.join(found) if 0 < len(found) <= MOST else ""
 
 
 def _pinned(failing: Sequence[Cell], right: Sequence[Cell]) -> set[str]:

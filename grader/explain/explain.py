@@ -17,7 +17,7 @@ from grader.bench.bench import BankFault, Bench
 from grader.explain import mutants, rules_entries, rules_whole, state
 from grader.explain.cells import Cell, Looked, cells, looked_at
 from grader.explain.classes import possible
-from grader.explain.further import SEED, Further
+from grader.explain.further import SEED, Further, keeping_output
 from grader.explain.rules import surviving
 from grader.explain.speaking import Component, sentences, spoken
 from grader.model.report import STATE, CheckResult, Explanation, Named
@@ -57,14 +57,12 @@ def explain(
     found: list[Explanation] = []
     failed = [check for check in checks if check.verdict in WRONG and not check.stretch]
     worker = bench.submission.worker
-    printed, output = worker.printed, worker.output_bytes
-    with contextlib.suppress(WorkerError, OutOfTime, BankFault):
+    with keeping_output(worker), contextlib.suppress(WorkerError, OutOfTime, BankFault):
         if failed and worker.failure is None:
             for one in _of_values(bench, failed, names):
                 found.append(one)  # so that a deadline leaves what there is
                 if one.kind == STATE:
                     break
-    worker.printed, worker.output_bytes = printed, output  # the report shows the grade's
     told = next((check for check in failed if is_telling(check)), None)
     if told is not None:
         found = [*found[: MOST - 1], Explanation("check", _told(told), told.failing)]

@@ -39,6 +39,11 @@ class Failure:
         return [c for c in self.everything if c.measured_by is None]
 
     @cached_property
+    def firsts(self) -> list[Cell]:
+        """One case of each result."""
+        return [(c, c.cases[0]) for c in self.values if c.cases]
+
+    @cached_property
     def failed(self) -> frozenset[str]:
         """The checks that were tried and did not pass."""
         return frozenset(c.id for c in self.checks if c.verdict in FAILED)

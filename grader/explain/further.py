@@ -28,7 +28,7 @@ from grader.explain.domain import Domain
 from grader.kinds import registry
 from grader.model.mutation import Reach
 from grader.model.spec import Check
-from grader.sandbox.client import WorkerError
+from grader.sandbox.client import WorkerClient, WorkerError
 
 SEED = 7101  # of the draws: none that an audit uses
 REACHES = (Reach.VALUES, Reach.SIZES, Reach.NUMBERS)
@@ -172,6 +172,16 @@ class Further:
             return False
         seen.add(found)
         return True
+
+
+@contextlib.contextmanager
+def keeping_output(worker: WorkerClient) -> Iterator[None]:
+    """What is printed meanwhile is no part of the grade: the report shows what was before."""
+    printed, size = worker.printed, worker.output_bytes
+    try:
+        yield
+    finally:
+        worker.printed, worker.output_bytes = printed, size
 
 
 def content(bench: Bench, case: CaseRecipe, names: Sequence[str]) -> int:

@@ -15,6 +15,7 @@ A count of bytes suggests nothing either, but for what is kept.
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
@@ -25,6 +26,7 @@ from grader.explain.observing import Component, numbers_in, observed
 from grader.kinds.base import Count
 from grader.model.report import Named
 from grader.model.spec import Value
+from grader.sandbox.client import WorkerError
 
 ENOUGH_CASES = 6  # on which an idea acts, for it to be no chance of their sizes
 LEAST_CASES = 3  # on which a result has to agree, for an idea to be named by that result alone
@@ -108,30 +110,43 @@ def _shown(value: Value) -> str:
 
 def _exactly(failure: Failure, idea: Idea) -> Match | None:
     """The match of an idea that nothing contradicts, if it explains anything."""
-    acts = _uncontradicted(failure, idea.bench)
-    if acts is None:
+    values = [cell for cell in failure.evidence if cell[0].measured_by is None]
+    measured = [c for c in failure.evidence if c[0].measured_by is not None and not c[0].by_style]
+    # Most ideas are ruled out by what is wrong, or by one case of each result.
+    acts = _uncontradicted(failure, idea.bench, values or failure.firsts)
+    if acts is None or not (acts or measured):
         return None
-    if not acts:  # the results are those of the reference
-        acts = _as_measured(failure, idea.bench)
+    if not acts and not all(_measures_alike(failure, idea.bench, cell) for cell in measured[:1]):
+        return None
+    elsewhere = _uncontradicted(failure, idea.bench, all_values(failure, idea.bench))
+    if elsewhere is None:
+        return None
+    if not elsewhere:  # the results are those of the reference
+        elsewhere = _as_measured(failure, idea.bench)
     else:  # what follows from the results confirms the idea, and does not contradict it
-        measured = (cell for cell in failure.evidence if cell[0].measured_by is not None)
-        acts.update(
+        elsewhere.update(
             c for c in measured if failure.acts(idea.bench, c) and failure.fits(idea.bench, c)
         )
-    explained = tuple(cell for cell in failure.evidence if cell in acts)
-    return Match(idea, frozenset(acts), explained) if explained else None
+    explained = tuple(cell for cell in failure.evidence if cell in elsewhere)
+    return Match(idea, frozenset(elsewhere), explained) if explained else None
 
 
-def _uncontradicted(failure: Failure, variant: Bench) -> set[Cell] | None:
-    """The results on which a variant acts; None where it shows another than the submission.
+def all_values(failure: Failure, variant: Bench) -> list[Cell]:
+    """Every cell of results, those first where something is wrong; the variant has run them."""
+    with contextlib.suppress(WorkerError):  # then each is asked for by itself
+        for run in failure.mine.question.runs:
+            names = {case for c in failure.values if c.run == run for case in c.cases}
+            cases = [case for case in failure.mine.cases.values() if case.name in names]
+            variant.ask_all(variant.submission, run, cases)
+    wrong = [(c, case) for c, cases in failure.wrong.items() for case in cases]
+    every = ((c, case) for c in failure.values for case in c.cases)
+    return [cell for cell in dict.fromkeys((*wrong, *every)) if cell[0].measured_by is None]
 
-    One case of each result rules most variants out: these come first.
-    """
-    values = {c: failure.wrong.get(c, []) for c in failure.values}
-    first = [(c, cases[0]) for c, cases in values.items() if cases]
-    then = [(c, case) for c, cases in values.items() for case in (*cases, *c.cases)]
+
+def _uncontradicted(failure: Failure, variant: Bench, cells: Iterable[Cell]) -> set[Cell] | None:
+    """Those of some results on which a variant acts; None where the submission shows another."""
     acts = set()
-    for cell in dict.fromkeys((*first, *then)):
+    for cell in cells:
         if failure.acts(variant, cell):
             if not failure.fits(variant, cell):
                 if failure.hides(cell):
@@ -184,25 +199,27 @@ def _tells(failure: Failure, variant: Bench, cell: Cell) -> bool:
 
 def _in_part(failure: Failure, idea: Idea) -> Match | None:
     """The match of an idea with a whole result, wherever else it acts being wrong too."""
-    explained: list[Cell] = []
-    other: set[Component] = set()
-    acts: set[Cell] = set()
-    evidence = set(failure.evidence)
-    for c in (c for c in failure.values if c in failure.wrong):
-        cells = [(c, case) for case in c.cases]
-        acting = [cell for cell in cells if failure.acts(idea.bench, cell)]
-        acts.update(acting)
-        wrong = [cell for cell in cells if cell in evidence]
-        if acting and all(failure.fits(idea.bench, cell) for cell in {*acting, *wrong}):
-            explained += wrong
-        elif acting:
-            other.add(c)
+    evidence: dict[Component, list[Cell]] = {}
+    for cell in failure.evidence:
+        if cell[0].measured_by is None:
+            evidence.setdefault(cell[0], []).append(cell)
+    whole = {
+        c
+        for c, cells in evidence.items()
+        if all(failure.acts(idea.bench, x) and failure.fits(idea.bench, x) for x in cells)
+    }
+    explained = tuple(cell for c in whole for cell in evidence[c])
     numbers = {n for cell in explained for n in numbers_in(observed(failure.reference, *cell))}
-    if len(failure.cases(explained)) < LEAST_CASES or len(numbers) < LEAST_NUMBERS or not other:
+    if len(failure.cases(explained)) < LEAST_CASES or len(numbers) < LEAST_NUMBERS:
         return None
-    if any(failure.acts(idea.bench, cell) for cell in failure.right()):
-        return None
-    return Match(idea, frozenset(acts), tuple(explained), exact=False)
+    acts = set()
+    for cell in all_values(failure, idea.bench):
+        if failure.acts(idea.bench, cell):
+            acts.add(cell)
+            is_right = cell[1] not in failure.wrong.get(cell[0], ())
+            if is_right or (cell[0] in whole and not failure.fits(idea.bench, cell)):
+                return None
+    return Match(idea, frozenset(acts), explained, exact=False)
 
 
 def _best(matches: Iterable[Match]) -> list[Match]:

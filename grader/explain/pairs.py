@@ -8,13 +8,12 @@ enough.
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from grader.bench.bench import BankFault, Bench
 from grader.explain.failure import Cell, Failure
-from grader.explain.naming import Idea, Match, named, possible
+from grader.explain.naming import Idea, Match, all_values, named, possible
 from grader.explain.observing import numbers_in, observed
 from grader.model.report import Explanation, Named
 
@@ -40,18 +39,13 @@ def pair(failure: Failure) -> tuple[tuple[Named, ...], Explanation] | None:
         for case in failure.wrong.get(c, ())
         if not failure.hides((c, case))
     ]
-    evidence = set(failure.evidence)
-    halves = [
-        half for idea in possible(failure) if (half := _half(failure, idea, wrong)) is not None
-    ]
-    halves.sort(key=lambda half: -len(half.fits & evidence))
-    found: dict[tuple[str, str], tuple[Match, Match]] = {}
+    evidence = [cell for cell in failure.evidence if cell in set(wrong)]
+    halves = _Halves(failure, wrong)
+    found: dict[frozenset[str], tuple[Match, Match]] = {}
     composed = 0
-    for one, other in itertools.combinations(halves, 2):
-        names = one.idea.name, other.idea.name
-        if names[0] == names[1] or names in found or evidence.isdisjoint(one.fits):
-            continue
-        if evidence.isdisjoint(other.acts) or not _fit_together(one, other, wrong):
+    for one, other in halves.pairs(evidence):
+        names = frozenset({one.idea.name, other.idea.name})
+        if len(names) == 1 or names in found or not _fit_together(one, other, wrong):
             continue
         both = one.acts & other.acts
         if both and composed < MOST_COMPOSED:
@@ -67,13 +61,53 @@ def pair(failure: Failure) -> tuple[tuple[Named, ...], Explanation] | None:
     return tuple(named(failure, match) for match in matches), _said(failure, matches)
 
 
-def _half(failure: Failure, idea: Idea, wrong: Sequence[Cell]) -> Half | None:
-    """What an idea does where the submission is wrong; None where it acts on what is right."""
-    acts = frozenset(cell for cell in wrong if failure.acts(idea.bench, cell))
-    fits = frozenset(cell for cell in acts if failure.fits(idea.bench, cell))
-    if not acts or any(failure.acts(idea.bench, cell) for cell in failure.right()):
-        return None
-    return Half(idea, acts, fits)
+class _Halves:
+    """What ideas do where the submission is wrong, found out when it is asked for."""
+
+    def __init__(self, failure: Failure, wrong: Sequence[Cell]) -> None:
+        self._failure, self._wrong = failure, wrong
+        self._ideas = list(possible(failure))
+        self._known: dict[tuple[str, int], Half | None] = {}
+
+    def pairs(self, evidence: Sequence[Cell]) -> Iterator[tuple[Half, Half]]:
+        """Two ideas that may explain the evidence: one fits some of it, the other acts on the rest.
+
+        What is looked at first rules most of them out.
+        """
+        seen = set()
+        for idea in self._ideas:
+            if not any(self._shows(idea, cell) for cell in evidence):
+                continue
+            one = self._half(idea)
+            rest = [cell for cell in evidence if one is not None and cell not in one.fits]
+            for another in self._ideas:
+                key = frozenset({(idea.name, idea.index), (another.name, another.index)})
+                if one is None or key in seen or not self._acts(another, rest or evidence[:1]):
+                    continue
+                seen.add(key)
+                other = self._half(another)
+                if other is not None:
+                    yield one, other
+
+    def _shows(self, idea: Idea, cell: Cell) -> bool:
+        return self._failure.acts(idea.bench, cell) and self._failure.fits(idea.bench, cell)
+
+    def _acts(self, idea: Idea, cells: Sequence[Cell]) -> bool:
+        return all(self._failure.acts(idea.bench, cell) for cell in cells)
+
+    def _half(self, idea: Idea) -> Half | None:
+        """What an idea does where something is wrong; None where it acts on what is right."""
+        key = idea.name, idea.index
+        if key not in self._known:
+            failure, variant = self._failure, idea.bench
+            every = all_values(failure, variant)
+            acts = frozenset(cell for cell in self._wrong if failure.acts(variant, cell))
+            fits = frozenset(cell for cell in acts if failure.fits(variant, cell))
+            wrong = {(c, case) for c, cases in failure.wrong.items() for case in cases}
+            right = (cell for cell in every if cell not in wrong)
+            usable = acts and not any(failure.acts(variant, cell) for cell in right)
+            self._known[key] = Half(idea, acts, fits) if usable else None
+        return self._known[key]
 
 
 def _fit_together(one: Half, other: Half, wrong: Sequence[Cell]) -> bool:

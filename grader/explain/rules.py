@@ -8,6 +8,7 @@ numbers at least: one number alone is always some multiple of another.
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
@@ -20,6 +21,8 @@ from grader.explain.cells import Cell
 CASES = 3  # that a statement about numbers rests on
 NUMBERS = 3  # different ones, in those
 SEEDS = 2  # failing cases that propose
+# What numpy raises on what a submission may have returned.
+UNUSABLE = (ValueError, TypeError, LookupError, ArithmeticError)
 Predict = Callable[[Cell], Array | None]
 
 
@@ -82,7 +85,8 @@ def surviving(
         telling = sorted(failing, key=_telling, reverse=True)[:SEEDS]
         for cell in telling:
             for propose in proposals:
-                known |= {rule.text: rule for rule in propose(cell)}
+                with contextlib.suppress(*UNUSABLE):
+                    known |= {rule.text: rule for rule in propose(cell)}
     return [rule for rule in known.values() if all(_safely(rule.holds, c) for c in failing)]
 
 
@@ -119,7 +123,7 @@ def _safely(ask: Callable[[Cell], bool], cell: Cell) -> bool:
     """An answer about whatever was returned: what cannot be computed with does not hold."""
     try:
         return bool(ask(cell))
-    except (ValueError, TypeError, IndexError, OverflowError, ZeroDivisionError, KeyError):
+    except UNUSABLE:
         return False
 
 

@@ -167,21 +167,17 @@ def _throughout(cell: Cell, *, test: Callable[[Array], Any]) -> bool:
 
 
 def _wrong_are_zero(cell: Cell) -> bool:
-    assert cell.a is not None
-    return bool(cell.wrong.any()) and not cell.a[cell.wrong].any()
+    return bool(cell.wrong.any()) and not cell.both[0][cell.wrong].any()
 
 
 def _one_number(cell: Cell) -> bool:
-    assert cell.a is not None
-    found = cell.a[cell.wrong]
+    found = cell.both[0][cell.wrong]
     alike = found.size > 2 and np.isfinite(found).all() and np.ptp(found) == 0
     return bool(alike and found[0])
 
 
 def _wrong_times(cell: Cell, *, k: float) -> bool:
-    a, b = cell.a, cell.b
-    assert a is not None
-    assert b is not None
+    a, b = cell.both
     x, y = a[cell.wrong], b[cell.wrong]
     return bool(x.size and cell.close(x, k * y))
 
@@ -221,13 +217,15 @@ def reshaped(cell: Cell) -> Iterator[Rule]:
             )
         yield _folded(4, "is not one number, but several whose sum is right", lambda x, _: x.sum())
         yield _folded(
-            4, "is not one number, but several whose mean is right", lambda x, _: x.mean()
+            4,
+            "is not one number, but several whose mean is right",
+            lambda x, _: x.sum() / max(1, x.size),
         )
         return
     for axis in range(a.ndim):
         if a.ndim == b.ndim + 1 and a.shape[axis] > 1:
-            yield _folded(3, f"is not added up along axis {axis}", lambda x, _, n=axis: x.sum(n))  # type: ignore[misc]
-            yield _folded(3, f"is not averaged along axis {axis}", lambda x, _, n=axis: x.mean(n))  # type: ignore[misc]
+            yield _folded(3, f"is not added up along axis {axis}", partial(_added, axis=axis))
+            yield _folded(3, f"is not averaged along axis {axis}", partial(_averaged, axis=axis))
     keep = a.ndim == b.ndim
     for axis in range(b.ndim):
         if b.shape[axis] > 1 and (a.shape[axis] == 1 if keep else a.ndim < b.ndim):
@@ -254,6 +252,10 @@ def reshaped(cell: Cell) -> Iterator[Rule]:
                     f"has too many entries {words}{along}, and the others are right",
                     partial(_cut, axis=axis, end=end, longer=True),
                 )
+    if a.ndim == b.ndim > 1:
+        for words, longer in (("has too many", True), ("lacks", False)):
+            text = f"{words} entries at the end of its axes, and the others are right"
+            yield Rule(8, text, partial(_corner, longer=longer))
     yield _folded(7, "has the right numbers in the right order, in another shape", _flat)
     for source, values in (("others", cell.others), ("given", cell.given)):
         for name in values:
@@ -274,13 +276,23 @@ def _folded(rank: int, text: str, fold: Callable[[Array, Array], Array]) -> Rule
     return Rule(rank, text, holds)
 
 
+def _added(a: Array, _: Array, *, axis: int) -> Array:
+    return np.asarray(a.sum(axis))
+
+
+def _averaged(a: Array, _: Array, *, axis: int) -> Array:
+    return np.asarray(a.sum(axis) / max(1, a.shape[axis]))
+
+
 def _flat(a: Array, b: Array) -> Array:
     return a.reshape(b.shape) if a.size == b.size else a
 
 
 def _folded_right(cell: Cell, *, axis: int, how: Callable[..., Array], keep: bool) -> Array | None:
     b = cell.b
-    return None if b is None or b.ndim <= axis else np.asarray(how(b, axis=axis, keepdims=keep))
+    if b is None or b.ndim <= axis or not b.shape[axis]:
+        return None
+    return np.asarray(how(b, axis=axis, keepdims=keep))
 
 
 def _as_many(cell: Cell, *, name: str) -> bool:
@@ -304,11 +316,19 @@ def _cut(cell: Cell, *, axis: int, end: int, longer: bool) -> bool:
     return cell.close(short, np.take(long, places, axis))
 
 
+def _corner(cell: Cell, *, longer: bool) -> bool:
+    a, b = cell.a, cell.b
+    if a is None or b is None or a.ndim != b.ndim or a.shape == b.shape:
+        return False
+    short, long = (b, a) if longer else (a, b)
+    fits = short.size > 0 and all(n <= m for n, m in zip(short.shape, long.shape, strict=True))
+    return fits and cell.close(short, long[tuple(slice(n) for n in short.shape)])
+
+
 def _shaped(cell: Cell, *, source: str, name: str) -> bool:
     other = numbers(getattr(cell, source).get(name))
-    assert cell.a is not None
-    assert cell.b is not None
-    return other is not None and cell.a.ndim > 0 and cell.a.shape == other.shape != cell.b.shape
+    a, b = cell.both
+    return other is not None and a.ndim > 0 and a.shape == other.shape != b.shape
 
 
 def _shape_clash(source: str, name: str) -> Callable[[Cell], bool]:

@@ -227,9 +227,7 @@ def _zero(cell: Cell) -> Array | None:
 
 
 def _plus(cell: Cell, other: Array, source: str, name: str) -> Iterator[Rule]:
-    a, b = cell.a, cell.b
-    assert a is not None
-    assert b is not None
+    a, b = cell.both
     if not (np.isfinite(a).all() and np.isfinite(b).all() and np.isfinite(other).all()):
         return
     at = np.unravel_index(int(np.argmax(np.abs(other))), other.shape)

@@ -7,22 +7,41 @@ says whether it fails there.
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+
+import numpy as np
 
 from grader.bench.bench import BankFault, Bench
 from grader.bench.tally import Finding, inputs_in_words
 from grader.cases.recipe import CaseRecipe, Recipe
 from grader.cases.vary import rounder, sides, with_sides
-from grader.explain.further import SEED, Further
+from grader.explain.further import SEED, Further, keeping_output
 from grader.kinds import registry
 from grader.model.report import CheckResult, Mismatch
 from grader.model.spec import Check
 from grader.model.verdict import Verdict
+from grader.sandbox.client import WorkerError
+from grader.sandbox.deadline import OutOfTime
 from grader.sandbox.replies import ProgramError
 
 MOST = 40  # inputs that are tried
+READABLE = 12  # entries of the inputs together, with which a case is small enough
 SECONDS = 2.0  # of CPU time for those of one request
+
+
+def made_readable(bench: Bench, checks: Sequence[CheckResult]) -> tuple[CheckResult, ...]:
+    """The results of checks, the first of those that fail by a value shown on a smaller input."""
+    by_id = {check.id: check for check in bench.question.spec.checks}
+    first = next((c for c in checks if not c.stretch and _can_shrink(by_id[c.id], c)), None)
+    if first is None or bench.submission.worker.failure is not None:
+        return tuple(checks)
+    with keeping_output(bench.submission.worker):
+        found = first
+        with contextlib.suppress(WorkerError, OutOfTime, BankFault):
+            found = smaller(bench, first)
+    return tuple(found if check is first else check for check in checks)
 
 
 def smaller(bench: Bench, result: CheckResult) -> CheckResult:
@@ -41,6 +60,8 @@ def smaller(bench: Bench, result: CheckResult) -> CheckResult:
     if not _can_shrink(check, result) or bench.bank is None or shown is None:
         return result
     origin = bench.cases[shown.case]
+    if sum(np.size(value) for value in bench.drawn(origin).values()) <= READABLE:
+        return result
     made = bench.bank.memory.get(("further",), lambda: Further(bench))
     theirs = made.bench.with_submission(replace(bench.submission, call_seconds=SECONDS), SEED)
     best: tuple[CaseRecipe, Finding] | None = None
@@ -55,8 +76,10 @@ def smaller(bench: Bench, result: CheckResult) -> CheckResult:
     if best is None:
         return result
     case, finding = best
-    line = f"made smaller from {origin.name}: {inputs_in_words(theirs, case, check.run)}"
-    return replace(result, mismatch=finding.mismatch, exhibit=finding.exhibit, case_line=line)
+    assert finding.mismatch is not None
+    worst = replace(finding.mismatch, case=origin.name)
+    line = f"made smaller: {inputs_in_words(theirs, case, check.run)}"
+    return replace(result, mismatch=worst, exhibit=finding.exhibit, case_line=line)
 
 
 def _can_shrink(check: Check, result: CheckResult) -> bool:

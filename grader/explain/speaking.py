@@ -110,7 +110,8 @@ def _best(
 
 def _wrong(failing: Sequence[Cell]) -> str:
     raised = {cell.raised for cell in failing}
-    if len(raised) == 1 and (name := raised.pop()):
+    # Other texts say that what was returned cannot be used.
+    if len(raised) == 1 and (name := raised.pop()).isidentifier():
         return f"{RAISES}{name}"
     return "is wrong"
 

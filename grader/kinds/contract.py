@@ -174,8 +174,7 @@ def _with_layout(
     when = f"when the arrays are {_WORDS[layout]} (case {case.name})"
     try:
         outcome = bench.asked(
-            case,
-            lambda program: program.run(steps, inputs, bench.wanted[check.run], lasting=True),
+            case, lambda program: program.run(steps, inputs, bench.wanted[check.run])
         )
     except kit.ProgramError as error:
         what = error.message

@@ -18,7 +18,7 @@ from grader.sandbox.replies import ProgramError, answer, fault, unwanted
 from grader.sandbox.witness import Witness
 from grader.sandbox.worker import messages
 from grader.sandbox.worker.messages import Input, Kept, Loaded, Measured, Outcome, Task
-from grader.sandbox.worker.wire import Array, Encoded, fields
+from grader.sandbox.worker.wire import Array, Encoded, Tensor, fields
 
 Inputs = Mapping[str, Mapping[str, Any]]  # by name: the fields of a `messages.Input`
 Steps = Sequence[Step]
@@ -27,7 +27,7 @@ R = TypeVar("R")
 
 MUTANTS_A_REPLY = 200  # well below what one frame carries
 MOST_MUTANTS = 20_000  # of one program; the largest drill has 2,000
-HELD_AT_ONCE = 64  # runs that one request asks to hold
+HELD_AT_ONCE = 4 << 20  # bytes of inputs that one request asks to hold runs on
 ROOM = 1 << 20  # bytes that a reply may hold beyond a multiple of what was sent
 _STEPS_DEPTH, _INPUT_DEPTH = 1, 3  # where they lie in a request, at most
 
@@ -58,6 +58,30 @@ class CallLimits:
         if self.wall_seconds is not None:
             wall = self.wall_seconds * max(1.0, usual / CALL_SECONDS)
         return cpu, wall
+
+
+@dataclass(frozen=True, slots=True)
+class ManyInputs:
+    """The inputs of many runs."""
+
+    specs: Inputs
+    each: frozenset[str]  # arrays whose first axis is that of the runs; the others are the same
+    count: int
+
+    def one(self, number: int) -> Inputs:
+        """The inputs of one run."""
+        return self.part(number)
+
+    def part(self, which: int | slice) -> Inputs:
+        """The inputs of some runs, with that axis, or of one, without it."""
+        return {
+            name: {**spec, "value": _along(spec["value"], which)} if name in self.each else spec
+            for name, spec in self.specs.items()
+        }
+
+
+def _along(value: Any, which: int | slice) -> Any:  # noqa: ANN401 an array or a tensor
+    return Tensor(value.values[which], value.dtype) if isinstance(value, Tensor) else value[which]
 
 
 @dataclass(slots=True)
@@ -96,26 +120,29 @@ class RemoteProgram:
         self.loaded = self._ask("load", request, Loaded, seconds=2 * self.call_seconds)
         return self.loaded
 
-    def run(self, steps: Steps, inputs: Inputs, want: Names, *, lasting: bool = False) -> Outcome:
+    def run(self, steps: Steps, inputs: Inputs, want: Names) -> Outcome:
         """Run the steps and return the wanted results.
 
-        Of an untrusted program the judge sees itself which inputs were changed, and where results
-        have to be `lasting`, which of them lie in an input's memory or do not stay as they are.
+        Of an untrusted program the judge sees itself which inputs were changed.
         """
-        (found,) = self._witnessed("run", steps, [inputs], want, lasting=lasting)[0]
+        (found,) = self._witnessed("run", steps, [inputs], want)[0]
         return found
 
     def interleave(self, steps: Steps, inputs: Sequence[Inputs], want: Names) -> messages.Outcomes:
-        """Run the steps on several inputs in lockstep; results have to last, see `run`."""
-        runs, common = self._witnessed("interleave", steps, inputs, want, lasting=True)
+        """Run the steps on several inputs in lockstep.
+
+        Of an untrusted program the judge sees itself which inputs were changed, which results lie
+        in the memory of an input, and which do not stay as they are.
+        """
+        runs, common = self._witnessed("interleave", steps, inputs, want)
         return messages.Outcomes(runs, common)
 
     def _witnessed(
-        self, operation: str, steps: Steps, inputs: Sequence[Inputs], want: Names, *, lasting: bool
+        self, operation: str, steps: Steps, inputs: Sequence[Inputs], want: Names
     ) -> tuple[tuple[Outcome, ...], tuple[str, ...]]:
         lending = self.worker.lending if self.untrusted and self.worker.failure is None else None
         seen = None if lending is None else Witness(lending, inputs)
-        lasting = lasting and seen is not None
+        lasting = operation == "interleave" and seen is not None
         sent = () if seen is None else seen.sent
         common: tuple[str, ...] = ()
         if operation == "run":
@@ -227,16 +254,17 @@ class RemoteProgram:
             raise Garbled("broke the protocol: not a reply to measure (value)")
         return found
 
-    def hold(self, steps: Steps, inputs: Sequence[Inputs], keep: Names) -> None:
+    def hold(self, steps: Steps, inputs: ManyInputs, keep: Names) -> None:
         """Run the steps on each of the inputs, and keep some names of every run alive."""
-        part: list[Inputs] = []
-        for given in inputs:
-            part.append(given)
-            if len(part) >= HELD_AT_ONCE or sum(map(_array_bytes, part)) >= ROOM:
-                self._perform("hold", messages.Header, steps, *part, seconds=60, want=keep)
-                part = []
-        if part:
-            self._perform("hold", messages.Header, steps, *part, seconds=60, want=keep)
+        at_once = max(1, HELD_AT_ONCE // max(1, _array_bytes(inputs.one(0))))
+        same = tuple(inputs.specs.keys() - inputs.each)
+        for first in range(0, inputs.count, at_once):
+            number = min(at_once, inputs.count - first)
+            part = inputs.part(slice(first, first + number))
+            self._perform(
+                "hold", messages.Header, steps, part,
+                seconds=60, want=keep, number=number, without=same,
+            )  # fmt: skip
 
     def settle(self) -> None:
         """Have its process give back the memory that is free."""
@@ -247,9 +275,8 @@ class RemoteProgram:
         return self._perform("finish", Outcome, steps, inputs, number=number, want=want)
 
     def drop(self) -> None:
-        """Let go of what `hold` keeps, and of the memory."""
+        """Let go of what `hold` keeps."""
         self._perform("hold", messages.Header, (), seconds=30)
-        self.settle()
 
     def has_cuda(self) -> bool:
         """Whether its process sees a CUDA device."""

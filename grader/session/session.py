@@ -21,6 +21,7 @@ from grader import __version__
 from grader.bench.bench import BankFault, Bench
 from grader.bench.repeat import require_steady
 from grader.cases.recipe import read_cases
+from grader.explain.shrink import made_readable
 from grader.explain.why import Why, more, why
 from grader.model.question import Question
 from grader.model.report import Report
@@ -196,7 +197,7 @@ class GradingSession(Closing):
             ask = follow_ups[report.seed % len(follow_ups)].ask if follow_ups else ""
             return replace(report, follow_up=ask)
         found = why(bench, checks)
-        report = _with(report, found)
+        report = replace(_with(report, found), checks=made_readable(bench, checks))
         if self._thorough and found.may_be_more:
             early(report)
             report = _with(report, more(bench, checks, found))

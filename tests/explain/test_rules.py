@@ -30,6 +30,9 @@ WRONG: dict[str, Callable[[Array], object]] = {
     "has too many entries at the start of axis 1, and the others are right": (
         lambda b: np.concatenate([b[:, :1] + 1, b], axis=1)
     ),
+    "lacks entries at the end of its axes, and the others are right": lambda b: (
+        b[: len(b) - 1, :-1] if len(b) > 1 else b[:, :-1]
+    ),
     "holds float32 numbers only": lambda b: b.astype(np.float32).astype(np.float64),
     "is right to 9 digits": lambda b: b + 1e-10 * np.sign(b) * np.abs(b).max(),
     "is rounded to 2 decimals": lambda b: np.round(b, 2),
@@ -106,12 +109,21 @@ def test_wrapped_integers_are_recognized() -> None:
 
 
 @pytest.mark.parametrize(
-    "odd", [None, "text", {"a": 1}, [[1], [2, 3]], object(), np.zeros((2, 2), bool), [], np.nan]
-)
+    "odd",
+    [
+        None, "text", {"a": 1}, [[1], [2, 3]], object(), np.zeros((2, 2), bool), [], np.nan, np.inf,
+        10**400, [10**400], -0.0, 1j, np.array(["a"]), np.zeros((0, 3)), np.zeros((1,) * 8),
+        np.full((2, 3), np.nan), np.array([[1, 2]], np.uint8), float("-inf"), True, (1, 2.5),
+    ],
+)  # fmt: skip
 def test_whatever_a_submission_returns_raises_nothing(odd: object) -> None:
     said([cell(odd, drawn(shape)) for shape in SHAPES])
     said([cell(drawn(shape), odd) for shape in SHAPES])
     said([cell(odd, odd) for _ in SHAPES])
+    said([cell(odd, 7, n=7), cell(odd, 9, n=9), cell(odd, None, n=2), cell(odd, 0.5, n=3)])
+    held = cell({"a": odd, "b": odd, "c": odd}, {"a": 1, "b": 0.5, "c": np.zeros(3)})
+    for part in held.parts():
+        said([part])
 
 
 def test_empty_and_infinite_results_say_nothing_of_factors() -> None:

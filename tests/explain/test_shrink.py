@@ -50,10 +50,10 @@ def test_sides_shrink_to_what_the_fault_needs(
     bench, result = checked(session, over)
     assert "rows" in result.failing
     found = smaller(bench, result)
-    assert found.case_line.startswith("made smaller from rows: ")
+    assert found.case_line.startswith("made smaller: ")
     assert f"x {shape}" in found.case_line
     assert found.mismatch is not None
-    assert found.mismatch.result == "y"
+    assert (found.mismatch.result, found.mismatch.case) == ("y", "rows")
     assert isinstance(found.exhibit, Grids)
     assert (found.verdict, found.message, found.failing) == (
         result.verdict, result.message, result.failing,

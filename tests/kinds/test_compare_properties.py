@@ -64,8 +64,8 @@ def test_what_the_reference_gives_is_right(
 def test_anything_inside_the_band_is_right(values: Any, seed: int, share: float) -> None:
     wanted = expected(values, "float64")
     scale = np.abs(values).max()
-    share *= np.where(np.abs(values) > 1e-4 * scale, RELATIVE_64, BY_NORM * UNIT_64)
-    off = np.random.default_rng(seed).uniform(-1, 1, values.shape) * share * scale
+    width = scale * np.where(np.abs(values) > 1e-4 * scale, RELATIVE_64, BY_NORM * UNIT_64)
+    off = np.random.default_rng(seed).uniform(-1, 1, values.shape) * share * width
     assert right(values + off, wanted)
 
 

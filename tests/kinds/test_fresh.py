@@ -61,6 +61,17 @@ def test_what_is_drawn_at_random_is_not_taken_for_memory(deviations: Desk) -> No
     assert not remembered(bench, "main", bench.cases["rows"])
 
 
+def test_what_takes_long_is_not_looked_into(
+    deviations: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bench = deviations.bench(ADDS_UP)
+    case = bench.cases["rows"]
+    bench.observed("total", case)
+    assert remembered(bench, "total", case)
+    monkeypatch.setattr("grader.bench.fresh.ENOUGH_NANOSECONDS", 0)
+    assert not remembered(bench, "total", case)
+
+
 def test_the_check_that_fails_blames_memory(deviations: Desk) -> None:
     found = {r.id: r.message for r in carry_out(deviations.bench(ADDS_UP))}
     assert found["total"].endswith(f"; {REMEMBERED}")

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from grader.sandbox.client import Garbled, WorkerClient, WorkerError
-from grader.sandbox.remote import MUTANTS_A_REPLY, RemoteProgram
+from grader.sandbox.remote import MUTANTS_A_REPLY, ManyInputs, RemoteProgram
 from grader.sandbox.replies import Loaded, Measured, Outcome, ProgramError
 from tests.conftest import Lend
 from tests.sandbox.running import X, load, run, started, steps
@@ -29,12 +29,19 @@ class Liar(WorkerClient):
         self.deadline, self.waited = None, 0.0
 
     def ask(
-        self, request: dict[str, Any], *, seconds: float = 1.0, reply_bytes: int = 0
+        self,
+        request: dict[str, Any],
+        *,
+        seconds: float = 1.0,
+        reply_bytes: int = 0,
+        wall: float | None = None,
+        set_by: str = "",
     ) -> dict[str, Any]:
         """Return the reply, as the channel would have let it through."""
         assert request["op"]
         assert seconds > 0
         assert reply_bytes > 0
+        assert (wall, set_by) == (None, "")
         return self.reply
 
     def cpu_nanoseconds(self) -> int | None:
@@ -56,7 +63,8 @@ def ask_everything(program: RemoteProgram) -> Iterator[object]:
         lambda: program.timed(STEPS, X, ["y"]),
         lambda: program.state(STEPS, X, "y"),
         lambda: program.measure("saved", STEPS, X),
-        lambda: program.hold(STEPS, [X], ["y"]),
+        lambda: program.hold(STEPS, ManyInputs(X, frozenset(), 1), ["y"]),
+        lambda: program.finish(0, STEPS, X, ["y"]),
     ):
         try:
             found = question()
@@ -91,7 +99,7 @@ TREES = st.recursive(
 )
 FIELDS = ("missing", "uncallable", "defined", "values", "changed", "stale", "shared", "runs",
           "common", "spent", "reachable", "allocated", "value", "details", "elements", "step",
-          "fault", "raised", "broken", "gradients")  # fmt: skip
+          "fault", "raised", "broken", "gradients", "kept", "work")  # fmt: skip
 
 
 @settings(deadline=None, max_examples=120)

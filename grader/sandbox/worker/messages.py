@@ -111,7 +111,7 @@ class Task(NamedTuple):
     cotangent: Array | None = None
     work: tuple[Work, ...] = ()  # to repeat
     kinks: bool = False  # whether the function is smooth in pieces only
-    number: int = 0  # of a run that is held
+    number: int = 0  # of runs to hold, or of one that is held
     last: bool = False  # whether results are kept to be sent `again`
 
 

@@ -5,6 +5,7 @@ A misconception is layered over the reference in this way; a submission is a lay
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import linecache
 import sys
@@ -66,9 +67,21 @@ def _execute(sources: Sequence[bytes], name: str, filename: str) -> types.Module
     return module
 
 
-@functools.lru_cache(maxsize=8)  # the driver of a question is the same for all of its programs
 def _compiled(source: bytes, filename: str) -> types.CodeType:
+    with contextlib.suppress(SyntaxError, ValueError):  # raised again below, with the file's name
+        return _renamed(_shared(source), filename)
     return compile(_decoded(source), filename, "exec", dont_inherit=True)
+
+
+@functools.lru_cache(maxsize=8)  # many programs are layered over one, and have one driver
+def _shared(source: bytes) -> types.CodeType:
+    return compile(_decoded(source), "", "exec", dont_inherit=True)
+
+
+def _renamed(code: types.CodeType, filename: str) -> types.CodeType:
+    """The same code, said to be of another file."""
+    inner = (_renamed(c, filename) if isinstance(c, types.CodeType) else c for c in code.co_consts)
+    return code.replace(co_filename=filename, co_consts=tuple(inner))
 
 
 def _decoded(source: bytes) -> str | bytes:

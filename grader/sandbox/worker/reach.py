@@ -27,9 +27,10 @@ import numpy as np
 from . import kept as keeping
 from . import steps as stepping
 from . import values
-from .messages import Header, Kept, Outcome, Task
+from .messages import Header, Input, Kept, Outcome, Task
 from .namespace import LoadedModule
 from .walls import kernel
+from .wire import Tensor
 
 _HEADER = 24  # bytes of an object apart from its value: a reference count, its type, and rounding
 NUMBER = 8  # bytes counted for a Python int, float or numpy scalar
@@ -172,21 +173,31 @@ _trim = partial(getattr(ctypes.CDLL(None), "malloc_trim", lambda _: 0), ctypes.c
 
 
 def hold(program: LoadedModule, task: Task) -> Header:
-    """Run the steps, once for each set of inputs, and keep what is wanted of every run alive.
+    """Run the steps that many times, and keep what is wanted of every run alive.
 
-    Nothing else of ours stays.  Without steps: let go of all that is held.
+    All inputs but those in `without` have a first axis, along which lie those of the runs.  Nothing
+    else of ours stays.  Without steps: let go of all that is held.
     """
     if sys.platform == "linux":
         with suppress(OSError):  # no memory by 2 MB: what is held would be rounded up to that
             kernel.prctl(kernel.PR_SET_THP_DISABLE, int(bool(task.steps)))
-    for inputs in (task.inputs, *task.others) if task.steps else ():
-        names = stepping.build(inputs)
+    for number in range(task.number if task.steps else 0):
+        given = {n: g if n in task.without else _one(g, number) for n, g in task.inputs.items()}
+        names = stepping.build(given)
         stepping.perform_all(program, task.steps, names)
         held.append({name: names[name] for name in task.want})
         del names
     if not task.steps:
         held.clear()
     return Header(True)
+
+
+def _one(given: Input, number: int) -> Input:
+    """The input of one run."""
+    value = given.value
+    if isinstance(value, Tensor):
+        return given._replace(value=Tensor(value.values[number], value.dtype))
+    return given._replace(value=value[number])
 
 
 def settle(_: LoadedModule, __: Task) -> Header:
