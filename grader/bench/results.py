@@ -108,11 +108,12 @@ def same_value(a: Value, b: Value, dtype: str = "float64", *, exact: bool = Fals
     x, y = array_of(a), array_of(b)
     if x.shape != y.shape or (isinstance(a, (np.ndarray, Tensor)) and dtype_of(a) != dtype_of(b)):
         return False
-    if x.dtype.kind not in "fc" and y.dtype.kind not in "fc":
+    kinds = x.dtype.kind + y.dtype.kind
+    if not set(kinds) & set("fc") or "O" in kinds:  # an int beyond 64 bits is an object
         return bool(np.array_equal(x, y))
     arrays = isinstance(a, (np.ndarray, Tensor)) and x.ndim
     loose = 0.0 if exact else LOOSE.get(dtype_of(a) if arrays else dtype, LOOSE["float64"])
-    if "c" in x.dtype.kind + y.dtype.kind:
+    if "c" in kinds:
         x, y = (real_parts(np.asarray(v, np.complex128)) for v in (x, y))
     off = deviations(x.astype(np.float64), y := y.astype(np.float64))
     return off is not None and float(off.max(initial=0.0)) <= loose * largest(y)

@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Literal
 
 import numpy as np
 
@@ -35,10 +36,15 @@ class Component:
     name: str  # of a result, or of a measuring check
     run: str
     checks: Mapping[str, Collection[str]] = field(compare=False, hash=False)  # by case, their ids
-    of_dtype: bool = False  # not the values
-    measured_by: Check | None = field(default=None, compare=False)
+    aspect: Literal["values", "dtype", "measure"] = "values"
+    measured_by: Check | None = field(default=None, compare=False)  # of a measure
     exact: bool = False  # every check of it asks for the last bit
     by_style: bool = False  # it depends on how an idea is written too
+
+    @property
+    def of_dtype(self) -> bool:
+        """Whether it is about the dtype of a result alone."""
+        return self.aspect == "dtype"
 
     @property
     def cases(self) -> tuple[str, ...]:
@@ -57,7 +63,9 @@ def components(bench: Bench) -> list[Component]:
         if kind.is_observed(check):
             name = check.results[0] if kind.only_course else check.id  # a curve is a result
             style, by_case = kind.by_style(check), {case: (check.id,) for case in names}
-            component = Component(name, check.run, by_case, measured_by=check, by_style=style)
+            component = Component(
+                name, check.run, by_case, "measure", measured_by=check, by_style=style
+            )
             measured.append((style, kind.slow, component))
             continue
         for result in check.compared:
@@ -71,7 +79,7 @@ def components(bench: Bench) -> list[Component]:
     ]
     # Most variants are ruled out by one: the quick ones first, and last what few programs agree in.
     last = [component for *_, component in sorted(measured, key=lambda m: m[:2])]
-    return [*values, *(replace(c, of_dtype=True) for c in values), *last]
+    return [*values, *(replace(c, aspect="dtype") for c in values), *last]
 
 
 def observed(bench: Bench, component: Component, case: str) -> Value:
