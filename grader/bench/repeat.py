@@ -39,7 +39,8 @@ def require_steady(bench: Bench, program: RemoteProgram, *, patience: float = ma
             tried.add((check.run, case.name))
             wanted = bench.wanted[check.run]
             first = bench.truth(check.run, case).values
-            with trusting(f"the reference fails on case {case.name}, the second time"):
+            with bench.limited(case), trusting(f"the reference fails on case {case.name} again"):
+                program.limits = bench.reference.limits
                 again = program.run(
                     bench.steps(check.run), bench.inputs(case, check.run), wanted
                 ).values

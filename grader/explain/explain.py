@@ -107,7 +107,7 @@ def _of_values(
     failing = [cell for cell in own if not cell.ok]
     if not failing:
         return
-    alone = state.right_when_alone(bench, looked, failing)
+    alone = state.right_when_alone(bench, failing)
     if alone:
         cases = tuple(dict.fromkeys(cell.case for cell in alone))
         yield Explanation("state", state.sentence(alone, failing), cases)

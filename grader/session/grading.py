@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import contextlib
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 from grader import kinds
 from grader.bench.bench import BankFault, Bench
-from grader.bench.fresh import remembered
 from grader.bench.tally import Finding, Stopped, stopped
-from grader.kinds import registry
 from grader.model.question import Question
 from grader.model.report import CheckResult
 from grader.model.spec import Check
@@ -21,7 +18,6 @@ from grader.sandbox.remote import RemoteProgram
 from grader.sandbox.replies import Flagged, ProgramError, plain
 
 MAX_SUBMISSION = 1 << 20  # bytes of source; the longest right solution known takes 5 KB
-REMEMBERED = "it is right with nothing called before: something is remembered between calls"
 GOOD_ENOUGH = FINE - {Verdict.SKIPPED}  # for a check that needs another
 
 
@@ -123,23 +119,7 @@ def carry_out(bench: Bench, failing: Callable[[], None] = lambda: None) -> tuple
         done[check.id] = result
         if result.verdict not in FINE:
             failing()
-    return tuple(done.values() if gone else _blamed(bench, done))
-
-
-def _blamed(bench: Bench, done: Mapping[str, CheckResult]) -> Iterator[CheckResult]:
-    """The results; where only what was called before makes one wrong, it says so.
-
-    After all checks, because a submission that is loaded again may end its process.
-    """
-    for check in bench.question.spec.checks:
-        result = done[check.id]
-        is_wrong = result.verdict in {Verdict.FAIL, Verdict.ERROR} and result.failing
-        if is_wrong and registry.get(check.kind).judges_values:
-            case = bench.cases[result.failing[0]]
-            with contextlib.suppress(WorkerError, OutOfTime):  # then nobody knows
-                if remembered(bench, check.run, case, check.compared):
-                    result = replace(result, message=f"{result.message}; {REMEMBERED}")
-        yield result
+    return tuple(done.values())
 
 
 def unmet(check: Check, done: Mapping[str, CheckResult]) -> str | None:

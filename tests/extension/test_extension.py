@@ -70,17 +70,19 @@ def test_a_question_with_both_is_graded(drill: Drill, site: Path, tmp_path: Path
     assert passed.returncode == 0, passed.stdout + passed.stderr
 
 
-def test_an_idea_is_recognized_by_what_the_kind_observes(
+def test_what_the_kind_observes_confirms_an_idea_and_does_not_carry_it(
     drill: Drill, site: Path, tmp_path: Path
 ) -> None:
-    submission = tmp_path / "feet.py"  # the wrong idea in other units: no value is the variant's
-    submission.write_text(
-        "import numpy as np\n"
-        "def distance(x):\n    return 3.28 * np.cumsum(np.diff(x, axis=-1), axis=-1)\n"
-    )
-    ended = drill("grade", "running-total", "--file", str(submission), "--json", sites=(site,))
-    (named,) = json.loads(ended.stdout)["misconceptions"]
-    assert (named["id"], named["exact"], named["results"]) == ("signed", False, ["rises"])
+    body = "import numpy as np\ndef distance(x):\n    return {} * np.cumsum(np.diff(x), axis=-1)\n"
+    submission = tmp_path / "walk.py"
+    found = []
+    for factor in ("1.0", "3.28"):  # in feet it falls at the same places, and is no value of it
+        submission.write_text(body.format(factor))
+        ended = drill("grade", "running-total", "--file", str(submission), "--json", sites=(site,))
+        found.append(json.loads(ended.stdout)["misconceptions"])
+    (named,), feet = found
+    assert (named["id"], named["exact"], named["results"]) == ("signed", True, ["rises"])
+    assert feet == []
 
 
 def test_an_audit_measures_its_tolerance_and_what_it_stops(drill: Drill, site: Path) -> None:

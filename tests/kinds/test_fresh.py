@@ -6,7 +6,6 @@ import pytest
 
 from grader.bench.fresh import remembered
 from grader.kinds import run_check
-from grader.session.grading import REMEMBERED, carry_out
 from tests.kinds.grading import Desk
 
 CENTRE = "def centre(x, w):\n    d = _centred(x)\n"
@@ -70,11 +69,3 @@ def test_what_takes_long_is_not_looked_into(
     assert remembered(bench, "total", case)
     monkeypatch.setattr("grader.bench.fresh.ENOUGH_NANOSECONDS", 0)
     assert not remembered(bench, "total", case)
-
-
-def test_the_check_that_fails_blames_memory(deviations: Desk) -> None:
-    found = {r.id: r.message for r in carry_out(deviations.bench(ADDS_UP))}
-    assert found["total"].endswith(f"; {REMEMBERED}")
-    assert REMEMBERED not in "".join(m for check, m in found.items() if check != "total")
-    found = {r.id: r.message for r in carry_out(deviations.bench(WRONG))}
-    assert REMEMBERED not in "".join(found.values())
