@@ -15,7 +15,15 @@ from pathlib import Path
 import pytest
 
 from grader.sandbox import config
-from grader.sandbox.client import MAX_OUTPUT, Died, Garbled, Overran, WorkerClient, WorkerError
+from grader.sandbox.client import (
+    MAX_OUTPUT,
+    Died,
+    Garbled,
+    Overran,
+    TooSlow,
+    WorkerClient,
+    WorkerError,
+)
 from grader.sandbox.levels import LIMITED
 from grader.sandbox.replies import ProgramError
 from grader.sandbox.spawn import Zygote
@@ -76,7 +84,7 @@ def test_a_process_that_ends_says_how(source: str, how: str) -> None:
 )  # fmt: skip
 def test_what_does_not_answer_in_time_is_stopped(source: str) -> None:
     told = fate(source, seconds=SOON)
-    assert type(told) is Overran
+    assert type(told) is TooSlow
     assert str(told) == "did not finish within 0.2 seconds"
 
 
@@ -87,7 +95,7 @@ def test_a_file_that_never_finishes_loading_is_stopped() -> None:
 
 def test_used_up_cpu_time_is_told_apart_from_wall_clock() -> None:
     told = fate(f"{DEF}while True: pass", seconds=60, cpu_seconds=1)
-    assert type(told) is Overran
+    assert type(told) is TooSlow
     assert str(told) == "used up its CPU time"
 
 
@@ -169,7 +177,7 @@ def f(x):
 def test_half_an_answer_is_waited_for_no_longer_than_a_whole_one() -> None:
     header = struct.pack("<4sIQ", b"drl1", 100, 0)
     source = f"import os, time\nDATA = {header!r}\n{DEF}{ALL_CHANNELS}\n    time.sleep(60)"
-    assert type(fate(source, seconds=SOON)) is Overran
+    assert type(fate(source, seconds=SOON)) is TooSlow
 
 
 def test_a_closed_channel_is_noticed_though_the_process_lives_on() -> None:
