@@ -18,7 +18,6 @@ from grader.bench.tally import Finding
 from grader.cases.dataflow import free_names, producing, results
 from grader.cases.recipe import CaseRecipe
 from grader.model.question import Step
-from grader.model.verdict import Verdict
 from grader.sandbox.remote import Inputs, ManyInputs, RemoteProgram
 from grader.sandbox.replies import Outcome, ProgramError
 
@@ -144,10 +143,9 @@ def unlike(bench: Bench, held: Held) -> Finding | None:
                 continue
             if not same_value(right().get(name), expected.get(name), case.dtype):
                 continue
-            what = "your code fails" if outcome is None else f"{name} is another"
+            what = "your code does something else" if outcome is None else f"{name} is another"
             return Finding(
-                f"flagged for review: {what} when {held.inputs.count} runs are held at once and "
-                f"one of them goes on, and only then (case {case.name})",
-                Verdict.POLICY,
+                f"{what} when {held.inputs.count} runs are under way and one of them goes on than "
+                f"when it is alone (case {case.name})"
             )
     return None

@@ -65,7 +65,7 @@ def explain(
                     break
     told = next((check for check in failed if is_telling(check)), None)
     if told is not None:
-        found = [*found[: MOST - 1], Explanation("check", _told(told), told.failing)]
+        found = [*found[: MOST - 1], Explanation("check", _told(told), _cases(told))]
     return tuple(found[:MOST])
 
 
@@ -88,6 +88,11 @@ def _is_number(text: str) -> bool:
         return math.isfinite(float(text.split(" ")[0].replace(",", "")))
     except ValueError:
         return False
+
+
+def _cases(check: CheckResult) -> tuple[str, ...]:
+    """The case that the sentence of a check is about; others fail in their own way."""
+    return (check.mismatch.case,) if check.mismatch else check.failing[:1]
 
 
 def _told(check: CheckResult) -> str:

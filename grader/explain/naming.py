@@ -249,11 +249,18 @@ def _weighty(failure: Failure, matches: Sequence[Match]) -> list[Match]:
     """Those that explain all that is wrong together, or each most of it, or a whole check."""
     if {cell for match in matches for cell in match.explained} >= set(failure.evidence):
         return list(matches)
-    failing = failure.cases(failure.evidence)
+    results = failure.cases(cell for cell in failure.evidence if cell[0].measured_by is None)
+    every = failure.cases(failure.evidence)
+
+    def share(match: Match) -> float:
+        """Of the failing cases; an idea about results need not explain what is measured."""
+        of_results = any(c.measured_by is None for c, _ in match.explained)
+        return len(failure.cases(match.explained)) / len(results if of_results else every)
+
     return [
         match
         for match in matches
-        if 2 * len(failure.cases(match.explained)) > len(failing)
+        if share(match) > 0.5
         or any(_whole(failure, match, check) for check in _claims(failure, match))
     ]
 

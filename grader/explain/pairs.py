@@ -111,9 +111,13 @@ class _Halves:
 
 
 def _fit_together(one: Half, other: Half, wrong: Sequence[Cell]) -> bool:
-    """Whether each is what is wrong wherever it acts alone, and no place is without either."""
+    """Whether each is what is wrong wherever it acts alone, no place being without either.
+
+    Where one of them is all that is wrong by itself, the other explains nothing.
+    """
     return (
-        one.acts | other.acts == set(wrong)
+        not (one.fits >= set(wrong) or other.fits >= set(wrong))
+        and one.acts | other.acts == set(wrong)
         and one.acts - other.acts <= one.fits
         and other.acts - one.acts <= other.fits
     )
@@ -158,7 +162,8 @@ def _match(failure: Failure, half: Half, rest: Half) -> Match:
 
 def _said(failure: Failure, matches: Sequence[Match]) -> Explanation:
     one, other = (match.idea.name for match in matches)
-    cases = tuple(dict.fromkeys(case for _, case in failure.evidence))
-    return Explanation(
-        "pair", f"Two ideas at once, {one} and {other}, explain everything that is wrong.", cases
-    )
+    values = [(c, case) for c, case in failure.evidence if c.measured_by is None]
+    what = "everything" if len(values) == len(failure.evidence) else "every result"
+    cases = tuple(dict.fromkeys(case for _, case in values))
+    text = f"Two ideas at once, {one} and {other}, explain {what} that is wrong."
+    return Explanation("pair", text, cases)

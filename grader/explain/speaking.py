@@ -69,8 +69,9 @@ def spoken(
             continue
         rules = confirmed(surviving((), mine, rules), mine)
         rule, text = _best(rules, mine, right, when if len(mine) == len(failing) else "")
-        if rule is None:
-            continue
+        raises = any(cell.raised for cell in failing)
+        if rule is None or (raises and rule.rank >= WEAK):
+            continue  # where others raise, what the rest have in common may be chance
         if len(cases) < len(own):
             text = text.removeprefix(WHEREVER)
             text += f" in {len(cases)} of {len(own)} failing cases"

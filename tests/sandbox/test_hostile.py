@@ -95,7 +95,7 @@ def test_a_file_that_never_finishes_loading_is_stopped() -> None:
 
 def test_used_up_cpu_time_is_told_apart_from_wall_clock() -> None:
     told = fate(f"{DEF}while True: pass", seconds=60, cpu_seconds=1)
-    assert type(told) is TooSlow
+    assert type(told) is Overran
     assert str(told) == "used up its CPU time"
 
 
