@@ -34,7 +34,7 @@ def sharing(program: SimpleNamespace, n_params: int) -> str:
     first["changed by its caller"] = 1
     second = program.training_state(n_params, "bf16_mixed")
     if second is first or "changed by its caller" in second:
-        return "two plans share one dict"
+        return "a plan shows what was done to another one's dict"
     kept = dict(second)
     for recipe in (*OTHER_RECIPES, "bf16_mixed"):
         outcome(program, "training_state", n_params, recipe)

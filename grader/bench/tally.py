@@ -163,5 +163,8 @@ def _raised(bench: Bench, case: CaseRecipe, error: ProgramError) -> Finding:
         given = [_in_words(a.name, drawn) for a in step.arguments if a.name is not None]
         record = replace(record, step=step.text, called_with=", ".join(given))
         who = f"your {step.function}" if step.owner == "submission" else who
+    if step is not None and step.owner == "driver" and not record.frames:
+        sentence = f"what your code returned cannot be used: {record.type} in case {case.name}"
+        return Finding(sentence, Verdict.ERROR, raised=record)
     verdict = Verdict.LIMIT if error.out_of_memory else Verdict.ERROR
     return Finding(f"{who} raised {record.type} in case {case.name}", verdict, raised=record)

@@ -1,6 +1,7 @@
 """On which cases is a result wrong?  A property that every failing case has and no right one.
 
-Only two-sided classes are spoken of: "wrong exactly where x is empty".  Where several properties
+Only two-sided classes are spoken of: "wrong where x is empty, and in no other case that was
+tried".  Where several properties
 separate, all are named, because nothing tells them apart; where many do, none is.
 """
 

@@ -47,16 +47,16 @@ def sizes(cell: Cell) -> dict[str, int]:
         array = np.asarray(value) if isinstance(value, np.ndarray) else None
         if array is None or not array.ndim:
             continue
+        counted = int((array >= 0).sum()) if array.dtype.kind in "iu" else -1
         for axis, length in enumerate(array.shape):
-            found[axis_of(name, axis, array.ndim)] = length
+            if array.ndim > 1 or length != counted:  # else nobody knows which of both it is
+                found[axis_of(name, axis, array.ndim)] = length
         if array.ndim > 1:
             found[f"the number of entries of {name}"] = array.size
             if array.shape[-1] and array.ndim > 2:
                 found[f"the number of rows of {name}"] = array.size // array.shape[-1]
-        elif array.dtype.kind in "iu":
-            found[f"the number of entries of {name} that are not negative"] = int(
-                (array >= 0).sum()
-            )
+        elif counted >= 0:
+            found[f"the number of entries of {name} that are not negative"] = counted
     if cell.b is not None and cell.b.ndim > 1:
         for axis, length in enumerate(cell.b.shape):
             found.setdefault(axis_of(cell.result, axis, cell.b.ndim), length)

@@ -72,7 +72,11 @@ def spoken(
         raises = any(cell.raised for cell in failing)
         if rule is None or (raises and rule.rank >= WEAK):
             continue  # where others raise, what the rest have in common may be chance
-        if len(cases) < len(own):
+        bare = text in (rule.text, WHEREVER + rule.text)
+        if bare and rule.clashes is None and len({cell.origin for cell in mine}) == 1:
+            # What one case shows need not be so on others.
+            text = f"{text.removeprefix(WHEREVER)} in case {mine[0].origin}"
+        elif len(cases) < len(own):
             text = text.removeprefix(WHEREVER)
             text += f" in {len(cases)} of {len(own)} failing cases"
         said = True
@@ -85,17 +89,15 @@ def spoken(
         text = "is the same in every case, whatever the inputs are"
         yield Said("rule", component.result, text, tuple(dict.fromkeys(c for _, c in own)))
     if when and not said:
-        yield Said(
-            "class", component.result, f"{_wrong(failing)} exactly where {when}",
-            tuple(dict.fromkeys(case for _, case in own)),
-        )  # fmt: skip
+        text = f"{_wrong(failing)} where {when}, and in no other case that was tried"
+        yield Said("class", component.result, text, tuple(dict.fromkeys(c for _, c in own)))
 
 
 def _best(
     rules: Sequence[Rule], mine: Sequence[Cell], right: Sequence[Cell], when: str
 ) -> tuple[Rule | None, str]:
     """The most telling rule that no right case refutes, with where it applies."""
-    only = f", exactly where {when}" if when else ""
+    only = f" where {when}, and is right in every other case that was tried" if when else ""
     for rule in rules:
         refuted = is_refuted(rule, right)
         if rule.clashes is not None and not refuted:

@@ -137,8 +137,8 @@ def _in_turn(bench: kit.Bench, check: ContractCheck, case: kit.Case) -> Iterator
     for name in common:
         if name in check.results:
             yield kit.Finding(
-                f"{name} of one call is overwritten by the next: "
-                f"two calls return the same memory (case {case.name})"
+                f"two calls return the same memory for {name}: what happens to one result "
+                f"happens to the other (case {case.name})"
             )
     for draw_index, inputs, outcome in zip(draws, given, outcomes, strict=True):
         yield from _side_effects(bench, check, case, outcome)

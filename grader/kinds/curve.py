@@ -61,7 +61,7 @@ class Curve(Kind[CurveCheck]):
         if check.ends_below is not None and not last < check.ends_below:
             below = f"below {number(check.ends_below)}"
             return kit.Finding(
-                f"the last value of {check.of} is {number(last)} after {count} steps, "
+                f"the last of {count} values of {check.of} is {number(last)}, "
                 f"expected {below} (case {case.name})",
                 mismatch=Mismatch(
                     check.of, case.name, (count - 1,), number(last), below, None, 1, count
@@ -72,13 +72,13 @@ class Curve(Kind[CurveCheck]):
         if check.falls and not last < points[0]:
             return kit.Finding(
                 f"{check.of} does not fall: {number(points[0])} at first, "
-                f"{number(last)} after {count} steps (case {case.name})",
+                f"{number(last)} as the last of {count} values (case {case.name})",
                 exhibit=exhibit,
                 figures=figures,
             )
         if check.tolerance is not None and (fault := _astray(check, points, wanted)) is not None:
             return kit.Finding(
-                f"{check.of} strays from the expected one at {fault.wrong} of {count} steps "
+                f"{check.of} strays from the expected one in {fault.wrong} of {count} values "
                 f"(case {case.name})",
                 mismatch=fault.mismatch(case.name),
                 exhibit=exhibit,

@@ -66,7 +66,7 @@ def test_who_keeps_nothing_while_runs_are_held_cannot_go_on(in_session: Graded) 
     source = forgeries.NOTHING_WHILE_HELD + forged("the-encoder", forgeries.LITTLE_STATE)
     report, _ = in_session(asked, (asked.reference.decode() + source).encode())
     refused(report, "kept")
-    assert "runs are held at once and one of them goes on" in said(report)
+    assert "runs are under way and one of them goes on" in said(report)
 
 
 @functools.cache

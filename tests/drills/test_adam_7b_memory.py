@@ -320,7 +320,7 @@ def test_the_driver_tells_shared_dicts_from_separate_ones() -> None:
         return first
 
     assert said(reference.training_state) == "every plan is a dict of its own"
-    assert said(cached) == "two plans share one dict"
+    assert said(cached) == "a plan shows what was done to another one's dict"
     assert said(one_of_two) == "a later plan overwrote an earlier one"
     assert said(lambda n_params, recipe: (n_params, recipe)) == "a plan is a tuple"
 

@@ -106,7 +106,8 @@ def test_a_class_says_where_it_raises(session: GradingSession) -> None:
     report = graded(session, EMPTY_RAISES)
     assert report.verdict is Verdict.ERROR
     (text,) = texts(report, "class")
-    assert text.startswith("Your code raises ValueError exactly where x is empty")
+    assert text.startswith("Your code raises ValueError where x is empty")
+    assert text.endswith("and in no other case that was tried.")
     assert texts(report, "check") == [f"{report.checks[0].message}."]
 
 
@@ -119,7 +120,10 @@ def test_what_is_wrong_before_it_raises_is_explained(session: GradingSession) ->
 
 def test_a_rule_may_have_a_class_for_its_when(session: GradingSession) -> None:
     (text,) = texts(graded(session, NAN_WHEN_FLAT), "rule")
-    assert text == "s is NaN, exactly where the length of the first axis of x is 1."
+    assert text == (
+        "s is NaN where the length of the first axis of x is 1, and is right in every other case "
+        "that was tried."
+    )
 
 
 def test_state_is_said_and_nothing_of_values(session: GradingSession) -> None:

@@ -248,7 +248,8 @@ def test_conservation_of_something_odd_fails_in_words(deviations: Desk, grad_x: 
         (
             "room = np.empty((3, 4))\ndef centre(x, w):\n    d = _centred(x)\n"
             "    return np.multiply(w, d, out=room), (d, np.array(w))\n",
-            "y of one call is overwritten by the next: two calls return the same memory (case rows)",
+            "two calls return the same memory for y: what happens to one result happens to the other "
+            "(case rows)",
         ),
         (
             Y.format("np.frombuffer(x.tobytes()).reshape(x.shape) * 0 + w * d "

@@ -110,7 +110,7 @@ def test_every_kind_that_compares_values_takes_one(tmp_path: Path) -> None:
         assert allowed == [f"+-{width}, off by at most 3 %" for width in widths]
         assert of(report, "parts").message == "most is wrong in case few"
         assert of(report, "course").message == (
-            "count strays from the expected one at 1 of 3 steps (case few)"
+            "count strays from the expected one in 1 of 3 values (case few)"
         )
 
 

@@ -66,7 +66,8 @@ def test_a_seed_repeats_a_grade_and_another_draws_other_inputs(question_id: str)
     assert settled(first) == settled(again)
     assert (first.seed, other.seed) == (5, 6)
     mine, theirs = (next(c for c in r.checks if c.mismatch) for r in (first, other))
-    assert mine.mismatch and theirs.mismatch
+    assert mine.mismatch
+    assert theirs.mismatch
     assert mine.mismatch.case == theirs.mismatch.case
     # One small whole number may be the same by chance.
     assert (mine.mismatch, mine.exhibit) != (theirs.mismatch, theirs.exhibit)
