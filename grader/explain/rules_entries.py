@@ -33,8 +33,10 @@ def digits(cell: Cell) -> Iterator[Rule]:
         yield Rule(42, text, partial(_rounded, places=places), partial(_unrounded, places=places))
     if cell.dtype == "float64":
         for right in (9, 6):
-            text = f"is right to {right} digits"
-            yield Rule(60 - right, text, partial(_digits, right=right), always=True)
+            # Small entries of an array may be right to fewer digits.
+            bound = f"off by less than 1e-{right} of its largest entry"
+            text = f"is {bound}" if b.ndim else f"is right to {right} digits"
+            yield Rule(60 - right, text, partial(right_to, digits=right), always=True)
     if b.ndim == 0 and isinstance(cell.want, (int, np.integer)):
         for power in (6, 9):
             text = f"is a whole multiple of {10**power:,}, and off by less than that"
@@ -96,14 +98,6 @@ def right_to(cell: Cell, *, digits: int) -> bool:
     if ((b == 0) & (a != 0)).any():
         return False
     return bool(np.abs(a - b).max(initial=0.0) < 10.0**-digits * scale(cell))
-
-
-def _digits(cell: Cell, *, right: int) -> bool:
-    """Whether every entry is off by less than that of itself, and none by nothing of 0."""
-    a, b = cell.a, cell.b
-    if a is None or b is None or a.shape != b.shape or not np.isfinite(b).all():
-        return False
-    return bool((np.abs(a - b) <= 10.0**-right * np.abs(b)).all())
 
 
 def _multiple_of(cell: Cell, *, unit: int) -> bool:

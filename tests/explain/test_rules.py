@@ -34,7 +34,7 @@ WRONG: dict[str, Callable[[Array], object]] = {
         b[: len(b) - 1, :-1] if len(b) > 1 else b[:, :-1]
     ),
     "holds float32 numbers only": lambda b: b.astype(np.float32).astype(np.float64),
-    "is right to 9 digits": lambda b: b * (1 + 1e-10),
+    "is off by less than 1e-9 of its largest entry": lambda b: b * (1 + 1e-10),
     "is rounded to 2 decimals": lambda b: np.round(b, 2),
     "is NaN in every entry": lambda b: np.full_like(b, np.nan),
 }
