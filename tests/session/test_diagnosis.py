@@ -320,3 +320,98 @@ def test_a_right_solution_is_never_named_not_even_a_slow_one(
     report = graded(question_id, slow.read_text("utf-8"))
     assert report.verdict == "pass"
     assert report.misconceptions == ()
+
+
+# -- a second fault beside an idea, and two ideas where both act ------------------------------------
+
+
+def variant(question_id: str, *names: str) -> str:
+    """The reference with variants of listed ideas on top of it, `name/index` each."""
+    question = bank.load([ROOT], question_id)
+    layers = [question.reference]
+    for name in names:
+        idea, _, index = name.partition("/")
+        layers.append(question.variants[idea][int(index or 0)])
+    return b"\n\n".join(layers).decode()
+
+
+def kinds(report: Report) -> list[str]:
+    return [explanation.kind for explanation in report.explanations]
+
+
+WRAPPED = """
+
+_f, _b = maxpool2d_forward, maxpool2d_backward
+
+
+def maxpool2d_backward(grad_y, ctx):
+    {}
+"""
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "return _b(grad_y, ctx).astype(np.float64)",
+        "return _b(grad_y, ctx) if grad_y.size else grad_y.reshape(grad_y.shape[0], -1, 5)",
+        "return _b(grad_y, ctx) if grad_y.size else 1 / 0",
+    ],
+    ids=["a lost dtype", "another shape of nothing", "a crash on nothing"],
+)
+def test_a_fault_of_another_kind_hides_no_idea(body: str, graded: Grading) -> None:
+    report = graded(POOL, variant(POOL, "eq-mask-ties") + WRAPPED.format(body))
+    assert "eq-mask-ties" in exact(report)
+
+
+@pytest.mark.parametrize(
+    ("question_id", "ideas"),
+    [
+        (POOL, ("last-tie-wins", "pad-offset-kept")),
+        (CONV, ("kernel-flipped-gx", "overwrite-last-step")),
+        (SOFTMAX, ("divide-by-batch", "log-after-softmax")),
+    ],
+)
+def test_two_listed_ideas_at_once_are_both_named(question_id: str, ideas: tuple[str, str]) -> None:
+    with GradingSession(bank.load([ROOT], question_id), thorough=True) as session:
+        report = session.grade(variant(question_id, *ideas).encode(), seed=3)
+    assert {m.id for m in report.misconceptions} == set(ideas)
+    assert len(exact(report)) == 2 or kinds(report)[0] == "pair"
+
+
+def test_what_is_kept_is_known_by_its_values_and_not_by_its_bytes(graded: Grading) -> None:
+    recomputed = """
+
+_f, _b = maxpool2d_forward, maxpool2d_backward
+
+
+def maxpool2d_forward(x, kernel, stride, padding=0):
+    return _f(x, kernel, stride, padding)[0], ({}, kernel, stride, padding)
+
+
+def maxpool2d_backward(grad_y, ctx):
+    return _b(grad_y, _f(*ctx)[1])
+"""
+    reference = bank.load([ROOT], POOL).reference.decode()
+    assert exact(graded(POOL, reference + recomputed.format("x"))) == {"caches-whole-input"}
+    assert exact(graded(POOL, reference + recomputed.format("x.copy()"))) == {"caches-whole-input"}
+    # As many bytes, of something else:
+    halves = reference + recomputed.format("x / 2").replace("_f(*ctx)", "_f(2 * ctx[0], *ctx[1:])")
+    assert graded(POOL, halves).misconceptions == ()
+
+
+def test_what_is_remembered_between_calls_has_no_name(graded: Grading) -> None:
+    remembers = """
+_results = {}
+_right = training_state
+
+
+def training_state(n_params, recipe):
+    if n_params not in _results:
+        _results[n_params] = _right(n_params, recipe)
+    return dict(_results[n_params])
+"""
+    report = graded(ADAM, changed(ADAM, remembers))
+    assert report.verdict == "fail"
+    assert report.misconceptions == ()
+    assert kinds(report)[0] == "state"
+    assert "your code remembers something from one call to the next" in shown(report)
