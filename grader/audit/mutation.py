@@ -32,6 +32,7 @@ from grader.sandbox.client import Overran
 from grader.session import GradingSession
 
 LEAST_SECONDS = 1.0  # a call gets: what no reference takes, on a busy machine
+LOOKING = 8  # times as long for a call on further inputs: what takes longer is taken to hang
 PATIENCE = 30.0  # times the longest call of the reference
 NAME = "mutant"
 
@@ -155,6 +156,8 @@ class _Trying:
         if not killers:
             if because is not None:
                 return Trial(mutant, Fate.EXPLAINED, because=because)
+            # An input that is not the question's may take long, on a busy machine longer yet.
+            bench.submission.call_seconds = LOOKING * self.call_seconds
             found = self.search.difference(bench.submission)
             fate = Fate.EQUIVALENT if found is None else Fate.SURVIVED
             return Trial(mutant, fate, counterexample=found)

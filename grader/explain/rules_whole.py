@@ -29,6 +29,8 @@ SHAPES: dict[str, Callable[[Array], Array]] = {
 }
 SIDES = ("first", "second", "third", "fourth")
 
+COUNTED = "that are not negative"  # as labels are that count
+
 
 def axis_of(name: str, axis: int, ndim: int) -> str:
     """An axis of an array in words."""
@@ -56,12 +58,14 @@ def sizes(cell: Cell) -> dict[str, int]:
             if array.shape[-1] and array.ndim > 2:
                 found[f"the number of rows of {name}"] = array.size // array.shape[-1]
         elif counted >= 0:
-            found[f"the number of entries of {name} that are not negative"] = counted
+            found[f"the number of entries of {name} {COUNTED}"] = counted
     if cell.b is not None and cell.b.ndim > 1:
         for axis, length in enumerate(cell.b.shape):
             found.setdefault(axis_of(cell.result, axis, cell.b.ndim), length)
     found.pop("", None)
-    return found
+    # Which of both it is nobody knows where a length is also how many labels are counted.
+    labels = {n for name, n in found.items() if name.endswith(COUNTED)}
+    return {n: size for n, size in found.items() if n.endswith(COUNTED) or size not in labels}
 
 
 def _size(cell: Cell, name: str) -> float:

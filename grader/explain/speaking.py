@@ -72,8 +72,9 @@ def spoken(
         raises = any(cell.raised for cell in failing)
         if rule is None or (raises and rule.rank >= WEAK):
             continue  # where others raise, what the rest have in common may be chance
-        bare = text in (rule.text, WHEREVER + rule.text)
-        if bare and rule.clashes is None and len({cell.origin for cell in mine}) == 1:
+        everywhere = text == WHEREVER + rule.text
+        bare = everywhere or (text == rule.text and rule.clashes is None)
+        if bare and len({cell.origin for cell in mine}) == 1:
             # What one case shows need not be so on others.
             text = f"{text.removeprefix(WHEREVER)} in case {mine[0].origin}"
         elif len(cases) < len(own):

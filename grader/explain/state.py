@@ -37,8 +37,8 @@ def right_when_alone(bench: Bench, failing: Sequence[Cell]) -> list[Cell]:
 
 def sentence(right: Sequence[Cell], failing: Sequence[Cell]) -> str:
     """What to say of it."""
-    cases = len({(c.run, c.case) for c in right})
-    every = {(c.run, c.case) for c in failing}
+    cases = len({c.case for c in right})
+    every = {c.case for c in failing}
     results = " and ".join(dict.fromkeys(cell.result for cell in right))
     verb = "is" if len({cell.result for cell in right}) == 1 else "are"
     where = quantity(cases, "failing case", "failing cases")
