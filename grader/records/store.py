@@ -31,6 +31,7 @@ FILE_NAME = "drill.sqlite3"
 BUSY_SECONDS = 2.0  # a transaction takes milliseconds; only a stopped process holds one so long
 
 # Primary result codes of SQLite (https://www.sqlite.org/rescode.html).
+_DBMOVED = 1032  # of `_READONLY`: another process has moved the file aside since it was opened
 _BUSY, _READONLY, _CORRUPT, _CANTOPEN, _NOTADB = 5, 8, 11, 14, 26
 
 
@@ -72,9 +73,10 @@ class Store:
             try:
                 return action()
             except sqlite3.DatabaseError as fault:
-                if _code(fault) not in (_CORRUPT, _NOTADB):
+                if _code(fault) in (_CORRUPT, _NOTADB):
+                    self._move_aside(seen)
+                elif getattr(fault, "sqlite_errorcode", 0) != _DBMOVED:
                     raise
-                self._move_aside(seen)
                 return action()
         except sqlite3.Error as fault:
             if _code(fault) == _BUSY:  # a command waits for it once, whatever else it records

@@ -6,6 +6,7 @@ import os
 import sqlite3
 import stat
 import tempfile
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 
@@ -165,3 +166,20 @@ def as_somebody_else(store: Store) -> int:
         finally:
             os._exit(status)
     return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+
+
+def test_a_file_that_another_process_has_just_moved_aside_is_opened_anew(
+    store: Store, tmp_path: Path
+) -> None:
+    calls = []
+
+    def work(db: sqlite3.Connection) -> int:
+        calls.append(db)
+        if len(calls) == 1:  # what SQLite says of a file that is moved while it is open
+            with closing(sqlite3.connect(tmp_path / "open", isolation_level=None)) as other:
+                other.execute("CREATE TABLE t (x)")
+                (tmp_path / "open").rename(tmp_path / "moved")
+                other.execute("INSERT INTO t VALUES (1)")
+        return len(calls)
+
+    assert store.write(work) == 2
