@@ -47,7 +47,7 @@ def min_gpus(n_params, gpu_bytes, stage=3):
     enough = 1
     while not _fits(n_params, stage, enough, gpu_bytes):
         enough *= 2
-        if enough > 16 * max(n_params, 1):  # each GPU would hold less than a byte of what is split
+        if enough > 32 * max(n_params, 1):  # half as many left each less than a byte of what is split
             return None
     too_few = enough // 2
     while enough - too_few > 1:
