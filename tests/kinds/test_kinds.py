@@ -85,7 +85,7 @@ def test_outputs_show_the_smallest_case_with_what_stands_beside_it(deviations: D
     assert [p.title for p in found.exhibit.panels] == ["x", "w", "y, yours", "y, expected"]
     assert [p.rows for p in found.exhibit.panels] == [
         (("1", "3"),),
-        (("-2", "-1"),),
+        (("2", "-1"),),
         (("-2", "0"),),
         (("-2", "-1"),),
     ]
