@@ -12,7 +12,7 @@ from grader.model.numerals import number
 from grader.model.report import Bars, Breakdown, Curve, Exhibit, Grids
 from grader.reports.grids import grid_lines
 from grader.reports.inert import inert
-from grader.reports.page import INDENT, cut, measure, padded, wrapped
+from grader.reports.page import INDENT, cut, measure, padded, paragraph, wrapped
 
 _GAP = 4  # cells between the columns of a table
 _LABEL_LIMIT = 28
@@ -82,20 +82,20 @@ def bar_lines(bars: Bars, width: int, *, most: int) -> Iterator[Text]:
     """One line per bar, the largest filling the width there is; then what was kept."""
     drawn = [b for b in bars.bars if b.label != "reference" or len(bars.bars) < 3]
     texts = [(cut(inert(b.label), _LABEL_LIMIT), cut(inert(b.text), _LABEL_LIMIT)) for b in drawn]
-    across = max((cell_len(label) for label, _ in texts), default=0) + 3
+    kept = "kept by yours" if bars.details else ""
+    across = max(map(cell_len, (kept, *(label for label, _ in texts)))) + 3
     right = max((cell_len(value) for _, value in texts), default=0)
     longest = max(min(width - INDENT - 3 - across - right, _LONGEST_BAR), _SHORTEST_BAR)
     largest = max((b.value for b in drawn if math.isfinite(b.value)), default=0.0)
     for bar, (label, value) in zip(drawn, texts, strict=True):
         line = padded(label, across) + padded("#" * _length(bar.value, largest, longest), longest)
         yield Text(" " * INDENT + line + "   " + padded(value, right, right=True))
-    for number_, detail in enumerate(bars.details[:most]):
-        lead = "kept by yours   " if number_ == 0 else " " * 16
-        for line in wrapped(inert(detail), width - INDENT - 16):
-            yield Text(" " * INDENT + lead + line)
-            lead = " " * 16
+    for detail in bars.details[:most]:
+        for line in wrapped(inert(detail), width - INDENT - across):
+            yield Text(" " * INDENT + padded(kept, across) + line)
+            kept = ""
     if (more := len(bars.details) - most) > 0:
-        yield Text(" " * (INDENT + 16) + f"... and {more} more")
+        yield Text(" " * (INDENT + across) + f"... and {more} more")
 
 
 def _length(value: float, largest: float, longest: int) -> int:
@@ -116,7 +116,7 @@ def curve_lines(curve: Curve, width: int) -> Iterator[Text]:
     rows = [("step", [f"{step:,}" for step in at])]
     series = {"yours": curve.yours, "expected": curve.expected}
     for name, values in series.items():
-        rows.append((_NAMES[name], [number(values[i]) if i < len(values) else "" for i in at]))
+        rows.append((_NAMES[name], [number(values[i], 3) if i < len(values) else "" for i in at]))
     for name, cells in rows:
         yield Text(
             " " * INDENT

@@ -43,7 +43,7 @@ def grid_lines(grids: Grids, width: int, *, inputs: bool = True) -> list[Text]:
         note = ""
     lines = paragraph(note, width, indent=INDENT) if note else []
     for blocks in _arranged(panels, width - INDENT):
-        lines += [Text()] if lines else []
+        lines += [Text()] if len(lines) > bool(note) else []
         for parts in zip_longest(*blocks, fillvalue=Text()):
             line = Text(" " * INDENT)
             for block, part in zip(blocks, parts, strict=True):

@@ -21,8 +21,13 @@ _NEGATIVE = re.compile(r"(?<![\w.)\]])-(?=[\d.])")
 def plain_lines(report: Report, around: Around) -> Iterator[str]:
     """Every line of the page, of any length."""
     for line in _lines(report, around):
-        yield _NEGATIVE.sub("minus ", inert(line, _LONG))
+        yield _spoken(line)
     yield from ending_lines(report, around)
+
+
+def _spoken(line: str) -> str:
+    """A line in which signs are words."""
+    return _NEGATIVE.sub("minus ", inert(line, _LONG).replace("+-", "plus or minus "))
 
 
 def _lines(report: Report, around: Around) -> Iterator[str]:
@@ -67,7 +72,7 @@ def idea_lines(report: Report) -> Iterator[str]:
     """What is known of the fault."""
     for idea in words.ideas(report):
         said = " ".join(idea.feedback.split())
-        yield _NEGATIVE.sub("minus ", inert(f"{idea.lead} {idea.text} {said}".strip(), _LONG))
+        yield _spoken(f"{idea.lead} {idea.text} {said}".strip())
 
 
 def ending_lines(report: Report, around: Around) -> Iterator[str]:

@@ -103,7 +103,7 @@ def finding(check: CheckResult) -> str:
     if len(check.failing) > 1 and check.mismatch:
         many = "" if " cases" in said else f", in {_of(check)}"
         return f"{said}{many}. The smallest is {place}"
-    return f"{said}, in case {place}"
+    return f"{said}{',' if ',' in said else ''} in case {place}"
 
 
 def symptom(check: CheckResult) -> str:
@@ -143,7 +143,11 @@ def _said(check: CheckResult, case: str) -> str:
         name = check.call or worst.result.partition("[")[0]
         return f"{name} has {worst.wrong} of {worst.total} parts wrong"
     if worst is not None and _is_called(check):
-        said = f"{check.call} returned {worst.observed}, expected {worst.expected}"
+        found, wanted = (
+            text.removeprefix("the number ").removeprefix("the text ")
+            for text in (worst.observed, worst.expected)
+        )
+        said = f"{check.call} returned {found}, expected {wanted}"
         many = len(check.failing) > 1
         return f"{said}; {worst.result} is wrong in {_of(check)}" if many else said
     text = check.message.strip().removesuffix(".")
@@ -170,6 +174,8 @@ def _of(check: CheckResult) -> str:
 def entry(worst: Mismatch, message: str) -> str:
     """The worst entry in figures, and how many are wrong; '' where a message says it already."""
     if worst.index is None and (not worst.observed or worst.observed in message):
+        return ""
+    if f"is {worst.observed}, expected {worst.expected}" in message:
         return ""
     index = f"[{', '.join(map(str, worst.index))}]" if worst.index else ""
     allowed = f" (allowed\xa0{worst.allowed})" if worst.allowed else ""
@@ -218,14 +224,14 @@ def _measured(report: Report) -> set[str]:
 
 
 def _one(idea: Named, measured: set[str]) -> Idea:
-    what = "exactly your numbers"
     if idea.results and set(idea.results) <= measured:
-        what = f"exactly what {joined(idea.results)} measured, and values agree"
-    text = f"{idea.id}. It gives {what} in {_all(idea.failing or idea.cases)}."
+        text = f"{idea.id}. It gives exactly what {joined(idea.results)} measured; values agree."
+        return Idea("Idea:", text, idea.feedback)
+    text = f"{idea.id}. It gives exactly your numbers in {_all(idea.failing or idea.cases)}."
     if 0 < idea.cases < idea.failing:
         text = (
-            f"{idea.id}. It gives {what} in {idea.cases} of the {idea.failing} failing cases; "
-            "something else is wrong in the others."
+            f"{idea.id}. It gives exactly your numbers in {idea.cases} of the {idea.failing} "
+            "failing cases; something else is wrong in the others."
         )
     return Idea("Idea:", text, idea.feedback)
 
@@ -279,7 +285,11 @@ def others(report: Report) -> Iterator[tuple[str, str]]:
         yield "Also fails:", f"{_some(names)}."
     passed = [c.id for c in report.checks if c.verdict is Verdict.PASS and not c.stretch]
     if passed and failing:
-        yield "Not to blame:", f"{_some(passed)} {'pass' if len(passed) > 1 else 'passes'}."
+        right = f"{_some(passed)} {'pass' if len(passed) > 1 else 'passes'}."
+        if report.verdict is Verdict.POLICY:
+            yield "Right all the same:", f"{right} A person may look at this."
+        else:
+            yield "Not to blame:", right
     skipped = [c for c in report.checks if c.verdict is Verdict.SKIPPED and c.part <= part]
     waiting = [c for c in skipped if c.blocked_by]
     if waiting and failing:
