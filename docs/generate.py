@@ -23,7 +23,7 @@ import typer
 from grader.cases import conditions, recipe
 from grader.cli.app import app, run
 from grader.kinds import registry
-from grader.model.spec import Check
+from grader.model.keys import Check
 
 DOCS = Path(__file__).resolve().parent
 WIDTH = "80"
