@@ -156,6 +156,9 @@ def schema(*, extended: bool) -> str:
     # A question of one part has the keys of the part itself.
     part = whole["$defs"]["Part"]
     whole["properties"] |= {key: part["properties"][key] for key in forms.OF_A_PART}
+    for old, new in forms.WORDS_OF_1.items():
+        about = {"description": f"In format 1: {new}.", "deprecated": True}
+        whole["properties"][old] = whole["properties"][new] | about
     whole["required"].remove("parts")
     needed = [key for key in forms.OF_A_PART if key in part["required"]]
     whole["oneOf"] = [{"required": ["parts"]}, {"required": [*needed, "interface"]}]

@@ -12,14 +12,14 @@ Keys = tuple[str | int, ...]
 
 OF_A_PART = ("minutes", "prompt", "interface", "contract", "checks", "hints", "follow_ups")
 NEW_IN_2 = ("parts", "starter_holds")
-_WORDS_OF_1 = {"starter": "starter_holds"}
+WORDS_OF_1 = {"starter": "starter_holds"}
 
 
 def unified(data: Mapping[str, Any]) -> dict[str, Any]:
     """Parsed data of a spec with `parts`, and the words of format 2."""
     found = dict(data)
     if is_of_1(data):
-        for old, new in _WORDS_OF_1.items():
+        for old, new in WORDS_OF_1.items():
             if old in found and new not in found:
                 found[new] = found.pop(old)
     if "parts" not in found:
@@ -33,7 +33,7 @@ def as_written(at: Keys, data: Mapping[str, Any]) -> Keys:
     if at[:2] == ("parts", 0) and "parts" not in data:
         return at[2:]
     if at and at[0] not in data:
-        old = next((old for old, new in _WORDS_OF_1.items() if new == at[0] and old in data), None)
+        old = next((old for old, new in WORDS_OF_1.items() if new == at[0] and old in data), None)
         return at if old is None else (old, *at[1:])
     return at
 
