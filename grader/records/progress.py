@@ -34,6 +34,14 @@ class Progress:
         """How many of a question's parts are asked: one more than were passed."""
         return parts if self.passed else min(self.parts + 1, parts)
 
+    def passed_of(self, parts: int) -> int:
+        """How many of a question's parts are passed."""
+        return parts if self.passed else min(self.parts, parts)
+
+    def reached(self, parts: int) -> str:
+        """How far one is with a question of several parts, for a list: "1/3, "."""
+        return f"{self.passed_of(parts)}/{parts}, " if parts > 1 else ""
+
     @property
     def state(self) -> str:
         """One word for a list."""
