@@ -40,6 +40,10 @@ def command(
         int | None,
         typer.Option(metavar="N", min=0, help="Repeat the cases of a grade."),
     ] = None,
+    parts: Annotated[
+        str | None,
+        typer.Option(metavar="N,N", help="The parts that count, such as 1,2; else all."),
+    ] = None,
     full: Annotated[
         bool, typer.Option("--full", help="Print everything that was found, however long.")
     ] = False,
@@ -72,17 +76,18 @@ def command(
 
     def show(graded: Graded) -> None:
         if not json:
-            page(graded, over=False)
+            # What fails in a part that was not asked before is not shown, nor looked for.
+            page(graded, over=graded.next_part is not None)
             shown.append(graded.report)
 
-    graded = grade(context(ctx), question, file=file, seed=seed, early=show)
+    graded = grade(context(ctx), question, file=file, seed=seed, parts=parts, early=show)
     report = graded.report
     if json:
         from grader.reports.json import dumps
 
         _warn(graded)
         output.write(dumps(report))
-    else:
+    elif not (shown and graded.next_part is not None):
         page(graded, over=True)
     return STATUS.get(report.verdict, 1)
 

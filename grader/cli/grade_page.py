@@ -23,12 +23,18 @@ def around(
     """Return what stands around the report of a grade."""
     from grader.reports.around import Around
 
+    request = None
+    if graded.next_part is not None:
+        from grader.reports.question import requested
+
+        request = requested(graded.choice.question, graded.next_part)
     return Around(
         file=near(graded.path),
         tries=graded.tries,
         time=_time_taken(graded),
         everything=f"drill grade{graded.again} --full",
         steps=_next_steps(graded, explained=explain or full),
+        request=request,
         full=full,
         explain=explain,
         plain=plain,
@@ -47,6 +53,8 @@ def near(path: Path) -> str:
 def _next_steps(graded: Graded, *, explained: bool) -> tuple[str, ...]:
     """Return what to type next, as the verdict has it: at most three commands."""
     choice, report = graded.choice, graded.report
+    if graded.next_part is not None:
+        return (f"drill grade{graded.again}",)
     match report.verdict:
         case Verdict.PASS:
             return (f"drill solution{choice.argument}",)
@@ -73,4 +81,6 @@ def _time_taken(graded: Graded) -> str:
     minutes = minutes_since(workspace.started_at if workspace else "")
     if minutes is None:
         return ""
-    return f"{span(minutes)} ({graded.choice.question.spec.minutes} planned)"
+    parts = graded.choice.question.spec.parts[: graded.report.parts_passed]
+    planned = sum(part.minutes for part in parts) or graded.choice.question.spec.minutes
+    return f"{span(minutes)} ({planned} planned)"

@@ -130,10 +130,8 @@ def curve_lines(curve: Curve, width: int) -> Iterator[Text]:
             yield Text(" " * INDENT + f"{word} is {number(values[broken])} from step {broken} on.")
     falls = [_fall(values) for values in series.values()]
     if all(falls):
-        yield Text(
-            " " * INDENT
-            + "On average yours falls by {} per step, a right one by {}.".format(*falls)
-        )
+        text = f"On average yours falls by {falls[0]} per step, a right one by {falls[1]}."
+        yield from paragraph(text, width, indent=INDENT)
 
 
 def _fall(values: Sequence[float]) -> str:

@@ -177,7 +177,12 @@ def _sections(report: Report, width: int, around: Around, at: _Cut) -> Iterator[
         else:
             left = [*left, "what your code printed"]
     if around.full:
-        yield [line for check in report.checks for line in _passing(check, across)]
+        yield [
+            line
+            for check in report.checks
+            if check not in failing
+            for line in _passing(check, across)
+        ]
     yield from _ending(report, width, around, left)
 
 
@@ -261,8 +266,6 @@ def _printed(printed: str, width: int, most: int) -> list[Text]:
 
 def _passing(check: CheckResult, width: int) -> list[Text]:
     """One line of a check that is not to blame, for those who ask for everything."""
-    if check in words.deciding(Report("", "", Verdict.FAIL, 0, "", 0.0, checks=(check,))):
-        return []
     needs = f"needs {check.blocked_by}" if check.blocked_by else ""
     text = f"{check.id}: {check.message or needs}".rstrip(": ")
     return hanging(((f"{check.verdict:13}", ""),), text, width)
@@ -287,9 +290,20 @@ def _ending(
     if report.isolation not in {"strong", ""}:  # nothing of the file was run where it is empty
         level = inert(report.isolation, 20)
         lines.append(Text(f"Isolation is only {level} on this machine: drill doctor"))
-    if around.steps:  # a command is never broken: the terminal wraps it so that it copies whole
-        lines.append(Text.assemble(("Next:", STRONG), " " + "   ".join(around.steps)))
-    yield lines
+    yield [*lines, *_next(around.steps, across)]
+
+
+def _next(steps: Sequence[str], width: int) -> list[Text]:
+    """Commands to go on with: none is broken; the terminal wraps a long one so it copies whole."""
+    lines: list[Text] = []
+    for step in steps:
+        if lines and lines[-1].cell_len + 3 + cell_len(step) <= width:
+            lines[-1].append(f"   {step}")
+        else:
+            lines.append(Text(f"      {step}") if lines else Text(f"Next: {step}"))
+    if lines:
+        lines[0].stylize(STRONG, 0, 5)
+    return lines
 
 
 def _name(around: Around) -> str:

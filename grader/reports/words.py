@@ -36,14 +36,27 @@ class Idea:
 
 def head(report: Report, request: Request | None) -> str:
     """Which question, and which part of it: "maxpool-routing, part 1 of 3"."""
-    many, reached = len(report.parts), report.parts_passed
+    many = len(report.parts)
     if request is not None:
         return f"{report.question}, part {request.number - 1} of {request.of}"
     if many < 2:
         return report.question
-    if reached == many:
+    if report.verdict is Verdict.PASS:
+        counted = [n for n, part in enumerate(report.parts, 1) if part.of]
+        if len(counted) < many:
+            return f"{report.question}, {_parts(counted)} of {many}"
         return f"{report.question}, all {many} parts"
-    return f"{report.question}, part {reached + 1} of {many}"
+    return f"{report.question}, part {_reached(report)} of {many}"
+
+
+def _parts(numbers: Sequence[int]) -> str:
+    return f"part{'s' * (len(numbers) > 1)} {joined(numbers)}"
+
+
+def _reached(report: Report) -> int:
+    """The number of the part that fails."""
+    failing = deciding(report)
+    return failing[0].part if failing else min(report.parts_passed + 1, max(len(report.parts), 1))
 
 
 def earned(report: Report, time: str) -> Iterator[str]:
@@ -86,7 +99,12 @@ def about_the_file(report: Report) -> str:
 
 def deciding(report: Report) -> list[CheckResult]:
     """The checks that keep the submission from passing, in order."""
-    return [c for c in report.checks if not c.stretch and c.verdict not in FINE]
+    idle = {number for number, part in enumerate(report.parts, 1) if not part.of}
+    return [
+        check
+        for check in report.checks
+        if not check.stretch and check.verdict not in FINE and check.part not in idle
+    ]
 
 
 def estimated(report: Report) -> bool:
@@ -277,7 +295,7 @@ def _unsure(idea: Named, report: Report) -> Idea:
 
 def others(report: Report) -> Iterator[tuple[str, str]]:
     """What else fails, what passes, and what was not tried: a lead and the rest of its line."""
-    failing, part = deciding(report), report.parts_passed + 1
+    failing, part = deciding(report), _reached(report)
     names = [c.id for c in failing[1:]]
     if len(names) == 1 and get_or_plain(failing[1].kind).shows_measurement:
         names = [f"{names[0]}, {failing[1].message}"]
