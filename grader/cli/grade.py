@@ -11,6 +11,7 @@ import typer
 
 from grader.cli import output
 from grader.cli.context import Json, context, ids
+from grader.cli.waiting import Waiting
 from grader.model.verdict import Verdict
 
 if TYPE_CHECKING:
@@ -76,11 +77,19 @@ def command(
 
     def show(graded: Graded) -> None:
         if not json:
+            waiting.stop()
             # What fails in a part that was not asked before is not shown, nor looked for.
             page(graded, over=graded.next_part is not None)
             shown.append(graded.report)
 
-    graded = grade(context(ctx), question, file=file, seed=seed, parts=parts, early=show)
+    with Waiting() as waiting:
+
+        def doing(what: str) -> None:
+            waiting.say(what, at_once=what == "loading torch")
+
+        graded = grade(
+            context(ctx), question, file=file, seed=seed, parts=parts, early=show, doing=doing
+        )
     report = graded.report
     if json:
         from grader.reports.json import dumps

@@ -142,6 +142,12 @@ def waiting() -> Iterator[Callable[[str], None]]:
         yield lambda line: shown.update(task, description=line)
 
 
+def sketch(text: str) -> None:
+    """Draw on standard error what is taken back later; a terminal that is gone is no fault."""
+    with suppress(PipeClosedError, UsageError):
+        _put(sys.stderr, text)
+
+
 def flush() -> None:
     """Send what is buffered, so that a closed pipe is noticed while it can be dealt with."""
     _put(sys.stdout, "")
