@@ -20,9 +20,8 @@ class Terminal(io.StringIO):
         return True
 
 
-@pytest.fixture
-def terminal(monkeypatch: pytest.MonkeyPatch) -> Terminal:
-    """Standard error, a terminal."""
+def on_terminal(monkeypatch: pytest.MonkeyPatch) -> Terminal:
+    """Make standard error a terminal; pytest takes it back between a fixture and its test."""
     stream = Terminal()
     monkeypatch.setattr(sys, "stderr", stream)
     monkeypatch.setenv("TERM", "xterm")
@@ -30,13 +29,15 @@ def terminal(monkeypatch: pytest.MonkeyPatch) -> Terminal:
     return stream
 
 
-def test_a_short_wait_shows_nothing(terminal: Terminal) -> None:
+def test_a_short_wait_shows_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    terminal = on_terminal(monkeypatch)
     with Waiting(NEVER) as waiting:
         waiting.say("grading, 1 of 9 checks")
     assert terminal.getvalue() == ""
 
 
-def test_a_long_one_shows_what_goes_on_and_takes_it_back(terminal: Terminal) -> None:
+def test_a_long_one_shows_what_goes_on_and_takes_it_back(monkeypatch: pytest.MonkeyPatch) -> None:
+    terminal = on_terminal(monkeypatch)
     with Waiting(AT_ONCE) as waiting:
         waiting.say("grading, 1 of 9 checks")
         waiting._timer.join()
@@ -45,7 +46,8 @@ def test_a_long_one_shows_what_goes_on_and_takes_it_back(terminal: Terminal) -> 
     assert lines[-3:] == ["grading, 1 of 9 checks", "grading, 2 of 9 checks, of wh", ""]
 
 
-def test_what_is_known_to_take_long_is_said_at_once(terminal: Terminal) -> None:
+def test_what_is_known_to_take_long_is_said_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    terminal = on_terminal(monkeypatch)
     with Waiting(NEVER) as waiting:
         waiting.say("loading torch", at_once=True)
         assert terminal.getvalue() == f"{GONE}loading torch"
@@ -54,7 +56,8 @@ def test_what_is_known_to_take_long_is_said_at_once(terminal: Terminal) -> None:
     assert terminal.getvalue().endswith(GONE)
 
 
-def test_nothing_is_drawn_after_the_end(terminal: Terminal) -> None:
+def test_nothing_is_drawn_after_the_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    terminal = on_terminal(monkeypatch)
     waiting = Waiting(NEVER)
     waiting.say("loading torch", at_once=True)
     waiting.stop()
@@ -66,8 +69,9 @@ def test_nothing_is_drawn_after_the_end(terminal: Terminal) -> None:
 
 @pytest.mark.parametrize("term", ["dumb", ""])
 def test_a_terminal_that_takes_nothing_back_gets_nothing(
-    terminal: Terminal, monkeypatch: pytest.MonkeyPatch, term: str
+    monkeypatch: pytest.MonkeyPatch, term: str
 ) -> None:
+    terminal = on_terminal(monkeypatch)
     monkeypatch.setenv("TERM", term)
     with Waiting(NEVER) as waiting:
         waiting.say("loading torch", at_once=True)
