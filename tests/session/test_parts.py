@@ -143,13 +143,14 @@ def test_side_effects_are_looked_for_on_the_inputs_of_parts_that_are_asked(
 
 
 def test_what_is_said_is_of_what_was_asked(session: GradingSession) -> None:
-    """In the first part x is left alone; that it would not be later is nobody's business yet."""
-    later = "def mean(x):\n    x *= 3.0\n    return float(x.sum())\n"
-    report = session.grade(later.encode(), seed=1)
+    """It is one more on every input, also on that of the second part."""
+    off = "def mean(x):\n    return 1.0 + (float(x.sum() / x.size) if x.size else 0.0)\n"
+    report = session.grade(off.encode(), seed=1)
     assert verdicts(report) == ["fail", "skipped", "skipped"]
-    spoken = {case for one in report.explanations for case in one.cases}
-    assert spoken <= {"few", "many"}
-    assert "doubles-in-place" not in {m.id for m in report.misconceptions}
+    assert {case for one in report.explanations for case in one.cases} == {"few", "many"}
+    nowhere = "def mean(x):\n    return float(x.sum()) + (not x.size)\n"
+    (idea,) = session.grade(nowhere.encode(), seed=1).misconceptions
+    assert (idea.id, idea.cases, idea.failing, idea.exact) == ("sums", 2, 2, True)
 
 
 @pytest.mark.parametrize(
