@@ -53,7 +53,7 @@ def grade(
         ctx: Where the person is.
         target: ID, BANK/ID, or a path: of a drill's folder, or of a file in one, to be graded for
             that drill; None: the drill of `ctx`.
-        file: Another file than the drill's submission.
+        file: Any file; it is no try of one's own, whosever it is.
         seed: From which the inputs are drawn; a fresh one when None.
         early: Called with what is known before a longer search for explanations, if there is one.
 
@@ -95,7 +95,7 @@ def grade(
             path, again = choice.need_workspace().submission, choice.argument
         seed = int.from_bytes(os.urandom(4), "big") if seed is None else seed
         workers = started[0] if started else None
-        return _grade(ctx, choice, path, again, seed, workers, early)
+        return _grade(ctx, choice, path, again, seed, workers, early, review=file is not None)
 
 
 def _is_path(ctx: Context, target: str) -> bool:
@@ -124,6 +124,8 @@ def _grade(
     seed: int,
     workers: Workers | None,
     early: Callable[[Graded], None],
+    *,
+    review: bool,
 ) -> Graded:
     from grader.session import grade as judge
 
@@ -134,7 +136,7 @@ def _grade(
     mine = choice.workspace.submission if choice.workspace else None
     same = mine is not None and os.path.realpath(path) == os.path.realpath(mine)
     # A folder that is not on record may be anybody's: what passes in it is no pass of this person.
-    own = same and choice.recorded
+    own = same and choice.recorded and not review
     event = ctx.event("begun" if own else "review", question)
     event = replace(event, seed=seed, path=str(path))
     earlier, latest = ctx.read(
@@ -148,7 +150,7 @@ def _grade(
     # A verdict of its checks on the question as it is: its reference was run twice then, or before.
     proved = any(a.digest == question.digest and a.verdict in {"pass", "fail"} for a in latest)
     begun = ctx.write(lambda db: attempts.begin(db, event, submission))
-    if same and not own and begun is not None:
+    if same and not (choice.recorded or review) and begun is not None:
         ctx.warn(
             f"{path.parent} is not on record as a drill of yours, so that this is no try of yours",
             f"drill start {choice.called}{choice.option} there puts it on record, if it is yours",

@@ -46,6 +46,8 @@ def command(
 ) -> int:
     """Grade your submission: 0 it passes, 1 it does not."""
     from grader.app.grading import grade
+    from grader.app.resolve import NoDrillError
+    from grader.app.workspace import SUBMISSION
 
     shown: list[Report] = []
 
@@ -55,7 +57,14 @@ def command(
             output.show(_page(graded))
             shown.append(graded.report)
 
-    graded = grade(context(ctx), question, file=file, seed=seed, early=show)
+    here = context(ctx)
+    try:
+        graded = grade(here, question, file=file, seed=seed, early=show)
+    except NoDrillError as fault:
+        if json or not output.is_dialog():
+            raise
+        asked = output.ask(f"{here.near(fault.path)} is of no drill that is known. Grade it for")
+        graded = grade(here, asked, file=Path(SUBMISSION), seed=seed, early=show)
     report = graded.report
     if not shown:
         _warn(graded)

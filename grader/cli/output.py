@@ -142,6 +142,26 @@ def waiting() -> Iterator[Callable[[str], None]]:
         yield lambda line: shown.update(task, description=line)
 
 
+def is_dialog() -> bool:
+    """Return whether a person can be asked: all three streams are a terminal."""
+    streams = (sys.stdin, sys.stdout, sys.stderr)
+    return all(stream is not None and stream.isatty() for stream in streams)
+
+
+def ask(question: str) -> str:
+    """Ask for the id of a question on standard error, and return what was typed.
+
+    Raises:
+        typer.Abort: Nothing was.
+    """
+    import typer
+
+    answer = str(typer.prompt(f"{question} (ID)", default="", show_default=False, err=True))
+    if not answer.strip():
+        raise typer.Abort
+    return answer.strip()
+
+
 def flush() -> None:
     """Send what is buffered, so that a closed pipe is noticed while it can be dealt with."""
     _put(sys.stdout, "")
