@@ -107,3 +107,12 @@ def starts(db: sqlite3.Connection) -> tuple[Start, ...]:
         " AND typeof(path) = 'text' AND instr(path, char(0)) = 0 ORDER BY id DESC"
     )
     return tuple(Start(*row) for row in rows)
+
+
+def latest(db: sqlite3.Connection) -> tuple[str, ...]:
+    """Return the ids of the questions on record, the one something happened to last first."""
+    rows = db.execute(
+        "SELECT question FROM events WHERE what IN ('started', 'begun', 'hint')"
+        " GROUP BY question ORDER BY max(id) DESC"
+    )
+    return tuple(str(question) for (question,) in rows)
