@@ -15,7 +15,7 @@ from grader.app import files, requirements
 from grader.app.context import Context
 from grader.app.resolve import Choice, resolve
 from grader.model.errors import BankError, UsageError
-from grader.model.nearest import did_you_mean
+from grader.model.nearest import closest
 from grader.records import attempts
 
 FOLDER = "cases"
@@ -96,8 +96,9 @@ def case(
     requirements.need_torch(question)
     recipes = drawing.cases(question)
     if name not in recipes:
+        near = closest(name, recipes)
         raise UsageError(
-            f"{question.id} has no case {name}{did_you_mean(name, list(recipes))}",
+            f"{question.id} has no case {name}{f'; did you mean {near}?' if near else ''}",
             hint=f"Next: drill case{choice.argument}",
         )
     uses = drawing.uses(question, name)

@@ -50,6 +50,11 @@ def width() -> int:
     return max(20, min(get_terminal_size((80, 24)).columns, MAX_WIDTH))
 
 
+def rows() -> int:
+    """Return the rows of the terminal that a page can have, with room for the prompt."""
+    return get_terminal_size((80, 24)).lines - 1
+
+
 def measure() -> int:
     """Return how wide prose and tables are: the columns of the terminal, within bounds."""
     return max(sheet.NARROWEST, min(width(), sheet.WIDEST))

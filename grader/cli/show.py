@@ -18,10 +18,10 @@ def command(ctx: typer.Context, question: Id, json: Json = False) -> None:
     here = context(ctx)
     found = here.load(question)
     if not json:
-        from grader.reports.question import render_question
+        from grader.reports import brief, sheet
 
-        output.show(render_question(found, output.width()))
-        output.write(f"\ndrill start {question}{here.option} makes a folder for it")
+        lines = brief.document(found, 1, output.measure())
+        output.lines([*lines, "", sheet.steps(f"drill start {question}{here.option}")], paged=True)
         return
     spec = found.spec
     names = (  # nothing that gives the answer away

@@ -1,30 +1,11 @@
-"""A question as the interviewer hands it over: on a terminal, and as QUESTION.md."""
+"""A question as QUESTION.md, and what its spec allows or excludes besides the contract."""
 
 from __future__ import annotations
 
-from rich.console import RenderableType
-from rich.text import Text
+from collections.abc import Iterator
 
 from grader.model.keys import Tolerance
 from grader.model.question import Question
-from grader.reports.inert import inert
-from grader.reports.page import Line, Page, heading, measure
-from grader.reports.palette import STRONG
-from grader.reports.prose import code, prose_lines
-
-
-def render_question(question: Question, width: int) -> RenderableType:
-    """The prompt, the interface and the contract, within `width` columns."""
-    spec = question.spec
-    across = measure(width)
-    lines: list[Line] = [*heading(inert(question.id), spec.title, _terms(question), across), Text()]
-    lines += prose_lines(spec.prompt, across)
-    lines += [Text(), Text("Interface", STRONG), Text(), code(spec.interface, across, indent=2)]
-    if contract := _contract(question):
-        lines += [Text(), Text("Contract", STRONG), Text()]
-        for sentence in contract:
-            lines += prose_lines(f"- {' '.join(sentence.split())}", across, indent=2)
-    return Page(lines)
 
 
 def question_markdown(question: Question) -> str:
@@ -46,19 +27,25 @@ def question_markdown(question: Question) -> str:
 
 def _contract(question: Question) -> list[str]:
     """The sentences of the contract, and what else decides that the spec says elsewhere."""
+    parts = len(question.spec.parts)
+    return list(dict.fromkeys([*question.spec.contract, *allowances(question, 1, parts)]))
+
+
+def allowances(question: Question, first: int, last: int) -> Iterator[str]:
+    """What decides in some parts, from 1 on, and does not stand in their contracts."""
     spec = question.spec
-    sentences = list(spec.contract)
-    for check in spec.checks:
+    for check in [check for part in spec.parts[first - 1 : last] for check in part.checks]:
         tolerance: Tolerance | None = getattr(check, "tolerance", None)
         if tolerance is not None:
             named = ", ".join(f"`{name}`" for name in tolerance.names or check.compared)
-            sentences.append(f"{named} may be {tolerance.words}: {tolerance.because}")
+            yield f"{named} may be {tolerance.words}: {tolerance.because}"
+    if first > 1:
+        return
     if (seconds := spec.limits.cpu_seconds) is not None:
-        sentences.append(f"A call may take {seconds:g} seconds of CPU time.")
+        yield f"A call may take {seconds:g} seconds of CPU time."
     if spec.forbids:
         named = ", ".join(f"`{name}`" for name in spec.forbids)
-        sentences.append(f"Write it yourself: a solution calls none of {named}.")
-    return list(dict.fromkeys(sentences))
+        yield f"Write it yourself: a solution calls none of {named}."
 
 
 def _terms(question: Question) -> str:
