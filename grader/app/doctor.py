@@ -47,7 +47,8 @@ def doctor(ctx: Context) -> list[Finding]:
 
 def readiness(ctx: Context, found: list[Finding]) -> str:
     """Return what the machine is ready for: "Ready for 4 numpy questions; 1 torch question"."""
-    heads = bank.headers(banks.usable(ctx))
+    usable = banks.usable(ctx)
+    heads = bank.headers(usable) if usable else []
     torch = sum(head.torch for head in heads)
     counts = {"numpy": len(heads) - torch, "torch": torch}
     stopped = {one.name for one in found if one.state == MISSING}

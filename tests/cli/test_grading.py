@@ -289,4 +289,4 @@ def test_who_stops_after_the_page_has_been_graded(drill: Drill) -> None:
     ended = graded_as(drill, "impatient")
     assert ended.status == 130
     assert "y differs in 1 case" in ended.out
-    assert re.search(r"fail\b", drill("history").out)
+    assert re.search(r"FAIL\b", drill("history").out)
