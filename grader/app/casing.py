@@ -11,7 +11,7 @@ from itertools import count
 from pathlib import Path
 from typing import Any
 
-from grader.app import files, requirements
+from grader.app import files, parts, requirements
 from grader.app.context import Context
 from grader.app.resolve import Choice, resolve
 from grader.model.errors import BankError, UsageError
@@ -52,14 +52,15 @@ class Case:
 
 
 def cases(ctx: Context, question_id: str | None) -> tuple[Choice, list[Listed]]:
-    """Return the cases of a question that some check has."""
+    """Return the cases of a question that some check of the parts that are asked has."""
     from grader.session import drawing
 
     choice = resolve(ctx, question_id)
     failing = {case for case, _ in _failing(_last(ctx, choice)[1])}
     found = []
+    asked = parts.asked(ctx, choice.question)
     for name, recipe in drawing.cases(choice.question).items():
-        checks = tuple(use.check for use in drawing.uses(choice.question, name))
+        checks = tuple(use.check for use in drawing.uses(choice.question, name, asked))
         if checks:
             found.append(Listed(name, recipe.about, checks, name in failing))
     return choice, found
@@ -95,17 +96,18 @@ def case(
     question = choice.question
     requirements.need_torch(question)
     recipes = drawing.cases(question)
-    if name not in recipes:
-        near = closest(name, recipes)
+    asked = parts.asked(ctx, question)
+    uses = drawing.uses(question, name, asked) if name in recipes else []
+    if not uses:
+        near = closest(name, [one for one in recipes if drawing.uses(question, one, asked)])
         raise UsageError(
             f"{question.id} has no case {name}{f'; did you mean {near}?' if near else ''}",
             hint=f"Next: drill case{choice.argument}",
         )
-    uses = drawing.uses(question, name)
     runs = list(dict.fromkeys(use.run for use in uses))
-    if not runs or (run is not None and run not in runs):
-        known = ", ".join(runs) or "none"
-        raise UsageError(f"the case {name} is of these runs: {known}; found {run or 'no run'}")
+    if run is not None and run not in runs:
+        known = ", ".join(runs)
+        raise UsageError(f"--run: the case {name} is of these runs: {known}; found {run}")
     last_seed, checks = _last(ctx, choice)
     seed = next(s for s in (seed, last_seed, 0) if s is not None)
     failed = [use for use in uses if (name, use.check) in _failing(checks)]

@@ -28,8 +28,8 @@ class Row:
     """An attempt, and what its report and the records say of it."""
 
     attempt: Attempt
-    part: int = 0  # the one it came to, from 1; 0: there is no report
-    parts: int = 0  # how many the question had
+    part: int = 0  # the one it came to, from 1; 0: nothing is known
+    of: int = 0  # how many the question had
     ideas: tuple[str, ...] = ()  # misconceptions that were named
     failed: str = ""  # the first check that did not pass
     unchanged: bool = False  # whether it was the starter
@@ -76,21 +76,23 @@ def history(
 
 def _row(db: sqlite3.Connection, attempt: Attempt) -> Row:
     hints = attempts.hints_before(db, attempt)
+    verdicts = (attempt.parts or "").split()
+    passed = [*(verdict == "pass" for verdict in verdicts), False].index(False)
+    part, of = min(passed + 1, len(verdicts)), len(verdicts)
     try:
         report = json.loads(attempts.report(db, attempt.id) or "{}")
-        checks, parts = report.get("checks", []), report.get("parts", [])
-        passed = [part["verdict"] == "pass" for part in parts]
+        checks = report.get("checks", [])
         return Row(
             attempt,
-            part=min([*passed, False].index(False) + 1, len(parts)) if report else 0,
-            parts=len(parts),
+            part,
+            of,
             ideas=tuple(str(idea["id"]) for idea in report.get("misconceptions", [])),
             failed=next((str(c["id"]) for c in checks if _failed(c)), _raised(report)),
             unchanged=report.get("unchanged") is True,
             hints=hints,
         )
     except (ValueError, KeyError, TypeError, AttributeError):  # the file is the user's to edit
-        return Row(attempt, hints=hints)
+        return Row(attempt, part, of, hints=hints)
 
 
 def _failed(check: Mapping[str, Any]) -> bool:

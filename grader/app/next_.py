@@ -63,7 +63,8 @@ def suggestions(ctx: Context) -> list[Suggested]:
             )
             new.append((rank, Suggested(header, reason, folder)))
         else:
-            reason = f"begun: {_begun(ctx, header, yours)}"
+            part = f"part {yours.asked(header.parts)} of {header.parts}, " * (header.parts > 1)
+            reason = f"{part}begun: {_begun(ctx, header, yours)}"
             begun.append((order.get(header.id, len(order)), Suggested(header, reason, folder)))
     return [
         *(one for _, one in sorted(begun, key=lambda pair: pair[0])),

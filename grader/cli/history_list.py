@@ -42,6 +42,8 @@ def command(
     if json:
         rows = [asdict(row) for row in found]
         attempts = [row.pop("attempt") | row for row in rows]
+        for row in attempts:
+            row["parts"] = (row["parts"] or "").split()
         output.document(attempts=[{"attempt": row.pop("id"), **row} for row in attempts])
         return
     which = f" {question}" if question else ""
@@ -80,7 +82,7 @@ def _cells(row: Row) -> tuple[str, ...]:
         str(attempt.id),
         attempt.question,
         local_time(attempt.created_at),
-        f"{row.part} of {row.parts}" if row.part else "",
+        f"{row.part} of {row.of}" if row.part else "",
         f"{state} (a file)" if attempt.kind == "review" else state,
         sheet.cut(row.believed, 38),
         str(row.hints) if row.hints else "",

@@ -44,6 +44,7 @@ def command(
         rows = [
             {name: getattr(header, name) for name in names}
             | {"state": yours.state, "tries": yours.tries}
+            | {"parts": header.parts, "parts_passed": yours.passed_of(header.parts)}
             for header, yours in found
         ]
         output.document(questions=rows)
@@ -84,7 +85,7 @@ def _cells(header: Header, yours: Progress) -> tuple[str, ...]:
         f"  {header.called}",
         header.title,
         header.level,
-        f"{int(yours.passed)}/1",
+        f"{yours.passed_of(header.parts)}/{header.parts}",
         str(header.minutes),
         quantity(yours.tries, "try", "tries") if yours.state == "tried" else yours.state,
     )

@@ -21,6 +21,7 @@ def command(
     json: Json = False,
 ) -> None:
     """Make a folder with a drill; never over anything."""
+    from grader.app.parts import asked
     from grader.app.starting import start
     from grader.app.workspace import QUESTION, SUBMISSION
     from grader.reports import brief, sheet
@@ -45,4 +46,4 @@ def command(
         said[1] = f"Edit  {near[1]:<{width}}   it is yours and was left as it is"
     there = "" if folder == here.folder else f"cd {here.typed(folder)}"
     ending: list[sheet.Line] = [*said, sheet.steps(there, f"drill grade{here.option}")]
-    output.lines(brief.page(found, 1, ending, output.measure(), output.rows()))
+    output.lines(brief.page(found, asked(here, found), ending, output.measure(), output.rows()))

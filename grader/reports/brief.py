@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 from grader.model.question import Question
+from grader.model.spec import Part
 from grader.reports import sheet
-from grader.reports.question import allowances
+from grader.reports.question import asked_parts
 from grader.reports.sheet import Line
 
 LEAST_ROWS = 23  # of a page: a screen of 24 with the prompt below it
@@ -29,14 +30,14 @@ def page(
         width: of the page, in columns.
         rows: that there are for it.
     """
-    part = question.spec.parts[asked - 1]
-    above = [_head(question, asked, asked, width), "", *sheet.prose(part.prompt, width), ""]
-    clauses = [_clause(number, text, width) for number, text in _numbered(question, asked, asked)]
+    now = asked_parts(question, asked)[-1]
+    above = [_head(question, now.part, asked, width), "", *sheet.prose(now.part.prompt, width), ""]
+    clauses = [_clause(mark, text, width) for mark, text in now.clauses]
     room = max(rows, LEAST_ROWS) - len(above) - len(ending) - bool(clauses)
-    whole = [f"  {line}".rstrip() for line in part.interface.strip("\n").split("\n")]
-    short = [f"  {line}" for line in signatures(part.interface)]
+    whole = [f"  {line}".rstrip() for line in now.part.interface.strip("\n").split("\n")]
+    short = [f"  {line}" for line in signatures(now.part.interface)]
     interface = whole if len(whole) + 1 + sum(map(len, clauses)) <= room else short
-    if part.interface:
+    if now.part.interface:
         above += [*interface, ""]
         room -= len(interface) + 1
     shown = _fitting(clauses, room)
@@ -49,19 +50,16 @@ def page(
 
 def document(question: Question, asked: int, width: int) -> list[Line]:
     """All that is asked up to a part."""
-    lines: list[Line] = [_head(question, 1, asked, width)]
-    parts = question.spec.parts
-    for number, part in enumerate(parts[:asked], 1):
-        if number > 1:
-            words = f"Part {number} of {len(parts)}"
-            lines += ["", sheet.bold(words, f", {part.minutes} min, {part.points} points")]
-        lines += ["", *sheet.prose(part.prompt, width)]
-        if part.interface:
+    lines: list[Line] = [_head(question, None, asked, width)]
+    for one in asked_parts(question, asked):
+        lines += ["", sheet.bold(one.heading)] if one.heading else []
+        lines += ["", *sheet.prose(one.part.prompt, width)]
+        if one.part.interface:
             lines += ["", sheet.bold("Interface")]
-            lines += [f"  {line}".rstrip() for line in part.interface.strip("\n").split("\n")]
-        clauses = [_clause(n, text, width) for n, text in _numbered(question, number, number)]
-        if clauses:
-            lines += ["", sheet.bold("Contract"), *(line for clause in clauses for line in clause)]
+            lines += [f"  {line}".rstrip() for line in one.part.interface.strip("\n").split("\n")]
+        if one.clauses:
+            lines += ["", sheet.bold("Contract")]
+            lines += [line for mark, text in one.clauses for line in _clause(mark, text, width)]
     return lines
 
 
@@ -86,31 +84,19 @@ def signatures(interface: str) -> list[str]:
     return found or [line.rstrip() for line in source if line.strip()]
 
 
-def _head(question: Question, first: int, last: int, width: int) -> Line:
-    """The id and the title at the left; what it takes at the right."""
+def _head(question: Question, part: Part | None, number: int, width: int) -> Line:
+    """The id and the title at the left; what it takes, or one of its parts, at the right."""
     spec = question.spec
-    parts = spec.parts[first - 1 : last]
-    which = f"part {last} of {len(spec.parts)}, " if len(spec.parts) > 1 and first == last else ""
-    minutes = sum(part.minutes for part in parts)
+    which = f"part {number} of {len(spec.parts)}, " if part and len(spec.parts) > 1 else ""
+    minutes = part.minutes if part else spec.minutes
     terms = f"{which}{minutes} min, {spec.level}, {' and '.join(spec.uses)}"
     title = f"  {spec.title}"
     gap = width - sheet.cells(question.id + title + terms)
     return sheet.bold(question.id, f"{title}{' ' * max(gap, len(sheet.GAP))}{terms}")
 
 
-def _numbered(question: Question, first: int, last: int) -> Iterator[tuple[str, str]]:
-    """The clauses of some parts by number; what else is allowed or excluded has none."""
-    parts = question.spec.parts
-    number = sum(len(part.contract) for part in parts[: first - 1])
-    for part in parts[first - 1 : last]:
-        for clause in part.contract:
-            number += 1
-            yield str(number), clause
-    yield from (("-", sentence) for sentence in dict.fromkeys(allowances(question, first, last)))
-
-
-def _clause(number: str, text: str, width: int) -> list[str]:
-    return sheet.wrapped(" ".join(text.split()), width, first=f"{number:>3} ")
+def _clause(mark: str, text: str, width: int) -> list[str]:
+    return sheet.wrapped(text, width, first=f"{mark.removesuffix('.'):>3} ")
 
 
 def _fitting(clauses: Sequence[list[str]], room: int) -> Sequence[list[str]]:

@@ -1,45 +1,92 @@
-"""A question as QUESTION.md, and what its spec allows or excludes besides the contract."""
+"""What a question asks, part by part, and the same as QUESTION.md."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from grader.model.keys import Tolerance
 from grader.model.question import Question
+from grader.model.spec import Part
+
+if TYPE_CHECKING:
+    from grader.model.keys import Tolerance
+    from grader.reports.page import Line
 
 
-def question_markdown(question: Question) -> str:
+def part_lines(question: Question, number: int, across: int) -> list[Line]:
+    """What the interviewer asks in one part."""
+    from rich.text import Text
+
+    from grader.reports.palette import STRONG
+    from grader.reports.prose import code, prose_lines
+
+    asked = asked_parts(question, number)[-1]
+    lines: list[Line] = [Text(asked.heading, STRONG), Text()]
+    lines += prose_lines(asked.part.prompt, across)
+    if asked.part.interface:
+        lines += [Text(), Text("Interface", STRONG), Text()]
+        lines.append(code(asked.part.interface, across, indent=2))
+    if asked.clauses:
+        lines += [Text(), Text("Contract", STRONG), Text()]
+        for mark, clause in asked.clauses:
+            lines += prose_lines(f"{mark} {clause}", across, indent=2)
+    return lines
+
+
+def question_markdown(question: Question, *, parts: int | None = None) -> str:
     """The same as a Markdown file for the folder of the submission."""
+    texts = [f"# {question.spec.title}", f"`{question.id}`: {_terms(question)}"]
+    for asked in asked_parts(question, parts):
+        texts += [f"## {asked.heading}"] * bool(asked.heading)
+        texts.append(asked.part.prompt.strip())
+        level = "###" if asked.heading else "##"
+        if interface := asked.part.interface.strip("\n"):
+            texts += [f"{level} Interface", f"```python\n{interface}\n```"]
+        if asked.clauses:
+            texts += [
+                f"{level} Contract",
+                "\n".join(f"{mark} {text}" for mark, text in asked.clauses),
+            ]
+    texts.append(f"`drill grade` grades `submission.py`; `drill hint {question.id}` gives a hint.")
+    return "\n\n".join(texts) + "\n"
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """One part of a question, as it is asked."""
+
+    number: int
+    part: Part
+    heading: str  # empty where there is but one part
+    clauses: list[tuple[str, str]]  # the mark of each, "4." or "-", and the clause on one line
+
+
+def asked_parts(question: Question, parts: int | None) -> list[Asked]:
+    """The first parts of a question; all, if no number is given.
+
+    The clauses of the contract are numbered through; what else decides has a dash.
+    """
+    every, found, before = question.spec.parts, [], 0
+    for number, part in enumerate(every[:parts], 1):
+        heading = f"Part {number} of {len(every)}, {part.points} points, {part.minutes} minutes"
+        clauses = [(f"{before + n}.", text) for n, text in enumerate(part.contract, 1)]
+        clauses += [("-", text) for text in dict.fromkeys(_allowances(question, part))]
+        before += len(part.contract)
+        whole = [(mark, " ".join(text.split())) for mark, text in clauses]
+        found.append(Asked(number, part, heading if len(every) > 1 else "", whole))
+    return found
+
+
+def _allowances(question: Question, part: Part) -> Iterator[str]:
+    """What decides besides the contract, and stands elsewhere in the spec."""
     spec = question.spec
-    parts = [
-        f"# {spec.title}",
-        f"`{question.id}`: {_terms(question)}",
-        spec.prompt.strip(),
-        "## Interface",
-        "```python\n" + spec.interface.strip("\n") + "\n```",
-    ]
-    if contract := _contract(question):
-        bullets = "\n".join(f"- {' '.join(s.split())}" for s in contract)
-        parts += ["## Contract", bullets]
-    parts.append(f"`drill grade` grades `submission.py`; `drill hint {question.id}` gives a hint.")
-    return "\n\n".join(parts) + "\n"
-
-
-def _contract(question: Question) -> list[str]:
-    """The sentences of the contract, and what else decides that the spec says elsewhere."""
-    parts = len(question.spec.parts)
-    return list(dict.fromkeys([*question.spec.contract, *allowances(question, 1, parts)]))
-
-
-def allowances(question: Question, first: int, last: int) -> Iterator[str]:
-    """What decides in some parts, from 1 on, and does not stand in their contracts."""
-    spec = question.spec
-    for check in [check for part in spec.parts[first - 1 : last] for check in part.checks]:
+    for check in part.checks:
         tolerance: Tolerance | None = getattr(check, "tolerance", None)
         if tolerance is not None:
             named = ", ".join(f"`{name}`" for name in tolerance.names or check.compared)
             yield f"{named} may be {tolerance.words}: {tolerance.because}"
-    if first > 1:
+    if part is not spec.parts[0]:
         return
     if (seconds := spec.limits.cpu_seconds) is not None:
         yield f"A call may take {seconds:g} seconds of CPU time."

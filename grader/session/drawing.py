@@ -28,12 +28,13 @@ def cases(question: Question) -> dict[str, CaseRecipe]:
     return every_draw(read_cases(question.spec.cases)[0])
 
 
-def uses(question: Question, case: str) -> list[Used]:
-    """The checks that have a case, in their order."""
+def uses(question: Question, case: str, asked: int) -> list[Used]:
+    """The checks of the first `asked` parts that have a case, in their order."""
     known = cases(question)
     return [
         Used(check.id, check.run, check.results)
-        for check in question.spec.checks
+        for part in question.spec.parts[:asked]
+        for check in part.checks
         if case in case_names(check, question.runs[check.run], known)
     ]
 
