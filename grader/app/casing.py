@@ -6,6 +6,7 @@ import hashlib
 import io
 import json
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from itertools import count
 from pathlib import Path
@@ -13,12 +14,14 @@ from typing import Any
 
 from grader.app import files, parts, requirements
 from grader.app.context import Context
+from grader.app.history import Row, history
 from grader.app.resolve import Choice, resolve
 from grader.model.errors import BankError, UsageError
 from grader.model.nearest import closest
 from grader.records import attempts
 
 FOLDER = "cases"
+_LATEST = 100  # attempts that are looked through for the last try
 _MOST_BYTES = 10_000_000  # of a script that may have been changed
 
 
@@ -134,18 +137,23 @@ def case(
 
 
 def _last(ctx: Context, choice: Choice) -> tuple[int | None, list[Mapping[str, Any]]]:
-    """The seed of the last try at a question, and its checks as they are in the report."""
-    question = choice.question
-    which = {"question": question.id, "bank": str(question.bank), "kind": "grade"}
-    found = ctx.read(lambda db: attempts.listing(db, most=1, **which), ())
-    if not found:
+    """The seed of the last try at a question, and its checks as they are in the report.
+
+    Nothing is said of a try that went on to a new part: what fails there was not asked yet.
+    """
+    rows: tuple[Row, ...] = ()
+    with suppress(UsageError):  # the records cannot be read
+        rows = history(ctx, choice.called, most=_LATEST)[0]
+    tries = [row for row in rows if row.attempt.kind == "grade"]
+    if not tries:
         return None, []
-    text = ctx.read(lambda db: attempts.report(db, found[0].id), "")
+    last = tries[-1].attempt
+    text = "" if tries[-1].on else ctx.read(lambda db: attempts.report(db, last.id), "")
     try:
         checks = json.loads(text or "{}").get("checks", [])
-        return found[0].seed, [check for check in checks if isinstance(check, dict)]
+        return last.seed, [check for check in checks if isinstance(check, dict)]
     except (ValueError, AttributeError, TypeError):  # the file is the user's to edit
-        return found[0].seed, []
+        return last.seed, []
 
 
 def _failing(checks: list[Mapping[str, Any]]) -> set[tuple[str, str]]:

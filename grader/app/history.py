@@ -30,6 +30,7 @@ class Row:
     attempt: Attempt
     part: int = 0  # the one it came to, from 1; 0: nothing is known
     of: int = 0  # how many the question had
+    on: bool = False  # whether it passed all that was asked then: what failed after was no news yet
     ideas: tuple[str, ...] = ()  # misconceptions that were named
     failed: str = ""  # the first check that did not pass
     unchanged: bool = False  # whether it was the starter
@@ -38,12 +39,19 @@ class Row:
     @property
     def believed(self) -> str:
         """The ideas, or what failed first."""
+        if self.on:
+            return ""
         return "starter, unchanged" if self.unchanged else ", ".join(self.ideas) or self.failed
+
+    @property
+    def verdict(self) -> str:
+        """The verdict on what was asked then, in a word."""
+        return "pass" if self.on else self.attempt.state
 
     def repeats(self, before: Row) -> bool:
         """Whether nothing has changed since an earlier one but the time."""
-        mine = (self.attempt.question, self.attempt.kind, self.attempt.state, self.part)
-        other = (before.attempt.question, before.attempt.kind, before.attempt.state, before.part)
+        mine = (self.attempt.question, self.attempt.kind, self.verdict, self.part)
+        other = (before.attempt.question, before.attempt.kind, before.verdict, before.part)
         return mine == other and self.believed == before.believed and self.hints == before.hints
 
 
@@ -70,15 +78,22 @@ def history(
             raise UsageError(
                 f"{question_id}: there is no such question and no attempt at one", hint=other
             )
-    rows = ctx.store.read(lambda db: tuple(_row(db, attempt) for attempt in found), empty=())
+    best: dict[tuple[str, str], int] = {}
+    rows = ctx.store.read(lambda db: tuple(_row(db, one, best) for one in found), empty=())
     return rows, max(0, count - len(found))
 
 
-def _row(db: sqlite3.Connection, attempt: Attempt) -> Row:
+def _row(db: sqlite3.Connection, attempt: Attempt, best: dict[tuple[str, str], int]) -> Row:
+    """What is known of an attempt; `best` has how many parts those before it passed."""
     hints = attempts.hints_before(db, attempt)
     verdicts = (attempt.parts or "").split()
-    passed = [*(verdict == "pass" for verdict in verdicts), False].index(False)
-    part, of = min(passed + 1, len(verdicts)), len(verdicts)
+    passed, of = [*(verdict == "pass" for verdict in verdicts), False].index(False), len(verdicts)
+    mine = (attempt.question, attempt.bank)
+    before = best.get(mine, 0)
+    if attempt.kind == "grade":
+        best[mine] = max(before, passed)
+    on = attempt.kind == "grade" and passed > before
+    part = passed if on else min(passed + 1, of)
     try:
         report = json.loads(attempts.report(db, attempt.id) or "{}")
         checks = report.get("checks", [])
@@ -86,13 +101,14 @@ def _row(db: sqlite3.Connection, attempt: Attempt) -> Row:
             attempt,
             part,
             of,
+            on,
             ideas=tuple(str(idea["id"]) for idea in report.get("misconceptions", [])),
             failed=next((str(c["id"]) for c in checks if _failed(c)), _raised(report)),
             unchanged=report.get("unchanged") is True,
             hints=hints,
         )
     except (ValueError, KeyError, TypeError, AttributeError):  # the file is the user's to edit
-        return Row(attempt, part, of, hints=hints)
+        return Row(attempt, part, of, on, hints=hints)
 
 
 def _failed(check: Mapping[str, Any]) -> bool:

@@ -41,7 +41,7 @@ def command(
     found, earlier = history(here, question, most=None if all_ or json else MOST)
     if json:
         rows = [asdict(row) for row in found]
-        attempts = [row.pop("attempt") | row for row in rows]
+        attempts = [row.pop("attempt") | row for row in rows]  # what was found, also if no news
         for row in attempts:
             row["parts"] = (row["parts"] or "").split()
         output.document(attempts=[{"attempt": row.pop("id"), **row} for row in attempts])
@@ -77,7 +77,7 @@ def changes(rows: tuple[Row, ...]) -> list[Row]:
 
 def _cells(row: Row) -> tuple[str, ...]:
     attempt = row.attempt
-    state = attempt.state.upper() if attempt.verdict else attempt.state
+    state = row.verdict.upper() if attempt.verdict else row.verdict
     return (
         str(attempt.id),
         attempt.question,

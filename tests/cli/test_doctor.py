@@ -26,7 +26,7 @@ def test_all_is_well(drill: Drill, home: Path) -> None:
     assert lines[2].startswith("            pip install torch==")
     assert len(lines) <= 22
     for expected in ("versions    drill ", "numpy", "machine", "5 questions", f"{home}: 0 tries"):
-        assert expected in ended.out
+        assert expected in " ".join(ended.out.split("\n                "))
     assert f"isolation   strong: {len(ACTS)} of {len(ACTS)} forbidden things" in ended.out
     assert lines[-1] == "Next: drill doctor --walls"
     assert not list(home.iterdir())
