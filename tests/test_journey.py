@@ -158,8 +158,10 @@ def test_a_drill_from_start_to_solution(person: Person) -> None:
     failed = person.drill("grade")
     assert (failed.status, failed.err) == (1, "")
     assert "FAIL" in failed.out
-    assert "This is even-split, exactly" in failed.out
-    assert "drill hint for a nudge; drill grade --seed" in " ".join(failed.out.split())
+    assert "This is the starter, unchanged" in failed.out
+    assert "even-split" not in failed.out
+    assert "drill grade maxpool-routing --explain" in failed.out
+    assert "Idea: even-split. It gives exactly" in person.drill("grade", "--explain").out
 
     refused = person.drill("solution")
     assert refused.status == 2
@@ -171,7 +173,7 @@ def test_a_drill_from_start_to_solution(person: Person) -> None:
     passed = person.drill("grade")
     assert (passed.status, passed.err) == (0, "")
     assert "PASS" in passed.out
-    assert "Think about:" in passed.out
+    assert "One more, without code:" in passed.out
     solution = person.drill("solution")
     assert solution.status == 0
     assert "np.add.at(frame, place, grad)" in solution.out
@@ -184,7 +186,7 @@ def test_a_drill_from_start_to_solution(person: Person) -> None:
 
     history = person.drill("history").out
     assert [word in history for word in ("fail", "pass", "kept")] == [True] * 3
-    assert person.drill("history", "restore", "2").status == 0
+    assert person.drill("history", "restore", "3").status == 0
     assert person.read() == REFERENCE
     listed = person.drill("list").out
     assert any("maxpool-routing" in line and "passed" in line for line in listed.splitlines())

@@ -94,13 +94,16 @@ def named(failure: Failure, match: Match) -> Named:
     idea = failure.mine.question.spec.misconceptions[match.idea.name]
     setting = idea.settings[match.idea.index % len(idea.settings)]
     results = tuple(dict.fromkeys(c.name for c, _ in match.explained))
+    seen = tuple(dict.fromkeys(case for _, case in match.explained))
     return Named(
         id=match.idea.name,
         feedback=idea.said_of({name: _shown(value) for name, value in setting.items()}),
         exact=match.exact,
         results=results,
-        cases=len(failure.cases(match.explained)),
+        cases=len(seen),
         failing=len(failure.cases(failure.evidence)),
+        seen=seen,
+        checks=tuple(c.id for c in failure.checks if c.id in failure.failed & set(idea.killers)),
     )
 
 

@@ -38,7 +38,7 @@ def _lines(report: AuditReport, width: int) -> Iterator[Text]:
     for answer in made:
         if answer.accepted:
             text = f"trivial answer accepted: {answer.name}, {answer.about}"
-            yield from hanging([], text, prose, indent=2, style=WRONG)
+            yield from hanging([], text, prose, indent=2, style=STRONG)
     if passed := ", ".join(a.name for a in report.accepted if a.passed == a.seeds):
         yield from hanging([], f"right solutions passed: {passed}", prose, indent=2)
     for twins in report.twins:

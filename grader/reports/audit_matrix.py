@@ -26,7 +26,7 @@ _MARKS = {
     Cell.NOT_RUN: " ",
 }
 _MEANINGS = {  # and styles
-    _CLAIMED: ("X stopped by a check that claims it", "bold green"),
+    _CLAIMED: ("X stopped by a check that claims it", STRONG),
     "x": ("x stopped", RIGHT),
     "-": ("- stopped before, by a check it needs", QUIET),
     "?": ("? depends on the seed", WARNED),
@@ -116,7 +116,7 @@ def _in_words(report: AuditReport, checks: Sequence[str], width: int) -> Iterato
             _BROKEN: "not, as claimed, by",
         }
         parts = [f"{words} {', '.join(by_sign[s])}" for s, words in labels.items() if s in by_sign]
-        style = WRONG if parts and row.name == "reference" else ""
+        style = STRONG if parts and row.name == "reference" else ""
         if named := _named(row):
             parts.append(f"named {named}")
         yield Text(f"  {row.name}", STRONG)

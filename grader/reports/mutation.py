@@ -43,7 +43,7 @@ def _lines(report: MutationReport, width: int) -> Iterator[Text]:
             yield from hanging([(lead, QUIET)], trial.because.strip(), width, indent=2)
     yield Text()
     for problem in report.problems:
-        yield from hanging([], problem, width, indent=2, style=WRONG)
+        yield from hanging([], problem, width, indent=2, style=STRONG)
     yield from hanging([], _summary(report), width, style=STRONG)
 
 

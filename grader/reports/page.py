@@ -8,7 +8,7 @@ can encode.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 
 from rich.cells import cell_len, chop_cells
 from rich.console import Console, ConsoleOptions, RenderResult
@@ -18,7 +18,7 @@ from grader.reports.inert import ascii_only, inert
 from grader.reports.palette import QUIET, STRONG
 
 NARROWEST = 40  # below this nothing can be laid out; lines then simply run over
-MEASURE = 100  # prose and headers stay within this however wide the window is
+MEASURE = 80  # prose and headers stay within this however wide the window is
 
 BOUND = "\xa0"  # a space that no line is broken at
 _SHAPE = re.compile(r"\(\d+(?:, ?\d+)*,?\)")
@@ -26,8 +26,7 @@ _PARAGRAPH = 4000  # characters of one paragraph; feedback is the longest there 
 _SHORT = 24  # parts of a list up to this long are kept whole
 INDENT = 4  # cells before what belongs to a heading
 
-# Text on one line; or what gives such lines, called with whether there is color.
-Line = Text | Callable[[bool], Iterable[Text]]
+Line = Text  # on one line, or code on several
 
 
 class Page:
@@ -49,16 +48,14 @@ class Page:
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         """Yield the lines, each on one line whatever the width of the console."""
-        colored = console.color_system is not None and not options.ascii_only
         for line in self.lines:
-            for text in [line] if isinstance(line, Text) else line(colored):
-                shown = Text(ascii_only(text.plain)) if options.ascii_only else text
-                shown.no_wrap, shown.overflow = True, "ignore"
-                yield shown
+            shown = Text(ascii_only(line.plain)) if options.ascii_only else line
+            shown.no_wrap, shown.overflow = True, "ignore"
+            yield shown
 
 
 def _blank(line: Line) -> bool:
-    return isinstance(line, Text) and not line.plain.strip()
+    return not line.plain.strip()
 
 
 def measure(width: int) -> int:
@@ -66,11 +63,12 @@ def measure(width: int) -> int:
     return min(max(width, NARROWEST), MEASURE)
 
 
-def wrapped(text: str, width: int) -> list[str]:
+def wrapped(text: str, width: int, *, first: int = 0) -> list[str]:
     """The words of one paragraph on lines of at most `width` cells; words longer are broken.
 
-    Spaces inside a line are kept as they are; a cell is half of a CJK character.  A shape
-    such as (2, 3) stays on one line, and so does what `listed` has bound.
+    The first line may take `first` cells more.  Spaces inside a line are kept as they are; a cell
+    is half of a CJK character.  A shape such as (2, 3) stays on one line, and so does what
+    `listed` has bound.
     """
     width = max(width, 8)
     text = _SHAPE.sub(lambda m: m[0].replace(" ", BOUND), text)
@@ -78,7 +76,7 @@ def wrapped(text: str, width: int) -> list[str]:
     current = ""
     for piece in text.split(" "):
         trial = f"{current} {piece}" if current else piece
-        if cell_len(trial) <= width:
+        if cell_len(trial) <= width + (0 if lines else first):
             current = trial
             continue
         if current.strip():
@@ -113,6 +111,20 @@ def hanging(
         head, *body = wrapped(text, width - start)
         first.append(head, style)
     return [first, *(Text(" " * start).append(line, style) for line in body)]
+
+
+def flowing(lead: str, text: str, width: int, *, indent: int = 0) -> list[Text]:
+    """A paragraph that begins with a section's word, its further lines below one another, inside.
+
+    `text` is made inert here; the lead is the caller's.
+    """
+    inside = indent + INDENT
+    whole = f"{lead} {inert(text, _PARAGRAPH)}" if lead else inert(text, _PARAGRAPH)
+    head, *body = wrapped(whole, width - inside, first=INDENT)
+    first = Text(" " * indent + head)
+    if head.startswith(lead):
+        first.stylize(STRONG, indent, indent + len(lead))
+    return [first, *(Text(" " * inside + line) for line in body)]
 
 
 def paragraph(text: str, width: int, *, indent: int = 0, style: str = "") -> list[Text]:

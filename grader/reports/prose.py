@@ -16,13 +16,11 @@ from rich.cells import cell_len
 from rich.text import Text
 
 from grader.reports.inert import inert
-from grader.reports.page import Line, hanging, paragraph, wrapped
-from grader.reports.palette import FOCUS
+from grader.reports.page import hanging, paragraph, wrapped
 
 _ITEM = re.compile(r"^\s*([-*]|\d+[.)])\s+(.*)$")
 _FENCE = re.compile(r"^\s*```")
 _END = re.compile(r"\s*(?:$|```|(?:[-*]|\d+[.)])\s)")  # of a paragraph or an item
-_SPANS = re.compile(r"`[^`\n]+`")
 _LONGEST = 20_000
 
 
@@ -35,28 +33,16 @@ class Block:
     mark: str = ""  # of an item: "-" or "1."
 
 
-def code(source: str, width: int, *, indent: int) -> Line:
-    """Python source: highlighted where there is color, plain where there is none."""
+def code(source: str, width: int, *, indent: int) -> Text:
+    """Python source as it is, but for lines that are too long."""
     kept = [inert(line, _LONGEST).rstrip() for line in source.strip("\n").split("\n")]
-    plain = "\n".join(part for line in kept for part in _folded(line, width - indent))
-
-    def lines(colored: bool) -> Iterator[Text]:
-        text = Text(plain)
-        if colored:
-            from rich.syntax import Syntax  # pygments is slow to import
-
-            # As a whole: a string may run over several lines.
-            text = Syntax("", "python", theme="ansi_dark").highlight(plain)
-            text.rstrip()
-        for line in text.split("\n", allow_blank=True):
-            yield Text(" " * indent).append_text(line) if line.plain else Text()
-
-    return lines
+    lines = [" " * indent + part for line in kept for part in _folded(line, width - indent)]
+    return Text("\n".join(line.rstrip() for line in lines))
 
 
-def prose_lines(text: str, width: int, *, indent: int = 0) -> list[Line]:
+def prose_lines(text: str, width: int, *, indent: int = 0) -> list[Text]:
     """The text laid out for `width` columns, a blank line between blocks that are not items."""
-    lines: list[Line] = []
+    lines: list[Text] = []
     before: Block | None = None
     for block in blocks(text):
         if before is not None and not (before.kind == block.kind == "item"):
@@ -66,9 +52,9 @@ def prose_lines(text: str, width: int, *, indent: int = 0) -> list[Line]:
             lines.append(code("\n".join(block.lines), width, indent=indent + 4))
         elif block.kind == "item":
             lead = ((f"{block.mark} ", ""),)
-            lines += _coded(hanging(lead, " ".join(block.lines), width, indent=indent))
+            lines += hanging(lead, " ".join(block.lines), width, indent=indent)
         else:
-            lines += _coded(paragraph(" ".join(block.lines), width, indent=indent))
+            lines += paragraph(" ".join(block.lines), width, indent=indent)
     return lines
 
 
@@ -114,10 +100,3 @@ def _folded(line: str, width: int) -> list[str]:
     lead = start + ("#   " if code.startswith("#") else " " * 8)
     first, *more = wrapped(code, width - len(lead))
     return [start + first, *(lead + part for part in more)]
-
-
-def _coded(lines: list[Text]) -> list[Text]:
-    """Color what stands in backticks; the backticks stay, so that color is not needed."""
-    for line in lines:
-        line.highlight_regex(_SPANS, FOCUS)
-    return lines

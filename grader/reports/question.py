@@ -8,30 +8,24 @@ from typing import TYPE_CHECKING
 
 from grader.model.question import Question
 from grader.model.spec import Part
+from grader.reports.around import Request
 
 if TYPE_CHECKING:
     from grader.model.keys import Tolerance
-    from grader.reports.page import Line
 
 
-def part_lines(question: Question, number: int, across: int) -> list[Line]:
-    """What the interviewer asks in one part."""
-    from rich.text import Text
-
-    from grader.reports.palette import STRONG
-    from grader.reports.prose import code, prose_lines
-
-    asked = asked_parts(question, number)[-1]
-    lines: list[Line] = [Text(asked.heading, STRONG), Text()]
-    lines += prose_lines(asked.part.prompt, across)
-    if asked.part.interface:
-        lines += [Text(), Text("Interface", STRONG), Text()]
-        lines.append(code(asked.part.interface, across, indent=2))
-    if asked.clauses:
-        lines += [Text(), Text("Contract", STRONG), Text()]
-        for mark, clause in asked.clauses:
-            lines += prose_lines(f"{mark} {clause}", across, indent=2)
-    return lines
+def requested(question: Question, number: int) -> Request:
+    """What the interviewer asks in one part, as the page of the grade before it says it."""
+    part, before = question.spec.parts[number - 1], question.spec.parts[: number - 1]
+    return Request(
+        number,
+        len(question.spec.parts),
+        part.minutes,
+        part.points,
+        part.prompt,
+        tuple(" ".join(clause.split()) for clause in part.contract),
+        first=1 + sum(len(one.contract) for one in before),
+    )
 
 
 def question_markdown(question: Question, *, parts: int | None = None) -> str:

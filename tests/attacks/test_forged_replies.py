@@ -125,7 +125,7 @@ def page(report: Report) -> str:
     """What a terminal is sent."""
     sent = io.StringIO()
     console = Console(file=sent, width=80, color_system=None, legacy_windows=False, _environ={})
-    console.print(render_report(report, width=80, repeat="drill grade"))
+    console.print(render_report(report, width=80))
     return sent.getvalue()
 
 

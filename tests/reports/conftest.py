@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Callable
 from pathlib import Path
+from typing import Protocol
 
 import pytest
 from rich.console import Console, RenderableType
 
 GOLDEN = Path(__file__).parent.parent / "golden"
 
-Golden = Callable[[str, str], None]
+
+class Golden(Protocol):
+    """Compares text with the snapshot of a name."""
+
+    def __call__(self, name: str, text: str, folder: Path = GOLDEN) -> None:
+        """Fail where they differ."""
 
 
 def shown(renderable: RenderableType, width: int, *, colour: bool = False) -> str:
@@ -24,7 +29,7 @@ def shown(renderable: RenderableType, width: int, *, colour: bool = False) -> st
         force_terminal=colour,
         legacy_windows=False,
         _environ={},
-    ).print(renderable)
+    ).print(renderable, crop=False)
     return out.getvalue()
 
 
@@ -32,8 +37,8 @@ def shown(renderable: RenderableType, width: int, *, colour: bool = False) -> st
 def golden(request: pytest.FixtureRequest) -> Golden:
     """A function that compares text with the snapshot of that name."""
 
-    def compare(name: str, text: str) -> None:
-        path = GOLDEN / f"{name}.txt"
+    def compare(name: str, text: str, folder: Path = GOLDEN) -> None:
+        path = folder / f"{name}.txt"
         if request.config.getoption("--update-golden"):
             path.write_text(text, encoding="utf-8", newline="\n")
         assert path.exists(), f"no snapshot {name}: run pytest --update-golden"

@@ -85,9 +85,7 @@ def bad(name: str, source: str | bytes, verdict: str, *says: str, never: Sequenc
 def rendered(report: Report, width: int = 80) -> str:
     page = io.StringIO()
     console = Console(file=page, width=width, color_system=None, legacy_windows=False, _environ={})
-    console.print(
-        render_report(report, width=width, repeat="drill grade", filename="submission.py")
-    )
+    console.print(render_report(report, width=width))
     return page.getvalue()
 
 

@@ -39,7 +39,7 @@ def load(question_id: str, **changes: Any) -> Question:
 def shown(report: Report) -> str:
     page = io.StringIO()
     console = Console(file=page, width=100, color_system=None, legacy_windows=False, _environ={})
-    console.print(render_report(report, width=100, repeat="drill grade"))
+    console.print(render_report(report, width=100))
     return " ".join(page.getvalue().split())
 
 

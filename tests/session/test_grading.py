@@ -54,7 +54,7 @@ def settled(report: Report) -> Report:
 def shown(report: Report, width: int = 80) -> str:
     page = io.StringIO()
     console = Console(file=page, width=width, color_system=None, legacy_windows=False, _environ={})
-    console.print(render_report(report, width=width, repeat="drill grade"))
+    console.print(render_report(report, width=width))
     return page.getvalue()
 
 
