@@ -146,7 +146,9 @@ def heading(text: str) -> None:
 
 def prose(text: str, *, indent: int) -> None:
     """Write paragraphs, folded."""
-    lines(sheet.prose(text, measure(), indent=indent))
+    from grader.reports import prose as words
+
+    lines(words.prose(text, measure(), indent=indent))
 
 
 def _paged(text: str) -> bool:

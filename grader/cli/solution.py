@@ -102,9 +102,11 @@ def _diff(changes: Sequence[Change]) -> Iterator[sheet.Line]:
 
 
 def _follow_ups(spec: Spec) -> Iterator[sheet.Line]:
-    for follow_up in spec.follow_ups or ():
-        yield from sheet.prose(follow_up.ask, output.measure())
-        yield from sheet.prose(follow_up.answer, output.measure(), indent=4)
+    from grader.reports.prose import prose
+
+    for follow_up in spec.follow_ups:
+        yield from prose(follow_up.ask, output.measure())
+        yield from prose(follow_up.answer, output.measure(), indent=4)
         yield ""
     if not spec.follow_ups:
         yield "nothing else is asked"

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from grader.model.question import Question
 from grader.model.spec import Part
 from grader.reports import sheet
+from grader.reports.prose import prose
 from grader.reports.question import asked_parts
 from grader.reports.sheet import Line
 
@@ -31,7 +32,7 @@ def page(
         rows: that there are for it.
     """
     now = asked_parts(question, asked)[-1]
-    above = [_head(question, now.part, asked, width), "", *sheet.prose(now.part.prompt, width), ""]
+    above = [_head(question, now.part, asked, width), "", *prose(now.part.prompt, width), ""]
     clauses = [_clause(mark, text, width) for mark, text in now.clauses]
     room = max(rows, LEAST_ROWS) - len(above) - len(ending) - bool(clauses)
     whole = [f"  {line}".rstrip() for line in now.part.interface.strip("\n").split("\n")]
@@ -53,7 +54,7 @@ def document(question: Question, asked: int, width: int) -> list[Line]:
     lines: list[Line] = [_head(question, None, asked, width)]
     for one in asked_parts(question, asked):
         lines += ["", sheet.bold(one.heading)] if one.heading else []
-        lines += ["", *sheet.prose(one.part.prompt, width)]
+        lines += ["", *prose(one.part.prompt, width)]
         if one.part.interface:
             lines += ["", sheet.bold("Interface")]
             lines += [f"  {line}".rstrip() for line in one.part.interface.strip("\n").split("\n")]

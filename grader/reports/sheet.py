@@ -19,8 +19,6 @@ Line = str | Spans
 
 _BOUND = "\xa0"  # a space that no line is broken at
 _CODE = re.compile(r"`[^`\n]+`")
-_ITEM = re.compile(r"^\s*([-*]|\d+[.)])\s+(.*)$")
-_FENCE = re.compile(r"^\s*```")
 
 
 def bold(text: str, rest: str = "") -> Spans:
@@ -68,7 +66,7 @@ def wrapped(text: str, width: int, *, first: str = "", indent: str | None = None
     """
     indent = " " * cells(first) if indent is None else indent
     bound = _CODE.sub(
-        lambda m: m[0].replace(" ", _BOUND) if cells(m[0]) <= width // 2 else m[0], text
+        lambda m: m[0].replace(" ", _BOUND) if cells(m[0]) <= width - 8 else m[0], text
     )
     lines, line = [], first
     for word in bound.split():
@@ -79,49 +77,6 @@ def wrapped(text: str, width: int, *, first: str = "", indent: str | None = None
         line = trial
     lines.append(line)
     return [line.replace(_BOUND, " ").rstrip() for line in lines]
-
-
-def prose(text: str, width: int, *, indent: int = 0) -> list[str]:
-    """Paragraphs, items and code, a small part of Markdown; code is as it was written."""
-    out: list[str] = []
-    paragraph: list[str] = []
-    lead, fenced, before = "", False, ""
-    margin = " " * indent
-
-    def flush() -> None:
-        nonlocal lead
-        if paragraph:
-            kind = "item" if lead else "text"
-            gap(kind)
-            out.extend(wrapped(" ".join(paragraph), width, first=margin + lead))
-        paragraph.clear()
-        lead = ""
-
-    def gap(kind: str) -> None:
-        nonlocal before
-        if before and not before == kind == "item" and not (before == kind == "code"):
-            out.append("")
-        before = kind
-
-    for line in text.expandtabs(4).strip("\n").split("\n"):
-        if _FENCE.match(line):
-            flush()
-            fenced = not fenced
-        elif fenced or (line.startswith("    ") and line.strip() and not paragraph):
-            gap("code")
-            out.append(f"{margin}    {line if fenced else line[4:]}".rstrip())
-        elif not line.strip():
-            flush()
-            if before == "code":
-                before = "text"
-        elif item := _ITEM.match(line):
-            flush()
-            lead = f"{item[1]} "
-            paragraph.append(item[2].strip())
-        else:
-            paragraph.append(line.strip())
-    flush()
-    return out
 
 
 def columns(
