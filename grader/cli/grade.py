@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -51,22 +50,22 @@ def command(
     explain: Annotated[
         bool, typer.Option("--explain", help="Explain an untouched starter, too.")
     ] = False,
-    plain: Annotated[
-        bool, typer.Option("--plain", help="Print a fact per line, for a screen reader.")
-    ] = False,
     json: Json = False,
 ) -> int:
     """Grade your submission: 0 it passes, 1 it does not."""
     from grader.app.grading import grade
+    from grader.app.resolve import NoDrillError
+    from grader.app.workspace import SUBMISSION
 
     shown: list[Report] = []
-    plain = plain or bool(os.environ.get("DRILL_PLAIN"))
 
     def page(graded: Graded, *, over: bool) -> None:
         from grader.cli.grade_page import around
         from grader.reports import terminal
 
-        here = replace(around(graded, full=full, explain=explain, plain=plain), over=over)
+        here = replace(
+            around(graded, full=full, explain=explain, plain=output.manner.plain), over=over
+        )
         if shown:
             rest = terminal.render_rest(shown[0], graded.report, width=output.width(), around=here)
             output.write()
@@ -82,14 +81,23 @@ def command(
             page(graded, over=graded.next_part is not None)
             shown.append(graded.report)
 
+    here = context(ctx)
     with Waiting() as waiting:
+
+        def graded_for(target: str | None, file: Path | None) -> Graded:
+            return grade(here, target, file=file, seed=seed, parts=parts, early=show, doing=doing)
 
         def doing(what: str) -> None:
             waiting.say(what, at_once=what == "loading torch")
 
-        graded = grade(
-            context(ctx), question, file=file, seed=seed, parts=parts, early=show, doing=doing
-        )
+        try:
+            graded = graded_for(question, file)
+        except NoDrillError as fault:
+            waiting.stop()
+            if json or not output.is_dialog():
+                raise
+            what = f"{here.near(fault.path)} is of no drill that is known. Grade it for"
+            graded = graded_for(output.ask(what), Path(SUBMISSION))
     report = graded.report
     if json:
         from grader.reports.json import dumps

@@ -57,7 +57,9 @@ def _next_steps(graded: Graded, *, explained: bool) -> tuple[str, ...]:
         return (f"drill grade{graded.again}",)
     match report.verdict:
         case Verdict.PASS:
-            return (f"drill solution{choice.argument}",)
+            asks = f"drill solution{choice.argument} --follow-ups"
+            more = [asks] * bool(choice.question.spec.follow_ups)
+            return (f"drill solution{choice.argument}", *more, f"drill next{choice.option}")
         case Verdict.INVALID:
             return (f"drill bank audit {choice.called}{choice.option}",)
         case Verdict.INTERNAL:

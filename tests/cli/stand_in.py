@@ -75,7 +75,7 @@ def banks(
 def headers(found: Sequence[Path]) -> list[Header]:
     """Return what a list shows."""
     return [
-        Header(name, spec.title, spec.track, spec.level, spec.minutes, found[-1])
+        Header(name, spec.title, spec.track, spec.level, spec.minutes, found[-1], spec.needs_torch)
         for name, spec in SPECS.items()
     ]
 

@@ -55,14 +55,14 @@ class _Terminal(io.StringIO):
         return True
 
 
-def test_advice_for_a_person_stands_at_one_indent(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_command_in_a_complaint_is_never_folded(monkeypatch: pytest.MonkeyPatch) -> None:
     screen = _Terminal()
     monkeypatch.setattr(sys, "stderr", screen)
     monkeypatch.setenv("COLUMNS", "40")
-    output.complain("a complaint that goes on for more than a line", "advice that does so too " * 2)
+    command = "Next: drill grade maxpool-routing --file 'a folder/submission.py'   drill list"
+    output.complain("a complaint that goes on for more than a line of sixty columns", command)
     assert screen.getvalue().splitlines() == [
-        "drill: a complaint that goes on for more",
-        "       than a line",
-        "       advice that does so too advice",
-        "       that does so too",
+        "drill: a complaint that goes on for more than a line of",
+        "    sixty columns",
+        f"    {command}",
     ]
