@@ -133,9 +133,12 @@ def symptom(check: CheckResult) -> str:
         return f"{_said(check, smallest(check))}."
     if get_or_plain(check.kind).hides_expected:
         return finding(check)
-    count = f", {worst.wrong:,} of {worst.total:,} entries differ" if worst.total > 1 else ""
-    what = f"{worst.result} is wrong in {_of(check)}"
-    return f"{what}. In the smallest, {smallest(check)}{count}." if count else f"{what}."
+    count = f"{worst.wrong:,} of {worst.total:,} entries differ" if worst.total > 1 else ""
+    text = f"{worst.result} is wrong in {_of(check)}"
+    if not count:
+        return f"{text}."
+    one = len(check.cases) == 1
+    return f"{text}: {count}." if one else f"{text}. In the smallest, {smallest(check)}, {count}."
 
 
 def smallest(check: CheckResult) -> str:
