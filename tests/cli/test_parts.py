@@ -56,7 +56,7 @@ def test_history_says_what_was_asked_at_the_time(begun: Drill) -> None:
     begun("grade")
     rows = [" ".join(line.split()[4:]) for line in begun("history", ID).out.splitlines()[1:-1]]
     assert rows == [
-        "1 of 3 FAIL sums",
+        "1 of 3 FAIL starter, unchanged",
         "1 of 3 PASS",
         "2 of 3 FAIL divides-by-nothing",
         "2 of 3 PASS",
