@@ -56,6 +56,7 @@ def grade(
     seed: int | None = None,
     parts: str | None = None,
     early: Callable[[Graded], None] = lambda _: None,
+    doing: Callable[[str], None] = lambda _: None,
 ) -> Graded:
     """Grade a submission and record it.
 
@@ -67,6 +68,7 @@ def grade(
         seed: From which the inputs are drawn; a fresh one when None.
         parts: The numbers of the parts that count, "1,2"; all when None.
         early: Called with what is known before a longer search for explanations, if there is one.
+        doing: Called with what is going on: "loading torch", "grading, 7 of 19 checks".
 
     Raises:
         UsageError: It is not clear what is meant, or there is no such file.
@@ -85,6 +87,7 @@ def grade(
                 head = locate.header(banks, question_id)
             except DrillError:
                 return  # loading the question will say so
+            doing("loading torch" if head.torch else "loading numpy")
             if not head.torch or requirements.torch_installed():
                 started.append(stack.enter_context(Workers(torch=head.torch)))
 
@@ -109,7 +112,7 @@ def grade(
         again += "" if parts is None else f" --parts {shlex.quote(parts)}"
         count = numbers(choice.question, parts)
         review = file is not None
-        return _grade(ctx, choice, path, again, seed, workers, early, count, review=review)
+        return _grade(ctx, choice, path, again, seed, workers, early, count, doing, review=review)
 
 
 def _is_path(ctx: Context, target: str) -> bool:
@@ -139,6 +142,7 @@ def _grade(
     workers: Workers | None,
     early: Callable[[Graded], None],
     parts: tuple[int, ...] | None,
+    doing: Callable[[str], None],
     *,
     review: bool,
 ) -> Graded:
@@ -198,6 +202,7 @@ def _grade(
         report = judge(
             question, submission, seed=seed, filename=path.name, workers=workers, thorough=True,
             early=shown_early, proved=proved, parts=parts,
+            progress=lambda done, every: doing(f"grading, {done} of {every} checks"),
         )  # fmt: skip
         found.append(report)
     finally:  # a person who has seen a verdict and stops the rest has still been graded

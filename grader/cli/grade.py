@@ -10,6 +10,7 @@ import typer
 
 from grader.cli import output
 from grader.cli.context import Json, context, ids
+from grader.cli.waiting import Waiting
 from grader.model.verdict import Verdict
 
 if TYPE_CHECKING:
@@ -75,19 +76,28 @@ def command(
 
     def show(graded: Graded) -> None:
         if not json:
+            waiting.stop()
             # What fails in a part that was not asked before is not shown, nor looked for.
             page(graded, over=graded.next_part is not None)
             shown.append(graded.report)
 
     here = context(ctx)
-    try:
-        graded = grade(here, question, file=file, seed=seed, parts=parts, early=show)
-    except NoDrillError as fault:
-        if json or not output.is_dialog():
-            raise
-        asked = output.ask(f"{here.near(fault.path)} is of no drill that is known. Grade it for")
-        file = Path(SUBMISSION)
-        graded = grade(here, asked, file=file, seed=seed, parts=parts, early=show)
+    with Waiting() as waiting:
+
+        def graded_for(target: str | None, file: Path | None) -> Graded:
+            return grade(here, target, file=file, seed=seed, parts=parts, early=show, doing=doing)
+
+        def doing(what: str) -> None:
+            waiting.say(what, at_once=what == "loading torch")
+
+        try:
+            graded = graded_for(question, file)
+        except NoDrillError as fault:
+            waiting.stop()
+            if json or not output.is_dialog():
+                raise
+            what = f"{here.near(fault.path)} is of no drill that is known. Grade it for"
+            graded = graded_for(output.ask(what), Path(SUBMISSION))
     report = graded.report
     if json:
         from grader.reports.json import dumps

@@ -211,6 +211,12 @@ def waiting() -> Iterator[Callable[[str], None]]:
         yield lambda line: shown.update(task, description=line)
 
 
+def sketch(text: str) -> None:
+    """Draw on standard error what is taken back later; a terminal that is gone is no fault."""
+    with suppress(PipeClosedError, UsageError):
+        _put(sys.stderr, text)
+
+
 def is_dialog() -> bool:
     """Return whether a person can be asked: all three streams are a terminal."""
     streams = (sys.stdin, sys.stdout, sys.stderr)

@@ -119,7 +119,12 @@ def render_rest(
         explanations=tuple(e for e in report.explanations if e.text not in known),
     )
     if any(e.kind == "pair" for e in more.explanations):
-        more = replace(more, misconceptions=report.misconceptions)
+        # Ideas that stand on the page already are not described once more.
+        old = {m.id for m in shown.misconceptions}
+        both = [
+            replace(m, feedback="" if m.id in old else m.feedback) for m in report.misconceptions
+        ]
+        more = replace(more, misconceptions=tuple(both))
     if around.plain:
         from grader.reports.plain import ending_lines, idea_lines
 

@@ -22,7 +22,9 @@ BLAME = {
 }
 STARTER = "This is the starter, unchanged: below is a symptom, not a cause."
 NAMED_AT_MOST = 6  # checks that one line names
-_LONGEST_CASE = 300
+_RULE, _CHANGE = "Rule:", "One change:"
+_LEADS = {"state": _RULE, "rule": _RULE, "class": _RULE, "mutant": _CHANGE}  # by explanation
+_LONGEST_INPUTS = 72  # characters of what stands behind a description of the case
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +37,7 @@ class Idea:
 
 
 def head(report: Report, request: Request | None) -> str:
-    """Which question, and which part of it: "maxpool-routing, part 1 of 3"."""
+    """Which question, and which part of it: "ID, part 1 of 3"."""
     many = len(report.parts)
     if request is not None:
         return f"{report.question}, part {request.number - 1} of {request.of}"
@@ -147,8 +149,12 @@ def where(check: CheckResult) -> str:
     shown = {panel.title for panel in panels if not panel.note}
     said = get_or_plain(check.kind).hides_expected and check.call
     given = {} if said or _is_called(check) else check.inputs
-    inputs = ", ".join(f"{n} {words}".rstrip() for n, words in given.items() if n not in shown)
-    case = smallest(check)
+    texts = [f"{name} {words}".rstrip() for name, words in given.items() if name not in shown]
+    if check.about and len(", ".join(texts)) > _LONGEST_INPUTS:
+        texts = [text for text in texts if "(" not in text]  # numbers rather than shapes
+    inputs, case = ", ".join(texts), smallest(check)
+    if check.raised is not None and check.raised.called_with:
+        return f"{case}."
     if not check.about:
         return f"{case} ({inputs})." if inputs else f"{case}."
     return f"{case}: {check.about} ({inputs})." if inputs else f"{case}: {check.about}."
@@ -220,16 +226,14 @@ def ideas(report: Report, *, over: bool = True) -> list[Idea]:
     elif exact:
         found.append(_one(exact[0], _measured(report)))
     for explanation in report.explanations:
-        match explanation.kind:
-            case "mutant":
-                said = f"{explanation.text} Yours may be written differently."
-                found.append(Idea("One change:", said))
-            case "state" | "rule" | "class":
-                found.append(Idea("Rule:", explanation.text))
+        lead = _LEADS.get(explanation.kind)
+        if lead is not None:  # what a check says, and that there are two ideas, is said already
+            more = " Yours may be written differently." if lead == _CHANGE else ""
+            found.append(Idea(lead, explanation.text + more))
     if pair is None:
         found += [_unsure(m, report) for m in report.misconceptions if not m.exact]
     if estimated(report):  # a rule says how far off a number is
-        found = [idea for idea in found if idea.lead not in {"Rule:", "One change:"}]
+        found = [idea for idea in found if idea.lead not in {_RULE, _CHANGE}]
     judged = any(c.mismatch and get_or_plain(c.kind).judges_values for c in deciding(report))
     if not found and over and judged and not report.note:
         found.append(Idea("", "No listed idea gives exactly these numbers."))
@@ -263,8 +267,10 @@ def _together(named: Sequence[Named], cases: int) -> Iterator[Idea]:
     text = f"{each} of the {cases} failing cases, together exactly all {cases}."
     if cases < 2 or not all(alone):
         text = "together they give exactly your numbers."
-    yield Idea("Two ideas:", text)
-    yield from map(_listed, named)
+    described = [idea for idea in named if idea.feedback.strip()]
+    names = "" if described else f"{joined([idea.id for idea in named])}: "
+    yield Idea("Two ideas:", names + text)
+    yield from map(_listed, described)
 
 
 def _several(exact: Sequence[Named]) -> Iterator[Idea]:

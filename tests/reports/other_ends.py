@@ -184,6 +184,7 @@ curve_fail = replace(
             "curve",
             FAIL,
             "the last of 61 values of losses is 0.4392, expected below 1.000e-8 (case training)",
+            part=2,
             cases=("training",),
             failing=("training",),
             inputs={"steps": "60", "lr": "0.1"},

@@ -179,12 +179,19 @@ def test_a_search_that_goes_on_leaves_the_end_of_the_page_for_later() -> None:
     assert len(early.splitlines()) + len(rest.splitlines()) < LINES
 
 
-def test_two_ideas_found_later_are_named_though_one_was_known() -> None:
+def test_two_ideas_that_stand_on_the_page_are_not_described_again() -> None:
+    both = wrong_values.two_ideas
+    rest = shown(render_rest(replace(both, explanations=()), both, width=80, around=Around()), 80)
+    assert rest.startswith("Two ideas: eq-mask-ties and assign-overlap: each alone fits 2 of the 4")
+    assert "Every entry" not in rest
+
+
+def test_of_two_ideas_found_later_the_one_that_is_new_is_described() -> None:
     both = wrong_values.two_ideas
     early = replace(both, misconceptions=both.misconceptions[:1], explanations=())
     rest = shown(render_rest(early, both, width=80, around=Around()), 80)
-    assert "eq-mask-ties, in ties:" in rest
-    assert "assign-overlap, in overlap:" in rest
+    assert "assign-overlap, in overlap: Where windows overlap" in rest
+    assert "Every entry" not in rest
 
 
 def test_a_stretch_goal_that_was_missed_is_not_the_failure_shown() -> None:
