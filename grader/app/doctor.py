@@ -152,7 +152,7 @@ def _isolation() -> Finding:
     except DrillError as fault:
         return Finding("isolation", fault.message, fault.hint, fault.exit_status, state=MISSING)
     beyond = {name: f"{words}; no level rests on this" for name, words in BEYOND.items()}
-    rows = [f"{found.acts.get(act, 'done'):<8} {words}" for act, words in (ACTS | beyond).items()]
+    rows = [f"{found.acts.get(act, 'done')} {words}" for act, words in (ACTS | beyond).items()]
     rows += [f"no wall: {reason}" for reason in found.missing]
     refused = len(ACTS) - len(found.done)
     value = f"{found.level}: {refused} of {len(ACTS)} forbidden things were refused just now"

@@ -83,8 +83,9 @@ def command(
 def _page(here: Context, made: Case) -> Iterator[sheet.Line]:
     about = f": {made.about}" if made.about else ""
     seed = f" Seed {made.seed}." if made.drawn else ""
+    other = f" Other calls: --run {' or '.join(made.other_runs)}." if made.other_runs else ""
     yield from sheet.wrapped(
-        f"{made.case}{about}. Checked by: {', '.join(made.checks)}.{seed}",
+        f"{made.case}{about}. Checked by: {', '.join(made.checks)}.{other}{seed}",
         output.measure(),
         indent="    ",
     )
@@ -93,15 +94,14 @@ def _page(here: Context, made: Case) -> Iterator[sheet.Line]:
     yield from (f"  {line}" for line in lines[:most])
     if len(lines) > most:
         yield f"  ... {len(lines) - most} more lines in the file"
-    other = [f"drill case {made.case}{made.choice.argument} --run {run}" for run in made.other_runs]
     if made.path is None:
-        yield sheet.steps(f"drill start {made.choice.called}{made.choice.option}", *other)
+        yield sheet.steps(f"drill start {made.choice.called}{made.choice.option}")
         return
     if made.kept is not None:
         yield f"Yours, which you had changed, is kept in {here.near(made.kept)}"
     python = "python" if shutil.which("python") else "python3"
     wrote = f"Wrote {here.near(made.path)}{sheet.GAP}"
-    yield ((wrote, ""), *sheet.steps(f"{python} {here.typed(made.path)}", *other[:1]))
+    yield ((wrote, ""), *sheet.steps(f"{python} {here.typed(made.path)}"))
 
 
 def _debug(made: Case) -> None:

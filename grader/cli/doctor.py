@@ -30,7 +30,9 @@ def command(
     from grader.app import doctor
 
     here = context(ctx)
-    found = doctor.doctor(here)
+    with output.waiting() as step:
+        step("loading torch, starting a worker")
+        found = doctor.doctor(here)
     status = max(finding.status for finding in found)
     ready = doctor.readiness(here, found)
     if json:
@@ -43,7 +45,14 @@ def command(
         return status
     rejected = [row for one in found for row in one.rows]
     if walls:
-        output.lines(rejected, paged=True)
+        output.lines(
+            (
+                line
+                for row in rejected
+                for line in sheet.wrapped(row, output.measure(), indent=" " * 9)
+            ),
+            paged=True,
+        )
         return status
     output.lines([ready, *(line for one in found for line in _lines(one))])
     if rejected:

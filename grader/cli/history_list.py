@@ -82,7 +82,7 @@ def _cells(row: Row) -> tuple[str, ...]:
         str(attempt.id),
         attempt.question,
         local_time(attempt.created_at),
-        f"{row.part} of {row.of}" if row.part else "",
+        f"{row.part} of {row.of}" if row.of > 1 else "",
         f"{state} (a file)" if attempt.kind == "review" else state,
         sheet.cut(row.believed, 38),
         str(row.hints) if row.hints else "",

@@ -65,11 +65,12 @@ def wrapped(text: str, width: int, *, first: str = "", indent: str | None = None
         indent: what all others begin with; blanks as wide as `first` if not given.
     """
     indent = " " * cells(first) if indent is None else indent
+    whole = " ".join(text.split())
     bound = _CODE.sub(
-        lambda m: m[0].replace(" ", _BOUND) if cells(m[0]) <= width - 8 else m[0], text
+        lambda m: m[0].replace(" ", _BOUND) if cells(m[0]) <= width - 8 else m[0], whole
     )
     lines, line = [], first
-    for word in bound.split():
+    for word in bound.split(" "):
         trial = f"{line}{word}" if line in (first, indent) else f"{line} {word}"
         if cells(trial) > width and line not in (first, indent):
             lines.append(line)

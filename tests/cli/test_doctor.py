@@ -38,8 +38,9 @@ def test_all_is_well(drill: Drill, home: Path) -> None:
 
 def test_the_walls_are_a_document_of_their_own(drill: Drill) -> None:
     out = drill("doctor", "--walls").out
-    assert all(f"refused  {words}\n" in out for words in ACTS.values())
-    assert all(f"{words}; no level rests on this\n" in out for words in BEYOND.values())
+    assert all(f"refused {words}\n" in out for words in ACTS.values())
+    words = " ".join(out.split())
+    assert all(f"{beyond}; no level rests on this" in words for beyond in BEYOND.values())
 
 
 def test_records_that_cannot_be_written(drill: Drill, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -75,7 +76,7 @@ def test_walls_that_are_missing_are_named(drill: Drill, monkeypatch: pytest.Monk
     assert "grade only the code of people you trust" in said
     assert ended.status == 0
     walls = drill("doctor", "--walls").out
-    assert "done     open a network connection" in walls
+    assert "done open a network connection" in walls
     assert "no wall: Landlock: this kernel has no Landlock" in walls
 
 

@@ -14,9 +14,9 @@ def test_hints_come_one_at_a_time_and_say_how_many_are_left(drill: Drill) -> Non
     drill("start", "double-trouble")
     first, second, third, again = (drill("hint").out for _ in range(4))
     assert "hint 1 of 3\n    Try 0.\n" in first
-    assert "2 more hints: drill hint" in first
+    assert "2 more hints   Next: drill hint" in first
     assert "Try 0." not in second
-    assert "1 more hint: drill hint" in second
+    assert "1 more hint   Next: drill hint" in second
     assert "that was the last hint" in third
     assert again.count("hint ") >= 3
     assert "these were all the hints" in again
@@ -48,10 +48,10 @@ def test_without_records_the_way_to_the_next_hint_is_told(
     monkeypatch.setenv("DRILL_HOME", "/proc/nowhere")
     ended = drill("hint", "double-trouble")
     assert "hint 1 of 3" in ended.out
-    assert "2 more hints: drill hint double-trouble --number 2\n" in ended.out
+    assert "2 more hints   Next: drill hint double-trouble --number 2\n" in ended.out
     second = drill("hint", "double-trouble", "--number", "2").out
     assert "hint 2 of 3" in second
-    assert "1 more hint: drill hint double-trouble --number 3\n" in second
+    assert "1 more hint   Next: drill hint double-trouble --number 3\n" in second
     assert "that was the last hint" in drill("hint", "double-trouble", "--number", "3").out
     assert ended.err.count("the records cannot be") == 1
 
