@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from grader.kinds.registry import get_or_plain
 from grader.model.numerals import quantity
-from grader.model.report import CheckResult, Grids, Mismatch, Named, Report
+from grader.model.report import MADE_SMALLER, CheckResult, Grids, Mismatch, Named, Report
 from grader.model.verdict import FINE, Verdict
 from grader.reports.around import Request
 
@@ -160,7 +160,8 @@ def where(check: CheckResult) -> str:
         return f"{case}."
     if not check.about:
         return f"{case} ({inputs})." if inputs else f"{case}."
-    return f"{case}: {check.about} ({inputs})." if inputs else f"{case}: {check.about}."
+    about = f", {check.about}" if check.about == MADE_SMALLER else f": {check.about}"
+    return f"{case}{about} ({inputs})." if inputs else f"{case}{about}."
 
 
 def _said(check: CheckResult, case: str) -> str:
