@@ -21,7 +21,6 @@ BLAME = {
     Verdict.INTERNAL: "The grader is at fault, not your code: ",
 }
 STARTER = "This is the starter, unchanged: below is a symptom, not a cause."
-NAMED_AT_MOST = 6  # checks that one line names
 _RULE, _CHANGE = "Rule:", "One change:"
 _LEADS = {"state": _RULE, "rule": _RULE, "class": _RULE, "mutant": _CHANGE}  # by explanation
 _LONGEST_INPUTS = 72  # characters of what stands behind a description of the case
@@ -303,17 +302,20 @@ def _unsure(idea: Named, report: Report) -> Idea:
     return Idea("Unsure:", text, idea.feedback)
 
 
-def others(report: Report) -> Iterator[tuple[str, str]]:
-    """What else fails, what passes, and what was not tried: a lead and the rest of its line."""
+def others(report: Report, width: int) -> Iterator[tuple[str, str]]:
+    """What else fails, what passes, and what was not tried: a lead and the rest of its line.
+
+    Of many checks as many are named as fit on a line of `width` characters.
+    """
     failing, part = deciding(report), _reached(report)
     names = [c.id for c in failing[1:]]
     if len(names) == 1 and get_or_plain(failing[1].kind).shows_measurement:
         names = [f"{names[0]}, {failing[1].message}"]
     if names:
-        yield "Also fails:", f"{_some(names)}."
+        yield "Also fails:", f"{_some(names, width - 13)}."
     passed = [c.id for c in report.checks if c.verdict is Verdict.PASS and not c.stretch]
     if passed and failing:
-        right = f"{_some(passed)} {'pass' if len(passed) > 1 else 'passes'}."
+        right = f"{_some(passed, width - 20)} {'pass' if len(passed) > 1 else 'passes'}."
         if report.verdict is Verdict.POLICY:
             yield "Right all the same:", f"{right} A person may look at this."
         else:
@@ -324,9 +326,14 @@ def others(report: Report) -> Iterator[tuple[str, str]]:
         yield "Not tried:", f"{quantity(len(waiting), 'check')}, until {failing[0].id} passes."
 
 
-def _some(names: Sequence[str]) -> str:
-    more = len(names) - NAMED_AT_MOST
-    return ", ".join(names) if more <= 1 else f"{', '.join(names[:-more])}, {more} more"
+def _some(names: Sequence[str], room: int) -> str:
+    """As many names as there is room for, and how many more there are."""
+    for kept in range(len(names), 1, -1):
+        more = f", {len(names) - kept} more" if kept < len(names) else ""
+        text = ", ".join(names[:kept]) + more
+        if len(text) <= room:
+            return text
+    return names[0] if len(names) == 1 else f"{names[0]}, {len(names) - 1} more"
 
 
 def joined(words: Sequence[object]) -> str:
