@@ -49,7 +49,6 @@ def graded_once(attack: Attack, cold: bool, zygote: Zygote, victims: Victims) ->
     """Grade an attack and compare verdict, words and traces with what they must be."""
     text = attack.text(victims.known())
     question()  # loaded before the first look
-    _ = zygote
     before, memory = traces(victims), peak()
     report, printed = graded(
         question(), text, zygote=zygote, cold=cold, cpu_seconds=attack.cpu_seconds
