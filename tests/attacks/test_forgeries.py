@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import importlib.util
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -15,7 +16,7 @@ from grader.sandbox.spawn import Zygote
 from tests.attacks import forgeries
 from tests.attacks.attack import question
 from tests.attacks.forgeries import WAYS, forged
-from tests.attacks.running import Graded, graded, said
+from tests.attacks.running import Graded, one_session, said
 
 pytestmark = pytest.mark.same_for_every_user
 
@@ -92,16 +93,21 @@ TORCH = {
 }
 
 
+@pytest.fixture(scope="module")
+def in_torch(torch_zygote: Zygote) -> Iterator[Graded]:
+    """A session of a question that needs torch."""
+    with one_session(torch_zygote, torch=True) as graded:
+        yield graded
+
+
 @pytest.mark.skipif(importlib.util.find_spec("torch") is None, reason="needs torch")
 @pytest.mark.parametrize("way", ["the-server-on-the-heap", "the-encoder"])
 @pytest.mark.parametrize("breach", TORCH)
-def test_graphs_are_seen_whatever_is_said_of_them(
-    breach: str, way: str, torch_zygote: Zygote
-) -> None:
+def test_graphs_are_seen_whatever_is_said_of_them(breach: str, way: str, in_torch: Graded) -> None:
     asked = squares()
     source, lie, check_id = TORCH[breach]
     text = asked.reference.decode() + source + (forged(way, lie) if lie else "")
-    report, _ = graded(asked, text.encode(), zygote=torch_zygote, cold=False)
+    report, _ = in_torch(asked, text.encode())
     if not check_id:
         assert report.verdict is Verdict.PASS, said(report)
         return
