@@ -20,6 +20,7 @@ from tests.attacks.running import Graded, one_session, said
 
 pytestmark = pytest.mark.same_for_every_user
 
+NEEDS_TORCH = pytest.mark.skipif(importlib.util.find_spec("torch") is None, reason="needs torch")
 REFUSED = {Verdict.FAIL, Verdict.POLICY}
 MANNERS = {
     "in-place": forgeries.IN_PLACE,
@@ -86,7 +87,6 @@ def squares() -> Question:
 
 
 TORCH = {
-    "nothing": ("", "", ""),
     "not its own node": (forgeries.CHECKPOINTED, forgeries.OWN_NODE, "node"),
     "the product is kept": (forgeries.KEEPS_THE_PRODUCT, forgeries.LITTLE_SAVED, "alive"),
     "products that are not counted": (forgeries.MANY_PRODUCTS, forgeries.FEW_PRODUCTS, "cost"),
@@ -100,15 +100,17 @@ def in_torch(torch_zygote: Zygote) -> Iterator[Graded]:
         yield graded
 
 
-@pytest.mark.skipif(importlib.util.find_spec("torch") is None, reason="needs torch")
+@NEEDS_TORCH
 @pytest.mark.parametrize("way", ["the-server-on-the-heap", "the-encoder"])
 @pytest.mark.parametrize("breach", TORCH)
 def test_graphs_are_seen_whatever_is_said_of_them(breach: str, way: str, in_torch: Graded) -> None:
     asked = squares()
     source, lie, check_id = TORCH[breach]
-    text = asked.reference.decode() + source + (forged(way, lie) if lie else "")
-    report, _ = in_torch(asked, text.encode())
-    if not check_id:
-        assert report.verdict is Verdict.PASS, said(report)
-        return
-    refused(report, check_id)
+    text = asked.reference.decode() + source + forged(way, lie)
+    refused(in_torch(asked, text.encode())[0], check_id)
+
+
+@NEEDS_TORCH
+def test_the_same_graphs_pass_where_nothing_is_done_or_said(in_torch: Graded) -> None:
+    report, _ = in_torch(squares(), squares().reference)
+    assert report.verdict is Verdict.PASS, said(report)
