@@ -11,7 +11,7 @@ from grader.sandbox.client import WorkerClient
 from grader.sandbox.replies import ProgramError
 from grader.sandbox.spawn import Zygote
 from tests.attacks.attack import PASS, question
-from tests.attacks.running import graded, said
+from tests.attacks.running import Graded, said
 from tests.sandbox.running import given, load, run
 
 HAS_TORCH = importlib.util.find_spec("torch") is not None
@@ -240,9 +240,8 @@ LAZY = (
 @pytest.mark.parametrize("cold", [True, False], ids=["cold", "forked"])
 @pytest.mark.parametrize("lines", LAZY, ids=["numpy", "library", "threads", "rare"])
 def test_a_right_solution_that_imports_much_passes(
-    lines: str, cold: bool, numpy_zygote: Zygote
+    lines: str, cold: bool, in_session: Graded
 ) -> None:
     asked = question()
-    text = asked.reference + b"\n" + lines.encode()
-    report, _ = graded(asked, text, zygote=numpy_zygote, cold=cold)
+    report, _ = in_session(asked, asked.reference + b"\n" + lines.encode(), cold=cold)
     assert report.verdict is PASS, said(report)
