@@ -101,7 +101,14 @@ class BankPrograms(Closing):
         self._loaded(name)
 
     def examine(
-        self, name: str, sources: Sequence[bytes], seed: int, *, called: str, file: str
+        self,
+        name: str,
+        sources: Sequence[bytes],
+        seed: int,
+        *,
+        called: str,
+        file: str,
+        parts: int | None = None,
     ) -> Bench:
         """A bench with a program of the bank's own; see `GradingSession.examine`."""
         self.restore()
@@ -109,7 +116,7 @@ class BankPrograms(Closing):
         program = self._program("examined", name, sources)
         # The reference's own process also runs what it is compared with, which may call anything.
         program.forbids = self.question.spec.forbids
-        self._load(program, called, file)
+        self._load(program, called, file, parts)
         bench = self.bench(program, seed)
         bench.reference_first = False  # the reference itself is examined too
         return bench
@@ -188,15 +195,18 @@ class BankPrograms(Closing):
             self._programs[name] = program
         return program
 
-    def _load(self, program: RemoteProgram, called: str, file: str) -> None:
+    def _load(
+        self, program: RemoteProgram, called: str, file: str, parts: int | None = None
+    ) -> None:
         try:
             loaded = program.load(self.question.functions)
         except (ProgramError, WorkerError) as error:
             raise BankFault(f"{called} cannot be loaded: {in_one_sentence(error, file)}") from None
         if loaded.unknown:
             raise BankFault(f"forbids: there is no {', '.join(loaded.unknown)}")
-        if loaded.missing:
-            raise BankFault(f"{called} does not define {', '.join(loaded.missing)}")
+        wanted = self.question.functions_of(parts)
+        if missing := [name for name in loaded.missing if name in wanted]:
+            raise BankFault(f"{called} does not define {', '.join(missing)}")
 
 
 def _is_old(worker: WorkerClient) -> bool:
