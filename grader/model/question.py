@@ -15,11 +15,18 @@ Scalar = None | bool | int | float | str
 
 @dataclass(frozen=True, slots=True)
 class Argument:
-    """An argument of a step: a name to look up, or a literal."""
+    """An argument of a step: a name to look up, a literal, or a list of these."""
 
     name: str | None
     literal: Scalar = None
     keyword: str | None = None
+    items: tuple[Argument, ...] | None = None  # of a list
+
+    @property
+    def reads(self) -> tuple[str, ...]:
+        """The names in it."""
+        names = (a.name for a in self.items or (self,))
+        return tuple(name for name in names if name is not None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +43,12 @@ class Step:
     @property
     def reads(self) -> tuple[str, ...]:
         """Names that must exist before the step runs."""
-        return tuple(a.name for a in self.arguments if a.name is not None)
+        return tuple(name for argument in self.arguments for name in argument.reads)
+
+    @property
+    def backward(self) -> bool:
+        """Whether gradients are asked of torch, rather than a function called."""
+        return self.owner == "torch" and self.function == "vjp"
 
 
 @dataclass(frozen=True, slots=True)

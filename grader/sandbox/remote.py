@@ -358,7 +358,17 @@ def as_sent(steps: Steps) -> tuple[messages.Step, ...]:
     """The steps of a question as a worker takes them."""
     sent = []
     for step in steps:
-        arguments = tuple(messages.Argument(a.name, a.literal, a.keyword) for a in step.arguments)
+        arguments = tuple(
+            messages.Argument(
+                a.name,
+                a.literal,
+                a.keyword,
+                None
+                if a.items is None
+                else tuple(messages.Item(i.name, i.literal) for i in a.items),
+            )
+            for a in step.arguments
+        )
         sent.append(messages.Step(step.targets, step.unpack, step.owner, step.function, arguments))
     return tuple(sent)
 

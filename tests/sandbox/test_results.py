@@ -409,6 +409,19 @@ def test_inputs_of_every_kind_reach_the_function(worker: WorkerClient) -> None:
     assert found.values["k"] == "['key', 'other']"
 
 
+def test_a_list_among_the_arguments_is_a_new_one_for_each_call(worker: WorkerClient) -> None:
+    body = (
+        "def f(many, *, more): many.append(9); x = many[0]; x += 1; return [repr(many), repr(more)]"
+    )
+    program = loaded(worker, body)
+    inputs = given(x=np.zeros(1), n=3)
+    texts = "a = f([x, n, 'k', None], more=[])", "b = f([x, n], more=[n])"
+    found = program.run(steps(*texts), inputs, ["a", "b"])
+    assert found.values["a"] == ["[array([1.]), 3, 'k', None, 9]", "[]"]
+    assert found.values["b"] == ["[array([2.]), 3, 9]", "[3]"]
+    assert found.changed == ((0, "x"),)
+
+
 def test_only_what_is_wanted_comes_back(worker: WorkerClient) -> None:
     program = loaded(worker, "def f(x): return x, x * 2")
     found = program.run(steps("a, b = f(x)"), given(x=np.ones(2)), ["b"])

@@ -16,12 +16,20 @@ MOST_KEPT = 32  # names of what is kept in one reply: the largest things come fi
 # -- requests ---------------------------------------------------------------------------------
 
 
+class Item(NamedTuple):
+    """An item of a list among arguments: a name to look up, or a literal."""
+
+    name: str | None
+    literal: Any = None
+
+
 class Argument(NamedTuple):
-    """An argument of a step: a name to look up, or a literal."""
+    """An argument of a step: a name to look up, a literal, or a list of these."""
 
     name: str | None
     literal: Any = None
     keyword: str | None = None
+    items: tuple[Item, ...] | None = None
 
 
 class Step(NamedTuple):

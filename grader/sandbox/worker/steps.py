@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from . import layouts, values
-from .messages import Inputs, Outcome, Outcomes, Raised, Step, Task
+from .messages import Argument, Inputs, Item, Outcome, Outcomes, Raised, Step, Task
 from .namespace import LoadedModule
 from .wire import type_name
 
@@ -44,7 +44,7 @@ def build(inputs: Inputs) -> Names:
 
 def perform(program: LoadedModule, step: Step, names: Names) -> Names:
     """Carry out one step and return what it assigned; `names` is updated."""
-    given = [(a.keyword, a.literal if a.name is None else names[a.name]) for a in step.arguments]
+    given = [(a.keyword, _given(a, names)) for a in step.arguments]
     args = [value for keyword, value in given if keyword is None]
     kwargs = {keyword: value for keyword, value in given if keyword is not None}
     if step.owner == "torch":
@@ -56,6 +56,13 @@ def perform(program: LoadedModule, step: Step, names: Names) -> Names:
     assigned = _assign(step, result)
     names.update(assigned)
     return assigned
+
+
+def _given(argument: Argument | Item, names: Names) -> Any:  # noqa: ANN401 whatever it is
+    """The value of an argument; a list is a new one for each call."""
+    if isinstance(argument, Argument) and argument.items is not None:
+        return [_given(item, names) for item in argument.items]
+    return argument.literal if argument.name is None else names[argument.name]
 
 
 def _assign(step: Step, result: object) -> Names:
