@@ -48,6 +48,8 @@ def trusting(what: str) -> Iterator[None]:
     except (ProgramError, WorkerError) as error:
         raised = error.raised if isinstance(error, ProgramError) else None
         line = f", at line {raised.frames[-1].line}" if raised and raised.frames else ""
+        if raised and isinstance(error, ProgramError) and error.where:
+            line = f": {raised.message[:200]}, in {error.where}"
         if isinstance(error, TooSlow):
             line = "; limits in the spec says how long a call may take"
         raise BankFault(f"{what}: {error}{line}") from None

@@ -52,6 +52,16 @@ class Step:
 
 
 @dataclass(frozen=True, slots=True)
+class Support:
+    """What every program of a question is loaded with, besides its own text."""
+
+    driver: bytes | None = None
+    driver_file: str = "driver.py"  # what tracebacks call it
+    modules: Mapping[str, bytes] = field(default_factory=dict)  # that programs may import, by name
+    data: Mapping[str, bytes] = field(default_factory=dict)  # files in the current folder, by name
+
+
+@dataclass(frozen=True, slots=True)
 class Header:
     """What a list of questions shows: read from the head of the YAML alone."""
 
@@ -89,6 +99,8 @@ class Question:
     spec_path: Path
     digest: str = ""  # SHA-256 over the spec and every program, in hexadecimal
     accepted: Mapping[str, bytes] = field(default_factory=dict)  # other right solutions, by name
+    helpers: Mapping[str, bytes] = field(default_factory=dict)  # modules by name
+    data: Mapping[str, bytes] = field(default_factory=dict)  # files by name
     todos: tuple[str, ...] = ()  # file:line of everything that is marked TODO
 
     @staticmethod
@@ -97,7 +109,29 @@ class Question:
         return source.lstrip(b"\n")
 
     @property
+    def spec_file(self) -> str:
+        """The spec, from the bank's root; its name alone where the bank is that file."""
+        path = self.spec_path
+        inside = self.bank in path.parents
+        return path.relative_to(self.bank).as_posix() if inside else path.name
+
+    @property
+    def support(self) -> Support:
+        """What every program is loaded with."""
+        in_spec = bool(self.spec.code.driver)
+        file = self.spec_file if in_spec else f"drills/{self.id}/driver.py"
+        return Support(self.driver, file, self.helpers, self.data)
+
+    @property
     def functions(self) -> tuple[str, ...]:
         """Names that a submission must define, in order of first use."""
+        return self._called("submission")
+
+    @property
+    def driven(self) -> tuple[str, ...]:
+        """Names that the driver must define, in order of first use."""
+        return self._called("driver")
+
+    def _called(self, owner: str) -> tuple[str, ...]:
         steps = [step for run in self.runs.values() for step in run]
-        return tuple(dict.fromkeys(s.function for s in steps if s.owner == "submission"))
+        return tuple(dict.fromkeys(s.function for s in steps if s.owner == owner))

@@ -32,8 +32,16 @@ def unreadable(submission: bytes, question: Question) -> Finding | None:
     return None
 
 
-def load_submission(program: RemoteProgram, question: Question) -> Finding | None:
-    """Execute the file; None when it can be graded, else what is wrong."""
+def load_submission(
+    program: RemoteProgram, question: Question, restore: Callable[[], None] = lambda: None
+) -> Finding | None:
+    """Execute the file; None when it can be graded, else what is wrong.
+
+    `restore` is called where the driver could not be loaded with it: it loads the reference.
+
+    Raises:
+        BankFault: neither could it be with the reference.
+    """
     try:
         loaded = program.load(question.functions)
     except WorkerError as failure:
@@ -41,6 +49,8 @@ def load_submission(program: RemoteProgram, question: Question) -> Finding | Non
     except Flagged as evidence:
         return Finding(f"flagged for review: your code {evidence.message}", Verdict.POLICY)
     except ProgramError as error:
+        if error.of_support:
+            restore()
         return _unloadable(error, question)
     # What it says of names that are forbidden and do not exist is for the audit, which runs the
     # bank's own code: a submission is not believed about the bank.

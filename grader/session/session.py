@@ -151,7 +151,7 @@ class GradingSession(Closing):
                 worker,
                 "submission",
                 [submission],
-                question.driver,
+                question.support,
                 filename,
                 forbids=question.spec.forbids,
                 untrusted=True,
@@ -171,7 +171,7 @@ class GradingSession(Closing):
         """The report on a submission; until there are checks, it is about the file."""
         try:
             try:
-                wrong = load_submission(program, self.question)
+                wrong = load_submission(program, self.question, self.bank.restore)
                 if wrong is not None:
                     report = replace(report, message=wrong.sentence, raised=wrong.raised)
                     return replace(report, verdict=wrong.verdict)

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from grader.bank.steps import parse
+from grader.model.question import Support
 from grader.sandbox.client import Garbled, WorkerClient
 from grader.sandbox.remote import RemoteProgram
 from grader.sandbox.replies import ProgramError
@@ -394,7 +395,7 @@ def test_layers_share_one_namespace_and_leave_other_programs_alone(worker: Worke
 
 def test_a_driver_is_given_the_program(worker: WorkerClient) -> None:
     driver = b"def twice(program, x, times=1):\n    return program.f(program.f(x)) * times\n"
-    program = RemoteProgram(worker, "driven", [b"def f(x): return x + 1\n"], driver)
+    program = RemoteProgram(worker, "driven", [b"def f(x): return x + 1\n"], Support(driver))
     program.load(["f"])
     assert run(program, "y = driver.twice(x, times=2)").values["y"].tolist() == [4, 6, 8]
 

@@ -9,7 +9,7 @@ import itertools
 import linecache
 import time
 import traceback
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any
 
 from . import layouts, values
@@ -201,11 +201,16 @@ class Progress:
         )
 
 
-def describe(error: BaseException, filename: str) -> Raised:
-    """Return an exception as data."""
-    frames = _frames(error, filename)
+def describe(error: BaseException, filename: str, others: Collection[str] = ()) -> Raised:
+    """Return an exception of a program as data; `others` are the files that it was loaded with."""
+    frames, where = _frames(error, filename, others)
     column: int | None = None
-    if isinstance(error, SyntaxError) and error.filename == filename:
+    if isinstance(error, SyntaxError) and error.filename in others:
+        line = error.lineno or 0
+        text = (error.text or linecache.getline(str(error.filename), line)).strip()
+        where = f"{error.filename}:{line}: {text}" if line else str(error.filename)
+        frames, message = (), str(error.msg)[:MAX_MESSAGE]
+    elif isinstance(error, SyntaxError) and error.filename == filename:
         line = error.lineno or 0
         source = error.text or linecache.getline(filename, line)
         frames = ((line, "", (source or "").rstrip("\r\n")),)
@@ -213,7 +218,8 @@ def describe(error: BaseException, filename: str) -> Raised:
         message = str(error.msg)[:MAX_MESSAGE]
     else:
         message = _text(error)
-    return Raised(type_name(error), message, frames, column, isinstance(error, MemoryError))
+    memory = isinstance(error, MemoryError)
+    return Raised(type_name(error), message, frames, column, memory, where[:MAX_MESSAGE])
 
 
 def _text(error: BaseException) -> str:
@@ -225,12 +231,20 @@ def _text(error: BaseException) -> str:
         return "(its text cannot be shown)"
 
 
-def _frames(error: BaseException, filename: str) -> tuple[tuple[int, str, str], ...]:
+def _frames(
+    error: BaseException, filename: str, others: Collection[str]
+) -> tuple[tuple[tuple[int, str, str], ...], str]:
+    """The frames of the program's own file, and where in other files a later one is."""
     frames: list[tuple[int, str, str]] = []
+    where = ""
     for frame, line in traceback.walk_tb(error.__traceback__):
-        if frame.f_code.co_filename == filename:
+        file = frame.f_code.co_filename
+        if file in others:
+            where = f"{file}:{line}: {linecache.getline(file, line).strip()}"
+        elif file == filename:
+            where = ""
             text = linecache.getline(filename, line).strip()
             frames.append((line, frame.f_code.co_name, text))
             if len(frames) > 4 * MAX_FRAMES:  # endless recursion: the innermost are no news
                 break
-    return tuple(frames[-MAX_FRAMES:])
+    return tuple(frames[-MAX_FRAMES:]), where
