@@ -23,7 +23,8 @@ import typer
 from grader.cases import conditions, recipe
 from grader.cli.app import app, run
 from grader.kinds import registry
-from grader.model.spec import Check
+from grader.model.forms import OF_A_PART, WORDS_OF_1
+from grader.model.keys import Check
 
 DOCS = Path(__file__).resolve().parent
 WIDTH = "80"
@@ -111,7 +112,15 @@ def keys_page() -> str:
     }
     common = list(Check.model_fields)
     first = parts[next(iter(kinds.values()))]
-    lines = [_KEYS_INTRODUCTION, "## A question", "", *_table(whole), ""]
+    lines = [
+        _KEYS_INTRODUCTION,
+        "## A question",
+        "",
+        *_table(whole, without=[*OF_A_PART, *WORDS_OF_1]),
+        "",
+    ]
+    part = parts["Part"]
+    lines += ["## parts: a part", "", part["description"], "", *_table(part), ""]
     lines += ["## cases: a case", "", *_words("key", recipe.RESERVED), ""]
     lines += ["In `where`, of an input or a part of it (`x`, `x[0]`, `x[1, 2]`):", ""]
     lines += [*_words("function", conditions.FUNCTIONS), ""]

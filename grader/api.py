@@ -28,9 +28,9 @@ if TYPE_CHECKING:
     )  # fmt: skip
     from grader.kinds.base import Count, Kind
     from grader.model.extension import Generator
+    from grader.model.keys import Amount, Check, Keys, Mention, Multiple, Name, RunName, Slug
     from grader.model.question import Question
     from grader.model.report import Bar, Bars, Breakdown, CheckResult, Mismatch, Report, Row
-    from grader.model.spec import Amount, Check, Mention, Multiple, Name, Part, RunName, Slug
     from grader.model.verdict import Verdict
     from grader.session import GradingSession, grade
 
@@ -46,8 +46,8 @@ _HOMES = {
     "grader.model.report": [
         "Bar", "Bars", "Breakdown", "CheckResult", "Mismatch", "Report", "Row",
     ],
-    "grader.model.spec": [
-        "Amount", "Check", "Mention", "Multiple", "Name", "Part", "RunName", "Slug",
+    "grader.model.keys": [
+        "Amount", "Check", "Keys", "Mention", "Multiple", "Name", "RunName", "Slug",
     ],
     "grader.model.verdict": ["Verdict"],
     "grader.session": ["GradingSession", "grade"],
@@ -55,8 +55,8 @@ _HOMES = {
 
 __all__ = [
     "Amount", "BankFault", "Bar", "Bars", "Bench", "Breakdown", "Case", "Check", "CheckResult",
-    "Count", "Field", "Finding", "Generator", "GradingSession", "Kind", "Mention", "Mismatch",
-    "Multiple", "Name", "Part", "Question", "Report", "Row", "RunName", "Slug", "Verdict",
+    "Count", "Field", "Finding", "Generator", "GradingSession", "Keys", "Kind", "Mention",
+    "Mismatch", "Multiple", "Name", "Question", "Report", "Row", "RunName", "Slug", "Verdict",
     "array_of", "compare", "describe", "excess", "expected", "grade", "load_question",
     "same_value", "tally",
 ]  # fmt: skip

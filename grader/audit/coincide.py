@@ -13,7 +13,7 @@ from grader.audit.trivial import needed
 from grader.bench.bench import Bench
 from grader.explain.observing import Component, components, same_on
 from grader.model.audit import Remark
-from grader.model.spec import Check
+from grader.model.keys import Check
 from grader.session import GradingSession
 
 MOST = 3  # cases that are named

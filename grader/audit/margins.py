@@ -16,8 +16,8 @@ from grader.audit.subjects import Subject
 from grader.bench.bench import BankFault, Bench
 from grader.kinds import registry
 from grader.model.audit import CheckFacts, Margin, Remark
+from grader.model.keys import Check
 from grader.model.report import CheckResult
-from grader.model.spec import Check
 from grader.model.verdict import Verdict
 from grader.sandbox.client import WorkerError
 from grader.sandbox.replies import ProgramError

@@ -25,7 +25,7 @@ from grader.model.verdict import Verdict
 from grader.sandbox.client import WorkerError
 from grader.sandbox.replies import ProgramError
 from grader.session import GradingSession
-from grader.session.grading import unmet
+from grader.session.order import unmet
 
 EACH = 4  # further inputs from a case
 

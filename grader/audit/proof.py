@@ -24,13 +24,13 @@ from grader.explain.failure import Failure
 from grader.explain.naming import diagnose
 from grader.kinds import registry
 from grader.model.audit import Accepted, AuditReport, AuditRow, CheckFacts, Remark, Trivial, Twins
+from grader.model.keys import Check
 from grader.model.numerals import quantity
 from grader.model.question import Question
 from grader.model.report import CheckResult
-from grader.model.spec import Check
 from grader.model.verdict import FINE, Verdict
 from grader.session import GradingSession
-from grader.session.grading import unmet
+from grader.session.order import unmet
 
 Progress = Callable[[str], None]
 WHOLE_SEEDS = 20  # beyond them, wrong programs are only tried until one check stops them

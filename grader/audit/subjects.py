@@ -9,9 +9,9 @@ from dataclasses import dataclass, field
 from grader.bench.bench import Bench
 from grader.bench.tally import Stopped
 from grader.kinds import registry, run_check
+from grader.model.keys import Check
 from grader.model.question import Question
 from grader.model.report import CheckResult, Raised
-from grader.model.spec import Check
 from grader.model.verdict import FINE, Verdict
 from grader.sandbox.client import WorkerError
 from grader.sandbox.replies import ProgramError
@@ -72,7 +72,9 @@ def subjects(question: Question) -> list[Subject]:
     spec = question.spec
     found = [
         Subject("reference", [question.reference], file_of(question, "reference")),
-        Subject("starter", [question.starter], file_of(question, "starter"), set(spec.starter)),
+        Subject(
+            "starter", [question.starter], file_of(question, "starter"), set(spec.starter_holds)
+        ),
     ]
     for name, sources in question.variants.items():
         for i, source in enumerate(sources):

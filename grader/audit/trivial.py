@@ -17,8 +17,8 @@ from grader.bench.bench import BankFault, Bench
 from grader.bench.results import same_value
 from grader.kinds import registry
 from grader.model.audit import Remark, Trivial
+from grader.model.keys import Check
 from grader.model.question import Question
-from grader.model.spec import Check
 from grader.model.verdict import Verdict
 from grader.sandbox.client import WorkerError
 from grader.sandbox.replies import ProgramError

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping
 
 from pydantic import BaseModel
 
@@ -13,10 +13,10 @@ from grader.cases import size_expr
 from grader.cases.dataflow import case_names, free_names, results
 from grader.cases.recipe import read_cases
 from grader.kinds import registry
-from grader.model import mutation
+from grader.model import forms, mutation
+from grader.model.keys import Check, Limits, Mention
 from grader.model.nearest import did_you_mean
 from grader.model.question import Question, Step
-from grader.model.spec import Check, Limits, Mention
 
 Problem = tuple[Keys, str]  # the path of keys, and a sentence
 
@@ -27,9 +27,18 @@ class Review:
     Nothing is said again about those, nor about what they may have been needed for.
     """
 
-    def __init__(self, question: Question, lost: Collection[Keys]) -> None:
-        """Read the cases; `lost` are the paths of parts that are not as they were written."""
+    def __init__(
+        self, question: Question, lost: Collection[Keys], data: Mapping[str, object]
+    ) -> None:
+        """Read the cases.
+
+        Args:
+            question: as it was read.
+            lost: the paths of what is not as it was written.
+            data: as it was written.
+        """
         self._question, self._spec, self._runs = question, question.spec, question.runs
+        self._data = data
         self._cases, self._case_faults = read_cases(question.spec.cases)
         self._lost = lost
         self._lost_cases, self._lost_runs = self._lost_in("cases"), self._lost_in("run")
@@ -37,12 +46,16 @@ class Review:
     def problems(self) -> Iterator[Problem]:
         """Every inconsistency."""
         for at, text in self._problems():
-            if at[:2] not in self._lost:
+            if at[:2] not in self._lost and at[:4] not in self._lost:
                 yield at, text
 
-    def _lost_in(self, part: str) -> list[str]:
-        """The names of what was lost of a part."""
-        return [str(at[1]) for at in self._lost if at[0] == part]
+    def _lost_in(self, key: str) -> list[str]:
+        """The names of what was lost below a key."""
+        return [str(at[-1]) for at in self._lost if at[-2] == key]
+
+    def _at(self, *keys: str | int) -> Keys:
+        """A path in the file, of one in a spec of parts."""
+        return forms.as_written(keys, self._data)
 
     def _problems(self) -> Iterator[Problem]:
         spec = self._spec
@@ -60,26 +73,60 @@ class Review:
         yield from unknown.values()
         if not unknown:  # else a name that seems unread is likely what was meant
             yield from self._unread()
-        for i, check in enumerate(spec.checks):
-            yield from self._order(i, check)
-            at: Keys = ("checks", i, "run")
+        yield from self._parts()
+        numbered = [(p, i) for p, part in enumerate(spec.parts) for i in range(len(part.checks))]
+        for number, (check, (p, i)) in enumerate(zip(spec.checks, numbered, strict=True)):
+            own = self._at("parts", p, "checks", i)
+            yield from self._order(number, check, own)
+            at: Keys = (*own, "run")
             known = [*self._runs, *self._lost_runs]
             yield from _one_of(at, f"{dotted(at)}: expected the name of a run", check.run, known)
             if check.run in self._runs and check.run not in self._lost_runs:
-                yield from self._check(check, at[:-1], {name for _, name in unknown})
+                yield from self._check(check, own, {name for _, name in unknown})
         ids = [check.id for check in spec.checks]
         for name, item in spec.misconceptions.items():
             for j, killer in enumerate(item.killers):
                 at = ("misconceptions", name, "killed_by", j)
                 yield from _one_of(at, "expected the id of a check", killer, ids)
         ideas = [*spec.misconceptions, *self._lost_in("misconceptions")]
-        for i, name in enumerate(spec.starter):
-            yield from _one_of(("starter", i), "expected the id of a misconception", name, ideas)
+        for i, name in enumerate(spec.starter_holds):
+            at = self._at("starter_holds", i)
+            yield from _one_of(at, "expected the id of a misconception", name, ideas)
         explained = [mutation.key(s.scope, s.was, s.becomes) for s in spec.survivors]
         for i, mutant in enumerate(explained):
             if (first := explained.index(mutant)) < i:
                 text = f"expected each mutant once, found that of survivors[{first}] again"
                 yield ("survivors", i), f"survivors[{i}]: {text}"
+
+    def _parts(self) -> Iterator[Problem]:
+        """Points that do not add up, what the first part lacks, and parts that decide nothing."""
+        parts, ids = self._spec.parts, self._spec.part_ids
+        if forms.is_of_1(self._data):
+            for key in forms.NEW_IN_2:
+                if key in self._data:
+                    yield (key,), f"{key}: expected format: 2, which has this key, found format: 1"
+        if not parts[0].interface:
+            first = self._at("parts", 0)
+            whole = dotted(first) or "the question"
+            yield first, f"{whole}: expected the key 'interface', found none"
+        if (total := sum(part.points for part in parts)) != 100 and not self._points_lost():
+            each = " + ".join(str(part.points) for part in parts)
+            yield ("parts",), f"parts: expected points that add up to 100, found {each} = {total}"
+        for p, part in enumerate(parts):
+            at: Keys = ("parts", p)
+            if ids[p] in ids[:p]:
+                text = f"expected each id once, found {ids[p]!r} again"
+                yield (*at, "id"), f"{dotted(at)}.id: {text}"
+            if len(parts) > 1 and all(check.stretch for check in part.checks):
+                text = "expected a check that decides, found none: nobody could fail this part"
+                yield (*at, "checks"), f"{dotted(at)}.checks: {text}"
+
+    def _points_lost(self) -> bool:
+        """Whether a part has no points that could be read."""
+        written = self._data.get("parts")
+        return isinstance(written, list) and [
+            part.get("points") for part in written if isinstance(part, dict)
+        ] != [part.points for part in self._spec.parts]
 
     @property
     def _no_torch(self) -> str:
@@ -104,7 +151,8 @@ class Review:
         if step.owner == "driver" and self._question.driver is None:
             where = "driver.py next to reference.py, or code.driver, found neither"
             yield at, f"'{step.text}' needs the file {where}"
-        words = re.findall(r"\w+", f"{spec.interface} {spec.prompt}")
+        prompts = " ".join(part.prompt for part in spec.parts)
+        words = re.findall(r"\w+", f"{spec.interface} {prompts}")
         if step.owner == "submission" and step.function not in words:
             defined = re.findall(r"\b(?:def|class)\s+(\w+)", spec.interface)
             # Less like than this may be a helper that the interface leaves out.
@@ -146,9 +194,8 @@ class Review:
                     expected = f"{dotted(at)}: expected an input that a step reads"
                     yield at, _unknown(expected, name, missing)
 
-    def _order(self, number: int, check: Check) -> Iterator[Problem]:
+    def _order(self, number: int, check: Check, at: Keys) -> Iterator[Problem]:
         """What is wrong with a check whatever its run is: its id, its kind, what it needs."""
-        at: Keys = ("checks", number)
         if registry.get(check.kind).needs_torch and not self._spec.needs_torch:
             yield (*at, "kind"), f"{check.id}: the kind {check.kind} {self._no_torch}"
         ids = [c.id for c in self._spec.checks]

@@ -16,9 +16,11 @@ from pydantic_core import ErrorDetails
 
 from grader.bank.document import MAX_PROBLEMS, Document, Keys, Problem, dotted, shortened
 from grader.kinds import registry
+from grader.model import forms
 from grader.model.extension import ExtensionError
+from grader.model.keys import Check
 from grader.model.nearest import did_you_mean
-from grader.model.spec import Check, Spec
+from grader.model.spec import Spec
 
 _EXPECTED = {
     "string_type": "text",
@@ -33,6 +35,7 @@ _EXPECTED = {
     "finite_number": "a finite number",
     "string_too_short": "some text",
     "too_short": "at least one entry",
+    "too_long": "at most {max_length} entries",
     "union_tag_not_found": "a mapping with the key 'kind'",
     "greater_than": "a number above {gt}",
     "less_than_equal": "a number of at most {le}",
@@ -40,44 +43,47 @@ _EXPECTED = {
 }
 
 
-Lost = set[tuple[str, str | int]]  # paths of parts that are not as they were written
+Lost = set[Keys]  # paths of what is not as it was written
 
 # What a spec goes on with in place of a wrong part, so that the rest of it can be looked at too: a
 # misspelled key must not hide a misspelled name further down.
 _PROGRAM, _STEPS = "pass", ["_ = _()"]
 _STAND_INS: dict[str, Any] = {
-    "format": 1, "title": "x", "track": "x", "level": "core", "minutes": 1,
-    "uses": ["numpy", "torch"], "prompt": "x", "interface": "x",
+    "format": 2, "title": "x", "track": "x", "level": "core", "minutes": 1,
+    "uses": ["numpy", "torch"], "prompt": "x", "interface": "x", "points": 1,
 }  # fmt: skip
-_NEEDED = {"run", "cases", "checks"}  # without one of these nothing more can be said
+_NEEDED = {"run", "cases", "parts", "checks"}  # without one of these nothing more can be said
 
 
 def validate(doc: Document) -> tuple[Spec | None, list[Problem], Lost]:
     """Turn a document into a spec.
 
     Returns:
-        The spec, without the parts that are wrong where there are some (None where nothing can be
-        said without them); what is wrong; and the checks, cases, runs and misconceptions that are
+        The spec, without what is wrong where something is (None where nothing can be
+        said without it); what is wrong; and the checks, cases, runs and misconceptions that are
         left out, checks having another in their place that goes by their id.
     """
     problems = list(doc.problems)
+    whole = forms.unified(doc.data)
     try:
-        return registry.read(doc.data), problems, set()
+        return registry.read(whole), problems, set()
     except ValidationError as error:
-        grouped = _grouped(error, doc)
+        grouped = _grouped(error, whole)
     placed = {problem[:2] for problem in problems}
     found = [_problem(doc, at, group) for at, group in grouped.items()]
     problems += [problem for problem in found if problem[:2] not in placed]
-    data, lost = _without(doc.data, {at: group[0]["type"] for at, group in grouped.items()})
+    data, lost = _without(whole, {at: group[0]["type"] for at, group in grouped.items()})
     try:
         spec = registry.read(data)
     except ValidationError:
-        return None, problems, lost
-    for part, i in lost:
-        if part == "checks" and isinstance(written := doc.data[part][i], dict):
-            check = spec.checks[int(i)]
-            spec.checks[int(i)] = check.model_copy(update={"id": str(written.get("id"))})
-    return spec, problems, lost
+        return None, problems, set()
+    for at in lost:
+        match at:
+            case ("parts", int() as p, "checks", int() as i):
+                checks, written = spec.parts[p].checks, whole["parts"][p]["checks"][i]
+                if isinstance(written, dict):
+                    checks[i] = checks[i].model_copy(update={"id": str(written.get("id"))})
+    return spec, problems, {forms.as_written(at, doc.data) for at in lost}
 
 
 def _without(data: dict[str, Any], faulty: Mapping[Keys, str]) -> tuple[dict[str, Any], Lost]:
@@ -89,14 +95,18 @@ def _without(data: dict[str, Any], faulty: Mapping[Keys, str]) -> tuple[dict[str
     lost: Lost = set()
     for at, kind in faulty.items():
         match at:
-            case _ if at[:2] in lost:
+            case _ if at[:2] in lost or at[:4] in lost:
                 pass
             case (*around, key) if kind == "extra_forbidden":
                 with suppress(LookupError, AttributeError):  # what it was in may be gone by now
                     reduce(getitem, around, left).pop(key, None)
-            case ("checks", int() as i, *_):
-                left["checks"][i] = registry.STAND_IN | {"id": f"lost-{i}"}
-                lost.add(("checks", i))
+            case ("parts", int() as p, "checks", int() as i, *_):
+                left["parts"][p]["checks"][i] = registry.STAND_IN | {"id": f"lost-{p}-{i}"}
+                lost.add(("parts", p, "checks", i))
+            case ("parts", int() as p, str() as key, *_) if key in _STAND_INS:
+                left["parts"][p][key] = _STAND_INS[key]
+            case ("parts", int() as p, str() as key, *_) if key not in _NEEDED:
+                left["parts"][p].pop(key, None)
             case ("misconceptions" | "cases" | "run" as part, str() as name, *_):
                 left[part].pop(name, None)
                 lost.add((part, name))
@@ -114,17 +124,17 @@ def _without(data: dict[str, Any], faulty: Mapping[Keys, str]) -> tuple[dict[str
             case (str() as key, *_) if key not in _NEEDED:
                 left.pop(key, None)
                 if key == "misconceptions":
-                    left.pop("starter", None)
+                    left.pop("starter_holds", None)
             case _:
                 return {}, set()
     return left, lost
 
 
-def _grouped(error: ValidationError, doc: Document) -> dict[Keys, list[ErrorDetails]]:
+def _grouped(error: ValidationError, data: object) -> dict[Keys, list[ErrorDetails]]:
     """The faults by place, those left out that only say that another branch did not match."""
     grouped: dict[Keys, list[ErrorDetails]] = {}
     for detail in error.errors()[: 2 * MAX_PROBLEMS]:  # what follows takes their square
-        grouped.setdefault(_keys(detail, doc.data), []).append(detail)
+        grouped.setdefault(_keys(detail, data), []).append(detail)
     # Where one branch of a union got further than another, the other has nothing to add.
     return {
         at: group
@@ -145,14 +155,17 @@ def _keys(detail: ErrorDetails, data: Any) -> Keys:  # noqa: ANN401 parsed YAML
 
 
 def _problem(doc: Document, at: Keys, group: list[ErrorDetails]) -> Problem:
-    """What is wrong at a place."""
+    """What is wrong at a place, in the data with `parts`."""
     kind, value = group[0]["type"], group[0]["input"]
+    known_keys = _known_keys(doc, at) if kind == "extra_forbidden" else []
+    at = forms.as_written(at, doc.data)
     whole = dotted(at[:-1]) or "the question"
     if kind == "missing":
         return *doc.position(at[:-1]), f"{whole}: expected the key {at[-1]!r}, found none"
     if kind == "extra_forbidden":
-        known_keys = _known_keys(doc, at)
         hint = did_you_mean(at[-1], known_keys) or f"; known keys: {', '.join(known_keys)}"
+        if len(at) == 1 and at[0] in forms.OF_A_PART:
+            hint = "; it is a key of a part here"
         if " " in str(at[-1]).strip():  # {about: one, two}: the second half became a key
             hint = "; is it the end of a text? A text that holds a comma needs quotes here"
         return *doc.position(at, key=True), f"{whole}: found the unknown key {at[-1]!r}{hint}"
@@ -181,21 +194,26 @@ def _unknown_kind(check: Mapping[str, object]) -> str:
 
 def _known_keys(doc: Document, at: Keys) -> list[str]:
     """The keys allowed where an unknown one was found."""
-    part: type[BaseModel] | None = Spec
+    model: type[BaseModel] | None = Spec
+    here: Any = forms.unified(doc.data)
     for number, step in enumerate(at[:-1]):
-        if isinstance(step, int) and at[:number] == ("checks",):
-            kind = registry.usable(str(doc.data["checks"][step].get("kind")))
-            part = Check if kind is None else kind.keys
-        elif part is not None and step in (named := _fields(part)):
-            part = _part_in(named[str(step)].annotation)
-    return [] if part is None else list(_fields(part))
+        here = here[step]
+        if isinstance(step, int) and at[number - 1] == "checks":
+            kind = registry.usable(str(here.get("kind")))
+            model = Check if kind is None else kind.keys
+        elif model is not None and step in (named := _fields(model)):
+            model = _model_in(named[str(step)].annotation)
+    known = [] if model is None else list(_fields(model))
+    if len(at) == 1 and "parts" not in doc.data:
+        known += [key for key in forms.OF_A_PART if key not in known]
+    return known
 
 
-def _part_in(annotation: Any) -> type[BaseModel] | None:  # noqa: ANN401 any type
-    """The part of a spec that a key holds, alone, in a list or by name."""
+def _model_in(annotation: Any) -> type[BaseModel] | None:  # noqa: ANN401 any type
+    """The mapping of a spec that a key holds, alone, in a list or by name."""
     if isinstance(annotation, type) and issubclass(annotation, BaseModel):
         return annotation
-    return next(filter(None, map(_part_in, get_args(annotation))), None)
+    return next(filter(None, map(_model_in, get_args(annotation))), None)
 
 
 def _expected(detail: ErrorDetails) -> str:
@@ -232,5 +250,5 @@ def _found(value: object) -> str:
     return f"a {type(value).__name__}"
 
 
-def _fields(part: type[BaseModel]) -> dict[str, FieldInfo]:
-    return {info.alias or name: info for name, info in part.model_fields.items()}
+def _fields(model: type[BaseModel]) -> dict[str, FieldInfo]:
+    return {info.alias or name: info for name, info in model.model_fields.items()}

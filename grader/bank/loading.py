@@ -18,9 +18,10 @@ from grader.bank.consistency import Review
 from grader.bank.document import Document, Keys, Problem, Spot, dotted
 from grader.bank.storage import MAX_SOURCE, BankFiles, OneFile, files_of
 from grader.model.errors import BankError
+from grader.model.keys import Value
 from grader.model.nearest import closest
 from grader.model.question import Question, Step
-from grader.model.spec import Misconception, Spec, Value
+from grader.model.spec import Misconception, Spec
 
 MOST_SETTINGS = 24  # each is a program that every failing grade may have to run
 _ACCEPTED = "accepted"  # the folder of right solutions in other styles
@@ -65,7 +66,7 @@ def load_from(bank: Path, question_id: str) -> Question:
     found += [*unread, *programs.problems]
     found += [
         (*doc.position(at), text)
-        for at, text in islice(Review(question, lost).problems(), document.MAX_PROBLEMS)
+        for at, text in islice(Review(question, lost, doc.data).problems(), document.MAX_PROBLEMS)
     ]
     if found:
         raise doc.complaint(found)

@@ -12,7 +12,6 @@ import copy
 import math
 import secrets
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
-from functools import cached_property
 from typing import Any, Protocol, TypeVar
 
 import numpy as np
@@ -23,7 +22,7 @@ from grader.bench.results import array_of
 from grader.cases.dataflow import case_names, free_names, producing, results
 from grader.cases.draw import DrawError, draw, several
 from grader.cases.recipe import CaseRecipe, every_draw, read_cases
-from grader.model import spec as model
+from grader.model.keys import Check, Limits
 from grader.model.question import Question, Step
 from grader.sandbox.client import TooSlow, WorkerError
 from grader.sandbox.remote import CallLimits, EncodedInput, Inputs, ManyInputs, RemoteProgram
@@ -94,6 +93,9 @@ class Bench:
         self.reference = reference
         self.reference_first = True  # the submission is not asked what breaks the reference
         self.cases: dict[str, CaseRecipe] = every_draw(read_cases(question.spec.cases)[0])
+        # How many parts of the question are asked: nothing is said of the checks of others.
+        self.parts_asked = len(question.spec.parts)
+        self._wanted: dict[int, dict[str, tuple[str, ...]]] = {}  # by number of parts asked
         # Whether memory that is counted inside a worker is held against the system's account too.
         self.asks_system = True
         self.bank = bank
@@ -149,13 +151,19 @@ class Bench:
         memory = self._known if of_bank and draw_index < FIRST_SECRET else self._own
         return memory.get((self.seed, program.name, *key, draw_index), made)
 
+    @property
+    def checks(self) -> list[Check]:
+        """The checks of the parts that are asked."""
+        spec = self.question.spec
+        return spec.checks[: sum(len(part.checks) for part in spec.parts[: self.parts_asked])]
+
     # -- cases ------------------------------------------------------------------------------
 
     def steps(self, run: str) -> tuple[Step, ...]:
         """The steps of a run."""
         return self.question.runs[run]
 
-    def cases_of(self, check: model.Check) -> list[CaseRecipe]:
+    def cases_of(self, check: Check) -> list[CaseRecipe]:
         """The cases of a check, smallest first, so that what is shown first is easiest to read."""
         names = case_names(check, self.steps(check.run), self.cases)
         return sorted((self.cases[n] for n in names), key=self.weight)
@@ -263,11 +271,16 @@ class Bench:
 
     # -- results ----------------------------------------------------------------------------
 
-    @cached_property
-    def wanted(self) -> dict[str, tuple[str, ...]]:
+    @property
+    def wanted(self) -> Mapping[str, tuple[str, ...]]:
         """By run, the results that some check looks at."""
+        if self.parts_asked not in self._wanted:
+            self._wanted[self.parts_asked] = self._looked_at()
+        return self._wanted[self.parts_asked]
+
+    def _looked_at(self) -> dict[str, tuple[str, ...]]:
         wanted: dict[str, dict[str, None]] = {run: {} for run in self.question.runs}
-        for check in self.question.spec.checks:
+        for check in self.checks:
             wanted[check.run].update(dict.fromkeys(check.wanted))
         for run, names in wanted.items():
             if not names:  # measured only: the results still have to be right in type and number
@@ -299,7 +312,7 @@ class Bench:
             except (ProgramError, WorkerError) as error:
                 return error
 
-        key = ("outcome", run, case.name, mode)
+        key = ("outcome", run, case.name, mode, self.wanted[run])
         found = self.remember(program, key, make, draw_index=draw_index)
         if isinstance(found, Exception):
             raise found
@@ -327,7 +340,7 @@ class Bench:
             except ProgramError as error:
                 found = [error] * len(some)
             for case, one in zip(some, found, strict=True):
-                key = ("outcome", run, case.name, mode)
+                key = ("outcome", run, case.name, mode, self.wanted[run])
                 self.remember(program, key, lambda one=one: one)  # type: ignore[misc]
 
     def observed(self, run: str, case: CaseRecipe) -> Outcome:
@@ -372,7 +385,7 @@ class Bench:
         return self.remember(self.reference, ("fact", *key), measure)
 
 
-def _limits(usual: model.Limits, case: CaseRecipe) -> CallLimits | None:
+def _limits(usual: Limits, case: CaseRecipe) -> CallLimits | None:
     """What a case and its question say of how long a call may take; None where they do not."""
     own = case.limits
     cpu = usual.cpu_seconds if own.cpu_seconds is None else own.cpu_seconds

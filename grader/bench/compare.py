@@ -31,9 +31,9 @@ from grader.bench.results import (
 from grader.cases.dataflow import free_names, producing
 from grader.cases.draw import Array
 from grader.cases.recipe import CaseRecipe
+from grader.model.keys import Check, Tolerance
 from grader.model.numerals import band, number, numbers_apart, shape_text
 from grader.model.report import Mismatch
-from grader.model.spec import Check, Tolerance
 from grader.sandbox.replies import Outcome
 from grader.sandbox.worker.wire import Tensor
 

@@ -11,7 +11,7 @@ from grader.bench.results import Value
 from grader.cases import size_expr
 from grader.cases.dataflow import producing
 from grader.cases.recipe import CaseRecipe
-from grader.model.spec import Amount, Check
+from grader.model.keys import Amount, Check
 from grader.sandbox.remote import RemoteProgram
 from grader.sandbox.replies import Measured
 from grader.sandbox.worker.wire import Tensor

@@ -32,7 +32,7 @@ def require_steady(bench: Bench, program: RemoteProgram, *, patience: float = ma
     """
     began = time.monotonic()
     tried: set[tuple[str, str]] = set()
-    for check in reversed(bench.question.spec.checks):
+    for check in reversed(bench.checks):
         for case in reversed(bench.cases_of(check)):
             if (check.run, case.name) in tried or time.monotonic() - began > patience:
                 continue

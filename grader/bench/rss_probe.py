@@ -21,10 +21,10 @@ from grader.bench.exhibit import bars
 from grader.bench.held import hold, prepared, unlike
 from grader.bench.tally import Finding, tally
 from grader.cases.recipe import CaseRecipe
+from grader.model.keys import Check
 from grader.model.numerals import bytes_text
 from grader.model.question import Step
 from grader.model.report import CheckResult
-from grader.model.spec import Check
 from grader.model.verdict import Verdict
 from grader.sandbox import probes
 from grader.sandbox.client import WorkerError

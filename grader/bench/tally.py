@@ -13,9 +13,9 @@ import numpy as np
 
 from grader.bench.bench import Bench
 from grader.cases.recipe import CaseRecipe
+from grader.model.keys import Check
 from grader.model.numerals import shape_text
 from grader.model.report import CheckResult, Exhibit, Mismatch, Raised
-from grader.model.spec import Check
 from grader.model.verdict import FINE, Verdict
 from grader.sandbox.client import Overran, WorkerError
 from grader.sandbox.replies import Flagged, ProgramError

@@ -13,8 +13,8 @@ from typing import Any
 
 from grader.cases.size_expr import AmountError
 from grader.model import extension
+from grader.model.keys import MOST_CPU, MOST_WALL, Limits
 from grader.model.nearest import did_you_mean
-from grader.model.spec import MOST_CPU, MOST_WALL, Limits
 
 GENERATORS = {
     "array": "The values themselves, where modifiers are wanted.",

@@ -10,7 +10,7 @@ from grader.cli import output
 from grader.cli.context import Id, Json, context
 
 if TYPE_CHECKING:
-    from grader.model.spec import Check
+    from grader.model.keys import Check
 
 
 def command(ctx: typer.Context, question: Id, json: Json = False) -> None:

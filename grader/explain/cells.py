@@ -214,7 +214,8 @@ def _cell(
             raise
         raised = "stopped"
     if own:
-        truth = bench.fact(("everything", run, case.name), lambda: _everything(bench, run, case))
+        key = ("everything", run, case.name, str(bench.parts_asked))
+        truth = bench.fact(key, lambda: _everything(bench, run, case))
     drawn = bench.drawn(case)
     needed = free_names(producing(bench.steps(run), result))
     got = outcome.values.get(result)

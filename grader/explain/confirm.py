@@ -27,7 +27,8 @@ def holds_further(failure: Failure, program: RemoteProgram, explained: tuple[Cel
     """
     bank = failure.mine.bank
     assert bank is not None, "no session gives this bench its misconceptions"
-    further = bank.memory.get(("further",), lambda: Further(failure.mine))
+    key = "further", failure.mine.parts_asked
+    further = bank.memory.get(key, lambda: Further(failure.mine))
     reference = further.bench
     mine = reference.with_submission(replace(failure.mine.submission, call_seconds=SECONDS), SEED)
     idea = reference.with_bank_program(program)

@@ -167,7 +167,7 @@ def _further(
     """What the submission does on further inputs of the runs in which something is to be found."""
     if not runs or bench.bank is None:
         return []
-    made = bench.bank.memory.get(("further",), lambda: Further(bench))
+    made = bench.bank.memory.get(("further", bench.parts_asked), lambda: Further(bench))
     program = replace(bench.submission, call_seconds=SECONDS)
     theirs = made.bench.with_submission(program, SEED)
     found = []

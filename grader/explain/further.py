@@ -26,8 +26,8 @@ from grader.cases.vary import sibling, varied
 from grader.explain.cells import everything
 from grader.explain.domain import Domain
 from grader.kinds import registry
+from grader.model.keys import Check
 from grader.model.mutation import Reach
-from grader.model.spec import Check
 from grader.sandbox.client import WorkerClient, WorkerError
 
 SEED = 7101  # of the draws: none that an audit uses
@@ -77,7 +77,7 @@ class Further:
     @cached_property
     def _made(self) -> Mapping[str, list[CaseRecipe]]:
         """By case of the question, what is made from it."""
-        own, checks = self._own.cases, self._own.question.spec.checks
+        own, checks = self._own.cases, self._own.checks
         made: dict[str, list[CaseRecipe]] = {name: [] for name in own}
         for name, case in own.items():
             drawn = (sibling(case, number) for number in (1, 2))

@@ -24,8 +24,8 @@ from grader.explain.confirm import holds_further
 from grader.explain.failure import Cell, Failure
 from grader.explain.observing import Component, numbers_in, observed
 from grader.kinds.base import Count
+from grader.model.keys import Value
 from grader.model.report import Named
-from grader.model.spec import Value
 from grader.sandbox.client import WorkerError
 
 ENOUGH_CASES = 6  # on which an idea acts, for it to be no chance of their sizes

@@ -18,7 +18,7 @@ from grader.bench.bench import Bench
 from grader.bench.results import Value, array_of, dtype_of, same_value
 from grader.kinds import registry
 from grader.kinds.base import Count
-from grader.model.spec import Check
+from grader.model.keys import Check
 from grader.sandbox.client import WorkerError
 from grader.sandbox.replies import ProgramError
 from grader.sandbox.worker.wire import Tensor

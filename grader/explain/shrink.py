@@ -19,8 +19,8 @@ from grader.cases.recipe import CaseRecipe, Recipe
 from grader.cases.vary import rounder, sides, with_sides
 from grader.explain.further import Further, keeping_output
 from grader.kinds import registry
+from grader.model.keys import Check
 from grader.model.report import CheckResult, Mismatch
-from grader.model.spec import Check
 from grader.model.verdict import Verdict
 from grader.sandbox.client import WorkerError
 from grader.sandbox.deadline import OutOfTime
@@ -62,7 +62,8 @@ def smaller(bench: Bench, result: CheckResult) -> CheckResult:
     origin = bench.cases[shown.case]
     if sum(np.size(value) for value in bench.drawn(origin).values()) <= READABLE:
         return result
-    key = ("smaller", bench.seed)  # what is shown follows from the seed, as the cases do
+    # What is shown follows from the seed, as the cases do.
+    key = ("smaller", bench.seed, bench.parts_asked)
     made = bench.bank.memory.get(key, lambda: Further(bench, bench.seed))
     program = replace(bench.submission, call_seconds=SECONDS)
     theirs = made.bench.with_submission(program, bench.seed)

@@ -19,7 +19,7 @@ from pydantic import Field
 
 from grader.kinds import registry
 from grader.kinds.base import Check, CheckResult, Kind, kit
-from grader.model.spec import Layout, Name
+from grader.model.keys import Layout, Name
 from grader.model.verdict import Verdict
 
 _WORDS = {

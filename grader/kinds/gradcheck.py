@@ -19,8 +19,8 @@ from pydantic import Field
 
 from grader.cases.dataflow import free_names, producing
 from grader.kinds.base import Kind, kit
+from grader.model.keys import Keys, Mention, Name, Show, TolerantCheck
 from grader.model.numerals import number, shape_text
-from grader.model.spec import Mention, Name, Part, Show, TolerantCheck
 
 RELATIVE = 1e-7
 ESTIMATES = 20.0
@@ -28,7 +28,7 @@ ESTIMATES = 20.0
 Numeric: TypeAlias = "Mapping[str, kit.Array]"  # `value`, and `error`, the estimated one of it
 
 
-class Conserved(Part):
+class Conserved(Keys):
     """A sum of a gradient that must equal something known."""
 
     sum: Name = Field(description="The gradient that is added up.")

@@ -13,7 +13,7 @@ from pydantic import Field
 
 from grader.kinds.base import Check, kit
 from grader.kinds.counted import Counted
-from grader.model.spec import Name
+from grader.model.keys import Name
 
 
 class GraphCheck(Check):

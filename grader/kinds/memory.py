@@ -13,8 +13,8 @@ from pydantic import Field
 from grader.cases import size_expr
 from grader.kinds.base import Check, CheckResult, kit
 from grader.kinds.counted import Counted
+from grader.model.keys import Amount, Mention, Name, RunName, Slug
 from grader.model.numerals import bytes_text, times
-from grader.model.spec import Amount, Mention, Name, RunName, Slug
 from grader.model.verdict import Verdict
 
 _WORDS = {"saved": "kept for backward", "live": "alive after forward", "peak": "at the peak"}

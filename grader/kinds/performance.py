@@ -24,8 +24,8 @@ from typing import Literal
 from pydantic import Field
 
 from grader.kinds.base import Check, CheckResult, Kind, kit
+from grader.model.keys import Multiple
 from grader.model.numerals import times
-from grader.model.spec import Multiple
 from grader.model.verdict import Verdict
 
 LEAD = 5

@@ -6,7 +6,7 @@ A module is imported when a spec uses its kind, so that nothing pays for the oth
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from copy import copy
 from functools import cache, reduce
 from importlib import import_module
@@ -16,9 +16,10 @@ from typing import Annotated, Any, get_args
 from pydantic import Field, TypeAdapter, ValidationError, create_model
 
 from grader.kinds.base import Kind
-from grader.model import extension
+from grader.model import extension, forms
 from grader.model.extension import CHECKS, ExtensionError
-from grader.model.spec import Check, Mention, Spec
+from grader.model.keys import Check, Mention
+from grader.model.spec import Part, Spec
 
 # Each is the module of its name, and in it the class of its name.
 BUILT_IN = (
@@ -113,7 +114,7 @@ def names() -> list[str]:
 
 
 def spec_model(kinds: Iterable[str]) -> type[Spec]:
-    """The model of a spec whose checks are of these kinds; those that cannot be used are not."""
+    """The model of a spec with checks of these kinds, but those that cannot be used."""
     # A union of one is none, and pydantic says nothing of its discriminator.
     names = dict.fromkeys([*kinds, "outputs", "contract"])
     return _spec_model(tuple(kind.keys for kind in map(usable, names) if kind is not None))
@@ -122,20 +123,26 @@ def spec_model(kinds: Iterable[str]) -> type[Spec]:
 @cache
 def _spec_model(several: tuple[type[Check], ...]) -> type[Spec]:
     one: Any = Annotated[reduce(or_, several), Field(discriminator="kind")]
-    checks = list[one], copy(Spec.model_fields["checks"])
-    return create_model("Spec", __base__=Spec, __doc__=Spec.__doc__, checks=checks)
+    checks = list[one], copy(Part.model_fields["checks"])
+    part: Any = create_model("Part", __base__=Part, __doc__=Part.__doc__, checks=checks)
+    parts = list[part], copy(Spec.model_fields["parts"])
+    return create_model("Spec", __base__=Spec, __doc__=Spec.__doc__, parts=parts)
 
 
 def read(data: Mapping[str, Any]) -> Spec:
-    """The spec in parsed data.
+    """The spec in parsed data, of any form.
 
     Raises:
         ValidationError: it is none.
     """
-    checks = data.get("checks")
-    listed = checks if isinstance(checks, list) else []
-    kinds = dict.fromkeys(str(check.get("kind")) for check in listed if isinstance(check, dict))
-    return spec_model(kinds).model_validate(data)
+    whole = forms.unified(data)
+    checks = [check for part in _dicts(whole["parts"]) for check in _dicts(part.get("checks"))]
+    kinds = dict.fromkeys(str(check.get("kind")) for check in checks)
+    return spec_model(kinds).model_validate(whole)
+
+
+def _dicts(listed: object) -> Iterator[dict[str, Any]]:
+    yield from (one for one in listed if isinstance(one, dict)) if isinstance(listed, list) else ()
 
 
 def schema(*, extended: bool) -> str:
@@ -146,6 +153,15 @@ def schema(*, extended: bool) -> str:
     """
     whole: dict[str, Any] = {"$schema": "https://json-schema.org/draft/2020-12/schema"}
     whole |= spec_model(names() if extended else BUILT_IN).model_json_schema()
+    # A question of one part has the keys of the part itself.
+    part = whole["$defs"]["Part"]
+    whole["properties"] |= {key: part["properties"][key] for key in forms.OF_A_PART}
+    for old, new in forms.WORDS_OF_1.items():
+        about = {"description": f"In format 1: {new}.", "deprecated": True}
+        whole["properties"][old] = whole["properties"][new] | about
+    whole["required"].remove("parts")
+    needed = [key for key in forms.OF_A_PART if key in part["required"]]
+    whole["oneOf"] = [{"required": ["parts"]}, {"required": [*needed, "interface"]}]
     kind = Check.model_fields["kind"].description
     for part in whole["$defs"].values():
         if "const" in part.get("properties", {}).get("kind", ()):

@@ -16,8 +16,8 @@ from grader.cases import size_expr
 from grader.cases.dataflow import producing
 from grader.kinds.base import Check, CheckResult, kit
 from grader.kinds.counted import Counted
+from grader.model.keys import Amount, Mention, Name, Slug
 from grader.model.numerals import bytes_text, times
-from grader.model.spec import Amount, Mention, Name, Slug
 
 OWN_OBJECTS = 4 << 10  # bytes that a step may leave behind without being asked: caches, an iterator
 

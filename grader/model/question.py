@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
@@ -72,6 +72,7 @@ class Header:
     minutes: int
     bank: Path
     torch: bool = False  # whether it needs torch
+    parts: int = 1  # how many
     before: str = ""  # the bank's name and a `/`, where another bank holds the id too
 
     @property
@@ -124,14 +125,25 @@ class Question:
 
     @property
     def functions(self) -> tuple[str, ...]:
-        """Names that a submission must define, in order of first use."""
-        return self._called("submission")
+        """Names that a submission must define in the end, in order of first use."""
+        return self._called(self.runs)
+
+    def functions_of(self, part: int) -> tuple[str, ...]:
+        """Those that a submission must define when a part, counted from 1, is asked."""
+        parts = self.spec.parts
+        if len(parts) == 1:
+            return self.functions
+        return self._called({check.run for one in parts[:part] for check in one.checks})
+
+    def functions_of_run(self, run: str) -> tuple[str, ...]:
+        """Those that the steps of a run call."""
+        return self._called({run})
 
     @property
     def driven(self) -> tuple[str, ...]:
         """Names that the driver must define, in order of first use."""
-        return self._called("driver")
+        return self._called(self.runs, "driver")
 
-    def _called(self, owner: str) -> tuple[str, ...]:
-        steps = [step for run in self.runs.values() for step in run]
+    def _called(self, runs: Collection[str], owner: str = "submission") -> tuple[str, ...]:
+        steps = [step for name, run in self.runs.items() if name in runs for step in run]
         return tuple(dict.fromkeys(s.function for s in steps if s.owner == owner))

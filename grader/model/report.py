@@ -123,6 +123,7 @@ class CheckResult:
     message: str  # one sentence, without the check's id
     cases: tuple[str, ...] = ()  # the cases it was tried on
     failing: tuple[str, ...] = ()  # those on which it did not pass, smallest first
+    part: int = 1  # the number of the part that it belongs to
     stretch: bool = False
     blocked_by: str | None = None  # skipped: the check that did not pass
     case_line: str = ""  # the smallest failing case in words: "kernel 3, stride 3, x (1, 1, 3, 3)"
@@ -130,6 +131,16 @@ class CheckResult:
     exhibit: Exhibit | None = None
     raised: Raised | None = None
     figures: Mapping[str, float] = field(default_factory=dict)  # measured numbers by name
+
+
+@dataclass(frozen=True, slots=True)
+class PartResult:
+    """What became of one part of a question."""
+
+    id: str
+    verdict: Verdict  # `skipped`: not asked, because one before it did not pass
+    points: int  # earned
+    of: int  # that could be earned; 0: the part does not count in this grade
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,6 +177,7 @@ class Report:
     seed: int
     isolation: str  # "strong", "limited", "process": what it was refused; "" if never run
     seconds: float
+    parts: tuple[PartResult, ...] = ()
     checks: tuple[CheckResult, ...] = ()
     misconceptions: tuple[Named, ...] = ()
     explanations: tuple[Explanation, ...] = ()  # the surest first
@@ -179,3 +191,9 @@ class Report:
     digest: str = ""  # of the question: its spec and all its programs
     program: str = ""  # version of drill
     format: int = REPORT_FORMAT
+
+    @property
+    def parts_passed(self) -> int:
+        """How many parts pass, from the first one on without a gap."""
+        passing = [part.verdict is Verdict.PASS for part in self.parts]
+        return [*passing, False].index(False)

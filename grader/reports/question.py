@@ -5,8 +5,8 @@ from __future__ import annotations
 from rich.console import RenderableType
 from rich.text import Text
 
+from grader.model.keys import Tolerance
 from grader.model.question import Question
-from grader.model.spec import Tolerance
 from grader.reports.inert import inert
 from grader.reports.page import Line, Page, heading, measure
 from grader.reports.palette import STRONG

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 
 from grader import kinds
@@ -10,15 +10,15 @@ from grader.bench.bench import BankFault, Bench
 from grader.bench.tally import Finding, Stopped, stopped
 from grader.model.question import Question
 from grader.model.report import CheckResult
-from grader.model.spec import Check
 from grader.model.verdict import FINE, Verdict
 from grader.sandbox.client import WorkerClient, WorkerError
 from grader.sandbox.deadline import OutOfTime
 from grader.sandbox.remote import RemoteProgram
 from grader.sandbox.replies import Flagged, ProgramError, plain
+from grader.sandbox.worker.messages import Loaded
+from grader.session.order import in_order, stopping, unmet
 
 MAX_SUBMISSION = 1 << 20  # bytes of source; the longest right solution known takes 5 KB
-GOOD_ENOUGH = FINE - {Verdict.SKIPPED}  # for a check that needs another
 
 
 def unreadable(submission: bytes, question: Question) -> Finding | None:
@@ -27,17 +27,21 @@ def unreadable(submission: bytes, question: Question) -> Finding | None:
         size = f"{len(submission):,} bytes, at most {MAX_SUBMISSION:,} are read"
         return Finding(f"the file has {size}", Verdict.LIMIT)
     if not submission.strip(b"\xef\xbb\xbf \t\r\n\f"):
-        sentence = f"the file is empty; expected {_listed(question.functions)}"
+        sentence = f"the file is empty; expected {_listed(question.functions_of(1))}"
         return Finding(sentence, Verdict.ERROR)
     return None
 
 
 def load_submission(
-    program: RemoteProgram, question: Question, restore: Callable[[], None] = lambda: None
+    program: RemoteProgram,
+    question: Question,
+    required: Collection[str],
+    restore: Callable[[], None] = lambda: None,
 ) -> Finding | None:
     """Execute the file; None when it can be graded, else what is wrong.
 
-    `restore` is called where the driver could not be loaded with it: it loads the reference.
+    Of the functions that the question calls, it need only define those `required`.  `restore` is
+    called where the driver could not be loaded with it: it loads the reference.
 
     Raises:
         BankFault: neither could it be with the reference.
@@ -54,20 +58,27 @@ def load_submission(
         return _unloadable(error, question)
     # What it says of names that are forbidden and do not exist is for the audit, which runs the
     # bank's own code: a submission is not believed about the bank.
-    if loaded.missing:
+    return lacks(loaded, required, question)
+
+
+def lacks(loaded: Loaded | None, required: Collection[str], question: Question) -> Finding | None:
+    """Which of some functions a file does not define, if any."""
+    if loaded is None:
+        return None
+    if missing := [name for name in loaded.missing if name in required]:
         from grader.model.nearest import closest
 
         listed = _listed(loaded.defined) if loaded.defined else "no functions"
-        text = f"expected {_listed(loaded.missing)}, found {listed}"
+        text = f"expected {_listed(missing)}, found {listed}"
         spare = [name for name in loaded.defined if name not in question.functions]
-        near = ((closest(name, spare), name) for name in loaded.missing)
+        near = ((closest(name, spare), name) for name in missing)
         text += next((f"; is {found} meant to be {name}?" for found, name in near if found), "")
         return Finding(text, Verdict.ERROR)
-    if loaded.uncallable:
-        name, kind = loaded.uncallable[0]
-        article = "an" if kind[:1] in "aeio" else "a"
-        text = f"expected a function called {name}, found {article} {kind}"
-        return Finding(text, Verdict.ERROR)
+    for name, kind in loaded.uncallable:
+        if name in required:
+            article = "an" if kind[:1] in "aeio" else "a"
+            text = f"expected a function called {name}, found {article} {kind}"
+            return Finding(text, Verdict.ERROR)
     return None
 
 
@@ -99,29 +110,58 @@ def _listed(names: Sequence[str]) -> str:
     return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
 
 
-def carry_out(bench: Bench, failing: Callable[[], None] = lambda: None) -> tuple[CheckResult, ...]:
-    """Run the checks in order, but not those whose needs did not pass or whose process is gone.
+def carry_out(
+    bench: Bench,
+    failing: Callable[[], None] = lambda: None,
+    counting: Collection[int] | None = None,
+) -> tuple[CheckResult, ...]:
+    """Carry out the checks, but not those whose needs did not pass or whose process is gone.
+
+    A part is asked once those before it that count pass.
 
     Args:
         bench: with the submission.
         failing: called whenever a check is not passed, before the next one is carried out.
+        counting: the numbers of the parts that decide; all, if not given.
+
+    Returns:
+        A result for every check, in the order of the question.
 
     Raises:
         BankFault: the reference, the spec or an extension fails, or takes too long.
     """
+    question = bench.question
+    counting = range(1, len(question.spec.parts) + 1) if counting is None else counting
     done: dict[str, CheckResult] = {}
     gone: str | None = None
-    for check in bench.question.spec.checks:
-        result = CheckResult(check.id, check.kind, Verdict.SKIPPED, "", stretch=check.stretch)
-        blocking = unmet(check, done) or gone
-        if blocking is not None:
+    lacked: dict[str, str] = {}  # by sentence on a function that is not there, the check with it
+    bench.parts_asked = 1
+    for part, check in in_order(question.spec, counting):
+        result = CheckResult(
+            check.id, check.kind, Verdict.SKIPPED, "", part=part, stretch=check.stretch
+        )
+        held = stopping(done, counting) if part > bench.parts_asked else None
+        if held is None:
+            bench.parts_asked = max(part, bench.parts_asked)
+            blocking = unmet(check, done) or gone
             reason = "the process was stopped in" if gone == blocking else "needs"
-            result = replace(result, message=f"{reason} {blocking}", blocked_by=blocking)
+            reason += f" {blocking}"
+        else:
+            blocking, reason = held.id, f"part {part} is asked when part {held.part} passes"
+        called = question.functions_of_run(check.run)
+        if blocking is not None:
+            result = replace(result, message=reason, blocked_by=blocking)
+        elif (lacking := lacks(bench.submission.loaded, called, question)) is not None:
+            before = lacked.setdefault(lacking.sentence, check.id)
+            if before == check.id:
+                result = replace(result, verdict=lacking.verdict, message=lacking.sentence)
+            else:
+                result = replace(result, message=f"needs {before}", blocked_by=before)
         else:
             try:
-                result = kinds.run_check(bench, check)
+                result = replace(kinds.run_check(bench, check), part=part)
             except Stopped as stop:
-                result, gone = stop.result, check.id
+                result, gone = replace(stop.result, part=part), check.id
             except OutOfTime:
                 decided = any(c.verdict not in FINE and not c.stretch for c in done.values())
                 late = out_of_time(bench.submission.worker, decided=decided)
@@ -129,24 +169,7 @@ def carry_out(bench: Bench, failing: Callable[[], None] = lambda: None) -> tuple
         done[check.id] = result
         if result.verdict not in FINE:
             failing()
-    return tuple(done.values())
-
-
-def unmet(check: Check, done: Mapping[str, CheckResult]) -> str | None:
-    """The first check that it needs and that was not good enough, if any."""
-    return next((need for need in check.needed if done[need].verdict not in GOOD_ENOUGH), None)
-
-
-def overall(checks: Sequence[CheckResult]) -> Verdict:
-    """The verdict of all checks that decide: the first that is neither a pass nor open."""
-    by_id = {check.id: check for check in checks}
-    for check in checks:
-        root = check
-        while root.verdict is Verdict.SKIPPED and root.blocked_by in by_id:
-            root = by_id[root.blocked_by]  # what was never tried is no better than what stopped it
-        if not check.stretch and root.verdict not in FINE:
-            return root.verdict
-    return Verdict.PASS
+    return tuple(done[check.id] for check in question.spec.checks)
 
 
 def out_of_time(worker: WorkerClient, *, decided: bool = False) -> str:

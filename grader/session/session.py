@@ -12,7 +12,7 @@ import hashlib
 import math
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -30,7 +30,8 @@ from grader.sandbox.closing import Closing
 from grader.sandbox.config import CPU_SECONDS
 from grader.sandbox.deadline import Deadline, OutOfTime
 from grader.sandbox.remote import RemoteProgram
-from grader.session.grading import carry_out, load_submission, out_of_time, overall, unreadable
+from grader.session.grading import carry_out, load_submission, out_of_time, unreadable
+from grader.session.order import counting, overall, part_results, unreached
 from grader.session.trusted import BankPrograms
 from grader.session.workers import Workers
 
@@ -49,9 +50,12 @@ def grade(
     thorough: bool = False,
     early: Callable[[Report], None] = lambda _: None,
     proved: bool = False,
+    parts: Collection[int] | None = None,
 ) -> Report:
     """Grade one submission in a session of its own; see `GradingSession`."""
-    with GradingSession(question, workers=workers, thorough=thorough, proved=proved) as session:
+    with GradingSession(
+        question, workers=workers, thorough=thorough, proved=proved, parts=parts
+    ) as session:
         return session.grade(submission, seed=seed, filename=filename, early=early)
 
 
@@ -69,6 +73,7 @@ class GradingSession(Closing):
         clock: Callable[[], float] = time.monotonic,
         thorough: bool = False,
         proved: bool = False,
+        parts: Collection[int] | None = None,
     ) -> None:
         """Start the first workers, unless they were started ahead.
 
@@ -79,8 +84,14 @@ class GradingSession(Closing):
             thorough: whether what is still unexplained is searched for longer, up to two seconds.
             proved: whether the question was graded before, byte by byte as it is: its reference is
                 then not run twice to see whether it always computes the same.
+            parts: the numbers of the parts that count, all if not given; the others are carried
+                out, decide nothing and earn nothing.
+
+        Raises:
+            ValueError: there is no such part, or none is named.
         """
         self.question = question
+        self._counting = counting(question, parts)
         self._clock = clock
         self._thorough = thorough
         self._proved = proved
@@ -135,7 +146,7 @@ class GradingSession(Closing):
             program=__version__,
         )
         if (wrong := unreadable(submission, question)) is not None:
-            return replace(report, verdict=wrong.verdict, message=wrong.sentence)
+            return self._stopped(report, wrong.verdict, wrong.sentence)
 
         def finished(report: Report) -> Report:
             printed = worker.printed[-SHOWN_OUTPUT:].decode("utf-8", "replace")
@@ -171,27 +182,35 @@ class GradingSession(Closing):
         """The report on a submission; until there are checks, it is about the file."""
         try:
             try:
-                wrong = load_submission(program, self.question, self.bank.restore)
+                # What a part asks for that does not count decides nothing.
+                required = self.question.functions_of(1) if 1 in self._counting else ()
+                wrong = load_submission(program, self.question, required, self.bank.restore)
                 if wrong is not None:
-                    report = replace(report, message=wrong.sentence, raised=wrong.raised)
-                    return replace(report, verdict=wrong.verdict)
+                    report = replace(report, raised=wrong.raised)
+                    return self._stopped(report, wrong.verdict, wrong.sentence)
                 self.bank.restore()
                 return self._checked(report, self.bank.bench(program, report.seed), early)
             except OutOfTime:
                 late = out_of_time(program.worker)
-                return replace(report, verdict=Verdict.LIMIT, message=late)
+                return self._stopped(report, Verdict.LIMIT, late)
         except BankFault as error:
-            message = f"{self.question.spec_path}: {error}"
-            return replace(report, verdict=Verdict.INVALID, message=message)
+            return self._stopped(report, Verdict.INVALID, f"{self.question.spec_path}: {error}")
+
+    def _stopped(self, report: Report, verdict: Verdict, message: str) -> Report:
+        """The report of a grade that never got as far as a check."""
+        parts = unreached(self.question.spec, verdict, self._counting)
+        return replace(report, verdict=verdict, message=message, parts=parts)
 
     def _checked(self, report: Report, bench: Bench, early: Callable[[Report], None]) -> Report:
         # Its process starts, and imports, while the other checks are carried out.
-        checks = carry_out(bench, failing=self.bank.expect_variants)
+        checks = carry_out(bench, self.bank.expect_variants, self._counting)
         if not self._proved:
             with contextlib.suppress(OutOfTime):
                 require_steady(bench, self.bank.reference, patience=PATIENCE)
             self._proved = True
-        report = replace(report, verdict=overall(checks), checks=checks)
+        parts = part_results(self.question.spec, checks, self._counting)
+        verdict = overall(checks, self._counting)
+        report = replace(report, verdict=verdict, parts=parts, checks=checks)
         if report.verdict is Verdict.PASS:
             follow_ups = self.question.spec.follow_ups
             ask = follow_ups[report.seed % len(follow_ups)].ask if follow_ups else ""

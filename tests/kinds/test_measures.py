@@ -13,8 +13,8 @@ import pytest
 
 from grader.kinds import run_check
 from grader.kinds.performance import WAITING, Race
+from grader.model.keys import Check
 from grader.model.report import Bars, CheckResult
-from grader.model.spec import Check
 from grader.model.verdict import Verdict
 from grader.sandbox.client import WorkerClient
 from grader.sandbox.remote import RemoteProgram

@@ -13,7 +13,7 @@ from rich.console import Console
 from grader.bank import load
 from grader.bench.bands import tolerated
 from grader.model.errors import BankError
-from grader.model.spec import Tolerance
+from grader.model.keys import Tolerance
 from grader.model.verdict import Verdict
 from grader.reports.question import question_markdown, render_question
 from tests.kinds.one_file import graded, of, opened, written

@@ -12,6 +12,7 @@ from grader.kinds.memory import MemoryCheck
 from grader.kinds.outputs import OutputsCheck
 from grader.model import spec as model
 from grader.model.errors import BankError, DrillError, GraderError, UsageError
+from grader.model.keys import Check
 from grader.model.question import Argument, Question, Step
 from grader.model.verdict import Verdict
 
@@ -22,7 +23,7 @@ SPEC = {
 }  # fmt: skip
 
 
-def check(**keys: object) -> model.Check:
+def check(**keys: object) -> Check:
     """Return one check as a spec would hold it."""
     return registry.read({**SPEC, "checks": [{"id": "a", **keys}]}).checks[0]
 

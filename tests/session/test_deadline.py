@@ -14,9 +14,9 @@ from pydantic import ValidationError
 from rich.console import Console
 
 from grader import bank, kinds
+from grader.kinds import registry
 from grader.model.question import Question
 from grader.model.report import CheckResult, Report
-from grader.model.spec import Spec
 from grader.model.verdict import Verdict
 from grader.reports.terminal import render_report
 from grader.sandbox import remote, replies
@@ -190,11 +190,11 @@ def test_a_file_that_sleeps_while_it_is_loaded_ends_by_the_true_clock() -> None:
 
 @pytest.mark.parametrize("seconds", [0, -1, 3601, float("nan")])
 def test_a_deadline_is_more_than_nothing_and_at_most_an_hour(seconds: float) -> None:
-    written = SPEC | {"checks": [{"id": "gate", "kind": "outputs"}]}
-    assert Spec.model_validate(written).deadline == 120
-    assert Spec.model_validate(written | {"deadline": 3600}).deadline == 3600
+    written = SPEC | {"checks": [{"id": "gate", "kind": "outputs", "of": "grad_x"}]}
+    assert registry.read(written).deadline == 120
+    assert registry.read(written | {"deadline": 3600}).deadline == 3600
     with pytest.raises(ValidationError, match="deadline"):
-        Spec.model_validate(written | {"deadline": seconds})
+        registry.read(written | {"deadline": seconds})
 
 
 RAISES = """

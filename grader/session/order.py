@@ -1,0 +1,98 @@
+"""In which order checks are carried out, and what they and the parts of a question come to."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+
+from grader.model.keys import Check
+from grader.model.question import Question
+from grader.model.report import CheckResult, PartResult
+from grader.model.spec import Spec
+from grader.model.verdict import FINE, Verdict
+
+GOOD_ENOUGH = FINE - {Verdict.SKIPPED}  # for a check that needs another
+
+
+def counting(question: Question, parts: Collection[int] | None) -> frozenset[int]:
+    """The numbers of the parts that count in a grade; all, if none are given.
+
+    Raises:
+        ValueError: there is no such part, or none is named.
+    """
+    last = len(question.spec.parts)
+    found = frozenset(range(1, last + 1) if parts is None else parts)
+    if not found or not found <= set(range(1, last + 1)):
+        listed = ", ".join(map(str, sorted(found, key=str))) or "none"
+        raise ValueError(f"parts: expected numbers from 1 to {last}, found {listed}")
+    return found
+
+
+def in_order(spec: Spec, counting: Collection[int]) -> list[tuple[int, Check]]:
+    """Every check with the number of its part: those first that decide, and what they need.
+
+    So nothing keeps anybody from passing that decides nothing and ends the process.
+    """
+    numbered = [(n, check) for n, part in enumerate(spec.parts, 1) for check in part.checks]
+    deciding: set[str] = set()
+    for number, check in reversed(numbered):  # which needs earlier ones only
+        if check.id in deciding or (number in counting and not check.stretch):
+            deciding |= {check.id, *check.needed}
+    return sorted(numbered, key=lambda one: one[1].id not in deciding)
+
+
+def unmet(check: Check, done: Mapping[str, CheckResult]) -> str | None:
+    """The first check that it needs and that was not good enough, if any."""
+    return next((need for need in check.needed if done[need].verdict not in GOOD_ENOUGH), None)
+
+
+def stopping(done: Mapping[str, CheckResult], counting: Collection[int]) -> CheckResult | None:
+    """The first check that decides and is neither passed nor open; of one skipped, what did it.
+
+    Args:
+        done: results by check.
+        counting: the numbers of the parts that count.
+    """
+    for check in done.values():
+        if check.stretch or check.part not in counting:
+            continue
+        root = check
+        while root.verdict is Verdict.SKIPPED and root.blocked_by is not None:
+            root = done[root.blocked_by]  # what was never tried is no better than what stopped it
+        if root.verdict not in FINE:
+            return root
+    return None
+
+
+def overall(checks: Sequence[CheckResult], counting: Collection[int]) -> Verdict:
+    """The verdict of all checks that decide."""
+    root = stopping({check.id: check for check in checks}, counting)
+    return Verdict.PASS if root is None else root.verdict
+
+
+def part_results(
+    spec: Spec, checks: Sequence[CheckResult], counting: Collection[int]
+) -> tuple[PartResult, ...]:
+    """What became of each part."""
+    verdicts = []
+    for number in range(1, len(spec.parts) + 1):
+        untried = all(c.verdict is Verdict.SKIPPED for c in checks if c.part == number)
+        verdicts.append(Verdict.SKIPPED if untried else overall(checks, {number}))
+    return _with_points(spec, verdicts, counting)
+
+
+def unreached(spec: Spec, verdict: Verdict, counting: Collection[int]) -> tuple[PartResult, ...]:
+    """The parts where a grade ends before any check: the first one that counts has the verdict."""
+    first, numbers = min(counting), range(1, len(spec.parts) + 1)
+    verdicts = [verdict if number == first else Verdict.SKIPPED for number in numbers]
+    return _with_points(spec, verdicts, counting)
+
+
+def _with_points(
+    spec: Spec, verdicts: Sequence[Verdict], counting: Collection[int]
+) -> tuple[PartResult, ...]:
+    found = []
+    for number, (part, verdict) in enumerate(zip(spec.parts, verdicts, strict=True), 1):
+        points = part.points if number in counting else 0
+        earned = points if verdict is Verdict.PASS else 0
+        found.append(PartResult(spec.part_ids[number - 1], verdict, earned, points))
+    return tuple(found)
