@@ -198,6 +198,11 @@ class Review:
         """What is wrong with a check whatever its run is: its id, its kind, what it needs."""
         if registry.get(check.kind).needs_torch and not self._spec.needs_torch:
             yield (*at, "kind"), f"{check.id}: the kind {check.kind} {self._no_torch}"
+        for key, newer in check.of_format_1.items() if self._spec.format > 1 else ():
+            if key in check.model_fields_set:
+                found = repr(check.kind if key == "kind" else key)
+                text = f"expected {newer}, found {found}, which only format 1 has"
+                yield (*at, key), f"{check.id}: {text}"
         ids = [c.id for c in self._spec.checks]
         earlier = ids[:number]
         if check.id in earlier:

@@ -5,9 +5,9 @@ The keys of a kind of check stand with the kind, in `grader.kinds`.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Annotated, Literal
+from typing import Annotated, ClassVar, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -114,6 +114,8 @@ class Check(Keys):
     What follows from the keys alone is a property of them; what needs programs is a method of the
     `grader.kinds.base.Kind`.
     """
+
+    of_format_1: ClassVar[Mapping[str, str]] = {}  # keys that format 2 has not, and what it has
 
     id: Slug = Field(description="Its name, once in a question.")
     kind: str = Field(description="What is measured, and which further keys there are.")
