@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from grader import bank
 from grader.app import files, requirements
 from grader.app.context import Context
+from grader.app.parts import grow, numbers
 from grader.app.resolve import Choice, Search, resolve
 from grader.bank import locate
 from grader.bank.storage import FOLDER, NOTHING, found_at
@@ -37,6 +38,14 @@ class Graded:
     tries: int  # of one's own with this one; 0: not recorded, or not one's own file
     hints_left: bool
     changed_since: int | None = None  # attempt with this seed at another version of the question
+    asked_before: int = 1  # parts, when the grade began; all, where it is no try of one's own
+    asked: int = 1  # parts, now
+
+    @property
+    def next_part(self) -> int | None:
+        """The number of the part that is asked from now on, if the grade has reached a new one."""
+        new = self.asked > self.asked_before and self.report.parts_passed < self.asked
+        return self.asked if new else None
 
 
 def grade(
@@ -45,6 +54,7 @@ def grade(
     *,
     file: Path | None = None,
     seed: int | None = None,
+    parts: str | None = None,
     early: Callable[[Graded], None] = lambda _: None,
 ) -> Graded:
     """Grade a submission and record it.
@@ -55,6 +65,7 @@ def grade(
             that drill; None: the drill of `ctx`.
         file: Another file than the drill's submission.
         seed: From which the inputs are drawn; a fresh one when None.
+        parts: The numbers of the parts that count, "1,2"; all when None.
         early: Called with what is known before a longer search for explanations, if there is one.
 
     Raises:
@@ -95,7 +106,9 @@ def grade(
             path, again = choice.need_workspace().submission, choice.argument
         seed = int.from_bytes(os.urandom(4), "big") if seed is None else seed
         workers = started[0] if started else None
-        return _grade(ctx, choice, path, again, seed, workers, early)
+        again += "" if parts is None else f" --parts {shlex.quote(parts)}"
+        count = numbers(choice.question, parts)
+        return _grade(ctx, choice, path, again, seed, workers, early, count)
 
 
 def _is_path(ctx: Context, target: str) -> bool:
@@ -124,6 +137,7 @@ def _grade(
     seed: int,
     workers: Workers | None,
     early: Callable[[Graded], None],
+    parts: tuple[int, ...] | None,
 ) -> Graded:
     from grader.session import grade as judge
 
@@ -154,16 +168,23 @@ def _grade(
             f"drill start {choice.called}{choice.option} there puts it on record, if it is yours",
         )
     found: list[Report] = []  # what was shown so far
+    every, yours = len(question.spec.parts), ctx.progress(question)
+    tried = begun is not None and own  # else nobody is asked one part after another
+    before = yours.asked(every) if tried else every
 
     def graded(report: Report) -> Graded:
+        asked = max(before, min(report.parts_passed + 1, every))
+        hints = [len(part.hints) for part in question.spec.parts[:asked]]
         return Graded(
             report,
             choice,
             path,
             again,
             tries=begun[1] if begun and own else 0,
-            hints_left=ctx.progress(question).hints < len(question.spec.hints),
+            hints_left=max(yours.hints, sum(hints[:-1])) < sum(hints),
             changed_since=next(iter(changed), None),
+            asked_before=before,
+            asked=asked,
         )
 
     def shown_early(report: Report) -> None:
@@ -173,7 +194,7 @@ def _grade(
     try:
         report = judge(
             question, submission, seed=seed, filename=path.name, workers=workers, thorough=True,
-            early=shown_early, proved=proved,
+            early=shown_early, proved=proved, parts=parts,
         )  # fmt: skip
         found.append(report)
     finally:  # a person who has seen a verdict and stops the rest has still been graded
@@ -183,5 +204,10 @@ def _grade(
             report = found[-1]
             facts = {name: getattr(report, name) for name in ("verdict", "isolation", "seconds")}
             event = ctx.event("graded", question)
-            ctx.add(replace(event, attempt=begun[0], report=dumps(report), **facts))
-    return graded(report)
+            verdicts = " ".join(part.verdict for part in report.parts)
+            event = replace(event, attempt=begun[0], report=dumps(report), parts=verdicts)
+            ctx.add(replace(event, **facts))
+    done = graded(report)
+    if done.asked > before:
+        grow(ctx, path.parent, question, done.asked)
+    return done

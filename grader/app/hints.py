@@ -17,6 +17,7 @@ class Hints:
     choice: Choice
     shown: tuple[tuple[int, str], ...]  # with their numbers, from 1
     left: int
+    total: int = 0  # of the parts that are asked
     all: bool = False  # whether every one had been shown before
     counted: bool = True  # False: the next has to be asked for by its number
 
@@ -24,21 +25,25 @@ class Hints:
 def hint(ctx: Context, question_id: str | None, *, number: int | None = None) -> Hints:
     """Return one hint more than last time, or hint `number`; all when there is none left.
 
+    Hints are numbered through the parts, and those of later parts do not show.
+
     Raises:
         UsageError: There is no hint of that number.
     """
     choice = resolve(ctx, question_id)
-    hints = choice.question.spec.hints
+    yours, parts = ctx.progress(choice.question), choice.question.spec.parts
+    asked = parts[: yours.asked(len(parts))]
+    hints = [hint for part in asked for hint in part.hints]
     if not hints:
         return Hints(choice, (), 0)
     if number is not None and number > len(hints):
         raise UsageError(f"--number: expected a number from 1 to {len(hints)}, found {number}")
-    shown = ctx.progress(choice.question).hints
-    one = number or shown + 1
+    shown, earlier = yours.hints, len(hints) - len(asked[-1].hints)
+    one = number or max(shown, earlier) + 1  # one of the part that is at hand
     if one > len(hints):
-        return Hints(choice, tuple(enumerate(hints, 1)), 0, all=True)
+        return Hints(choice, tuple(enumerate(hints, 1)), 0, len(hints), all=True)
     kept = one <= shown or ctx.add(replace(ctx.event("hint", choice.question), hint=one))
-    return Hints(choice, ((one, hints[one - 1]),), len(hints) - one, counted=kept)
+    return Hints(choice, ((one, hints[one - 1]),), len(hints) - one, len(hints), counted=kept)
 
 
 def solution(

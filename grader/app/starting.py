@@ -14,6 +14,7 @@ from pathlib import Path
 from grader import bank
 from grader.app import files, workspace
 from grader.app.context import Context
+from grader.app.parts import asked
 from grader.app.resolve import Search, resolve
 from grader.app.workspace import MARKER, QUESTION, SUBMISSION, Workspace
 from grader.model.errors import UsageError
@@ -64,7 +65,7 @@ def start(ctx: Context, question_id: str, *, parent: Path | None = None) -> tupl
         raise UsageError(f"{folder}: expected a folder {expected}", hint=elsewhere)
     content = {
         SUBMISSION: question.handed_out(question.starter),
-        QUESTION: question_markdown(question).encode(),
+        QUESTION: question_markdown(question, parts=asked(ctx, question)).encode(),
     }
     written = [name for name, text in content.items() if files.create(folder / name, text)]
     made = Made(found or wanted, found is not None, tuple(written))

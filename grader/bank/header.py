@@ -1,12 +1,10 @@
 """The head of a spec: title, track, level, minutes and uses, read without parsing the rest.
 
 YAML is parsed as a stream of events and left as soon as the five keys are there, which they are in
-the first lines of every spec: listing thirty questions costs what thirty first pages cost.
+the first lines of a spec, or behind its parts, each of which has minutes of its own.
 """
 
 from __future__ import annotations
-
-from itertools import islice
 
 import yaml
 
@@ -16,8 +14,9 @@ from grader.model.errors import BankError
 from grader.model.question import Header
 
 KEYS = {"title", "track", "level", "minutes", "uses"}
-MOST = 1 << 16  # bytes, in which every spec has them all
+MOST = 1 << 18  # bytes, in which every spec has them all
 MOST_EVENTS = 500  # of YAML, which stand for time as bytes do not; specs have all five within 20
+MOST_EVENTS_OF_PARTS = 5000  # the same up to the end of the parts, which have the minutes
 LONGEST = 200  # letters of a value
 
 
@@ -30,36 +29,52 @@ def read_head(question_id: str, files: BankFiles, name: str, before: str = "") -
         found = _scan(files.read(name, MOST))
     except (OSError, yaml.YAMLError, BankError):
         found = {}
-    minutes = found.get("minutes", "")
     return Header(
         id=question_id,
         title=found.get("title", "(unreadable)"),
         track=found.get("track", ""),
         level=found.get("level", ""),
-        minutes=int(minutes) if minutes.isdecimal() and len(minutes) < 10 else 0,
+        minutes=_whole(found.get("minutes", "")),
         bank=files.path,
         before=before,
+        parts=_whole(found.get("parts", "1")),
         torch="torch" in found.get("uses", "").split(),
     )
 
 
 def _scan(data: bytes) -> dict[str, str]:
-    """The five keys, a list as its items with spaces."""
+    """The five keys, a list as its items with spaces, and the number of parts where it has some."""
     found: dict[str, str] = {}
-    depth = 0
-    key: str | None = None  # at the top level, the key whose value comes next
-    for event in islice(events(data.decode("utf-8", "ignore")), MOST_EVENTS):
-        depth += isinstance(event, yaml.CollectionStartEvent)
-        depth -= isinstance(event, yaml.CollectionEndEvent)
+    depth = minutes = parts = 0
+    keys: dict[int, str | None] = {1: None, 3: None}  # of which the value comes next, by depth
+    for number, event in enumerate(events(data.decode("utf-8", "ignore"))):
+        if number > (MOST_EVENTS_OF_PARTS if parts else MOST_EVENTS):
+            break
         if isinstance(event, yaml.ScalarEvent):
-            if depth == 1 and key is None:
-                key = event.value
+            if keys.get(depth, "") is None:
+                keys[depth] = event.value
                 continue
-            if key in KEYS and depth <= 2:
-                words = f"{found.get(key, '')} {event.value[:LONGEST]}".split()
-                found[key] = one_line(" ".join(words))[:LONGEST]
+            if depth == 3 and parts and keys[3] == "minutes":
+                minutes += _whole(event.value)
+            elif keys[1] in KEYS and depth <= 2:
+                words = f"{found.get(keys[1], '')} {event.value[:LONGEST]}".split()
+                found[keys[1]] = one_line(" ".join(words))[:LONGEST]
+        depth += isinstance(event, yaml.CollectionStartEvent)
+        if isinstance(event, yaml.CollectionEndEvent):
+            depth -= 1
+        elif depth == 3 and keys[1] == "parts" and isinstance(event, yaml.MappingStartEvent):
+            parts += 1
+        if depth <= 3:
+            keys[3] = None
         if depth <= 1:
-            key = None
+            keys[1] = None
+            if parts:
+                found |= {"minutes": str(minutes), "parts": str(parts)}
             if found.keys() >= KEYS:
                 break
     return found
+
+
+def _whole(text: str) -> int:
+    """A number of minutes, or 0 where it is none."""
+    return int(text) if text.isdecimal() and len(text) < 10 else 0

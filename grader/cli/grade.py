@@ -42,6 +42,10 @@ def command(
         int | None,
         typer.Option(metavar="N", min=0, help="Repeat the cases of a grade."),
     ] = None,
+    parts: Annotated[
+        str | None,
+        typer.Option(metavar="N,N", help="The parts that count, such as 1,2; else all."),
+    ] = None,
     json: Json = False,
 ) -> int:
     """Grade your submission: 0 it passes, 1 it does not."""
@@ -55,7 +59,7 @@ def command(
             output.show(_page(graded))
             shown.append(graded.report)
 
-    graded = grade(context(ctx), question, file=file, seed=seed, early=show)
+    graded = grade(context(ctx), question, file=file, seed=seed, parts=parts, early=show)
     report = graded.report
     if not shown:
         _warn(graded)
@@ -65,7 +69,7 @@ def command(
         output.write(dumps(report))
     elif not shown:
         output.show(_page(graded))
-    else:
+    elif graded.next_part is None:
         from grader.reports.terminal import render_rest
 
         rest = render_rest(shown[0], report, width=output.width())
@@ -86,8 +90,13 @@ def _warn(graded: Graded) -> None:
 
 def _page(graded: Graded) -> RenderableType:
     """Return the page of a grade."""
-    from grader.reports.terminal import render_report
+    from grader.reports.terminal import render_passed, render_report
 
+    if graded.next_part is not None:
+        question, number = graded.choice.question, graded.next_part
+        return render_passed(
+            graded.report, question, number, width=output.width(), filename=graded.path.name
+        )
     return render_report(
         graded.report,
         width=output.width(),

@@ -32,7 +32,7 @@ def command(
         output.write(f"{found.id} has no hints")
         return
     for n, text in given.shown:
-        output.write(f"hint {n} of {len(found.spec.hints)}")
+        output.write(f"hint {n} of {given.total}")
         output.prose(text, indent=4)
     output.write()
     if given.left:

@@ -35,7 +35,7 @@ def command(
     here = context(ctx)
     found, earlier = history(here, question, most=None if all_ or json else MOST)
     if json:
-        rows = [asdict(attempt) for attempt in found]
+        rows = [asdict(a) | {"parts": (a.parts or "").split()} for a in found]
         output.document(attempts=[{"attempt": row.pop("id"), **row} for row in rows])
         return
     if not found:

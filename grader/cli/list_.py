@@ -38,6 +38,7 @@ def command(
         rows = [
             {name: getattr(header, name) for name in names}
             | {"state": yours.state, "tries": yours.tries}
+            | {"parts": header.parts, "parts_passed": yours.passed_of(header.parts)}
             for header, yours in found
         ]
         output.document(questions=rows)
@@ -68,7 +69,7 @@ def _table(found: Sequence[tuple[Header, Progress]]) -> Table:
             header.title,
             *([] if narrow else [header.level]),
             str(header.minutes),
-            tries if yours.state == "tried" else yours.state,
+            f"{yours.reached(header.parts)}{tries}" if yours.state == "tried" else yours.state,
             style="dim" if yours.passed else "",
         )
     return result

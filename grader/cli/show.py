@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -12,33 +12,57 @@ from grader.cli.context import Id, Json, context
 if TYPE_CHECKING:
     from grader.model.keys import Check
 
+_OF_A_PART = ("points", "minutes", "prompt", "interface", "contract")
 
-def command(ctx: typer.Context, question: Id, json: Json = False) -> None:
-    """Show a question without starting it."""
+
+def command(
+    ctx: typer.Context,
+    question: Id,
+    all_: Annotated[
+        bool, typer.Option("--all", help="Every part, also those that you are not asked yet.")
+    ] = False,
+    json: Json = False,
+) -> None:
+    """Show a question, as far as you are with it, without starting it."""
+    from grader.app.parts import asked
+
     here = context(ctx)
     found = here.load(question)
+    spec = found.spec
+    several = len(spec.parts)
+    number = several if all_ or several == 1 else asked(here, found)
     if not json:
         from grader.reports.question import render_question
 
-        output.show(render_question(found, output.width()))
+        output.show(render_question(found, output.width(), parts=number))
         output.write(f"\ndrill start {question}{here.option} makes a folder for it")
+        if number < several:
+            output.write(f"drill show {question}{here.option} --all shows all {several} parts")
         return
-    spec = found.spec
-    names = (  # nothing that gives the answer away
-        *("title", "track", "level", "minutes", "uses"),
-        *("prompt", "interface", "contract", "forbids"),
-    )
-    output.document(
+    shown = spec.parts[:number]
+    names = ("title", "track", "level", "minutes", "uses", "prompt", "forbids")
+    output.document(  # nothing that gives the answer away
         question=found.id,
         bank=found.bank,
         digest=found.digest,
         **{name: getattr(spec, name) for name in names},
-        functions=list(found.functions),
-        checks=[
-            {"id": c.id, "kind": c.kind, "about": c.about, **_tolerance(c)} for c in spec.checks
+        interface="\n".join(part.interface for part in shown if part.interface),
+        contract=[clause for part in shown for clause in part.contract],
+        functions=list(found.functions_of(number)),
+        checks=[_check(check) for part in shown for check in part.checks],
+        hints=sum(len(part.hints) for part in shown),
+        parts=[
+            {name: getattr(part, name) for name in _OF_A_PART}
+            | {"id": spec.part_ids[n], "checks": [check.id for check in part.checks]}
+            for n, part in enumerate(shown)
         ],
-        hints=len(spec.hints),
+        parts_in_all=several,
     )
+
+
+def _check(check: Check) -> dict[str, object]:
+    """What a check is about."""
+    return {"id": check.id, "kind": check.kind, "about": check.about, **_tolerance(check)}
 
 
 def _tolerance(check: Check) -> dict[str, object]:

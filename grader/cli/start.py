@@ -21,6 +21,7 @@ def command(
     json: Json = False,
 ) -> None:
     """Make a folder with a drill; never over anything."""
+    from grader.app.parts import asked
     from grader.app.starting import start
     from grader.app.workspace import SUBMISSION
     from grader.reports.question import render_question
@@ -38,7 +39,7 @@ def command(
         )
         return
     shown = here.near(made.workspace.submission)
-    output.show(render_question(found, output.width()))
+    output.show(render_question(found, output.width(), parts=asked(here, found)))
     output.write()
     if made.already and SUBMISSION not in made.written:
         output.write(f"already started: {shown} is yours and was left as it is")

@@ -35,6 +35,7 @@ class Attempt:
     isolation: str | None
     seconds: float | None
     sha256: str
+    parts: str | None  # the verdict of each; None: graded before there were parts, or not at all
 
     @property
     def state(self) -> str:

@@ -46,6 +46,7 @@ class Event:
     isolation: str | None = None
     seconds: float | None = None
     report: str | None = None  # JSON
+    parts: str | None = None  # the verdict of each: "pass fail skipped"
 
 
 _NAMES = tuple(field.name for field in fields(Event))
@@ -77,6 +78,7 @@ _EVENTS = """
         isolation TEXT,
         seconds REAL,
         report TEXT,
+        parts TEXT,
         UNIQUE (attempt, what)
     )
     """
@@ -111,13 +113,7 @@ _FROM_1 = (  # which had a table each of attempts, starts, hints and solutions
     """,
     *(f"DROP TABLE {table}" for table in ("attempts", "starts", "hints", "solutions")),
 )
-_RULES = (
-    *(
-        f"CREATE TRIGGER events_no_{what} BEFORE {what} ON events"
-        " BEGIN SELECT RAISE(ABORT, 'events are never changed'); END"
-        for what in ("UPDATE", "DELETE")
-    ),
-    """
+_VIEW = """
     CREATE VIEW attempts AS
     SELECT
         begun.attempt AS id,
@@ -127,17 +123,26 @@ _RULES = (
         begun.question, begun.bank, begun.digest, begun.program,
         begun.at AS created_at, graded.at AS finished_at,
         begun.seed, graded.verdict, graded.isolation, graded.seconds,
-        begun.sha256, graded.report
+        begun.sha256, graded.report, graded.parts
     FROM events AS begun
     LEFT JOIN events AS graded ON graded.attempt = begun.attempt AND graded.what = 'graded'
     WHERE begun.attempt IS NOT NULL AND begun.what != 'graded'
-    """,
+    """
+_RULES = (
+    *(
+        f"CREATE TRIGGER events_no_{what} BEFORE {what} ON events"
+        " BEGIN SELECT RAISE(ABORT, 'events are never changed'); END"
+        for what in ("UPDATE", "DELETE")
+    ),
+    _VIEW,
 )
+_WITH_PARTS = ("ALTER TABLE events ADD COLUMN parts TEXT", "DROP VIEW attempts", _VIEW)
 
-LATEST = 3
+LATEST = 4
 _STAMP = f"PRAGMA user_version = {LATEST}"
 MIGRATIONS = {  # by the `user_version` that is found, 0 in a new file
     0: (_SUBMISSIONS, _EVENTS, *_INDEXES, *_RULES, _STAMP),
     1: (_EVENTS, *_INDEXES, *_FROM_1, *_RULES, _STAMP),
-    2: ("DROP INDEX events_by_question", *_INDEXES, _STAMP),
+    2: ("DROP INDEX events_by_question", *_INDEXES, *_WITH_PARTS, _STAMP),
+    3: (*_WITH_PARTS, _STAMP),
 }

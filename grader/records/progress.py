@@ -28,6 +28,19 @@ class Progress:
     passed: bool = False
     hints: int = 0  # shown
     given_up: bool = False  # the solution was shown
+    parts: int = 0  # passed in the best try, from the first one on
+
+    def asked(self, parts: int) -> int:
+        """How many of a question's parts are asked: one more than were passed."""
+        return parts if self.passed else min(self.parts + 1, parts)
+
+    def passed_of(self, parts: int) -> int:
+        """How many of a question's parts are passed."""
+        return parts if self.passed else min(self.parts, parts)
+
+    def reached(self, parts: int) -> str:
+        """How far one is with a question of several parts, for a list: "1/3, "."""
+        return f"{self.passed_of(parts)}/{parts}, " if parts > 1 else ""
 
     @property
     def state(self) -> str:
@@ -55,9 +68,13 @@ _OVERVIEW = """
         event.question, event.bank,
         max(event.what = 'started'),
         count(iif(begun.id, event.verdict, NULL)),
-        total(begun.id AND event.verdict = 'pass') > 0,
+        total(
+            begun.id AND event.verdict = 'pass'
+            AND trim(replace(coalesce(event.parts, ''), 'pass', '')) = ''
+        ) > 0,
         max(0, max(iif(event.what = 'hint', CAST(event.hint AS INTEGER), 0))),
-        max(event.what = 'solution')
+        max(event.what = 'solution'),
+        group_concat(iif(begun.id, event.parts, NULL))
     FROM events AS event
     LEFT JOIN events AS begun
         ON event.what = 'graded' AND begun.attempt = event.attempt AND begun.what = 'begun'
@@ -71,9 +88,17 @@ def overview(db: sqlite3.Connection, question: str | None = None) -> Overview:
     where = "" if question is None else "WHERE event.question = ?"
     rows = db.execute(_OVERVIEW.format(where=where), () if question is None else (question,))
     return {
-        (name, bank): Progress(bool(started), tries, bool(passed), hints, bool(given_up))
-        for name, bank, started, tries, passed, hints, given_up in rows
+        (name, bank): Progress(
+            bool(started), tries, bool(passed), hints, bool(given_up), _most_passed(parts)
+        )
+        for name, bank, started, tries, passed, hints, given_up, parts in rows
     }
+
+
+def _most_passed(tries: str | None) -> int:
+    """Of the parts of several tries, as in "pass fail,pass pass", how many one has passed."""
+    each = ([*one.split(), ""] for one in (tries or "").split(","))
+    return max(next(n for n, verdict in enumerate(one) if verdict != "pass") for one in each)
 
 
 def of(known: Overview, question: str, bank: Path) -> Progress:
@@ -89,6 +114,7 @@ def of(known: Overview, question: str, bank: Path) -> Progress:
         any(one.passed for one in found),
         max((one.hints for one in found), default=0),
         any(one.given_up for one in found),
+        max((one.parts for one in found), default=0),
     )
 
 

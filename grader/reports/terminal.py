@@ -16,6 +16,7 @@ from rich.console import RenderableType
 from rich.text import Text
 
 from grader.model.numerals import duration
+from grader.model.question import Question
 from grader.model.report import Report
 from grader.model.verdict import Verdict
 from grader.reports.detail import detail_lines, raised_lines
@@ -33,7 +34,8 @@ from grader.reports.page import (
     measure,
     paragraph,
 )
-from grader.reports.palette import QUIET, STRONG
+from grader.reports.palette import QUIET, RIGHT, STRONG
+from grader.reports.question import part_lines
 
 _PRINTED_LINES = 6
 _NOT_WALLED_OFF = (
@@ -74,6 +76,23 @@ def render_report(
         parts += _trouble(report, width, filename)
         steps.append(f"{repeat} repeats these numbers")
     return Page.of([*parts, *_ending(report, measure(width), steps)])
+
+
+def render_passed(
+    report: Report, question: Question, number: int, *, width: int, filename: str
+) -> RenderableType:
+    """That the parts before one pass, and what the interviewer asks next; not what fails in it."""
+    across = measure(max(width, NARROWEST))
+    passed = report.parts_passed
+    points = sum(part.points for part in report.parts)
+    said = f"{inert(filename, 60)}   {inert(question.id, 80)}, part {passed} of {len(report.parts)}"
+    label = ("PASS  ", f"bold {RIGHT}")
+    return Page.of(
+        [
+            hanging((label,), f"{said}, {points} points", across),
+            part_lines(question, number, across),
+        ]
+    )
 
 
 def render_rest(shown: Report, report: Report, *, width: int) -> RenderableType | None:

@@ -19,7 +19,9 @@ def begin(
     return store.write(lambda db: attempts.begin(db, event, content))[0]
 
 
-def finish(store: Store, number: int, verdict: str, question: str = "q") -> None:
+def finish(
+    store: Store, number: int, verdict: str, question: str = "q", parts: str | None = None
+) -> None:
     """Add a verdict to an attempt."""
     event = replace(
         SOME,
@@ -31,6 +33,7 @@ def finish(store: Store, number: int, verdict: str, question: str = "q") -> None
         isolation="process",
         seconds=0.5,
         report='{"format": 1}',
+        parts=parts,
     )
     store.write(lambda db: add(db, event))
 

@@ -176,6 +176,29 @@ def test_a_hint_whose_number_is_none_was_not_shown(store: Store, hint: object) -
     assert known(store).hints in {0, 2}
 
 
+@pytest.mark.parametrize(
+    ("tries", "passed", "asked"),
+    [
+        ([("fail", "fail skipped skipped")], 0, 1),
+        ([("error", "pass error skipped")], 1, 2),
+        ([("fail", "pass pass fail"), ("fail", "fail skipped skipped")], 2, 3),
+        ([("fail", "fail skipped skipped"), ("fail", "pass fail pass")], 1, 2),
+        ([("pass", "pass pass pass")], 3, 3),
+        ([("pass", None)], 0, 3),  # of before there were parts
+        ([("pass", "pass fail skipped")], 1, 2),  # only the first one counted
+        ([("fail", None), ("pass", "")], 0, 3),
+    ],
+)
+def test_one_part_more_is_asked_than_the_best_try_has_passed(
+    store: Store, tries: list[tuple[str, str | None]], passed: int, asked: int
+) -> None:
+    for verdict, parts in tries:
+        finish(store, begin(store, b"x"), verdict, parts=parts)
+    finish(store, begin(store, b"x", what="review"), "pass", parts="pass pass pass")
+    assert (known(store).parts, known(store).asked(3)) == (passed, asked)
+    assert known(store).passed == (asked == 3 and passed != 2)
+
+
 def test_no_lookup_of_a_grade_reads_all_attempts(store: Store) -> None:
     """Every statement is a search in an index, and sorts starts and groups by bank at most."""
     begin(store, b"x")

@@ -15,7 +15,7 @@ import pytest
 
 from grader.records import attempts, events, progress
 from grader.records.store import FILE_NAME, RecordsError, Store
-from tests.records.making import begin
+from tests.records.making import begin, finish
 
 ROOT = Path(__file__).parents[2]
 
@@ -112,11 +112,31 @@ def test_records_of_version_2_get_the_indexes_of_new_ones(old: Path) -> None:
         for name in new:
             db.execute(f"DROP INDEX {name}")
         db.execute("CREATE INDEX events_by_question ON events (question, what)")
+        without_parts(db)
         db.execute("PRAGMA user_version = 2")
     assert complete(store)
     assert version(old) == events.LATEST
     assert _indexes(old) == new
     assert len(new) == 3
+
+
+def test_records_of_version_3_get_the_parts_of_new_ones(old: Path) -> None:
+    store = Store(old, print)
+    complete(store)
+    with closing(sqlite3.connect(old / FILE_NAME)) as db:
+        without_parts(db)
+        db.execute("PRAGMA user_version = 3")
+    assert complete(store)
+    assert version(old) == events.LATEST
+    finish(store, begin(store, b"new"), "fail", parts="pass fail")
+    assert store.read(attempts.listing, empty=())[-1].parts == "pass fail"
+
+
+def without_parts(db: sqlite3.Connection) -> None:
+    """Take away what version 4 has added."""
+    db.execute("DROP VIEW attempts")
+    db.execute("ALTER TABLE events DROP COLUMN parts")
+    db.execute("CREATE VIEW attempts AS SELECT attempt AS id FROM events")
 
 
 def _indexes(folder: Path) -> dict[str, str]:
