@@ -22,6 +22,10 @@ RunName = Annotated[str, Field(pattern=r"^[A-Za-z_][A-Za-z0-9_-]*$", max_length=
 # A name of numpy's or torch's, or operators of torch's.
 _CALL = r"^((numpy|torch)(\.[A-Za-z_][A-Za-z0-9_]*)+|aten::[A-Za-z0-9_*]+)$"
 Call = Annotated[str, Field(pattern=_CALL, max_length=120)]
+# Formats that no program is in, and that cannot be one of a drill's own files.
+DataFile = Annotated[
+    str, Field(pattern=r"^[A-Za-z0-9_][A-Za-z0-9_.-]*\.(npz|npy|csv|json|txt)$", max_length=60)
+]
 Steps = Annotated[list[str], Field(min_length=1)]  # an empty run would pass anybody
 Multiple = Annotated[float, Field(gt=0, allow_inf_nan=False)]
 Value = bool | int | float | str | None

@@ -124,6 +124,11 @@ class Question:
         return Support(self.driver, file, self.helpers, self.data)
 
     @property
+    def handed_beside(self) -> dict[str, bytes]:
+        """The files that a candidate receives beside the submission, by name."""
+        return {f"{name}.py": source for name, source in self.helpers.items()} | dict(self.data)
+
+    @property
     def functions(self) -> tuple[str, ...]:
         """Names that a submission must define in the end, in order of first use."""
         return self._called(self.runs)

@@ -8,6 +8,7 @@ from __future__ import annotations
 import contextlib
 import functools
 import linecache
+import os
 import sys
 import types
 from collections.abc import Callable, Sequence
@@ -80,8 +81,10 @@ def _beside(source: Array, name: str, file: str) -> types.ModuleType:
 def _put(file: Path, content: bytes) -> None:
     """Write a file of data anew, which nothing is meant to change."""
     file.unlink(missing_ok=True)
-    file.write_bytes(content)
-    file.chmod(0o444)
+    # Its mode from the start: a worker may not change any.
+    handle = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o444)
+    with os.fdopen(handle, "wb") as written:
+        written.write(content)
 
 
 def _execute(sources: Sequence[bytes], name: str, filename: str) -> types.ModuleType:
