@@ -25,7 +25,7 @@ from grader.cli import entrypoint, grade, output
 from grader.cli.app import app
 from grader.kinds import registry
 from grader.kinds.gradcheck import Conserved
-from grader.model import errors, spec
+from grader.model import errors, keys, spec
 from grader.model.verdict import Verdict
 
 ROOT = Path(__file__).parents[1]
@@ -251,8 +251,9 @@ def names(model: type[BaseModel]) -> set[str]:
     ("heading", "model"),
     [
         ("A question", spec.Spec),
-        ("checks: every kind", spec.Check),
-        ("checks: show", spec.Show),
+        ("parts: a part", spec.Part),
+        ("checks: every kind", keys.Check),
+        ("checks: show", keys.Show),
         ("checks: conserves", Conserved),
         ("code", spec.Code),
         ("misconceptions", spec.Misconception),
@@ -265,9 +266,9 @@ def test_every_key_of_a_question_is_described(heading: str, model: type[BaseMode
 
 
 @pytest.mark.parametrize("kind", KINDS, ids=lambda k: k.__name__)
-def test_every_kind_of_check_is_described_with_its_keys(kind: type[spec.Check]) -> None:
+def test_every_kind_of_check_is_described_with_its_keys(kind: type[keys.Check]) -> None:
     (name,) = get_args(kind.model_fields["kind"].annotation)
-    assert meanings(f"checks: {name}").keys() == names(kind) - names(spec.Check)
+    assert meanings(f"checks: {name}").keys() == names(kind) - names(keys.Check)
     decided = section(FORMAT, "What a check decides")
     assert re.search(rf"^\| `{name}` \| \w.* \|$", decided, re.MULTILINE), f"no row for {name}"
 

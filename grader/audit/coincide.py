@@ -59,9 +59,10 @@ def _blind(
     if not alike or not apart:
         return
     checks = {check.id: check for check in right.question.spec.checks}
+    before = needed(right.question.spec)
     for check in checks.values():
         seen, other, same = (_of(right, check, spots) for spots in (*wrong, alike))
-        if any(_of(right, checks[n], spots) for n in needed(checks, check.id) for spots in wrong):
+        if any(_of(right, checks[n], spots) for n in before[check.id] for spots in wrong):
             continue  # one of them is stopped before
         if not check.stretch and same and seen == other == same and {c for c, _ in same} & apart:
             yield check, sorted({case for c, case in same if c in apart})

@@ -5,9 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 
+from grader.audit import parts
 from grader.audit.subjects import Seen, Subject
 from grader.model.audit import AuditRow, Cell, Remark, Twins
 from grader.model.question import Question
+from grader.model.spec import Spec
 from grader.model.verdict import FINE, Verdict
 from grader.session.locations import file_of, line_of, message_of
 
@@ -65,7 +67,7 @@ def problems(
                 f"{subject.name} is stopped on {stopped}, and passes every check on "
                 f"{listed(passing)}: {SURER}"
             )
-        faults += sentences(_of_wrong(subject, twins), len(subject.seen))
+        faults += sentences(_of_wrong(question.spec, subject, twins), len(subject.seen))
     shared = [
         f"{' and '.join(t.ids)} compute the same on every case: nobody can know which they hold"
         for t in twins
@@ -125,7 +127,7 @@ def _of_reference(question: Question, subject: Subject) -> Iterator[Fault]:
             yield seen.seed, f"the reference does not pass {r.id}", f": {sentence}"
 
 
-def _of_wrong(subject: Subject, twins: Sequence[Twins]) -> Iterator[Fault]:
+def _of_wrong(spec: Spec, subject: Subject, twins: Sequence[Twins]) -> Iterator[Fault]:
     """What stops a wrong program not at all, not as claimed, or under another name."""
     partners = {b for t in twins for a, b in (t.ids, t.ids[::-1]) if a in subject.expected}
     for seen in subject.seen:
@@ -134,8 +136,12 @@ def _of_wrong(subject: Subject, twins: Sequence[Twins]) -> Iterator[Fault]:
                 yield seen.seed, f"{subject.name} passes every check", ""
             if all(seen.results[k].verdict in FINE for k in subject.killers):
                 continue  # that no check claims it rightly, and that it has no name, follow
+        elif subject.misconception is None and all(r.part > 1 for r in seen.graded_stopping):
+            yield seen.seed, f"{subject.name} passes part 1", ", in which it has to fail"
         for killer in subject.killers:
-            if seen.graded[killer].verdict in FINE:
+            # Nobody who holds the idea comes as far as a later part than that of its first check.
+            later = spec.part_of(killer) > spec.part_of(subject.killers[0])
+            if (seen.results if later else seen.graded)[killer].verdict in FINE:
                 why, then = _unkilled(seen, killer)
                 yield seen.seed, f"{subject.name} is said to be killed by {killer}, {why}", then
         # The spec need not say what the starter holds.
@@ -154,6 +160,10 @@ def _unkilled(seen: Seen, killer: str) -> tuple[str, str]:
         if root.verdict is Verdict.SKIPPED:
             return "which is run on the reference only", ": claim another check"
         return "which it passes" if root.verdict is Verdict.PASS else "which decides nothing", ""
+    part = seen.graded[killer].part
+    if root.part < part:
+        why = f"but {root.id} of part {root.part} stops it first"
+        return why, f": an idea of part {part} passes the parts before, or is claimed by {root.id}"
     needed = f"{root.id}, which {killer} needs,"
     if root.verdict is Verdict.SKIPPED:
         return f"but {needed} is run on the reference only", ""
@@ -188,8 +198,16 @@ def idle(question: Question, rows: Sequence[AuditRow]) -> list[str]:
     return [
         f"the check {check.id} kills no variant: it is idle, or a misconception is missing"
         for check in question.spec.checks
-        if not check.stretch and not stops(rows, check.id) and check.id not in said_before
+        if not check.stretch
+        and not stops([rows[0], *_asked(question, rows, check.id)], check.id)
+        and check.id not in said_before
     ]
+
+
+def _asked(question: Question, rows: Sequence[AuditRow], check: str) -> list[AuditRow]:
+    """The wrong programs that are asked the part of a check."""
+    part = question.spec.part_of(check)
+    return [row for row in rows[1:] if parts.reached(question, row, part)]
 
 
 def remarks(

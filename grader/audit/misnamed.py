@@ -20,12 +20,11 @@ from grader.cases.vary import written
 from grader.explain.failure import Failure
 from grader.explain.further import Further
 from grader.explain.naming import diagnose
-from grader.model.report import CheckResult, Named
-from grader.model.verdict import Verdict
+from grader.model.report import Named
 from grader.sandbox.client import WorkerError
 from grader.sandbox.replies import ProgramError
 from grader.session import GradingSession
-from grader.session.order import unmet
+from grader.session.order import Course
 
 EACH = 4  # further inputs from a case
 
@@ -56,14 +55,14 @@ class Naming:
         bench.asks_system = False
         if not bench.question.variants or _is_gone(bench):
             return Called()
-        done: dict[str, CheckResult] = {}
-        for check in bench.question.spec.checks:
-            if (blocking := unmet(check, done)) is not None:
-                skipped = CheckResult(check.id, check.kind, Verdict.SKIPPED, "")
-                done[check.id] = replace(skipped, stretch=check.stretch, blocked_by=blocking)
-            else:
-                done[check.id] = result_of(bench, check)
-        named = diagnose(Failure.of(bench, tuple(done.values()))).named
+        spec = bench.question.spec
+        course = Course(spec, range(1, len(spec.parts) + 1))
+        for part, check in course.order:
+            course.done[check.id] = course.skipped(part, check) or result_of(bench, check)
+            course.done[check.id] = replace(course.done[check.id], part=part)
+        done = tuple(course.done[check.id] for check in spec.checks)
+        bench.parts_asked = course.asked
+        named = diagnose(Failure.of(bench, done)).named
         if _is_gone(bench):
             return Called(tuple(n.id for n in named))
         false = (reason for n in named if (reason := self._refuted(bench, n)))

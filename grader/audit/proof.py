@@ -15,7 +15,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from grader.audit import accepted, coincide, derived, hints, margins, matrix, ranges, trivial
+from grader.audit import accepted, coincide, derived, hints, margins, matrix, parts, ranges, trivial
 from grader.audit.search import Search
 from grader.audit.subjects import Seen, Subject, always_raised, is_certain, result_of, subjects
 from grader.bench.bench import BankFault
@@ -28,9 +28,9 @@ from grader.model.keys import Check
 from grader.model.numerals import quantity
 from grader.model.question import Question
 from grader.model.report import CheckResult
-from grader.model.verdict import FINE, Verdict
+from grader.model.verdict import FINE
 from grader.session import GradingSession
-from grader.session.order import unmet
+from grader.session.order import Course
 
 Progress = Callable[[str], None]
 WHOLE_SEEDS = 20  # beyond them, wrong programs are only tried until one check stops them
@@ -70,6 +70,7 @@ def audit(
             *proof.ranges,
             *trivial.remarks(question, proof.trivial),
             *hints.remarks(question),
+            *parts.remarks(question),
         ]
     return AuditReport(
         question=question.id,
@@ -202,18 +203,23 @@ class _Proof:
         """Put a program through every check on one seed, and have it named."""
         name, right = subject.name, subject.name == "reference"
         bench = session.examine(
-            f"subject {name}", subject.sources, seed, called=name, file=subject.file
+            f"subject {name}",
+            subject.sources,
+            seed,
+            called=name,
+            file=subject.file,
+            parts=subject.parts,
         )
         bench.asks_system = asks_system
         results = {}
         for check in self.question.spec.checks:
             with self._clocked(session, check.id):
                 results[check.id] = result_of(bench, check, timed=right)
-        graded = as_graded(self.question, results)
+        deviations = margins.deviations(bench, results, right=right)
+        graded, bench.parts_asked = as_graded(self.question, results)
         with self._clocked(session, ""):
             found = diagnose(Failure.of(bench, tuple(graded.values())))
             named = found.confused.union(n.id for n in found.named)
-        deviations = margins.deviations(bench, results, right=right)
         raised = None if right else always_raised(bench, results)
         checks = {check.id: check for check in self.question.spec.checks}
         certain = any(
@@ -231,7 +237,9 @@ class _Proof:
         likely = Counter(r.id for seen in subject.seen for r in seen.stopping)
         checks = [c for c in self.question.spec.checks if not c.stretch]
         name = subject.name
-        bench = session.examine(f"subject {name}", subject.sources, seed, called=name)
+        bench = session.examine(
+            f"subject {name}", subject.sources, seed, called=name, parts=subject.parts
+        )
         bench.asks_system = False
         subject.glimpsed[seed] = any(
             result_of(bench, check).verdict not in FINE
@@ -248,16 +256,15 @@ class _Proof:
             self.spent[name] += max(0, session.bank.cpu_nanoseconds() - before)
 
 
-def as_graded(question: Question, results: Mapping[str, CheckResult]) -> dict[str, CheckResult]:
-    """The results as a grade would report them: skipped where something needed did not pass."""
-    graded: dict[str, CheckResult] = {}
-    for check in question.spec.checks:
-        result = results[check.id]
-        if (blocking := unmet(check, graded)) is not None:
-            skipped = CheckResult(check.id, check.kind, Verdict.SKIPPED, f"needs {blocking}")
-            result = replace(skipped, stretch=check.stretch, blocked_by=blocking)
-        graded[check.id] = result
-    return graded
+def as_graded(
+    question: Question, results: Mapping[str, CheckResult]
+) -> tuple[dict[str, CheckResult], int]:
+    """The results as a grade would report them, some skipped, and how many parts it asks."""
+    course = Course(question.spec, range(1, len(question.spec.parts) + 1))
+    for part, check in course.order:
+        result = course.skipped(part, check) or results[check.id]
+        course.done[check.id] = replace(result, part=part)
+    return {check.id: course.done[check.id] for check in question.spec.checks}, course.asked
 
 
 def _todos(question: Question) -> list[Remark]:

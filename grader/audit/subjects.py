@@ -16,6 +16,7 @@ from grader.model.verdict import FINE, Verdict
 from grader.sandbox.client import WorkerError
 from grader.sandbox.replies import ProgramError
 from grader.session import GradingSession
+from grader.session.grading import lacks
 from grader.session.locations import file_of
 
 
@@ -36,6 +37,11 @@ class Seen:
         """The results that keep the program from passing."""
         return [r for r in self.results.values() if r.verdict not in FINE and not r.stretch]
 
+    @property
+    def graded_stopping(self) -> list[CheckResult]:
+        """Those of them that a grade comes to."""
+        return [r for r in self.graded.values() if r.verdict not in FINE and not r.stretch]
+
 
 @dataclass(slots=True)
 class Subject:
@@ -48,6 +54,7 @@ class Subject:
     misconception: str | None = None
     killers: tuple[str, ...] = ()  # checks that are said to stop it
     seen: list[Seen] = field(default_factory=list)  # one for each seed that was looked at whole
+    parts: int | None = None  # whose functions it has to define; all, if not given
     # Seeds on which it was only tried whether a check stops it, and whether one does.
     glimpsed: dict[int, bool] = field(default_factory=dict)
 
@@ -73,7 +80,11 @@ def subjects(question: Question) -> list[Subject]:
     found = [
         Subject("reference", [question.reference], file_of(question, "reference")),
         Subject(
-            "starter", [question.starter], file_of(question, "starter"), set(spec.starter_holds)
+            "starter",
+            [question.starter],
+            file_of(question, "starter"),
+            set(spec.starter_holds),
+            parts=1,
         ),
     ]
     for name, sources in question.variants.items():
@@ -98,10 +109,11 @@ def always_raised(bench: Bench, results: Mapping[str, CheckResult]) -> Raised | 
     """The first exception of a program that raises on every case it fails; None for another.
 
     Args:
-        bench: the program, which has been through every check: what it did is remembered.
+        bench: the program, which has been through every check: what it did is remembered.  Only
+            the parts count that it is asked.
         results: by check.
     """
-    failed = [c for c in bench.question.spec.checks if results[c.id].verdict not in FINE]
+    failed = [c for c in bench.checks if results[c.id].verdict not in FINE]
     for check in failed:
         result = results[check.id]
         everywhere = all(_raises(bench, check.run, case) for case in result.failing)
@@ -135,10 +147,18 @@ def is_certain(bench: Bench, check: Check, result: CheckResult) -> bool:
 def result_of(bench: Bench, check: Check, *, timed: bool = False) -> CheckResult:
     """What a check makes of the bench's submission, also where that ends its process.
 
-    Timing wrong answers proves nothing and takes long; the reference's own time does.
+    As in a grade, nothing is asked by then of a later part than the check's.  Timing wrong
+    answers proves nothing and takes long; the reference's own time does.
     """
     if registry.get(check.kind).timed and not timed:
         return CheckResult(check.id, check.kind, Verdict.SKIPPED, "not run", stretch=check.stretch)
+    question = bench.question
+    bench.parts_asked = question.spec.part_of(check.id)
+    called = question.functions_of_run(check.run)
+    if (lacking := lacks(bench.submission.loaded, called, question)) is not None:
+        return CheckResult(
+            check.id, check.kind, lacking.verdict, lacking.sentence, stretch=check.stretch
+        )
     try:
         return run_check(bench, check)
     except Stopped as stop:

@@ -8,7 +8,7 @@ it for the form of each result.  One seed is enough: they hardly depend on it.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
 
@@ -17,8 +17,8 @@ from grader.bench.bench import BankFault, Bench
 from grader.bench.results import same_value
 from grader.kinds import registry
 from grader.model.audit import Remark, Trivial
-from grader.model.keys import Check
 from grader.model.question import Question
+from grader.model.spec import Spec
 from grader.model.verdict import Verdict
 from grader.sandbox.client import WorkerError
 from grader.sandbox.replies import ProgramError
@@ -119,6 +119,7 @@ def problems(trivial: Iterable[Trivial]) -> list[str]:
 def remarks(question: Question, trivial: Iterable[Trivial]) -> list[Remark]:
     """Checks that let a trivial answer through with no needed check to stop it."""
     checks = {c.id: c for c in question.spec.checks}
+    before = needed(question.spec)
     found: dict[str, list[str]] = {}
     for answer in trivial:
         # The first call is the right one: a check of a single case cannot tell.
@@ -126,7 +127,7 @@ def remarks(question: Question, trivial: Iterable[Trivial]) -> list[Remark]:
             continue
         for name in answer.passes:
             by_value = registry.get(checks[name].kind).judges_values and not checks[name].stretch
-            if by_value and needed(checks, name) <= set(answer.passes):
+            if by_value and before[name] <= set(answer.passes):
                 found.setdefault(name, []).append(answer.name)
     return [
         Remark(
@@ -138,7 +139,12 @@ def remarks(question: Question, trivial: Iterable[Trivial]) -> list[Remark]:
     ]
 
 
-def needed(checks: Mapping[str, Check], name: str) -> set[str]:
-    """Every check that must pass before one is tried."""
-    needs = checks[name].needed
-    return {*needs}.union(*(needed(checks, need) for need in needs))
+def needed(spec: Spec) -> dict[str, set[str]]:
+    """By check, every other that must pass before it is tried."""
+    found: dict[str, set[str]] = {}
+    earlier: set[str] = set()
+    for part in spec.parts:
+        for check in part.checks:
+            found[check.id] = earlier.union(*({need} | found[need] for need in check.needed))
+        earlier |= {check.id for check in part.checks if not check.stretch}
+    return found

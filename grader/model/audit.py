@@ -107,7 +107,7 @@ class Twins:
 class Remark:
     """What would make the question better."""
 
-    # redundant, flaky, raising, starter, alike, tolerance, range, trivial, hints, id, todo
+    # redundant, flaky, raising, starter, alike, tolerance, range, trivial, hints, parts, id, todo
     about: str
     text: str
 

@@ -133,10 +133,10 @@ class Question:
         """Names that a submission must define in the end, in order of first use."""
         return self._called(self.runs)
 
-    def functions_of(self, part: int) -> tuple[str, ...]:
-        """Those that a submission must define when a part, counted from 1, is asked."""
+    def functions_of(self, part: int | None) -> tuple[str, ...]:
+        """Those that a submission must define when a part, from 1, is asked; all of None."""
         parts = self.spec.parts
-        if len(parts) == 1:
+        if part is None or part == len(parts) == 1:
             return self.functions
         return self._called({check.run for one in parts[:part] for check in one.checks})
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Mapping
-from functools import cached_property
 from typing import Annotated, Any, Literal
 
 from pydantic import Field
@@ -256,7 +255,7 @@ class Spec(Keys):
         """The clauses of all parts."""
         return [clause for part in self.parts for clause in part.contract]
 
-    @cached_property
+    @property
     def checks(self) -> list[Check]:
         """The checks of all parts, in order."""
         return [check for part in self.parts for check in part.checks]
@@ -276,7 +275,7 @@ class Spec(Keys):
         """How long a good candidate takes for all parts."""
         return sum(part.minutes for part in self.parts)
 
-    @cached_property
+    @property
     def part_ids(self) -> tuple[str, ...]:
         """What the parts are called: the id of each, else its number."""
         return tuple(part.id or str(number) for number, part in enumerate(self.parts, 1))

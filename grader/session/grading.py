@@ -8,6 +8,7 @@ from dataclasses import replace
 from grader import kinds
 from grader.bench.bench import BankFault, Bench
 from grader.bench.tally import Finding, Stopped, stopped
+from grader.model.keys import Check
 from grader.model.question import Question
 from grader.model.report import CheckResult
 from grader.model.verdict import FINE, Verdict
@@ -16,7 +17,7 @@ from grader.sandbox.deadline import OutOfTime
 from grader.sandbox.remote import RemoteProgram
 from grader.sandbox.replies import Flagged, ProgramError, plain
 from grader.sandbox.worker.messages import Loaded
-from grader.session.order import in_order, stopping, unmet
+from grader.session.order import Course, blocked
 
 MAX_SUBMISSION = 1 << 20  # bytes of source; the longest right solution known takes 5 KB
 
@@ -132,44 +133,38 @@ def carry_out(
     """
     question = bench.question
     counting = range(1, len(question.spec.parts) + 1) if counting is None else counting
-    done: dict[str, CheckResult] = {}
+    course = Course(question.spec, counting)
     gone: str | None = None
     lacked: dict[str, str] = {}  # by sentence on a function that is not there, the check with it
-    bench.parts_asked = 1
-    for part, check in in_order(question.spec, counting):
-        result = CheckResult(
-            check.id, check.kind, Verdict.SKIPPED, "", part=part, stretch=check.stretch
-        )
-        held = stopping(done, counting) if part > bench.parts_asked else None
-        if held is None:
-            bench.parts_asked = max(part, bench.parts_asked)
-            blocking = unmet(check, done) or gone
-            reason = "the process was stopped in" if gone == blocking else "needs"
-            reason += f" {blocking}"
-        else:
-            blocking, reason = held.id, f"part {part} is asked when part {held.part} passes"
+    for part, check in course.order:
+        result = course.skipped(part, check)
+        bench.parts_asked = course.asked
+        if gone is not None and (result is None or result.message == f"needs {gone}"):
+            result = blocked(part, check, gone, f"the process was stopped in {gone}")
         called = question.functions_of_run(check.run)
-        if blocking is not None:
-            result = replace(result, message=reason, blocked_by=blocking)
-        elif (lacking := lacks(bench.submission.loaded, called, question)) is not None:
-            before = lacked.setdefault(lacking.sentence, check.id)
-            if before == check.id:
-                result = replace(result, verdict=lacking.verdict, message=lacking.sentence)
-            else:
-                result = replace(result, message=f"needs {before}", blocked_by=before)
-        else:
+        if result is None and (lacking := lacks(bench.submission.loaded, called, question)):
+            first = lacked.setdefault(lacking.sentence, check.id)
+            result = blocked(part, check, first, f"needs {first}")
+            if first == check.id:
+                result = _stopping(check, lacking.verdict, lacking.sentence)
+        if result is None:
             try:
-                result = replace(kinds.run_check(bench, check), part=part)
+                result = kinds.run_check(bench, check)
             except Stopped as stop:
-                result, gone = replace(stop.result, part=part), check.id
+                result, gone = stop.result, check.id
             except OutOfTime:
-                decided = any(c.verdict not in FINE and not c.stretch for c in done.values())
+                done = course.done.values()
+                decided = any(c.verdict not in FINE and not c.stretch for c in done)
                 late = out_of_time(bench.submission.worker, decided=decided)
-                result, gone = replace(result, verdict=Verdict.LIMIT, message=late), check.id
-        done[check.id] = result
+                result, gone = _stopping(check, Verdict.LIMIT, late), check.id
+        course.done[check.id] = replace(result, part=part)
         if result.verdict not in FINE:
             failing()
-    return tuple(done[check.id] for check in question.spec.checks)
+    return tuple(course.done[check.id] for check in question.spec.checks)
+
+
+def _stopping(check: Check, verdict: Verdict, message: str) -> CheckResult:
+    return CheckResult(check.id, check.kind, verdict, message, stretch=check.stretch)
 
 
 def out_of_time(worker: WorkerClient, *, decided: bool = False) -> str:

@@ -45,6 +45,39 @@ def unmet(check: Check, done: Mapping[str, CheckResult]) -> str | None:
     return next((need for need in check.needed if done[need].verdict not in GOOD_ENOUGH), None)
 
 
+class Course:
+    """The way through the checks of a question, part by part, as their results come in."""
+
+    def __init__(self, spec: Spec, counting: Collection[int]) -> None:
+        """Ask the first part."""
+        self.done: dict[str, CheckResult] = {}
+        self.asked = 1  # parts
+        self.order = in_order(spec, counting)
+        self._counting = counting
+
+    def skipped(self, part: int, check: Check) -> CheckResult | None:
+        """The result of the next check, where it is not to be carried out.
+
+        Either its part is not asked, because one before it does not pass, or it needs a check that
+        was not good enough.
+        """
+        held = stopping(self.done, self._counting) if part > self.asked else None
+        if held is not None:
+            why = f"part {part} is asked when part {held.part} passes"
+            return blocked(part, check, held.id, why)
+        self.asked = max(part, self.asked)
+        need = unmet(check, self.done)
+        return None if need is None else blocked(part, check, need, f"needs {need}")
+
+
+def blocked(part: int, check: Check, by: str, message: str) -> CheckResult:
+    """The result of a check that is not carried out for another."""
+    skipped = Verdict.SKIPPED
+    return CheckResult(
+        check.id, check.kind, skipped, message, part=part, stretch=check.stretch, blocked_by=by
+    )
+
+
 def stopping(done: Mapping[str, CheckResult], counting: Collection[int]) -> CheckResult | None:
     """The first check that decides and is neither passed nor open; of one skipped, what did it.
 

@@ -223,19 +223,29 @@ class GradingSession(Closing):
         return report
 
     def examine(
-        self, name: str, sources: Sequence[bytes], seed: int, *, called: str = "", file: str = ""
+        self,
+        name: str,
+        sources: Sequence[bytes],
+        seed: int,
+        *,
+        called: str = "",
+        file: str = "",
+        parts: int | None = None,
     ) -> Bench:
         """Put a program of the bank's own on a bench: what an audit does, without a deadline.
 
         Such programs share a process, one after another; a submission never runs there.  Messages
-        say what the program is `called` and its `file` in the bank.
+        say what the program is `called` and its `file` in the bank.  It has to define what so many
+        `parts` call, or all.
 
         Raises:
             BankFault: the reference or the program cannot be loaded.
             RuntimeError: another thread is using the session, or it is closed.
         """
         with self._alone():
-            return self.bank.examine(name, sources, seed, called=called or name, file=file)
+            return self.bank.examine(
+                name, sources, seed, called=called or name, file=file, parts=parts
+            )
 
     def close(self) -> None:
         """End every process of the session."""

@@ -102,7 +102,14 @@ class BankPrograms(Closing):
         self._loaded(name)
 
     def examine(
-        self, name: str, sources: Sequence[bytes], seed: int, *, called: str, file: str
+        self,
+        name: str,
+        sources: Sequence[bytes],
+        seed: int,
+        *,
+        called: str,
+        file: str,
+        parts: int | None = None,
     ) -> Bench:
         """A bench with a program of the bank's own; see `GradingSession.examine`."""
         self.restore()
@@ -110,7 +117,7 @@ class BankPrograms(Closing):
         program = self._program("examined", name, sources)
         # The reference's own process also runs what it is compared with, which may call anything.
         program.forbids = self.question.spec.forbids
-        self._load(program, called, file)
+        self._load(program, called, file, parts)
         bench = self.bench(program, seed)
         bench.reference_first = False  # the reference itself is examined too
         return bench
@@ -189,7 +196,9 @@ class BankPrograms(Closing):
             self._programs[name] = program
         return program
 
-    def _load(self, program: RemoteProgram, called: str, file: str) -> None:
+    def _load(
+        self, program: RemoteProgram, called: str, file: str, parts: int | None = None
+    ) -> None:
         try:
             loaded = program.load(self.question.functions, self.question.driven)
         except (ProgramError, WorkerError) as error:
@@ -199,9 +208,10 @@ class BankPrograms(Closing):
             raise BankFault(f"{called} cannot be loaded: {in_one_sentence(error, file)}") from None
         if loaded.unknown:
             raise BankFault(f"forbids: there is no {', '.join(loaded.unknown)}")
-        if loaded.missing:
-            near = did_you_mean(loaded.missing[0], loaded.defined)
-            raise BankFault(f"{called} does not define {', '.join(loaded.missing)}{near}")
+        wanted = self.question.functions_of(parts)
+        if missing := [name for name in loaded.missing if name in wanted]:
+            near = did_you_mean(missing[0], loaded.defined)
+            raise BankFault(f"{called} does not define {', '.join(missing)}{near}")
         if loaded.undriven:
             near = did_you_mean(loaded.undriven[0], loaded.driver)
             raise BankFault(f"the driver does not define {', '.join(loaded.undriven)}{near}")

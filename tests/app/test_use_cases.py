@@ -276,7 +276,7 @@ def test_a_bank_that_was_moved_keeps_what_was_done_and_a_copy_begins_anew(
     copy = Path(shutil.copytree(bank, tmp_path / "copy"))
     assert known(ctx, copy).state == "new"
     moved = bank.rename(tmp_path / "moved")
-    assert known(ctx, moved) == progress.Progress(True, 1, True, hints=1)
+    assert known(ctx, moved) == progress.Progress(True, 1, True, hints=1, parts=1)
     assert hints.solution(context(tmp_path, moved), NAME)[2]
     venv = Path("lib/python3.{}/site-packages/grader/_bank")
     assert progress.counts(str(tmp_path / str(venv).format(11)), str(venv).format(12), NAME)

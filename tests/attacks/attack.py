@@ -10,13 +10,14 @@ from __future__ import annotations
 import functools
 import textwrap
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from grader import bank
 from grader.model.question import Question
 from grader.model.verdict import Verdict
+from tests.asking import with_checks
 
 MINI = Path(__file__).parents[1] / "banks" / "mini"
 PASS, FAIL, ERROR, LIMIT = Verdict.PASS, Verdict.FAIL, Verdict.ERROR, Verdict.LIMIT
@@ -109,4 +110,4 @@ def question(question_id: str = "deviations") -> Question:
     """A question of the miniature bank, without its check of speed."""
     found = bank.load([MINI], question_id)
     checks = [c for c in found.spec.checks if c.kind != "performance"]
-    return replace(found, spec=found.spec.model_copy(update={"checks": checks}))
+    return with_checks(found, checks)

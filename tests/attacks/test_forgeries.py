@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 import importlib.util
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -12,6 +11,7 @@ import pytest
 from grader.model.question import Question
 from grader.model.verdict import Verdict
 from grader.sandbox.spawn import Zygote
+from tests.asking import with_checks
 from tests.attacks import forgeries
 from tests.attacks.attack import question
 from tests.attacks.forgeries import WAYS, forged
@@ -81,7 +81,7 @@ def squares() -> Question:
         for c in found.spec.checks
         if c.id != "peak"
     ]
-    return replace(found, spec=found.spec.model_copy(update={"cases": cases, "checks": checks}))
+    return with_checks(found, checks, cases=cases)
 
 
 TORCH = {

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -11,6 +10,7 @@ from grader.audit.proof import as_graded
 from grader.bank import load
 from grader.model.report import CheckResult
 from grader.model.verdict import Verdict
+from tests.asking import with_checks
 
 pytestmark = pytest.mark.usefixtures("one_zygote")
 
@@ -33,10 +33,9 @@ def test_what_is_too_close_to_call_blocks_no_check(verdict: Verdict, then: Verdi
         by_id["speed"].model_copy(update={"needs": []}),
         by_id["forward"].model_copy(update={"needs": ["speed"]}),
     ]
-    spec = question.spec.model_copy(update={"checks": checks})
     results = {
         "speed": CheckResult("speed", "performance", verdict, ""),
         "forward": CheckResult("forward", "outputs", Verdict.PASS, ""),
     }
-    graded = as_graded(replace(question, spec=spec), results)
+    graded, _ = as_graded(with_checks(question, checks), results)
     assert [result.verdict for result in graded.values()] == [verdict, then]

@@ -5,7 +5,6 @@ from __future__ import annotations
 import io
 import json
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -22,6 +21,7 @@ from grader.model.question import Question
 from grader.reports.json import mutation_to_json
 from grader.reports.mutation import render_mutation
 from grader.sandbox.client import Overran
+from tests.asking import with_checks
 
 pytestmark = pytest.mark.usefixtures("one_zygote")
 
@@ -233,9 +233,7 @@ def test_a_mutant_that_overran_on_a_busy_machine_is_searched_in_the_process_of_i
 def test_a_reference_that_fails_its_own_checks_is_said_to(tmp_path: Path) -> None:
     question = gate(tmp_path, reference=REFERENCE.replace("return", "x += 1\n    return"))
     manners = SideEffectsCheck(id="manners", kind="side-effects", of="grad_x")
-    checks = [*question.spec.checks, manners]
-    spec = question.spec.model_copy(update={"checks": checks})
-    report = mutate(replace(question, spec=spec), seeds=[0])
+    report = mutate(with_checks(question, [*question.spec.checks, manners]), seeds=[0])
     assert report.problems == ("the reference does not pass manners: audit it first",)
     assert not report.trials
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import errno
 import sys
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import replace
 from difflib import get_close_matches
 from hashlib import sha256
@@ -113,12 +113,14 @@ def grade(
     proved: bool = False,
     thorough: bool = False,
     early: Callable[[Report], None] = lambda _: None,
+    parts: Collection[int] | None = None,
 ) -> Report:
     """Return the verdict that the submission names in its first line, `# pass`.
 
     After `# puzzle` something more is found when the page has been shown, after `# riddle` nothing,
     and `# impatient` is interrupted then.
     """
+    assert parts is None, "its questions have one part"
     assert workers is None, "there is no such bank to start workers for"
     PROVED.append(proved)
     first = submission.decode("utf-8", "replace").split("\n")[0].removeprefix("# ").strip()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +14,7 @@ from grader.model.question import Question
 from grader.model.report import CheckResult
 from grader.sandbox.client import WorkerClient
 from grader.sandbox.remote import RemoteProgram
+from tests.asking import with_checks
 
 MINI = Path(__file__).parents[1] / "banks" / "mini"
 
@@ -53,6 +53,5 @@ class Desk:
         check = self.check(check_id, **changes)
         checks = [check if c.id == check_id else c for c in self.question.spec.checks]
         bench = self.bench(source, seed)
-        spec = self.question.spec.model_copy(update={"checks": checks})
-        bench.question = replace(self.question, spec=spec)
+        bench.question = with_checks(self.question, checks)
         return run_check(bench, check)

@@ -20,7 +20,7 @@ from grader.model.verdict import Verdict
 from grader.reports.json import dumps
 from grader.reports.terminal import render_report
 from grader.session import GradingSession, Workers, grade
-from grader.session.grading import overall
+from grader.session.order import overall
 from grader.session.session import SHOWN_OUTPUT
 from tests.reports.decoding import from_json
 
@@ -106,7 +106,7 @@ def test_the_starter_fails_and_nothing_is_asked_yet(
     report = session_of(question_id).grade(question.starter, seed=4)
     assert report.verdict == "fail"
     assert report.follow_up == ""
-    assert {m.id for m in report.misconceptions if m.exact} == set(question.spec.starter)
+    assert {m.id for m in report.misconceptions if m.exact} == set(question.spec.starter_holds)
 
 
 def test_checks_that_depend_on_a_failed_one_name_it() -> None:
@@ -146,25 +146,27 @@ def found(check_id: str, verdict: Verdict, *, stretch: bool = False, by: str = "
 def test_the_first_check_that_does_not_pass_decides(verdict: Verdict) -> None:
     good = found("a", Verdict.PASS)
     others = [found(str(v), v) for v in (Verdict.FAIL, Verdict.ERROR, Verdict.LIMIT)]
-    assert overall([good, found("b", verdict), *others]) is verdict
+    assert overall([good, found("b", verdict), *others], {1}) is verdict
 
 
 def test_nobody_fails_for_a_stretch_or_for_noise() -> None:
     good = found("a", Verdict.PASS)
     for verdict in (Verdict.FAIL, Verdict.ERROR, Verdict.LIMIT):
-        assert overall([good, found("b", verdict, stretch=True)]) is Verdict.PASS
-    assert overall([good, found("b", Verdict.INCONCLUSIVE)]) is Verdict.PASS
+        assert overall([good, found("b", verdict, stretch=True)], {1}) is Verdict.PASS
+    assert overall([good, found("b", Verdict.INCONCLUSIVE)], {1}) is Verdict.PASS
     missing_device = found("b", Verdict.SKIPPED, stretch=True)
-    assert overall([good, missing_device]) is Verdict.PASS
+    assert overall([good, missing_device], {1}) is Verdict.PASS
 
 
 def test_what_was_never_tried_because_of_a_fault_is_no_pass() -> None:
     stopped = found("a", Verdict.LIMIT, stretch=True)
     untried = found("b", Verdict.SKIPPED, by="a")
     later = found("c", Verdict.SKIPPED, by="b")
-    assert overall([stopped, untried]) is Verdict.LIMIT
-    assert overall([stopped, untried, later]) is Verdict.LIMIT
-    assert overall([stopped, found("b", Verdict.SKIPPED, stretch=True, by="a")]) is Verdict.PASS
+    assert overall([stopped, untried], {1}) is Verdict.LIMIT
+    assert overall([stopped, untried, later], {1}) is Verdict.LIMIT
+    assert (
+        overall([stopped, found("b", Verdict.SKIPPED, stretch=True, by="a")], {1}) is Verdict.PASS
+    )
 
 
 def test_slow_and_right_passes_and_says_that_it_is_slow() -> None:

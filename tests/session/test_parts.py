@@ -1,0 +1,234 @@
+"""A question in parts: what is asked when, what counts, and what a grade says of it."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+from pathlib import Path
+from textwrap import dedent
+
+import pytest
+import yaml
+from hypothesis import given
+from hypothesis import strategies as st
+
+from grader.bank import load
+from grader.model.report import CheckResult, Report
+from grader.model.verdict import FINE, Verdict
+from grader.reports.json import to_json
+from grader.session import GradingSession
+from grader.session.order import counting, overall, part_results, unreached
+
+pytestmark = pytest.mark.usefixtures("one_zygote")
+
+BANK = Path(__file__).parents[1] / "banks" / "parts"
+QUESTION = load([BANK], "mean-and-spread")
+MEAN = "def mean(x):\n    return float(x.sum() / x.size)\n"
+WHOLE_MEAN = "def mean(x):\n    return float(x.sum() / x.size) if x.size else 0.0\n"
+SPREAD = "def spread(x):\n    return float(x.std())\n"
+
+
+@pytest.fixture(scope="module")
+def session() -> Iterator[GradingSession]:
+    with GradingSession(QUESTION) as opened:
+        yield opened
+
+
+def verdicts(report: Report) -> list[str]:
+    return [part.verdict.value for part in report.parts]
+
+
+def by_id(report: Report) -> dict[str, CheckResult]:
+    return {check.id: check for check in report.checks}
+
+
+def test_all_parts_pass_at_once(session: GradingSession) -> None:
+    report = session.grade(QUESTION.reference, seed=1)
+    assert report.verdict is Verdict.PASS
+    assert [(p.id, p.points, p.of) for p in report.parts] == [
+        ("1", 50, 50), ("2", 30, 30), ("spread", 20, 20),
+    ]  # fmt: skip
+    assert [c.part for c in report.checks] == [1, 2, 2, 3, 3]
+    assert report.parts_passed == 3
+    assert report.follow_up
+
+
+def test_the_starter_is_asked_the_first_part_only(session: GradingSession) -> None:
+    report = session.grade(QUESTION.starter, seed=1)
+    assert verdicts(report) == ["fail", "skipped", "skipped"]
+    checks = by_id(report)
+    assert checks["nothing"].message == "part 2 is asked when part 1 passes"
+    assert checks["spread"].message == "part 3 is asked when part 1 passes"
+    assert {c.blocked_by for c in report.checks if c.part > 1} == {"mean"}
+    assert [m.id for m in report.misconceptions] == ["sums"]
+    assert (report.parts_passed, report.follow_up) == (0, "")
+
+
+def test_the_second_part_is_asked_when_the_first_passes(session: GradingSession) -> None:
+    report = session.grade(MEAN.encode(), seed=1)
+    assert report.verdict is Verdict.FAIL
+    assert verdicts(report) == ["pass", "fail", "skipped"]
+    assert [p.points for p in report.parts] == [50, 0, 0]
+    assert by_id(report)["spread"].message == "part 3 is asked when part 2 passes"
+    assert [m.id for m in report.misconceptions] == ["divides-by-nothing"]
+
+
+def test_a_function_of_a_later_part_may_be_missing_until_it_is_asked(
+    session: GradingSession,
+) -> None:
+    report = session.grade(WHOLE_MEAN.encode(), seed=1)
+    assert verdicts(report) == ["pass", "pass", "error"]
+    assert report.verdict is Verdict.ERROR
+    checks = by_id(report)
+    assert checks["spread"].message == "expected spread, found mean"
+    assert (checks["far"].verdict, checks["far"].blocked_by) == (Verdict.SKIPPED, "spread")
+    near = session.grade(f"{WHOLE_MEAN}\ndef sprad(x):\n    return 0\n".encode(), seed=1)
+    assert by_id(near)["spread"].message.endswith("; is sprad meant to be spread?")
+    uncallable = session.grade(f"{WHOLE_MEAN}\nspread = 3\n".encode(), seed=1)
+    assert by_id(uncallable)["spread"].message == "expected a function called spread, found an int"
+
+
+def test_one_of_the_first_part_is_missing_at_once(session: GradingSession) -> None:
+    report = session.grade(SPREAD.encode(), seed=1)
+    assert report.message == "expected mean, found spread"
+    assert (report.verdict, verdicts(report)) == (Verdict.ERROR, ["error", "skipped", "skipped"])
+    empty = session.grade(b"", seed=1)
+    assert empty.message == "the file is empty; expected mean"
+    assert verdicts(empty) == ["error", "skipped", "skipped"]
+
+
+def test_who_is_right_only_later_has_not_got_there(session: GradingSession) -> None:
+    wrong = "def mean(x):\n    return float(x.sum()) if x.size else 0.0\n"
+    report = session.grade((wrong + SPREAD).encode(), seed=1)
+    assert verdicts(report) == ["fail", "skipped", "skipped"]
+    assert sum(part.points for part in report.parts) == 0
+
+
+def test_a_process_that_ends_in_the_second_part_has_passed_the_first(
+    session: GradingSession,
+) -> None:
+    dies = """
+        def mean(x):
+            if not x.size:
+                import os
+                os._exit(3)
+            return float(x.mean())
+    """
+    report = session.grade(dedent(dies).encode(), seed=1)
+    assert verdicts(report) == ["pass", "error", "skipped"]
+    checks = by_id(report)
+    assert checks["alone"].message == "the process was stopped in nothing"
+    assert checks["spread"].message == "part 3 is asked when part 2 passes"
+
+
+def test_side_effects_are_looked_for_on_the_inputs_of_parts_that_are_asked(
+    tmp_path: Path,
+) -> None:
+    """What is wrong on an input of a later part is no fault of an earlier one."""
+    spec = yaml.safe_load((BANK / "questions" / "mean-and-spread.yaml").read_text())
+    first, second, _ = spec["parts"]
+    first["checks"][0]["cases"] = "few"
+    first["checks"].append(second["checks"].pop() | {"cases": "few"})
+    second["checks"].append({"id": "many", "kind": "outputs", "of": "m", "cases": "many"})
+    (tmp_path / "moved.yaml").write_text(yaml.safe_dump(spec, sort_keys=False))
+    source = """
+        def mean(x):
+            m = float(x.sum() / x.size) if x.size else 0.0
+            if x.size == 7:
+                x += 1.0
+            return m
+    """
+    with GradingSession(load([tmp_path / "moved.yaml"], "moved")) as session:
+        report = session.grade(dedent(source).encode(), seed=1)
+    assert verdicts(report) == ["pass", "pass", "error"]
+
+
+def test_what_is_said_is_of_what_was_asked(session: GradingSession) -> None:
+    """In the first part x is left alone; that it would not be later is nobody's business yet."""
+    later = "def mean(x):\n    x *= 3.0\n    return float(x.sum())\n"
+    report = session.grade(later.encode(), seed=1)
+    assert verdicts(report) == ["fail", "skipped", "skipped"]
+    spoken = {case for one in report.explanations for case in one.cases}
+    assert spoken <= {"few", "many"}
+    assert "doubles-in-place" not in {m.id for m in report.misconceptions}
+
+
+@pytest.mark.parametrize(
+    ("source", "parts", "verdict", "points"),
+    [
+        (MEAN, {1}, "pass", [(50, 50), (0, 0), (0, 0)]),
+        (MEAN, {1, 2}, "fail", [(50, 50), (0, 30), (0, 0)]),
+        (MEAN + SPREAD, {1, 3}, "pass", [(50, 50), (0, 0), (20, 20)]),
+        (SPREAD, {3}, "pass", [(0, 0), (0, 0), (20, 20)]),
+        (MEAN, {2}, "fail", [(0, 0), (0, 30), (0, 0)]),
+        (MEAN, {3}, "error", [(0, 0), (0, 0), (0, 20)]),
+    ],
+)
+def test_parts_that_do_not_count_decide_nothing(
+    source: str, parts: set[int], verdict: str, points: list[tuple[int, int]]
+) -> None:
+    with GradingSession(QUESTION, parts=parts) as session:
+        report = session.grade(source.encode(), seed=1)
+    assert (report.verdict, [(p.points, p.of) for p in report.parts]) == (verdict, points)
+
+
+def test_a_process_that_ends_where_nothing_counts_stops_nobody() -> None:
+    dies = """
+        import os
+
+        def mean(x):
+            return float(x.mean()) if x.size else os._exit(3)
+    """
+    with GradingSession(QUESTION, parts=[1, 3]) as session:
+        report = session.grade((dedent(dies) + SPREAD).encode(), seed=1)
+    assert report.verdict is Verdict.PASS
+    assert verdicts(report) == ["pass", "error", "pass"]
+
+
+@pytest.mark.parametrize("parts", [[], [0], [4], [1, 4], [-1]])
+def test_there_are_no_other_parts(parts: list[int]) -> None:
+    with pytest.raises(ValueError, match="parts: expected numbers from 1 to 3, found"):
+        GradingSession(QUESTION, parts=parts)
+
+
+def test_json_has_the_parts(session: GradingSession) -> None:
+    plain = to_json(session.grade(MEAN.encode(), seed=1))
+    assert plain["parts"] == [
+        {"id": "1", "verdict": "pass", "points": 50, "of": 50},
+        {"id": "2", "verdict": "fail", "points": 0, "of": 30},
+        {"id": "spread", "verdict": "skipped", "points": 0, "of": 20},
+    ]
+
+
+VERDICTS = st.sampled_from(["pass", "fail", "error", "limit", "skipped", "inconclusive"])
+
+
+@given(
+    st.lists(st.tuples(VERDICTS, st.booleans()), min_size=5, max_size=5),
+    st.sets(st.integers(1, 3), min_size=1),
+)
+def test_points_and_verdicts_agree(given_: list[tuple[str, bool]], parts: Collection[int]) -> None:
+    checks = [
+        CheckResult(c.id, c.kind, Verdict(v), "", part=QUESTION.spec.part_of(c.id), stretch=stretch)
+        for c, (v, stretch) in zip(QUESTION.spec.checks, given_, strict=True)
+    ]
+    found = part_results(QUESTION.spec, checks, parts)
+    whole = overall(checks, parts)
+    for number, one in enumerate(found, 1):
+        assert one.of == (QUESTION.spec.parts[number - 1].points if number in parts else 0)
+        assert one.points == (one.of if one.verdict is Verdict.PASS else 0)
+    own = [found[number - 1].verdict for number in sorted(parts)]
+    assert whole is next((v for v in own if v not in FINE), Verdict.PASS)
+
+
+def test_a_grade_that_comes_to_no_check_earns_nothing() -> None:
+    for parts in ({1, 2, 3}, {2}):
+        found = unreached(QUESTION.spec, Verdict.LIMIT, parts)
+        assert [p.points for p in found] == [0, 0, 0]
+        assert found[min(parts) - 1].verdict is Verdict.LIMIT
+
+
+def test_a_question_without_parts_is_one_of_a_hundred_points() -> None:
+    mini = load([BANK.parent / "mini"], "deviations")
+    assert [(p.points, p.id) for p in mini.spec.parts] == [(100, "")]
+    assert counting(mini, None) == {1}
+    assert mini.functions_of(1) == mini.functions
