@@ -227,6 +227,8 @@ def _expected(detail: ErrorDetails) -> str:
         pattern = str(context["pattern"])
         if "aten" in pattern:
             return "a call such as numpy.dot, torch.relu or aten::relu*"
+        if "npz" in pattern:
+            return "the name of a file that ends in .npz, .npy, .csv, .json or .txt"
         named = "A-Z" in pattern
         return "a name (letters, digits, _)" if named else "lower-case words joined by hyphens"
     return detail["msg"]

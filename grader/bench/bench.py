@@ -47,6 +47,8 @@ def trusting(what: str) -> Iterator[None]:
     except (ProgramError, WorkerError) as error:
         raised = error.raised if isinstance(error, ProgramError) else None
         line = f", at line {raised.frames[-1].line}" if raised and raised.frames else ""
+        if raised and isinstance(error, ProgramError) and error.where:
+            line = f": {raised.message[:200]}, in {error.where}"
         if isinstance(error, TooSlow):
             line = "; limits in the spec says how long a call may take"
         raise BankFault(f"{what}: {error}{line}") from None
@@ -279,7 +281,8 @@ class Bench:
     def _looked_at(self) -> dict[str, tuple[str, ...]]:
         wanted: dict[str, dict[str, None]] = {run: {} for run in self.question.runs}
         for check in self.checks:
-            wanted[check.run].update(dict.fromkeys(check.wanted))
+            made = results(self.steps(check.run))  # a name may be an input's as well
+            wanted[check.run].update(dict.fromkeys(n for n in check.wanted if n in made))
         for run, names in wanted.items():
             if not names:  # measured only: the results still have to be right in type and number
                 names.update(dict.fromkeys(self.steps(run)[-1].targets))

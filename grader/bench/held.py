@@ -49,7 +49,7 @@ def prepared(bench: Bench, run: str, case: CaseRecipe, of: str, count: int, *, g
     differentiate.  None of them goes on where that is not asked for.
     """
     every = bench.steps(run)
-    first = producing(every, of) if of else tuple(s for s in every if not _backward(s))
+    first = producing(every, of) if of else tuple(s for s in every if not s.backward)
     rest = tuple(step for step in every if step not in first)
     read, made, given = free_names(rest), results(first), free_names(first)
     keep = (of, *(n for n in made if n in read and n != of)) if of else tuple(made)
@@ -73,10 +73,6 @@ def prepared(bench: Bench, run: str, case: CaseRecipe, of: str, count: int, *, g
         else ManyInputs({}, frozenset(), 0),
         chosen,
     )
-
-
-def _backward(step: Step) -> bool:
-    return step.owner == "torch" and step.function == "vjp"
 
 
 def hold(

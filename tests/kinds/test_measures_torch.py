@@ -141,8 +141,8 @@ def alive(ours: WorkerClient, theirs: WorkerClient, source: str) -> CheckResult:
 def checked(ours: WorkerClient, theirs: WorkerClient, source: str, check_id: str) -> CheckResult:
     """Carry out a check on a source whose results are right."""
     question = load([MINI], "squares-graph")
-    reference = RemoteProgram(ours, "reference", [question.reference], question.driver)
-    mine = RemoteProgram(theirs, "submission", [source.encode()], question.driver)
+    reference = RemoteProgram(ours, "reference", [question.reference], question.support)
+    mine = RemoteProgram(theirs, "submission", [source.encode()], question.support)
     reference.load(())
     mine.load(())
     bench = Bench(question, 1, mine, reference)

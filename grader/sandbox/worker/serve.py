@@ -58,8 +58,7 @@ class Server:
         self.loads += 1  # no name twice: sys.modules keeps one module a name
         module = "submission" if asked.program == "submission" else f"program_{self.loads}"
         self._forbid(asked, sources)
-        driver = None if asked.driver is None else asked.driver.tobytes()
-        program = namespace.execute(sources, driver, module, asked.filename)
+        program = namespace.execute(sources, module, asked)
         self.programs[asked.program] = program
         found = {name: getattr(program.module, name, None) for name in asked.functions}
         return messages.Loaded(
@@ -71,6 +70,10 @@ class Server:
             ),
             defined=tuple(namespace.defined(program.module)),
             unknown=tuple(self.policy.unknown) if self.policy is not None else (),
+            undriven=tuple(
+                name for name in asked.driven if not callable(getattr(program.driver, name, None))
+            ),
+            driver=() if program.driver is None else tuple(namespace.defined(program.driver)),
         )
 
     def _forbid(self, asked: messages.Load, sources: Sequence[bytes]) -> None:
@@ -138,10 +141,13 @@ class Server:
         if isinstance(error, stepping.Stopped):
             if isinstance(error.error, StepFault):
                 return messages.Fault(error.step, fault=str(error.error))
-            filename = self.programs[request["program"]].filename
-            return messages.Fault(error.step, raised=describe(error.error, filename))
+            program = self.programs[request["program"]]
+            raised = describe(error.error, program.filename, program.support_files)
+            return messages.Fault(error.step, raised=raised)
         if request["op"] == "load":
-            return messages.Fault(raised=describe(error, str(request["filename"])))
+            asked = typed.read(messages.Load, request)
+            files = namespace.support_files(asked)
+            return messages.Fault(raised=describe(error, asked.filename, files))
         return messages.Fault(broken=traceback.format_exc()[-2000:])
 
 

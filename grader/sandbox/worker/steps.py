@@ -9,11 +9,11 @@ import itertools
 import linecache
 import time
 import traceback
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any
 
 from . import layouts, values
-from .messages import Inputs, Outcome, Outcomes, Raised, Step, Task
+from .messages import Argument, Inputs, Item, Outcome, Outcomes, Raised, Step, Task
 from .namespace import LoadedModule
 from .wire import type_name
 
@@ -44,7 +44,7 @@ def build(inputs: Inputs) -> Names:
 
 def perform(program: LoadedModule, step: Step, names: Names) -> Names:
     """Carry out one step and return what it assigned; `names` is updated."""
-    given = [(a.keyword, a.literal if a.name is None else names[a.name]) for a in step.arguments]
+    given = [(a.keyword, _given(a, names)) for a in step.arguments]
     args = [value for keyword, value in given if keyword is None]
     kwargs = {keyword: value for keyword, value in given if keyword is not None}
     if step.owner == "torch":
@@ -56,6 +56,13 @@ def perform(program: LoadedModule, step: Step, names: Names) -> Names:
     assigned = _assign(step, result)
     names.update(assigned)
     return assigned
+
+
+def _given(argument: Argument | Item, names: Names) -> Any:  # noqa: ANN401 whatever it is
+    """The value of an argument; a list is a new one for each call."""
+    if isinstance(argument, Argument) and argument.items is not None:
+        return [_given(item, names) for item in argument.items]
+    return argument.literal if argument.name is None else names[argument.name]
 
 
 def _assign(step: Step, result: object) -> Names:
@@ -194,11 +201,16 @@ class Progress:
         )
 
 
-def describe(error: BaseException, filename: str) -> Raised:
-    """Return an exception as data."""
-    frames = _frames(error, filename)
+def describe(error: BaseException, filename: str, others: Collection[str] = ()) -> Raised:
+    """Return an exception of a program as data; `others` are the files that it was loaded with."""
+    frames, where = _frames(error, filename, others)
     column: int | None = None
-    if isinstance(error, SyntaxError) and error.filename == filename:
+    if isinstance(error, SyntaxError) and error.filename in others:
+        line = error.lineno or 0
+        text = (error.text or linecache.getline(str(error.filename), line)).strip()
+        where = f"{error.filename}:{line}: {text}" if line else str(error.filename)
+        frames, message = (), str(error.msg)[:MAX_MESSAGE]
+    elif isinstance(error, SyntaxError) and error.filename == filename:
         line = error.lineno or 0
         source = error.text or linecache.getline(filename, line)
         frames = ((line, "", (source or "").rstrip("\r\n")),)
@@ -206,7 +218,8 @@ def describe(error: BaseException, filename: str) -> Raised:
         message = str(error.msg)[:MAX_MESSAGE]
     else:
         message = _text(error)
-    return Raised(type_name(error), message, frames, column, isinstance(error, MemoryError))
+    memory = isinstance(error, MemoryError)
+    return Raised(type_name(error), message, frames, column, memory, where[:MAX_MESSAGE])
 
 
 def _text(error: BaseException) -> str:
@@ -218,12 +231,20 @@ def _text(error: BaseException) -> str:
         return "(its text cannot be shown)"
 
 
-def _frames(error: BaseException, filename: str) -> tuple[tuple[int, str, str], ...]:
+def _frames(
+    error: BaseException, filename: str, others: Collection[str]
+) -> tuple[tuple[tuple[int, str, str], ...], str]:
+    """The frames of the program's own file, and where in other files a later one is."""
     frames: list[tuple[int, str, str]] = []
+    where = ""
     for frame, line in traceback.walk_tb(error.__traceback__):
-        if frame.f_code.co_filename == filename:
+        file = frame.f_code.co_filename
+        if file in others:
+            where = f"{file}:{line}: {linecache.getline(file, line).strip()}"
+        elif file == filename:
+            where = ""
             text = linecache.getline(filename, line).strip()
             frames.append((line, frame.f_code.co_name, text))
             if len(frames) > 4 * MAX_FRAMES:  # endless recursion: the innermost are no news
                 break
-    return tuple(frames[-MAX_FRAMES:])
+    return tuple(frames[-MAX_FRAMES:]), where
