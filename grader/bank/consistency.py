@@ -151,6 +151,9 @@ class Review:
         at: Keys = ("checks", number)
         if registry.get(check.kind).needs_torch and not self._spec.needs_torch:
             yield (*at, "kind"), f"{check.id}: the kind {check.kind} {self._no_torch}"
+        if registry.get(check.kind).without_torch and self._spec.needs_torch:
+            sees = "does not see what torch allocates; kind: memory with quantity: peak does"
+            yield (*at, "kind"), f"{check.id}: the kind {check.kind} {sees}"
         ids = [c.id for c in self._spec.checks]
         earlier = ids[:number]
         if check.id in earlier:

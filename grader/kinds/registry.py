@@ -23,7 +23,7 @@ from grader.model.spec import Check, Mention, Spec
 # Each is the module of its name, and in it the class of its name.
 BUILT_IN = (
     "outputs", "gradcheck", "contract", "state", "numbers", "curve", "graph", "memory", "flops",
-    "performance",
+    "performance", "peak", "choices",
 )  # fmt: skip
 STAND_IN: dict[str, object] = {"kind": "outputs", "of": []}  # keys in place of a wrong check's
 _PATH = tuple[str | int, ...]
