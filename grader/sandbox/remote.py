@@ -249,7 +249,7 @@ class RemoteProgram:
         want: Names = (),
         factor: float = 1.0,
     ) -> Measured:
-        """Measure an autograd graph; see `worker.autograd.measure`."""
+        """Measure an autograd graph, see `worker.autograd`, or else see `worker.allocated`."""
         found = self._perform(
             "measure", Measured, steps, inputs,
             seconds=60, quantity=quantity, without=without, of=of, want=want,

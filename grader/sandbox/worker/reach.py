@@ -176,18 +176,18 @@ def hold(program: LoadedModule, task: Task) -> Header:
     """Run the steps that many times, and keep what is wanted of every run alive.
 
     All inputs but those in `without` have a first axis, along which lie those of the runs.  Nothing
-    else of ours stays.  Without steps: let go of all that is held.
+    else of ours stays.  No times: let go of all that is held.
     """
     if sys.platform == "linux":
         with suppress(OSError):  # no memory by 2 MB: what is held would be rounded up to that
-            kernel.prctl(kernel.PR_SET_THP_DISABLE, int(bool(task.steps)))
-    for number in range(task.number if task.steps else 0):
+            kernel.prctl(kernel.PR_SET_THP_DISABLE, int(bool(task.number)))
+    for number in range(task.number):
         given = {n: g if n in task.without else _one(g, number) for n, g in task.inputs.items()}
         names = stepping.build(given)
         stepping.perform_all(program, task.steps, names)
         held.append({name: names[name] for name in task.want})
         del names
-    if not task.steps:
+    if not task.number:
         held.clear()
     return Header(True)
 

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from . import control, differences, messages, namespace, reach, seal, typed, wire
+from . import allocated, control, differences, messages, namespace, reach, seal, typed, wire
 from . import steps as stepping
 from .namespace import LoadedModule
 from .policy import Policy
@@ -34,6 +34,7 @@ OPERATIONS: Mapping[str, Callable[[LoadedModule, messages.Task], NamedTuple]] = 
         "hold": reach.hold,
         "settle": reach.settle,
         "finish": reach.finish,
+        "measure": allocated.measure,
         **({"measure": autograd.measure, "repeat": work.repeat} if "torch" in sys.modules else {}),
     }
 )
