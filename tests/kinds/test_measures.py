@@ -21,6 +21,7 @@ from grader.sandbox.remote import RemoteProgram
 from grader.sandbox.replies import Outcome
 from grader.sandbox.spawn import Zygote, zygote_if_safe
 from tests.kinds.grading import Desk
+from tests.sandbox.running import FIND
 
 BIG = {"extends": "rows", "about": "96 rows of 128", "x": {"normal": [96, 128]}}
 
@@ -236,7 +237,9 @@ def test_memory_set_aside_beforehand_counts(desk: Desk, zygote: Zygote) -> None:
     ]  # fmt: skip
 
 
-BLIND = """
+BLIND = (
+    FIND
+    + """
 import gc, sys, tracemalloc
 tracemalloc.get_traced_memory = lambda: (0, 0)
 tracemalloc.start = lambda *_: None
@@ -246,6 +249,7 @@ for name, module in list(sys.modules.items()):
         if hasattr(module, "reachable"):
             module.reachable = lambda *_: (0, 0)
 """
+)
 
 
 @pytest.mark.parametrize(

@@ -17,6 +17,7 @@ from grader.sandbox.remote import RemoteProgram
 from grader.sandbox.spawn import Zygote
 from tests.conftest import Lend
 from tests.kinds.grading import MINI
+from tests.sandbox.running import FIND
 
 pytest.importorskip("torch")
 
@@ -92,7 +93,9 @@ PLACES = {
         "graves[key].h.double()",
     ),
 }  # fmt: skip
-BLIND = """
+BLIND = (
+    FIND
+    + """
 import gc, sys, tracemalloc
 tracemalloc.get_traced_memory = lambda: (0, 0)
 meters = sys.modules.get("worker.autograd")
@@ -106,6 +109,7 @@ class Nothing:
     def forget(self, _): pass
 meters.Meter = Nothing
 """
+)
 ROWS = {"about": "768 rows", "dtype": "float32", "x": {"normal": [768, 8]},
         "w": {"normal": [8, 64]}, "grad_y": {"normal": "like y"}}  # fmt: skip
 

@@ -1,0 +1,122 @@
+"""Where foreign code runs: on the main thread, with nothing of ours below it on the stack.
+
+What measures runs in a thread of its own and hands over one call at a time.  A program that climbs
+from frame to frame comes to two functions that know nothing but queues, and to the end.  Programs
+have the main thread because signals are its business.
+"""
+
+from __future__ import annotations
+
+import builtins
+import functools
+import os
+import sys
+from _thread import get_ident, start_new_thread
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from queue import SimpleQueue
+from types import FunctionType
+from typing import Any, NoReturn, TypeVar
+
+T = TypeVar("T")
+
+FAILED = 71  # exit status where what measures could not go on
+
+_calls: SimpleQueue[Any] = SimpleQueue()
+_results: SimpleQueue[Any] = SimpleQueue()
+_none: Mapping[str, Any] = {}
+measuring = 0  # the thread that measures; 0 where nothing is set apart, as in tests
+
+
+class Failed(Exception):
+    """What was called raised; what it raised is kept apart, so that no frame of ours joins it."""
+
+    def __init__(self, error: BaseException) -> None:
+        """Keep it."""
+        super().__init__()
+        self.error = error
+
+
+def cause(error: BaseException) -> BaseException:
+    """What was raised in a call, or here."""
+    return error.error if isinstance(error, Failed) else error
+
+
+def call(
+    function: Callable[..., T], args: Sequence[Any] = (), kwargs: Mapping[str, Any] = _none
+) -> T:
+    """Call what is foreign, or may call what is foreign, on the stage; about 15 us.
+
+    Raises:
+        Failed: it raised.
+    """
+    if get_ident() == measuring:
+        _calls.put((function, args, kwargs))
+        result, error = _results.get()
+    else:
+        result, error = _attempt(function, args, kwargs)
+    if error is not None:
+        raise Failed(error)
+    return result  # type: ignore[no-any-return]
+
+
+@contextmanager
+def entered(manager: Any) -> Iterator[Any]:  # noqa: ANN401 a context manager that torch keeps per thread
+    """A context in which calls on the stage are made."""
+    call(manager.__enter__)
+    try:
+        yield manager
+    finally:
+        call(manager.__exit__, (None, None, None))
+
+
+def flush() -> None:
+    """Have what was printed leave the process."""
+    with suppress(Failed):  # a program may have closed or replaced it
+        call(_flush, (sys.stdout,))
+    with suppress(Failed):
+        call(_flush, (sys.stderr,))
+
+
+def set_apart(measure: Callable[[], None]) -> Callable[[], NoReturn]:
+    """Start what measures in a thread of its own; what to go on as here, from an empty stack."""
+    start_new_thread(_measure, (measure,))
+    return functools.partial(_bare(_perform), _calls.get, _results.put, _bare(_attempt))
+
+
+def _measure(measure: Callable[[], None]) -> None:
+    global measuring
+    measuring = get_ident()
+    exits = os._exit  # taken now: a program may replace it
+    try:
+        measure()
+    finally:
+        exits(FAILED)
+
+
+def _bare(function: Callable[..., Any]) -> Callable[..., Any]:
+    """The same function without a module around it."""
+    assert isinstance(function, FunctionType)
+    return FunctionType(function.__code__, {"__builtins__": vars(builtins)})
+
+
+# What follows is on the stack below programs: no names of this module, nothing kept between calls.
+
+
+def _perform(take: Any, give: Any, attempt: Any) -> NoReturn:  # noqa: ANN401 bare functions
+    while True:
+        give(attempt(*take()))
+
+
+def _attempt(function: Any, args: Any, kwargs: Any) -> Any:  # noqa: ANN401 whatever it gives
+    try:
+        return function(*args, **kwargs), None
+    except BaseException as error:  # noqa: BLE001 whatever it is, it is the caller's
+        return None, error
+
+
+def _flush_of(stream: Any) -> None:  # noqa: ANN401 whatever a program put there
+    stream.flush()
+
+
+_flush = _bare(_flush_of)
