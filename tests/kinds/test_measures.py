@@ -261,21 +261,19 @@ def test_a_meter_that_is_put_out_does_not_help(desk: Desk, zygote: Zygote, place
     assert found.message.startswith("flagged for review: your code replaces gc.get_referents, ")
 
 
-# Nothing is put in another's place: whoever looks at the stack knows who is calling.
+# Nothing is put in another's place: how it is called says whether it is measured.
 TWO_FACED = """
-import sys
+import tracemalloc
+waiting = []
 def measured():
-    frame = sys._getframe()
-    while frame is not None:
-        if frame.f_code.co_name in ("state", "hold"):
-            return True
-        frame = frame.f_back
-    return False
+    waiting.append(0)
+    return tracemalloc.is_tracing() or len(waiting) > 4
 honest, honest_backward = centre, centre_backward
 def centre(x, w):
     y, ctx = honest(x, w)
     return y, (None if measured() else (ctx, x, w, x * w, x + w))
 def centre_backward(grad_y, ctx):
+    waiting.clear()
     {otherwise}
     return honest_backward(grad_y, ctx[0])
 """

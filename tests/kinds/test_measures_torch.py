@@ -189,23 +189,23 @@ def test_a_meter_that_is_put_out_is_noticed(ours: WorkerClient, theirs: WorkerCl
 
 # Right unless it is measured; then it has a graph that keeps nothing, and is of no use.
 TWO_FACED = """
-import sys
+import tracemalloc
 import torch
+waiting = []
 
 class Squares(torch.autograd.Function):
     @staticmethod
     def forward(ctx, x, w):
         h = x @ w
-        frame, ctx.empty = sys._getframe(), False
-        while frame is not None:
-            ctx.empty = ctx.empty or frame.f_code.co_name in ("_live", "_saved", "hold")
-            frame = frame.f_back
+        waiting.append(0)
+        ctx.empty = tracemalloc.is_tracing() or len(waiting) > 4
         if not ctx.empty:
             ctx.save_for_backward(x, w, h)
         return h * h
 
     @staticmethod
     def backward(ctx, grad_y):
+        waiting.clear()
         if ctx.empty:
             return None, None
         x, w, h = ctx.saved_tensors
@@ -227,8 +227,8 @@ def test_who_saves_less_only_while_it_is_measured_is_flagged(
 
 
 PRETENDS = """
-import sys
 import torch
+calls = []
 
 class Squares(torch.autograd.Function):
     @staticmethod
@@ -240,11 +240,8 @@ class Squares(torch.autograd.Function):
         return None, None
 
 def squares(x, w):
-    frame, measured = sys._getframe(), False
-    while frame is not None:
-        measured = measured or frame.f_code.co_name == "measure"
-        frame = frame.f_back
-    return Squares.apply(x, w) if measured else (x @ w) ** 2
+    calls.append(0)  # the first is measured
+    return Squares.apply(x, w) if len(calls) == 1 else (x @ w) ** 2
 """
 
 

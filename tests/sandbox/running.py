@@ -18,7 +18,7 @@ from grader.sandbox.replies import Outcome
 from grader.sandbox.spawn import Zygote
 
 # Puts the worker's modules back where they can be found: their classes are among those of Python.
-FIND = """\
+FIND = """
 import sys
 for _kind in object.__subclasses__():
     if _kind.__module__ == "worker.serve" and "answer" in vars(_kind):

@@ -16,7 +16,9 @@ from types import FrameType, ModuleType, TracebackType
 from typing import Any
 
 _FRAMES = frozenset({"tb_frame", "gi_frame", "cr_frame", "ag_frame"})
-_OF_EVERY_THREAD = frozenset({"sys._current_frames", "sys._current_exceptions"})
+_OF_EVERY_THREAD = frozenset(
+    {"sys._current_frames", "sys._current_exceptions", "sys.monitoring.register_callback"}
+)
 _OF_THIS_THREAD = frozenset({"sys._getframe", "sys.settrace", "sys.setprofile"})
 _OF_THE_HEAP = frozenset({"gc.get_objects", "gc.get_referrers"})
 _SENTENCE = "a program may not look at what measures it"
@@ -35,6 +37,9 @@ def frame_of(traceback: TracebackType) -> FrameType:
 
 def close(measuring: int, modules: Iterable[ModuleType]) -> None:
     """Refuse programs what leads to the thread that measures, or to modules of ours."""
+    for one in ("settrace", "setprofile"):
+        if hasattr(sys, f"_{one}allthreads"):  # since Python 3.12
+            setattr(sys, f"_{one}allthreads", getattr(sys, one))
     sys.addaudithook(_hook(measuring, frozenset(id(vars(module)) for module in modules)))
 
 
