@@ -228,7 +228,7 @@ def test_who_saves_less_only_while_it_is_measured_is_flagged(
 
 PRETENDS = """
 import torch
-calls = []
+seen = set()
 
 class Squares(torch.autograd.Function):
     @staticmethod
@@ -240,8 +240,10 @@ class Squares(torch.autograd.Function):
         return None, None
 
 def squares(x, w):
-    calls.append(0)  # the first is measured
-    return Squares.apply(x, w) if len(calls) == 1 else (x @ w) ** 2
+    inputs = x.detach().numpy().tobytes()
+    measured = inputs in seen  # what was run is measured afterwards
+    seen.add(inputs)
+    return Squares.apply(x, w) if measured else (x @ w) ** 2
 """
 
 
