@@ -122,6 +122,23 @@ def centre(x, w):
             _climb(error.__traceback__.tb_frame)
     return _Names(_plain(x, w))
 """,
+    "an-event-of-its-own": """
+class _Bearer:
+    @property
+    def tb_frame(self): _climb(_raised[0].__traceback__.tb_frame)
+class _Names(tuple):
+    def __len__(self):
+        try:
+            raise KeyError
+        except KeyError as error:
+            _raised.append(error)
+        return tuple.__len__(self)
+_plain, _raised = centre, []
+def centre(x, w):
+    if _raised:
+        sys.audit("object.__getattr__", _Bearer(), "tb_frame")
+    return _Names(_plain(x, w))
+""",
     "the-modules": """
 for _name in list(sys.modules):
     if _name.partition(".")[0] == "worker":

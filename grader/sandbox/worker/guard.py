@@ -12,9 +12,17 @@ import gc
 import sys
 from _thread import get_ident
 from collections.abc import Callable, Iterable
-from types import FrameType, ModuleType, TracebackType
+from types import (
+    AsyncGeneratorType,
+    CoroutineType,
+    FrameType,
+    GeneratorType,
+    ModuleType,
+    TracebackType,
+)
 from typing import Any
 
+_BEARERS = frozenset({TracebackType, GeneratorType, CoroutineType, AsyncGeneratorType})
 _FRAMES = frozenset({"tb_frame", "gi_frame", "cr_frame", "ag_frame"})
 _OF_EVERY_THREAD = frozenset(
     {"sys._current_frames", "sys._current_exceptions", "sys.monitoring.register_callback"}
@@ -48,12 +56,16 @@ def _hook(measuring: int, ours: frozenset[int]) -> Callable[[str, tuple[Any, ...
     here, freeze, busy, identity, error = get_ident, gc.freeze, _busy, id, RuntimeError
     events, every = _OF_THIS_THREAD, _OF_EVERY_THREAD
     heap, frames, sentence, read = _OF_THE_HEAP, _FRAMES, _SENTENCE, getattr
+    bearers, kind, text = _BEARERS, type, str
     watched = events | every | heap | {"object.__getattr__", "sys.addaudithook"}
 
     def hook(event: str, args: tuple[Any, ...]) -> None:
         if event not in watched:
             return
         if event == "object.__getattr__":
+            # A program may report such an event itself, of anything.
+            if kind(args[0]) not in bearers or kind(args[1]) is not text:
+                return
             if args[1] not in frames or here() in busy:
                 return
             busy.add(here())

@@ -179,11 +179,9 @@ def serve(channel: int, acts: Mapping[str, str], missing: Sequence[str]) -> None
     server = Server(acts, missing)
     exits = os._exit  # taken now: a program may replace it
     pack = wire.encode
-    for run in (
-        stage.call,
-        lambda function, _, named: function(**named),
-    ):  # each thread has its own
-        run(np.seterr, (), {"all": "ignore"})  # no verdict depends on warnings
+    # No verdict depends on warnings; each thread has settings of its own.
+    np.seterr(all="ignore")
+    stage.call(np.seterr, (), {"all": "ignore"})
     while True:
         try:
             request = _receive(connection)
