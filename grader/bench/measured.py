@@ -28,7 +28,7 @@ def measure(
     of: str = "",
     factor: float = 1.0,
 ) -> Measured:
-    """Measure one program's run on one case, and go on to its results."""
+    """Measure one program's run on one case, and go on to its results; measured once."""
     every = bench.steps(run)
     steps = producing(every, of) if of else every
 
@@ -44,16 +44,14 @@ def measure(
             factor=factor,
         )
 
-    return bench.asked(case, ask, program)
+    key = ("measured", quantity, run, case.name, without, of, factor)
+    return bench.remember(program, key, lambda: bench.asked(case, ask, program))
 
 
 def baseline(bench: Bench, run: str, case: CaseRecipe, quantity: str) -> Measured:
-    """Measure the reference's side of a comparison, once."""
+    """Measure the reference's side of a comparison."""
     with trusting(f"the run {run} of the reference fails on case {case.name}"):
-        return bench.fact(
-            ("baseline", run, case.name, quantity),
-            lambda: measure(bench, bench.reference, run, case, quantity),
-        )
+        return measure(bench, bench.reference, run, case, quantity)
 
 
 def amount(bench: Bench, check: Check, written: Amount, case: CaseRecipe) -> float:

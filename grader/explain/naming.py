@@ -28,6 +28,7 @@ from grader.model.report import Named
 from grader.model.spec import Value
 from grader.sandbox.client import WorkerError
 
+FIRST = 3  # cases that an idea is tried on at once: few are ruled out by none of them
 ENOUGH_CASES = 6  # on which an idea acts, for it to be no chance of their sizes
 LEAST_CASES = 3  # on which a result has to agree, for an idea to be named by that result alone
 LEAST_NUMBERS = 3  # different ones, likewise: one number is always some multiple of another
@@ -113,7 +114,9 @@ def _exactly(failure: Failure, idea: Idea) -> Match | None:
     values = [cell for cell in failure.evidence if cell[0].measured_by is None]
     measured = [c for c in failure.evidence if c[0].measured_by is not None and not c[0].by_style]
     # Most ideas are ruled out by what is wrong, or by one case of each result.
-    acts = _uncontradicted(failure, idea.bench, values or failure.firsts)
+    telling = values or failure.firsts
+    _ask_ahead(idea.bench, telling)
+    acts = _uncontradicted(failure, idea.bench, telling)
     if acts is None or not (acts or measured):
         return None
     if not acts and not all(_measures_alike(failure, idea.bench, cell) for cell in measured[:1]):
@@ -129,6 +132,16 @@ def _exactly(failure: Failure, idea: Idea) -> Match | None:
         )
     explained = tuple(cell for cell in failure.evidence if cell in elsewhere)
     return Match(idea, frozenset(elsewhere), explained) if explained else None
+
+
+def _ask_ahead(variant: Bench, cells: Iterable[Cell]) -> None:
+    """Have a variant run the first few of some cells, if they are small, in one request."""
+    first = list(dict.fromkeys((c.run, case) for c, case in cells))[:FIRST]
+    for run in dict.fromkeys(run for run, _ in first):
+        cases = [variant.cases[case] for of, case in first if of == run]
+        if all(variant.ahead.is_plain(variant, case) for case in cases):
+            with contextlib.suppress(WorkerError):  # then each is asked for by itself
+                variant.ask_all(variant.submission, run, cases)
 
 
 def all_values(failure: Failure, variant: Bench) -> list[Cell]:
