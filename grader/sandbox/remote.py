@@ -97,6 +97,7 @@ class RemoteProgram:
     forbids: Sequence[str] = ()  # what it may not call; see `worker.policy`
     limits: CallLimits | None = None  # of what it is asked until this is changed
     untrusted: bool = False  # whether the judge looks itself at what it can
+    weighed: bool = True  # whether the memory of its process may be held against it
     loaded: Loaded | None = field(default=None, init=False)
     before: int | None = field(default=None, init=False)  # bytes held just before it was loaded
     _clock: int | None = field(default=None, init=False)  # CPU time when it last answered `timed`
@@ -116,7 +117,8 @@ class RemoteProgram:
             functions=tuple(functions),
             forbids=tuple(self.forbids),
         )
-        self.before = self.worker.occupied_bytes()
+        if self.weighed or self.worker.fresh is None:  # the system takes a millisecond to say it
+            self.before = self.worker.occupied_bytes()
         self.loaded = self._ask("load", request, Loaded, seconds=2 * self.call_seconds)
         return self.loaded
 

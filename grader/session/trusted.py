@@ -164,7 +164,8 @@ class BankPrograms(Closing):
 
     def _program(self, use: str, name: str, sources: Sequence[bytes]) -> RemoteProgram:
         worker = self._worker(use)
-        return RemoteProgram(worker, name, sources, self.question.driver, f"{name}.py")
+        driver, weighed = self.question.driver, use == "examined"
+        return RemoteProgram(worker, name, sources, driver, f"{name}.py", weighed=weighed)
 
     def _loaded(self, name: str) -> RemoteProgram:
         """The reference, or misconceptions `id/index` joined by `+`, in the worker there is now."""
