@@ -149,6 +149,10 @@ class Bench:
         memory = self._known if of_bank and draw_index < FIRST_SECRET else self._own
         return memory.get((self.seed, program.name, *key, draw_index), made)
 
+    def knows(self, program: RemoteProgram, key: tuple[Hashable, ...]) -> bool:
+        """Whether something about a program of the bank was found out on this seed."""
+        return (self.seed, program.name, *key, 0) in self._known
+
     # -- cases ------------------------------------------------------------------------------
 
     def steps(self, run: str) -> tuple[Step, ...]:
