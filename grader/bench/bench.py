@@ -133,7 +133,7 @@ class Bench:
         A program of the bank whose process has ended is asked once more in a new one: the process
         may have ended for another reason than this program.
         """
-        of_bank = program is not self.submission or self._own is self._known
+        of_bank = self._is_of_bank(program)
 
         def made() -> T:
             if not of_bank or self.bank is None:
@@ -149,9 +149,14 @@ class Bench:
         memory = self._known if of_bank and draw_index < FIRST_SECRET else self._own
         return memory.get((self.seed, program.name, *key, draw_index), made)
 
-    def knows(self, program: RemoteProgram, key: tuple[Hashable, ...]) -> bool:
+    def knows(
+        self, program: RemoteProgram, key: tuple[Hashable, ...], *, draw_index: int = 0
+    ) -> bool:
         """Whether something about a program of the bank was found out on this seed."""
-        return (self.seed, program.name, *key, 0) in self._known
+        return (self.seed, program.name, *key, draw_index) in self._known
+
+    def _is_of_bank(self, program: RemoteProgram) -> bool:
+        return program is not self.submission or self._own is self._known
 
     # -- cases ------------------------------------------------------------------------------
 
@@ -354,6 +359,12 @@ class Bench:
         want: Sequence[str] = (),
     ) -> None:
         """The same of cases, each in a mode and as one of its draws."""
+        if self._is_of_bank(program):
+            asked = [
+                (case, mode, draw_index)
+                for case, mode, draw_index in asked
+                if not self.knows(program, ("outcome", run, case.name, mode), draw_index=draw_index)
+            ]
         for first in range(0, len(asked), AT_ONCE):
             some = asked[first : first + AT_ONCE]
             inputs = [self.inputs(c, run, mode=mode, draw_index=draw) for c, mode, draw in some]

@@ -28,7 +28,7 @@ from grader.model.report import Named
 from grader.model.spec import Value
 from grader.sandbox.client import WorkerError
 
-FIRST = 3  # cases that an idea is tried on at once: few are ruled out by none of them
+FIRST = 3  # cells that an idea is tried on at once; then twice as many
 ENOUGH_CASES = 6  # on which an idea acts, for it to be no chance of their sizes
 LEAST_CASES = 3  # on which a result has to agree, for an idea to be named by that result alone
 LEAST_NUMBERS = 3  # different ones, likewise: one number is always some multiple of another
@@ -114,9 +114,7 @@ def _exactly(failure: Failure, idea: Idea) -> Match | None:
     values = [cell for cell in failure.evidence if cell[0].measured_by is None]
     measured = [c for c in failure.evidence if c[0].measured_by is not None and not c[0].by_style]
     # Most ideas are ruled out by what is wrong, or by one case of each result.
-    telling = values or failure.firsts
-    _ask_ahead(idea.bench, telling)
-    acts = _uncontradicted(failure, idea.bench, telling)
+    acts = _uncontradicted(failure, idea.bench, values or failure.firsts)
     if acts is None or not (acts or measured):
         return None
     if not acts and not all(_measures_alike(failure, idea.bench, cell) for cell in measured[:1]):
@@ -134,14 +132,17 @@ def _exactly(failure: Failure, idea: Idea) -> Match | None:
     return Match(idea, frozenset(elsewhere), explained) if explained else None
 
 
-def _ask_ahead(variant: Bench, cells: Iterable[Cell]) -> None:
-    """Have a variant run the first few of some cells, if they are small, in one request."""
-    first = list(dict.fromkeys((c.run, case) for c, case in cells))[:FIRST]
-    for run in dict.fromkeys(run for run, _ in first):
-        cases = [variant.cases[case] for of, case in first if of == run]
-        if all(variant.ahead.is_plain(variant, case) for case in cases):
+def _in_portions(variant: Bench, cells: Iterable[Cell]) -> Iterator[Cell]:
+    """The cells, each portion of which a variant runs in one request: few need many of them."""
+    left, size = list(cells), FIRST
+    while left:
+        portion, left, size = left[:size], left[size:], 2 * size
+        for run in dict.fromkeys(c.run for c, _ in portion):
+            cases = [variant.cases[n] for n in dict.fromkeys(n for c, n in portion if c.run == run)]
+            small = [case for case in cases if variant.ahead.is_plain(variant, case)]
             with contextlib.suppress(WorkerError):  # then each is asked for by itself
-                variant.ask_all(variant.submission, run, cases)
+                variant.ask_all(variant.submission, run, small)
+        yield from portion
 
 
 def all_values(failure: Failure, variant: Bench) -> list[Cell]:
@@ -159,7 +160,7 @@ def all_values(failure: Failure, variant: Bench) -> list[Cell]:
 def _uncontradicted(failure: Failure, variant: Bench, cells: Iterable[Cell]) -> set[Cell] | None:
     """Those of some results on which a variant acts; None where the submission shows another."""
     acts = set()
-    for cell in cells:
+    for cell in _in_portions(variant, cells):
         if failure.acts(variant, cell):
             if not failure.fits(variant, cell):
                 if failure.hides(cell):
