@@ -71,7 +71,7 @@ class Ahead:
             with self._trying(bench):
                 found = bench.reference.several(steps, [inputs for _, inputs in several], [name])
                 for (of, _), one in zip(several, found, strict=True):
-                    if isinstance(one, Outcome):
+                    if isinstance(one, Outcome) and name in one.values:
                         shape = tuple(array_of(one.values[name]).shape)
                         self._shapes[bench.seed, of, name] = shape
 

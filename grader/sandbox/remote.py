@@ -175,7 +175,8 @@ class RemoteProgram:
 
         The time that one call may take is for all of them together.
         """
-        found = self._perform("several", messages.Several, steps, *inputs, want=want)
+        room = (len(inputs) - 1) * ROOM // 8  # each may be as large as if it were alone
+        found = self._perform("several", messages.Several, steps, *inputs, want=want, room=room)
         if len(found.runs) != len(inputs):
             raise Garbled("broke the protocol: not a reply to several (runs)")
         answers: list[Outcome | ProgramError] = []

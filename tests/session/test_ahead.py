@@ -173,3 +173,19 @@ def test_what_is_counted_inside_is_counted_once(
     assert report.verdict is Verdict.PASS
     assert requests["submission", "state"] == 1  # for the count, and for what the system sees
     assert requests["submission", "hold"] > 0
+
+
+def test_many_large_results_fit_into_one_reply(
+    tmp_path: Path, requests: Counter[tuple[str, str]]
+) -> None:
+    reference = "import numpy as np\n\ndef forward(x):\n    return np.tile(x, (3000, 1))\n"
+    checks = [{"id": "gate", "kind": "outputs", "of": "y"}]
+    cases = {f"of-{n}": {"x": {"normal": [n, 3]}} for n in range(1, 9)}
+    more = {"run": ["y = forward(x)"], "interface": "def forward(x):  # -> y"}
+    variants = {"open": "def forward(x):\n    return np.tile(-x, (3000, 1))\n"}
+    found = asked(
+        tmp_path, reference=reference, checks=checks, cases=cases, variants=variants, **more
+    )
+    assert graded(found, reference).verdict is Verdict.PASS
+    assert requests["reference", "several"] == 1
+    assert requests["reference", "run"] == 0
