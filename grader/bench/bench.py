@@ -389,10 +389,10 @@ class Bench:
             BankFault: it does not.
         """
         if mode in NUDGES:
-            several = (run, case.name, "nudged")
+            several = (run, case.name, "nudged", *self.wanted[run])
             self._once(several, lambda: self.ahead.nudged(self, run, case, draw_index), draw_index)
         elif draw_index == 0:
-            self._once((run, mode), lambda: self.ahead.run(self, run, mode))
+            self._once((run, mode, *self.wanted[run]), lambda: self.ahead.run(self, run, mode))
         with trusting(f"the reference fails on case {case.name}"):
             return self.outcome(self.reference, run, case, draw_index=draw_index, mode=mode)
 

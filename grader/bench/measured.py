@@ -41,7 +41,9 @@ def measure(
     every = bench.steps(run)
     steps = producing(every, of) if of else every
     bases = [
-        other for other in against if not bench.knows(bench.reference, _key(quantity, other, case))
+        other
+        for other in against
+        if not bench.knows(bench.reference, _key(bench, quantity, other, case))
     ]
     beside = bases and program is bench.submission and program.worker is not bench.reference.worker
 
@@ -73,14 +75,15 @@ def measure(
             found = ask(asked)
         for other, one in zip(bases, base, strict=True):
             with contextlib.suppress(ProgramError, WorkerError, OutOfTime):
-                bench.remember(bench.reference, _key(quantity, other, case), one.result)
+                bench.remember(bench.reference, _key(bench, quantity, other, case), one.result)
         return found
 
-    key = _key(quantity, run, case, without, of, factor)
+    key = _key(bench, quantity, run, case, without, of, factor)
     return bench.remember(program, key, lambda: bench.asked(case, both, program))
 
 
 def _key(
+    bench: Bench,
     quantity: str,
     run: str,
     case: CaseRecipe,
@@ -88,7 +91,7 @@ def _key(
     of: str = "",
     factor: float = 1.0,
 ) -> tuple[Hashable, ...]:
-    return "measured", quantity, run, case.name, without, of, factor
+    return "measured", quantity, run, case.name, without, of, factor, bench.wanted[run]
 
 
 def baseline(bench: Bench, run: str, case: CaseRecipe, quantity: str) -> Measured:

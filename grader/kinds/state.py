@@ -121,7 +121,7 @@ def _kept(
     def ask(asked: kit.RemoteProgram) -> kit.Kept:
         return asked.state(steps, inputs, check.of, rest=rest, want=want)
 
-    key = ("kept", check.run, case.name, check.of)
+    key = ("kept", check.run, case.name, check.of, want)
     return bench.remember(program, key, lambda: bench.asked(case, ask, program))
 
 
