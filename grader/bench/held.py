@@ -22,6 +22,7 @@ from grader.sandbox.remote import Inputs, ManyInputs, RemoteProgram
 from grader.sandbox.replies import Outcome, ProgramError
 
 WARM_UP = 2  # runs before the first reading: what they import or cache, the others find there
+LARGEST = 0.75  # of the largest input's bytes: what is that large counts as the largest too
 FINISHED = 2  # runs that go on; who keeps nothing of half of them is found out in 3 of 4
 
 
@@ -66,9 +67,9 @@ def prepared(bench: Bench, run: str, case: CaseRecipe, of: str, count: int, *, g
         rest,
         (*keep, *again),
         want,
-        bench.many_inputs(case, run, given, WARM_UP),
-        bench.many_inputs(case, run, given, count),
-        bench.many_inputs(case, run, late, len(chosen))
+        many_inputs(bench, case, run, given, WARM_UP),
+        many_inputs(bench, case, run, given, count),
+        many_inputs(bench, case, run, late, len(chosen))
         if chosen
         else ManyInputs({}, frozenset(), 0),
         chosen,

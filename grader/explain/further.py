@@ -105,6 +105,7 @@ class Further:
                     made = self._made[origin][tried : times * wanted]
                     new += [(case, origin, n) for n, case in enumerate(made, tried)]
                     self._tried[run, origin] = times * wanted
+            self.bench.ahead.find_shapes(self.bench, [case for case, *_ in new])
             fit = [one for one in new if self._is_fit(run, one[0]) and self._is_new(run, *one[:2])]
             for case, origin, number in self._taken(run, fit):
                 self._usable[run, origin][number] = case
@@ -121,7 +122,9 @@ class Further:
 
         Each has a name of its own, which nothing else of another content has.
         """
-        fresh = [c for c in new if (run, c.name) not in self._known and self._is_fit(run, c)]
+        fresh = [c for c in new if (run, c.name) not in self._known]
+        self.bench.ahead.find_shapes(self.bench, fresh)
+        fresh = [c for c in fresh if self._is_fit(run, c)]
         accepted = {case.name for case, *_ in self._taken(run, [(c, origin, 0) for c in fresh])}
         self._known |= {(run, case.name): case.name in accepted for case in fresh}
         return [case for case in new if self._known.get((run, case.name))]
