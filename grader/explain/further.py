@@ -68,6 +68,7 @@ class Further:
         self._tried: dict[tuple[str, str], int] = {}
         self._usable: dict[tuple[str, str], dict[int, CaseRecipe]] = {}
         self._seen: dict[tuple[str, str], set[int]] = {}  # likewise, the inputs that are known
+        self._whole: dict[str, list[tuple[CaseRecipe, str]]] = {}  # by run, the question's own
         self._known: dict[tuple[str, str], bool] = {}  # by run and name, whether it is of use
 
     @cached_property
@@ -115,6 +116,15 @@ class Further:
             numbers = sorted(n for n in usable if n < AGAIN * wanted)[:wanted]
             chosen += [(usable[n], origin) for n in numbers]
         return sorted(chosen, key=lambda pair: (self.bench.weight(pair[0])[0], pair[0].name))
+
+    def others(self, run: str) -> list[tuple[CaseRecipe, str]]:
+        """The question's own cases that a run takes, of whatever check, each with its name."""
+        if run not in self._whole:
+            own = self._own.cases.values()
+            new = [(replace(c, name=f"{c.name}~own"), c.name, 0) for c in own]
+            fit = [one for one in new if self._is_fit(run, one[0])]
+            self._whole[run] = [(case, name) for case, name, _ in self._taken(run, fit)]
+        return self._whole[run]
 
     def taken(self, run: str, new: Sequence[CaseRecipe], origin: str) -> list[CaseRecipe]:
         """Which of some inputs, made from a case of the question, the reference takes.
