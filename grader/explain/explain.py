@@ -202,7 +202,8 @@ def _further(
         mine = [root for root in roots if root[0] == run]
         found += cells(theirs, looked, mine, places)
         # Whatever check a case is of, what is said of a result has to be true there too.
-        whole = made.others(run)
+        known = set[str].intersection(*(set(looked[root]) for root in mine))
+        whole = made.others(run, known)
         theirs.ask_all(program, run, [case for case, _ in whole])
         beyond = {
             root: {name: (False, False) for _, name in whole if name not in looked[root]}

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import contextlib
 import random
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 
@@ -68,7 +68,6 @@ class Further:
         self._tried: dict[tuple[str, str], int] = {}
         self._usable: dict[tuple[str, str], dict[int, CaseRecipe]] = {}
         self._seen: dict[tuple[str, str], set[int]] = {}  # likewise, the inputs that are known
-        self._whole: dict[str, list[tuple[CaseRecipe, str]]] = {}  # by run, the question's own
         self._known: dict[tuple[str, str], bool] = {}  # by run and name, whether it is of use
 
     @cached_property
@@ -117,14 +116,19 @@ class Further:
             chosen += [(usable[n], origin) for n in numbers]
         return sorted(chosen, key=lambda pair: (self.bench.weight(pair[0])[0], pair[0].name))
 
-    def others(self, run: str) -> list[tuple[CaseRecipe, str]]:
-        """The question's own cases that a run takes, of whatever check, each with its name."""
-        if run not in self._whole:
-            own = self._own.cases.values()
-            new = [(replace(c, name=f"{c.name}~own"), c.name, 0) for c in own]
-            fit = [one for one in new if self._is_fit(run, one[0])]
-            self._whole[run] = [(case, name) for case, name, _ in self._taken(run, fit)]
-        return self._whole[run]
+    def others(self, run: str, known: Collection[str]) -> list[tuple[CaseRecipe, str]]:
+        """The question's own cases that a run takes, of whatever check, each with its name.
+
+        Args:
+            run: its name.
+            known: cases that are not needed.
+        """
+        found = []
+        for name, own in self._own.cases.items():
+            if name not in known:
+                case = replace(own, name=f"{name}~own")
+                found += [(taken, name) for taken in self.taken(run, [case], name)]
+        return found
 
     def taken(self, run: str, new: Sequence[CaseRecipe], origin: str) -> list[CaseRecipe]:
         """Which of some inputs, made from a case of the question, the reference takes.

@@ -103,7 +103,7 @@ def confirmed(rules: Iterable[Rule], failing: Sequence[Cell]) -> list[Rule]:
     )
     # What is said of wrong entries, several on every case, is seen there: no chance makes it so.
     seen = _numbers(failing, NUMBERS) >= NUMBERS and all(
-        cell.a is not None and cell.b is not None and cell.wrong.sum() > 1 for cell in failing
+        _safely(lambda c: c.wrong.sum() > 1, cell) for cell in failing
     )
     kept = [
         rule
