@@ -123,22 +123,28 @@ class Further:
             run: its name.
             known: cases that are not needed.
         """
-        found = []
-        for name, own in self._own.cases.items():
-            if name not in known:
-                case = replace(own, name=f"{name}~own")
-                found += [(taken, name) for taken in self.taken(run, [case], name)]
-        return found
+        own = {n: case for n, case in self._own.cases.items() if n not in known}
+        return self._accepted(run, [(replace(c, name=f"{n}~own"), n) for n, c in own.items()])
 
     def taken(self, run: str, new: Sequence[CaseRecipe], origin: str) -> list[CaseRecipe]:
         """Which of some inputs, made from a case of the question, the reference takes.
 
         Each has a name of its own, which nothing else of another content has.
         """
-        fresh = [c for c in new if (run, c.name) not in self._known and self._is_fit(run, c)]
-        accepted = {case.name for case, *_ in self._taken(run, [(c, origin, 0) for c in fresh])}
-        self._known |= {(run, case.name): case.name in accepted for case in fresh}
-        return [case for case in new if self._known.get((run, case.name))]
+        return [case for case, _ in self._accepted(run, [(case, origin) for case in new])]
+
+    def _accepted(
+        self, run: str, new: Sequence[tuple[CaseRecipe, str]]
+    ) -> list[tuple[CaseRecipe, str]]:
+        """Likewise, of inputs that are made from several cases."""
+        fresh = [
+            (case, origin, 0)
+            for case, origin in new
+            if (run, case.name) not in self._known and self._is_fit(run, case)
+        ]
+        accepted = {case.name for case, *_ in self._taken(run, fresh)}
+        self._known |= {(run, case.name): case.name in accepted for case, *_ in fresh}
+        return [one for one in new if self._known.get((run, one[0].name))]
 
     def _taken(
         self, run: str, new: Sequence[tuple[CaseRecipe, str, int]]
