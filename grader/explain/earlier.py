@@ -10,7 +10,7 @@ from grader.sandbox.replies import Outcome, ProgramError
 
 
 def wrong_before(bench: Bench, run: str, case: CaseRecipe) -> str:
-    """What is wrong of the results before the step that raises on a case; '' where nothing is."""
+    """What is wrong, on a case, of the results that the step that raises needs; else ''."""
     try:
         bench.observed(run, case)
     except ProgramError as error:
@@ -19,7 +19,7 @@ def wrong_before(bench: Bench, run: str, case: CaseRecipe) -> str:
         return ""
     if step is None or step not in steps:
         return ""
-    for earlier in steps[: steps.index(step)]:
+    for earlier in producing(steps[: steps.index(step) + 1], step.targets[0])[:-1]:
         for result in earlier.targets:
             found = up_to(bench, run, case, result) if result in bench.wanted[run] else None
             if found and (fault := fault_of(bench, run, case, result, found)):
