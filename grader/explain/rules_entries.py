@@ -161,15 +161,6 @@ def entries(cell: Cell) -> Iterator[Rule]:
             local=True,
             example=_too_little_and_too_much,
         )
-    for axis in range(b.ndim):
-        along = f" along axis {axis}" if b.ndim > 1 else ""
-        for end, side in ((0, "first"), (-1, "last")):
-            text = f"is wrong only in the {side} entry{along}"
-            yield Rule(57, text, partial(_at_the_ends, axes=(axis,), end=end), local=True)
-    for end, side in ((0, "first"), (-1, "last")) if b.ndim > 2 else ():
-        axes = (b.ndim - 2, b.ndim - 1)
-        text = f"is wrong only in the {side} entry along axis {axes[0]} or axis {axes[1]}"
-        yield Rule(57, text, partial(_at_the_ends, axes=axes, end=end), local=True)
     yield Rule(58, "holds the right numbers, in the wrong places", _elsewhere)
 
 
@@ -178,15 +169,6 @@ def _sums(ndim: int) -> Iterator[tuple[str, tuple[int, ...]]]:
         yield "over each plane", (2, 3)
     if ndim == 1:
         yield "over all", (0,)
-
-
-def _at_the_ends(cell: Cell, *, axes: tuple[int, ...], end: int) -> bool:
-    wrong = cell.wrong
-    if wrong.ndim <= max(axes) or not wrong.any() or min(wrong.shape[a] for a in axes) < 2:
-        return False
-    for axis in axes:
-        wrong = np.delete(wrong, end, axis)
-    return not wrong.any()
 
 
 def _all(cell: Cell, *, of: str, test: Callable[[Array], Any]) -> bool:

@@ -126,22 +126,6 @@ def test_whatever_a_submission_returns_raises_nothing(odd: object) -> None:
         said([part])
 
 
-def test_wrong_entries_at_one_end_are_recognized() -> None:
-    def last_column(b: Array) -> Array:
-        return np.concatenate([b[:, :-1], b[:, -1:] + drawn((len(b), 1), 3)], axis=1)
-
-    assert said(failing(last_column))[0] == "is wrong only in the last entry along axis 1"
-    shapes = ((1, 2, 3, 4), (2, 1, 4, 3), (1, 1, 2, 5))
-    border = [cell(b + edge(b), b, x=np.zeros(b.shape)) for b in map(drawn, shapes)]
-    assert "is wrong only in the first entry along axis 2 or axis 3" in said(border)
-
-
-def edge(b: Array) -> Array:
-    """Something to add in the first row and the first column of every plane."""
-    row, column = np.indices(b.shape)[2:]
-    return np.where((row == 0) | (column == 0), drawn(b.shape, 4), 0.0)
-
-
 def test_a_step_width_may_be_part_of_what_is_added() -> None:
     cells = failing(lambda b: b)
     for n, one in enumerate(cells, 1):
