@@ -160,7 +160,7 @@ def _raised(bench: Bench, case: CaseRecipe, error: ProgramError) -> Finding:
     record, step, who = error.raised, error.step, "your code"
     if step is not None:
         drawn = bench.drawn(case)
-        given = [_in_words(a.name, drawn) for a in step.arguments if a.name is not None]
+        given = [_in_words(name, drawn) for name in step.reads]
         record = replace(record, step=step.text, called_with=", ".join(given))
         who = f"your {step.function}" if step.owner == "submission" else who
     if step is not None and step.owner == "driver" and not record.frames:
