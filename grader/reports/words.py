@@ -12,7 +12,15 @@ from dataclasses import dataclass
 
 from grader.kinds.registry import get_or_plain
 from grader.model.numerals import quantity
-from grader.model.report import MADE_SMALLER, CheckResult, Grids, Mismatch, Named, Report
+from grader.model.report import (
+    MADE_SMALLER,
+    CheckResult,
+    Explanation,
+    Grids,
+    Mismatch,
+    Named,
+    Report,
+)
 from grader.model.verdict import FINE, Verdict
 from grader.reports.around import Request
 
@@ -230,17 +238,24 @@ def ideas(report: Report, *, over: bool = True) -> list[Idea]:
         found.append(_one(exact[0], _measured(report)))
     for explanation in report.explanations:
         lead = _LEADS.get(explanation.kind)
-        if lead is not None:  # what a check says, and that there are two ideas, is said already
+        if estimated(report) and explanation.kind in {"rule", "mutant", "check"}:
+            continue  # they say how far off a number is
+        if lead is not None:
             more = " Yours may be written differently." if lead == _CHANGE else ""
             found.append(Idea(lead, explanation.text + more))
+        elif explanation.kind == "check" and _is_news(report, explanation):
+            found.append(Idea("Facts:", explanation.text))
     if pair is None:
         found += [_unsure(m, report) for m in report.misconceptions if not m.exact]
-    if estimated(report):  # a rule says how far off a number is
-        found = [idea for idea in found if idea.lead not in {_RULE, _CHANGE}]
     judged = any(c.mismatch and get_or_plain(c.kind).judges_values for c in deciding(report))
     if not found and over and judged and not report.note:
         found.append(Idea("", "No listed idea gives exactly these numbers."))
     return found
+
+
+def _is_news(report: Report, explanation: Explanation) -> bool:
+    """Whether it says more than the check's line: what was wrong before something raised."""
+    return any(f"; after that {check.message}" in explanation.text for check in report.checks)
 
 
 def _measured(report: Report) -> set[str]:
