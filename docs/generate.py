@@ -32,8 +32,8 @@ WIDTH = "80"
 _INTRODUCTION = """\
 # Commands
 
-Made from the program by `python docs/generate.py`. `--bank PATH`, `--plain`, `--no-pager` and `--color WHEN` may stand
-anywhere in a command.
+Made from the program by `python docs/generate.py`. `--bank PATH`, `--plain`, `--no-pager` and
+`--color WHEN` may stand anywhere in a command.
 """
 
 _KEYS_INTRODUCTION = """\
@@ -113,7 +113,13 @@ def keys_page() -> str:
     }
     common = list(Check.model_fields)
     first = parts[next(iter(kinds.values()))]
-    lines = [_KEYS_INTRODUCTION, "## A question", "", *_table(whole, without=[*OF_A_PART, *WORDS_OF_1]), ""]
+    lines = [
+        _KEYS_INTRODUCTION,
+        "## A question",
+        "",
+        *_table(whole, without=[*OF_A_PART, *WORDS_OF_1]),
+        "",
+    ]
     part = parts["Part"]
     lines += ["## parts: a part", "", part["description"], "", *_table(part), ""]
     lines += ["## cases: a case", "", *_words("key", recipe.RESERVED), ""]
