@@ -187,7 +187,7 @@ def test_the_ten_minutes_of_authoring_are_what_happens(tmp_path: Path) -> None:
             assert filled(timeless("\n".join(command.printed)), printed) == printed
             ran.append(" ".join(words))
     assert ran[-3:] == [
-        "--bank mine bank audit relu-gate", "--bank mine start relu-gate", "grade"
+        "--bank mine bank audit relu-gate", "--bank mine start relu-gate", "grade --explain"
     ]  # fmt: skip
 
 

@@ -107,7 +107,7 @@ def _panel(
 
     Where `focus` gives no rows and columns to point at, that is the entry itself.
     """
-    kept = 1 if focus is None else 2  # columns; rows too, where they are pointed at
+    kept = 2 if focus else 1  # columns; rows too, where they are pointed at
     long = [axis for axis, length in enumerate(array.shape[:-kept]) if length > 1]
     long += range(max(array.ndim - kept, 0), array.ndim)
     if len(long) == 2 < array.ndim:  # sides of one entry say nothing

@@ -64,9 +64,11 @@ def _next_steps(graded: Graded, *, explained: bool) -> tuple[str, ...]:
             return (f"drill bank audit {choice.called}{choice.option}",)
         case Verdict.INTERNAL:
             return ()
+    if not report.checks:  # it never got as far: no hint is about that
+        return (f"drill grade{graded.again}",)
     failing = next((c for c in report.checks if c.failing and not c.stretch), None)
     steps = []
-    if failing is not None and failing.failing:
+    if failing is not None:
         steps.append(f"drill case {shlex.quote(failing.failing[0])}{choice.argument}")
     if graded.hints_left:
         steps.append(f"drill hint{choice.argument}")

@@ -23,10 +23,11 @@ from grader.reports import sheet
 from grader.reports.inert import harmless
 
 if TYPE_CHECKING:
-    from rich.console import Console, RenderableType
+    from grader.reports.page import Page
 
 MAX_WIDTH = 120  # beyond this a line of prose or a table is harder to read, not easier
 SIGPIPE_STATUS = 141
+ERASE = "\r\x1b[K"  # takes a line back
 
 
 @dataclass(slots=True)
@@ -69,51 +70,14 @@ def colored() -> bool:
     return bool(os.environ.get("FORCE_COLOR")) or (sys.stdout is not None and sys.stdout.isatty())
 
 
-class _Sheet(io.StringIO):
-    """Paper that rich takes for standard output; what is on it is written by `_put`, like all."""
-
-    @property
-    def encoding(self) -> str:  # type: ignore[override]  # read-only in fact, not in typeshed
-        return getattr(sys.stdout, "encoding", None) or "utf-8"
-
-    def isatty(self) -> bool:
-        return sys.stdout is not None and sys.stdout.isatty()
-
-
-def _console(file: TextIO) -> Console:
-    """Return what renders for a file as wide as the terminal."""
-    from rich.console import Console
-
-    return Console(
-        file=file,
-        width=width(),
-        color_system="standard" if colored() else None,
-        force_terminal=True if colored() else None,
-        highlight=False,
-        markup=False,
-        emoji=False,
-    )
-
-
 def write(text: str = "") -> None:
     """Write a line, or several, in which nothing acts on the terminal."""
     _put(sys.stdout, harmless(text) + "\n")
 
 
-def show(renderable: RenderableType) -> None:
-    """Write what rich renders, without the blanks it fills lines up with.
-
-    Nothing in its texts acts on the terminal; the styles are our own.
-    """
-    from rich.segment import Segment, Segments
-
-    sheet = _Sheet()
-    console = _console(sheet)
-    found = (part for part in console.render(renderable) if not part.control)
-    inert = Segments(Segment(harmless(part.text), part.style) for part in found)
-    console.print(inert, crop=False)
-    lines = sheet.getvalue().removesuffix("\n").split("\n")
-    _put(sys.stdout, "".join(f"{line.rstrip(' ')}\n" for line in lines))
+def show(page: Page) -> None:
+    """Write a page."""
+    lines(page.spans)
 
 
 def lines(content: Iterable[sheet.Line], *, paged: bool = False) -> None:
@@ -202,13 +166,10 @@ def waiting() -> Iterator[Callable[[str], None]]:
     if os.environ.get("TERM", "") in {"dumb", "unknown", ""}:
         yield lambda line: _put(sys.stderr, f"{harmless(line)}\n")
         return
-    from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
-
-    description = TextColumn("{task.description}", markup=False)
-    columns = (SpinnerColumn("line"), TimeElapsedColumn(), description)
-    with Progress(*columns, console=_console(sys.stderr), transient=True) as shown:
-        task = shown.add_task("starting")
-        yield lambda line: shown.update(task, description=line)
+    try:
+        yield lambda line: sketch(f"{ERASE}{harmless(line)[: width() - 1]}")
+    finally:
+        sketch(ERASE)
 
 
 def sketch(text: str) -> None:

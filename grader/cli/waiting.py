@@ -43,7 +43,7 @@ class Waiting:
         self._timer.cancel()
         with self._lock:
             if self._shown:
-                output.sketch("\r\x1b[K")
+                output.sketch(output.ERASE)
             self._shown, self._over = False, True
 
     def __enter__(self) -> Self:
@@ -66,7 +66,7 @@ class Waiting:
 
     def _draw(self) -> None:
         if self._due and self._text and not self._over:
-            output.sketch(f"\r\x1b[K{self._text[: output.width() - 1]}")
+            output.sketch(f"{output.ERASE}{self._text[: output.width() - 1]}")
             self._shown = True
 
 

@@ -20,7 +20,7 @@ from grader.cases.vary import rounder, sides, with_sides
 from grader.explain.further import Further, keeping_output
 from grader.kinds import registry
 from grader.model.keys import Check
-from grader.model.report import CheckResult, Mismatch
+from grader.model.report import MADE_SMALLER, CheckResult, Mismatch
 from grader.model.verdict import Verdict
 from grader.sandbox.client import WorkerError
 from grader.sandbox.deadline import OutOfTime
@@ -83,8 +83,8 @@ def smaller(bench: Bench, result: CheckResult) -> CheckResult:
     worst = replace(finding.mismatch, case=origin.name)
     given = inputs_in_words(theirs, case, check.run)
     return replace(
-        result, mismatch=worst, exhibit=finding.exhibit, about="made smaller", inputs=given,
-        case_line=f"made smaller: {together(given)}", call="",
+        result, mismatch=worst, exhibit=finding.exhibit, about=MADE_SMALLER, inputs=given,
+        case_line=f"{MADE_SMALLER}: {together(given)}", call="",
     )  # fmt: skip
 
 

@@ -13,6 +13,7 @@ from typing import Literal
 from grader.model.verdict import Verdict
 
 REPORT_FORMAT = 1
+MADE_SMALLER = "made smaller"  # about a case that is shown with smaller inputs than it has
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,14 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 
-from rich.cells import cell_len
-from rich.text import Text
-
 from grader.model.numerals import number
 from grader.model.report import Bars, Breakdown, Curve, Exhibit, Grids
 from grader.reports.grids import grid_lines
 from grader.reports.inert import inert
 from grader.reports.page import INDENT, cut, measure, padded, paragraph, wrapped
+from grader.reports.sheet import cells
+from grader.reports.text import Text
 
 _GAP = 4  # cells between the columns of a table
 _LABEL_LIMIT = 28
@@ -66,7 +65,7 @@ def breakdown_lines(
         tuple(cut(inert(str(t)), _LABEL_LIMIT if i == 0 else _VALUE_LIMIT) for i, t in enumerate(r))
         for r in (headings, *kept)
     ]
-    names, left, right = (max(cell_len(row[i]) for row in table) for i in range(3))
+    names, left, right = (max(cells(row[i]) for row in table) for i in range(3))
     for name, yours, expected, remark, _ in table:
         line = padded(name, names + _GAP) + padded(yours, left, right=True)
         line += padded(expected, right + _GAP, right=True)
@@ -83,8 +82,8 @@ def bar_lines(bars: Bars, width: int, *, most: int) -> Iterator[Text]:
     drawn = [b for b in bars.bars if b.label != "reference" or len(bars.bars) < 3]
     texts = [(cut(inert(b.label), _LABEL_LIMIT), cut(inert(b.text), _LABEL_LIMIT)) for b in drawn]
     kept = "kept by yours" if bars.details else ""
-    across = max(map(cell_len, (kept, *(label for label, _ in texts)))) + 3
-    right = max((cell_len(value) for _, value in texts), default=0)
+    across = max(map(cells, (kept, *(label for label, _ in texts)))) + 3
+    right = max((cells(value) for _, value in texts), default=0)
     longest = max(min(width - INDENT - 3 - across - right, _LONGEST_BAR), _SHORTEST_BAR)
     largest = max((b.value for b in drawn if math.isfinite(b.value)), default=0.0)
     for bar, (label, value) in zip(drawn, texts, strict=True):
@@ -117,11 +116,11 @@ def curve_lines(curve: Curve, width: int) -> Iterator[Text]:
     series = {"yours": curve.yours, "expected": curve.expected}
     for name, values in series.items():
         rows.append((_NAMES[name], [number(values[i], 3) if i < len(values) else "" for i in at]))
-    for name, cells in rows:
+    for name, points in rows:
         yield Text(
             " " * INDENT
             + padded(name, names)
-            + "".join(padded(cell, _WIDEST_POINT, right=True) for cell in cells).rstrip()
+            + "".join(padded(cell, _WIDEST_POINT, right=True) for cell in points).rstrip()
         )
     for name, values in series.items():
         broken = next((i for i, v in enumerate(values) if not math.isfinite(v)), None)

@@ -12,13 +12,12 @@ from collections.abc import Sequence
 from dataclasses import replace
 from itertools import zip_longest
 
-from rich.cells import cell_len
-from rich.text import Text
-
 from grader.model.report import Grids, Panel
 from grader.reports.inert import inert
 from grader.reports.page import INDENT, cut, paragraph, wrapped
 from grader.reports.palette import FOCUS, MARK
+from grader.reports.sheet import cells
+from grader.reports.text import Text
 
 _GAP = 4  # cells between two panels
 _FEWEST_COLUMNS = 3  # panels are set below one another before fewer are shown
@@ -129,10 +128,10 @@ def _rows(panel: Panel, columns: range) -> Block:
             + "]" * (place in focus and (place[0], c + 1) not in focus)
             for place in places
         ]
-        across, tail = max(map(cell_len, texts)), max(map(len, ends))
+        across, tail = max(map(cells, texts)), max(map(len, ends))
         for line, place, start, text, end in zip(lines, places, starts, texts, ends, strict=True):
             style = FOCUS if place in focus else ""
-            line.append(" " * (gap + across - cell_len(text))).append(start.ljust(lead), style)
+            line.append(" " * (gap + across - cells(text))).append(start.ljust(lead), style)
             line.append(text, style)
             line.append("*" * end.count("*"), MARK).append(end.lstrip("*"), style)
             line.append(" " * (tail - len(end)))

@@ -5,18 +5,16 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 
-from rich.console import RenderableType
-from rich.text import Text
-
 from grader.model.mutation import Fate, Mutant, MutationReport, Trial
 from grader.model.numerals import duration, quantity
 from grader.reports.page import Page, hanging, heading, measure
 from grader.reports.palette import QUIET, STRONG, WARNED, WRONG
+from grader.reports.text import Text
 
 LABEL = 12  # columns of "differs on"
 
 
-def render_mutation(report: MutationReport, *, width: int) -> RenderableType:
+def render_mutation(report: MutationReport, *, width: int) -> Page:
     """The score, what kills, and every survivor with the line changed and where it shows."""
     return Page(_lines(report, measure(width)))
 

@@ -10,12 +10,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 
-from rich.cells import cell_len, chop_cells
-from rich.console import Console, ConsoleOptions, RenderResult
-from rich.text import Text
-
-from grader.reports.inert import ascii_only, inert
+from grader.reports.inert import inert
 from grader.reports.palette import QUIET, STRONG
+from grader.reports.sheet import Spans, cells
+from grader.reports.text import Text, chopped, plain
 
 NARROWEST = 40  # below this nothing can be laid out; lines then simply run over
 MEASURE = 80  # prose and headers stay within this however wide the window is
@@ -46,12 +44,15 @@ class Page:
         """Parts with a blank line between them; an empty one leaves no trace."""
         return cls(line for part in parts for line in (*part, Text()))
 
-    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
-        """Yield the lines, each on one line whatever the width of the console."""
-        for line in self.lines:
-            shown = Text(ascii_only(line.plain)) if options.ascii_only else line
-            shown.no_wrap, shown.overflow = True, "ignore"
-            yield shown
+    @property
+    def spans(self) -> list[Spans]:
+        """The lines as they are written."""
+        return [line.spans for line in self.lines]
+
+    @property
+    def plain(self) -> str:
+        """What the page says."""
+        return plain(self.lines)
 
 
 def _blank(line: Line) -> bool:
@@ -76,12 +77,12 @@ def wrapped(text: str, width: int, *, first: int = 0) -> list[str]:
     current = ""
     for piece in text.split(" "):
         trial = f"{current} {piece}" if current else piece
-        if cell_len(trial) <= width + (0 if lines else first):
+        if cells(trial) <= width + (0 if lines else first):
             current = trial
             continue
         if current.strip():
             lines.append(current.rstrip())
-        *whole, current = chop_cells(piece, width) or [""]
+        *whole, current = chopped(piece, width)
         lines.extend(whole)
     if current.strip() or not lines:
         lines.append(current.rstrip())
@@ -102,7 +103,7 @@ def hanging(
     `text` is made inert here; the lead is the caller's.
     """
     text = inert(text, _PARAGRAPH)
-    start = indent + sum(cell_len(part) for part, _ in lead)
+    start = indent + sum(cells(part) for part, _ in lead)
     first = Text(" " * indent).append_text(Text.assemble(*lead))
     if start > width - 16:  # too narrow for a column of its own
         first.rstrip()
@@ -134,14 +135,14 @@ def paragraph(text: str, width: int, *, indent: int = 0, style: str = "") -> lis
 
 def cut(text: str, width: int) -> str:
     """Text cut to `width` cells, ending in "..." when something was lost."""
-    if cell_len(text) <= width:
+    if cells(text) <= width:
         return text
-    return chop_cells(text, max(width - 3, 1))[0] + "..."
+    return chopped(text, max(width - 3, 1))[0] + "..."
 
 
 def padded(text: str, width: int, *, right: bool = False) -> str:
     """Text filled with spaces to `width` cells."""
-    fill = " " * max(0, width - cell_len(text))
+    fill = " " * max(0, width - cells(text))
     return fill + text if right else text + fill
 
 
@@ -149,8 +150,8 @@ def heading(name: str, title: str, right: str, width: int) -> list[Text]:
     """A name and a title at the left and more at the right; below them where they are long."""
     lead = ((name, STRONG), ("  ", ""))
     *above, last = hanging(lead, title, width) if title else [Text.assemble(lead[0])]
-    gap = width - last.cell_len - cell_len(right)
+    gap = width - last.cell_len - cells(right)
     if above or gap < 2:
         above.append(last)
-        last, gap = Text(), max(0, width - cell_len(right))
+        last, gap = Text(), max(0, width - cells(right))
     return [*above, last.append(" " * gap).append(right, QUIET)]

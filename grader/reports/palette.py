@@ -4,9 +4,9 @@ No color is readable on light and on dark backgrounds alike, so no word and no n
 These are SGR 7, 1, 31 and 32; no other is ever written.
 """
 
-WRONG = "reverse"  # FAIL, NOT PROVED, MISSING
-STRONG = "bold"  # PASS, PROVED, section words
-FOCUS = "bold"  # the entry that matters
-MARK = "red"  # the mark of a wrong entry, a leading -
-ADDED = "green"  # a leading +
+WRONG = "7"  # FAIL, NOT PROVED, MISSING
+STRONG = "1"  # PASS, PROVED, section words
+FOCUS = "1"  # the entry that matters
+MARK = "31"  # the mark of a wrong entry, a leading -
+ADDED = "32"  # a leading +
 QUIET = RIGHT = WARNED = ""

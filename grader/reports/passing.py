@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from rich.text import Text
-
 from grader.model.numerals import quantity
 from grader.model.report import Report
 from grader.reports import words
 from grader.reports.around import Around, Request
 from grader.reports.inert import inert
 from grader.reports.page import flowing, hanging, paragraph
+from grader.reports.text import Text
 
 _UNDER = 6  # cells before what belongs to the first line
 _QUESTION = 1000  # characters of one that is asked

@@ -13,10 +13,6 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from rich.cells import cell_len
-from rich.console import RenderableType
-from rich.text import Text
-
 from grader.kinds.registry import get_or_plain
 from grader.model.numerals import quantity
 from grader.model.report import CheckResult, Report
@@ -39,6 +35,8 @@ from grader.reports.page import (
 )  # fmt: skip
 from grader.reports.palette import STRONG, WRONG
 from grader.reports.passing import pass_sections
+from grader.reports.sheet import cells
+from grader.reports.text import Text
 from grader.reports.trace import raised_lines
 
 LINES = 22  # of a page, so that the command above and the prompt below stay on a screen of 24
@@ -76,7 +74,7 @@ _CUTS = (
 )
 
 
-def render_report(report: Report, *, width: int, around: Around = Around()) -> RenderableType:  # noqa: B008
+def render_report(report: Report, *, width: int, around: Around = Around()) -> Page:  # noqa: B008
     """A report as a page of at most 22 lines, unless it is asked for in full.
 
     Args:
@@ -109,7 +107,7 @@ def render_rest(
     *,
     width: int,
     around: Around = Around(),  # noqa: B008
-) -> RenderableType:
+) -> Page:
     """The end of a page that was shown before a longer search, with what that found."""
     width = max(width, NARROWEST)
     known = {explanation.text for explanation in shown.explanations}
@@ -202,9 +200,9 @@ def _head(report: Report, around: Around, width: int) -> list[Text]:
     if not around.file:
         return [line.append(cut(both, width - line.cell_len))]
     line.append(inert(around.file, 4000))
-    if line.cell_len + 3 + cell_len(both) <= width:
+    if line.cell_len + 3 + cells(both) <= width:
         return [line.append(f"   {both}")]
-    below = [both] if 6 + cell_len(both) <= width else rest
+    below = [both] if 6 + cells(both) <= width else rest
     return [line, *(t for part in below for t in paragraph(part, width, indent=6))]
 
 
@@ -302,7 +300,7 @@ def _next(steps: Sequence[str], width: int) -> list[Text]:
     """Commands to go on with: none is broken; the terminal wraps a long one so it copies whole."""
     lines: list[Text] = []
     for step in steps:
-        if lines and lines[-1].cell_len + 3 + cell_len(step) <= width:
+        if lines and lines[-1].cell_len + 3 + cells(step) <= width:
             lines[-1].append(f"   {step}")
         else:
             lines.append(Text(f"      {step}") if lines else Text(f"Next: {step}"))

@@ -5,12 +5,11 @@ from __future__ import annotations
 import itertools
 from collections.abc import Sequence
 
-from rich.cells import cell_len
-from rich.text import Text
-
 from grader.model.report import Frame, Raised
 from grader.reports.inert import inert
 from grader.reports.page import INDENT, cut, hanging, listed, padded, paragraph
+from grader.reports.sheet import cells
+from grader.reports.text import Text
 
 _MESSAGE_LIMIT = 400  # einsum and torch explain themselves at length; a matrix printed whole is cut
 
@@ -48,7 +47,7 @@ def _frames(frames: Sequence[Frame], width: int, filename: str, most: int) -> li
         line_of(frame, filename) + f"  in {cut(inert(frame.function), 24)}" * several
         for frame, _ in shown
     ]
-    across = max(map(cell_len, places), default=0) + 2
+    across = max(map(cells, places), default=0) + 2
     lines: list[Text] = []
     for number, ((frame, times), place) in enumerate(zip(shown, places, strict=True)):
         if left and number == first:
@@ -67,13 +66,13 @@ def _syntax(frame: Frame, column: int, width: int, filename: str) -> list[Text]:
     at = max(column - 1 - start, 0)
     source = source[start:]
     place = line_of(frame, filename)
-    before = INDENT + cell_len(place) + 2
+    before = INDENT + cells(place) + 2
     room = max(width - before, 16)
     if at > room - 8:  # a long line: keep the neighborhood of the caret
         skip = at - room // 2
         source, at = "..." + source[skip:], at - skip + 3
     line = Text(" " * INDENT + padded(place, before - INDENT) + cut(inert(source), room))
-    return [line, Text(" " * (before + cell_len(inert(source[:at]))) + "^")]
+    return [line, Text(" " * (before + cells(inert(source[:at]))) + "^")]
 
 
 def line_of(frame: Frame, filename: str) -> str:

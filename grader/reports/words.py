@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from grader.kinds.registry import get_or_plain
 from grader.model.numerals import quantity
-from grader.model.report import CheckResult, Grids, Mismatch, Named, Report
+from grader.model.report import MADE_SMALLER, CheckResult, Grids, Mismatch, Named, Report
 from grader.model.verdict import FINE, Verdict
 from grader.reports.around import Request
 
@@ -133,9 +133,12 @@ def symptom(check: CheckResult) -> str:
         return f"{_said(check, smallest(check))}."
     if get_or_plain(check.kind).hides_expected:
         return finding(check)
-    count = f", {worst.wrong:,} of {worst.total:,} entries differ" if worst.total > 1 else ""
-    what = f"{worst.result} is wrong in {_of(check)}"
-    return f"{what}. In the smallest, {smallest(check)}{count}." if count else f"{what}."
+    count = f"{worst.wrong:,} of {worst.total:,} entries differ" if worst.total > 1 else ""
+    text = f"{worst.result} is wrong in {_of(check)}"
+    if not count:
+        return f"{text}."
+    one = len(check.cases) == 1
+    return f"{text}: {count}." if one else f"{text}. In the smallest, {smallest(check)}, {count}."
 
 
 def smallest(check: CheckResult) -> str:
@@ -157,7 +160,8 @@ def where(check: CheckResult) -> str:
         return f"{case}."
     if not check.about:
         return f"{case} ({inputs})." if inputs else f"{case}."
-    return f"{case}: {check.about} ({inputs})." if inputs else f"{case}: {check.about}."
+    about = f", {check.about}" if check.about == MADE_SMALLER else f": {check.about}"
+    return f"{case}{about} ({inputs})." if inputs else f"{case}{about}."
 
 
 def _said(check: CheckResult, case: str) -> str:

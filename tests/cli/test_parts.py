@@ -46,7 +46,7 @@ def test_from_the_first_part_to_the_last(drill: Drill) -> None:
     write(MEAN)
     first = drill("grade")
     assert first.status == 1
-    assert first.out.startswith(f"PASS  {ID}/submission.py   {ID}, part 1 of 3   try 3, seed ")
+    assert first.out.startswith(f"PASS  {ID}/submission.py\n      {ID}, part 1 of 3   try 3, seed ")
     assert "50 of 100 points" in first.out
     assert "Part 2 of 3, 3 minutes, 30 points. The interviewer:" in first.out
     assert "One worker now sends nothing at all." in first.out
@@ -62,7 +62,7 @@ def test_from_the_first_part_to_the_last(drill: Drill) -> None:
 
     write(WHOLE_MEAN)
     second = drill("grade").out
-    assert second.startswith(f"PASS  {ID}/submission.py   {ID}, part 2 of 3   try ")
+    assert second.startswith(f"PASS  {ID}/submission.py\n      {ID}, part 2 of 3   try ")
     assert "80 of 100 points" in second
     assert "expected spread" not in second
     assert "expected spread, found mean" in drill("grade").out
@@ -70,7 +70,7 @@ def test_from_the_first_part_to_the_last(drill: Drill) -> None:
     write(WHOLE_MEAN + SPREAD)
     last = drill("grade")
     assert last.status == 0
-    assert "all 3 parts" in last.out.splitlines()[0]
+    assert "all 3 parts" in last.out.splitlines()[1]
     assert "100 of 100 points; 5 checks" in last.out
     assert "passed" in drill("list").out
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import io
 from pathlib import Path
 from typing import Protocol
 
 import pytest
-from rich.console import Console, RenderableType
+
+from grader.reports.page import Page
 
 GOLDEN = Path(__file__).parent.parent / "golden"
 
@@ -19,18 +19,14 @@ class Golden(Protocol):
         """Fail where they differ."""
 
 
-def shown(renderable: RenderableType, width: int, *, colour: bool = False) -> str:
-    """What a console of that width writes, whatever the terminal the tests run in."""
-    out = io.StringIO()
-    Console(
-        file=out,
-        width=width,
-        color_system="standard" if colour else None,
-        force_terminal=colour,
-        legacy_windows=False,
-        _environ={},
-    ).print(renderable, crop=False)
-    return out.getvalue()
+def shown(page: Page, *, color: bool = False) -> str:
+    """What a command writes of a page, with the styles where there is color."""
+    if not color:
+        return page.plain
+    return "".join(
+        "".join(f"\x1b[{style}m{text}\x1b[0m" if style else text for text, style in line) + "\n"
+        for line in page.spans
+    )
 
 
 @pytest.fixture

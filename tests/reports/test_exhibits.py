@@ -6,11 +6,11 @@ from collections.abc import Iterable
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from rich.text import Text
 
 from grader.model.report import Bar, Bars, Breakdown, Grids, Panel, Row
 from grader.reports.exhibits import bar_lines, breakdown_lines
 from grader.reports.grids import grid_lines, shown_columns
+from grader.reports.text import Text
 
 
 def plain(lines: Iterable[Text]) -> list[str]:

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import io
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from rich.console import Console
 
 from grader import bank
 from grader.model.report import Named, Report
@@ -62,10 +60,7 @@ def partial(report: Report) -> dict[str, Named]:
 
 
 def shown(report: Report) -> str:
-    page = io.StringIO()
-    console = Console(file=page, width=100, color_system=None, legacy_windows=False, _environ={})
-    console.print(render_report(report, width=100))
-    return " ".join(page.getvalue().split())
+    return " ".join(render_report(report, width=100).plain.split())
 
 
 # -- one idea, written in another way --------------------------------------------------------------
