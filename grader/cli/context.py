@@ -124,7 +124,7 @@ SomeId = Annotated[
     str | None,
     typer.Argument(
         metavar="ID",
-        help="The question; without it, that of this folder, else the one started last.",
+        help="The question; without it, that of this folder.",
         autocompletion=ids,
         show_default=False,
     ),

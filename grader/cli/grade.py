@@ -27,7 +27,7 @@ def command(
         typer.Argument(
             metavar="ID|PATH",
             help="The question, or the drill's folder or file; without it, the drill of this"
-            " folder, else the one started last.",
+            " folder.",
             autocompletion=ids,
             show_default=False,
         ),

@@ -32,7 +32,7 @@ def page(
         rows: that there are for it.
     """
     now = asked_parts(question, asked)[-1]
-    above = [_head(question, now.part, asked, width), "", *prose(now.part.prompt, width), ""]
+    above = [*_head(question, now.part, asked, width), "", *prose(now.part.prompt, width), ""]
     clauses = [_clause(mark, text, width) for mark, text in now.clauses]
     room = max(rows, LEAST_ROWS) - len(above) - len(ending) - bool(clauses)
     whole = [f"  {line}".rstrip() for line in now.part.interface.strip("\n").split("\n")]
@@ -51,7 +51,7 @@ def page(
 
 def document(question: Question, asked: int, width: int) -> list[Line]:
     """All that is asked up to a part."""
-    lines: list[Line] = [_head(question, None, asked, width)]
+    lines: list[Line] = [*_head(question, None, asked, width)]
     for one in asked_parts(question, asked):
         lines += ["", sheet.bold(one.heading)] if one.heading else []
         lines += ["", *prose(one.part.prompt, width)]
@@ -85,15 +85,16 @@ def signatures(interface: str) -> list[str]:
     return found or [line.rstrip() for line in source if line.strip()]
 
 
-def _head(question: Question, part: Part | None, number: int, width: int) -> Line:
+def _head(question: Question, part: Part | None, number: int, width: int) -> list[Line]:
     """The id and the title at the left; what it takes, or one of its parts, at the right."""
     spec = question.spec
     which = f"part {number} of {len(spec.parts)}, " if part and len(spec.parts) > 1 else ""
     minutes = part.minutes if part else spec.minutes
     terms = f"{which}{minutes} min, {spec.level}, {' and '.join(spec.uses)}"
-    title = f"  {spec.title}"
-    gap = width - sheet.cells(question.id + title + terms)
-    return sheet.bold(question.id, f"{title}{' ' * max(gap, len(sheet.GAP))}{terms}")
+    gap = width - sheet.cells(f"{question.id}  {spec.title}{terms}")
+    if gap < len(sheet.GAP):  # below them, where there is no room
+        return [sheet.bold(question.id, f"  {spec.title}"), f"    {terms}"]
+    return [sheet.bold(question.id, f"  {spec.title}{' ' * gap}{terms}")]
 
 
 def _clause(mark: str, text: str, width: int) -> list[str]:
