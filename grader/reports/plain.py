@@ -41,7 +41,7 @@ def _lines(report: Report, around: Around) -> Iterator[str]:
         return
     if report.message:
         yield words.about_the_file(report)
-    quiet = report.unchanged and not around.explain and not around.full
+    quiet = words.keeps_back(report, around)
     if quiet:
         yield words.STARTER
     failing = words.deciding(report)

@@ -158,7 +158,7 @@ def _sections(report: Report, width: int, around: Around, at: _Cut) -> Iterator[
         yield from more
         yield from _ending(report, width, around, [])
         return
-    quiet = report.unchanged and not around.explain and not around.full
+    quiet = words.keeps_back(report, around)
     yield [*top, *paragraph(words.STARTER, across, indent=6)] if quiet else top
     left: list[str] = []
     if report.message or report.raised:
