@@ -54,7 +54,13 @@ def fits(value: object, one: dict[str, Any], whole: dict[str, Any]) -> bool:
     if "enum" in one:
         return value in one["enum"]
     types = one.get("type", [])
-    known: dict[str, Any] = {"object": dict, "array": list, "string": str, "boolean": bool, "null": type(None)}
+    known: dict[str, Any] = {
+        "object": dict,
+        "array": list,
+        "string": str,
+        "boolean": bool,
+        "null": type(None),
+    }
     known |= {"integer": int, "number": (int, float)}
     if not any(isinstance(value, known[t]) for t in ([types] if isinstance(types, str) else types)):
         return False
