@@ -24,7 +24,7 @@ from grader.cases import recipe
 from grader.cli import entrypoint, grade, output
 from grader.cli.app import app
 from grader.kinds import registry
-from grader.kinds.gradcheck import Conserved
+from grader.kinds.conservation import Conserved
 from grader.model import errors, keys, spec
 from grader.model.verdict import Verdict
 

@@ -217,7 +217,7 @@ def test_names_elsewhere_must_exist_too(said: Problems, old: str, new: str, mess
         ("{integers: [2], from: 0.5, to: 1}", "14:35: cases.wide.x.from: expected a whole number, found 0.5"),
         ("{integers: [2], from: 0, to: .inf}", "14:42: cases.wide.x.to: expected a finite number, found inf"),
         ("{distinct: [2], gap: 0}", "14:34: cases.wide.x.gap: expected a gap above 0, found 0"),
-        ("{full: [2]}", "14:13: cases.wide.x: full needs a value"),
+        ("{full: [2]}", "14:13: cases.wide.x: full needs value"),
         ("{normal: [2], sprinkle: {value: 1, share: 2}}", "14:37: cases.wide.x.sprinkle: expected {value: NUMBER, share: NUMBER from 0 to 1}"),
         ("{normal: [2], sprinkle: 0.5}", "14:37: cases.wide.x.sprinkle: expected {value: NUMBER, share: NUMBER from 0 to 1}"),
         ("[[1], [2, 3]]", "14:13: cases.wide.x: the rows of an array differ in length"),
