@@ -179,7 +179,7 @@ def _covered_by_another(bench: kit.Bench, check: MemoryCheck) -> bool:
     """Whether a later check of what is alive looks at the same run: it sees all that is saved."""
     return check.quantity == "saved" and any(
         isinstance(other, MemoryCheck) and other.quantity == "live" and other.run == check.run
-        for other in bench.question.spec.checks
+        for other in bench.checks
     )
 
 
