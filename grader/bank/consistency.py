@@ -203,6 +203,9 @@ class Review:
         """What is wrong with a check whatever its run is: its id, its kind, what it needs."""
         if registry.get(check.kind).needs_torch and not self._spec.needs_torch:
             yield (*at, "kind"), f"{check.id}: the kind {check.kind} {self._no_torch}"
+        if registry.get(check.kind).without_torch and self._spec.needs_torch:
+            sees = "does not see what torch allocates; kind: memory with quantity: peak does"
+            yield (*at, "kind"), f"{check.id}: the kind {check.kind} {sees}"
         for key, newer in check.of_format_1.items() if self._spec.format > 1 else ():
             if key in check.model_fields_set:
                 found = repr(check.kind if key == "kind" else key)

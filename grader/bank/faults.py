@@ -219,6 +219,8 @@ def _model_in(annotation: Any) -> type[BaseModel] | None:  # noqa: ANN401 any ty
 def _expected(detail: ErrorDetails) -> str:
     kind, context = detail["type"], detail.get("ctx", {})
     if kind in _EXPECTED:
+        if kind == "too_short" and context["min_length"] > 1:
+            return f"at least {context['min_length']} entries"
         return _EXPECTED[kind].format(**context)
     if kind == "literal_error":
         allowed = str(context["expected"])

@@ -111,7 +111,8 @@ class Task(NamedTuple):
     - `time` for CPU time only: `Outcome`;
     - `differentiate` for a result's numerical gradients, see `differences`: `Gradients`;
     - `state` for what the steps keep in a result, see `reach`: `Kept`;
-    - `measure` for a quantity of an autograd graph, see `autograd`: `Measured`;
+    - `measure` for a quantity of an autograd graph, see `autograd`, or without torch for what the
+      last step allocates at once, see `allocated`: `Measured`;
     - `hold` and `settle` for nothing: the judge looks from outside, see `reach`;
     - `finish` for the results of a run that is held: `Outcome`;
     - `repeat` for nothing: the judge times work that another process says it does.
