@@ -61,6 +61,10 @@ class Further:
             seed: from which everything is drawn.
         """
         self._own = bench.with_bank_program(bench.reference)
+        if bench.parts_asked < len(bench.question.spec.parts):
+            # What only a later part is about, a submission need not know yet.
+            asked = {case.name for check in bench.checks for case in bench.cases_of(check)}
+            self._own.cases = {n: case for n, case in bench.cases.items() if n in asked}
         self.bench = self._own.with_bank_program(bench.reference)
         self.bench.seed = seed
         self.bench.cases = {}
@@ -118,7 +122,7 @@ class Further:
         return sorted(chosen, key=lambda pair: (self.bench.weight(pair[0])[0], pair[0].name))
 
     def others(self, run: str, known: Collection[str]) -> list[tuple[CaseRecipe, str]]:
-        """The question's own cases that a run takes, of whatever check, each with its name.
+        """The cases that a run takes, of whatever check that is asked, each with its name.
 
         Args:
             run: its name.

@@ -252,3 +252,13 @@ def test_a_stretch_that_ends_the_process_keeps_nobody_from_passing(tmp_path: Pat
     assert report.verdict is Verdict.PASS
     assert [c.id for c in report.checks] == ["mean", "nothing", "alone", "spread", "far"]
     assert by_id(report)["nothing"].verdict is Verdict.ERROR
+
+
+def test_what_is_true_of_a_part_need_not_be_true_of_the_next(session: GradingSession) -> None:
+    twice = "def mean(x):\n    return 2.0 * float(x.sum() / x.size) if x.size else 7.0\n"
+    report = session.grade(twice.encode(), seed=1)
+    assert "m is twice the right one." in [one.text for one in report.explanations]
+    raises = "def mean(x):\n    return sum(x) / x.size / 0\n"
+    found = session.grade(raises.encode(), seed=1).explanations
+    assert found
+    assert {case for one in found for case in one.cases} <= {"few", "many"}
