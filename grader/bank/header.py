@@ -11,6 +11,7 @@ import yaml
 from grader.bank.document import events, one_line
 from grader.bank.storage import BankFiles
 from grader.model.errors import BankError
+from grader.model.libraries import further
 from grader.model.question import Header
 
 KEYS = {"title", "track", "level", "minutes", "uses"}
@@ -29,6 +30,7 @@ def read_head(question_id: str, files: BankFiles, name: str, before: str = "") -
         found = _scan(files.read(name, MOST))
     except (OSError, yaml.YAMLError, BankError):
         found = {}
+    uses = {*found.get("uses", "").split()}
     return Header(
         id=question_id,
         title=found.get("title", "(unreadable)"),
@@ -38,7 +40,8 @@ def read_head(question_id: str, files: BankFiles, name: str, before: str = "") -
         bank=files.path,
         before=before,
         parts=_whole(found.get("parts", "1")),
-        torch="torch" in found.get("uses", "").split(),
+        torch="torch" in uses,
+        further=further(uses),
     )
 
 
