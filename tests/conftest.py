@@ -75,7 +75,11 @@ def lend() -> Iterator[Lend]:
         @functools.cache
         def shared(*, torch: bool) -> Zygote | None:
             found = zygote_if_safe(torch=torch)
-            return None if found is None else Lent(stack.enter_context(found))
+            if found is None:
+                return None
+            stack.enter_context(found)
+            assert found.process.pid  # for those who count the processes that there are
+            return Lent(found)
 
         def lent(*, torch: bool) -> Zygote | None:
             # A fork of this process, as an audit of several questions makes, needs its own.

@@ -195,18 +195,16 @@ def test_a_drill_from_start_to_solution(person: Person) -> None:
     assert person.drill("doctor").status == 0
 
 
-@pytest.mark.parametrize("width", [80, 120])
-def test_nothing_is_wider_than_the_window(here: Here, width: int) -> None:
-    columns = {"COLUMNS": str(width)}
-    pages = [here.drill("start", "maxpool-routing", **columns), here.drill("grade", **columns)]
+def test_nothing_is_wider_than_the_window(here: Here) -> None:
+    pages = [here.drill("start", "maxpool-routing"), here.drill("grade")]
     raising = "def maxpool2d_forward(x, kernel, stride, padding=0):\n    return x @ x @ [1] * 40\n"
     here.write((raising + "def maxpool2d_backward(grad_y, ctx):\n    return None\n").encode())
-    pages.append(here.drill("grade", **columns))
+    pages.append(here.drill("grade"))
     here.write(REFERENCE)
-    pages += [here.drill("grade", **columns), here.drill("list", **columns)]
+    pages += [here.drill("grade"), here.drill("list")]
     for page in pages:
         assert page.out
-        assert max(map(len, page.out.splitlines())) <= width
+        assert max(map(len, page.out.splitlines())) <= 80
         assert all(c.isprintable() or c == "\n" for c in page.out)
 
 
@@ -222,12 +220,12 @@ def test_every_command_speaks_json_in_one_document(here: Here) -> None:
     commands = [
         ("list",), ("show", "maxpool-routing"), ("hint",), ("solution",), ("reset",), ("history",),
         ("history", "maxpool-routing"), ("history", "restore", "1"), ("doctor",),
-        ("bank", "audit", "adam-7b-memory", "--seeds", "1"),
+        ("bank", "list"),
     ]  # fmt: skip
     for command in commands:
         ended = here.drill(*command, "--json")
         assert (ended.status, ended.err) == (0, ""), command
-        assert ended.data["format"] == (2 if command[0] == "bank" else 1)
+        assert ended.data["format"] == 1
     faults = [("grade", "maxpol-routing"), ("show", "nothing"), ("history", "restore", "99")]
     for command in faults:
         ended = here.drill(*command, "--json")
@@ -255,8 +253,9 @@ def test_without_a_home_to_write_grading_goes_on(here: Here, tmp_path: Path) -> 
     assert "routing: grad_x is wrong in 3 of 3 cases" in graded.out
     assert graded.err.count("\n") == 1
     assert "the records cannot be" in graded.err
+    here.write(b"(")
     as_json = here.drill("grade", "--json", **nowhere)
-    assert as_json.data["verdict"] == "fail"
+    assert as_json.data["verdict"] == "error"
     assert here.drill("doctor", **nowhere).status == 2
 
 

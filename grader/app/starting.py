@@ -66,6 +66,7 @@ def start(ctx: Context, question_id: str, *, parent: Path | None = None) -> tupl
     content = {
         SUBMISSION: question.handed_out(question.starter),
         QUESTION: question_markdown(question, parts=asked(ctx, question)).encode(),
+        **question.handed_beside,
     }
     written = [name for name, text in content.items() if files.create(folder / name, text)]
     made = Made(found or wanted, found is not None, tuple(written))

@@ -17,6 +17,7 @@ STOPPING = {Cell.KILLS, Cell.WOULD_KILL, Cell.VARIES}
 Fault = tuple[int, str, str]  # a seed that shows it; a sentence, broken where the seeds stand
 SURER = "give the case more draws, a condition (where), or numbers that are written out"
 SHOWN = 8  # seeds of a longer list
+_CRASH = "crash"  # of the starter: no remark but a fault
 MEANT = r"\brais(?:e|es|ed|ing)\b|\bexceptions?\b|\bcrash(?:es|ed)?\b"  # by an idea that raises
 
 
@@ -72,6 +73,7 @@ def problems(
         f"{' and '.join(t.ids)} compute the same on every case: nobody can know which they hold"
         for t in twins
     ]
+    faults += [remark.text for remark in _breaking(question, subjects) if remark.about == _CRASH]
     return shared + faults
 
 
@@ -228,7 +230,7 @@ def remarks(
                 f"{name} passes {row.name} on {listed(seeds)} of {row.seeds} and stops it on the "
                 "others: use a larger random case, or a literal one",
             )
-    yield from _breaking(question, subjects)
+    yield from (remark for remark in _breaking(question, subjects) if remark.about != _CRASH)
 
 
 def _breaking(question: Question, subjects: Iterable[Subject]) -> Iterator[Remark]:
@@ -249,8 +251,12 @@ def _breaking(question: Question, subjects: Iterable[Subject]) -> Iterator[Remar
             continue
         inner = raised.frames[-1] if raised.frames else None
         where = f" in {inner.function}, line {inner.line}," if inner is not None else ""
+        to_do = raised.type == "NotImplementedError"  # nobody takes that for a mistake
         about, advice = (
-            ("starter", "a starter runs, looks plausible and fails by its values")
+            (
+                "starter" if to_do else _CRASH,
+                "a starter runs, looks plausible and fails by its values",
+            )
             if subject.misconception is None
             else (
                 "raising",

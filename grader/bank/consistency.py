@@ -69,6 +69,9 @@ class Review:
         for run, steps in self._runs.items():
             for i, step in enumerate(steps):
                 yield from self._step(run, i, step)
+        unused = self._question.driver is not None and not self._question.driven
+        if spec.format > 1 and unused and not self._lost_runs:
+            yield ("run",), "run: expected a step that calls driver.NAME, or no driver, found none"
         unknown = dict(self._unknown_names())
         yield from unknown.values()
         if not unknown:  # else a name that seems unread is likely what was meant
@@ -148,6 +151,8 @@ class Review:
         at, spec = self._spec.step_keys(run, i), self._spec
         if step.owner == "torch" and not spec.needs_torch:
             yield at, f"'{step.text}' {self._no_torch}"
+        if spec.format > 1 and step.backward and re.search(r"\bdef vjp\b", spec.interface):
+            yield at, f"'{step.text}' asks torch for gradients: the interface needs another name"
         if step.owner == "driver" and self._question.driver is None:
             where = "driver.py next to reference.py, or code.driver, found neither"
             yield at, f"'{step.text}' needs the file {where}"
@@ -198,6 +203,14 @@ class Review:
         """What is wrong with a check whatever its run is: its id, its kind, what it needs."""
         if registry.get(check.kind).needs_torch and not self._spec.needs_torch:
             yield (*at, "kind"), f"{check.id}: the kind {check.kind} {self._no_torch}"
+        if registry.get(check.kind).without_torch and self._spec.needs_torch:
+            sees = "does not see what torch allocates; kind: memory with quantity: peak does"
+            yield (*at, "kind"), f"{check.id}: the kind {check.kind} {sees}"
+        for key, newer in check.of_format_1.items() if self._spec.format > 1 else ():
+            if key in check.model_fields_set:
+                found = repr(check.kind if key == "kind" else key)
+                text = f"expected {newer}, found {found}, which only format 1 has"
+                yield (*at, key), f"{check.id}: {text}"
         ids = [c.id for c in self._spec.checks]
         earlier = ids[:number]
         if check.id in earlier:

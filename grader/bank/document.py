@@ -90,13 +90,14 @@ def parse(raw: bytes, path: Path) -> Document:
             single = "a list" if isinstance(root, yaml.SequenceNode) else "a single value"
             found = "nothing" if root is None else single
             raise Unreadable(f"expected a mapping of keys such as 'title:', found {found}")
-        builder = _Builder()
+        builder = _Builder(newer=_is_newer(root))
         data = builder.build(root)
     except Unreadable as error:
         line, column = error.place
         raise BankError(f"{path}:{line}:{column}: {error}") from None
     except (yaml.YAMLError, RecursionError) as error:
-        raise BankError(f"{path}:{_mistake(error, text)}") from None
+        said, excerpt = _mistake(error, text)
+        raise BankError(f"{path}:{said}", excerpt=excerpt) from None
     doc = Document(path, data or {}, builder.spots, tuple(builder.problems))
     if data is None:  # the whole has a tag
         raise doc.complaint(doc.problems)
@@ -147,22 +148,72 @@ def events(text: str) -> Iterator[yaml.Event]:
         yield event
 
 
-def _mistake(error: Exception, text: str) -> str:
-    """Where a text is no YAML, in what way, and the line."""
+def _mistake(error: Exception, text: str) -> tuple[str, tuple[str, ...]]:
+    """Where a text is no YAML, and in what way; and the line, with a caret below the place."""
     found = "expected YAML, found a mistake in it: "
     mark = getattr(error, "problem_mark", None) or getattr(error, "context_mark", None)
     if not isinstance(error, yaml.MarkedYAMLError) or mark is None:
-        return f"1:1: {found}{error}"
+        return f"1:1: {found}{error}", ()
     problem = " ".join(str(p) for p in (error.context, error.problem) if p)
-    line = next(iter(text.splitlines()[mark.line : mark.line + 1]), "")
-    if line[mark.column : mark.column + 1] == "\t":
+    lines = text.splitlines()
+    if not "".join(lines[mark.line : mark.line + 1]).strip():  # the end: show where it began
+        mark = error.context_mark or mark
+    line, column = next(iter(lines[mark.line : mark.line + 1]), ""), mark.column
+    indent, above = len(line) - len(line.lstrip(" ")), _indents(lines[: mark.line])
+    if line[column : column + 1] == "\t":
         problem = "a tab, and YAML indents with blanks"
-    shown = f", in {line[:60]!r}" if line.strip() else ""
-    return one_line(f"{mark.line + 1}:{mark.column + 1}: {found}{problem}{shown}")
+    elif indent not in above and column >= indent and "flow" not in problem:
+        listed = " or ".join(filter(None, (", ".join(map(str, above[:-1])), str(above[-1]))))
+        problem = f"a line that is indented by {indent}, where the lines above are by {listed}"
+        column = indent
+    elif "mapping values" in problem:
+        problem += "; a text that holds ': ' needs quotes"
+    said = one_line(f"{mark.line + 1}:{column + 1}: {found}{problem}")
+    return said, _pointed_at(line, column) if line.strip() else ()
+
+
+def _indents(lines: Iterable[str]) -> list[int]:
+    """The columns at which a line may begin that goes on with something begun in lines above."""
+    found = [0]
+    for line in lines:
+        if not line.strip() or line.lstrip().startswith("#"):
+            continue
+        dashes = re.match(r" *(- +)*", line)
+        assert dashes is not None
+        column = len(line) - len(line.lstrip(" "))
+        found = [c for c in found if c < column] + [column]
+        found += [c for c in range(column + 1, dashes.end() + 1) if line[c - 2 : c] == "- "]
+    return found
+
+
+def _pointed_at(line: str, column: int) -> tuple[str, str]:
+    """The part of a line around a column, and a caret below it."""
+    first = max(0, column - 50)
+    part = "".join(c if c.isprintable() else " " for c in line[first : first + 70])
+    return part, " " * (column - first) + "^"
+
+
+def _is_newer(root: yaml.MappingNode) -> bool:
+    """Whether a file says that it is of a format above 1, whose plain values are YAML 1.2's."""
+    written = [value.value for key, value in root.value if key.value == "format"]
+    return written[:1] not in ([], ["1"])
+
+
+def _in_1_2(node: yaml.ScalarNode) -> yaml.ScalarNode:
+    """A plain value as YAML 1.2 has it: `no`, `1:30` and `2024-01-01` are texts, 010 is ten."""
+    kind, text = node.tag.rpartition(":")[2], node.value
+    word = kind == "bool" and text.lower() not in {"true", "false"}
+    if word or kind in {"timestamp", "value"} or (kind in {"int", "float"} and ":" in text):
+        return yaml.ScalarNode("tag:yaml.org,2002:str", text, node.start_mark, node.end_mark)
+    if zeros := re.fullmatch(r"([-+]?)0+([0-9]+)", text):
+        plain = "".join(zeros.groups())
+        return yaml.ScalarNode("tag:yaml.org,2002:int", plain, node.start_mark, node.end_mark)
+    return node
 
 
 class _Builder:
-    def __init__(self) -> None:
+    def __init__(self, *, newer: bool) -> None:
+        self.newer = newer
         self.spots: dict[Keys, Spot] = {}
         self.problems: list[Problem] = []
         self.scalars = yaml.SafeLoader("")
@@ -172,6 +223,8 @@ class _Builder:
             raise Unreadable(_ENDLESS, _place(node))
         style = getattr(node, "style", None)
         block = style if style in {"|", ">"} else ""
+        if self.newer and isinstance(node, yaml.ScalarNode) and not style:
+            node = _in_1_2(node)
         self.spots[at] = Spot(_place(node), None if key is None else _place(key), block)
         if node.tag not in (_PLAIN if isinstance(node, yaml.ScalarNode) else _NESTED):
             return self._refuse(node, "put a text in quotes")

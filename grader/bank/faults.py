@@ -219,6 +219,8 @@ def _model_in(annotation: Any) -> type[BaseModel] | None:  # noqa: ANN401 any ty
 def _expected(detail: ErrorDetails) -> str:
     kind, context = detail["type"], detail.get("ctx", {})
     if kind in _EXPECTED:
+        if kind == "too_short" and context["min_length"] > 1:
+            return f"at least {context['min_length']} entries"
         return _EXPECTED[kind].format(**context)
     if kind == "literal_error":
         allowed = str(context["expected"])
@@ -227,6 +229,8 @@ def _expected(detail: ErrorDetails) -> str:
         pattern = str(context["pattern"])
         if "aten" in pattern:
             return "a call such as numpy.dot, torch.relu or aten::relu*"
+        if "npz" in pattern:
+            return "the name of a file that ends in .npz, .npy, .csv, .json or .txt"
         named = "A-Z" in pattern
         return "a name (letters, digits, _)" if named else "lower-case words joined by hyphens"
     return detail["msg"]

@@ -9,11 +9,12 @@ from __future__ import annotations
 import hashlib
 import math
 import re
+import sys
 from collections.abc import Iterator, Sequence
 from itertools import islice
 from pathlib import Path
 
-from grader.bank import document, faults, steps
+from grader.bank import document, faults, filled, steps
 from grader.bank.consistency import Review
 from grader.bank.document import Document, Keys, Problem, Spot, dotted
 from grader.bank.storage import MAX_SOURCE, BankFiles, OneFile, files_of
@@ -25,6 +26,7 @@ from grader.model.spec import Misconception, Spec
 
 MOST_SETTINGS = 24  # each is a program that every failing grade may have to run
 _ACCEPTED = "accepted"  # the folder of right solutions in other styles
+_PROGRAMS = ("starter", "reference", "driver")
 _TODO = re.compile(rb"\bTODO\b")
 
 
@@ -48,6 +50,10 @@ def load_from(bank: Path, question_id: str) -> Question:
     if spec is None:
         raise doc.complaint(found)
     runs, unread = _runs(doc, spec, lost)
+    found += [(*doc.position(at), text) for at, text in filled.unreadable(spec)]
+    if not any(at[0] == "run" for at in lost):
+        found += [(*doc.position(at), text) for at, text in filled.problems(spec, runs)]
+    filled.fill(spec, runs)
     programs = Programs(files, question_id, doc, spec)
     question = Question(
         id=question_id,
@@ -59,11 +65,16 @@ def load_from(bank: Path, question_id: str) -> Question:
         driver=programs.driver,
         variants=programs.variants,
         accepted=programs.accepted,
+        helpers=programs.helpers,
+        data=programs.data,
         spec_path=path,
         digest=_digest(raw, programs),
         todos=(*todos(name, raw), *programs.todos),
     )
     found += [*unread, *programs.problems]
+    if spec.format > 1 and not found:  # else a file that is spare may be what was meant
+        programs.find_spare(spec)
+        found += programs.problems
     found += [
         (*doc.position(at), text)
         for at, text in islice(Review(question, lost, doc.data).problems(), document.MAX_PROBLEMS)
@@ -80,6 +91,8 @@ def _digest(spec: bytes, programs: Programs) -> str:
     for name, sources in sorted(programs.variants.items()):
         parts += [(f"{name} {i}", source) for i, source in enumerate(sources)]
     parts += [(f"accepted {name}", source) for name, source in sorted(programs.accepted.items())]
+    parts += [(f"helper {name}", source) for name, source in sorted(programs.helpers.items())]
+    parts += [(f"data {name}", content) for name, content in sorted(programs.data.items())]
     whole = hashlib.sha256()
     for name, content in parts:
         whole.update(f"{name} {len(content)}\n".encode() + content)
@@ -92,13 +105,14 @@ def _runs(
     """The steps of every run that is left, and what is wrong with others, which are lost now."""
     runs: dict[str, tuple[Step, ...]] = {}
     unread: list[Problem] = []
+    built_in = spec.format > 1 and spec.needs_torch
     for name, texts in spec.runs.items():
         if ("run", name) in lost:
             continue
         parsed: list[Step] = []
         for i, text in enumerate(texts):
             try:
-                parsed.append(steps.parse(text))
+                parsed.append(steps.parse(text, built_in=built_in))
             except steps.StepError as error:
                 place = doc.position(spec.step_keys(name, i))
                 unread.append((*place, f"step {i + 1} of {name}: {error}"))
@@ -126,7 +140,7 @@ class Programs:
         self._code = spec.code
         ideas = spec.misconceptions
         wanted = [name for idea, item in ideas.items() for name in item.variants or [idea]]
-        self._claimed = {_file(name) for name in ("starter", "reference", "driver", *wanted)}
+        self._claimed = {_file(name) for name in (*_PROGRAMS, *wanted)}
         self.starter = self._part("starter")
         self.reference = self._part("reference")
         has_driver = spec.code.driver or "driver.py" in self._in_folder_of("driver.py")
@@ -136,6 +150,12 @@ class Programs:
             for name, item in ideas.items()
         }
         self.accepted = self._other_solutions(spec.accepted)
+        self.helpers = {name: self._helper(i, spec) for i, name in enumerate(spec.helpers)}
+        self.data = {
+            name: self._read(name, ("data", i), "", source=False)
+            for i, name in enumerate(spec.data)
+        }
+        self._variant_files = set(map(_file, wanted))
 
     def _part(self, part: str) -> bytes:
         text: str = getattr(self._code, part)
@@ -202,7 +222,30 @@ class Programs:
             found[name] = self._inline(at, text)
         return found
 
-    def _read(self, name: str, at: Keys, instead: str) -> bytes:
+    def _helper(self, number: int, spec: Spec) -> bytes:
+        """A module that programs may import, which must not stand in for another."""
+        name, at = spec.helpers[number], ("helpers", number)
+        if name in {*sys.stdlib_module_names, *_PROGRAMS, *spec.uses, "submission"}:
+            self._note(at, f"helpers: expected a name that no other module has, found {name}")
+            return b""
+        return self._read(_file(name), at, "")
+
+    def find_spare(self, spec: Spec) -> None:
+        """Note files of the drill that nothing in the question is about: they look as if used."""
+        own = {*(_file(name) for name in (*_PROGRAMS, *spec.helpers)), *spec.data}
+        ideas = "misconceptions"
+        for folder, known, what in (
+            ("", own | {ideas, _ACCEPTED}, "a program, or name it under helpers or data"),
+            (f"{ideas}/", self._variant_files, f"the program of one of the {ideas}"),
+        ):
+            for file in self._in_folder_of(f"{folder}x"):
+                kept = file.startswith((".", "_")) or file.endswith((".md", "~"))
+                if file not in known and not kept:
+                    path = self._files.shown(f"{self._home}/{folder}{file}")
+                    text = f"expected {what}, found {path}, which nothing in the question uses"
+                    self._note((ideas,) if folder else (), text)
+
+    def _read(self, name: str, at: Keys, instead: str, *, source: bool = True) -> bytes:
         """The bytes of a file; `instead` is the key that may hold the code."""
         path = self._files.shown(f"{self._home}/{name}")
         try:
@@ -219,7 +262,7 @@ class Programs:
             return b""
         if len(data) > MAX_SOURCE:
             self._note(at, f"expected at most {MAX_SOURCE:,} bytes in {path}, found more")
-        self.todos += todos(f"{self._home}/{name}", data)
+        self.todos += todos(f"{self._home}/{name}", data) if source else []
         return data
 
     def _inline(self, at: Keys, text: str) -> bytes:

@@ -14,15 +14,22 @@ from grader.model.question import Argument, Step
 
 Owner = Literal["submission", "torch", "driver"]
 MAX_TEXT = 200
-BUILT_IN = "vjp"  # what `torch.` offers; implemented in the worker
+BUILT_IN = "vjp"  # of torch; implemented in the worker
+
+
+_ARGUMENT = "expected a name, a literal or a list of these as an argument"
 
 
 class StepError(Exception):
     """A step is not written as the format says."""
 
 
-def parse(text: str) -> Step:
+def parse(text: str, *, built_in: bool = False) -> Step:
     """Read one step.
+
+    Args:
+        text: as it is written.
+        built_in: whether `vjp(...)` asks torch for gradients, which is `torch.vjp` in format 1.
 
     Raises:
         StepError: expected and found, in one sentence.
@@ -30,7 +37,7 @@ def parse(text: str) -> Step:
     if len(text) > MAX_TEXT:
         raise StepError(f"expected a step of at most {MAX_TEXT} characters, found {len(text):,}")
     try:
-        return _read(text)
+        return _read(text, built_in=built_in)
     except (SyntaxError, ValueError) as error:
         raise StepError(f"expected 'NAME = FUNCTION(NAMES)', found {text!r} ({error})") from None
     except (MemoryError, RecursionError):
@@ -38,7 +45,7 @@ def parse(text: str) -> Step:
         raise StepError(f"expected 'NAME = FUNCTION(NAMES)', {found}") from None
 
 
-def _read(text: str) -> Step:
+def _read(text: str, *, built_in: bool) -> Step:
     match ast.parse(text.strip()).body:
         case [ast.Assign(targets=[target], value=ast.Call() as call)]:
             targets = _targets(target)
@@ -47,6 +54,10 @@ def _read(text: str) -> Step:
         case _:
             raise StepError(f"expected one assignment of a call, found {text!r}")
     owner, function = _function(call.func)
+    if built_in and owner == "torch":
+        raise StepError(f"expected {BUILT_IN}(...), found torch.{function}")
+    if built_in and (owner, function) == ("submission", BUILT_IN):
+        owner = "torch"
     arguments = [_argument(a, None) for a in call.args]
     for keyword in call.keywords:
         if keyword.arg is None:
@@ -81,10 +92,14 @@ def _function(node: ast.expr) -> tuple[Owner, str]:
 
 
 def _argument(node: ast.expr, keyword: str | None) -> Argument:
+    if isinstance(node, ast.List):
+        items = tuple(_argument(item, None) for item in node.elts)
+        if all(item.items is None for item in items):
+            return Argument(None, None, keyword, items)
     if isinstance(node, ast.Name):
         return Argument(node.id, None, keyword)
     with suppress(ValueError, TypeError):
         value = ast.literal_eval(node)
         if value is None or isinstance(value, (bool, int, float, str)):
             return Argument(None, value, keyword)
-    raise StepError(f"expected a name or a literal as an argument, found {ast.unparse(node)!r}")
+    raise StepError(f"{_ARGUMENT}, found {ast.unparse(node)!r}")

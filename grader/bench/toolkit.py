@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from grader.bench import rss_probe
+from grader.bench import peak_probe, rss_probe
 from grader.bench.bands import least, tolerated
 from grader.bench.bench import BankFault, Bench, trusting
 from grader.bench.clock_probe import contradiction
@@ -23,6 +23,7 @@ from grader.bench.exhibit import bars, grids
 from grader.bench.measured import amount, baseline, measure
 from grader.bench.results import Value, array_of, describe, dict_keys, largest, same_value
 from grader.bench.tally import Finding, Stopped, tally
+from grader.cases.dataflow import producing
 from grader.cases.draw import Array
 from grader.cases.recipe import CaseRecipe as Case
 from grader.model.question import Step
@@ -36,5 +37,6 @@ __all__ = [
     "Outcome", "ProgramError", "RemoteProgram", "Step", "Stopped", "Tensor", "Value", "WorkerError",
     "amount", "array_of", "bars", "baseline", "compare", "contradiction", "describe", "dict_keys",
     "entered", "excess", "expected", "explained", "fault_of", "grids", "largest", "least",
-    "measure", "np", "report", "rss_probe", "same_value", "tally", "tolerated", "trusting",
+    "measure", "np", "peak_probe", "producing", "report", "rss_probe", "same_value", "tally",
+    "tolerated", "trusting",
 ]  # fmt: skip

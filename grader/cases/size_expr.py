@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 import math
 import operator
+import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -72,7 +73,7 @@ def worked_out(amount: Compiled, written: str | float, known: Sizes) -> float:
 
 
 def _tree(amount: str | float) -> ast.expr:
-    text = str(amount).strip().removesuffix("bytes").strip()
+    text = re.sub(r"(?<![A-Za-z_.])bytes\s*$", "", str(amount)).strip()
     expected = f"expected arithmetic such as '8 * y.size + 256 bytes', found {amount!r}"
     return tree(text, expected)
 

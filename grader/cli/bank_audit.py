@@ -77,7 +77,7 @@ def _show(done: Audited, *, first: bool) -> None:
     from grader.reports.mutation import render_mutation
 
     for problem in done.fault.problems if done.fault else ():
-        output.complain(problem)
+        output.complain(problem, excerpt=done.fault.excerpt if done.fault else ())
     if done.report is not None and not first:
         output.write()
     if done.mutants is not None:

@@ -132,7 +132,7 @@ def _explain(fault: DrillError, *, as_json: bool) -> int:
         *others, last = dict.fromkeys([message, *problems])
         for problem in others:
             output.complain(problem)
-        output.complain(last, hint)
+        output.complain(last, hint, getattr(fault, "excerpt", ()))
     return status
 
 

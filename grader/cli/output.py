@@ -146,9 +146,11 @@ def document(*, format: int = 1, **content: object) -> None:
     write(json.dumps({"format": format, **content}, indent=2, allow_nan=False, default=os.fspath))
 
 
-def complain(message: str, hint: str = "") -> None:
-    """Say what is wrong, whether or not it changes the result, and what to do."""
+def complain(message: str, hint: str = "", excerpt: Sequence[str] = ()) -> None:
+    """Say what is wrong, whether or not it changes the result, where, and what to do."""
     aside(f"drill: {message}")
+    for line in excerpt:
+        aside(f"       {line}")
     if hint:
         aside(f"    {hint}")
 

@@ -22,7 +22,7 @@ def run_check(bench: kit.Bench, check: Check) -> CheckResult:
         return kind.carry_out(bench, check)
     except Exception as error:  # whatever somebody else's code raises
         known = (kit.BankFault, kit.ProgramError, kit.Stopped, kit.WorkerError)
-        if check.kind in registry.BUILT_IN or isinstance(error, known):
+        if registry.is_built_in(check.kind) or isinstance(error, known):
             raise
         raise kit.BankFault(
             f"{check.id}: the extension of kind {check.kind} raised {extension.what(error)}"

@@ -49,6 +49,7 @@ class Kind(Generic[K]):
     keys: type[K]  # with `kind: Literal[...]`, the name of the kind
 
     needs_torch: ClassVar[bool] = False  # it asks the autograd graph
+    without_torch: ClassVar[bool] = False  # it does not see what torch allocates
     needs_drawn_inputs: ClassVar[bool] = False  # fixed ones could be remembered
     judges_values: ClassVar[bool] = False  # by themselves: zeros or ones should not pass
     only_course: ClassVar[bool] = False  # of a series: where it goes, not each of its values

@@ -2,8 +2,8 @@
 
 The differences are taken of the *reference's* forward: a forward that is wrong in the same way as
 its backward cannot vouch for itself.  Where the function has kinks (a maximum), inputs keep their
-distance from them and the step stays below it; at a tie no difference exists, and the conservation
-laws hold instead.
+distance from them and the step stays below it; at a tie no difference exists, and conservation laws
+(`conservation`) hold instead.
 
 Tolerance: 1e-7 of the largest gradient plus 20 times the estimated error of the difference itself,
 and no less than what rounding may leave of the numbers that it is computed from.
@@ -13,33 +13,25 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
-from typing import Literal, TypeAlias
+from typing import ClassVar, Literal, TypeAlias
 
 from pydantic import Field
 
 from grader.cases.dataflow import free_names, producing
 from grader.kinds.base import Kind, kit
-from grader.model.keys import Keys, Mention, Name, Show, TolerantCheck
-from grader.model.numerals import number, shape_text
+from grader.kinds.conservation import RELATIVE, Conserved, broken, floats
+from grader.model.keys import Mention, Name, Show, TolerantCheck
+from grader.model.numerals import shape_text
 
-RELATIVE = 1e-7
 ESTIMATES = 20.0
 
 Numeric: TypeAlias = "Mapping[str, kit.Array]"  # `value`, and `error`, the estimated one of it
 
 
-class Conserved(Keys):
-    """A sum of a gradient that must equal something known."""
-
-    sum: Name = Field(description="The gradient that is added up.")
-    over: list[int] = Field(description="Along these axes.")
-    equals: Name | int | float = Field(
-        description="An input or a result whose sum along the same axes it must equal, or a number."
-    )
-
-
 class GradcheckCheck(TolerantCheck):
     """Gradients agree with differences of the reference's forward."""
+
+    of_format_1: ClassVar[Mapping[str, str]] = {"conserves": "a check of kind conservation"}
 
     kind: Literal["gradcheck"]
     loss: Name = Field(
@@ -58,7 +50,8 @@ class GradcheckCheck(TolerantCheck):
         "of the smallest gap between two values of an input.",
     )
     conserves: list[Conserved] = Field(
-        default=[], description="Sums of gradients that must equal something known."
+        default=[],
+        description="In format 1: sums that must equal something known; now `conservation`.",
     )
 
     @property
@@ -107,7 +100,7 @@ class Gradcheck(Kind[GradcheckCheck]):
             given = values.get(name)
             if found := _compare(bench, check, case, name, given, numeric[wrt], allowed):
                 return found
-        laws = (_conserved(bench, check, case, law, values) for law in check.conserves)
+        laws = (broken(bench, check, case, law) for law in check.conserves)
         return next(filter(None, laws), None)
 
     def has_tolerance(self, check: GradcheckCheck) -> bool:
@@ -121,7 +114,7 @@ class Gradcheck(Kind[GradcheckCheck]):
         worst = 0.0
         for wrt, name in check.gradients.items():
             allowed = _allowed(bench, check, case, name, numeric[wrt])
-            entries = _deviations(_array(values.get(name)), numeric[wrt], allowed)
+            entries = _deviations(floats(values.get(name)), numeric[wrt], allowed)
             worst = max(worst, math.inf if entries is None else float(entries.max(initial=0.0)))
         return worst
 
@@ -183,7 +176,7 @@ def _compare(
     numeric: Numeric,
     allowed: kit.Array,
 ) -> kit.Finding | None:
-    got, value = _array(observed), numeric["value"]
+    got, value = floats(observed), numeric["value"]
     entries = _deviations(got, numeric, allowed)
     if got is None or entries is None:
         found, wanted = kit.describe(observed), f"floats of shape {shape_text(value.shape)}"
@@ -198,66 +191,4 @@ def _compare(
         mismatch=fault.mismatch(case.name),
         exhibit=kit.grids(bench, case, fault, Show(), check.run),
         subject=name,
-    )
-
-
-def _array(value: kit.Value) -> kit.Array | None:
-    """A result as float64, where it is of floats."""
-    np = kit.np
-    values = getattr(value, "values", value)
-    if isinstance(values, (np.ndarray, np.generic, float)) and np.asarray(values).dtype.kind == "f":
-        return np.asarray(values, np.float64)
-    return None
-
-
-def _conserved(
-    bench: kit.Bench,
-    check: GradcheckCheck,
-    case: kit.Case,
-    law: Conserved,
-    values: Mapping[str, kit.Value],
-) -> kit.Finding | None:
-    np, run = kit.np, check.run
-    observed = values.get(law.sum)
-    got = _array(observed)
-    on = f"(case {case.name})"
-    if got is None:
-        return kit.Finding(f"{law.sum} is {kit.describe(observed)}, expected floats {on}")
-    right = bench.truth(run, case).values
-    axes, shape = tuple(law.over), kit.array_of(right[law.sum]).shape
-    if any(not -len(shape) <= axis < len(shape) for axis in axes):
-        raise kit.BankFault(f"{law.sum} of shape {shape_text(shape)} has no axes {list(axes)}")
-    if got.shape != shape:
-        has, needs = shape_text(got.shape), shape_text(shape)
-        return kit.Finding(f"{law.sum} has shape {has}, expected {needs} {on}")
-    if not np.isfinite(got).all():
-        return kit.Finding(f"{law.sum} holds NaN or infinity {on}")
-    total = np.asarray(got.sum(axis=axes))
-    if isinstance(law.equals, str):
-        other = bench.drawn(case).get(law.equals)
-        other = kit.array_of(right[law.equals]) if other is None else other
-        want = np.asarray(np.asarray(other, np.float64).sum(axis=axes))
-        what = f"the sum of {law.equals}"
-    else:
-        want = np.full(total.shape, float(law.equals))
-        what = number(float(law.equals))
-    if total.shape != want.shape:
-        raise kit.BankFault(f"the sums of {law.sum} and {what} over {list(axes)} differ in shape")
-    sizes = np.abs(got).sum(axis=axes), np.abs(want)
-    scale = sum(float(np.max(size, initial=0.0)) for size in sizes)
-    epsilon = {"float32": 2.0**-23, "bfloat16": 2.0**-7}.get(case.dtype, 2.0**-52)
-    share = max(RELATIVE if case.dtype == "float64" else 0.0, 64 * epsilon)
-    size = kit.largest(kit.array_of(right[law.sum]))
-    floor = kit.least(case.dtype, size, kit.entered(bench, run, case, law.sum))
-    allowed = np.asarray(np.full(want.shape, max(share * scale, floor)))
-    if check.tolerance is not None and check.tolerance.covers(law.sum):
-        allowed = np.asarray(np.maximum(allowed, kit.tolerated(check.tolerance, want)))
-    fault = kit.report(law.sum, total, want, ~(np.abs(total - want) <= allowed))
-    if fault is None or fault.index is None:
-        return None
-    found, wanted = (number(float(sums[fault.index])) for sums in (total, want))
-    where = f" at {list(fault.index)}" if fault.index else ""
-    return kit.Finding(
-        f"{law.sum} summed over axes {list(axes)} is {found}, expected {what}, "
-        f"{wanted}{where} in case {case.name}"
     )

@@ -88,8 +88,10 @@ class Memory(Counted[MemoryCheck]):
         self, bench: kit.Bench, program: kit.RemoteProgram, check: MemoryCheck, case: kit.Case
     ) -> kit.Measured:
         """Bytes."""
-        without = tuple(check.without)
-        return kit.measure(bench, program, check.run, case, _quantity(check), without=without)
+        without, against = tuple(check.without), (check.against,) if check.against else ()
+        return kit.measure(
+            bench, program, check.run, case, _quantity(check), without=without, against=against
+        )
 
     def judge(self, bench: kit.Bench, check: MemoryCheck, case: kit.Case) -> kit.Finding:
         """On a CUDA device by the count alone: its results differ from those on the CPU."""

@@ -23,9 +23,10 @@ from grader.model.spec import Part, Spec
 
 # Each is the module of its name, and in it the class of its name.
 BUILT_IN = (
-    "outputs", "gradcheck", "contract", "state", "numbers", "curve", "graph", "memory", "flops",
-    "performance",
+    "outputs", "gradcheck", "conservation", "side-effects", "state", "numbers", "curve", "graph",
+    "memory", "flops", "performance", "peak", "choices",
 )  # fmt: skip
+OF_FORMAT_1 = {"contract": "side_effects"}  # kinds by other words, and the module of each
 STAND_IN: dict[str, object] = {"kind": "outputs", "of": []}  # keys in place of a wrong check's
 _PATH = tuple[str | int, ...]
 _HOOKS: Mapping[str, tuple[Any, str]] = {  # by method of the keys: each value, and that in words
@@ -49,6 +50,11 @@ def get(name: str) -> Kind[Any]:
     return found
 
 
+def is_built_in(name: str) -> bool:
+    """Whether a kind comes with the program."""
+    return name in BUILT_IN or name in OF_FORMAT_1
+
+
 @cache
 def find(name: str) -> Kind[Any] | None:
     """The kind of a name, if anything gives it.
@@ -56,9 +62,9 @@ def find(name: str) -> Kind[Any] | None:
     Raises:
         ExtensionError: a package does, and it cannot be used.
     """
-    if name in BUILT_IN:
-        module = import_module(f"grader.kinds.{name}")
-        built_in: type[Kind[Any]] = getattr(module, name.capitalize())
+    if is_built_in(name):
+        module = import_module(f"grader.kinds.{OF_FORMAT_1.get(name, name.replace('-', '_'))}")
+        built_in: type[Kind[Any]] = getattr(module, name.title().replace("-", ""))
         return built_in()
     given: object = extension.load(CHECKS, name)
     if given is None:
@@ -92,7 +98,7 @@ def get_or_plain(name: str) -> Kind[Any]:
 
 def fault_of(check: Check) -> str:
     """What is wrong with what the keys of an extension say of themselves; empty if nothing is."""
-    if check.kind in BUILT_IN:
+    if is_built_in(check.kind):
         return ""
     for method, (form, expected) in _HOOKS.items():
         where = f"{method}() of the extension of kind {check.kind}"
@@ -116,7 +122,7 @@ def names() -> list[str]:
 def spec_model(kinds: Iterable[str]) -> type[Spec]:
     """The model of a spec with checks of these kinds, but those that cannot be used."""
     # A union of one is none, and pydantic says nothing of its discriminator.
-    names = dict.fromkeys([*kinds, "outputs", "contract"])
+    names = dict.fromkeys([*kinds, "outputs", "side-effects"])
     return _spec_model(tuple(kind.keys for kind in map(usable, names) if kind is not None))
 
 
@@ -152,7 +158,7 @@ def schema(*, extended: bool) -> str:
         extended: with the kinds of check of installed extensions.
     """
     whole: dict[str, Any] = {"$schema": "https://json-schema.org/draft/2020-12/schema"}
-    whole |= spec_model(names() if extended else BUILT_IN).model_json_schema()
+    whole |= spec_model([*(names() if extended else BUILT_IN), *OF_FORMAT_1]).model_json_schema()
     # A question of one part has the keys of the part itself.
     part = whole["$defs"]["Part"]
     whole["properties"] |= {key: part["properties"][key] for key in forms.OF_A_PART}
@@ -165,5 +171,8 @@ def schema(*, extended: bool) -> str:
     kind = Check.model_fields["kind"].description
     for part in whole["$defs"].values():
         if "const" in part.get("properties", {}).get("kind", ()):
-            part["properties"]["kind"]["description"] = kind
+            word = part["properties"]["kind"]
+            word |= {"description": kind}
+            if word["const"] in OF_FORMAT_1:
+                word |= {"deprecated": True}
     return json.dumps(whole, indent=2) + "\n"

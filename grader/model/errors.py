@@ -34,10 +34,17 @@ class BankError(DrillError):
 
     exit_status = 3
 
-    def __init__(self, message: str, hint: str = "", problems: tuple[str, ...] = ()) -> None:
-        """Store the first problem as the message, and all of them."""
+    def __init__(
+        self,
+        message: str,
+        hint: str = "",
+        problems: tuple[str, ...] = (),
+        excerpt: tuple[str, ...] = (),
+    ) -> None:
+        """Store the first problem as the message, all of them, and lines of the file to show."""
         super().__init__(message, hint)
         self.problems = problems or (message,)
+        self.excerpt = excerpt
 
 
 class GraderError(DrillError):

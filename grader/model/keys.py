@@ -5,9 +5,9 @@ The keys of a kind of check stand with the kind, in `grader.kinds`.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Annotated, Literal
+from typing import Annotated, ClassVar, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -22,6 +22,10 @@ RunName = Annotated[str, Field(pattern=r"^[A-Za-z_][A-Za-z0-9_-]*$", max_length=
 # A name of numpy's or torch's, or operators of torch's.
 _CALL = r"^((numpy|torch)(\.[A-Za-z_][A-Za-z0-9_]*)+|aten::[A-Za-z0-9_*]+)$"
 Call = Annotated[str, Field(pattern=_CALL, max_length=120)]
+# Formats that no program is in, and that cannot be one of a drill's own files.
+DataFile = Annotated[
+    str, Field(pattern=r"^[A-Za-z0-9_][A-Za-z0-9_.-]*\.(npz|npy|csv|json|txt)$", max_length=60)
+]
 Steps = Annotated[list[str], Field(min_length=1)]  # an empty run would pass anybody
 Multiple = Annotated[float, Field(gt=0, allow_inf_nan=False)]
 Value = bool | int | float | str | None
@@ -114,6 +118,8 @@ class Check(Keys):
     What follows from the keys alone is a property of them; what needs programs is a method of the
     `grader.kinds.base.Kind`.
     """
+
+    of_format_1: ClassVar[Mapping[str, str]] = {}  # keys that format 2 has not, and what it has
 
     id: Slug = Field(description="Its name, once in a question.")
     kind: str = Field(description="What is measured, and which further keys there are.")

@@ -15,11 +15,18 @@ Scalar = None | bool | int | float | str
 
 @dataclass(frozen=True, slots=True)
 class Argument:
-    """An argument of a step: a name to look up, or a literal."""
+    """An argument of a step: a name to look up, a literal, or a list of these."""
 
     name: str | None
     literal: Scalar = None
     keyword: str | None = None
+    items: tuple[Argument, ...] | None = None  # of a list
+
+    @property
+    def reads(self) -> tuple[str, ...]:
+        """The names in it."""
+        names = (a.name for a in self.items or (self,))
+        return tuple(name for name in names if name is not None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +43,22 @@ class Step:
     @property
     def reads(self) -> tuple[str, ...]:
         """Names that must exist before the step runs."""
-        return tuple(a.name for a in self.arguments if a.name is not None)
+        return tuple(name for argument in self.arguments for name in argument.reads)
+
+    @property
+    def backward(self) -> bool:
+        """Whether gradients are asked of torch, rather than a function called."""
+        return self.owner == "torch" and self.function == "vjp"
+
+
+@dataclass(frozen=True, slots=True)
+class Support:
+    """What every program of a question is loaded with, besides its own text."""
+
+    driver: bytes | None = None
+    driver_file: str = "driver.py"  # what tracebacks call it
+    modules: Mapping[str, bytes] = field(default_factory=dict)  # that programs may import, by name
+    data: Mapping[str, bytes] = field(default_factory=dict)  # files in the current folder, by name
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,12 +100,33 @@ class Question:
     spec_path: Path
     digest: str = ""  # SHA-256 over the spec and every program, in hexadecimal
     accepted: Mapping[str, bytes] = field(default_factory=dict)  # other right solutions, by name
+    helpers: Mapping[str, bytes] = field(default_factory=dict)  # modules by name
+    data: Mapping[str, bytes] = field(default_factory=dict)  # files by name
     todos: tuple[str, ...] = ()  # file:line of everything that is marked TODO
 
     @staticmethod
     def handed_out(source: bytes) -> bytes:
         """A program without the blank lines it begins with."""
         return source.lstrip(b"\n")
+
+    @property
+    def spec_file(self) -> str:
+        """The spec, from the bank's root; its name alone where the bank is that file."""
+        path = self.spec_path
+        inside = self.bank in path.parents
+        return path.relative_to(self.bank).as_posix() if inside else path.name
+
+    @property
+    def support(self) -> Support:
+        """What every program is loaded with."""
+        in_spec = bool(self.spec.code.driver)
+        file = self.spec_file if in_spec else f"drills/{self.id}/driver.py"
+        return Support(self.driver, file, self.helpers, self.data)
+
+    @property
+    def handed_beside(self) -> dict[str, bytes]:
+        """The files that a candidate receives beside the submission, by name."""
+        return {f"{name}.py": source for name, source in self.helpers.items()} | dict(self.data)
 
     @property
     def functions(self) -> tuple[str, ...]:
@@ -101,6 +144,11 @@ class Question:
         """Those that the steps of a run call."""
         return self._called({run})
 
-    def _called(self, runs: Collection[str]) -> tuple[str, ...]:
+    @property
+    def driven(self) -> tuple[str, ...]:
+        """Names that the driver must define, in order of first use."""
+        return self._called(self.runs, "driver")
+
+    def _called(self, runs: Collection[str], owner: str = "submission") -> tuple[str, ...]:
         steps = [step for name, run in self.runs.items() if name in runs for step in run]
-        return tuple(dict.fromkeys(s.function for s in steps if s.owner == "submission"))
+        return tuple(dict.fromkeys(s.function for s in steps if s.owner == owner))

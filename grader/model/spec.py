@@ -16,11 +16,13 @@ from pydantic import Field
 from grader.model.keys import (
     Call,
     Check,
+    DataFile,
     Keys,
     Level,
     Limits,
     Name,
     RunName,
+    Show,
     Slug,
     Source,
     Sources,
@@ -195,11 +197,30 @@ class Spec(Keys):
     run: Steps | Annotated[dict[RunName, Steps], Field(min_length=1)] = Field(
         description="The steps, 'result = function(inputs)' each; or several runs by name."
     )
+    defaults: dict[str, Any] = Field(
+        default={},
+        description="Inputs, and dtype, that a case has unless it gives them: those of the runs of "
+        "which it gives an input itself.",
+    )
+    display: Show | None = Field(
+        default=None,
+        description="What to print next to the mismatches of every check that has no `show`.",
+    )
     cases: dict[Slug, dict[str, Any]] = Field(
         description="The inputs by the name of the case; docs/keys.md lists what may stand there."
     )
     code: Code = Field(
         default=Code(), description="The programs, where they are not files in drills/ID/."
+    )
+    helpers: Annotated[list[Name], Field(max_length=9)] = Field(
+        default=[],
+        description="Modules, drills/ID/NAME.py each, that every program may import; the candidate "
+        "receives them too.",
+    )
+    data: Annotated[list[DataFile], Field(max_length=9)] = Field(
+        default=[],
+        description="Files in drills/ID/ (.npz, .npy, .csv, .json or .txt, at most 1 MiB) that are "
+        "in the current folder of every program; the candidate receives them too.",
     )
     misconceptions: dict[Slug, Misconception] = Field(
         default={}, description="Wrong ideas by id, each with a program that holds it."

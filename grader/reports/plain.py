@@ -80,7 +80,7 @@ def ending_lines(report: Report, around: Around) -> Iterator[str]:
     if not around.over:
         return
     if report.verdict is not Verdict.PASS and around.request is None:
-        for lead, rest in words.others(report):
+        for lead, rest in words.others(report, _LONG):
             yield inert(f"{lead} {rest}", _LONG)
     if report.isolation not in {"strong", ""}:
         yield f"Isolation is only {inert(report.isolation, 20)} on this machine: drill doctor"
@@ -131,6 +131,8 @@ def _exhibit(exhibit: Exhibit, check: CheckResult) -> Iterator[str]:
 
 def _entries(grids: Grids) -> Iterator[str]:
     """The inputs row by row, then the wrong entries one by one."""
+    if not grids.panels:
+        return
     *inputs, yours, expected = grids.panels if len(grids.panels) > 1 else (*grids.panels * 2,)
     for panel in inputs:
         if not panel.note:

@@ -284,7 +284,7 @@ def _ending(
     passed = report.verdict is Verdict.PASS or around.request is not None
     lines: list[Text] = []
     if not passed and not around.full:
-        for lead, rest in words.others(report):
+        for lead, rest in words.others(report, across):
             lines += flowing(lead, rest, across)
     if left:
         lines.append(Text(f"{words.joined(left)}: {around.everything}"))

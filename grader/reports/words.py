@@ -12,7 +12,15 @@ from dataclasses import dataclass
 
 from grader.kinds.registry import get_or_plain
 from grader.model.numerals import quantity
-from grader.model.report import MADE_SMALLER, CheckResult, Grids, Mismatch, Named, Report
+from grader.model.report import (
+    MADE_SMALLER,
+    CheckResult,
+    Explanation,
+    Grids,
+    Mismatch,
+    Named,
+    Report,
+)
 from grader.model.verdict import FINE, Verdict
 from grader.reports.around import Request
 
@@ -21,7 +29,6 @@ BLAME = {
     Verdict.INTERNAL: "The grader is at fault, not your code: ",
 }
 STARTER = "This is the starter, unchanged: below is a symptom, not a cause."
-NAMED_AT_MOST = 6  # checks that one line names
 _RULE, _CHANGE = "Rule:", "One change:"
 _LEADS = {"state": _RULE, "rule": _RULE, "class": _RULE, "mutant": _CHANGE}  # by explanation
 _LONGEST_INPUTS = 72  # characters of what stands behind a description of the case
@@ -231,17 +238,24 @@ def ideas(report: Report, *, over: bool = True) -> list[Idea]:
         found.append(_one(exact[0], _measured(report)))
     for explanation in report.explanations:
         lead = _LEADS.get(explanation.kind)
-        if lead is not None:  # what a check says, and that there are two ideas, is said already
+        if estimated(report) and explanation.kind in {"rule", "mutant", "check"}:
+            continue  # they say how far off a number is
+        if lead is not None:
             more = " Yours may be written differently." if lead == _CHANGE else ""
             found.append(Idea(lead, explanation.text + more))
+        elif explanation.kind == "check" and _is_news(report, explanation):
+            found.append(Idea("Facts:", explanation.text))
     if pair is None:
         found += [_unsure(m, report) for m in report.misconceptions if not m.exact]
-    if estimated(report):  # a rule says how far off a number is
-        found = [idea for idea in found if idea.lead not in {_RULE, _CHANGE}]
     judged = any(c.mismatch and get_or_plain(c.kind).judges_values for c in deciding(report))
     if not found and over and judged and not report.note:
         found.append(Idea("", "No listed idea gives exactly these numbers."))
     return found
+
+
+def _is_news(report: Report, explanation: Explanation) -> bool:
+    """Whether it says more than the check's line: what was wrong before something raised."""
+    return any(f"; after that {check.message}" in explanation.text for check in report.checks)
 
 
 def _measured(report: Report) -> set[str]:
@@ -303,17 +317,20 @@ def _unsure(idea: Named, report: Report) -> Idea:
     return Idea("Unsure:", text, idea.feedback)
 
 
-def others(report: Report) -> Iterator[tuple[str, str]]:
-    """What else fails, what passes, and what was not tried: a lead and the rest of its line."""
+def others(report: Report, width: int) -> Iterator[tuple[str, str]]:
+    """What else fails, what passes, and what was not tried: a lead and the rest of its line.
+
+    Of many checks as many are named as fit on a line of `width` characters.
+    """
     failing, part = deciding(report), _reached(report)
     names = [c.id for c in failing[1:]]
     if len(names) == 1 and get_or_plain(failing[1].kind).shows_measurement:
         names = [f"{names[0]}, {failing[1].message}"]
     if names:
-        yield "Also fails:", f"{_some(names)}."
+        yield "Also fails:", f"{_some(names, width - 13)}."
     passed = [c.id for c in report.checks if c.verdict is Verdict.PASS and not c.stretch]
     if passed and failing:
-        right = f"{_some(passed)} {'pass' if len(passed) > 1 else 'passes'}."
+        right = f"{_some(passed, width - 20)} {'pass' if len(passed) > 1 else 'passes'}."
         if report.verdict is Verdict.POLICY:
             yield "Right all the same:", f"{right} A person may look at this."
         else:
@@ -324,9 +341,14 @@ def others(report: Report) -> Iterator[tuple[str, str]]:
         yield "Not tried:", f"{quantity(len(waiting), 'check')}, until {failing[0].id} passes."
 
 
-def _some(names: Sequence[str]) -> str:
-    more = len(names) - NAMED_AT_MOST
-    return ", ".join(names) if more <= 1 else f"{', '.join(names[:-more])}, {more} more"
+def _some(names: Sequence[str], room: int) -> str:
+    """As many names as there is room for, and how many more there are."""
+    for kept in range(len(names), 1, -1):
+        more = f", {len(names) - kept} more" if kept < len(names) else ""
+        text = ", ".join(names[:kept]) + more
+        if len(text) <= room:
+            return text
+    return names[0] if len(names) == 1 else f"{names[0]}, {len(names) - 1} more"
 
 
 def joined(words: Sequence[object]) -> str:

@@ -11,7 +11,7 @@ from typing import Any, TypeVar, cast
 import numpy as np
 
 from grader.model.mutation import Mutant, normalized
-from grader.model.question import Step
+from grader.model.question import Step, Support
 from grader.sandbox.client import CALL_SECONDS, MOST_SLACK, Garbled, WorkerClient
 from grader.sandbox.config import TORCH_USES_LATE
 from grader.sandbox.replies import ProgramError, answer, fault, unwanted
@@ -91,32 +91,39 @@ class RemoteProgram:
     worker: WorkerClient
     name: str
     sources: Sequence[bytes]
-    driver: bytes | None = None
+    support: Support = field(default_factory=Support)
     filename: str = "submission.py"
     call_seconds: float = field(default_factory=lambda: CALL_SECONDS)
     forbids: Sequence[str] = ()  # what it may not call; see `worker.policy`
     limits: CallLimits | None = None  # of what it is asked until this is changed
     untrusted: bool = False  # whether the judge looks itself at what it can
+    weighed: bool = True  # whether the memory of its process may be held against it
     loaded: Loaded | None = field(default=None, init=False)
     before: int | None = field(default=None, init=False)  # bytes held just before it was loaded
     _clock: int | None = field(default=None, init=False)  # CPU time when it last answered `timed`
 
-    def load(self, functions: Names) -> Loaded:
-        """Execute the sources and see which of the wanted functions they define.
+    def load(self, functions: Names, driven: Names = ()) -> Loaded:
+        """Execute the sources and see which of the wanted functions they and the driver define.
 
         Raises:
             ProgramError: what the file raised, a syntax error included.
             WorkerError: the process did not survive it.
         """
+        support = self.support
         request = messages.Load(
             self.name,
             sources=tuple(_bytes(s) for s in self.sources),
-            driver=None if self.driver is None else _bytes(self.driver),
+            driver=None if support.driver is None else _bytes(support.driver),
             filename=self.filename,
             functions=tuple(functions),
             forbids=tuple(self.forbids),
+            driver_file=support.driver_file,
+            driven=tuple(driven),
+            modules=_files(support.modules),
+            data=_files(support.data),
         )
-        self.before = self.worker.occupied_bytes()
+        if self.weighed or self.worker.fresh is None:  # the system takes a millisecond to say it
+            self.before = self.worker.occupied_bytes()
         self.loaded = self._ask("load", request, Loaded, seconds=2 * self.call_seconds)
         return self.loaded
 
@@ -173,7 +180,8 @@ class RemoteProgram:
 
         The time that one call may take is for all of them together.
         """
-        found = self._perform("several", messages.Several, steps, *inputs, want=want)
+        room = (len(inputs) - 1) * ROOM // 8  # each may be as large as if it were alone
+        found = self._perform("several", messages.Several, steps, *inputs, want=want, room=room)
         if len(found.runs) != len(inputs):
             raise Garbled("broke the protocol: not a reply to several (runs)")
         answers: list[Outcome | ProgramError] = []
@@ -244,7 +252,7 @@ class RemoteProgram:
         want: Names = (),
         factor: float = 1.0,
     ) -> Measured:
-        """Measure an autograd graph; see `worker.autograd.measure`."""
+        """Measure an autograd graph, see `worker.autograd`, or else see `worker.allocated`."""
         found = self._perform(
             "measure", Measured, steps, inputs,
             seconds=60, quantity=quantity, without=without, of=of, want=want,
@@ -354,11 +362,25 @@ def _bytes(source: bytes) -> Array:
     return np.frombuffer(source, np.uint8)
 
 
+def _files(contents: Mapping[str, bytes]) -> tuple[messages.File, ...]:
+    return tuple(messages.File(name, _bytes(content)) for name, content in contents.items())
+
+
 def as_sent(steps: Steps) -> tuple[messages.Step, ...]:
     """The steps of a question as a worker takes them."""
     sent = []
     for step in steps:
-        arguments = tuple(messages.Argument(a.name, a.literal, a.keyword) for a in step.arguments)
+        arguments = tuple(
+            messages.Argument(
+                a.name,
+                a.literal,
+                a.keyword,
+                None
+                if a.items is None
+                else tuple(messages.Item(i.name, i.literal) for i in a.items),
+            )
+            for a in step.arguments
+        )
         sent.append(messages.Step(step.targets, step.unpack, step.owner, step.function, arguments))
     return tuple(sent)
 

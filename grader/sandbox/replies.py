@@ -33,13 +33,26 @@ class ProgramError(Exception):
     """The program raised, or returned what a step cannot use."""
 
     def __init__(
-        self, message: str, raised: Raised | None = None, step: Step | None = None
+        self,
+        message: str,
+        raised: Raised | None = None,
+        step: Step | None = None,
+        where: str = "",
     ) -> None:
-        """Store a sentence, the step, and the exception with the program's own frames, if any."""
+        """Store a sentence, the step, and the exception with the program's own frames, if any.
+
+        `where` is the place in the driver, or in a module beside the program, that raised it.
+        """
         super().__init__(message)
+        self.where = where
         self.message = message
         self.raised = raised
         self.step = step
+
+    @property
+    def of_support(self) -> bool:
+        """Whether none of the program's own code was at work: a driver was, or a helper."""
+        return bool(self.where) and (self.raised is None or not self.raised.frames)
 
     @property
     def out_of_memory(self) -> bool:
@@ -139,7 +152,7 @@ def fault(said: messages.Fault, steps: Sequence[Step]) -> Exception:
         frames=tuple(Frame(*frame) for frame in raised.frames),
         column=raised.column,
     )
-    return ProgramError(f"raised {record.type}", record, step)
+    return ProgramError(f"raised {record.type}", record, step, " ".join(raised.where.split())[:400])
 
 
 def _explained(type_name: str, text: str) -> str:

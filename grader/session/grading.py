@@ -34,11 +34,18 @@ def unreadable(submission: bytes, question: Question) -> Finding | None:
 
 
 def load_submission(
-    program: RemoteProgram, question: Question, required: Collection[str]
+    program: RemoteProgram,
+    question: Question,
+    required: Collection[str],
+    restore: Callable[[], None] = lambda: None,
 ) -> Finding | None:
     """Execute the file; None when it can be graded, else what is wrong.
 
-    Of the functions that the question calls, it need only define those `required`.
+    Of the functions that the question calls, it need only define those `required`.  `restore` is
+    called where the driver could not be loaded with it: it loads the reference.
+
+    Raises:
+        BankFault: neither could it be with the reference.
     """
     try:
         loaded = program.load(question.functions)
@@ -47,6 +54,8 @@ def load_submission(
     except Flagged as evidence:
         return Finding(f"flagged for review: your code {evidence.message}", Verdict.POLICY)
     except ProgramError as error:
+        if error.of_support:
+            restore()
         return _unloadable(error, question)
     # What it says of names that are forbidden and do not exist is for the audit, which runs the
     # bank's own code: a submission is not believed about the bank.

@@ -18,7 +18,7 @@ def file_of(question: Question, name: str, variant: int = 0) -> str:
         name: `reference`, `starter`, `accepted/NAME`, or the id of a misconception.
         variant: which of the misconception's.
     """
-    spec, path = question.spec, question.spec_path
+    spec = question.spec
     if name in {"reference", "starter"}:
         in_spec, file = bool(getattr(spec.code, name)), name
     elif name.startswith(ACCEPTED):
@@ -34,15 +34,16 @@ def file_of(question: Question, name: str, variant: int = 0) -> str:
         return ""
     if not in_spec:
         return f"drills/{question.id}/{file}.py"
-    in_bank = question.bank in path.parents
-    return path.relative_to(question.bank).as_posix() if in_bank else path.name
+    return question.spec_file
 
 
 def in_one_sentence(error: Exception, file: str) -> str:
     """An error with what the exception says, where it is, and the line itself."""
     raised = error.raised if isinstance(error, ProgramError) else None
-    if raised is None:
+    if not isinstance(error, ProgramError) or raised is None:
         return str(error)
+    if error.where:
+        return f"{error}{message_of(raised)}, in {error.where}"
     source = _short(raised.frames[-1].source) if raised.frames else ""
     return f"{error}{message_of(raised)}{line_of(raised, file)}" + (source and f": {source}")
 

@@ -170,7 +170,7 @@ class GradingSession(Closing):
                 worker,
                 "submission",
                 [submission],
-                question.driver,
+                question.support,
                 filename,
                 forbids=question.spec.forbids,
                 untrusted=True,
@@ -192,7 +192,7 @@ class GradingSession(Closing):
             try:
                 # What a part asks for that does not count decides nothing.
                 required = self.question.functions_of(1) if 1 in self._counting else ()
-                wrong = load_submission(program, self.question, required)
+                wrong = load_submission(program, self.question, required, self.bank.restore)
                 if wrong is not None:
                     report = replace(report, raised=wrong.raised)
                     return self._stopped(report, wrong.verdict, wrong.sentence)

@@ -7,6 +7,7 @@ from functools import cached_property
 
 from grader.bench.bench import BankFault, Bench
 from grader.bench.memory import Memory
+from grader.model.nearest import did_you_mean
 from grader.model.question import Question
 from grader.sandbox.client import WorkerClient, WorkerError
 from grader.sandbox.closing import Closing
@@ -171,7 +172,8 @@ class BankPrograms(Closing):
 
     def _program(self, use: str, name: str, sources: Sequence[bytes]) -> RemoteProgram:
         worker = self._worker(use)
-        return RemoteProgram(worker, name, sources, self.question.driver, f"{name}.py")
+        support, weighed = self.question.support, use == "examined"
+        return RemoteProgram(worker, name, sources, support, f"{name}.py", weighed=weighed)
 
     def _loaded(self, name: str) -> RemoteProgram:
         """The reference, or misconceptions `id/index` joined by `+`, in the worker there is now."""
@@ -199,14 +201,21 @@ class BankPrograms(Closing):
         self, program: RemoteProgram, called: str, file: str, parts: int | None = None
     ) -> None:
         try:
-            loaded = program.load(self.question.functions)
+            loaded = program.load(self.question.functions, self.question.driven)
         except (ProgramError, WorkerError) as error:
+            if isinstance(error, ProgramError) and error.of_support:
+                is_driver = error.where.startswith(self.question.support.driver_file)
+                called = "the driver" if is_driver else "a helper"
             raise BankFault(f"{called} cannot be loaded: {in_one_sentence(error, file)}") from None
         if loaded.unknown:
             raise BankFault(f"forbids: there is no {', '.join(loaded.unknown)}")
         wanted = self.question.functions_of(parts)
         if missing := [name for name in loaded.missing if name in wanted]:
-            raise BankFault(f"{called} does not define {', '.join(missing)}")
+            near = did_you_mean(missing[0], loaded.defined)
+            raise BankFault(f"{called} does not define {', '.join(missing)}{near}")
+        if loaded.undriven:
+            near = did_you_mean(loaded.undriven[0], loaded.driver)
+            raise BankFault(f"the driver does not define {', '.join(loaded.undriven)}{near}")
 
 
 def _is_old(worker: WorkerClient) -> bool:

@@ -25,8 +25,7 @@ def _in_sight() -> Iterator[None]:
 @pytest.fixture(scope="package")
 def numpy_zygote() -> Iterator[Zygote]:
     """A process with numpy that forks workers."""
-    with Zygote(torch=False) as zygote:
-        yield zygote
+    yield from started(torch=False)
 
 
 @pytest.fixture(scope="package")
@@ -39,7 +38,13 @@ def in_session(numpy_zygote: Zygote) -> Iterator[Graded]:
 @pytest.fixture(scope="package")
 def torch_zygote() -> Iterator[Zygote]:
     """A process with torch that forks workers."""
-    with Zygote(torch=True) as zygote:
+    yield from started(torch=True)
+
+
+def started(*, torch: bool) -> Iterator[Zygote]:
+    """A zygote whose process is there: one that came later would look as if it had been left."""
+    with Zygote(torch=torch) as zygote:
+        assert zygote.process.pid
         yield zygote
 
 

@@ -59,12 +59,11 @@ def graded(
 
 
 @contextlib.contextmanager
-def one_session(zygote: Zygote) -> Iterator[Graded]:
+def one_session(zygote: Zygote, *, torch: bool = False) -> Iterator[Graded]:
     """Give what grades submissions as `graded` does, all of a question in one session.
 
-    For submissions that are wrong or lie; one that races with the judge needs a session of its own,
-    in which the reference takes time.  A function may have its way with a submission's worker
-    before it is asked anything.
+    One that races with the judge needs a session of its own, in which the reference takes time.  A
+    function may have its way with a submission's worker before it is asked anything.
     """
     with contextlib.ExitStack() as stack:
         opened: dict[str, tuple[GradingSession, Around]] = {}
@@ -73,16 +72,18 @@ def one_session(zygote: Zygote) -> Iterator[Graded]:
             question: Question,
             text: bytes,
             *,
+            cold: bool = False,
             cpu_seconds: int | None = None,
             meddle: Callable[[WorkerClient], None] = lambda _: None,
         ) -> tuple[Report, str]:
             if question.id not in opened:
-                workers = Around(zygote)
+                workers = Around(zygote, torch=torch)
                 session = stack.enter_context(GradingSession(question, workers=workers))
                 opened[question.id] = session, workers
             session, workers = opened[question.id]
             cpu = CPU_SECONDS if cpu_seconds is None else cpu_seconds
-            with WorkerClient(torch=False, cpu_seconds=cpu, zygote=zygote) as candidate:
+            source = None if cold else zygote
+            with WorkerClient(torch=torch, cpu_seconds=cpu, zygote=source) as candidate:
                 meddle(candidate)
                 workers.give(candidate)
                 report = session.grade(text, seed=5)

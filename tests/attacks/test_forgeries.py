@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import importlib.util
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -14,11 +15,12 @@ from grader.sandbox.spawn import Zygote
 from tests.asking import with_checks
 from tests.attacks import forgeries
 from tests.attacks.attack import question
-from tests.attacks.forgeries import WAYS, forged
-from tests.attacks.running import Graded, graded, said
+from tests.attacks.forgeries import CLOSED, WAYS, forged
+from tests.attacks.running import Graded, one_session, said
 
 pytestmark = pytest.mark.same_for_every_user
 
+NEEDS_TORCH = pytest.mark.skipif(importlib.util.find_spec("torch") is None, reason="needs torch")
 REFUSED = {Verdict.FAIL, Verdict.POLICY}
 MANNERS = {
     "in-place": forgeries.IN_PLACE,
@@ -46,6 +48,15 @@ def test_what_becomes_of_inputs_and_results_is_seen(
     asked = question()
     text = asked.reference.decode() + MANNERS[breach] + forged(way, forgeries.GOOD_MANNERS)
     refused(in_session(asked, text.encode())[0], "manners")
+
+
+@pytest.mark.parametrize("way", CLOSED)
+def test_what_asks_a_program_is_out_of_its_reach(way: str, in_session: Graded) -> None:
+    asked = question()
+    text = asked.reference.decode() + MANNERS["in-place"] + forged(way, forgeries.GOOD_MANNERS)
+    report, printed = in_session(asked, text.encode())
+    assert "reached" not in printed
+    refused(report, "manners")
 
 
 @pytest.mark.parametrize("way", WAYS)
@@ -85,24 +96,30 @@ def squares() -> Question:
 
 
 TORCH = {
-    "nothing": ("", "", ""),
     "not its own node": (forgeries.CHECKPOINTED, forgeries.OWN_NODE, "node"),
     "the product is kept": (forgeries.KEEPS_THE_PRODUCT, forgeries.LITTLE_SAVED, "alive"),
     "products that are not counted": (forgeries.MANY_PRODUCTS, forgeries.FEW_PRODUCTS, "cost"),
 }
 
 
-@pytest.mark.skipif(importlib.util.find_spec("torch") is None, reason="needs torch")
-@pytest.mark.parametrize("way", ["the-server-on-the-heap", "the-encoder"])
+@pytest.fixture(scope="module")
+def in_torch(torch_zygote: Zygote) -> Iterator[Graded]:
+    """A session of a question that needs torch."""
+    with one_session(torch_zygote, torch=True) as graded:
+        yield graded
+
+
+@NEEDS_TORCH
+@pytest.mark.parametrize("way", ["subclasses", "the-encoder"])
 @pytest.mark.parametrize("breach", TORCH)
-def test_graphs_are_seen_whatever_is_said_of_them(
-    breach: str, way: str, torch_zygote: Zygote
-) -> None:
+def test_graphs_are_seen_whatever_is_said_of_them(breach: str, way: str, in_torch: Graded) -> None:
     asked = squares()
     source, lie, check_id = TORCH[breach]
-    text = asked.reference.decode() + source + (forged(way, lie) if lie else "")
-    report, _ = graded(asked, text.encode(), zygote=torch_zygote, cold=False)
-    if not check_id:
-        assert report.verdict is Verdict.PASS, said(report)
-        return
-    refused(report, check_id)
+    text = asked.reference.decode() + source + forged(way, lie)
+    refused(in_torch(asked, text.encode())[0], check_id)
+
+
+@NEEDS_TORCH
+def test_the_same_graphs_pass_where_nothing_is_done_or_said(in_torch: Graded) -> None:
+    report, _ = in_torch(squares(), squares().reference)
+    assert report.verdict is Verdict.PASS, said(report)

@@ -171,11 +171,9 @@ def test_a_wrong_idea_that_raises_on_some_of_what_it_fails_is_not(tmp_path: Path
 
 
 @pytest.mark.parametrize(
-    ("feedback", "remarked"), [("It is wrong.", True), ("It raises ValueError.", False)]
+    ("feedback", "faulty"), [("It is wrong.", True), ("It raises ValueError.", False)]
 )
-def test_a_starter_that_only_raises_is_remarked_on(
-    tmp_path: Path, feedback: str, remarked: bool
-) -> None:
+def test_a_starter_that_only_raises_is_a_fault(tmp_path: Path, feedback: str, faulty: bool) -> None:
     broken = "def relu(x):\n    raise ValueError('to do')\n"
     report = audited(
         tmp_path,
@@ -183,13 +181,24 @@ def test_a_starter_that_only_raises_is_remarked_on(
         variants={"open": broken},
         misconceptions={"open": {"killed_by": "gate", "feedback": feedback}},
     )
-    about = said(report, "starter")
-    assert bool(about) is remarked
-    if about:
-        assert about[0].startswith("starter raises ValueError in relu, line ")
-        assert about[0].endswith(": to do; a starter runs, looks plausible and fails by its values")
+    assert not said(report, "starter")
+    assert bool(report.problems) is faulty
+    if faulty:
+        (problem,) = report.problems
+        assert problem.startswith("starter raises ValueError in relu, line ")
+        assert problem.endswith(": to do; a starter runs, looks plausible and fails by its values")
+
+
+def test_one_that_says_that_it_is_not_written_yet_is_remarked_on(tmp_path: Path) -> None:
+    broken = {"open": "def relu(x):\n    raise NotImplementedError\n"}
+    report = audited(tmp_path, variants=broken)
+    assert not report.problems
+    (remark,) = said(report, "starter")
+    assert remark.startswith("starter raises NotImplementedError in relu, line ")
 
 
 def test_a_starter_that_raises_on_some_of_the_cases_it_fails_is_not(tmp_path: Path) -> None:
     begin = "def relu(x):\n    if len(x) > 1:\n        raise ValueError\n    return x * 2\n"
-    assert said(audited(tmp_path, begin=begin, starter=[]), "starter") == []
+    report = audited(tmp_path, begin=begin, starter=[])
+    assert not report.problems
+    assert said(report, "starter") == []

@@ -12,7 +12,7 @@ from grader import bank
 from grader.audit import mutation
 from grader.audit.mutation import mutate, sample
 from grader.bench.bench import Bench
-from grader.kinds.contract import ContractCheck
+from grader.kinds.side_effects import SideEffectsCheck
 from grader.model.errors import BankError
 from grader.model.mutation import Fate, Mutant, MutationReport, Reach, Trial
 from grader.model.question import Question
@@ -227,7 +227,7 @@ def test_a_mutant_that_overran_on_a_busy_machine_is_searched_in_the_process_of_i
 
 def test_a_reference_that_fails_its_own_checks_is_said_to(tmp_path: Path) -> None:
     question = gate(tmp_path, reference=REFERENCE.replace("return", "x += 1\n    return"))
-    manners = ContractCheck(id="manners", kind="contract", of="grad_x")
+    manners = SideEffectsCheck(id="manners", kind="side-effects", of="grad_x")
     report = mutate(with_checks(question, [*question.spec.checks, manners]), seeds=[0])
     assert report.problems == ("the reference does not pass manners: audit it first",)
     assert not report.trials

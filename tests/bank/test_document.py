@@ -81,9 +81,9 @@ def test_what_is_no_mapping_of_unique_words_is_refused(
     ("text", "place", "problem"),
     [
         ("a: 1\nb: [1, 2\nc: 3\n", "3:2", "expected ',' or ']'"),
-        ("a:\n\tb: 1\n", "2:1", r"a tab, and YAML indents with blanks, in '\tb: 1'"),
-        ("a: b: c\n", "1:5", "mapping values are not allowed in this context, in 'a: b: c'"),
-        ("a: 'open\n", "2:1", "end of stream"),
+        ("a:\n\tb: 1\n", "2:1", "a tab, and YAML indents with blanks"),
+        ("a: b: c\n", "1:5", "mapping values are not allowed in this context"),
+        ("a: 'open\n", "1:4", "end of stream"),
         ("a: *nowhere\n", "1:4", "undefined alias"),
         ("a: &x 1\nb: &x 2\n", "2:4", "duplicate anchor"),
         ("a: 1\n---\nb: 2\n", "2:1", "another document"),
@@ -98,6 +98,52 @@ def test_broken_yaml_is_placed_to_the_column(
     said = fault(tmp_path, text)
     assert said.startswith(f"{place}: expected YAML, found a mistake in it: ")
     assert problem in said
+
+
+@pytest.mark.parametrize(
+    ("text", "said", "excerpt"),
+    [
+        ("a:\n\tb: 1\n", "2:1 a tab, and YAML indents with blanks", (" b: 1", "^")),
+        (
+            "checks:\n  - id: a\n    kind: outputs\n   of: y\n",
+            "4:4 a line that is indented by 3, where the lines above are by 0, 2 or 4",
+            ("   of: y", "   ^"),
+        ),
+        (
+            "- - a: 1\n    # a remark\n\n   b: 2\n",
+            "4:4 a line that is indented by 3, where the lines above are by 0, 2 or 4",
+            ("   b: 2", "   ^"),
+        ),
+        (
+            "a: 1\n b: 2\n",
+            "2:2 a line that is indented by 1, where the lines above are by 0",
+            (" b: 2", " ^"),
+        ),
+        (
+            "a: b: c\n",
+            "1:5 mapping values are not allowed in this context; a text that holds ': ' needs "
+            "quotes",
+            ("a: b: c", "    ^"),
+        ),
+        (
+            "x: {a: b,\n   c: d: e}\n",
+            "2:8 while parsing a flow mapping did not find expected ',' or '}'",
+            ("   c: d: e}", "       ^"),
+        ),
+        ("a: b\nc: 'open\nd: 1\n", "2:4 while scanning a quoted scalar", ("c: 'open", "   ^")),
+        (f"a: {'x' * 80}: \u200by\n", "1:84 mapping", (f"{'x' * 50}:  y", " " * 50 + "^")),
+    ],
+)
+def test_a_mistake_is_shown_with_its_line_and_a_caret(
+    text: str, said: str, excerpt: tuple[str, ...]
+) -> None:
+    with pytest.raises(BankError) as raised:
+        document.parse(text.encode(), Path("q.yaml"))
+    place, _, problem = said.partition(" ")
+    assert raised.value.message.startswith(
+        f"q.yaml:{place}: expected YAML, found a mistake in it: {problem}"
+    )
+    assert raised.value.excerpt == excerpt
 
 
 @pytest.mark.parametrize(
@@ -197,6 +243,31 @@ def test_a_number_may_be_written_as_in_python(tmp_path: Path, written: str, valu
     path = tmp_path / "q.yaml"
     path.write_text(f"a: {written}\n", encoding="utf-8")
     assert read(path).data == {"a": value}
+
+
+@pytest.mark.parametrize(
+    ("written", "older", "newer"),
+    [
+        ("no", False, "no"), ("On", True, "On"), ("yes", True, "yes"), ("true", True, True),
+        ("FALSE", False, False), ("~", None, None), ("1:30", 90, "1:30"), ("010", 8, 10),
+        ("-007", -7, -7), ("00", 0, 0), ("08", "08", 8), ("'010'", "010", "010"),
+        ("1_000", 1000, 1000), ("1e-5", 1e-5, 1e-5), ("0x1f", 31, 31),
+        (".inf", float("inf"), float("inf")),
+    ],
+)  # fmt: skip
+def test_from_format_2_on_values_are_read_as_yaml_1_2_has_them(
+    written: str, older: object, newer: object
+) -> None:
+    for head, expected in (("", older), ("format: 1\n", older), ("format: 2\n", newer)):
+        doc = document.parse(f"{head}a: {written}\n".encode(), Path("q.yaml"))
+        assert repr(doc.data["a"]) == repr(expected)
+        assert not doc.problems
+
+
+def test_a_date_is_a_text_from_format_2_on() -> None:
+    doc = document.parse(b"format: 2\na: 2024-01-01\nb: =\n", Path("q.yaml"))
+    assert doc.data == {"format": 2, "a": "2024-01-01", "b": "="}
+    assert not doc.problems
 
 
 def test_everything_that_yaml_allows_and_a_spec_does_not_is_said_at_once(tmp_path: Path) -> None:

@@ -24,6 +24,36 @@ def test_a_step_is_read_into_its_parts() -> None:
     assert step.reads == ("x", "stride")
 
 
+def test_an_argument_may_be_a_list_of_names_and_literals() -> None:
+    step = parse("y = add([a, 2, b, 'c'], [], into=[a])")
+    listed = (Argument("a"), Argument(None, 2), Argument("b"), Argument(None, "c"))
+    assert step.arguments == (
+        Argument(None, items=listed),
+        Argument(None, items=()),
+        Argument(None, None, "into", (Argument("a"),)),
+    )
+    assert step.reads == ("a", "b", "a")
+
+
+@pytest.mark.parametrize(
+    ("text", "built_in", "owner"),
+    [
+        ("g = vjp(y, grad_y, x)", True, "torch"),
+        ("g = vjp(y, grad_y, x)", False, "submission"),
+        ("g = driver.vjp(y, x)", True, "driver"),
+        ("g = torch.vjp(y, grad_y, x)", False, "torch"),
+    ],
+)
+def test_gradients_are_asked_for_by_one_word(text: str, built_in: bool, owner: str) -> None:
+    step = parse(text, built_in=built_in)
+    assert (step.owner, step.backward) == (owner, owner == "torch")
+
+
+def test_the_word_of_format_1_is_said_to_be_another_now() -> None:
+    with pytest.raises(StepError, match=r"^expected vjp\(\.\.\.\), found torch.vjp$"):
+        parse("g = torch.vjp(y, grad_y, x)", built_in=True)
+
+
 @pytest.mark.parametrize(
     ("text", "owner", "unpack"),
     [
@@ -61,26 +91,36 @@ def test_the_forms_of_a_step(text: str, owner: str, *, unpack: bool) -> None:
         ("y = os.system(x)", "expected a function, torch.FUNCTION or driver.FUNCTION"),
         ("y = driver.a.b(x)", "expected a function, torch.FUNCTION or driver.FUNCTION"),
         ("y = torch.load(x)", "expected torch.vjp, found torch.load"),
-        ("y = f(x + 1)", "expected a name or a literal as an argument"),
-        ("y = f(x.T)", "expected a name or a literal as an argument"),
-        ("y = f(g(x))", "expected a name or a literal as an argument"),
-        ("y = f(__import__('os'))", "expected a name or a literal as an argument"),
-        ("y = f([1, 2])", "expected a name or a literal as an argument"),
-        ("y = f({'a': 1})", "expected a name or a literal as an argument"),
-        ("y = f(())", "expected a name or a literal as an argument"),
-        ("y = f(b'a')", "expected a name or a literal as an argument"),
-        ("y = f(1j)", "expected a name or a literal as an argument"),
-        ("y = f(...)", "expected a name or a literal as an argument"),
-        ("y = f(f'{x}')", "expected a name or a literal as an argument"),
-        ("y = f(*x)", "expected a name or a literal as an argument"),
+        ("y = f(x + 1)", "expected a name, a literal or a list of these as an argument"),
+        ("y = f(x.T)", "expected a name, a literal or a list of these as an argument"),
+        ("y = f(g(x))", "expected a name, a literal or a list of these as an argument"),
+        ("y = f(__import__('os'))", "expected a name, a literal or a list of these as an argument"),
+        ("y = f([[x], 2])", "expected a name, a literal or a list of these as an argument"),
+        ("y = f([x + 1])", "expected a name, a literal or a list of these as an argument"),
+        ("y = f([*x])", "expected a name, a literal or a list of these as an argument"),
+        ("y = f([i for i in x])", "expected a name, a literal or a list of these as an argument"),
+        ("y = f([a, b]", "expected 'NAME = FUNCTION(NAMES)'"),
+        ("y = f({'a': 1})", "expected a name, a literal or a list of these as an argument"),
+        ("y = f(())", "expected a name, a literal or a list of these as an argument"),
+        ("y = f(b'a')", "expected a name, a literal or a list of these as an argument"),
+        ("y = f(1j)", "expected a name, a literal or a list of these as an argument"),
+        ("y = f(...)", "expected a name, a literal or a list of these as an argument"),
+        ("y = f(f'{x}')", "expected a name, a literal or a list of these as an argument"),
+        ("y = f(*x)", "expected a name, a literal or a list of these as an argument"),
         ("y = f(**x)", "expected plain arguments, found '**'"),
-        ("y = f(x for x in z)", "expected a name or a literal as an argument"),
-        ("y = f(x := 1)", "expected a name or a literal as an argument"),
+        ("y = f(x for x in z)", "expected a name, a literal or a list of these as an argument"),
+        ("y = f(x := 1)", "expected a name, a literal or a list of these as an argument"),
         ("y = f(x", "expected 'NAME = FUNCTION(NAMES)'"),
         ("y = f(a=1, a=2)", "expected each argument once"),
         ("y = f(\x00)", "expected 'NAME = FUNCTION(NAMES)'"),
-        ("y = f(" + "-" * 180 + "x)", "expected a name or a literal as an argument"),
-        ("y = f(" + "(" * 90 + ")" * 90 + ")", "expected a name or a literal as an argument"),
+        (
+            "y = f(" + "-" * 180 + "x)",
+            "expected a name, a literal or a list of these as an argument",
+        ),
+        (
+            "y = f(" + "(" * 90 + ")" * 90 + ")",
+            "expected a name, a literal or a list of these as an argument",
+        ),
         ("y = f(" + "-" * 100_000 + "1)", "expected a step of at most 200 characters"),
         ("y = f(" + "9" * 5000 + ")", "expected a step of at most 200 characters"),
         ("y = " + "f(" * 5000, "expected a step of at most 200 characters"),

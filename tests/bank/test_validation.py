@@ -10,7 +10,7 @@ import pytest
 
 from tests.bank.specs import Problems, loaded
 
-KINDS = "outputs, gradcheck, contract, state, numbers, curve, graph, memory, flops, performance"
+KINDS = "outputs, gradcheck, contract, state, numbers, curve, graph, memory, flops, performance, peak, choices"
 
 
 def test_the_small_spec_is_right(tmp_path: Path) -> None:

@@ -16,7 +16,8 @@ pytestmark = pytest.mark.usefixtures("one_zygote")
 def audited(real: Drill, *words: str) -> list[str]:
     """Return the ids that are audited."""
     ended = real("bank", "audit", *words, "--seeds", "1", "--json")
-    assert ended.status == 0, ended.out + ended.err
+    assert (ended.status, ended.err) == (0, ""), ended.out
+    assert ended.data["format"] == 2
     return [report["question"] for report in ended.data["questions"]]
 
 

@@ -301,8 +301,9 @@ def test_a_path_that_cannot_be_opened_is_a_sentence(
     real: Drill, monkeypatch: pytest.MonkeyPatch, words: tuple[str, ...], fault: str
 ) -> None:
     real("start", "maxpool-routing", "--dir", "mine")
-    Path("mine/maxpool-routing/submission.py").write_text("(")  # an attempt all the same
-    assert real("grade", "maxpool-routing").status == 1
+    if words[0] == "history":
+        Path("mine/maxpool-routing/submission.py").write_text("(")  # an attempt all the same
+        assert real("grade", "maxpool-routing").status == 1
     path = {"too long": BAD, "closed": "closed", "closed above": "closed/bank"}[fault]
     if fault != "too long":
         close(monkeypatch, Path("closed"))

@@ -18,7 +18,7 @@ import pytest
 import torch
 from torch import nn
 
-from tests.drills.loading import ROOT, load, right_solutions
+from tests.drills.loading import ROOT, each, load, right_solutions
 
 DRILL = ROOT / "drills" / "adam-7b-memory"
 RIGHT = right_solutions("adam-7b-memory")
@@ -116,7 +116,7 @@ def smallest_world(n_params: int, gpu_bytes: int, stage: int, most: int = 200) -
     return next((w for w in worlds if per_gpu(n_params, stage, w) <= gpu_bytes), None)
 
 
-@pytest.mark.parametrize("recipe", RECIPES)
+@each("recipe", RECIPES)
 def test_each_recipe_holds_the_bytes_of_real_tensors_with_llama_7b_shapes(
     program: types.SimpleNamespace, recipe: str
 ) -> None:
@@ -159,7 +159,7 @@ def test_a_small_update_is_lost_in_bf16_and_kept_in_a_master_copy() -> None:
     assert (weight.float() - 0.001).item() != 1.0
 
 
-@pytest.mark.parametrize("n_params", [0, 1, 3, 7_000_000_000, 562_919_853_785_815, 10**15])
+@each("n_params", [0, 1, 3, 7_000_000_000, 562_919_853_785_815, 10**15])
 def test_parts_are_exact_and_proportional_to_the_number_of_parameters(
     program: types.SimpleNamespace, n_params: int
 ) -> None:
@@ -197,7 +197,7 @@ def test_zero_leaves_on_each_gpu_what_the_paper_says(program: types.SimpleNamesp
     assert shares == pytest.approx([120, 31.40625, 16.640625, 1.875], rel=1e-13)
 
 
-@pytest.mark.parametrize("stage", range(4))
+@each("stage", range(4))
 def test_shares_are_even_to_the_fraction_of_a_byte(
     program: types.SimpleNamespace, stage: int
 ) -> None:
@@ -207,7 +207,7 @@ def test_shares_are_even_to_the_fraction_of_a_byte(
             assert float(share) == pytest.approx(float(per_gpu(n_params, stage, world)), rel=1e-12)
 
 
-@pytest.mark.parametrize("stage", range(4))
+@each("stage", range(4))
 def test_the_number_of_gpus_is_the_smallest_that_fits(
     program: types.SimpleNamespace, stage: int
 ) -> None:
@@ -217,9 +217,7 @@ def test_the_number_of_gpus_is_the_smallest_that_fits(
             assert program.min_gpus(n_params, gpu_bytes, stage) == expected, (n_params, gpu_bytes)
 
 
-@pytest.mark.parametrize(
-    ("gigabytes", "expected"), [(39, [None, 8, 4, 3]), (24, [None, None, 10, 5]), (112, [1] * 4)]
-)
+@each(("gigabytes", "expected"), [(39, [None, 8, 4, 3]), (24, [None, None, 10, 5]), (112, [1] * 4)])
 def test_seven_billion_parameters_need_the_known_numbers_of_gpus(
     program: types.SimpleNamespace, gigabytes: int, expected: list[int | None]
 ) -> None:
@@ -234,8 +232,8 @@ def test_two_h100_hold_seven_billion_parameters_at_any_stage_that_shards(
     assert [program.min_gpus(7_000_000_000, H100, stage) for stage in (1, 2, 3)] == [2, 2, 2]
 
 
-@pytest.mark.parametrize("world", [1, 3, 7, 49, 1023])
-@pytest.mark.parametrize("stage", [1, 2, 3])
+@each("world", [1, 3, 7, 49, 1023])
+@each("stage", [1, 2, 3])
 def test_an_exact_fit_of_huge_models_is_admitted_and_a_missing_byte_is_not(
     program: types.SimpleNamespace, stage: int, world: int
 ) -> None:

@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 import torch
 
-from tests.drills.loading import ROOT, load, load_layered, right_solutions
+from tests.drills.loading import ROOT, each, load, load_layered, right_solutions
 
 Array = np.ndarray[Any, np.dtype[Any]]
 
@@ -142,7 +142,7 @@ def solution(request: pytest.FixtureRequest) -> types.SimpleNamespace:
     return quietly(path)
 
 
-@pytest.mark.parametrize("geometry", GEOMETRIES, ids=str)
+@each("geometry", GEOMETRIES)
 def test_every_right_solution_agrees_with_autograd(
     solution: types.SimpleNamespace, geometry: Geometry
 ) -> None:
@@ -153,7 +153,7 @@ def test_every_right_solution_agrees_with_autograd(
         assert got.dtype == np.float64
 
 
-@pytest.mark.parametrize("geometry", GEOMETRIES, ids=str)
+@each("geometry", GEOMETRIES)
 def test_every_right_solution_makes_the_step_of_torch_sgd(
     solution: types.SimpleNamespace, geometry: Geometry
 ) -> None:
@@ -167,7 +167,7 @@ def test_every_right_solution_makes_the_step_of_torch_sgd(
     assert float(got_loss) == pytest.approx(loss, rel=CLOSE)
 
 
-@pytest.mark.parametrize("geometry", GEOMETRIES[1:5], ids=str)
+@each("geometry", GEOMETRIES[1:5])
 def test_every_right_solution_keeps_float32(
     solution: types.SimpleNamespace, geometry: Geometry
 ) -> None:
@@ -290,7 +290,7 @@ def test_the_hand_worked_case_has_the_hand_worked_answers(
     assert grad_b.tolist() == [11.0]
 
 
-@pytest.mark.parametrize("name", ["x", "w", "b"])
+@each("name", ["x", "w", "b"])
 def test_the_reference_passes_torch_style_central_differences(
     reference: types.SimpleNamespace, name: str
 ) -> None:
@@ -342,7 +342,7 @@ def test_the_starter_is_right_for_one_output_step_only() -> None:
         assert_agree(got, value, CLOSE)
 
 
-@pytest.mark.parametrize("geometry", GEOMETRIES[1:9], ids=str)
+@each("geometry", GEOMETRIES[1:9])
 def test_the_starter_keeps_the_last_step_and_is_right_otherwise(geometry: Geometry) -> None:
     inputs = Inputs.draw(geometry)
     y, grad_x, grad_w, grad_b = passes(load(DRILL / "starter.py"), inputs, geometry)

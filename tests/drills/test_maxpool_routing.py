@@ -12,7 +12,7 @@ import pytest
 import torch
 import torch.nn.functional as functional
 
-from tests.drills.loading import ROOT, load, load_layered, right_solutions
+from tests.drills.loading import ROOT, each, load, load_layered, right_solutions
 
 Array = np.ndarray[Any, np.dtype[Any]]
 Window = tuple[int, int, int]  # kernel, stride, padding
@@ -89,8 +89,8 @@ def assert_same(results: list[Array], expected: list[Array]) -> None:
         np.testing.assert_array_equal(result, right, strict=True)
 
 
-@pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize(("shape", "window"), SETTINGS)
+@each("kind", KINDS)
+@each(("shape", "window"), SETTINGS)
 def test_the_reference_equals_torch(
     shape: tuple[int, int, int, int], window: Window, kind: str
 ) -> None:
@@ -111,7 +111,7 @@ def test_the_reference_equals_torch_to_the_last_digits_of_float64() -> None:
     np.testing.assert_allclose(own_grad_x, grad_x, rtol=1e-14, atol=1e-14)
 
 
-@pytest.mark.parametrize(
+@each(
     ("shape", "window"),
     [
         ((1, 1, 1, 70000), (1, 3500, 0)),
@@ -210,7 +210,7 @@ def test_a_right_solution_keeps_the_precision_of_float64(path: Path) -> None:
     np.testing.assert_allclose(own_grad_x, grad_x, rtol=1e-12, atol=1e-12)
 
 
-@pytest.mark.parametrize(("shape", "window"), SETTINGS)
+@each(("shape", "window"), SETTINGS)
 def test_the_starter_pools_exactly_and_has_the_right_total(
     shape: tuple[int, int, int, int], window: Window
 ) -> None:
@@ -223,9 +223,7 @@ def test_the_starter_pools_exactly_and_has_the_right_total(
     np.testing.assert_allclose(own_grad_x.sum(axis=(2, 3)), totals, rtol=1e-12, atol=1e-12)
 
 
-@pytest.mark.parametrize(
-    ("variant", "count_padding"), [("even_split", True), ("even_split_real", False)]
-)
+@each(("variant", "count_padding"), [("even_split", True), ("even_split_real", False)])
 def test_an_even_split_is_the_gradient_of_average_pooling(
     variant: str, *, count_padding: bool
 ) -> None:
@@ -269,7 +267,7 @@ def test_a_misconception_keeps_dtype_and_works_on_an_empty_batch(path: Path) -> 
         assert grad_x.shape == shape
 
 
-@pytest.mark.parametrize(
+@each(
     ("name", "dtypes"),
     [
         ("float64_returned", ("float32", "float64")),

@@ -20,7 +20,7 @@ import pytest
 import torch
 import torch.nn.functional as F
 
-from tests.drills.loading import ROOT, load, load_layered, right_solutions
+from tests.drills.loading import ROOT, each, load, load_layered, right_solutions
 
 Array = np.ndarray[Any, np.dtype[Any]]
 Program = types.SimpleNamespace
@@ -90,7 +90,7 @@ def agrees(program: Program, z: Array, target: Array, ignore_index: int | None =
 BATCHES = list(itertools.product([1, 5], [2, 3, 7], ["float64", "float32"], [0.3, 30.0]))
 
 
-@pytest.mark.parametrize(("rows", "classes", "dtype", "scale"), BATCHES)
+@each(("rows", "classes", "dtype", "scale"), BATCHES)
 def test_loss_and_gradient_are_those_of_torch(
     program: Program, rows: int, classes: int, dtype: str, scale: float
 ) -> None:
@@ -110,21 +110,21 @@ def test_a_vocabulary_larger_than_a_hundred_does_not_make_minus_100_a_class(
     agrees(program, z, np.array([129, -100, 30, 0, -100, 128]))
 
 
-@pytest.mark.parametrize("ignore_index", [0, 2, 3, -1, -4, -100, 10**6])
+@each("ignore_index", [0, 2, 3, -1, -4, -100, 10**6])
 def test_any_integer_may_be_ignored_even_a_class(program: Program, ignore_index: int) -> None:
     z = np.random.default_rng(6).standard_normal((5, 4))
     agrees(program, z, np.array([1, ignore_index, 1, ignore_index, 1]), ignore_index)
 
 
-@pytest.mark.parametrize("kind", ["int8", "uint8", "int16", "uint16", "int32", "uint32", "uint64"])
+@each("kind", ["int8", "uint8", "int16", "uint16", "int32", "uint32", "uint64"])
 def test_targets_may_have_any_integer_type(program: Program, kind: str) -> None:
     z = np.random.default_rng(7).standard_normal((4, 3))
     agrees(program, z, np.array([2, 0, 1, 2], kind))
     agrees(program, z, np.array([2, 0, 1, 2], kind), 2)
 
 
-@pytest.mark.parametrize("dtype", ["float64", "float32"])
-@pytest.mark.parametrize(
+@each("dtype", ["float64", "float32"])
+@each(
     ("z", "target"),
     [
         ([[1e4, 0.0, -1e4], [-1e4, -1e4, -1e4]], [1, 0]),
@@ -142,8 +142,8 @@ def test_extreme_and_masked_logits_give_what_torch_gives(
     agrees(program, np.array(z, dtype), np.array(target))
 
 
-@pytest.mark.parametrize("dtype", ["float64", "float32"])
-@pytest.mark.parametrize("rows", [0, 1, 3])
+@each("dtype", ["float64", "float32"])
+@each("rows", [0, 1, 3])
 def test_with_no_row_counted_the_loss_is_zero_and_so_is_the_gradient(
     program: Program, rows: int, dtype: str
 ) -> None:
@@ -169,8 +169,8 @@ STEPS = [
 ]
 
 
-@pytest.mark.parametrize("dtype", ["float64", "float32"])
-@pytest.mark.parametrize(("p", "y"), STEPS)
+@each("dtype", ["float64", "float32"])
+@each(("p", "y"), STEPS)
 def test_step_1_is_the_derivative_of_the_weighted_logarithms(
     program: Program, p: list[float], y: list[float], dtype: str
 ) -> None:
@@ -187,8 +187,8 @@ def test_step_1_is_the_derivative_of_the_weighted_logarithms(
     assert not found[weight == 0].any()
 
 
-@pytest.mark.parametrize("dtype", ["float64", "float32"])
-@pytest.mark.parametrize("logits", [[0.3], [1.0, -2.0], [0.1, 0.2, -3.0, 2.0], [60.0, 0.0, 1.0]])
+@each("dtype", ["float64", "float32"])
+@each("logits", [[0.3], [1.0, -2.0], [0.1, 0.2, -3.0, 2.0], [60.0, 0.0, 1.0]])
 def test_step_2_is_torchs_jacobian_of_the_softmax(
     program: Program, logits: list[float], dtype: str
 ) -> None:
@@ -204,8 +204,8 @@ def test_step_2_is_torchs_jacobian_of_the_softmax(
     np.testing.assert_allclose(found, wanted, rtol=0, atol=1e-15 if dtype == "float64" else 2e-7)
 
 
-@pytest.mark.parametrize("dtype", ["float64", "float32"])
-@pytest.mark.parametrize("size", [1, 2, 5])
+@each("dtype", ["float64", "float32"])
+@each("size", [1, 2, 5])
 def test_step_3_sums_over_the_rows_of_any_matrix(program: Program, size: int, dtype: str) -> None:
     rng = np.random.default_rng(size)
     matrix = rng.standard_normal((size, size)).astype(dtype)
@@ -216,7 +216,7 @@ def test_step_3_sums_over_the_rows_of_any_matrix(program: Program, size: int, dt
     close(program.contract(matrix, g), wanted, g)
 
 
-@pytest.mark.parametrize("classes", [1, 2, 6])
+@each("classes", [1, 2, 6])
 def test_the_three_steps_together_give_the_sum_of_the_weights_times_p_minus_y(
     program: Program, classes: int
 ) -> None:
@@ -273,7 +273,7 @@ def calls(program: Program, seed: int, layout: Callable[[Array], Array]) -> list
     return results
 
 
-@pytest.mark.parametrize("layout", LAYOUTS, ids=["scattered", "backwards", "read-only", "fortran"])
+@each("layout", LAYOUTS)
 def test_strides_do_not_matter_inputs_stay_and_results_last(
     program: Program, layout: Callable[[Array], Array]
 ) -> None:

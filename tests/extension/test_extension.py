@@ -8,10 +8,14 @@ import re
 import subprocess
 import sys
 import zipfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+
+from grader.cli.app import run
+from grader.kinds import registry
+from grader.model import extension
 
 HERE = Path(__file__).parent
 ROOT = HERE.parents[1]
@@ -33,8 +37,8 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def drill(tmp_path: Path) -> Drill:
-    """Run the program with further folders of packages."""
+def program(tmp_path: Path) -> Drill:
+    """Run the program in a process of its own, with further folders of packages."""
 
     def call(*arguments: str, sites: tuple[Path, ...] = ()) -> subprocess.CompletedProcess[str]:
         kept = {k: v for k, v in os.environ.items() if not k.startswith("DRILL_")}
@@ -51,10 +55,45 @@ def drill(tmp_path: Path) -> Drill:
     return call
 
 
-def test_a_question_with_both_is_graded(drill: Drill, site: Path, tmp_path: Path) -> None:
-    started = drill("start", "running-total", sites=(site,))
+@pytest.fixture
+def drill(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    one_zygote: None,
+) -> Iterator[Drill]:
+    """Run it in this process, which looks for packages anew each time, and forgets what it found.
+
+    Starting a process and importing the program takes longer than most of what is tried here.
+    """
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("DRILL_HOME", str(tmp_path / "home"))
+    imported = set(sys.modules)
+
+    def forget() -> None:
+        for cached in (extension.load, registry.find):
+            cached.cache_clear()
+        for name in set(sys.modules) - imported:
+            if name.startswith(("drill_example", "drill_broken")):
+                del sys.modules[name]
+
+    def call(*arguments: str, sites: tuple[Path, ...] = ()) -> subprocess.CompletedProcess[str]:
+        forget()
+        capsys.readouterr()
+        with monkeypatch.context() as patch:
+            for folder in reversed(sites):
+                patch.syspath_prepend(folder)
+            status = run(["--bank", str(QUESTION), *arguments])
+        return subprocess.CompletedProcess(arguments, status, *capsys.readouterr())
+
+    yield call
+    forget()
+
+
+def test_a_question_with_both_is_graded(program: Drill, site: Path, tmp_path: Path) -> None:
+    started = program("start", "running-total", sites=(site,))
     assert started.returncode == 0, started.stderr
-    graded = drill("grade", "--json", sites=(site,))
+    graded = program("grade", "--json", sites=(site,))
     report = json.loads(graded.stdout)
     assert graded.returncode == 1, graded.stdout
     assert report["checks"][0]["kind"] == "monotone"
@@ -66,7 +105,7 @@ def test_a_question_with_both_is_graded(drill: Drill, site: Path, tmp_path: Path
         "import numpy as np\ndef distance(x):\n"
         "    return np.abs(np.diff(x, axis=-1)).cumsum(axis=-1)\n"
     )
-    passed = drill("grade", sites=(site,))
+    passed = program("grade", sites=(site,))
     assert passed.returncode == 0, passed.stdout + passed.stderr
 
 
@@ -119,7 +158,8 @@ def test_without_the_package_both_words_are_unknown(drill: Drill) -> None:
     assert ended.returncode == 3
     assert (
         f"{QUESTION}:21:23: checks[0].kind: expected one of outputs, gradcheck, contract, state, "
-        "numbers, curve, graph, memory, flops, performance, found 'monotone'" in ended.stderr
+        "numbers, curve, graph, memory, flops, performance, peak, choices, found 'monotone'"
+        in ended.stderr
     )
     assert f"{QUESTION}:19:40: cases.walk.x: expected exactly one generator" in ended.stderr
 
@@ -135,7 +175,7 @@ def test_a_misspelt_word_suggests_that_of_an_extension(
         .replace("  - {id: total, kind: outputs,", "  - {id: total, kind: monotone, slakc: 1.0,")
     )
     said = drill("--bank", str(wrong), "show", "wrong", sites=(site,)).stderr
-    assert "performance, monotone, found 'monotne'; did you mean 'monotone'?" in said
+    assert "peak, choices, monotone, found 'monotne'; did you mean 'monotone'?" in said
     assert "walk takes step, scale, shift, sprinkle" in said
     assert "found the key 'stpe'; did you mean 'step'?" in said
     assert "found the unknown key 'slakc'; did you mean 'slack'?" in said

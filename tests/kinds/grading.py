@@ -31,7 +31,7 @@ class Desk:
         )
 
     def _program(self, worker: WorkerClient, name: str, sources: Sequence[bytes]) -> RemoteProgram:
-        program = RemoteProgram(worker, name, sources, self.question.driver, f"{name}.py")
+        program = RemoteProgram(worker, name, sources, self.question.support, f"{name}.py")
         program.load(())
         return program
 

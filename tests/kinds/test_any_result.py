@@ -61,7 +61,7 @@ OUTCOMES = st.builds(
 class Claims(RemoteProgram):
     """A program that computes nothing and claims anything."""
 
-    def load(self, functions: Any) -> Loaded:
+    def load(self, functions: Any, driven: Any = ()) -> Loaded:  # noqa: ARG002
         """Claim to define everything."""
         return Loaded((), (), tuple(functions))
 

@@ -11,6 +11,7 @@ import pytest
 
 from grader.bench.bench import BankFault
 from grader.kinds import run_check
+from grader.model.question import Support
 from grader.model.report import Bars
 from grader.model.verdict import Verdict
 from grader.sandbox.client import WorkerClient
@@ -206,7 +207,7 @@ def test_an_exception_while_measuring_is_the_submissions(desk: Desk) -> None:
 def test_a_baseline_that_fails_is_the_banks_fault(desk: Desk) -> None:
     bench = desk.bench()
     bench.reference = replace(
-        desk.reference, name="broken", driver=b"def plain(_, x, w): return x.y"
+        desk.reference, name="broken", support=Support(b"def plain(_, x, w): return x.y")
     )
     bench.reference.load(())
     with pytest.raises(BankFault, match="the run plain of the reference fails on case wide"):

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from grader.bank.steps import parse
+from grader.model.question import Support
 from grader.sandbox.client import Garbled, WorkerClient
 from grader.sandbox.remote import RemoteProgram
 from grader.sandbox.replies import ProgramError
@@ -394,7 +395,7 @@ def test_layers_share_one_namespace_and_leave_other_programs_alone(worker: Worke
 
 def test_a_driver_is_given_the_program(worker: WorkerClient) -> None:
     driver = b"def twice(program, x, times=1):\n    return program.f(program.f(x)) * times\n"
-    program = RemoteProgram(worker, "driven", [b"def f(x): return x + 1\n"], driver)
+    program = RemoteProgram(worker, "driven", [b"def f(x): return x + 1\n"], Support(driver))
     program.load(["f"])
     assert run(program, "y = driver.twice(x, times=2)").values["y"].tolist() == [4, 6, 8]
 
@@ -407,6 +408,19 @@ def test_inputs_of_every_kind_reach_the_function(worker: WorkerClient) -> None:
     )
     assert found.values["y"] == ["None", "True", str(2**70), "'text'", "0.1", "1"]
     assert found.values["k"] == "['key', 'other']"
+
+
+def test_a_list_among_the_arguments_is_a_new_one_for_each_call(worker: WorkerClient) -> None:
+    body = (
+        "def f(many, *, more): many.append(9); x = many[0]; x += 1; return [repr(many), repr(more)]"
+    )
+    program = loaded(worker, body)
+    inputs = given(x=np.zeros(1), n=3)
+    texts = "a = f([x, n, 'k', None], more=[])", "b = f([x, n], more=[n])"
+    found = program.run(steps(*texts), inputs, ["a", "b"])
+    assert found.values["a"] == ["[array([1.]), 3, 'k', None, 9]", "[]"]
+    assert found.values["b"] == ["[array([2.]), 3, 9]", "[3]"]
+    assert found.changed == ((0, "x"),)
 
 
 def test_only_what_is_wanted_comes_back(worker: WorkerClient) -> None:

@@ -26,21 +26,10 @@ pytestmark = pytest.mark.usefixtures("one_zygote")
 
 ROOT = Path(__file__).parents[2]
 NUMPY = ["maxpool-routing", "conv1d-per-step", "softmax-cross-entropy", "adam-7b-memory"]
-# Right on every literal case of these questions, wrong on larger ones, which are all drawn.
-LATER = {
-    "maxpool-routing": "maxpool2d_backward",
-    "softmax-cross-entropy": "cross_entropy_grad",
-}
 
 
 def load(question_id: str) -> Question:
     return bank.load([ROOT], question_id)
-
-
-def wrong_when_large(question: Question) -> bytes:
-    function = LATER[question.id]
-    instead = f"def {function}(*a):\n    r = _right(*a)\n    return r * 1.5 if r.size > 20 else r\n"
-    return question.reference + f"\n\n_right = {function}\n\n\n{instead}".encode()
 
 
 def settled(report: Report) -> Report:
@@ -53,10 +42,21 @@ def shown(report: Report, width: int = 80) -> str:
     return render_report(report, width=width).plain
 
 
-@pytest.mark.parametrize("question_id", LATER)
-def test_a_seed_repeats_a_grade_and_another_draws_other_inputs(question_id: str) -> None:
-    question = load(question_id)
-    source = wrong_when_large(question)
+# Right on every literal case of its question, wrong on larger ones, which are all drawn.
+WRONG_WHEN_LARGE = b"""
+
+_right = cross_entropy_grad
+
+
+def cross_entropy_grad(*a):
+    r = _right(*a)
+    return r * 1.5 if r.size > 20 else r
+"""
+
+
+def test_a_seed_repeats_a_grade_and_another_draws_other_inputs() -> None:
+    question = load("softmax-cross-entropy")
+    source = question.reference + WRONG_WHEN_LARGE
     first, again, other = (grade(question, source, seed=seed) for seed in (5, 5, 6))
     assert settled(first) == settled(again)
     assert (first.seed, other.seed) == (5, 6)
@@ -68,22 +68,25 @@ def test_a_seed_repeats_a_grade_and_another_draws_other_inputs(question_id: str)
     assert (mine.mismatch, mine.exhibit) != (theirs.mismatch, theirs.exhibit)
 
 
+Graded = Callable[[str, bytes, int], Report]
+
+
 @pytest.fixture(scope="module")
-def session_of() -> Iterator[Callable[[str], GradingSession]]:
-    """One session for each question."""
+def graded() -> Iterator[Graded]:
+    """The report of a question, a submission and a seed, in one session for each question."""
     with contextlib.ExitStack() as stack:
-        yield functools.cache(lambda name: stack.enter_context(GradingSession(load(name))))
-
-
-SessionOf = Callable[[str], GradingSession]
+        session_of = functools.cache(lambda name: stack.enter_context(GradingSession(load(name))))
+        yield functools.cache(
+            lambda name, submission, seed: session_of(name).grade(submission, seed=seed)
+        )
 
 
 @pytest.mark.parametrize("question_id", NUMPY)
 def test_the_reference_passes_with_a_question_to_think_about(
-    question_id: str, session_of: SessionOf
+    question_id: str, graded: Graded
 ) -> None:
-    session, question = session_of(question_id), load(question_id)
-    reports = [session.grade(question.reference, seed=seed) for seed in (3, 4)]
+    question = load(question_id)
+    reports = [graded(question_id, question.reference, seed) for seed in (3, 4)]
     asked = [f.ask for f in question.spec.follow_ups]
     for report in reports:
         assert report.verdict == "pass"
@@ -94,11 +97,9 @@ def test_the_reference_passes_with_a_question_to_think_about(
 
 
 @pytest.mark.parametrize("question_id", NUMPY)
-def test_the_starter_fails_and_nothing_is_asked_yet(
-    question_id: str, session_of: SessionOf
-) -> None:
+def test_the_starter_fails_and_nothing_is_asked_yet(question_id: str, graded: Graded) -> None:
     question = load(question_id)
-    report = session_of(question_id).grade(question.starter, seed=4)
+    report = graded(question_id, question.starter, 4)
     assert report.verdict == "fail"
     assert report.follow_up == ""
     assert {m.id for m in report.misconceptions if m.exact} == set(question.spec.starter_holds)
@@ -208,9 +209,9 @@ def test_a_broken_question_is_not_blamed_on_the_submission() -> None:
 
 @pytest.mark.parametrize("question_id", NUMPY)
 def test_a_report_survives_json_and_shows_nothing_that_acts(
-    question_id: str, session_of: SessionOf
+    question_id: str, graded: Graded
 ) -> None:
-    session, question = session_of(question_id), load(question_id)
+    question = load(question_id)
     sources = [
         question.starter,
         question.reference,
@@ -218,7 +219,7 @@ def test_a_report_survives_json_and_shows_nothing_that_acts(
         b"import nothing",
         b"raise ValueError('\x1b')",
     ]
-    reports = [session.grade(source, seed=4) for source in sources]
+    reports = [graded(question_id, source, 4) for source in sources]
     for report in reports:
         assert from_json(json.loads(dumps(report))) == report
         for width in (40, 80, 120):

@@ -25,16 +25,17 @@ from tests.audit.audits import question as small
 pytestmark = pytest.mark.usefixtures("one_zygote")
 
 ROOT = Path(__file__).parents[2]
+MINI = ROOT / "tests" / "banks" / "mini"
 POOL = "maxpool-routing"
 
 HOSTILE = {
-    "kills its process": "def maxpool2d_backward(g, ctx):\n    import os\n    os.abort()\n",
-    "raises": "def maxpool2d_backward(g, ctx):\n    raise KeyError(len(g))\n",
+    "kills its process": "def centre_backward(g, ctx):\n    import os\n    os.abort()\n",
+    "raises": "def centre_backward(g, ctx):\n    raise KeyError(len(g))\n",
     "prints a lot": "print('x' * 100_000)\n",
     "leaves state": "import builtins\nbuiltins.sum = max\nleft = [bytearray(1 << 20)]\n",
     "does not load": "import nothing\n",
-    "hangs": "def maxpool2d_backward(g, ctx):\n    while True: pass\n",
-    "lacks functions": "del maxpool2d_forward\n",
+    "hangs": "def centre_backward(g, ctx):\n    while True: pass\n",
+    "lacks functions": "del centre\n",
     "answers for the judge": "import os\nfor n in range(3, 64):\n"
     "    try:\n        os.write(n, b'drl1' + bytes(12))\n    except OSError:\n        pass\n",
 }
@@ -51,19 +52,17 @@ def settled(report: Report) -> Report:
 
 
 def submissions(question: Question) -> dict[str, bytes]:
-    over = {name: question.reference + b"\n\n" + text.encode() for name, text in HOSTILE.items()}
-    solutions = ROOT / "tests" / "solutions" / question.id
-    files = [p for kind in ("right", "wrong") for p in sorted((solutions / kind).glob("*.py"))[:2]]
-    return (
-        {"starter": question.starter, "empty": b""} | {p.stem: p.read_bytes() for p in files} | over
-    )
+    over = {name: text.encode() for name, text in HOSTILE.items()}
+    over |= {name: texts[0] for name, texts in question.variants.items()}
+    layered = {name: question.reference + b"\n\n" + text for name, text in over.items()}
+    return {"starter": question.starter, "empty": b"", "right": question.reference} | layered
 
 
 def test_a_session_says_what_single_grades_say_in_any_order(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr("grader.sandbox.remote.CALL_SECONDS", 0.5)  # for what hangs
-    question = load(POOL)
+    question = bank.load([MINI], "deviations")
     files = submissions(question)
     alone = {name: settled(grade(question, text, seed=7)) for name, text in files.items()}
     assert {r.verdict for r in alone.values()} >= {
@@ -73,16 +72,15 @@ def test_a_session_says_what_single_grades_say_in_any_order(
         Verdict.LIMIT,
     }
     with GradingSession(question) as session:
-        for names in (list(files), list(reversed(files))):
-            for name in names:
-                assert settled(session.grade(files[name], seed=7)) == alone[name], name
+        for name in ("starter", *reversed(files)):
+            assert settled(session.grade(files[name], seed=7)) == alone[name], name
 
 
-def test_thirty_grades_in_a_row_are_alike() -> None:
+def test_a_dozen_grades_in_a_row_are_alike() -> None:
     question = load("adam-7b-memory")
     with GradingSession(question) as session:
         first = {text: settled(session.grade(text, seed=3)) for text in sources(question)}
-        for text in itertools.islice(itertools.cycle(sources(question)), 28):
+        for text in itertools.islice(itertools.cycle(sources(question)), 10):
             assert settled(session.grade(text, seed=3)) == first[text]
 
 
@@ -116,13 +114,13 @@ def alive(pid: int) -> bool:
 
 def test_processes_that_end_for_no_fault_of_the_bank_are_started_again() -> None:
     question = load("adam-7b-memory")
-    alone = [settled(grade(question, question.starter, seed=seed)) for seed in (1, 2)]
-    assert alone[1].misconceptions
+    alone = settled(grade(question, question.starter, seed=2))
+    assert alone.misconceptions
     with GradingSession(question) as session:
-        assert settled(session.grade(question.starter, seed=1)) == alone[0]
+        session.grade(question.starter, seed=1)
         for pid in workers_of(session):
             os.kill(pid, signal.SIGKILL)
-        assert settled(session.grade(question.starter, seed=2)) == alone[1]
+        assert settled(session.grade(question.starter, seed=2)) == alone
 
 
 def test_a_misconception_that_ends_its_process_spoils_no_other(tmp_path: Path) -> None:

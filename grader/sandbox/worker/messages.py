@@ -16,12 +16,20 @@ MOST_KEPT = 32  # names of what is kept in one reply: the largest things come fi
 # -- requests ---------------------------------------------------------------------------------
 
 
+class Item(NamedTuple):
+    """An item of a list among arguments: a name to look up, or a literal."""
+
+    name: str | None
+    literal: Any = None
+
+
 class Argument(NamedTuple):
-    """An argument of a step: a name to look up, or a literal."""
+    """An argument of a step: a name to look up, a literal, or a list of these."""
 
     name: str | None
     literal: Any = None
     keyword: str | None = None
+    items: tuple[Item, ...] | None = None
 
 
 class Step(NamedTuple):
@@ -60,6 +68,13 @@ class Input(NamedTuple):
 Inputs = dict[str, Input]
 
 
+class File(NamedTuple):
+    """A name and the bytes that go by it."""
+
+    name: str
+    content: Array
+
+
 class Load(NamedTuple):
     """Execute a program and say which of the wanted functions it lacks: `Loaded`."""
 
@@ -69,6 +84,10 @@ class Load(NamedTuple):
     filename: str
     functions: tuple[str, ...]
     forbids: tuple[str, ...]  # see `policy`
+    driver_file: str = "driver.py"
+    driven: tuple[str, ...] = ()  # functions that the driver is to define
+    modules: tuple[File, ...] = ()  # that the program may import, by these names
+    data: tuple[File, ...] = ()  # to be in the current folder
 
 
 class Work(NamedTuple):
@@ -92,7 +111,8 @@ class Task(NamedTuple):
     - `time` for CPU time only: `Outcome`;
     - `differentiate` for a result's numerical gradients, see `differences`: `Gradients`;
     - `state` for what the steps keep in a result, see `reach`: `Kept`;
-    - `measure` for a quantity of an autograd graph, see `autograd`: `Measured`;
+    - `measure` for a quantity of an autograd graph, see `autograd`, or without torch for what the
+      last step allocates at once, see `allocated`: `Measured`;
     - `hold` and `settle` for nothing: the judge looks from outside, see `reach`;
     - `finish` for the results of a run that is held: `Outcome`;
     - `repeat` for nothing: the judge times work that another process says it does.
@@ -145,6 +165,7 @@ class Raised(NamedTuple):
     frames: tuple[tuple[int, str, str], ...]  # line, function, text
     column: int | None = None  # of a syntax error
     memory: bool = False  # whether the memory limit was met
+    where: str = ""  # FILE:LINE: TEXT in a driver or a module beside it, where it was raised there
 
 
 class Fault(NamedTuple):
@@ -163,6 +184,8 @@ class Loaded(NamedTuple):
     uncallable: tuple[tuple[str, str], ...]  # name and type
     defined: tuple[str, ...]
     unknown: tuple[str, ...] = ()  # of what is forbidden, that there is no such thing
+    undriven: tuple[str, ...] = ()  # missing in the driver
+    driver: tuple[str, ...] = ()  # what it defines
 
 
 class Outcome(NamedTuple):

@@ -8,11 +8,19 @@ from __future__ import annotations
 import contextlib
 import functools
 import linecache
+import os
 import sys
 import types
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from . import stage
+
+if TYPE_CHECKING:
+    from .messages import Load
+    from .wire import Array
 
 
 @dataclass(slots=True)
@@ -22,6 +30,7 @@ class LoadedModule:
     module: types.ModuleType
     driver: types.ModuleType | None
     filename: str
+    support_files: tuple[str, ...] = ()  # of the driver and of modules beside it
 
     def __getattr__(self, name: str) -> Any:  # noqa: ANN401 a driver may take any name of the program
         """Give drivers the program's functions as attributes."""
@@ -31,27 +40,59 @@ class LoadedModule:
         """The callable behind a step's function name."""
         if owner == "driver":
             return functools.partial(getattr(self.driver, name), self)
-        function: Callable[..., Any] = getattr(self.module, name)
+        function: Callable[..., Any] = self.found(name)
         return function
 
+    def found(self, name: str) -> Any:  # noqa: ANN401 whatever the program calls so
+        """What the program's module has by a name; None where it has nothing."""
+        if name in vars(self.module):
+            return vars(self.module)[name]
+        return stage.call(getattr, (self.module, name, None))  # a module may make it up
 
-def execute(
-    sources: Sequence[bytes], driver: bytes | None, name: str, filename: str
-) -> LoadedModule:
-    """Run the sources in order in one module.
+
+def execute(sources: Sequence[bytes], name: str, asked: Load) -> LoadedModule:
+    """Run the sources in order in one module, after what lies beside it and before its driver.
 
     Args:
         sources: Python files, decoded as Python decodes files (BOM, coding line, any newline).
-        driver: of the question, if it has one.
         name: the module's name; dataclasses and pickling look it up in `sys.modules`.
-        filename: what tracebacks call the file.
+        asked: the request to load it, with the driver, modules and data.
 
     Raises:
         BaseException: whatever the sources raise, SystemExit included.
     """
-    module = _execute(sources, name, filename)
-    helper = _execute([driver], name + "_driver", "driver.py") if driver is not None else None
-    return LoadedModule(module, helper, filename)
+    for file in asked.data:
+        _put(Path(file.name), file.content.tobytes())
+    for beside in asked.modules:
+        _beside(beside.content, beside.name, f"{beside.name}.py")
+    module = _execute(sources, name, asked.filename)
+    driver = asked.driver
+    if driver is not None:
+        driven = _beside(driver, f"{name}_driver", asked.driver_file)
+        return LoadedModule(module, driven, asked.filename, support_files(asked))
+    return LoadedModule(module, None, asked.filename, support_files(asked))
+
+
+def support_files(asked: Load) -> tuple[str, ...]:
+    """The files that a program is loaded with, besides its own."""
+    return (asked.driver_file, *(f"{beside.name}.py" for beside in asked.modules))
+
+
+def _beside(source: Array, name: str, file: str) -> types.ModuleType:
+    try:
+        return _execute([source.tobytes()], name, file)
+    except SyntaxError as error:
+        error.filename = error.filename or file  # it has none where the file cannot be decoded
+        raise
+
+
+def _put(file: Path, content: bytes) -> None:
+    """Write a file of data anew, which nothing is meant to change."""
+    file.unlink(missing_ok=True)
+    # Its mode from the start: a worker may not change any.
+    handle = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o444)
+    with os.fdopen(handle, "wb") as written:
+        written.write(content)
 
 
 def _execute(sources: Sequence[bytes], name: str, filename: str) -> types.ModuleType:
@@ -63,7 +104,7 @@ def _execute(sources: Sequence[bytes], name: str, filename: str) -> types.Module
         text = source.decode("utf-8", "replace")
         # Tracebacks, inspect.getsource and torch.jit read the lines here: there is no such file.
         linecache.cache[filename] = (len(source), None, text.splitlines(keepends=True), filename)
-        exec(code, module.__dict__)  # noqa: S102 this is what the process is for
+        stage.call(exec, (code, vars(module)))  # this is what the process is for
     return module
 
 

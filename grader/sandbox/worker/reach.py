@@ -25,8 +25,8 @@ from typing import Any
 import numpy as np
 
 from . import kept as keeping
+from . import stage, values
 from . import steps as stepping
-from . import values
 from .messages import Header, Input, Kept, Outcome, Task
 from .namespace import LoadedModule
 from .walls import kernel
@@ -44,12 +44,12 @@ def state(program: LoadedModule, task: Task) -> Kept:
     The run then goes on, so that the judge sees whether what was measured is of use.
     """
     stepping.perform_all(program, task.steps, stepping.build(task.inputs))
-    gc.collect()
+    stage.call(gc.collect)
     names = stepping.build(task.inputs)
     tracemalloc.start()
     try:
         stepping.perform_all(program, task.steps, names)
-        gc.collect()
+        stage.call(gc.collect)
         traced = tracemalloc.get_traced_memory()[0]
     finally:
         tracemalloc.stop()
@@ -176,18 +176,18 @@ def hold(program: LoadedModule, task: Task) -> Header:
     """Run the steps that many times, and keep what is wanted of every run alive.
 
     All inputs but those in `without` have a first axis, along which lie those of the runs.  Nothing
-    else of ours stays.  Without steps: let go of all that is held.
+    else of ours stays.  No times: let go of all that is held.
     """
     if sys.platform == "linux":
         with suppress(OSError):  # no memory by 2 MB: what is held would be rounded up to that
-            kernel.prctl(kernel.PR_SET_THP_DISABLE, int(bool(task.steps)))
-    for number in range(task.number if task.steps else 0):
+            kernel.prctl(kernel.PR_SET_THP_DISABLE, int(bool(task.number)))
+    for number in range(task.number):
         given = {n: g if n in task.without else _one(g, number) for n, g in task.inputs.items()}
         names = stepping.build(given)
         stepping.perform_all(program, task.steps, names)
         held.append({name: names[name] for name in task.want})
         del names
-    if not task.steps:
+    if not task.number:
         held.clear()
     return Header(True)
 
@@ -202,7 +202,7 @@ def _one(given: Input, number: int) -> Input:
 
 def settle(_: LoadedModule, __: Task) -> Header:
     """Give free memory back, so that what is in use can be seen."""
-    gc.collect()
+    stage.call(gc.collect)
     _trim()
     return Header(True)
 

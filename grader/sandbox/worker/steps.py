@@ -8,12 +8,12 @@ from __future__ import annotations
 import itertools
 import linecache
 import time
-import traceback
-from collections.abc import Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
+from types import FrameType
 from typing import Any
 
-from . import layouts, values
-from .messages import Inputs, Outcome, Outcomes, Raised, Step, Task
+from . import guard, layouts, stage, values
+from .messages import Argument, Inputs, Item, Outcome, Outcomes, Raised, Step, Task
 from .namespace import LoadedModule
 from .wire import type_name
 
@@ -37,6 +37,9 @@ class Stopped(Exception):
         self.error = error
 
 
+differentiate: list[Callable[..., Any]] = []  # torch's way, where there is torch: see `autograd`
+
+
 def build(inputs: Inputs) -> Names:
     """Make fresh inputs that nobody else holds."""
     return {name: layouts.build(given) for name, given in inputs.items()}
@@ -44,18 +47,23 @@ def build(inputs: Inputs) -> Names:
 
 def perform(program: LoadedModule, step: Step, names: Names) -> Names:
     """Carry out one step and return what it assigned; `names` is updated."""
-    given = [(a.keyword, a.literal if a.name is None else names[a.name]) for a in step.arguments]
+    given = [(a.keyword, _given(a, names)) for a in step.arguments]
     args = [value for keyword, value in given if keyword is None]
     kwargs = {keyword: value for keyword, value in given if keyword is not None}
     if step.owner == "torch":
-        from . import autograd
-
-        result = autograd.vjp(step.arguments[0].name or "", *args, **kwargs)
+        result = differentiate[0](step.arguments[0].name or "", *args, **kwargs)
     else:
-        result = program.function(step.owner, step.function)(*args, **kwargs)
+        result = stage.call(program.function(step.owner, step.function), args, kwargs)
     assigned = _assign(step, result)
     names.update(assigned)
     return assigned
+
+
+def _given(argument: Argument | Item, names: Names) -> Any:  # noqa: ANN401 whatever it is
+    """The value of an argument; a list is a new one for each call."""
+    if isinstance(argument, Argument) and argument.items is not None:
+        return [_given(item, names) for item in argument.items]
+    return argument.literal if argument.name is None else names[argument.name]
 
 
 def _assign(step: Step, result: object) -> Names:
@@ -84,7 +92,7 @@ def perform_all(program: LoadedModule, steps: Sequence[Step], names: Names) -> N
         try:
             perform(program, step, names)
         except BaseException as error:  # noqa: BLE001 whatever it is, it is the program's
-            raise Stopped(index, error) from None
+            raise Stopped(index, stage.cause(error)) from None
 
 
 def finish(
@@ -175,7 +183,7 @@ class Progress:
                     if values.share_memory(value, given):
                         self.shared.append((name, lent))
         except BaseException as error:  # noqa: BLE001 whatever it is, it is the program's
-            raise Stopped(index, error) from None
+            raise Stopped(index, stage.cause(error)) from None
 
     def _look_back(self, index: int) -> None:
         for name, value in self.results.items():
@@ -194,22 +202,29 @@ class Progress:
         )
 
 
-def describe(error: BaseException, filename: str) -> Raised:
-    """Return an exception as data."""
-    frames = _frames(error, filename)
+def describe(error: BaseException, filename: str, others: Collection[str] = ()) -> Raised:
+    """Return an exception of a program as data; `others` are the files that it was loaded with."""
+    frames, where = _frames(error, filename, others)
     column: int | None = None
-    if isinstance(error, SyntaxError) and error.filename == filename:
+    if isinstance(error, SyntaxError) and error.filename in others:
+        line = error.lineno or 0
+        text = (error.text or linecache.getline(str(error.filename), line)).strip()
+        where = f"{error.filename}:{line}: {text}" if line else str(error.filename)
+        frames, message = (), str(error.msg)[:MAX_MESSAGE]
+    elif isinstance(error, SyntaxError) and error.filename == filename:
         line = error.lineno or 0
         source = error.text or linecache.getline(filename, line)
         frames = ((line, "", (source or "").rstrip("\r\n")),)
         column = error.offset
         message = str(error.msg)[:MAX_MESSAGE]
     else:
-        message = _text(error)
-    return Raised(type_name(error), message, frames, column, isinstance(error, MemoryError))
+        message = text_of(error)
+    memory = isinstance(error, MemoryError)
+    return Raised(type_name(error), message, frames, column, memory, where[:MAX_MESSAGE])
 
 
-def _text(error: BaseException) -> str:
+def text_of(error: BaseException) -> str:
+    """What an exception says of itself."""
     try:
         if isinstance(error, SystemExit):
             return f"the code called sys.exit({error.code!r})"[:MAX_MESSAGE]
@@ -218,12 +233,28 @@ def _text(error: BaseException) -> str:
         return "(its text cannot be shown)"
 
 
-def _frames(error: BaseException, filename: str) -> tuple[tuple[int, str, str], ...]:
+def _frames(
+    error: BaseException, filename: str, others: Collection[str]
+) -> tuple[tuple[tuple[int, str, str], ...], str]:
+    """The frames of the program's own file, and where in other files a later one is."""
     frames: list[tuple[int, str, str]] = []
-    for frame, line in traceback.walk_tb(error.__traceback__):
-        if frame.f_code.co_filename == filename:
+    where = ""
+    for frame, line in walked(error):
+        file = frame.f_code.co_filename
+        if file in others:
+            where = f"{file}:{line}: {linecache.getline(file, line).strip()}"
+        elif file == filename:
+            where = ""
             text = linecache.getline(filename, line).strip()
             frames.append((line, frame.f_code.co_name, text))
             if len(frames) > 4 * MAX_FRAMES:  # endless recursion: the innermost are no news
                 break
-    return tuple(frames[-MAX_FRAMES:])
+    return tuple(frames[-MAX_FRAMES:]), where
+
+
+def walked(error: BaseException) -> Iterator[tuple[FrameType, int]]:
+    """The frames and lines through which an exception went, the outermost first."""
+    at = BaseException.__dict__["__traceback__"].__get__(error)
+    while at is not None:
+        yield guard.frame_of(at), at.tb_lineno
+        at = at.tb_next

@@ -1,4 +1,4 @@
-"""Check `contract`: what a caller relies on.
+"""Check `side-effects`: a call does nothing but return its results.  `contract` in format 1.
 
 - Inputs are as they were after every step, not only at the end.
 - A result shares no memory with an input, keeps its value through later steps and calls, and is not
@@ -11,9 +11,9 @@ The first two hold wherever the run is: on every case of every check that looks 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from typing import Literal
+from typing import ClassVar, Literal
 
 from pydantic import Field
 
@@ -30,10 +30,10 @@ _WORDS = {
 }
 
 
-class ContractCheck(Check):
-    """What a caller relies on: unchanged inputs, results of its own, no trace of other calls."""
+class SideEffectsCheck(Check):
+    """Inputs stay unchanged, results are the caller's own, and calls leave no trace for others."""
 
-    kind: Literal["contract"]
+    kind: Literal["side-effects"]
     of: Name | list[Name] = Field(description="The result, or a list of results, that it looks at.")
     layouts: list[Layout] = Field(
         default=["fortran", "reversed", "strided", "readonly"],
@@ -41,13 +41,13 @@ class ContractCheck(Check):
     )
 
 
-class Contract(Kind[ContractCheck]):
+class SideEffects(Kind[SideEffectsCheck]):
     """Try every clause on every case; the first breach of a case is its finding."""
 
-    keys = ContractCheck
+    keys: type[SideEffectsCheck] = SideEffectsCheck
     slow = True  # a call for each layout and turn
 
-    def carry_out(self, bench: kit.Bench, check: ContractCheck) -> CheckResult:
+    def carry_out(self, bench: kit.Bench, check: SideEffectsCheck) -> CheckResult:
         """Look for a breach on every case, and in what the run did in other checks."""
         good = f"inputs, ownership, repeated calls, {len(check.layouts)} layouts"
         found = kit.tally(bench, check, lambda case: self.judge(bench, check, case), good=good)
@@ -58,21 +58,37 @@ class Contract(Kind[ContractCheck]):
         seen = kit.tally(bench, wider, lambda case: _in_passing(bench, check, case))
         return found if seen.verdict is Verdict.PASS else seen
 
-    def judge(self, bench: kit.Bench, check: ContractCheck, case: kit.Case) -> kit.Finding | None:
+    def judge(
+        self, bench: kit.Bench, check: SideEffectsCheck, case: kit.Case
+    ) -> kit.Finding | None:
         """The first breach."""
         return next(_breaches(bench, check, case), None)
 
-    def observe(self, bench: kit.Bench, check: ContractCheck, case: kit.Case) -> str | None:
+    def observe(self, bench: kit.Bench, check: SideEffectsCheck, case: kit.Case) -> str | None:
         """The sentence of the first breach."""
         found = self.judge(bench, check, case)
         return None if found is None else found.sentence
 
-    def layouts(self, check: ContractCheck) -> tuple[str, ...]:
+    def layouts(self, check: SideEffectsCheck) -> tuple[str, ...]:
         """Those that leave the values as they are; `broadcast` changes them and is a case."""
         return tuple(name for name in check.layouts if name != "broadcast")
 
 
-def _others(bench: kit.Bench, check: ContractCheck) -> list[str]:
+class ContractCheck(SideEffectsCheck):
+    """What format 1 calls `side-effects`."""
+
+    of_format_1: ClassVar[Mapping[str, str]] = {"kind": "side-effects"}
+
+    kind: Literal["contract"]  # type: ignore[assignment]
+
+
+class Contract(SideEffects):
+    """The same check by its word in format 1."""
+
+    keys: type[SideEffectsCheck] = ContractCheck
+
+
+def _others(bench: kit.Bench, check: SideEffectsCheck) -> list[str]:
     """The cases, besides its own, on which other checks look at results of the same run."""
     own = {case.name for case in bench.cases_of(check)}
     names: dict[str, None] = {}
@@ -82,7 +98,7 @@ def _others(bench: kit.Bench, check: ContractCheck) -> list[str]:
     return [name for name in names if name not in own]
 
 
-def _in_passing(bench: kit.Bench, check: ContractCheck, case: kit.Case) -> kit.Finding | None:
+def _in_passing(bench: kit.Bench, check: SideEffectsCheck, case: kit.Case) -> kit.Finding | None:
     """The first side effect of a plain run that the reference's has not."""
     try:
         outcome = bench.observed(check.run, case)
@@ -97,15 +113,15 @@ def _in_passing(bench: kit.Bench, check: ContractCheck, case: kit.Case) -> kit.F
     return next(_side_effects(bench, check, case, mine), None)
 
 
-def _breaches(bench: kit.Bench, check: ContractCheck, case: kit.Case) -> Iterator[kit.Finding]:
+def _breaches(bench: kit.Bench, check: SideEffectsCheck, case: kit.Case) -> Iterator[kit.Finding]:
     yield from _side_effects(bench, check, case, bench.observed(check.run, case))
     yield from _in_turn(bench, check, case)
-    for layout in Contract().layouts(check):
+    for layout in SideEffects().layouts(check):
         yield from _with_layout(bench, check, case, layout)
 
 
 def _side_effects(
-    bench: kit.Bench, check: ContractCheck, case: kit.Case, outcome: kit.Outcome
+    bench: kit.Bench, check: SideEffectsCheck, case: kit.Case, outcome: kit.Outcome
 ) -> Iterator[kit.Finding]:
     steps, on = bench.steps(check.run), f"(case {case.name})"
 
@@ -128,7 +144,7 @@ def _who(step: kit.Step) -> str:
     return "your backward" if step.owner == "torch" else step.function
 
 
-def _in_turn(bench: kit.Bench, check: ContractCheck, case: kit.Case) -> Iterator[kit.Finding]:
+def _in_turn(bench: kit.Bench, check: SideEffectsCheck, case: kit.Case) -> Iterator[kit.Finding]:
     """The case itself, another of the same shape, and the first again, in lockstep."""
     draws = (0, 1, 0)
     given = [bench.inputs(case, check.run, draw_index=draw_index) for draw_index in draws]
@@ -157,7 +173,7 @@ def _in_turn(bench: kit.Bench, check: ContractCheck, case: kit.Case) -> Iterator
 
 
 def _caused(
-    bench: kit.Bench, check: ContractCheck, case: kit.Case, outcome: kit.Outcome, draw_index: int
+    bench: kit.Bench, check: SideEffectsCheck, case: kit.Case, outcome: kit.Outcome, draw_index: int
 ) -> Iterator[tuple[str, kit.Fault]]:
     """Results that are wrong in an outcome, and right on the case as it is."""
     usual = bench.observed(check.run, case)
@@ -168,7 +184,7 @@ def _caused(
 
 
 def _with_layout(
-    bench: kit.Bench, check: ContractCheck, case: kit.Case, layout: str
+    bench: kit.Bench, check: SideEffectsCheck, case: kit.Case, layout: str
 ) -> Iterator[kit.Finding]:
     steps, inputs = bench.steps(check.run), bench.inputs(case, check.run, layout=layout)
     when = f"when the arrays are {_WORDS[layout]} (case {case.name})"

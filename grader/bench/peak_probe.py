@@ -1,0 +1,128 @@
+"""The most that a process holds while one step goes on, by the system's account.
+
+A step could allocate past tracemalloc: from C's heap, by a library of its own, or by putting
+another function in tracemalloc's place.  The kernel keeps the most that a process has held (VmHWM
+in /proc/PID/status, forgotten on request, proc(5)).  It is read around the step, on inputs that are
+new every time; what the reference's process takes for the same is taken off, so that what remains
+is the program's.  Memory set aside before the step does not show there, so what the process holds
+already is held against the reference's as well.
+"""
+
+from __future__ import annotations
+
+import random
+
+from grader.bench.bench import Bench, trusting
+from grader.bench.exhibit import bars
+from grader.bench.held import Held, many_inputs, unlike
+from grader.bench.rss_probe import STANDING
+from grader.bench.tally import Finding
+from grader.cases.dataflow import free_names, producing, results
+from grader.cases.recipe import CaseRecipe
+from grader.model.numerals import bytes_text
+from grader.sandbox import probes
+from grader.sandbox.remote import ManyInputs, RemoteProgram
+from grader.sandbox.replies import ProgramError
+
+SHOWN = 2  # runs whose results are looked at instead; nobody in the process knows which
+READINGS = 3  # of which the least counts: nothing else makes a process smaller
+ROOM = 1 << 20  # bytes by which two readings may differ for no reason; measured: 0.07 MB
+
+
+def hidden_peak(
+    bench: Bench,
+    run: str,
+    case: CaseRecipe,
+    of: str,
+    *,
+    counted: tuple[float, float],
+    budget: float,
+) -> Finding | None:
+    """A peak of the step that gives `of` that the system sees, and the count inside does not.
+
+    Args:
+        bench: with the submission.
+        run: the run that the step belongs to.
+        case: what it is tried on.
+        of: a result of it.
+        counted: bytes by the count inside, of the submission and of the reference.
+        budget: bytes allowed.
+    """
+    plan = _prepared(bench, run, case, of)
+    mine = _read(bench.submission, plan, bench.submission.before)
+    if mine is None:
+        return None
+    with trusting(f"the reference fails on case {case.name}"):
+        theirs = bench.fact(
+            ("step peak", run, case.name, of),
+            lambda: _read(bench.reference, plan, bench.reference.worker.fresh),
+        )
+    if theirs is None:
+        return None
+    rise = counted[1] + mine[0] - theirs[0]
+    standing = mine[1] - theirs[1]
+    if rise <= budget + ROOM and rise + standing <= budget + STANDING:
+        return unlike(bench, plan)
+    system = rise if rise > budget + ROOM else rise + standing
+    figures = counted[0], system, budget
+    labels = ("by its own account", "by the system's", "allowed")
+    return Finding(
+        f"by its own account the step allocates {bytes_text(counted[0])} at once, by the system's "
+        f"{bytes_text(system)}; {bytes_text(budget)} allowed (case {case.name})",
+        exhibit=bars(bytes_text, *zip(labels, figures, strict=True)),
+        figures=dict(zip(("counted", "system", "allowed"), figures, strict=True)),
+    )
+
+
+def _prepared(bench: Bench, run: str, case: CaseRecipe, of: str) -> Held:
+    """The steps before the one in question are held with its inputs; that one goes on."""
+    every = bench.steps(run)
+    *first, step = producing(every, of)
+    made = results(first)
+    given = [*free_names(first), *(n for n in free_names([step]) if n not in made)]
+    inputs = many_inputs(bench, case, run, dict.fromkeys(given), READINGS + SHOWN)
+    return Held(
+        run,
+        case,
+        tuple(first),
+        (step,),
+        tuple(free_names([step])),
+        tuple(name for name in bench.wanted[run] if name in step.targets),
+        inputs,
+        inputs,
+        ManyInputs({}, frozenset(), 0),
+        random.SystemRandom().sample(range(inputs.count), SHOWN),
+    )
+
+
+def _read(program: RemoteProgram, plan: Held, base: int | None) -> tuple[float, float] | None:
+    """By how much its process grows while the step goes on, and what it holds before, above a base.
+
+    None where the system does not say.  The results of the chosen runs are noted in the plan.
+    """
+    pid = program.worker.pid
+    rises, standing = [], []
+    plan.found = [None] * len(plan.chosen)
+    try:
+        program.hold(plan.first, plan.inputs, plan.keep)
+        for number in range(plan.inputs.count):
+            if number in plan.chosen:
+                found = program.finish(number, plan.rest, {}, plan.want)
+                plan.found[plan.chosen.index(number)] = found
+                continue
+            program.settle()
+            before = probes.resident_bytes(pid)
+            if before is None or base is None or not probes.forget_peak(pid):
+                return None
+            program.finish(number, plan.rest, {}, ())
+            highest = probes.peak_bytes(pid)
+            if highest is None:
+                return None
+            rises.append(highest - before)
+            standing.append(before - base)
+    except ProgramError:
+        return None  # the same inputs make it fail, and other checks say so
+    finally:
+        if program.worker.failure is None:
+            program.drop()
+    return min(rises), min(standing)

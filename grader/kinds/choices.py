@@ -1,0 +1,113 @@
+"""Check `choices`: questions with several answers to choose from, a letter each.
+
+What is asked and what can be chosen stands in the check, where the candidate reads it; which answer
+is right is what the reference gives.  A report says what is not answered and whether all is right,
+never which answer is wrong: that could be found by trying.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from grader.kinds.base import Check, CheckResult, Kind, kit
+from grader.model.keys import Keys, Name, Slug, Text
+
+Letter = Annotated[str, Field(pattern=r"^[a-z0-9]$")]
+
+
+class Choice(Keys):
+    """One question, and the answers that can be chosen."""
+
+    ask: Text = Field(description="The question.")
+    answers: Annotated[dict[Letter, Text], Field(min_length=2, max_length=10)] = Field(
+        description="What can be chosen, by a letter or a digit each."
+    )
+
+
+class ChoicesCheck(Check):
+    """Questions to be answered by a letter each."""
+
+    kind: Literal["choices"]
+    of: Name = Field(
+        description="The result, a dict: the letter that is chosen, by the question's id."
+    )
+    questions: Annotated[dict[Slug, Choice], Field(min_length=1)] = Field(
+        description="What is asked, by id; the reference says what is right."
+    )
+
+    @property
+    def compared(self) -> tuple[str, ...]:
+        """Nothing: an idea named by its letter would say which answer is wrong."""
+        return ()
+
+    def asks(self) -> Iterator[tuple[str, str, dict[str, str]]]:
+        """Every question, shown with the part that it belongs to."""
+        for name, one in self.questions.items():
+            yield name, one.ask, one.answers
+
+
+class Choices(Kind[ChoicesCheck]):
+    """Hold every answer against the reference's."""
+
+    keys = ChoicesCheck
+
+    def carry_out(self, bench: kit.Bench, check: ChoicesCheck) -> CheckResult:
+        """Look once, and speak of no case: answers do not depend on inputs."""
+        first = bench.cases_of(check)[0].name
+        found = super().carry_out(bench, check.model_copy(update={"cases": first}))
+        return replace(found, cases=(), failing=(), case_line="")
+
+    def judge(self, bench: kit.Bench, check: ChoicesCheck, case: kit.Case) -> kit.Finding | None:
+        """What is not answered, or that not all is right."""
+        right = _right(bench, check, case)
+        given = bench.observed(check.run, case).values.get(check.of)
+        if not isinstance(given, dict):
+            wanted = ", ".join(check.questions)
+            return kit.Finding(
+                f"{check.of} is {kit.describe(given)}, expected a dict with {wanted}"
+            )
+        unknown = [str(name) for name in given if name not in check.questions]
+        if unknown:
+            asked = ", ".join(check.questions)
+            return kit.Finding(f"{check.of} answers {unknown[0]!r:.60}; asked are {asked}")
+        missing = [name for name in check.questions if not _chosen(given.get(name))]
+        if missing:
+            be = "is" if len(missing) == 1 else "are"
+            return kit.Finding(f"{', '.join(missing)} {be} not answered")
+        for name, one in check.questions.items():
+            if _chosen(given[name]) not in one.answers:
+                letters = ", ".join(one.answers)
+                found = f"{given[name]!r:.40}"
+                return kit.Finding(f"{name} is answered by {found}, expected one of {letters}")
+        wrong = sum(_chosen(given[name]) != letter for name, letter in right.items())
+        count = len(check.questions)
+        if not wrong:
+            return kit.Finding.passed(f"{count} of {count} right" if count > 1 else "right")
+        said = f"not all {count} answers are right" if count > 1 else "the answer is not right"
+        return kit.Finding(said)
+
+
+def _right(bench: kit.Bench, check: ChoicesCheck, case: kit.Case) -> dict[str, str]:
+    """The reference's answers.
+
+    Raises:
+        BankFault: it leaves one out, or chooses what nobody can.
+    """
+    found = bench.truth(check.run, case).values.get(check.of)
+    answers = found if isinstance(found, dict) else {}
+    for name, one in check.questions.items():
+        if _chosen(answers.get(name)) not in one.answers:
+            raise kit.BankFault(
+                f"{check.id}: expected the reference's {check.of} to answer {name} by one of "
+                f"{', '.join(one.answers)}, found {kit.describe(answers.get(name))}"
+            )
+    return {name: _chosen(answers[name]) for name in check.questions}
+
+
+def _chosen(answer: object) -> str:
+    """The letter that somebody wrote, in any case; empty where it is none."""
+    return answer.strip().lower() if isinstance(answer, str) else ""

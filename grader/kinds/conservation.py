@@ -1,0 +1,139 @@
+"""Check `conservation`: what is handed on is as much as came in.
+
+A sum of a result along some axes equals that of an input or of another result, or a number: every
+gradient that comes into a pooling window leaves it, and no row of a softmax's gradient has a sum.
+Such a law holds at ties and kinks too, where no difference quotient exists.
+
+Tolerance: 1e-7 of what is added up on both sides, in the dtype's precision where that is coarser,
+and no less than what rounding may leave of the numbers that it is computed from.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Literal
+
+from pydantic import Field
+
+from grader.kinds.base import Kind, kit
+from grader.model.keys import Keys, Mention, Name, TolerantCheck
+from grader.model.numerals import number, shape_text
+
+RELATIVE = 1e-7
+
+
+class Conserved(Keys):
+    """A sum of a result that must equal something known."""
+
+    sum: Name = Field(description="The result that is added up.")
+    over: list[int] = Field(description="Along these axes.")
+    equals: Name | int | float = Field(
+        description="An input or a result whose sum along the same axes it must equal, or a number."
+    )
+
+
+class ConservationCheck(Conserved, TolerantCheck):
+    """A sum of a result equals that of something else."""
+
+    kind: Literal["conservation"]
+
+    @property
+    def wanted(self) -> tuple[str, ...]:
+        """What is added up on either side."""
+        return (self.sum, self.equals) if isinstance(self.equals, str) else (self.sum,)
+
+    @property
+    def compared(self) -> tuple[str, ...]:
+        """None: others may have the same sums."""
+        return ()
+
+    def mentions(self) -> Iterator[Mention]:
+        """Both sides."""
+        yield from super().mentions()
+        if isinstance(self.equals, str):
+            yield Mention(("equals",), self.equals, "input or result")
+        yield Mention(("sum",), self.sum, "result")
+
+
+class Conservation(Kind[ConservationCheck]):
+    """Compare the sums on every case."""
+
+    keys = ConservationCheck
+    judges_values = True
+
+    def judge(
+        self, bench: kit.Bench, check: ConservationCheck, case: kit.Case
+    ) -> kit.Finding | None:
+        """Where the law is broken first."""
+        return broken(bench, check, case, check)
+
+    def observe(self, bench: kit.Bench, check: ConservationCheck, case: kit.Case) -> kit.Value:
+        """The whole result: two ideas may lose as much."""
+        return bench.observed(check.run, case).values.get(check.sum)
+
+
+def broken(
+    bench: kit.Bench, check: TolerantCheck, case: kit.Case, law: Conserved
+) -> kit.Finding | None:
+    """Where a law is broken on a case, if it is."""
+    np, run = kit.np, check.run
+    observed = bench.observed(run, case).values.get(law.sum)
+    got = floats(observed)
+    on = f"(case {case.name})"
+    if got is None:
+        return kit.Finding(f"{law.sum} is {kit.describe(observed)}, expected floats {on}")
+    right = bench.truth(run, case).values
+    axes, shape = tuple(law.over), kit.array_of(right[law.sum]).shape
+    _require(law.sum, shape, axes)
+    if got.shape != shape:
+        has, needs = shape_text(got.shape), shape_text(shape)
+        return kit.Finding(f"{law.sum} has shape {has}, expected {needs} {on}")
+    if not np.isfinite(got).all():
+        return kit.Finding(f"{law.sum} holds NaN or infinity {on}")
+    total = np.asarray(got.sum(axis=axes))
+    if isinstance(law.equals, str):
+        drawn = bench.drawn(case)
+        other = kit.array_of((drawn if law.equals in drawn else right)[law.equals])
+        _require(law.equals, other.shape, axes)
+        want = np.asarray(np.asarray(other, np.float64).sum(axis=axes))
+        what = f"the sum of {law.equals}"
+    else:
+        want = np.full(total.shape, float(law.equals))
+        what = number(float(law.equals))
+    if total.shape != want.shape:
+        of = f"of {law.sum} and of {law.equals} over {list(axes)}"
+        raise kit.BankFault(f"the sums {of} differ in shape")
+    sizes = np.abs(got).sum(axis=axes), np.abs(want)
+    scale = sum(float(np.max(size, initial=0.0)) for size in sizes)
+    epsilon = {"float32": 2.0**-23, "bfloat16": 2.0**-7}.get(case.dtype, 2.0**-52)
+    share = max(RELATIVE if case.dtype == "float64" else 0.0, 64 * epsilon)
+    size = kit.largest(kit.array_of(right[law.sum]))
+    floor = kit.least(case.dtype, size, kit.entered(bench, run, case, law.sum))
+    allowed = np.asarray(np.full(want.shape, max(share * scale, floor)))
+    if check.tolerance is not None and check.tolerance.covers(law.sum):
+        allowed = np.asarray(np.maximum(allowed, kit.tolerated(check.tolerance, want)))
+    fault = kit.report(law.sum, total, want, ~(np.abs(total - want) <= allowed))
+    if fault is None or fault.index is None:
+        return None
+    found, wanted = (number(float(sums[fault.index])) for sums in (total, want))
+    where = f" at {list(fault.index)}" if fault.index else ""
+    return kit.Finding(
+        f"{law.sum} summed over axes {list(axes)} is {found}, expected {what}, "
+        f"{wanted}{where} in case {case.name}"
+    )
+
+
+def _require(name: str, shape: tuple[int, ...], axes: tuple[int, ...]) -> None:
+    """Raise BankFault where an array has not all of some axes, each once."""
+    places = {axis % len(shape) for axis in axes if -len(shape) <= axis < len(shape)}
+    if len(places) != len(axes):
+        raise kit.BankFault(f"{name} of shape {shape_text(shape)} has no axes {list(axes)}")
+
+
+def floats(value: kit.Value) -> kit.Array | None:
+    """A result as float64, where it is of floats."""
+    np = kit.np
+    values = getattr(value, "values", value)
+    if isinstance(values, (np.ndarray, np.generic, float)) and np.asarray(values).dtype.kind == "f":
+        return np.asarray(values, np.float64)
+    return None

@@ -1,0 +1,143 @@
+"""What a sum has to be: on ties and kinks too, in any dtype, and named where it is not."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from grader.model.errors import BankError
+from grader.model.report import Report
+from grader.model.verdict import Verdict
+from grader.session import grade
+from tests.audit.audits import question
+
+pytestmark = pytest.mark.usefixtures("one_zygote")
+
+REFERENCE = """
+import numpy as np
+
+def scatter(g):
+    total = g.sum(axis=1)
+    return np.repeat(g / 2, 2, axis=1).astype(g.dtype), total
+"""
+LAW = {"id": "law", "kind": "conservation", "sum": "out", "over": [1], "equals": "g"}
+WRONG = "def scatter(g):\n    return np.repeat(g, 2, axis=1), g.sum(axis=1)\n"
+
+
+def graded(folder: Path, submission: str, **law: Any) -> Report:
+    """The report on a submission, executed over the reference, of a question with one law."""
+    cases: dict[str, Any] = {"one": {"g": [[1.0, 2.0]]}, "many": {"g": {"normal": [3, 4]}}}
+    cases |= {"narrow": cases["many"] | {"dtype": "float32"}, "none": {"g": {"zeros": [0, 4]}}}
+    asked = question(
+        folder,
+        reference=REFERENCE,
+        variants={"twice": WRONG},
+        interface="def scatter(g): ...",
+        run=["out, total = scatter(g)"],
+        cases=cases,
+        checks=[LAW | law],
+        starter=["twice"],
+        misconceptions={"twice": {"killed_by": "law", "feedback": "Each half gets all of it."}},
+    )
+    return grade(asked, (REFERENCE + submission).encode(), seed=1)
+
+
+def test_right_sums_pass_in_any_dtype_and_order(tmp_path: Path) -> None:
+    other = (
+        "def scatter(g):\n    out = np.repeat(g, 2, 1); out[:, 1::2] = 0\n    return out, None\n"
+    )
+    report = graded(tmp_path, other)
+    assert report.verdict is Verdict.PASS, report.checks
+
+
+@pytest.mark.parametrize(
+    ("submission", "message"),
+    [
+        (
+            WRONG,
+            "out summed over axes [1] is 6.000, expected the sum of g, 3.000 at [0] in case one",
+        ),
+        ("def scatter(g): return g, 0", "out has shape (1, 2), expected (1, 4) (case one)"),
+        (
+            "def scatter(g): return np.full((len(g), 2 * g.shape[1]), np.nan), 0",
+            "out holds NaN or infinity (case one)",
+        ),
+        ("def scatter(g): return None, 0", "out is None, expected floats (case one)"),
+        (
+            "def scatter(g): return np.repeat(g, 2, 1).astype(int), 0",
+            "out is an int64 array of shape (1, 4), expected floats (case one)",
+        ),
+    ],
+)
+def test_other_sums_fail_in_one_sentence(tmp_path: Path, submission: str, message: str) -> None:
+    report = graded(tmp_path, submission)
+    assert report.verdict is Verdict.FAIL
+    assert report.checks[0].message == message
+
+
+def test_an_idea_is_named_by_the_whole_result(tmp_path: Path) -> None:
+    assert [m.id for m in graded(tmp_path / "a", WRONG).misconceptions] == ["twice"]
+    same_sums = "def scatter(g):\n    out = np.zeros((len(g), 2 * g.shape[1]), g.dtype)\n"
+    same_sums += "    out[:, :1] = 2 * g.sum(axis=1, keepdims=True)\n    return out, 0\n"
+    report = graded(tmp_path / "b", same_sums)
+    assert report.verdict is Verdict.FAIL
+    assert not report.misconceptions
+
+
+@pytest.mark.parametrize(
+    ("law", "verdict"),
+    [
+        ({"equals": 3, "cases": "one"}, Verdict.FAIL),
+        ({"equals": 6, "cases": "one"}, Verdict.PASS),
+        ({"tolerance": {"relative": 0.5, "because": "why not"}}, Verdict.FAIL),
+        ({"tolerance": {"absolute": 100.0, "because": "why not"}}, Verdict.PASS),
+    ],
+)
+def test_what_it_is_held_against(tmp_path: Path, law: dict[str, Any], verdict: Verdict) -> None:
+    assert graded(tmp_path, WRONG, **law).verdict is verdict
+
+
+def test_a_result_that_no_other_check_looks_at_may_be_what_it_equals(tmp_path: Path) -> None:
+    law = {"sum": "total", "over": [0], "equals": 3, "cases": "one"}
+    assert graded(tmp_path / "a", "", **law).verdict is Verdict.PASS
+    law = {"sum": "out", "over": [], "equals": "out"}
+    assert graded(tmp_path / "b", "", **law).verdict is Verdict.PASS
+    assert graded(tmp_path / "c", WRONG, **law).verdict is Verdict.FAIL
+
+
+@pytest.mark.parametrize(
+    ("law", "message"),
+    [
+        ({"over": [2]}, "out of shape (1, 4) has no axes [2]"),
+        ({"equals": "total"}, "total of shape (1,) has no axes [1]"),
+        ({"equals": "total", "over": [0]}, "the sums of out and of total over [0] differ in shape"),
+    ],
+)
+def test_a_law_that_makes_no_sense_is_the_banks_fault(
+    tmp_path: Path, law: dict[str, Any], message: str
+) -> None:
+    report = graded(tmp_path, "", **law)
+    assert report.verdict is Verdict.INVALID
+    assert report.message.endswith(message)
+
+
+@pytest.mark.parametrize(
+    ("law", "message"),
+    [
+        ({"sum": "g"}, "law: expected a result of the run main, found 'g'"),
+        ({"equals": "h"}, "law: expected an input or a result, found 'h'"),
+        ({"over": "all"}, "checks[0].over: expected a list, found the text 'all'"),
+        (
+            {"tolerance": {"because": "why not"}},
+            "law: expected absolute, relative or digits, found none",
+        ),
+    ],
+)
+def test_a_law_of_what_there_is_not_is_a_fault_of_the_spec(
+    tmp_path: Path, law: dict[str, Any], message: str
+) -> None:
+    with pytest.raises(BankError) as raised:
+        graded(tmp_path, "", **law)
+    assert message in raised.value.message

@@ -1,0 +1,139 @@
+"""The kind of check that counts what numpy allocates at once, and the system's say in it."""
+
+from __future__ import annotations
+
+import tracemalloc
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from grader.model.errors import BankError
+from grader.model.verdict import Verdict
+from grader.session import GradingSession
+from tests.kinds.one_file import graded, of, opened
+
+REST = """
+run:
+  main: ["dz = vjp(p, g)"]
+  after: ["q = wide(p)", "dz = vjp(q, g)", "twice = wide(dz)"]
+cases:
+  small: {p: {normal: [3, 5]}, g: {normal: [3, 5]}}
+  large: {dtype: float32, p: {normal: [4, 2000]}, g: {normal: [4, 2000]}}
+checks:
+  - {id: values, kind: outputs, of: dz, cases: small}
+  - {id: peak, kind: peak, of: dz, cases: large, at_most: 4 * p.nbytes}
+  - {id: later, kind: peak, run: after, of: dz, cases: large, at_most: 4 * p.nbytes}
+"""
+REFERENCE = """
+import numpy as np
+
+def wide(p):
+    return np.repeat(p, 50, axis=0)[::50] + 0
+
+def vjp(p, g):
+    return p * (g - (p * g).sum(-1, keepdims=True))
+"""
+HEAD = """
+import ctypes, tracemalloc, numpy as np
+
+def wide(p):
+    return np.repeat(p, 50, axis=0)[::50] + 0
+"""
+C_HEAP = """
+heap = ctypes.CDLL(None)
+heap.malloc.restype = ctypes.c_void_p
+heap.malloc.argtypes = [ctypes.c_size_t]
+heap.free.argtypes = [ctypes.c_void_p]
+heap.memset.argtypes = [ctypes.c_void_p, ctypes.c_int, ctypes.c_size_t]
+"""
+RIGHT = {
+    "einsum": "return p * g - p * np.einsum('bc,bc->b', p, g)[:, None]",
+    "row by row": "return np.stack([a * (b - a @ b) for a, b in zip(p, g)])",
+    "in place": "out = p * g\n    out -= p * out.sum(-1, keepdims=True)\n    return out",
+}
+HIDDEN = {
+    "in C's heap": "m = heap.malloc(1 << 25); heap.memset(m, 1, 1 << 25); heap.free(m)",
+    "in C's heap, kept": "kept.append(heap.malloc(3 << 25)); heap.memset(kept[-1], 1, 3 << 25)",
+    "with tracemalloc stopped": "tracemalloc.stop(); np.ones(4 << 20); tracemalloc.start()",
+    "before the peak is forgotten": "np.ones(4 << 20); tracemalloc.reset_peak()",
+}
+
+
+@pytest.fixture(scope="module")
+def session(tmp_path_factory: pytest.TempPathFactory) -> Iterator[GradingSession]:
+    """Give a question in which the matrix of a row is too large."""
+    with opened(tmp_path_factory.mktemp("bank"), REST, REFERENCE) as found:
+        yield found
+
+
+@pytest.mark.parametrize("body", RIGHT.values(), ids=RIGHT.keys())
+def test_what_stays_within_the_budget_passes(session: GradingSession, body: str) -> None:
+    report = graded(session, f"{HEAD}\ndef vjp(p, g):\n    {body}\n")
+    assert report.verdict is Verdict.PASS, [c.message for c in report.checks]
+
+
+def test_a_matrix_per_row_is_counted(session: GradingSession) -> None:
+    body = "[(np.diag(a) - np.outer(a, a)) @ b for a, b in zip(p, g)]"
+    report = graded(session, f"{HEAD}\ndef vjp(p, g):\n    return np.stack({body})\n")
+    for check in ("peak", "later"):
+        found = of(report, check)
+        assert found.verdict is Verdict.FAIL
+        assert found.message.startswith("vjp allocates ")
+        # Two float32 matrices of 2,000 by 2,000, at least; a budget of 4 arrays of (4, 2000).
+        assert found.figures["bytes"] >= 2 * 4 * 2000**2
+        assert found.figures["allowed"] == 4 * 4 * 4 * 2000
+
+
+def test_the_count_is_that_of_the_arrays(session: GradingSession) -> None:
+    found = of(graded(session, f"{HEAD}\ndef vjp(p, g):\n    {RIGHT['in place']}\n"), "peak")
+    p, g = (np.ones((4, 2000), np.float32) for _ in range(2))
+    tracemalloc.start()
+    out = p * g
+    out -= p * out.sum(-1, keepdims=True)
+    expected = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert found.figures["bytes"] == pytest.approx(expected, abs=8 << 10)
+
+
+def test_steps_before_the_one_in_question_are_free(session: GradingSession) -> None:
+    """`wide` repeats p fifty times, which is far above the budget."""
+    report = graded(session, f"{HEAD}\ndef vjp(p, g):\n    {RIGHT['einsum']}\n")
+    assert of(report, "later").verdict is Verdict.PASS
+
+
+@pytest.mark.parametrize("body", HIDDEN.values(), ids=HIDDEN.keys())
+def test_what_the_count_does_not_see_the_system_does(session: GradingSession, body: str) -> None:
+    source = f"{HEAD}{C_HEAP}\nkept = []\n\ndef vjp(p, g):\n    {body}\n    {RIGHT['einsum']}\n"
+    report = graded(session, source)
+    verdicts = {of(report, check).verdict for check in ("peak", "later")}
+    assert verdicts & {Verdict.FAIL, Verdict.POLICY, Verdict.LIMIT}, report
+
+
+def test_memory_set_aside_beforehand_counts(session: GradingSession) -> None:
+    source = f"{HEAD}\nroom = []\n\ndef vjp(p, g):\n    room or room.append(np.ones(16 << 20))\n"
+    report = graded(session, source + f"    {RIGHT['einsum']}\n")
+    assert of(report, "peak").verdict is Verdict.FAIL
+
+
+def test_a_step_that_raises_says_so(session: GradingSession) -> None:
+    found = of(graded(session, f"{HEAD}\ndef vjp(p, g):\n    return p[10 ** 9]\n"), "peak")
+    assert found.verdict is Verdict.ERROR
+    assert found.raised is not None
+    assert found.raised.type == "IndexError"
+
+
+def test_torch_is_not_seen_and_the_question_says_so(tmp_path: Path) -> None:
+    with (
+        pytest.raises(BankError, match="memory with quantity: peak"),
+        opened(tmp_path, REST, REFERENCE, uses="torch"),
+    ):
+        pass
+
+
+@pytest.mark.parametrize("amount", ["4 * p.nbytes", "p.nbytes + 8 bytes", "64000 bytes", "8bytes"])
+def test_a_budget_may_end_in_bytes_or_in_nbytes(tmp_path: Path, amount: str) -> None:
+    rest = REST.replace("at_most: 4 * p.nbytes", f"at_most: {amount}")
+    with opened(tmp_path, rest, REFERENCE) as session:
+        assert session.question.spec.checks

@@ -1,0 +1,150 @@
+"""A fault in a driver is the bank's, and is said with its file and line; nobody else is blamed."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from textwrap import dedent
+
+import pytest
+
+from grader.bank import load
+from grader.bench.bench import BankFault
+from grader.model.question import Question
+from grader.model.verdict import Verdict
+from grader.session import GradingSession, grade
+from tests.audit.audits import REFERENCE, question
+
+pytestmark = pytest.mark.usefixtures("one_zygote")
+
+RIGHT = dedent(REFERENCE).encode()
+FILE = "drills/gate/driver.py"
+DRIVEN = ["y = driver.twice(x)"]
+TWICE = """
+    def twice(program, x):
+        program.relu(x)
+        return program.relu(x)
+"""
+
+
+def said(asked: Question, submission: bytes = RIGHT) -> str:
+    """What the report says of a question that is at fault."""
+    report = grade(asked, submission, seed=1)
+    assert report.verdict is Verdict.INVALID
+    assert not report.checks
+    return report.message.removeprefix(f"{asked.spec_path}: ")
+
+
+@pytest.mark.parametrize(
+    ("driver", "sentence"),
+    [
+        (
+            "def twice(program, x):\n    return program.relu(x\n",
+            f"raised SyntaxError: '(' was never closed, in {FILE}:2: return program.relu(x",
+        ),
+        (
+            "import numpy as np\nnp.nothing\n\ndef twice(program, x): pass\n",
+            "raised AttributeError: module 'numpy' has no attribute 'nothing', in "
+            f"{FILE}:2: np.nothing",
+        ),
+        ("raise SystemExit\n", f"raised SystemExit: the code called sys.exit(None), in {FILE}:1: "),
+    ],
+)
+def test_one_that_cannot_be_loaded_is_blamed_itself(
+    tmp_path: Path, driver: str, sentence: str
+) -> None:
+    asked = question(tmp_path, driver=driver, run=DRIVEN)
+    assert said(asked).startswith(f"the driver cannot be loaded: {sentence}")
+    report = grade(asked, b"def relu(x): return (", seed=1)  # of its own, which comes first
+    assert report.message == "the file is not valid Python at line 1: '(' was never closed"
+
+
+def test_one_that_is_no_text_is_blamed_too(tmp_path: Path) -> None:
+    asked = replace(question(tmp_path, driver=TWICE, run=DRIVEN), driver=b"# \xff\n")
+    text = said(asked)
+    assert text.startswith("the driver cannot be loaded: raised SyntaxError: (unicode error)")
+    assert text.endswith(f"in {FILE}")
+
+
+def test_what_it_raises_has_its_file_and_line(tmp_path: Path) -> None:
+    driver = "def twice(program, x):\n    y = program.relu(x)\n    return y['n']\n"
+    text = said(question(tmp_path, driver=driver, run=DRIVEN))
+    assert text.startswith("the reference fails on case signs: raised IndexError: only integers")
+    assert text.endswith(f", in {FILE}:3: return y['n']")
+
+
+def test_what_the_reference_raises_below_it_has_the_references_line(tmp_path: Path) -> None:
+    asked = question(tmp_path, driver=TWICE, reference="def relu(x): return x['n']", run=DRIVEN)
+    assert said(asked) == "the reference fails on case signs: raised IndexError, at line 1"
+
+
+def test_in_a_question_of_one_file_the_lines_are_that_files(tmp_path: Path) -> None:
+    spec = """\
+format: 1
+title: The gate
+track: activations
+level: warm-up
+minutes: 5
+uses: [numpy]
+prompt: Close it.
+interface: "def relu(x): ..."
+run: [y = driver.twice(x)]
+cases: {signs: {x: [-1.0, 2.0]}}
+checks: [{id: gate, kind: outputs, of: y}]
+code:
+  reference: |
+    def relu(x): return x * (x > 0)
+  starter: |
+    def relu(x): return x * 1.0
+  driver: |
+    def twice(program, x):
+        return program.relu(x) + nothing
+"""
+    path = tmp_path / "gate.yaml"
+    path.write_text(spec, encoding="utf-8")
+    text = said(load([path], "gate"))
+    assert text == (
+        "the reference fails on case signs: raised NameError: name 'nothing' is not defined, in "
+        "gate.yaml:19: return program.relu(x) + nothing"
+    )
+
+
+def test_a_function_that_it_lacks_is_named_with_the_nearest(tmp_path: Path) -> None:
+    asked = question(tmp_path, driver=TWICE, run=["y = driver.twise(x)"])
+    assert said(asked) == "the driver does not define twise; did you mean 'twice'?"
+    with GradingSession(asked) as session, pytest.raises(BankFault, match="twise"):
+        session.examine("reference", [asked.reference], 1)
+
+
+def test_so_is_one_that_the_reference_lacks(tmp_path: Path) -> None:
+    asked = question(tmp_path, reference="def rellu(x): return x * (x > 0)")
+    text = said(asked)
+    assert text == "the reference does not define relu; did you mean 'rellu'?"
+
+
+@pytest.mark.parametrize(
+    "submission",
+    [
+        "import numpy\ndel numpy.float64\n",
+        "import builtins\nbuiltins.__import__ = None\n",
+        "import builtins\ndel builtins.__build_class__\n",
+    ],
+)
+def test_a_submission_that_breaks_the_driver_is_to_blame_itself(
+    tmp_path: Path, submission: str
+) -> None:
+    driver = "import numpy as np\nclass A: x = np.float64\n" + dedent(TWICE)
+    asked = question(tmp_path, driver=driver, run=DRIVEN)
+    report = grade(asked, RIGHT + submission.encode(), seed=1)
+    assert report.verdict is Verdict.ERROR
+    assert report.message.startswith("loading the file raised ")
+    assert FILE not in report.message
+
+
+def test_a_result_that_the_driver_cannot_use_is_the_submissions_fault(tmp_path: Path) -> None:
+    driver = "def twice(program, x):\n    return program.relu(x) + 1 - 1\n"
+    asked = question(tmp_path, driver=driver, run=DRIVEN)
+    report = grade(asked, b"def relu(x): return None", seed=1)
+    assert report.verdict is Verdict.ERROR
+    sentence = "what your code returned cannot be used: TypeError in case signs"
+    assert report.checks[0].message == sentence
