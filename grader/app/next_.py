@@ -56,11 +56,7 @@ def suggestions(ctx: Context) -> list[Suggested]:
             lacks = header.torch and not able
             reason = f"new, {header.level}, {header.minutes} min"
             reason += "; it needs torch, which is not installed" if lacks else ""
-            rank = (
-                (lacks, catalog.LEVELS.index(header.level), header.minutes)
-                if (header.level in catalog.LEVELS)
-                else (True, 0, 0)
-            )
+            rank = (lacks, [*catalog.LEVELS, header.level].index(header.level), header.minutes)
             new.append((rank, Suggested(header, reason, folder)))
         else:
             part = f"part {yours.asked(header.parts)} of {header.parts}, " * (header.parts > 1)

@@ -25,10 +25,13 @@ MOST_ENTRIES = 24  # of an array that is written out; larger ones are loaded fro
 _WIDTH = 88
 _INFINITE = re.compile(r"\b(inf|nan)\b(?!\")")
 _HEAD = """\
+import os
 import sys
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # where submission.py is
+here = Path(__file__).resolve().parents[1]  # where submission.py is, and what came with it
+sys.path.insert(0, str(here))
+os.chdir(here)
 
 """
 
@@ -68,7 +71,7 @@ def script(
     steps = question.runs[run]
     torch = question.spec.needs_torch
     written, large = _inputs(inputs)
-    calls = _calls(steps)
+    calls = _calls(steps, inputs)
     shown = results or steps[-1].targets
     said = [f"print({name})" if len(shown) == 1 else f'print("{name}", {name}, sep="\\n")'
             for name in shown]  # fmt: skip
@@ -110,24 +113,36 @@ def _by_module(steps: Sequence[Step]) -> bool:
     return bool(functions & {name for step in steps for name in step.targets})
 
 
-def _calls(steps: Sequence[Step]) -> list[str]:
+def _calls(steps: Sequence[Step], inputs: Mapping[str, Mapping[str, Any]]) -> list[str]:
     """The steps as they are written, so that they run in a script."""
     module = "submission." if _by_module(steps) else ""
     lines = []
     for step in steps:
         targets, _, call = " ".join(step.text.split()).partition("=")
-        call = call.strip()
-        if step.owner == "submission":
-            call = module + call
-        elif step.owner == "driver":
+        targets, call = targets.strip(), call.strip()
+        if step.owner == "torch":
+            lines += _gradients(step, targets, inputs)
+            continue
+        if step.owner == "driver":
             name, _, rest = call.partition("(")
             call = f"{name}(submission{'' if rest.startswith(')') else ', '}{rest}"
-        else:
-            y, cotangent, *sources = [argument.name or "" for argument in step.arguments]
-            wanted = f"{y}, [{', '.join(sources)}], {cotangent}"
-            call = f"torch.autograd.grad({wanted}, retain_graph=True, allow_unused=True)"
-        lines.append(f"{targets.strip()} = {call}")
+        lines.append(f"{targets} = {module if step.owner == 'submission' else ''}{call}")
     return lines
+
+
+def _gradients(step: Step, targets: str, inputs: Mapping[str, Mapping[str, Any]]) -> list[str]:
+    """A step that asks torch for gradients; there is none of an input that requires none."""
+    y, cotangent, *sources = step.reads
+    wanted = [name for name in sources if inputs.get(name, {}).get("grad", True)]
+    given = f"{y}, [{', '.join(wanted)}], {cotangent}, retain_graph=True, allow_unused=True"
+    call = f"torch.autograd.grad({given})"
+    if wanted == sources:
+        return [f"{targets} = {call}" if step.unpack else f"{targets} = {call}[0]"]
+    if not step.unpack or len(step.targets) != len(sources):
+        return [f"{targets} = {', '.join(['None'] * len(sources))}"]
+    asked = dict(zip(sources, step.targets, strict=True))
+    lines = [f"{', '.join(asked[name] for name in wanted)}, = {call}"] if wanted else []
+    return lines + [f"{asked[name]} = None" for name in sources if name not in wanted]
 
 
 def _inputs(

@@ -137,6 +137,31 @@ def test_tensors_are_made_as_a_grade_makes_them(real: Drill) -> None:
     assert "tensor" in printed(Path(data["path"]))
 
 
+def test_no_gradient_is_asked_of_an_input_that_requires_none(real: Drill, tmp_path: Path) -> None:
+    """What a grade gives for it is None."""
+    pytest.importorskip("torch")
+    bank = tmp_path / "bank"
+    program = "def scale(x, factor):\n    return x * factor\n"
+    files = {"starter.py": program, "reference.py": program, "misconceptions/adds_it.py": program}
+    spec = edited(
+        "uses: [numpy]", "uses: [torch]",
+        "  - y, ctx = scale(x, factor)\n  - grad_x = scale_backward(grad_y, ctx)",
+        "  - y = scale(x, factor)\n  - grad_x, grad_factor = torch.vjp(y, grad_y, x, factor)",
+        "small: {x: [[1.0, 2.0]], factor: 3, grad_y: {normal: like y}}",
+        "small: {x: [[1.0, 2.0]], factor: [[3.0]], grad_y: [[1.0, 2.0]], frozen: [factor]}",
+        "  wide: {x: {normal: [2, 5]}, factor: 2, grad_y: {normal: like y}}\n", "",
+        "of: grad_x", "of: [grad_x]",
+    )  # fmt: skip
+    write_bank(bank, spec)
+    for name, text in files.items():
+        (bank / "drills" / "scaled-copy" / name).write_text(text)
+    real("--bank", str(bank), "start", "scaled-copy")
+    data = real("case", "small", "--json").data
+    assert "grad_x, = torch.autograd.grad(y, [x], grad_y, retain_graph" in data["script"]
+    assert "\ngrad_factor = None\n" in data["script"]
+    assert "tensor([[3., 6.]]" in printed(Path(data["path"]))
+
+
 def test_an_unknown_case_suggests_the_nearest(real: Drill) -> None:
     real("start", ID)
     ended = real("case", "shared-winer")
