@@ -27,7 +27,9 @@ def plain_lines(report: Report, around: Around) -> Iterator[str]:
 
 def _spoken(line: str) -> str:
     """A line in which signs are words."""
-    return _NEGATIVE.sub("minus ", inert(line, _LONG).replace("+-", "plus or minus "))
+    return _NEGATIVE.sub(
+        "minus ", inert(line.replace("\xa0", " "), _LONG).replace("+-", "plus or minus ")
+    )
 
 
 def _lines(report: Report, around: Around) -> Iterator[str]:
