@@ -30,7 +30,7 @@ def test_the_small_spec_is_right(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [
-        ("format: 1", "format: 3", "1:9: format: expected 1 or 2, found the number 3"),
+        ("format: 1", "format: 3", "1:9: format: expected one of 1 or 2, found the number 3"),
         ("A scaled copy", "7", "2:8: title: expected text, found the number 7"),
         ("A scaled copy", "''", "2:8: title: expected some text, found the text ''"),
         (
