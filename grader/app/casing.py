@@ -97,7 +97,7 @@ def case(
 
     choice = resolve(ctx, question_id)
     question = choice.question
-    requirements.need_torch(question)
+    requirements.need_libraries(question)
     recipes = drawing.cases(question)
     asked = parts.asked(ctx, question)
     uses = drawing.uses(question, name, asked) if name in recipes else []

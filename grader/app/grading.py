@@ -88,8 +88,10 @@ def grade(
             except DrillError:
                 return  # loading the question will say so
             doing("loading torch" if head.torch else "loading numpy")
-            if not head.torch or requirements.torch_installed():
-                started.append(stack.enter_context(Workers(torch=head.torch)))
+            needed = [*head.further, *(["torch"] if head.torch else [])]
+            if not requirements.missing(needed):
+                workers = Workers(torch=head.torch, further=head.further)
+                started.append(stack.enter_context(workers))
 
         if file is not None:
             choice = resolve(ctx, target, file=file, soon=start)
@@ -149,7 +151,7 @@ def _grade(
     from grader.session import grade as judge
 
     question = choice.question
-    requirements.need_torch(question)
+    requirements.need_libraries(question)
     path = ctx.here() / path
     submission = files.read_submission(path)
     mine = choice.workspace.submission if choice.workspace else None

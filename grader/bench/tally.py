@@ -159,15 +159,15 @@ def _call(bench: Bench, case: CaseRecipe, run: str, result: str) -> str:
     drawn = bench.drawn(case)
     for step in bench.steps(run):
         if step.owner == "submission" and step.targets == (result.partition("[")[0],):
-            given = [
-                (
-                    f"{a.keyword}=" if a.keyword else "",
-                    drawn.get(a.name, a) if a.name else a.literal,
-                )
-                for a in step.arguments
-            ]
-            text = f"{step.function}({', '.join(start + repr(value) for start, value in given)})"
-            plain = all(isinstance(value, Scalar) for _, value in given)
+            given, plain = [], True
+            for argument in step.arguments:
+                name, value = argument.name, argument.literal
+                if name is not None:
+                    value = drawn.get(name)
+                known = argument.items is None and (name is None or name in drawn)
+                plain = plain and known and isinstance(value, Scalar)
+                given.append(f"{argument.keyword}={value!r}" if argument.keyword else repr(value))
+            text = f"{step.function}({', '.join(given)})"
             return text if plain and len(text) <= LONGEST_CALL else ""
     return ""
 

@@ -27,7 +27,9 @@ def plain_lines(report: Report, around: Around) -> Iterator[str]:
 
 def _spoken(line: str) -> str:
     """A line in which signs are words."""
-    return _NEGATIVE.sub("minus ", inert(line, _LONG).replace("+-", "plus or minus "))
+    return _NEGATIVE.sub(
+        "minus ", inert(line.replace("\xa0", " "), _LONG).replace("+-", "plus or minus ")
+    )
 
 
 def _lines(report: Report, around: Around) -> Iterator[str]:
@@ -41,7 +43,7 @@ def _lines(report: Report, around: Around) -> Iterator[str]:
         return
     if report.message:
         yield words.about_the_file(report)
-    quiet = report.unchanged and not around.explain and not around.full
+    quiet = words.keeps_back(report, around)
     if quiet:
         yield words.STARTER
     failing = words.deciding(report)

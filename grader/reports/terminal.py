@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 
 from grader.kinds.registry import get_or_plain
 from grader.model.numerals import quantity
-from grader.model.report import CheckResult, Report
+from grader.model.report import CheckResult, Exhibit, Grids, Report
 from grader.model.verdict import Verdict
 from grader.reports import words
 from grader.reports.around import Around
@@ -97,7 +97,7 @@ def render_report(report: Report, *, width: int, around: Around = Around()) -> P
     while lines and _rows(lines[:kept], width) > kept:
         lines = lines[:kept]
         kept -= 1
-    more = Text(f"The rest is left out: {around.everything}")
+    more = Text(f"{around.everything} shows the rest.")
     return Page([*lines[: max(kept, 1)], more, *ending])
 
 
@@ -158,7 +158,7 @@ def _sections(report: Report, width: int, around: Around, at: _Cut) -> Iterator[
         yield from more
         yield from _ending(report, width, around, [])
         return
-    quiet = report.unchanged and not around.explain and not around.full
+    quiet = words.keeps_back(report, around)
     yield [*top, *paragraph(words.STARTER, across, indent=6)] if quiet else top
     left: list[str] = []
     if report.message or report.raised:
@@ -172,6 +172,8 @@ def _sections(report: Report, width: int, around: Around, at: _Cut) -> Iterator[
     if not quiet:
         lines, left = _ideas(report, across, at, over=around.over)
         yield lines
+        if failing and _is_cut(failing[0].exhibit, at):
+            left = ["the whole example", *left]
     if not quiet and report.note:
         yield paragraph(report.note, across)
     if report.printed.strip() and not quiet:
@@ -232,13 +234,19 @@ def _finding(check: CheckResult, width: int, around: Around, at: _Cut) -> list[T
     return lines
 
 
+def _is_cut(exhibit: Exhibit | None, at: _Cut) -> bool:
+    """Whether some of an example is left out."""
+    inputs = isinstance(exhibit, Grids) and len(exhibit.panels) > 2
+    return exhibit is not None and (not at.exhibit or (inputs and not at.inputs))
+
+
 def _ideas(
     report: Report, width: int, at: _Cut, *, over: bool = True
 ) -> tuple[list[Text], list[str]]:
     """What is known of the fault, and what of it is left out."""
     found = words.ideas(report, over=over)
     lines: list[Text] = []
-    shown = 0
+    shown, shortened = 0, False
     for idea in found:
         if not idea.lead.endswith("ideas:"):  # what introduces others counts for none
             shown += 1
@@ -246,18 +254,21 @@ def _ideas(
             break
         if idea.lead or not idea.feedback:
             lines += flowing(idea.lead, idea.text, width)
-            for block in idea.feedback.strip().split("\n\n") if idea.feedback.strip() else ():
-                said = words.sentences(block, at.sentences)[0]
+            blocks = idea.feedback.strip().split("\n\n") if idea.feedback.strip() else []
+            for block in blocks if at.sentences is None else blocks[:1]:
+                said, cut_short = words.sentences(block, at.sentences)
+                shortened |= cut_short
                 lines += paragraph(said, width, indent=INDENT)
-                if at.sentences is not None:
-                    break
+            shortened |= at.sentences is not None and len(blocks) > 1
         else:
             most = 2 if at.sentences is None and at.ideas < _EVERYTHING else at.sentences
-            said = words.sentences(idea.feedback, most)[0]
+            said, cut_short = words.sentences(idea.feedback, most)
+            shortened |= cut_short
             lines += flowing("", f"{idea.text} {said}", width, indent=2)
     total = sum(not idea.lead.endswith("ideas:") for idea in found)
     hidden = total - min(shown, at.ideas)
-    return lines, [quantity(hidden, "more idea")] if hidden > 0 else []
+    left = [quantity(hidden, "more idea")] if hidden > 0 else []
+    return lines, [*left, *["the rest of the feedback"] * shortened]
 
 
 def _printed(printed: str, width: int, most: int) -> list[Text]:
@@ -287,7 +298,11 @@ def _ending(
         for lead, rest in words.others(report, across):
             lines += flowing(lead, rest, across)
     if left:
-        lines.append(Text(f"{words.joined(left)}: {around.everything}"))
+        told = f"shows {words.joined(left)}."
+        if len(around.everything) + 1 + len(told) <= across:
+            lines.append(Text(f"{around.everything} {told}"))
+        else:
+            lines += [Text(around.everything), *paragraph(told, across, indent=INDENT)]
     yield lines
     lines = []
     if report.isolation not in {"strong", ""}:  # nothing of the file was run where it is empty

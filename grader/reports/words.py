@@ -22,7 +22,7 @@ from grader.model.report import (
     Report,
 )
 from grader.model.verdict import FINE, Verdict
-from grader.reports.around import Request
+from grader.reports.around import Around, Request
 
 BLAME = {
     Verdict.INVALID: "The question is at fault, not your code: ",
@@ -114,6 +114,11 @@ def deciding(report: Report) -> list[CheckResult]:
         for check in report.checks
         if not check.stretch and check.verdict not in FINE and check.part not in idle
     ]
+
+
+def keeps_back(report: Report, around: Around) -> bool:
+    """Whether only a symptom is shown: of the starter as it was handed out, unless asked for."""
+    return report.unchanged and bool(report.checks) and not (around.explain or around.full)
 
 
 def estimated(report: Report) -> bool:

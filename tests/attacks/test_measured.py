@@ -36,7 +36,7 @@ WAYS = {
     ),
     "memory-of-c": (
         "libc = ctypes.CDLL(None); libc.malloc.restype = ctypes.c_void_p; "
-        "ctypes.memset(libc.malloc(8000), 7, 8000)"
+        "ctypes.memset(libc.malloc(64_000), 7, 64_000)"
     ),
     "an-anonymous-map": "_kept.append(mmap.mmap(-1, 1 << 16)); _kept[-1].write(b'x' * (1 << 16))",
     "a-file": "open(f'kept{len(_kept)}', 'wb').write(os.urandom(64_000)); _kept.append(0)",

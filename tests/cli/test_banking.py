@@ -475,7 +475,7 @@ def test_commands_that_are_suggested_keep_the_bank(
     assert f"Next: drill hint scaled-copy {option} drill" in said("solution", "scaled-copy")
     Path("mine.py").touch()
     graded = said("grade", "scaled-copy", "--file", "mine.py", "--seed", "7")
-    assert f"drill grade scaled-copy --file mine.py {option}" in graded
+    assert f"Next: drill grade scaled-copy --file mine.py {option}" in graded
 
 
 def test_a_question_whose_id_would_break_a_list_is_not_started(real: Drill, tmp_path: Path) -> None:

@@ -17,6 +17,7 @@ run:
   y: ["y = scaled(x, w, factor)"]
   share: ["share = shared(total, by, unit='GB')"]
   both: ["low, high = bounds(total)"]
+  listed: ["sum = added([total, by])"]
 cases:
   small: {about: two rows, x: [[[1.0, 2.0]], [[3.0, 4.0]]], w: [5.0, 6.0], factor: 2}
   large: {x: {normal: [3, 4, 5]}, w: {normal: 5}, factor: 3}
@@ -25,6 +26,7 @@ checks:
   - {id: scaled, kind: outputs, run: y, of: y, cases: [small, large]}
   - {id: large, kind: outputs, run: y, of: y, cases: large}
   - {id: shared, kind: outputs, run: share, of: share, cases: shares}
+  - {id: listed, kind: outputs, run: listed, of: sum, cases: shares}
   - {id: bounds, kind: outputs, run: both, of: low, cases: shares}
 misconceptions: {}
 """
@@ -35,6 +37,9 @@ def scaled(x, w, factor):
 def shared(total, by, unit):
     return total / by
 
+def added(numbers):
+    return float(sum(numbers))
+
 def bounds(total):
     return total - 1.0, total + 1.0
 """
@@ -44,6 +49,9 @@ def scaled(x, w, factor):
 
 def shared(total, by, unit):
     return total * by
+
+def added(numbers):
+    return 0.0
 
 def bounds(total):
     return total + 1.0, total + 1.0
@@ -95,6 +103,7 @@ def test_large_ones_are_not(session: GradingSession) -> None:
 def test_a_call_is_written_out_where_its_arguments_are_short(session: GradingSession) -> None:
     assert found(session, "shared").call == "shared(1, 5, unit='GB')"
     assert found(session, "scaled").call == "", "it is given arrays"
+    assert found(session, "listed").call == "", "it is given a list"
     assert found(session, "bounds").call == "", "it returns two results"
 
 
@@ -107,4 +116,4 @@ def test_the_starter_is_known_as_it_was_handed_out(session: GradingSession) -> N
 def test_a_grade_says_how_far_it_is(session: GradingSession) -> None:
     steps: list[tuple[int, int]] = []
     session.grade(REFERENCE.encode(), seed=1, progress=lambda *step: steps.append(step))
-    assert steps == [(1, 4), (2, 4), (3, 4), (4, 4)]
+    assert steps == [(n, 5) for n in range(1, 6)]

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import functools
 import gc
+import importlib
 import os
 import socket
 import sys
@@ -91,7 +92,7 @@ def worker(channel: int, parent: int, shared: SharedConfig | None = None) -> Nex
     os.chdir(own.scratch)
     missing = confine.confine(own, shared, parent)
     if fresh:
-        _import_libraries(torch=shared.torch, site=shared.site)
+        _import_libraries(torch=shared.torch, site=shared.site, further=shared.further)
     elif "numpy.random" in sys.modules:
         # Forks must not draw the same numbers; `random` and `secrets` see to themselves.
         sys.modules["numpy.random"].seed(int.from_bytes(os.urandom(4), "little"))
@@ -102,7 +103,7 @@ def worker(channel: int, parent: int, shared: SharedConfig | None = None) -> Nex
     return stage.set_apart(functools.partial(serve.serve, channel, acts, missing))
 
 
-def _import_libraries(*, torch: bool, site: Sequence[str]) -> None:
+def _import_libraries(*, torch: bool, site: Sequence[str], further: Sequence[str]) -> None:
     """Import what programs compute with.
 
     What libraries make while they are imported never dies: looking through it takes a tenth of the
@@ -113,13 +114,15 @@ def _import_libraries(*, torch: bool, site: Sequence[str]) -> None:
     sys.path += site
     import numpy  # noqa: F401  before the path is narrowed
 
+    for name in further:
+        importlib.import_module(name)
     if torch:
         import torch as library
 
         library.set_num_threads(1)
         library.compile = _no_compiler  # type: ignore[assignment, unused-ignore]
     else:
-        sys.path[:] = stdlib  # numpy finds its own submodules; nothing else of the site is offered
+        sys.path[:] = stdlib  # they find their own submodules; nothing else of the site is offered
     gc.freeze()
     gc.enable()
 
