@@ -155,9 +155,9 @@ class Named:
     feedback: str
     exact: bool  # equal wherever the idea differs from the reference; else only in `results`
     results: tuple[str, ...]  # names of the results on which they agree
-    cases: int  # failing cases they agree on
+    cases: int  # failing cases they agree on, if exact in everything that is wrong there
     failing: int = 0  # failing cases in all
-    seen: tuple[str, ...] = ()  # the failing cases they agree on
+    seen: tuple[str, ...] = ()  # these cases
     checks: tuple[str, ...] = ()  # the checks that fail and are there to catch it
 
 

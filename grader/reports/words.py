@@ -273,7 +273,9 @@ def _one(idea: Named, measured: set[str]) -> Idea:
         text = f"{idea.id}. It gives exactly what {joined(idea.results)} measured; values agree."
         return Idea("Idea:", text, idea.feedback)
     text = f"{idea.id}. It gives exactly your numbers in {_all(idea.failing or idea.cases)}."
-    if 0 < idea.cases < idea.failing:
+    if not idea.cases and idea.results:
+        text = f"{idea.id}. It gives exactly your {joined(idea.results)}; more than that is wrong."
+    elif 0 < idea.cases < idea.failing:
         text = (
             f"{idea.id}. It gives exactly your numbers in {idea.cases} of the {idea.failing} "
             "failing cases; something else is wrong in the others."

@@ -12,6 +12,7 @@ import termios
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -55,18 +56,18 @@ def on_a_terminal(
 def test_a_long_document_goes_through_the_pager_of_a_terminal_alone(
     program: Program, drill: Drill
 ) -> None:
-    pager = {"PAGER": "echo PAGED; cat"}
+    pager: dict[str, Any] = {"PAGER": "echo PAGED; cat"}
     status, seen = on_a_terminal(program, "list", rows=5, **pager)
     assert (status, seen.startswith("PAGED\n")) == (0, True)
     assert "double-trouble" in seen
-    for words, extra in (
-        (("list",), {"rows": 24}),
-        (("--no-pager", "list"), {"rows": 5}),
-        (("list", "--plain"), {"rows": 5}),
-        (("list", "--json"), {"rows": 5}),
-        (("next",), {"rows": 2}),
+    for words, rows in (
+        (("list",), 24),
+        (("--no-pager", "list"), 5),
+        (("list", "--plain"), 5),
+        (("list", "--json"), 5),
+        (("next",), 2),
     ):
-        status, seen = on_a_terminal(program, *words, **extra, **pager)
+        status, seen = on_a_terminal(program, *words, rows=rows, **pager)
         assert (status, "PAGED" in seen, "double-trouble" in seen) == (0, False, True), words
     piped = program("list", env=os.environ | pager | {"PYTHONPATH": str(Path(__file__).parents[2])})
     assert "PAGED" not in piped.communicate()[0]
@@ -95,9 +96,9 @@ def test_styles_are_few_and_can_be_dropped(program: Program, drill: Drill) -> No
         found = set(re.findall(r"\x1b\[[^a-zA-Z]*[a-zA-Z]", seen))
         assert found <= ALLOWED, words
         assert found, words
-        for dropped in ({"NO_COLOR": "1"}, {"TERM": "dumb"}, {"DRILL_PLAIN": "1"}):
-            _, seen = on_a_terminal(program, *words, PAGER="", **dropped)
-            assert "\x1b" not in seen, (words, dropped)
+        for name, value in (("NO_COLOR", "1"), ("TERM", "dumb"), ("DRILL_PLAIN", "1")):
+            dropped: dict[str, Any] = {name: value, "PAGER": ""}
+            assert "\x1b" not in on_a_terminal(program, *words, **dropped)[1], (words, name)
         assert "\x1b" not in on_a_terminal(program, "--color", "never", *words, PAGER="")[1]
 
 

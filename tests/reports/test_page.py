@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -22,19 +23,19 @@ HERE = Path(__file__).parent / "golden"
 STYLES = {"\x1b[7m", "\x1b[1m", "\x1b[31m", "\x1b[0m"}
 
 
-def page(name: str, width: int = 80, *, color: bool = False, **more: object) -> str:
+def page(name: str, width: int = 80, *, color: bool = False, **more: Any) -> str:
     """The page of a scenario as text."""
-    here = replace(around(name), **more)  # type: ignore[arg-type]
+    here = replace(around(name), **more)
     return shown(render_report(SCENARIOS[name], width=width, around=here), color=color)
 
 
-def text_of(report: Report, width: int = 80, **more: object) -> str:
+def text_of(report: Report, width: int = 80, **more: Any) -> str:
     """The page of a report with a command to go on with."""
-    here = replace(Around(steps=("drill hint",)), **more)  # type: ignore[arg-type]
+    here = replace(Around(steps=("drill hint",)), **more)
     return shown(render_report(report, width=width, around=here))
 
 
-def words_of(report: Report, **more: object) -> str:
+def words_of(report: Report, **more: Any) -> str:
     """The same on one line."""
     return " ".join(text_of(report, **more).split())
 
