@@ -26,7 +26,8 @@ def torch_installed() -> bool:
 
 def missing(libraries: Sequence[str]) -> list[str]:
     """Return those of some libraries that could not be imported, without importing any."""
-    return [name for name in libraries if find_spec(name) is None]
+    others = [name for name in libraries if name != "torch" and find_spec(name) is None]
+    return others if "torch" not in libraries or torch_installed() else [*others, "torch"]
 
 
 def need_libraries(question: Question) -> None:

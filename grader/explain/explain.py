@@ -25,6 +25,7 @@ from grader.model.report import STATE, CheckResult, Explanation, Named
 from grader.model.verdict import Verdict
 from grader.sandbox.client import WorkerError
 from grader.sandbox.deadline import OutOfTime
+from grader.sandbox.replies import ProgramError
 
 WRONG = {Verdict.FAIL, Verdict.ERROR, Verdict.LIMIT, Verdict.POLICY}
 PROPOSALS = (*rules_whole.PROPOSALS, *rules_entries.PROPOSALS)
@@ -65,7 +66,14 @@ def explain(
                 found.append(one)  # so that a deadline leaves what there is
                 if one.kind == STATE:
                     break
-    telling = (c for c in failed if is_telling(c) and not _is_seen_elsewhere(c, failed))
+    remembered = {case for one in found if one.kind == STATE for case in one.cases}
+    telling = (
+        c
+        for c in failed
+        if is_telling(c)
+        and not _is_seen_elsewhere(c, failed)
+        and not remembered.issuperset(_cases(c) or ("",))
+    )
     told = next(telling, None)
     call = f"`{told.raised.step}`" if told is not None and told.raised is not None else ""
     if told is not None and not any(len(call) > 2 and call in one.text for one in found):
@@ -132,6 +140,7 @@ def _of_values(
         yield Explanation("state", state.sentence(alone, failing), cases)
         return
     explained = {result for name in names() if name.exact for result in name.results}
+    explained |= {name for cell in failing for name in _spoiled(bench, cell.run, cell.case)}
     components = [c for c in _components(own) if c.result.split("[")[0] not in explained]
     proposed = {
         (c.result, group): surviving(PROPOSALS, mine)
@@ -154,6 +163,20 @@ def _of_values(
     yield from sentences([s for s in told if s.kind == "rule"])
     classes = list(sentences([s for s in told if s.kind == "class"]))
     yield from classes or raising.whenever(bench, failed)
+
+
+def _spoiled(bench: Bench, run: str, case: str) -> set[str]:
+    """Results of a case that follow from an input after the submission has changed it."""
+    try:
+        changed = bench.observed(run, bench.cases[case]).changed
+    except ProgramError:
+        return set()
+    steps, found = bench.steps(run), set[str]()
+    for number, name in changed:
+        for step in steps[number + 1 :]:
+            if name in step.reads or found & set(step.reads):
+                found.update(step.targets)
+    return found
 
 
 def _roots(bench: Bench, failed: Sequence[CheckResult], looked: Looked) -> list[tuple[str, str]]:

@@ -29,7 +29,7 @@ SHAPES: dict[str, Callable[[Array], Array]] = {
 }
 SIDES = ("first", "second", "third", "fourth")
 
-COUNTED = "that are not negative"  # as labels are that count
+COUNTED = "that are not negative here"  # as labels are that count
 
 
 def axis_of(name: str, axis: int, ndim: int) -> str:

@@ -11,7 +11,7 @@ from typing import Any, TypeVar, cast
 import numpy as np
 
 from grader.model.mutation import Mutant, normalized
-from grader.model.question import Step, Support
+from grader.model.question import Argument, Step, Support
 from grader.sandbox.client import CALL_SECONDS, MOST_SLACK, Garbled, WorkerClient
 from grader.sandbox.config import TORCH_USES_LATE
 from grader.sandbox.replies import ProgramError, answer, fault, unwanted
@@ -368,21 +368,15 @@ def _files(contents: Mapping[str, bytes]) -> tuple[messages.File, ...]:
 
 def as_sent(steps: Steps) -> tuple[messages.Step, ...]:
     """The steps of a question as a worker takes them."""
-    sent = []
-    for step in steps:
-        arguments = tuple(
-            messages.Argument(
-                a.name,
-                a.literal,
-                a.keyword,
-                None
-                if a.items is None
-                else tuple(messages.Item(i.name, i.literal) for i in a.items),
-            )
-            for a in step.arguments
-        )
-        sent.append(messages.Step(step.targets, step.unpack, step.owner, step.function, arguments))
-    return tuple(sent)
+    return tuple(
+        messages.Step(s.targets, s.unpack, s.owner, s.function, tuple(map(_argument, s.arguments)))
+        for s in steps
+    )
+
+
+def _argument(a: Argument) -> messages.Argument:
+    items = None if a.items is None else tuple(messages.Item(i.name, i.literal) for i in a.items)
+    return messages.Argument(a.name, a.literal, a.keyword, items)
 
 
 @lru_cache(maxsize=256)

@@ -16,6 +16,7 @@ from grader.model.question import Question
 from grader.reports.page import Page
 from grader.reports.text import Text
 from tests.cli.conftest import Drill
+from tests.cli.lacking import without_torch
 
 pytestmark = pytest.mark.usefixtures("one_zygote")
 
@@ -53,7 +54,7 @@ def _stand_in(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "grader.reports.audit", reports)
     monkeypatch.setitem(sys.modules, "grader.reports.json", plain)
     monkeypatch.setattr("grader.audit.proof.audit", audit)
-    monkeypatch.setattr("grader.app.requirements.torch_installed", lambda: False)
+    monkeypatch.setattr("grader.app.requirements.find_spec", without_torch)
 
 
 def test_one_question(drill: Drill) -> None:

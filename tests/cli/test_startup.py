@@ -41,10 +41,16 @@ def test_what_a_command_loads(tmp_path: Path) -> None:
     assert loaded(tmp_path, "--bank", str(ROOT), "list") <= {"yaml", "sqlite3", "json"}
 
 
+def test_a_page_needs_no_library_for_its_looks(tmp_path: Path) -> None:
+    reference = ROOT / "drills" / "maxpool-routing" / "reference.py"
+    command = ["--bank", str(ROOT), "grade", "maxpool-routing", "--file", str(reference)]
+    assert "rich" not in loaded(tmp_path, *command)
+
+
 _WHEN_WORKERS_START = """
 import sys
 from grader.sandbox import spawn
-def start(zygote, *, torch):
+def start(zygote, **about):
     sys.stderr.write("0 " + " ".join({name.split(".")[0] for name in sys.modules}))
     sys.exit()
 spawn.Zygote.__init__ = start

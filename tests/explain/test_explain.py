@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -13,6 +14,7 @@ from grader.explain.further import Further
 from grader.model.report import CheckResult, Mismatch, Report
 from grader.model.verdict import Verdict
 from grader.session import GradingSession
+from tests.kinds.one_file import opened
 
 pytestmark = pytest.mark.usefixtures("one_zygote")
 
@@ -294,3 +296,25 @@ def result(
 )
 def test_a_count_of_entries_is_no_explanation(check: CheckResult, telling: bool) -> None:
     assert is_telling(check) is telling
+
+
+def test_what_follows_from_a_changed_input_is_no_fault_of_its_own(tmp_path: Path) -> None:
+    """The second function is right; the first one has emptied what both are given."""
+    rest = """
+    run: ["y = first(x)", "z = second(x)"]
+    cases:
+      one: {x: [1.0, 2.0, 4.0]}
+      two: {x: {normal: [5]}}
+      three: {x: {normal: [7]}}
+    checks:
+      - {id: y, kind: outputs, of: y}
+      - {id: z, kind: outputs, of: z}
+    """
+    right = "def first(x):\n    return 2 * x\n\ndef second(x):\n    return 3 * x\n"
+    with opened(tmp_path, textwrap.dedent(rest), right) as asked:
+        used_up = right.replace("return 2 * x", "y = 2 * x\n    x *= 0\n    return y")
+        report = asked.grade(used_up.encode(), seed=1)
+        alone = asked.grade(right.replace("3 * x", "0 * x").encode(), seed=1)
+    assert report.verdict is Verdict.FAIL
+    assert not [e.text for e in report.explanations if "z is" in e.text]
+    assert texts(alone, "rule") == ["z is 0 throughout."]
