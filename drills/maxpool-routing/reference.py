@@ -1,9 +1,10 @@
 """Max pooling over (N, C, H, W) maps whose gradient follows the winner of each window.
 
 The forward pass knows something that y alone does not contain: where each maximum stood. It keeps
-that as one integer per output, an index into the zero-padded plane, and the backward pass adds
-every incoming gradient at its index. The derivative of a maximum is 1 at the winning entry and 0
-elsewhere wherever the winner is unique; at ties the convention is "first in row-major order".
+that as the place inside the window, one byte per output for windows of up to 256 entries, and the
+backward pass adds every incoming gradient at its place. The derivative of a maximum is 1 at the
+winning entry and 0 elsewhere wherever the winner is unique; at ties the convention is "first in
+row-major order".
 
 Source of the conventions (floor output size, padding of minus infinity, first maximum):
 torch.nn.MaxPool2d, https://docs.pytorch.org/docs/stable/generated/torch.nn.MaxPool2d.html
@@ -12,18 +13,19 @@ torch.nn.MaxPool2d, https://docs.pytorch.org/docs/stable/generated/torch.nn.MaxP
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.lib.stride_tricks import sliding_window_view
 
 PAD = -np.inf
 
 
 @dataclass(frozen=True, slots=True)
 class Context:
-    """What backward needs, 8 bytes per output: no input, no output, no mask."""
+    """What backward needs: no input, no output, no mask."""
 
-    winner: np.ndarray  # (N, C, Ho, Wo) int64, index into the flattened padded plane
+    winner: np.ndarray  # (N, C, Ho, Wo) uint8, uint16 or uint32: row * kernel + column in the window
     shape: tuple[int, int, int, int]  # of x
     dtype: np.dtype  # of x
+    kernel: int
+    stride: int
     padding: int
 
 
@@ -40,11 +42,10 @@ def maxpool2d_forward(
 
     Returns:
         y: (N, C, Ho, Wo), dtype of x, where Ho = (H + 2 * padding - kernel) // stride + 1.
-        ctx: what `maxpool2d_backward` needs, 8 bytes per output.
+        ctx: what `maxpool2d_backward` needs, 1 byte per output while kernel * kernel <= 256.
     """
-    windows = _windows(x, kernel, stride, padding)
-    winner = _index_in_frame(_pick(windows), kernel, stride, padding, x.shape)
-    return windows.max(axis=-1), Context(winner, x.shape, x.dtype, padding)
+    y, winner = _pick(x, kernel, stride, padding)
+    return y, Context(winner, x.shape, x.dtype, kernel, stride, padding)
 
 
 def maxpool2d_backward(grad_y: np.ndarray, ctx: Context) -> np.ndarray:
@@ -60,23 +61,53 @@ def maxpool2d_backward(grad_y: np.ndarray, ctx: Context) -> np.ndarray:
     frame = _zero_frame(ctx)
     batch, channels, frame_height, frame_width = frame.shape
     planes = np.arange(batch * channels).reshape(batch, channels, 1, 1)
-    place = planes * (frame_height * frame_width) + ctx.winner
+    place = _index_in_frame(ctx.winner, ctx.kernel, ctx.stride, ctx.padding, ctx.shape)
+    place = planes * (frame_height * frame_width) + place
     _scatter(frame.reshape(-1), place.reshape(-1), grad_y.reshape(-1))
     return _crop(frame, ctx)
 
 
-def _windows(x: np.ndarray, kernel: int, stride: int, padding: int) -> np.ndarray:
-    """Return every window flattened in row-major order: (N, C, Ho, Wo, kernel * kernel)."""
+def _frame(x: np.ndarray, padding: int) -> np.ndarray:
+    """Return x with its padding: (N, C, H + 2 * padding, W + 2 * padding)."""
     batch, channels, height, width = x.shape
     frame = np.full((batch, channels, height + 2 * padding, width + 2 * padding), PAD, x.dtype)
     frame[:, :, padding : padding + height, padding : padding + width] = x
-    windows = sliding_window_view(frame, (kernel, kernel), axis=(2, 3))[:, :, ::stride, ::stride]
-    return windows.reshape(*windows.shape[:4], kernel * kernel)
+    return frame
 
 
-def _pick(windows: np.ndarray) -> np.ndarray:
-    """Return the place of the first maximum inside each window: (N, C, Ho, Wo) int64."""
-    return windows.argmax(axis=-1).astype(np.int64, copy=False)
+def _pick(
+    x: np.ndarray, kernel: int, stride: int, padding: int
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return the maximum of every window and its place there, both (N, C, Ho, Wo).
+
+    Columns first, then rows, and only what is larger replaces what was found before: the first
+    row that holds the maximum wins, and in it the first column. No window is copied.
+    """
+    frame = _frame(x, padding)
+    origin = np.zeros((1, 1, 1, 1), np.min_scalar_type(kernel * kernel - 1))
+    row_best, column = _along(frame, np.broadcast_to(origin, frame.shape), 3, kernel, stride)
+    del frame  # what follows needs its memory
+    return _along(row_best, column, 2, kernel, stride, weight=kernel)
+
+
+def _along(
+    values: np.ndarray, place: np.ndarray, axis: int, kernel: int, stride: int, weight: int = 1
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return the first maximum of `kernel` neighbors along an axis, `stride` apart, and its place.
+
+    The k-th neighbor adds k * weight to the place that it already has, in the type of `place`.
+    """
+    steps = (values.shape[axis] - kernel) // stride + 1
+    cut = [slice(None)] * 4
+    cut[axis] = slice(0, stride * (steps - 1) + 1, stride)
+    best, found = values[tuple(cut)].copy(), place[tuple(cut)].copy()
+    for k in range(1, kernel):
+        cut[axis] = slice(k, k + stride * (steps - 1) + 1, stride)
+        seen = values[tuple(cut)]
+        better = seen > best
+        np.copyto(best, seen, where=better)
+        np.add(place[tuple(cut)], k * weight, out=found, where=better)
+    return best, found
 
 
 def _index_in_frame(
