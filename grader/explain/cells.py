@@ -157,7 +157,7 @@ def numbers(value: Value) -> Array | None:
 def looked_at(bench: Bench) -> Looked:
     """By run and result, the cases on which a check compares it: to the last bit, and zeros."""
     found: dict[tuple[str, str], dict[str, tuple[bool, bool]]] = {}
-    for check in bench.question.spec.checks:
+    for check in bench.checks:
         kind = registry.get(check.kind)
         if check.stretch or kind.is_observed(check):
             continue

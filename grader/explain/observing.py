@@ -53,11 +53,11 @@ class Component:
 
 
 def components(bench: Bench) -> list[Component]:
-    """Everything that the question's checks look at."""
+    """Everything that the checks look at whose part is asked."""
     cases: dict[tuple[str, str], dict[str, list[str]]] = {}
     tolerant: set[tuple[str, str]] = set()
     measured = []
-    for check in bench.question.spec.checks:
+    for check in bench.checks:
         names = [c.name for c in bench.cases_of(check)]
         kind = registry.get(check.kind)
         if kind.is_observed(check):

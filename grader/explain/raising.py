@@ -69,7 +69,7 @@ def whenever(bench: Bench, failed: Sequence[CheckResult]) -> Iterator[Explanatio
 def _always(bench: Bench, step: Step) -> Iterator[Explanation]:
     places = {
         (check.run, case.name): case
-        for check in bench.question.spec.checks
+        for check in bench.checks
         if step in bench.steps(check.run) and not registry.get(check.kind).timed
         for case in bench.cases_of(check)
     }
