@@ -2,7 +2,7 @@
 
 
 def _zero_bytes(n_params, stage):
-    if stage not in ZERO:
-        raise ValueError(f"unknown ZeRO stage {stage!r}: expected 0, 1, 2 or 3")
-    whole, split = (8, 8) if stage == 1 else ZERO[stage]
+    whole, split = ZERO[stage]
+    if stage == 1:
+        whole, split = whole + 4, split - 4
     return whole * n_params, split * n_params
