@@ -24,7 +24,7 @@ MODELS = {
 }  # fmt: skip
 
 
-def rows(program: SimpleNamespace, plan: object, last: str) -> object:
+def rows(program: SimpleNamespace, plan: object, last: str) -> object:  # noqa: ARG001
     """Return the rows with known names, and as `other` the sum of those with names of their own.
 
     What is not a dict, or lacks a row, is left for the check to find.
@@ -40,6 +40,6 @@ def rows(program: SimpleNamespace, plan: object, last: str) -> object:
     return found
 
 
-def shape(program: SimpleNamespace, model: str) -> dict[str, int]:
+def shape(program: SimpleNamespace, model: str) -> dict[str, int]:  # noqa: ARG001
     """Return the sizes of a model, in a dict that the caller may change."""
     return dict(MODELS[model])
