@@ -1,4 +1,4 @@
-"""Step 1 is -1 / p wherever y is positive: the weight y itself is left out."""
+"""Line 1 is -1 / p wherever y is positive: the weight y itself is left out."""
 
 
 def dloss_dp(p, y):

@@ -1,4 +1,4 @@
-"""The minus sign of the loss is missing in step 1."""
+"""The minus sign of the loss is missing in line 1."""
 
 _negative = dloss_dp
 
