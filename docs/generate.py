@@ -43,7 +43,7 @@ same. [authoring.md](authoring.md) shows how a question is written, [format.md](
 how its parts work together.
 """
 _PARTS = {
-    "checks: show": "Show",
+    "checks: show, display": "Show",
     "checks: conserves": "Conserved",
     "checks: tolerance": "Tolerance",
     "limits": "Limits",
@@ -52,7 +52,13 @@ _PARTS = {
     "survivors": "Survivor",
     "follow_ups": "FollowUp",
 }
-_NAMED = {"Show": "`show`", "Conserved": "`conserves`", "FollowUp": "`follow_ups`"}
+_NAMED = {
+    "Show": "`show`",
+    "Conserved": "`conserves`",
+    "Case": "a case",
+    "Input": "an input",
+    "FollowUp": "`follow_ups`",
+}
 _TYPES = {
     "string": "text",
     "integer": "whole number",

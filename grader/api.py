@@ -30,7 +30,16 @@ if TYPE_CHECKING:
     from grader.model.extension import Generator
     from grader.model.keys import Amount, Check, Keys, Mention, Multiple, Name, RunName, Slug
     from grader.model.question import Question
-    from grader.model.report import Bar, Bars, Breakdown, CheckResult, Mismatch, Report, Row
+    from grader.model.report import (
+        Bar,
+        Bars,
+        Breakdown,
+        CheckResult,
+        Mismatch,
+        PartResult,
+        Report,
+        Row,
+    )
     from grader.model.verdict import Verdict
     from grader.session import GradingSession, grade
 
@@ -44,7 +53,7 @@ _HOMES = {
     "grader.model.extension": ["Generator"],
     "grader.model.question": ["Question"],
     "grader.model.report": [
-        "Bar", "Bars", "Breakdown", "CheckResult", "Mismatch", "Report", "Row",
+        "Bar", "Bars", "Breakdown", "CheckResult", "Mismatch", "PartResult", "Report", "Row",
     ],
     "grader.model.keys": [
         "Amount", "Check", "Keys", "Mention", "Multiple", "Name", "RunName", "Slug",
@@ -56,8 +65,8 @@ _HOMES = {
 __all__ = [
     "Amount", "BankFault", "Bar", "Bars", "Bench", "Breakdown", "Case", "Check", "CheckResult",
     "Count", "Field", "Finding", "Generator", "GradingSession", "Keys", "Kind", "Mention",
-    "Mismatch", "Multiple", "Name", "Question", "Report", "Row", "RunName", "Slug", "Verdict",
-    "array_of", "compare", "describe", "excess", "expected", "grade", "load_question",
+    "Mismatch", "Multiple", "Name", "PartResult", "Question", "Report", "Row", "RunName", "Slug",
+    "Verdict", "array_of", "compare", "describe", "excess", "expected", "grade", "load_question",
     "same_value", "tally",
 ]  # fmt: skip
 

@@ -8,7 +8,7 @@ import gc
 import os
 import signal
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 import pytest
@@ -81,9 +81,11 @@ def lend() -> Iterator[Lend]:
             assert found.process.pid  # for those who count the processes that there are
             return Lent(found)
 
-        def lent(*, torch: bool) -> Zygote | None:
+        def lent(*, torch: bool, further: Sequence[str] = ()) -> Zygote | None:
             # A fork of this process, as an audit of several questions makes, needs its own.
-            return shared(torch=torch) if os.getpid() == owner else zygote_if_safe(torch=torch)
+            if os.getpid() == owner and not further:
+                return shared(torch=torch)
+            return zygote_if_safe(torch=torch, further=further)
 
         yield lent
 

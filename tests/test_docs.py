@@ -24,7 +24,7 @@ from grader.cases import recipe
 from grader.cli import entrypoint, grade, output
 from grader.cli.app import app
 from grader.kinds import registry
-from grader.kinds.gradcheck import Conserved
+from grader.kinds.conservation import Conserved
 from grader.model import errors, keys, spec
 from grader.model.verdict import Verdict
 
@@ -174,7 +174,10 @@ def test_the_ten_minutes_of_authoring_are_what_happens(tmp_path: Path) -> None:
         r"^`([\w/.-]+)`\n\n```\w+\n(.*?)^```|^```console\n(.*?)^```", minutes, re.M | re.S
     )
     ran = []
+    assert "(Delete the two\nthat are there.)" in minutes
     for name, content, console in told:
+        for path in (tmp_path / "mine").glob("drills/*/misconceptions/[ck]*_*.py"):
+            path.unlink()
         if name:
             path = tmp_path / "mine" / name
             path.parent.mkdir(parents=True, exist_ok=True)
@@ -253,7 +256,7 @@ def names(model: type[BaseModel]) -> set[str]:
         ("A question", spec.Spec),
         ("parts: a part", spec.Part),
         ("checks: every kind", keys.Check),
-        ("checks: show", keys.Show),
+        ("checks: show, display", keys.Show),
         ("checks: conserves", Conserved),
         ("code", spec.Code),
         ("misconceptions", spec.Misconception),

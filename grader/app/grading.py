@@ -85,8 +85,10 @@ def grade(
                 head = locate.header(banks, question_id)
             except DrillError:
                 return  # loading the question will say so
-            if not head.torch or requirements.torch_installed():
-                started.append(stack.enter_context(Workers(torch=head.torch)))
+            needed = [*head.further, *(["torch"] if head.torch else [])]
+            if not requirements.missing(needed):
+                workers = Workers(torch=head.torch, further=head.further)
+                started.append(stack.enter_context(workers))
 
         if file is not None:
             choice = resolve(ctx, target, file=file, soon=start)
@@ -142,7 +144,7 @@ def _grade(
     from grader.session import grade as judge
 
     question = choice.question
-    requirements.need_torch(question)
+    requirements.need_libraries(question)
     path = ctx.here() / path
     submission = files.read_submission(path)
     mine = choice.workspace.submission if choice.workspace else None

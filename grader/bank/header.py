@@ -11,6 +11,7 @@ import yaml
 from grader.bank.document import events, one_line
 from grader.bank.storage import BankFiles
 from grader.model.errors import BankError
+from grader.model.libraries import further
 from grader.model.question import Header
 
 KEYS = {"title", "track", "level", "minutes", "uses"}
@@ -29,6 +30,7 @@ def read_head(question_id: str, files: BankFiles, name: str, before: str = "") -
         found = _scan(files.read(name, MOST))
     except (OSError, yaml.YAMLError, BankError):
         found = {}
+    uses = {*found.get("uses", "").split()}
     return Header(
         id=question_id,
         title=found.get("title", "(unreadable)"),
@@ -38,7 +40,8 @@ def read_head(question_id: str, files: BankFiles, name: str, before: str = "") -
         bank=files.path,
         before=before,
         parts=_whole(found.get("parts", "1")),
-        torch="torch" in found.get("uses", "").split(),
+        torch="torch" in uses,
+        further=further(uses),
     )
 
 
@@ -47,31 +50,30 @@ def _scan(data: bytes) -> dict[str, str]:
     found: dict[str, str] = {}
     depth = minutes = parts = 0
     keys: dict[int, str | None] = {1: None, 3: None}  # of which the value comes next, by depth
-    for number, event in enumerate(events(data.decode("utf-8", "ignore"))):
-        if number > (MOST_EVENTS_OF_PARTS if parts else MOST_EVENTS):
-            break
-        if isinstance(event, yaml.ScalarEvent):
-            if keys.get(depth, "") is None:
-                keys[depth] = event.value
-                continue
-            if depth == 3 and parts and keys[3] == "minutes":
-                minutes += _whole(event.value)
-            elif keys[1] in KEYS and depth <= 2:
-                words = f"{found.get(keys[1], '')} {event.value[:LONGEST]}".split()
-                found[keys[1]] = one_line(" ".join(words))[:LONGEST]
+    for number, event in enumerate(events(data.decode("utf-8", "ignore")), 1):
+        text = event.value if isinstance(event, yaml.ScalarEvent) else None
+        is_key = text is not None and keys.get(depth, "") is None
+        if is_key:
+            keys[depth] = text
+        elif text is not None and depth == 3 and parts and keys[3] == "minutes":
+            minutes += _whole(text)
+        elif text is not None and keys[1] in KEYS and depth <= 2:
+            words = f"{found.get(keys[1], '')} {text[:LONGEST]}".split()
+            found[keys[1]] = one_line(" ".join(words))[:LONGEST]
         depth += isinstance(event, yaml.CollectionStartEvent)
-        if isinstance(event, yaml.CollectionEndEvent):
-            depth -= 1
-        elif depth == 3 and keys[1] == "parts" and isinstance(event, yaml.MappingStartEvent):
+        depth -= isinstance(event, yaml.CollectionEndEvent)
+        if isinstance(event, yaml.MappingStartEvent) and depth == 3 and keys[1] == "parts":
             parts += 1
-        if depth <= 3:
+        if depth <= 3 and not is_key:
             keys[3] = None
-        if depth <= 1:
+        if depth <= 1 and not is_key:
             keys[1] = None
             if parts:
                 found |= {"minutes": str(minutes), "parts": str(parts)}
             if found.keys() >= KEYS:
                 break
+        if number == (MOST_EVENTS_OF_PARTS if parts else MOST_EVENTS):
+            break
     return found
 
 

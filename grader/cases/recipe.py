@@ -35,6 +35,7 @@ OPTIONS: dict[str, tuple[str, ...]] = {
     "distinct": ("gap",),
     "full": ("value",),
 }
+NEEDED: dict[str, tuple[str, ...]] = {"integers": ("from", "to"), "full": ("value",)}
 MODIFIERS = {
     "scale": "All values times this.",
     "shift": "Then all values plus this.",
@@ -197,9 +198,9 @@ def _check_options(generator: str, options: Mapping[str, Any]) -> None:
             raise RecipeError(f"expected a number, found {options[key]!r}", key)
         if key != "value" and not math.isfinite(options.get(key, 0)):
             raise RecipeError(f"expected a finite number, found {options[key]!r}", key)
+    if not options.keys() >= set(needed := NEEDED.get(generator, ())):
+        raise RecipeError(f"{generator} needs {' and '.join(needed)}")
     if generator == "integers":
-        if not {"from", "to"} <= options.keys():
-            raise RecipeError("integers needs from and to, both included")
         for key in ("from", "to"):
             if int(options[key]) != options[key] or abs(options[key]) > 1 << 53:
                 raise RecipeError(f"expected a whole number, found {options[key]!r}", key)
@@ -209,8 +210,6 @@ def _check_options(generator: str, options: Mapping[str, Any]) -> None:
         raise RecipeError(f"expected a gap above 0, found {options['gap']!r}", "gap")
     if not isinstance(options.get("sort", False), bool):
         raise RecipeError(f"expected true or false, found {options['sort']!r}", "sort")
-    if generator == "full" and "value" not in options:
-        raise RecipeError("full needs a value")
     match options.get("sprinkle"):
         case None:
             pass

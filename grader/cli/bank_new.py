@@ -17,7 +17,7 @@ def command(
     question: Annotated[str, typer.Argument(metavar="ID", show_default=False)],
     oracle: Annotated[
         str | None,
-        typer.Option("--from", metavar="FUNCTION", help="Begin from a function of numpy or torch."),
+        typer.Option("--from", metavar="FUNCTION", help="Begin from a function of a library."),
     ] = None,
     one_file: Annotated[
         bool, typer.Option("--one-file", help="Everything in one YAML file.")

@@ -157,6 +157,8 @@ def schema(*, extended: bool) -> str:
     Args:
         extended: with the kinds of check of installed extensions.
     """
+    from grader.kinds import case_schema  # which only editors and the documentation need
+
     whole: dict[str, Any] = {"$schema": "https://json-schema.org/draft/2020-12/schema"}
     whole |= spec_model([*(names() if extended else BUILT_IN), *OF_FORMAT_1]).model_json_schema()
     # A question of one part has the keys of the part itself.
@@ -168,6 +170,7 @@ def schema(*, extended: bool) -> str:
     whole["required"].remove("parts")
     needed = [key for key in forms.OF_A_PART if key in part["required"]]
     whole["oneOf"] = [{"required": ["parts"]}, {"required": [*needed, "interface"]}]
+    case_schema.add(whole, extended=extended)
     kind = Check.model_fields["kind"].description
     for part in whole["$defs"].values():
         if "const" in part.get("properties", {}).get("kind", ()):

@@ -72,6 +72,7 @@ class Header:
     minutes: int
     bank: Path
     torch: bool = False  # whether it needs torch
+    further: tuple[str, ...] = ()  # libraries besides these two, in alphabetical order
     parts: int = 1  # how many
     before: str = ""  # the bank's name and a `/`, where another bank holds the id too
 

@@ -30,6 +30,7 @@ from grader.model.keys import (
     Text,
     Value,
 )  # fmt: skip
+from grader.model.libraries import Library, further
 
 
 class Code(Keys):
@@ -182,8 +183,9 @@ class Spec(Keys):
         default=Limits(),
         description="How long one call may take; a case may have limits of its own.",
     )
-    uses: list[Literal["numpy", "torch"]] = Field(
-        description="What a submission may import besides the standard library."
+    uses: list[Library] = Field(
+        description="What a submission may import besides the standard library; numpy is always "
+        "there, and the others where they are installed."
     )
     parts: Annotated[list[Part], Field(min_length=1, max_length=MOST_PARTS)] = Field(
         description="What is asked, one part after another; in place of it a question of one part "
@@ -299,6 +301,11 @@ class Spec(Keys):
     def step_keys(self, run: str, number: int) -> tuple[str | int, ...]:
         """The path of keys that leads to a step of a run."""
         return ("run", number) if isinstance(self.run, list) else ("run", run, number)
+
+    @property
+    def further_libraries(self) -> tuple[str, ...]:
+        """What it uses besides numpy and torch, in alphabetical order."""
+        return further({*self.uses})
 
     @property
     def needs_torch(self) -> bool:

@@ -60,6 +60,7 @@ class WorkerClient(Closing):
         self,
         *,
         torch: bool,
+        further: Sequence[str] = (),
         cpu_seconds: int = config.CPU_SECONDS,
         zygote: spawn.Zygote | None = None,
         ahead: Sequence[str] = (),
@@ -68,6 +69,7 @@ class WorkerClient(Closing):
 
         Args:
             torch: whether programs may use it.
+            further: libraries that they may use too; of a worker that is not forked by a zygote.
             cpu_seconds: that it may take in all.
             zygote: that forks it.
             ahead: modules that it imports before it is asked anything.
@@ -94,7 +96,7 @@ class WorkerClient(Closing):
             try:
                 configured = {"own": config.worker(self._scratch, cpu_seconds, ahead)._asdict()}
                 if zygote is None:
-                    configured["shared"] = config.shared(torch=torch)._asdict()
+                    configured["shared"] = config.shared(torch=torch, further=further)._asdict()
                     starter = spawn.supervisor(stack, self.scratch, writing)
                 else:
                     starter = zygote.starter

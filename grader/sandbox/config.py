@@ -21,17 +21,18 @@ TORCH_USES_LATE = ("torch.fx.experimental.symbolic_shapes", "torch._dynamo")
 SPARE_THREADS = 64  # beyond those that run already
 
 
-def shared(*, torch: bool) -> SharedConfig:
+def shared(*, torch: bool, further: Sequence[str] = ()) -> SharedConfig:
     """What holds for every worker that a zygote forks."""
     linux, cuda = sys.platform == "linux", torch and bool(file_grants.cuda())
     return SharedConfig(
         torch=torch,
+        further=tuple(further),
         site=file_grants.site_folders(),
         memory=0 if cuda else MEMORY[torch],  # CUDA reserves far more than it uses
         judge=os.getpid(),
-        grants=file_grants.grants(torch=torch) if linux else (),
+        grants=file_grants.grants(torch=torch, further=tuple(further)) if linux else (),
         # CUDA's driver looks around in ways that nobody has listed.
-        mounts=file_grants.mounts(torch=torch) if linux and not cuda else (),
+        mounts=file_grants.mounts(torch=torch, further=further) if linux and not cuda else (),
         devices=cuda,
         readable=file_grants.readable(),
         kept=file_grants.kept(torch=torch),

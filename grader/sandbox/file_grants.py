@@ -1,7 +1,8 @@
 """The files that a worker may read, and nothing else.
 
 Python's own library, the system's shared libraries, numpy, in a torch question torch with what it
-imports, and the worker's own folder.  Not: other packages, the bank, this program, anybody's home.
+imports, further libraries that the question uses, and the worker's own folder.  Not: other
+packages, the bank, this program, anybody's home.
 """
 
 from __future__ import annotations
@@ -10,8 +11,9 @@ import functools
 import os
 import sys
 import sysconfig
-from collections.abc import Collection
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 
 from grader.sandbox.worker.walls.landlock import LIST, READ, USE, Grant
 from grader.sandbox.worker.walls.mounts import Mount
@@ -24,6 +26,15 @@ _TORCH = (
     "torch", "torch.libs", "torchgen", "functorch", "typing_extensions.py", "sympy", "mpmath",
     "networkx", "jinja2", "markupsafe", "filelock", "fsspec", "nvidia", "triton",
 )  # fmt: skip
+# Further libraries, each with what it is made of and imports.
+FURTHER: Mapping[str, tuple[str, ...]] = MappingProxyType(
+    {
+        "einops": ("einops",),
+        "pandas": ("pandas", "pandas.libs", "dateutil", "pytz", "tzdata", "six.py"),
+        "scipy": ("scipy", "scipy.libs"),
+        "sympy": ("sympy", "mpmath"),
+    }
+)
 _SYSTEM = (
     "/etc/ld.so.cache", "/etc/localtime", "/usr/share/zoneinfo", "/dev/urandom", "/dev/random",
     "/proc/cpuinfo", "/proc/meminfo", "/proc/stat", "/proc/sys/vm/overcommit_memory",
@@ -43,9 +54,9 @@ _HARMLESS = (
 
 
 @functools.cache
-def grants(*, torch: bool) -> tuple[Grant, ...]:
+def grants(*, torch: bool, further: tuple[str, ...] = ()) -> tuple[Grant, ...]:
     """Rights and paths for `landlock`, without the scratch folder."""
-    read = [str(WORKER), *_SYSTEM, *_SELF, *_packages(torch=torch)]
+    read = [str(WORKER), *_SYSTEM, *_SELF, *_packages(torch=torch, further=further)]
     above = {parent for folder in _hidden() for parent in folder.parents}
     read += [path for root in _roots() for path in _around(root.resolve(), above)]
     # The import system looks modules up in the site folders.
@@ -56,7 +67,7 @@ def grants(*, torch: bool) -> tuple[Grant, ...]:
     )
 
 
-def mounts(*, torch: bool) -> tuple[Mount, ...]:
+def mounts(*, torch: bool, further: Sequence[str] = ()) -> tuple[Mount, ...]:
     """What a worker sees that has a tree of its own, for `mounts`: the grants, in fewer pieces.
 
     Python's library and the system's are there as wholes, and their folders of packages empty, but
@@ -64,7 +75,13 @@ def mounts(*, torch: bool) -> tuple[Mount, ...]:
     """
     roots = _roots()
     inside = [p for p in _hidden() if any(p.is_relative_to(root.resolve()) for root in roots)]
-    seen = (*_packages(torch=torch), str(WORKER), "/proc/self", *_SYSTEM, *_DEVICES)
+    seen = (
+        *_packages(torch=torch, further=further),
+        str(WORKER),
+        "/proc/self",
+        *_SYSTEM,
+        *_DEVICES,
+    )
     return (
         *((True, str(root)) for root in roots),
         *((False, str(folder)) for folder in sorted(inside)),
@@ -95,8 +112,8 @@ def site_folders() -> tuple[str, ...]:
     return (*found, *extra)
 
 
-def _packages(*, torch: bool) -> list[str]:
-    wanted = _NUMPY + (_TORCH if torch else ())
+def _packages(*, torch: bool, further: Sequence[str]) -> list[str]:
+    wanted = [*_NUMPY, *(_TORCH if torch else ()), *(n for name in further for n in FURTHER[name])]
     return [str(Path(site, name)) for site in site_folders() for name in wanted]
 
 

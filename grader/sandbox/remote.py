@@ -11,7 +11,7 @@ from typing import Any, TypeVar, cast
 import numpy as np
 
 from grader.model.mutation import Mutant, normalized
-from grader.model.question import Step, Support
+from grader.model.question import Argument, Step, Support
 from grader.sandbox.client import CALL_SECONDS, MOST_SLACK, Garbled, WorkerClient
 from grader.sandbox.config import TORCH_USES_LATE
 from grader.sandbox.replies import ProgramError, answer, fault, unwanted
@@ -97,6 +97,7 @@ class RemoteProgram:
     forbids: Sequence[str] = ()  # what it may not call; see `worker.policy`
     limits: CallLimits | None = None  # of what it is asked until this is changed
     untrusted: bool = False  # whether the judge looks itself at what it can
+    weighed: bool = True  # whether the memory of its process may be held against it
     loaded: Loaded | None = field(default=None, init=False)
     before: int | None = field(default=None, init=False)  # bytes held just before it was loaded
     _clock: int | None = field(default=None, init=False)  # CPU time when it last answered `timed`
@@ -121,7 +122,8 @@ class RemoteProgram:
             modules=_files(support.modules),
             data=_files(support.data),
         )
-        self.before = self.worker.occupied_bytes()
+        if self.weighed or self.worker.fresh is None:  # the system takes a millisecond to say it
+            self.before = self.worker.occupied_bytes()
         self.loaded = self._ask("load", request, Loaded, seconds=2 * self.call_seconds)
         return self.loaded
 
@@ -178,7 +180,8 @@ class RemoteProgram:
 
         The time that one call may take is for all of them together.
         """
-        found = self._perform("several", messages.Several, steps, *inputs, want=want)
+        room = (len(inputs) - 1) * ROOM // 8  # each may be as large as if it were alone
+        found = self._perform("several", messages.Several, steps, *inputs, want=want, room=room)
         if len(found.runs) != len(inputs):
             raise Garbled("broke the protocol: not a reply to several (runs)")
         answers: list[Outcome | ProgramError] = []
@@ -365,21 +368,15 @@ def _files(contents: Mapping[str, bytes]) -> tuple[messages.File, ...]:
 
 def as_sent(steps: Steps) -> tuple[messages.Step, ...]:
     """The steps of a question as a worker takes them."""
-    sent = []
-    for step in steps:
-        arguments = tuple(
-            messages.Argument(
-                a.name,
-                a.literal,
-                a.keyword,
-                None
-                if a.items is None
-                else tuple(messages.Item(i.name, i.literal) for i in a.items),
-            )
-            for a in step.arguments
-        )
-        sent.append(messages.Step(step.targets, step.unpack, step.owner, step.function, arguments))
-    return tuple(sent)
+    return tuple(
+        messages.Step(s.targets, s.unpack, s.owner, s.function, tuple(map(_argument, s.arguments)))
+        for s in steps
+    )
+
+
+def _argument(a: Argument) -> messages.Argument:
+    items = None if a.items is None else tuple(messages.Item(i.name, i.literal) for i in a.items)
+    return messages.Argument(a.name, a.literal, a.keyword, items)
 
 
 @lru_cache(maxsize=256)

@@ -9,20 +9,21 @@ from __future__ import annotations
 import importlib.util
 import re
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, get_args
 
 import yaml
 
 from grader.bank.steps import parse
 from grader.cases.recipe import RESERVED
 from grader.model.errors import UsageError
+from grader.model.libraries import Library, further
 from grader.sandbox.client import WorkerClient, WorkerError
 from grader.sandbox.remote import RemoteProgram
 from grader.sandbox.replies import ProgramError
 from grader.scaffold.template import FOLDER, Template
 
 _NAME = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)+")
-_LIBRARIES = ("numpy", "torch")
+_LIBRARIES: tuple[str, ...] = get_args(Library)
 _SIGNATURE = Path(__file__).parent / "signature.py"
 _UNASKED = ("out", "dtype", "order", "inplace", "size_average", "reduce")  # how, and not what
 _WRITTEN = {"int": "1", "float": "1.0", "bool": "false", "str": "''"}  # where nothing is known
@@ -54,7 +55,7 @@ class Parameter(NamedTuple):
     def value(self) -> str:
         """What a case gives for it, as YAML."""
         if self.required:
-            return _WRITTEN.get(self.annotation, _DRAWN)
+            return f"{_WRITTEN.get(self.annotation, _DRAWN)}  # TODO what the function takes"
         return yaml.safe_dump(self.default, default_flow_style=True).partition("\n")[0]
 
     @property
@@ -111,8 +112,8 @@ def _look(name: str) -> tuple[str, list[Parameter]]:
     library = name.partition(".")[0]
     if library not in _LIBRARIES or not _NAME.fullmatch(name):
         raise UsageError(
-            "--from: expected a function of numpy or torch, which are what a question may use, "
-            f"found {name!r}",
+            f"--from: expected a function of {', '.join(_LIBRARIES[:-1])} or {_LIBRARIES[-1]}, "
+            f"which are what a question may use, found {name!r}",
             hint="for instance --from torch.nn.functional.layer_norm, or --from numpy.cumsum",
         )
     if importlib.util.find_spec(library) is None:
@@ -121,7 +122,7 @@ def _look(name: str) -> tuple[str, list[Parameter]]:
             hint=f"pip install {library}; drill doctor shows what is there",
         )
     try:
-        with WorkerClient(torch=library == "torch") as worker:
+        with WorkerClient(torch=library == "torch", further=further({library})) as worker:
             program = RemoteProgram(worker, "signature", [_SIGNATURE.read_bytes()])
             program.load(("describe",))
             found = program.run((parse(f"y = describe({name!r})"),), {}, ("y",)).values["y"]

@@ -98,9 +98,9 @@ class GradingSession(Closing):
         self._in_use = threading.Lock()
         self._closed = False
         self._stack = contextlib.ExitStack()
-        torch = question.spec.needs_torch
-        if workers is None or workers.torch != torch:
-            workers = self._stack.enter_context(Workers(torch=torch))
+        torch, further = question.spec.needs_torch, question.spec.further_libraries
+        if workers is None or (workers.torch, workers.further) != (torch, further):
+            workers = self._stack.enter_context(Workers(torch=torch, further=further))
         self._workers = workers
         # The bank's own programs; none is loaded before it is needed.
         self.bank = self._stack.enter_context(BankPrograms(question, workers))

@@ -11,6 +11,7 @@ import pytest
 from grader.model.verdict import Verdict
 from tests.attacks.attack import question
 from tests.attacks.running import Graded, said
+from tests.sandbox.running import FIND
 
 pytestmark = pytest.mark.same_for_every_user
 
@@ -35,7 +36,7 @@ WAYS = {
     ),
     "memory-of-c": (
         "libc = ctypes.CDLL(None); libc.malloc.restype = ctypes.c_void_p; "
-        "ctypes.memset(libc.malloc(8000), 7, 8000)"
+        "ctypes.memset(libc.malloc(64_000), 7, 64_000)"
     ),
     "an-anonymous-map": "_kept.append(mmap.mmap(-1, 1 << 16)); _kept[-1].write(b'x' * (1 << 16))",
     "a-file": "open(f'kept{len(_kept)}', 'wb').write(os.urandom(64_000)); _kept.append(0)",
@@ -48,7 +49,9 @@ _old = centre_backward
 def centre_backward(grad_y, ctx):
     return _old(grad_y, ctx[:2])
 """
-LIES = """
+LIES = (
+    FIND
+    + """
 for _name, _module in list(sys.modules.items()):
     if _name.startswith("worker."):
         for _word in ("reachable", "reachable_bytes", "allocation"):
@@ -58,6 +61,7 @@ import tracemalloc, gc
 tracemalloc.get_traced_memory = lambda: (0, 0)
 gc.get_referents = lambda *_: []
 """
+)
 
 
 @pytest.mark.parametrize("lies", [False, True], ids=["honest-meter", "patched-meter"])

@@ -160,7 +160,13 @@ def test_torch_has_styles_too(tmp_path: Path) -> None:
             return x - x.sum(dim=-1, keepdim=True) / x.shape[-1] + (x @ x.t()).t()[:, :1]
     """
     many = {"x": {"normal": [40, 50]}, "dtype": "float32"}
-    asked = question(tmp_path, reference=source, uses=["torch"], cases={"many": many, "more": many})
+    asked = question(
+        tmp_path,
+        reference=source,
+        variants={"open": "def relu(x):\n    return x.clone()\n"},
+        uses=["torch"],
+        cases={"many": many, "more": many},
+    )
     report = audit(asked, seeds=(1,))
     assert report.problems == ()
     assert [one.name for one in report.accepted] == [*derived.TORCH]

@@ -27,8 +27,8 @@ WORDS = st.sampled_from(
         "x", "y", "grad_x", "main", "small", "wide", "forward", "backward", "all", "like y",
         "like x", "id", "kind", "of", "cases", "run", "needs", "at_most", "against", "outputs",
         "gradcheck", "contract", "state", "numbers", "curve", "graph", "memory", "flops",
-        "performance", "normal", "sprinkle", "extends", "frozen", "dtype", "layout", "y = f(x)",
-        "8 * y.size", "float32", "1e-6",
+        "performance", "side-effects", "conservation", "normal", "sprinkle", "extends", "frozen",
+        "dtype", "layout", "y = f(x)", "8 * y.size", "float32", "1e-6",
     ]
 )  # fmt: skip
 SCALARS = (
@@ -118,7 +118,8 @@ CHECKS = st.fixed_dictionaries(
     optional={
         key: TREES
         for key in ("of", "cases", "run", "needs", "at_most", "against", "loss", "cotangent",
-                    "gradients", "conserves", "parts", "ends_below", "quantity", "except", "show")
+                    "gradients", "conserves", "sum", "over", "equals", "parts", "ends_below",
+                    "quantity", "except", "show")
     },
 )  # fmt: skip
 INPUTS = st.dictionaries(
@@ -137,6 +138,32 @@ CASES = st.dictionaries(
 @given(CHECKS, CASES)
 def test_any_check_and_any_case(tmp_path: Path, check: Any, case: Any) -> None:
     spec = copy.deepcopy(RIGHT)
+    spec["checks"][0] = check
+    spec["cases"]["small"] = case
+    survives(tmp_path, yaml.safe_dump(spec, sort_keys=False))
+
+
+STEPS = ["y = scale(x, [factor, x])", "g = vjp(y, y, x)", "g = torch.vjp(y, y, x)", "y = f([[x]])"]
+NEWER = st.fixed_dictionaries(
+    {},
+    optional={
+        "defaults": st.dictionaries(WORDS, INPUTS | TREES, max_size=3) | TREES,
+        "display": st.dictionaries(st.sampled_from(["beside", "window"]), TREES) | TREES,
+        "helpers": st.lists(WORDS | SCALARS, max_size=2) | TREES,
+        "data": st.lists(st.just("x.npy") | SCALARS, max_size=2) | TREES,
+        "uses": st.lists(st.sampled_from(["numpy", "torch", "scipy"]) | SCALARS, max_size=3),
+        "starter_holds": TREES,
+        "run": st.lists(st.sampled_from(STEPS), max_size=3),
+    },
+)  # fmt: skip
+
+
+@fuzz()
+@given(NEWER, CHECKS, CASES)
+def test_any_data_under_the_keys_of_format_2(
+    tmp_path: Path, newer: dict[str, Any], check: Any, case: Any
+) -> None:
+    spec = copy.deepcopy(RIGHT) | {"format": 2} | newer
     spec["checks"][0] = check
     spec["cases"]["small"] = case
     survives(tmp_path, yaml.safe_dump(spec, sort_keys=False))

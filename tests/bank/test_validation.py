@@ -10,7 +10,11 @@ import pytest
 
 from tests.bank.specs import Problems, loaded
 
-KINDS = "outputs, gradcheck, contract, state, numbers, curve, graph, memory, flops, performance, peak, choices"
+KINDS = (
+    "outputs, gradcheck, conservation, side-effects, state, numbers, curve, graph, memory, flops, "
+    "performance, peak, choices"
+)
+LIBRARIES = "'numpy', 'torch', 'einops', 'pandas', 'scipy' or 'sympy'"
 
 
 def test_the_small_spec_is_right(tmp_path: Path) -> None:
@@ -26,7 +30,7 @@ def test_the_small_spec_is_right(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [
-        ("format: 1", "format: 3", "1:9: format: expected 1 or 2, found the number 3"),
+        ("format: 1", "format: 3", "1:9: format: expected one of 1 or 2, found the number 3"),
         ("A scaled copy", "7", "2:8: title: expected text, found the number 7"),
         ("A scaled copy", "''", "2:8: title: expected some text, found the text ''"),
         (
@@ -58,7 +62,7 @@ def test_the_small_spec_is_right(tmp_path: Path) -> None:
         (
             "[numpy]",
             "[jax]",
-            "6:8: uses[0]: expected one of 'numpy' or 'torch', found the text 'jax'",
+            f"6:8: uses[0]: expected one of {LIBRARIES}, found the text 'jax'",
         ),
         ("prompt: Multiply x.", "prompt:", "7:8: prompt: expected text, found nothing"),
         ("prompt: Multiply x.", "prompt: [a]", "7:9: prompt: expected text, found a list of 1"),
@@ -215,7 +219,7 @@ def test_all_faults_of_a_file_are_said_at_once_in_its_order(said: Problems) -> N
     )  # fmt: skip
     assert found == [
         "5:10: minutes: expected a whole number, found the text 'long'",
-        "6:15: uses[1]: expected one of 'numpy' or 'torch', found the text 'jax'",
+        f"6:15: uses[1]: expected one of {LIBRARIES}, found the text 'jax'",
         "16:41: checks[0]: found the unknown key 'extra'; did you mean 'exact'?",
         "20:16: misconceptions.adds-it.killed_by: expected text or a list, found the number 3",
     ]

@@ -13,6 +13,7 @@ import pytest
 from grader.cli.output import waiting
 from grader.model.question import Question
 from tests.cli.conftest import Drill
+from tests.cli.lacking import without_torch
 
 pytestmark = pytest.mark.usefixtures("one_zygote")
 
@@ -46,7 +47,7 @@ def _stand_in(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "grader.reports.audit", reports)
     monkeypatch.setitem(sys.modules, "grader.reports.json", plain)
     monkeypatch.setattr("grader.audit.proof.audit", audit)
-    monkeypatch.setattr("grader.app.requirements.torch_installed", lambda: False)
+    monkeypatch.setattr("grader.app.requirements.find_spec", without_torch)
 
 
 def test_one_question(drill: Drill) -> None:

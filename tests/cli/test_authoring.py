@@ -197,7 +197,8 @@ def forked(lend: Lend, monkeypatch: pytest.MonkeyPatch) -> None:
     def begin(
         self: WorkerClient, *, torch: bool, zygote: Zygote | None = None, **more: Any
     ) -> None:
-        start(self, torch=torch, zygote=zygote or lend(torch=torch), **more)
+        found = zygote or (None if more.get("further") else lend(torch=torch))
+        start(self, torch=torch, zygote=found, **more)
 
     monkeypatch.setattr(WorkerClient, "__init__", begin)
 
@@ -227,6 +228,7 @@ def forked(lend: Lend, monkeypatch: pytest.MonkeyPatch) -> None:
             "layer_norm(input, normalized_shape, weight=weight, bias=bias, eps=eps)",
         ),
         ("torch.nn.functional.max_pool2d", "input, kernel_size, stride, ", "max_pool2d(input, "),
+        ("sympy.integer_nthroot", "y, n", "sympy.integer_nthroot(y, n)"),
     ],
 )
 def test_a_question_begun_from_a_function_has_its_parameters_and_calls_it(
@@ -248,6 +250,8 @@ def test_its_cases_give_the_defaults_of_the_library_and_draw_what_has_none(real:
     case = bank.load([Path()], "begun").spec.cases["first"]
     drawn = {"normal": [3, 5]}
     assert case["a"] == case["b"] == drawn
+    text = Path("questions/begun.yaml").read_text(encoding="utf-8")
+    assert text.count("{normal: [3, 5]}  # TODO what the function takes\n") == 2  # a guess
     assert (case["rtol"], case["atol"], case["equal_nan"]) == (1e-5, 1e-8, False)
 
 
@@ -300,9 +304,9 @@ def test_a_place_that_is_left_fails_a_strict_audit_wherever_it_is(
         ("torch.nn.functional.layer_nrm", "did you mean torch.nn.functional.layer_norm?"),
         ("torch.nn.Linear", "expected a function, found the class torch.nn.Linear"),
         ("numpy.pi", "expected a function, found the float numpy.pi"),
-        ("scipy.special.expit", "expected a function of numpy or torch"),
-        ("numpy", "expected a function of numpy or torch"),
-        ("numpy.sum; import os", "expected a function of numpy or torch"),
+        ("os.path.join", "expected a function of numpy, torch, einops"),
+        ("numpy", "expected a function of numpy, torch, einops"),
+        ("numpy.sum; import os", "expected a function of numpy, torch, einops"),
     ],
 )
 def test_what_is_no_function_is_refused_in_a_sentence(

@@ -10,11 +10,12 @@ from grader.model.errors import GraderError
 from grader.sandbox.client import WorkerClient
 from grader.sandbox.levels import ACTS, BEYOND, Isolation
 from tests.cli.conftest import Drill
+from tests.cli.lacking import without_torch
 
 
 @pytest.fixture(autouse=True)
 def _no_torch(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("grader.app.requirements.torch_installed", lambda: False)
+    monkeypatch.setattr("grader.app.requirements.find_spec", without_torch)
 
 
 def test_all_is_well(drill: Drill, home: Path) -> None:
@@ -51,7 +52,7 @@ def test_a_bank_that_is_not_there(drill: Drill) -> None:
 
 
 def test_torch_that_does_not_load(drill: Drill, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("grader.app.requirements.torch_installed", lambda: True)
+    monkeypatch.setattr("grader.app.requirements.find_spec", str)
     monkeypatch.setattr("grader.app.doctor._ASK_TORCH", "raise ImportError('libcuda is missing')")
     ended = drill("doctor")
     assert ended.status == 2

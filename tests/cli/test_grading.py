@@ -11,6 +11,7 @@ import pytest
 
 from tests.cli import stand_in
 from tests.cli.conftest import Drill, Ended
+from tests.cli.lacking import without_torch
 from tests.reports.decoding import from_json
 
 SUBMISSION = Path("double-trouble/submission.py")
@@ -188,7 +189,7 @@ def test_any_small_file_reaches_the_judge(drill: Drill, content: bytes) -> None:
 def test_without_torch_a_torch_question_says_how_to_get_it(
     drill: Drill, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("grader.app.requirements.torch_installed", lambda: False)
+    monkeypatch.setattr("grader.app.requirements.find_spec", without_torch)
     drill("start", "needs-torch")
     ended = drill("grade")
     assert ended.status == 2

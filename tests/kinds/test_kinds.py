@@ -11,7 +11,7 @@ import pytest
 
 from grader.bench.bench import BankFault
 from grader.bench.tally import Stopped
-from grader.kinds.gradcheck import Conserved
+from grader.kinds.conservation import Conserved
 from grader.model.report import Grids
 from grader.model.verdict import Verdict
 from grader.sandbox.client import WorkerClient

@@ -22,8 +22,10 @@ from pathlib import Path
 from dataclasses import replace
 from grader.records import attempts
 from grader.records.events import Event, add
+from grader.records import store as module
 from grader.records.store import Store
 
+module.BUSY_SECONDS = 60  # on a busy machine others may hold it for longer than a person waits
 folder, name, rounds = Path(sys.argv[1]), sys.argv[2], int(sys.argv[3])
 store = Store(folder, lambda text: print(text, file=sys.stderr))
 for number in range(rounds):
