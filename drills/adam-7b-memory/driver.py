@@ -1,44 +1,45 @@
-"""Steps that need more than one call, or a call that is meant to raise."""
+"""The rows of a plan, whatever its author calls those that nobody named; and the models planned."""
 
 from __future__ import annotations
 
 from types import SimpleNamespace
 
-OTHER_RECIPES = ("torch_autocast", "torch_pure_bf16", "bf16_no_master", "bf16_mixed_fp32grad")
+NAMED = ("weights", "grads", "exp_avg", "exp_avg_sq")
+
+# Sources: Touvron et al., arXiv:2302.13971 and arXiv:2307.09288; Grattafiori et al.,
+# arXiv:2407.21783, table 3.  The largest unit is a layer in the first, the embedding in the second.
+MODELS = {
+    "llama-2-7b": {
+        "params": 6_738_415_616, "largest_unit": 202_383_360, "layers": 32, "d": 4096,
+        "heads": 32, "kv_heads": 32, "f": 11_008, "vocab": 32_000,
+    },
+    "llama-3-8b": {
+        "params": 8_030_261_248, "largest_unit": 525_336_576, "layers": 32, "d": 4096,
+        "heads": 32, "kv_heads": 8, "f": 14_336, "vocab": 128_256,
+    },
+    "tiny": {
+        "params": 1000, "largest_unit": 70, "layers": 3, "d": 12,
+        "heads": 3, "kv_heads": 1, "f": 20, "vocab": 31,
+    },
+}  # fmt: skip
 
 
-def outcome(program: SimpleNamespace, function: str, *arguments: object) -> str:
-    """Return the name of what a call raises; any kind of ValueError counts as one."""
-    try:
-        getattr(program, function)(*arguments)
-    except ValueError:
-        return "ValueError"
-    except Exception as error:  # noqa: BLE001  the name of the exception is the result
-        return type(error).__name__
-    return "nothing raised"
+def rows(program: SimpleNamespace, plan: object, last: str) -> object:  # noqa: ARG001
+    """Return the rows with known names, and as `other` the sum of those with names of their own.
 
-
-def sharing(program: SimpleNamespace, n_params: int) -> str:
-    """Say whether two callers of training_state can disturb each other.
-
-    The first caller changes the dict it was given; the second keeps its own while others ask for
-    more plans.  What is done to a dict is the same each time, so that a second run of this step
-    in the same process finds what the first one found.
+    What is not a dict, or lacks a row, is left for the check to find.
     """
-    for recipe in OTHER_RECIPES:
-        outcome(program, "training_state", n_params, recipe)
-    first = program.training_state(n_params, "bf16_mixed")
-    if not isinstance(first, dict):
-        return f"a plan is a {type(first).__name__}"
-    first.clear()
-    first["changed by its caller"] = 1
-    second = program.training_state(n_params, "bf16_mixed")
-    if second is first or "changed by its caller" in second:
-        return "a plan shows what was done to another one's dict"
-    kept = dict(second)
-    for recipe in (*OTHER_RECIPES, "bf16_mixed"):
-        outcome(program, "training_state", n_params, recipe)
-        outcome(program, "training_state", n_params + 1, recipe)
-    if dict(second) != kept:
-        return "a later plan overwrote an earlier one"
-    return "every plan is a dict of its own"
+    if not isinstance(plan, dict):
+        return plan
+    found = {name: plan[name] for name in (*NAMED, last) if name in plan}
+    others = [size for name, size in plan.items() if name not in (*NAMED, last, "total")]
+    try:
+        found["other"] = sum(others)
+    except TypeError:
+        found["other"] = repr(others)
+    return found
+
+
+def shape(program: SimpleNamespace, model: str) -> dict[str, int]:  # noqa: ARG001
+    """Return the sizes of a model, in a dict that the caller may change."""
+    return dict(MODELS[model])

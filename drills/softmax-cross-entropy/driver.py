@@ -1,4 +1,4 @@
-"""The descent behind the curve: the logits themselves are trained."""
+"""The descent behind the curve, where the logits themselves are trained; and the answers."""
 
 
 def descend(program, z, target, rate, steps):
@@ -19,3 +19,8 @@ def descend(program, z, target, rate, steps):
         z = z - rate * program.cross_entropy_grad(z, target)
         losses.append(float(program.cross_entropy(z, target)))
     return losses
+
+
+def why(program):
+    """Return WHY, the letters by question; None where there are no answers."""
+    return getattr(program, "WHY", None)

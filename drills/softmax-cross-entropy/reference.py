@@ -1,14 +1,14 @@
-"""Cross-entropy of logits, derived one step a function, and the fused gradient at the end.
+"""Cross-entropy of logits: one function for each line of the derivation, then what training calls.
 
-For one example with probabilities p = softmax(z) and target y the loss is L = -sum_k y_k log p_k,
-in nats. Three steps lead from there to the logits:
+For one example with probabilities p = softmax(z) and weights y the loss is L = -sum_k y_k log p_k,
+in nats. Three lines lead from there to the logits, and the fourth multiplies them out:
 
     dL/dp_k   = -y_k / p_k
     dp_i/dz_j = p_i (delta_ij - p_j)
     dL/dz_j   = sum_i dL/dp_i dp_i/dz_j = p_j sum_k y_k - y_j
 
-For a one-hot y the last line is p - y. The factor p_i of the second line cancels the divisor of
-the first, so the fused form divides by no probability and stays right when one rounds to 0.
+For weights that sum to 1 the last line is p - y. The factor p_i of the second line cancels the
+divisor of the first, so the fourth divides by no probability and stays right when one rounds to 0.
 
 Source: the shift by the row maximum, and its rounding error, are analysed in P. Blanchard,
 D. J. Higham and N. J. Higham, "Accurately computing the log-sum-exp and softmax functions", IMA
@@ -16,6 +16,10 @@ Journal of Numerical Analysis 41(4), 2021, doi:10.1093/imanum/draa038.
 """
 
 import numpy as np
+
+# The old file's gradient had, in every row, an inner product of (1 - p_t)^2 with the right one; its
+# entries did not sum to 0; and the Jacobian of a softmax is symmetric.
+WHY = {"loss-fell": "b", "would-have-shown-it": "a", "transpose": "c"}
 
 
 def log_softmax(z: np.ndarray) -> np.ndarray:
@@ -35,7 +39,7 @@ def log_softmax(z: np.ndarray) -> np.ndarray:
 
 
 def dloss_dp(p: np.ndarray, y: np.ndarray) -> np.ndarray:
-    """Return step 1, the gradient of -sum_k y_k log p_k with respect to p.
+    """Return line 1, the gradient of -sum_k y_k log p_k with respect to p.
 
     Args:
         p: (C,), float32 or float64 probabilities; positive wherever y is; never modified.
@@ -48,7 +52,7 @@ def dloss_dp(p: np.ndarray, y: np.ndarray) -> np.ndarray:
 
 
 def softmax_jacobian(p: np.ndarray) -> np.ndarray:
-    """Return step 2, the derivative of the softmax with respect to its logits.
+    """Return line 2, the derivative of the softmax with respect to its logits.
 
     Args:
         p: (C,), float32 or float64: the probabilities that the softmax gave; never modified.
@@ -60,7 +64,7 @@ def softmax_jacobian(p: np.ndarray) -> np.ndarray:
 
 
 def contract(jacobian: np.ndarray, g: np.ndarray) -> np.ndarray:
-    """Return step 3, the gradient g carried back through a Jacobian.
+    """Return line 3, the gradient g carried back through a Jacobian.
 
     Args:
         jacobian: (C, C), any square matrix, float32 or float64; entry [i, j] is dp_i/dz_j.
@@ -70,6 +74,19 @@ def contract(jacobian: np.ndarray, g: np.ndarray) -> np.ndarray:
         (C,), dtype of jacobian: dL/dz_j = sum_i jacobian[i, j] g_i.
     """
     return jacobian.T @ g
+
+
+def dloss_dz(p: np.ndarray, y: np.ndarray) -> np.ndarray:
+    """Return line 4, the gradient of -sum_k y_k log softmax(z)_k with respect to z.
+
+    Args:
+        p: (C,), float32 or float64 probabilities, any of which may be 0; never modified.
+        y: (C,), dtype of p: weights of the classes, not negative; never modified.
+
+    Returns:
+        (C,), dtype of p: p_j sum_k y_k - y_j.
+    """
+    return y.sum() * p - y
 
 
 def cross_entropy(
@@ -111,6 +128,19 @@ def cross_entropy_grad(z: np.ndarray, target: np.ndarray, ignore_index: int = -1
     p[rows, target[rows]] -= 1
     grad[rows] = p[rows] / rows.size
     return grad
+
+
+def softmax_vjp(p: np.ndarray, g: np.ndarray) -> np.ndarray:
+    """Return line 3 for each row without its Jacobian: (diag(p) - p p^T)^T g.
+
+    Args:
+        p: (B, C), float32 or float64: the probabilities that the softmax gave; never modified.
+        g: (B, C), dtype of p: the gradient with respect to p, of any loss; never modified.
+
+    Returns:
+        (B, C), dtype of p: the gradient with respect to the logits.
+    """
+    return p * (g - (p * g).sum(axis=-1, keepdims=True))
 
 
 def _counted_rows(target: np.ndarray, ignore_index: int) -> np.ndarray:

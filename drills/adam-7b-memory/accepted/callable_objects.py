@@ -41,13 +41,13 @@ class Share(Zero):
 
 
 class Count(Zero):
-    def __call__(self, n_params, gpu_bytes, stage=3):
+    def __call__(self, n_params, usable_bytes, stage=3):
         whole, split = self.split(n_params, stage)
-        if whole + split <= gpu_bytes:
+        if whole + split <= usable_bytes:
             return 1
-        if whole >= gpu_bytes or not split:
+        if whole >= usable_bytes or not split:
             return None
-        return (split + gpu_bytes - whole - 1) // (gpu_bytes - whole)
+        return (split + usable_bytes - whole - 1) // (usable_bytes - whole)
 
 
 def _recipe(w, g, m, v, c):
@@ -65,3 +65,51 @@ to_gb = Unit(1e9)
 to_gib = Unit(2**30)
 zero_bytes_per_gpu = Share()
 min_gpus = Count()
+
+
+class Fits:
+    def __call__(self, n_params, recipe, card_mib):
+        return card_mib * 1024 * 1024 >= training_state(n_params, recipe)["total"]
+
+
+class Shards:
+    def __call__(self, model, world):
+        elements = model["params"] / world
+        plan = {part: 4 * elements for part in ("weights", "grads", "exp_avg", "exp_avg_sq")}
+        plan["gathered"] = 10 * model["largest_unit"]
+        return plan
+
+
+class Activations:
+    """Each of the moments at which something is alive, and the worst of them."""
+
+    def __call__(self, model, tokens, checkpoint):
+        return tokens * max(self.moments(model, checkpoint))
+
+    def moments(self, model, checkpoint):
+        entry = 2 * model["d"]
+        layer = self.layer(model)
+        head = 4 * model["d"] + 4 + 4 * model["vocab"]
+        kept = entry if checkpoint else layer
+        yield model["layers"] * kept + head  # the forward pass is over
+        yield model["layers"] * kept + head + 4 * model["vocab"]  # the backward pass begins
+        for below in range(model["layers"]):
+            yield below * kept + layer  # this layer's backward pass
+
+    def layer(self, model):
+        key = model["d"] / model["heads"] * model["kv_heads"]
+        bf16 = 6 * model["d"] + 2 * key + 4 * model["f"]
+        return 2 * bf16 + 4 * (2 + model["heads"])
+
+
+class Tokens:
+    def __call__(self, model, world, card_mib, checkpoint, headroom=0.1):
+        card = card_mib * 2**20
+        left = card - headroom * card - sum(fsdp_bytes(model, world).values())
+        return max(left, 0) / activation_bytes(model, 1, checkpoint)
+
+
+fits = Fits()
+fsdp_bytes = Shards()
+activation_bytes = Activations()
+max_tokens = Tokens()

@@ -51,11 +51,44 @@ def zero_bytes_per_gpu(n_params, stage, world):
     return float(whole + EXACT.divide(split, Decimal(world)))
 
 
-def min_gpus(n_params, gpu_bytes, stage=3):
+def min_gpus(n_params, usable_bytes, stage=3):
     whole, split = _terms(n_params, stage)
-    if whole + split <= gpu_bytes:
+    if whole + split <= usable_bytes:
         return 1
-    if whole >= gpu_bytes or stage == 0:
+    if whole >= usable_bytes or stage == 0:
         return None
-    quotient = EXACT.divide(split, gpu_bytes - whole)
+    quotient = EXACT.divide(split, usable_bytes - whole)
     return int(quotient.to_integral_value(rounding=ROUND_CEILING))
+
+
+def fits(n_params, recipe, card_mib):
+    return Decimal(training_state(n_params, recipe)["total"]) / 2**20 <= Decimal(card_mib)
+
+
+def _fsdp(model, world):
+    shard = EXACT.divide(Decimal(4 * model["params"]), Decimal(world))
+    shares = dict.fromkeys(("weights", "grads", "exp_avg", "exp_avg_sq"), shard)
+    return {**shares, "gathered": Decimal(10 * model["largest_unit"])}
+
+
+def fsdp_bytes(model, world):
+    return {part: float(size) for part, size in _fsdp(model, world).items()}
+
+
+def activation_bytes(model, tokens, checkpoint):
+    layers, d, f, vocab = (model[key] for key in ("layers", "d", "f", "vocab"))
+    kv = d * model["kv_heads"] // model["heads"]
+    bits = 16 * (6 * d + 2 * kv + 4 * f) + 32 * (2 + model["heads"])
+    head = 16 * 2 * d + 32 + 2 * 32 * vocab
+    if checkpoint:
+        peak = layers * 16 * d + max(head, bits - 16 * d)
+    else:
+        peak = layers * bits + head
+    return peak // 8 * tokens
+
+
+def max_tokens(model, world, card_mib, checkpoint, headroom=0.1):
+    card = Decimal(card_mib) * 2**20
+    room = card * (1 - Decimal(str(headroom))) - sum(_fsdp(model, world).values())
+    each = Decimal(activation_bytes(model, 1, checkpoint))
+    return max(0, int(EXACT.divide(room, each)))

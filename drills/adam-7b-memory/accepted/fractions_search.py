@@ -47,9 +47,37 @@ def zero_bytes_per_gpu(n_params, stage, world):
     return float(share(n_params, stage, world))
 
 
-def min_gpus(n_params, gpu_bytes, stage=3):
+def min_gpus(n_params, usable_bytes, stage=3):
     floor = {0: 16, 1: 4, 2: 2, 3: 0}.get(stage, 0) * n_params
-    if share(n_params, stage, 1) > gpu_bytes and floor >= gpu_bytes or stage == 0:
-        return 1 if share(n_params, stage, 1) <= gpu_bytes else None
-    too_few = takewhile(lambda w: share(n_params, stage, w) > gpu_bytes, count(1))
+    if share(n_params, stage, 1) > usable_bytes and floor >= usable_bytes or stage == 0:
+        return 1 if share(n_params, stage, 1) <= usable_bytes else None
+    too_few = takewhile(lambda w: share(n_params, stage, w) > usable_bytes, count(1))
     return sum(1 for _ in too_few) + 1
+
+
+def fits(n_params, recipe, card_mib):
+    return Fraction(training_state(n_params, recipe)["total"], card_mib << 20) <= 1
+
+
+def fsdp_bytes(model, world):
+    shard = float(Fraction(4 * model["params"], world))
+    names = "weights grads exp_avg exp_avg_sq".split()
+    return {**{name: shard for name in names}, "gathered": sum([2, 2, 2, 4]) * model["largest_unit"]}
+
+
+def activation_bytes(model, tokens, checkpoint):
+    width = {"d": model["d"], "f": model["f"]}
+    width["kv"] = int(Fraction(model["kv_heads"], model["heads"]) * model["d"])
+    layer = 2 * sum(width[name] for name in "d d d d d d kv kv f f f f".split())
+    layer += 4 * (1 + 1 + model["heads"])
+    at_the_turn = 2 * (width["d"] + width["d"]) + 4 * (1 + model["vocab"] + model["vocab"])
+    if checkpoint:
+        kept = 2 * width["d"] * model["layers"]
+        return tokens * (kept + max(at_the_turn, layer - 2 * width["d"]))
+    return tokens * (layer * model["layers"] + at_the_turn)
+
+
+def max_tokens(model, world, card_mib, checkpoint, headroom=0.1):
+    usable = (1 - Fraction(headroom)) * card_mib * 2**20
+    state = Fraction(16 * model["params"], world) + 10 * model["largest_unit"]
+    return max(0, (usable - state) // activation_bytes(model, 1, checkpoint))

@@ -48,3 +48,32 @@ min_gpus = lambda n, card, stage=3: (  # noqa: E731
     if card > _floor(stage) * n
     else None
 )
+
+fits = lambda n, recipe, mib: training_state(n, recipe)["total"] / 1024 / 1024 <= mib  # noqa: E731
+
+fsdp_bytes = lambda model, world: dict(  # noqa: E731
+    {key: 4 * model["params"] / world for key in ("weights", "grads", "exp_avg", "exp_avg_sq")},
+    gathered=10 * model["largest_unit"],
+)
+
+
+def _sizes(layers, d, heads, kv_heads, f, vocab, **others):
+    layer = 12 * d + 4 * (d // heads * kv_heads) + 8 * f + 8 + 4 * heads
+    return layers, layer, 2 * d, 4 * d + 4 + 8 * vocab
+
+
+def activation_bytes(model, tokens, checkpoint):
+    layers, layer, entry, head = _sizes(**model)
+    moments = {
+        False: lambda: layers * layer + head,
+        True: lambda: max(layers * entry + head, (layers - 1) * entry + layer),
+    }
+    return tokens * moments[checkpoint]()
+
+
+def max_tokens(model, world, card_mib, checkpoint, headroom=0.1):
+    return max(
+        0.0,
+        ((1 - headroom) * card_mib * 2**20 - sum(fsdp_bytes(model, world).values()))
+        // activation_bytes(model, 1, checkpoint),
+    )

@@ -44,7 +44,7 @@ def zero_bytes_per_gpu(n_params, stage, world):
     raise ValueError(stage)
 
 
-def min_gpus(n_params, gpu_bytes, stage=3):
+def min_gpus(n_params, usable_bytes, stage=3):
     if stage == 0:
         whole, split = 16, 0
     elif stage == 1:
@@ -57,7 +57,51 @@ def min_gpus(n_params, gpu_bytes, stage=3):
         raise ValueError(stage)
     world = 1
     while world <= 20000:
-        if whole * n_params * world + split * n_params <= gpu_bytes * world:
+        if whole * n_params * world + split * n_params <= usable_bytes * world:
             return world
         world += 1
     return None
+
+
+def fits(n_params, recipe, card_mib):
+    if training_state(n_params, recipe)["total"] > card_mib * 1024 * 1024:
+        return False
+    return True
+
+
+def fsdp_bytes(model, world):
+    shard = model["params"] * 4 // world  # whole bytes
+    return {
+        "weights": shard,
+        "grads": shard,
+        "exp_avg": shard,
+        "exp_avg_sq": shard,
+        "gathered": 2 * 2 * model["largest_unit"] + (2 + 4) * model["largest_unit"],
+    }
+
+
+def activation_bytes(model, tokens, checkpoint):
+    d = model["d"]
+    kv = d // model["heads"] * model["kv_heads"]
+    layer = 2 * d + 2 * d + 2 * d + 2 * kv + 2 * kv + 2 * d + 2 * d + 2 * d
+    layer += 4 * 2 * model["f"]
+    layer += 4 + 4 + 4 * model["heads"]
+    head = 2 * d + 2 * d + 4 + 4 * model["vocab"] + 4 * model["vocab"]
+    if checkpoint:
+        total = model["layers"] * 2 * d
+        if head > layer - 2 * d:
+            total += head
+        else:
+            total += layer - 2 * d
+    else:
+        total = model["layers"] * layer + head
+    return tokens * total
+
+
+def max_tokens(model, world, card_mib, checkpoint, headroom=0.1):
+    card = card_mib * 1024 * 1024
+    used = sum(fsdp_bytes(model, world).values())
+    room = card - card * headroom - used
+    if room <= 0:
+        return 0
+    return room // activation_bytes(model, 1, checkpoint)

@@ -2,5 +2,4 @@
 
 
 def zero_bytes_per_gpu(n_params, stage, world):
-    _zero_bytes(n_params, stage)
     return 8 * n_params if stage == 0 else 8 * n_params / world

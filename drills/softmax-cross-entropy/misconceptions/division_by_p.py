@@ -1,4 +1,4 @@
-"""The gradient is multiplied out from the three steps, dividing by a p that has rounded to 0."""
+"""The gradient is multiplied out from the three lines, dividing by a p that has rounded to 0."""
 
 
 def cross_entropy_grad(z, target, ignore_index=-100):

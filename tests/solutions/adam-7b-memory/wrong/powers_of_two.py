@@ -38,9 +38,40 @@ def zero_bytes_per_gpu(n_params, stage, world):
     return whole + split / world
 
 
-def min_gpus(n_params, gpu_bytes, stage=3):
+def min_gpus(n_params, usable_bytes, stage=3):
     whole, split = terms(n_params, stage)
     for world in (2**k for k in range(20)):
-        if whole * world + split <= gpu_bytes * world:
+        if whole * world + split <= usable_bytes * world:
             return world
     return None
+
+
+def fits(n_params, recipe, card_mib):
+    return training_state(n_params, recipe)["total"] <= card_mib * 2**20
+
+
+def fsdp_bytes(model, world):
+    shard = 4 * model["params"] / world
+    unit = model["largest_unit"]
+    return {
+        "weights": shard,
+        "grads": shard,
+        "exp_avg": shard,
+        "exp_avg_sq": shard,
+        "gathered": 4 * unit + 2 * unit + 4 * unit,
+    }
+
+
+def activation_bytes(model, tokens, checkpoint):
+    d = model["d"]
+    kv = d * model["kv_heads"] // model["heads"]
+    layer = 2 * (6 * d + 2 * kv + 4 * model["f"]) + 4 * (2 + model["heads"])
+    head = 4 * d + 4 + 8 * model["vocab"]
+    if checkpoint:
+        return tokens * (model["layers"] * 2 * d + max(head, layer - 2 * d))
+    return tokens * (model["layers"] * layer + head)
+
+
+def max_tokens(model, world, card_mib, checkpoint, headroom=0.1):
+    room = (1 - headroom) * card_mib * 2**20 - sum(fsdp_bytes(model, world).values())
+    return max(0, int(room / activation_bytes(model, 1, checkpoint)))

@@ -1,0 +1,3 @@
+"""Everything is sharded, so nothing is ever whole."""
+
+GATHERED = 0
