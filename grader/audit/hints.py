@@ -20,22 +20,22 @@ _PROSE = re.compile(r"\"\"\".*?\"\"\"|'''.*?'''|#[^\n]*", re.DOTALL)
 
 
 def remarks(question: Question) -> list[Remark]:
-    """The hints, the last left out, that hold code of the reference."""
+    """The hints, the last of each part left out, that hold code of the reference."""
     spec = question.spec
     code = _TOKEN.findall(_PROSE.sub(" ", question.reference.decode("utf-8", "replace")))
-    starter = question.starter.decode("utf-8", "replace")
-    given = _joined(
-        _TOKEN.findall("\n".join([spec.prompt, spec.interface, *spec.contract, starter]))
-    )
-    return [
-        Remark(
-            "hints",
-            f"hint {number} of {len(spec.hints)} holds {shared} of the reference: "
-            "only the last may give the answer away; ask a question instead",
-        )
-        for number, hint in enumerate(spec.hints[:-1], 1)
-        if (shared := _shared(_TOKEN.findall(hint), code, given))
-    ]
+    texts = [question.starter.decode("utf-8", "replace")]
+    found, number = [], 0
+    for part in spec.parts:
+        texts += [part.prompt, part.interface, *part.contract]
+        given = _joined(_TOKEN.findall("\n".join(texts)))
+        for left, hint in enumerate(part.hints, 1 - len(part.hints)):
+            number += 1
+            if left and (shared := _shared(_TOKEN.findall(hint), code, given)):
+                found.append(
+                    f"hint {number} of {len(spec.hints)} holds {shared} of the reference: "
+                    "only the last may give the answer away; ask a question instead"
+                )
+    return [Remark("hints", text) for text in found]
 
 
 def _shared(hint: list[str], code: list[str], given: str) -> str:

@@ -163,16 +163,15 @@ def _unkilled(seen: Seen, killer: str) -> tuple[str, str]:
             return "which is run on the reference only", ": claim another check"
         return "which it passes" if root.verdict is Verdict.PASS else "which decides nothing", ""
     part = seen.graded[killer].part
-    if root.part < part:
-        why = f"but {root.id} of part {root.part} stops it first"
-        return why, f": an idea of part {part} passes the parts before, or is claimed by {root.id}"
-    needed = f"{root.id}, which {killer} needs,"
+    earlier = root.part < part
+    needed = f"{root.id} of part {root.part}" if earlier else f"{root.id}, which {killer} needs,"
     if root.verdict is Verdict.SKIPPED:
         return f"but {needed} is run on the reference only", ""
     if seen.results[killer].verdict in FINE:
         return f"which it passes, and {needed} stops it", f": claim {root.id}"
-    advice = f": use cases on which it passes {root.id}, or claim {root.id}"
-    return f"but {needed} stops it first", advice
+    cases = f"use cases on which it passes {root.id}"
+    advice = f"an idea of part {part} passes the parts before" if earlier else cases
+    return f"but {needed} stops it first", f": {advice}, or claim {root.id}"
 
 
 def stops(rows: Sequence[AuditRow], check: str) -> int:

@@ -11,27 +11,25 @@ import contextlib
 import copy
 import math
 import secrets
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from typing import Any, Protocol, TypeVar
 
-import numpy as np
-
-from grader.bench.encoding import NATIVE, encoded
+from grader.bench.ahead import Ahead, entries
+from grader.bench.encoding import NATIVE, NUDGES, encoded
 from grader.bench.memory import Memory
 from grader.bench.results import array_of
 from grader.cases.dataflow import case_names, free_names, producing, results
-from grader.cases.draw import DrawError, draw, several
+from grader.cases.draw import DrawError, draw
 from grader.cases.recipe import CaseRecipe, every_draw, read_cases
 from grader.model.keys import Check, Limits
 from grader.model.question import Question, Step
 from grader.sandbox.client import TooSlow, WorkerError
-from grader.sandbox.remote import CallLimits, EncodedInput, Inputs, ManyInputs, RemoteProgram
+from grader.sandbox.remote import CallLimits, EncodedInput, Inputs, RemoteProgram
 from grader.sandbox.replies import Outcome, ProgramError
 
 T = TypeVar("T")
 
 AT_ONCE = 32  # cases of one request
-LARGEST = 0.75  # of the largest input's bytes: what is that large counts as the largest too
 FIRST_SECRET = 2  # draws below are the same for everybody who has the seed
 
 
@@ -99,6 +97,7 @@ class Bench:
         # Whether memory that is counted inside a worker is held against the system's account too.
         self.asks_system = True
         self.bank = bank
+        self.ahead = Ahead()
         self._known = Memory() if bank is None else bank.memory
         # Never dropped: asked again, a submission may do something else.
         self._own = Memory(math.inf)
@@ -135,7 +134,7 @@ class Bench:
         A program of the bank whose process has ended is asked once more in a new one: the process
         may have ended for another reason than this program.
         """
-        of_bank = program is not self.submission or self._own is self._known
+        of_bank = self._is_of_bank(program)
 
         def made() -> T:
             if not of_bank or self.bank is None:
@@ -157,6 +156,15 @@ class Bench:
         spec = self.question.spec
         return spec.checks[: sum(len(part.checks) for part in spec.parts[: self.parts_asked])]
 
+    def knows(
+        self, program: RemoteProgram, key: tuple[Hashable, ...], *, draw_index: int = 0
+    ) -> bool:
+        """Whether something about a program of the bank was found out on this seed."""
+        return (self.seed, program.name, *key, draw_index) in self._known
+
+    def _is_of_bank(self, program: RemoteProgram) -> bool:
+        return program is not self.submission or self._own is self._known
+
     # -- cases ------------------------------------------------------------------------------
 
     def steps(self, run: str) -> tuple[Step, ...]:
@@ -170,15 +178,10 @@ class Bench:
 
     def weight(self, case: CaseRecipe) -> tuple[int, int]:
         """How much there is to read: entries drawn, then the order of the file."""
-        entries = 0
-        for recipe in case.inputs.values():
-            if recipe.generator == "array":
-                entries += np.size(recipe.literal)
-            elif recipe.shape is not None:
-                entries += int(np.prod(recipe.shape))
+        size = entries(case)
         # A case that differs from another only in dtype or layout comes after it.
-        plain = case.dtype == "float64" and case.layout == "contiguous" and entries > 0
-        return (entries if plain else entries + 10_000), list(self.cases).index(case.name)
+        plain = case.dtype == "float64" and case.layout == "contiguous" and size > 0
+        return (size if plain else size + 10_000), list(self.cases).index(case.name)
 
     def drawn(self, case: CaseRecipe, draw_index: int = 0) -> dict[str, Any]:
         """The inputs of a case as numbers and arrays.
@@ -189,7 +192,10 @@ class Bench:
         def make() -> dict[str, Any]:
             try:
                 return draw(
-                    case, self.seed, lambda n, d: self._reference_shape(case, n, d), draw_index
+                    case,
+                    self.seed,
+                    lambda n, d: self._reference_shape(case, n, d, draw_index),
+                    draw_index,
                 )
             except (DrawError, ValueError) as error:
                 raise BankFault(f"case {case.name} cannot be drawn: {error}") from None
@@ -203,17 +209,35 @@ class Bench:
         return self._known.get((self.seed, *key, draw_index), make)
 
     def _reference_shape(
-        self, case: CaseRecipe, name: str, drawn: Mapping[str, Any]
+        self, case: CaseRecipe, name: str, drawn: Mapping[str, Any], draw_index: int
     ) -> tuple[int, ...]:
         """The shape of a result of the reference on inputs drawn so far."""
+        if draw_index == 0:
+            self._once(("shapes",), lambda: self.ahead.find_shapes(self, self.cases.values()))
+            known = self.ahead.shape(self, case, name)
+            if known is not None:
+                return known
+        steps, inputs = self.towards(case, name, drawn)
+        if not steps:
+            raise DrawError(f"no run gives {name} from the inputs that come before it")
+        with trusting(f"the reference fails on case {case.name}"):
+            value = self.reference.run(steps, inputs, [name]).values[name]
+        return tuple(array_of(value).shape)
+
+    def towards(
+        self, case: CaseRecipe, name: str, drawn: Mapping[str, Any]
+    ) -> tuple[tuple[Step, ...], Inputs]:
+        """The steps to a result that inputs drawn so far are enough for, if any, and these."""
         for steps in self.question.runs.values():
             needed = producing(steps, name) if name in results(steps) else ()
             if needed and set(names := free_names(needed)) <= drawn.keys():
-                inputs = {n: encoded(self.question, case, n, drawn[n]) for n in names}
-                with trusting(f"the reference fails on case {case.name}"):
-                    value = self.reference.run(needed, inputs, [name]).values[name]
-                return tuple(array_of(value).shape)
-        raise DrawError(f"no run gives {name} from the inputs that come before it")
+                return needed, {n: encoded(self.question, case, n, drawn[n]) for n in names}
+        return (), {}
+
+    def _once(self, what: tuple[str, ...], do: Callable[[], None], draw_index: int = 0) -> None:
+        """Ask the reference for something ahead, unless it was done for this seed and draw."""
+        if self.bank is not None:
+            self.remember(self.reference, ("ahead", *what), do, draw_index=draw_index)
 
     def inputs(
         self,
@@ -236,10 +260,14 @@ class Bench:
 
         return {name: given(name) for name in free_names(self.steps(run))}
 
+    def limits_of(self, case: CaseRecipe) -> CallLimits | None:
+        """What a case and its question say of how long a call may take; None where they do not."""
+        return _limits(self.question.spec.limits, case)
+
     @contextlib.contextmanager
     def limited(self, case: CaseRecipe) -> Iterator[None]:
         """Give the programs as long as the question allows for calls on a case."""
-        given = _limits(self.question.spec.limits, case)
+        given = self.limits_of(case)
         programs = (self.submission, self.reference)
         before = [program.limits for program in programs]
         for program in programs:
@@ -249,25 +277,6 @@ class Bench:
         finally:
             for program, limits in zip(programs, before, strict=True):
                 program.limits = limits
-
-    def many_inputs(
-        self, case: CaseRecipe, run: str, names: Iterable[str], count: int
-    ) -> ManyInputs:
-        """Some inputs, drawn again so many times that no two of the largest arrays are the same.
-
-        Smaller ones, weights say, are drawn once for all.
-        """
-        names, rng = list(names), np.random.default_rng(secrets.randbits(128))
-        drawn, usual = self.drawn(case), self.inputs(case, run)
-        arrays = {name: drawn[name] for name in names if case.inputs[name].is_array}
-        largest = max((array.nbytes for array in arrays.values()), default=0)
-        found: dict[str, Mapping[str, Any]] = {name: usual[name] for name in names}
-        each = {name for name, array in arrays.items() if array.nbytes >= LARGEST * largest}
-        for name, array in arrays.items():
-            fresh = several(case.inputs[name], case, array.shape, rng, count if name in each else 1)
-            value = np.stack(fresh) if name in each else fresh[0]
-            found[name] = encoded(self.question, case, name, value)
-        return ManyInputs(found, frozenset(each), count)
 
     # -- results ----------------------------------------------------------------------------
 
@@ -333,16 +342,37 @@ class Bench:
         Raises:
             WorkerError: its process did not survive it.
         """
-        for first in range(0, len(cases), AT_ONCE):
-            some = cases[first : first + AT_ONCE]
-            inputs = [self.inputs(case, run, mode=mode) for case in some]
+        self.ask_each(program, run, [(case, mode, 0) for case in cases], want=want)
+
+    def ask_each(
+        self,
+        program: RemoteProgram,
+        run: str,
+        asked: Sequence[tuple[CaseRecipe, str, int]],
+        *,
+        want: Sequence[str] = (),
+    ) -> None:
+        """The same of cases, each in a mode and as one of its draws."""
+        if self._is_of_bank(program):
+            asked = [
+                (case, mode, draw_index)
+                for case, mode, draw_index in asked
+                if not self.knows(
+                    program,
+                    ("outcome", run, case.name, mode, self.wanted[run]),
+                    draw_index=draw_index,
+                )
+            ]
+        for first in range(0, len(asked), AT_ONCE):
+            some = asked[first : first + AT_ONCE]
+            inputs = [self.inputs(c, run, mode=mode, draw_index=draw) for c, mode, draw in some]
             try:
                 found = program.several(self.steps(run), inputs, want or self.wanted[run])
             except ProgramError as error:
                 found = [error] * len(some)
-            for case, one in zip(some, found, strict=True):
+            for (case, mode, draw_index), one in zip(some, found, strict=True):
                 key = ("outcome", run, case.name, mode, self.wanted[run])
-                self.remember(program, key, lambda one=one: one)  # type: ignore[misc]
+                self.remember(program, key, lambda one=one: one, draw_index=draw_index)  # type: ignore[misc]
 
     def observed(self, run: str, case: CaseRecipe) -> Outcome:
         """What the submission computes."""
@@ -356,6 +386,11 @@ class Bench:
         Raises:
             BankFault: it does not.
         """
+        if mode in NUDGES:
+            several = (run, case.name, "nudged", *self.wanted[run])
+            self._once(several, lambda: self.ahead.nudged(self, run, case, draw_index), draw_index)
+        elif draw_index == 0:
+            self._once((run, mode, *self.wanted[run]), lambda: self.ahead.run(self, run, mode))
         with trusting(f"the reference fails on case {case.name}"):
             return self.outcome(self.reference, run, case, draw_index=draw_index, mode=mode)
 

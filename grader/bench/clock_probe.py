@@ -28,6 +28,7 @@ ROOM = 1.9
 UNNAMED_ROOM = 2.5  # the same where the products are not named: fused and convolved ones
 LEAD = 5  # pairs by which one side has to lead, as in a check of speed
 MOST_PAIRS = 30
+SMALL_PAIRS = 3  # of the smallest case, whose least time is taken off
 LEAST = 1_000_000  # nanoseconds by which the case takes longer than the smallest one: else in doubt
 _DRAWS = 1 << 11  # beyond the secret: other draws of the same case lie before
 
@@ -62,17 +63,23 @@ def contradiction(
         return None
     pairs = Pairs(ROOM if mine.work else UNNAMED_ROOM)
     same = sorted(mine.work) == sorted(reference.work)
+    fixed: list[tuple[int, int]] = []
     for number in range(MOST_PAIRS + 1):
         spent = _both(bench, run, case, number)
         if isinstance(spent, Finding):
             return spent
-        fixed = _both(bench, run, small, number)
-        if isinstance(fixed, Finding) or spent[1] - fixed[1] < LEAST:
+        if len(fixed) < SMALL_PAIRS:
+            taken = _both(bench, run, small, number)
+            if isinstance(taken, Finding):
+                return None
+            fixed.append(taken)
+        ours, base = (min(column) for column in zip(*fixed, strict=True))
+        if spent[1] - base < LEAST:
             return None
         with trusting("the reference's worker fails"):
             longer = _longer(bench, mine, reference) if not same else 1.0
         if number:  # the first run is slower than all others
-            pairs.ratios.append((spent[0] - fixed[0]) / (spent[1] - fixed[1]) / longer)
+            pairs.ratios.append((spent[0] - ours) / (spent[1] - base) / longer)
         if abs(pairs.lead) >= LEAD:
             break
     if pairs.lead < LEAD:

@@ -133,7 +133,7 @@ def expected(
         lambda: [right(mode) for mode in NUDGES],
         case.dtype,
         lambda: entered(bench, run, case, result, draw_index=draw_index),
-        _tolerance(bench.question.spec.checks if check is None else [check], run, result),
+        _tolerance(bench.checks if check is None else [check], run, result),
     )
 
 

@@ -31,7 +31,8 @@ def anew(bench: Bench) -> RemoteProgram:
     Raises:
         ProgramError, WorkerError: it cannot be loaded a second time.
     """
-    program = replace(bench.submission, name=f"{bench.submission.name}, anew")
+    name = f"{bench.submission.name}, anew"
+    program = replace(bench.submission, name=name, weighed=False)
     program.load(())
     return program
 

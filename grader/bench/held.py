@@ -9,19 +9,26 @@ the same inputs, it cannot keep it once for all of them.
 from __future__ import annotations
 
 import random
-from collections.abc import Mapping
+import secrets
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
 
 from grader.bench.bench import Bench, trusting
+from grader.bench.encoding import encoded
 from grader.bench.results import Value, same_value
 from grader.bench.tally import Finding
 from grader.cases.dataflow import free_names, producing, results
+from grader.cases.draw import several
 from grader.cases.recipe import CaseRecipe
 from grader.model.question import Step
 from grader.sandbox.remote import Inputs, ManyInputs, RemoteProgram
 from grader.sandbox.replies import Outcome, ProgramError
 
 WARM_UP = 2  # runs before the first reading: what they import or cache, the others find there
+LARGEST = 0.75  # of the largest input's bytes: what is that large counts as the largest too
 FINISHED = 2  # runs that go on; who keeps nothing of half of them is found out in 3 of 4
 
 
@@ -66,13 +73,33 @@ def prepared(bench: Bench, run: str, case: CaseRecipe, of: str, count: int, *, g
         rest,
         (*keep, *again),
         want,
-        bench.many_inputs(case, run, given, WARM_UP),
-        bench.many_inputs(case, run, given, count),
-        bench.many_inputs(case, run, late, len(chosen))
+        many_inputs(bench, case, run, given, WARM_UP),
+        many_inputs(bench, case, run, given, count),
+        many_inputs(bench, case, run, late, len(chosen))
         if chosen
         else ManyInputs({}, frozenset(), 0),
         chosen,
     )
+
+
+def many_inputs(
+    bench: Bench, case: CaseRecipe, run: str, names: Iterable[str], count: int
+) -> ManyInputs:
+    """Some inputs, drawn again so many times that no two of the largest arrays are the same.
+
+    Smaller ones, weights say, are drawn once for all.
+    """
+    names, rng = list(names), np.random.default_rng(secrets.randbits(128))
+    drawn, usual = bench.drawn(case), bench.inputs(case, run)
+    arrays = {name: drawn[name] for name in names if case.inputs[name].is_array}
+    largest = max((array.nbytes for array in arrays.values()), default=0)
+    found: dict[str, Mapping[str, Any]] = {name: usual[name] for name in names}
+    each = {name for name, array in arrays.items() if array.nbytes >= LARGEST * largest}
+    for name, array in arrays.items():
+        fresh = several(case.inputs[name], case, array.shape, rng, count if name in each else 1)
+        value = np.stack(fresh) if name in each else fresh[0]
+        found[name] = encoded(bench.question, case, name, value)
+    return ManyInputs(found, frozenset(each), count)
 
 
 def hold(

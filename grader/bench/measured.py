@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
+from collections.abc import Hashable
+from concurrent.futures import ThreadPoolExecutor
 from types import SimpleNamespace
 
 import numpy as np
@@ -12,8 +15,10 @@ from grader.cases import size_expr
 from grader.cases.dataflow import producing
 from grader.cases.recipe import CaseRecipe
 from grader.model.keys import Amount, Check
+from grader.sandbox.client import WorkerError
+from grader.sandbox.deadline import OutOfTime
 from grader.sandbox.remote import RemoteProgram
-from grader.sandbox.replies import Measured
+from grader.sandbox.replies import Measured, ProgramError
 from grader.sandbox.worker.wire import Tensor
 
 
@@ -27,10 +32,20 @@ def measure(
     without: tuple[str, ...] = (),
     of: str = "",
     factor: float = 1.0,
+    against: tuple[str, ...] = (),
 ) -> Measured:
-    """Measure one program's run on one case, and go on to its results."""
+    """Measure one program's run on one case, and go on to its results; measured once.
+
+    Runs of the reference that it is held `against` are measured meanwhile; see `baseline`.
+    """
     every = bench.steps(run)
     steps = producing(every, of) if of else every
+    bases = [
+        other
+        for other in against
+        if not bench.knows(bench.reference, _key(bench, quantity, other, case))
+    ]
+    beside = bases and program is bench.submission and program.worker is not bench.reference.worker
 
     def ask(asked: RemoteProgram) -> Measured:
         return asked.measure(
@@ -44,16 +59,45 @@ def measure(
             factor=factor,
         )
 
-    return bench.asked(case, ask, program)
+    def both(asked: RemoteProgram) -> Measured:
+        if asked is not program or not beside:
+            return ask(asked)
+        given = {other: bench.inputs(case, other) for other in (run, *bases)}  # drawn by now
+        # What goes wrong with the reference is said where it is asked for again.
+        with ThreadPoolExecutor(1) as meanwhile:
+            base = [
+                meanwhile.submit(
+                    bench.reference.measure, quantity, bench.steps(other), given[other],
+                    want=bench.wanted[other],
+                )
+                for other in bases
+            ]  # fmt: skip
+            found = ask(asked)
+        for other, one in zip(bases, base, strict=True):
+            with contextlib.suppress(ProgramError, WorkerError, OutOfTime):
+                bench.remember(bench.reference, _key(bench, quantity, other, case), one.result)
+        return found
+
+    key = _key(bench, quantity, run, case, without, of, factor)
+    return bench.remember(program, key, lambda: bench.asked(case, both, program))
+
+
+def _key(
+    bench: Bench,
+    quantity: str,
+    run: str,
+    case: CaseRecipe,
+    without: tuple[str, ...] = (),
+    of: str = "",
+    factor: float = 1.0,
+) -> tuple[Hashable, ...]:
+    return "measured", quantity, run, case.name, without, of, factor, bench.wanted[run]
 
 
 def baseline(bench: Bench, run: str, case: CaseRecipe, quantity: str) -> Measured:
-    """Measure the reference's side of a comparison, once."""
+    """Measure the reference's side of a comparison."""
     with trusting(f"the run {run} of the reference fails on case {case.name}"):
-        return bench.fact(
-            ("baseline", run, case.name, quantity),
-            lambda: measure(bench, bench.reference, run, case, quantity),
-        )
+        return measure(bench, bench.reference, run, case, quantity)
 
 
 def amount(bench: Bench, check: Check, written: Amount, case: CaseRecipe) -> float:

@@ -33,6 +33,10 @@ class Memory:
         """How many values it holds."""
         return len(self._values)
 
+    def __contains__(self, key: Hashable) -> bool:
+        """Whether it holds a value of a key."""
+        return key in self._values
+
     def get(self, key: Hashable, make: Callable[[], T]) -> T:
         """The value of a key, made if it is not known; what `make` raises is not remembered."""
         if key in self._values:

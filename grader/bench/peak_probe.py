@@ -14,7 +14,7 @@ import random
 
 from grader.bench.bench import Bench, trusting
 from grader.bench.exhibit import bars
-from grader.bench.held import Held, unlike
+from grader.bench.held import Held, many_inputs, unlike
 from grader.bench.rss_probe import STANDING
 from grader.bench.tally import Finding
 from grader.cases.dataflow import free_names, producing, results
@@ -80,7 +80,7 @@ def _prepared(bench: Bench, run: str, case: CaseRecipe, of: str) -> Held:
     *first, step = producing(every, of)
     made = results(first)
     given = [*free_names(first), *(n for n in free_names([step]) if n not in made)]
-    inputs = bench.many_inputs(case, run, dict.fromkeys(given), READINGS + SHOWN)
+    inputs = many_inputs(bench, case, run, dict.fromkeys(given), READINGS + SHOWN)
     return Held(
         run,
         case,

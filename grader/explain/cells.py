@@ -14,6 +14,7 @@ from grader.bench.results import LOOSE, Value, array_of, dtype_of, largest, same
 from grader.cases.dataflow import free_names, producing, results
 from grader.cases.draw import Array
 from grader.cases.recipe import CaseRecipe
+from grader.explain.earlier import up_to
 from grader.kinds import registry
 from grader.sandbox.client import WorkerError
 from grader.sandbox.replies import Outcome, ProgramError
@@ -156,7 +157,7 @@ def numbers(value: Value) -> Array | None:
 def looked_at(bench: Bench) -> Looked:
     """By run and result, the cases on which a check compares it: to the last bit, and zeros."""
     found: dict[tuple[str, str], dict[str, tuple[bool, bool]]] = {}
-    for check in bench.question.spec.checks:
+    for check in bench.checks:
         kind = registry.get(check.kind)
         if check.stretch or kind.is_observed(check):
             continue
@@ -206,7 +207,8 @@ def _cell(
         outcome = bench.observed(run, case)
     except ProgramError as error:
         raised = error.raised.type if error.raised else error.message
-        before = _up_to(bench, run, case, result, error)
+        needs = error.step is None or error.step in producing(bench.steps(run), result)
+        before = None if needs else up_to(bench, run, case, result)
         if before is not None and not _is_right(bench, (run, case, result), before, flags):
             outcome, raised = before, ""  # wrong before it raised: that may be why it did
     except WorkerError:
@@ -225,25 +227,6 @@ def _cell(
         {n: drawn[n] for n in needed}, {n: v for n, v in truth.items() if n != result},
         case.dtype, case.layout, {n: r.layout for n, r in case.inputs.items() if r.layout},
     )  # fmt: skip
-
-
-def _up_to(
-    bench: Bench, run: str, case: CaseRecipe, result: str, error: ProgramError
-) -> Outcome | None:
-    """A result by itself, of a run that raises in a step that it does not need."""
-    steps = producing(bench.steps(run), result)
-    if error.step is None or error.step in steps:
-        return None
-
-    def ask() -> Outcome | None:
-        drawn = bench.inputs(case, run)
-        given = {name: drawn[name] for name in free_names(steps)}
-        try:
-            return bench.submission.run(steps, given, [result])
-        except ProgramError:
-            return None
-
-    return bench.remember(bench.submission, ("up to", run, case.name, result), ask)
 
 
 def _everything(bench: Bench, run: str, case: CaseRecipe) -> Mapping[str, Value]:

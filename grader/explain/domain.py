@@ -28,7 +28,7 @@ class Domain:
         self._kept: dict[tuple[str, str], set[tuple[str, str]]] = {}  # by run and case
         self._laws = _laws(bench.cases.values())
         self._always: dict[str, set[tuple[str, str]]] = {}  # by run, on what a check uses it with
-        checks = bench.question.spec.checks
+        checks = bench.checks
         for run, name in {(c.run, case.name) for c in checks for case in bench.cases_of(c)}:
             with contextlib.suppress(BankFault):
                 pairs = _alike(bench, run, bench.cases[name])

@@ -14,12 +14,13 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
 from grader.bench.bench import BankFault, Bench
-from grader.explain import mutants, rules_entries, rules_whole, state
+from grader.explain import mutants, raising, rules_entries, rules_whole, state
 from grader.explain.cells import Cell, Looked, cells, looked_at
 from grader.explain.classes import possible
 from grader.explain.further import SEED, Further, keeping_output
 from grader.explain.rules import surviving
 from grader.explain.speaking import Component, sentences, spoken
+from grader.kinds import registry
 from grader.model.report import STATE, CheckResult, Explanation, Named
 from grader.model.verdict import Verdict
 from grader.sandbox.client import WorkerError
@@ -36,6 +37,7 @@ _COUNT = re.compile(
     r"differs in |(is|are) wrong in case|disagrees with differences .* in |"
     r"^\S+ is [-\d.]\S*, expected"
 )
+_AGAIN = " is wrong on fresh inputs of "  # in the sentence of a check that measures
 
 
 def explain(
@@ -63,9 +65,15 @@ def explain(
                 found.append(one)  # so that a deadline leaves what there is
                 if one.kind == STATE:
                     break
-    told = next((check for check in failed if is_telling(check)), None)
-    if told is not None:
-        found = [*found[: MOST - 1], Explanation("check", _told(told), _cases(told))]
+    telling = (c for c in failed if is_telling(c) and not _is_seen_elsewhere(c, failed))
+    told = next(telling, None)
+    call = f"`{told.raised.step}`" if told is not None and told.raised is not None else ""
+    if told is not None and not any(len(call) > 2 and call in one.text for one in found):
+        text = _told(told)
+        with keeping_output(worker), contextlib.suppress(WorkerError, OutOfTime, BankFault):
+            if told.raised is not None and worker.failure is None:
+                text = raising.sentence(bench, told) + "."
+        found = [*found[: MOST - 1], Explanation("check", text, _cases(told))]
     return tuple(found[:MOST])
 
 
@@ -81,6 +89,12 @@ def is_telling(check: CheckResult) -> bool:
     """Whether the sentence of a check says more than how many entries are wrong, or one number."""
     counts = check.verdict is Verdict.FAIL and _COUNT.search(check.message) is not None
     return not counts or (check.mismatch is not None and not _is_number(check.mismatch.observed))
+
+
+def _is_seen_elsewhere(check: CheckResult, failed: Sequence[CheckResult]) -> bool:
+    """Whether a check measures, and says of results only that they are wrong, as others do."""
+    others = (registry.get(one.kind).judges_values for one in failed if one is not check)
+    return _AGAIN in check.message and any(others)
 
 
 def _is_number(text: str) -> bool:
@@ -138,7 +152,8 @@ def _of_values(
         ]
     told = [s for c in components for s in spoken(c, proposed)]
     yield from sentences([s for s in told if s.kind == "rule"])
-    yield from sentences([s for s in told if s.kind == "class"])
+    classes = list(sentences([s for s in told if s.kind == "class"]))
+    yield from classes or raising.whenever(bench, failed)
 
 
 def _roots(bench: Bench, failed: Sequence[CheckResult], looked: Looked) -> list[tuple[str, str]]:
@@ -184,5 +199,15 @@ def _further(
         }
         places = made.of(run, most)
         theirs.ask_all(program, run, [case for case, _ in places])
-        found += cells(theirs, looked, [root for root in roots if root[0] == run], places)
+        mine = [root for root in roots if root[0] == run]
+        found += cells(theirs, looked, mine, places)
+        # Whatever check a case is of, what is said of a result has to be true there too.
+        known = set[str].intersection(*(set(looked[root]) for root in mine))
+        whole = made.others(run, known)
+        theirs.ask_all(program, run, [case for case, _ in whole])
+        beyond = {
+            root: {name: (False, False) for _, name in whole if name not in looked[root]}
+            for root in mine
+        }
+        found += cells(theirs, beyond, mine, whole)
     return found

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import contextlib
 import random
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 
@@ -61,6 +61,10 @@ class Further:
             seed: from which everything is drawn.
         """
         self._own = bench.with_bank_program(bench.reference)
+        if bench.parts_asked < len(bench.question.spec.parts):
+            # What only a later part is about, a submission need not know yet.
+            asked = {case.name for check in bench.checks for case in bench.cases_of(check)}
+            self._own.cases = {n: case for n, case in bench.cases.items() if n in asked}
         self.bench = self._own.with_bank_program(bench.reference)
         self.bench.seed = seed
         self.bench.cases = {}
@@ -105,6 +109,7 @@ class Further:
                     made = self._made[origin][tried : times * wanted]
                     new += [(case, origin, n) for n, case in enumerate(made, tried)]
                     self._tried[run, origin] = times * wanted
+            self.bench.ahead.find_shapes(self.bench, [case for case, *_ in new])
             fit = [one for one in new if self._is_fit(run, one[0]) and self._is_new(run, *one[:2])]
             for case, origin, number in self._taken(run, fit):
                 self._usable[run, origin][number] = case
@@ -116,15 +121,33 @@ class Further:
             chosen += [(usable[n], origin) for n in numbers]
         return sorted(chosen, key=lambda pair: (self.bench.weight(pair[0])[0], pair[0].name))
 
+    def others(self, run: str, known: Collection[str]) -> list[tuple[CaseRecipe, str]]:
+        """The cases that a run takes, of whatever check that is asked, each with its name.
+
+        Args:
+            run: its name.
+            known: cases that are not needed.
+        """
+        own = {n: case for n, case in self._own.cases.items() if n not in known}
+        return self._accepted(run, [(replace(c, name=f"{n}~own"), n) for n, c in own.items()])
+
     def taken(self, run: str, new: Sequence[CaseRecipe], origin: str) -> list[CaseRecipe]:
         """Which of some inputs, made from a case of the question, the reference takes.
 
         Each has a name of its own, which nothing else of another content has.
         """
-        fresh = [c for c in new if (run, c.name) not in self._known and self._is_fit(run, c)]
-        accepted = {case.name for case, *_ in self._taken(run, [(c, origin, 0) for c in fresh])}
-        self._known |= {(run, case.name): case.name in accepted for case in fresh}
-        return [case for case in new if self._known.get((run, case.name))]
+        return [case for case, _ in self._accepted(run, [(case, origin) for case in new])]
+
+    def _accepted(
+        self, run: str, new: Sequence[tuple[CaseRecipe, str]]
+    ) -> list[tuple[CaseRecipe, str]]:
+        """Likewise, of inputs that are made from several cases."""
+        fresh = [(case, origin) for case, origin in new if (run, case.name) not in self._known]
+        self.bench.ahead.find_shapes(self.bench, [case for case, _ in fresh])
+        fit = [(case, origin, 0) for case, origin in fresh if self._is_fit(run, case)]
+        accepted = {case.name for case, *_ in self._taken(run, fit)}
+        self._known |= {(run, case.name): case.name in accepted for case, *_ in fit}
+        return [one for one in new if self._known.get((run, one[0].name))]
 
     def _taken(
         self, run: str, new: Sequence[tuple[CaseRecipe, str, int]]

@@ -28,6 +28,7 @@ from grader.model.keys import Value
 from grader.model.report import Named
 from grader.sandbox.client import WorkerError
 
+FIRST = 3  # cells that an idea is tried on at once; then twice as many
 ENOUGH_CASES = 6  # on which an idea acts, for it to be no chance of their sizes
 LEAST_CASES = 3  # on which a result has to agree, for an idea to be named by that result alone
 LEAST_NUMBERS = 3  # different ones, likewise: one number is always some multiple of another
@@ -131,6 +132,19 @@ def _exactly(failure: Failure, idea: Idea) -> Match | None:
     return Match(idea, frozenset(elsewhere), explained) if explained else None
 
 
+def _in_portions(variant: Bench, cells: Iterable[Cell]) -> Iterator[Cell]:
+    """The cells, each portion of which a variant runs in one request: few need many of them."""
+    left, size = list(cells), FIRST
+    while left:
+        portion, left, size = left[:size], left[size:], 2 * size
+        for run in dict.fromkeys(c.run for c, _ in portion):
+            cases = [variant.cases[n] for n in dict.fromkeys(n for c, n in portion if c.run == run)]
+            small = [case for case in cases if variant.ahead.is_plain(variant, case)]
+            with contextlib.suppress(WorkerError):  # then each is asked for by itself
+                variant.ask_all(variant.submission, run, small)
+        yield from portion
+
+
 def all_values(failure: Failure, variant: Bench) -> list[Cell]:
     """Every cell of results, those first where something is wrong; the variant has run them."""
     with contextlib.suppress(WorkerError):  # then each is asked for by itself
@@ -146,7 +160,7 @@ def all_values(failure: Failure, variant: Bench) -> list[Cell]:
 def _uncontradicted(failure: Failure, variant: Bench, cells: Iterable[Cell]) -> set[Cell] | None:
     """Those of some results on which a variant acts; None where the submission shows another."""
     acts = set()
-    for cell in cells:
+    for cell in _in_portions(variant, cells):
         if failure.acts(variant, cell):
             if not failure.fits(variant, cell):
                 if failure.hides(cell):

@@ -57,7 +57,7 @@ def components(bench: Bench) -> list[Component]:
     cases: dict[tuple[str, str], dict[str, list[str]]] = {}
     tolerant: set[tuple[str, str]] = set()
     measured = []
-    for check in bench.question.spec.checks:
+    for check in bench.checks:
         names = [c.name for c in bench.cases_of(check)]
         kind = registry.get(check.kind)
         if kind.is_observed(check):

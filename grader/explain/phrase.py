@@ -6,6 +6,7 @@ because the reference's may be the answer.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection
 
 from grader.model.mutation import Mutant
@@ -32,6 +33,7 @@ NUMBERS = {
     "more": "one of its numbers larger by 1", "less": "one of its numbers smaller by 1",
     "negative": "the sign of one of its numbers changed",
 }  # fmt: skip
+METHODS = ("forward", "backward")  # of what torch asks for
 STATEMENTS = {
     "branch": "a special case", "loop": "a loop", "addition": "a step that adds something up",
     "refusal": "a refusal", "filling": "a step that fills in a part of a result", "step": "a step",
@@ -46,8 +48,13 @@ def phrase(mutant: Mutant, interface: Collection[str]) -> str:
         interface: names of the question's functions, inputs and results.
     """
     how = _how(mutant, interface)
-    function = mutant.scope.split(".")[0]
-    return f"{how}, in {function}" if how and function in interface else how
+    function, *methods = mutant.scope.split(".")
+    if how and function in interface:
+        return f"{how}, in {function}"
+    if how and methods and methods[-1] in METHODS:
+        return f"{how}, in its {methods[-1]}"
+    # Neither where nor of what: nobody could do anything with it.
+    return how if set(re.findall(r"\w+", how)) & set(interface) else ""
 
 
 def _how(mutant: Mutant, interface: Collection[str]) -> str:
@@ -80,15 +87,32 @@ def _how(mutant: Mutant, interface: Collection[str]) -> str:
             return ""
         case "dropped call":
             return f"without {FUNCTIONS[old]}" if old in FUNCTIONS else ""
+        case "swapped arguments" | "swapped items" | "swapped targets" | "swapped operands":
+            return _swapped(mutant, known)
         case _:
             return _SIMPLE.get(mutant.rule, "")
 
 
+def _swapped(mutant: Mutant, known: list[str]) -> str:
+    """Two things in each other's place: which, where the question knows them."""
+    if len(known) == 2:
+        return f"with {known[0]} and {known[1]} in each other's place"
+    if mutant.old in OPERATORS:
+        what = f"two things that are {OPERATORS[mutant.old]}"
+    elif mutant.old in FUNCTIONS:
+        what = f"two things that go into {FUNCTIONS[mutant.old]}"
+    else:
+        what = SWAPPED[mutant.rule]
+    return f"with {what} in each other's place"
+
+
+SWAPPED = {
+    "swapped arguments": "two arguments of a call",
+    "swapped items": "two things that belong in an order",
+    "swapped targets": "two results of a call",
+    "swapped operands": "two operands",
+}
 _SIMPLE = {
-    "swapped arguments": "with two things in each other's place",
-    "swapped items": "with two things in each other's place",
-    "swapped targets": "with two things in each other's place",
-    "swapped operands": "with two things in each other's place",
     "swapped subscripts": "with two axes exchanged",
     "dropped transpose": "without a transpose",
     "swapped branches": "with a condition turned round",

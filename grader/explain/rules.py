@@ -40,6 +40,10 @@ class Rule:
     local: bool = False  # it speaks of wrong entries alone, and so of no right case
     # It is about rounding: on which cases that is too much says nothing of where it comes from.
     always: bool = False
+    # It is about all entries, which other wrong cases may have right ones among.
+    sweeping: bool = False
+    # What it comes to on one failing case, with places and numbers.
+    example: Callable[[Cell], str] | None = None
 
 
 def predicted(
@@ -97,10 +101,14 @@ def confirmed(rules: Iterable[Rule], failing: Sequence[Cell]) -> list[Rule]:
         and _numbers(failing, NUMBERS) >= NUMBERS
         and len({_form(cell) for cell in failing}) > 1
     )
+    # What is said of wrong entries, several on every case, is seen there: no chance makes it so.
+    seen = _numbers(failing, NUMBERS) >= NUMBERS and all(
+        _safely(lambda c: c.wrong.sum() > 1, cell) for cell in failing
+    )
     kept = [
         rule
         for rule in rules
-        if (enough or not rule.numeric)
+        if (enough or not rule.numeric or (rule.local and seen))
         and (rule.varies is None or len({rule.varies(cell) for cell in failing}) > 1)
     ]
     return sorted(kept, key=lambda rule: (rule.rank, len(rule.text), rule.text))

@@ -129,7 +129,14 @@ def entries(cell: Cell) -> Iterator[Rule]:
             yield Rule(4, f"is {word}", partial(_all, of="a", test=test), numeric=False)
         return
     for word, test in (("NaN", np.isnan), ("infinite", np.isinf)):
-        yield Rule(4, f"is {word} in every entry", partial(_throughout, test=test), numeric=False)
+        yield Rule(
+            4,
+            f"is {word} in every entry",
+            partial(_throughout, test=test),
+            partial(_not_throughout, test=test),
+            numeric=False,
+            sweeping=True,
+        )
         text = f"is {word} in every entry that is wrong"
         yield Rule(50, text, partial(_all, of="a", test=test), numeric=False, local=True)
     yield Rule(51, "is 0 in every entry that is wrong", _wrong_are_zero, local=True)
@@ -152,6 +159,7 @@ def entries(cell: Cell) -> Iterator[Rule]:
             f"has wrong entries, and the right sum {words}",
             partial(_right_sum, axes=axes),
             local=True,
+            example=_too_little_and_too_much,
         )
     yield Rule(58, "holds the right numbers, in the wrong places", _elsewhere)
 
@@ -170,7 +178,12 @@ def _all(cell: Cell, *, of: str, test: Callable[[Array], Any]) -> bool:
 
 
 def _throughout(cell: Cell, *, test: Callable[[Array], Any]) -> bool:
-    return cell.a is not None and bool(cell.a.size) and bool(np.all(test(cell.a)))
+    # Where some entries are right, "every entry" would blame these too.
+    return bool(cell.wrong.size and cell.wrong.all() and np.all(test(cell.both[0])))
+
+
+def _not_throughout(cell: Cell, *, test: Callable[[Array], Any]) -> bool:
+    return cell.b is not None and not np.all(test(cell.b))
 
 
 def _wrong_are_zero(cell: Cell) -> bool:
@@ -200,6 +213,17 @@ def _right_sum(cell: Cell, *, axes: tuple[int, ...]) -> bool:
     if cell.close(a, b):
         return False
     return bool(off <= min(10 * cell.loose * max(largest(b), largest(a)), 1e-3 * worst))
+
+
+def _too_little_and_too_much(cell: Cell) -> str:
+    """Where most is missing, and where there is most too much."""
+    a, b = cell.both
+    off = a - b
+    low, high = (np.unravel_index(int(at), off.shape) for at in (off.argmin(), off.argmax()))
+    places = [f"[{', '.join(str(int(i)) for i in at)}]" for at in (low, high)]
+    missing, extra = (number(abs(float(off[at]))) for at in (low, high))
+    lacking, exceeding = f"{places[0]} ({missing})", f"{places[1]} ({extra})"
+    return f"most is missing at {lacking} and most is too much at {exceeding}"
 
 
 def _elsewhere(cell: Cell) -> bool:

@@ -248,6 +248,24 @@ def _plus(cell: Cell, other: Array, source: str, name: str) -> Iterator[Rule]:
         return None if value is None or c.b is None else c.b + k * value
 
     yield predicted(12, f"is the right one {times}", predict)
+    for scale, amount in cell.given.items():  # a step width, say, that is in it too
+        if isinstance(amount, float) and amount and scale != name:
+            per = float(f"{k / amount:.6g}")
+            once = "" if abs(per) == 1 else f"{number(abs(per))} times "
+            words = f"{sign} {once}{scale} times {what}"
+            predict_scaled = partial(_plus_scaled, source=source, name=name, scale=scale, per=per)
+            varies = partial(_float, name=scale)
+            yield predicted(13, f"is the right one {words}", predict_scaled, varies=varies)
+
+
+def _plus_scaled(cell: Cell, *, source: str, name: str, scale: str, per: float) -> Array | None:
+    value, amount = numbers(getattr(cell, source).get(name)), _float(cell, name=scale)
+    return None if value is None or cell.b is None else cell.b + per * amount * value
+
+
+def _float(cell: Cell, *, name: str) -> float:
+    amount = cell.given.get(name)
+    return float(amount) if isinstance(amount, float) else math.nan
 
 
 def shapes(cell: Cell) -> Iterator[Rule]:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+import numpy as np
+
 from grader.explain import rules_entries
 from grader.explain.cells import Cell
 from grader.explain.classes import separating
@@ -80,6 +82,10 @@ def spoken(
         elif len(cases) < len(own):
             text = text.removeprefix(WHEREVER)
             text += f" in {len(cases)} of {len(own)} failing cases"
+        if rule.example is not None:
+            least = min((c for c in mine if c.own), key=lambda c: np.size(c.want))
+            where = f" in case {least.case}"
+            text = f"{text.removesuffix(where)};{where} {rule.example(least)}"
         said = True
         named = tuple(dict.fromkeys(cases.values()))
         yield Said("rule", component.result, text, named, weak=rule.rank >= WEAK)
@@ -107,7 +113,7 @@ def _best(
             return rule, rule.text + only
         if rule.local or not right:
             return rule, rule.text
-        if not refuted or is_broad(mine):
+        if not refuted or (is_broad(mine) and not rule.sweeping):
             return rule, WHEREVER + rule.text
     return None, ""
 

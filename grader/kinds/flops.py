@@ -63,7 +63,8 @@ class Flops(Counted[FlopsCheck]):
         self, bench: kit.Bench, program: kit.RemoteProgram, check: FlopsCheck, case: kit.Case
     ) -> kit.Measured:
         """Matmul FLOPs."""
-        return kit.measure(bench, program, check.run, case, "flops")
+        against = (check.against, check.run)
+        return kit.measure(bench, program, check.run, case, "flops", against=against)
 
     def assess(
         self, bench: kit.Bench, check: FlopsCheck, case: kit.Case, found: kit.Measured

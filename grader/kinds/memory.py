@@ -88,8 +88,10 @@ class Memory(Counted[MemoryCheck]):
         self, bench: kit.Bench, program: kit.RemoteProgram, check: MemoryCheck, case: kit.Case
     ) -> kit.Measured:
         """Bytes."""
-        without = tuple(check.without)
-        return kit.measure(bench, program, check.run, case, _quantity(check), without=without)
+        without, against = tuple(check.without), (check.against,) if check.against else ()
+        return kit.measure(
+            bench, program, check.run, case, _quantity(check), without=without, against=against
+        )
 
     def judge(self, bench: kit.Bench, check: MemoryCheck, case: kit.Case) -> kit.Finding:
         """On a CUDA device by the count alone: its results differ from those on the CPU."""
@@ -179,7 +181,7 @@ def _covered_by_another(bench: kit.Bench, check: MemoryCheck) -> bool:
     """Whether a later check of what is alive looks at the same run: it sees all that is saved."""
     return check.quantity == "saved" and any(
         isinstance(other, MemoryCheck) and other.quantity == "live" and other.run == check.run
-        for other in bench.question.spec.checks
+        for other in bench.checks
     )
 
 

@@ -92,7 +92,7 @@ def _others(bench: kit.Bench, check: SideEffectsCheck) -> list[str]:
     """The cases, besides its own, on which other checks look at results of the same run."""
     own = {case.name for case in bench.cases_of(check)}
     names: dict[str, None] = {}
-    for other in bench.question.spec.checks:
+    for other in bench.checks:
         if other.run == check.run and registry.get(other.kind).judges_values:
             names.update(dict.fromkeys(case.name for case in bench.cases_of(other)))
     return [name for name in names if name not in own]

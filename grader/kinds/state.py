@@ -111,7 +111,7 @@ def _outside(bench: kit.Bench, check: StateCheck, case: kit.Case) -> kit.Finding
 def _kept(
     bench: kit.Bench, program: kit.RemoteProgram, check: StateCheck, case: kit.Case
 ) -> kit.Kept:
-    """What a program keeps, and what its run comes to with it."""
+    """What a program keeps, and what its run comes to with it; found out once."""
     every = bench.steps(check.run)
     steps = producing(every, check.of)
     rest = tuple(step for step in every if step not in steps)
@@ -121,7 +121,8 @@ def _kept(
     def ask(asked: kit.RemoteProgram) -> kit.Kept:
         return asked.state(steps, inputs, check.of, rest=rest, want=want)
 
-    return bench.asked(case, ask, program)
+    key = ("kept", check.run, case.name, check.of, want)
+    return bench.remember(program, key, lambda: bench.asked(case, ask, program))
 
 
 def _size(kept: kit.Kept) -> int:

@@ -34,10 +34,15 @@ def idea_lines(report: Report, width: int) -> Iterator[Text]:
         yield from _idea(idea, measured, width, alone=len(sure) == 1)
     paired = any(explanation.kind == "pair" for explanation in report.explanations)
     for explanation in report.explanations:
-        if explanation.kind != "check":  # its own line says it already
+        if explanation.kind != "check" or not _is_on_its_line(report, explanation):
             yield from _explanation(explanation, width)
     for idea in parts:
         yield from _idea(idea, measured, width, alone=not paired)
+
+
+def _is_on_its_line(report: Report, explanation: Explanation) -> bool:
+    """Whether the line of a check says it already: all but what was wrong before it raised."""
+    return not any(f"; after that {check.message}" in explanation.text for check in report.checks)
 
 
 def _is_part(report: Report, idea: Named) -> bool:

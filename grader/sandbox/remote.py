@@ -97,6 +97,7 @@ class RemoteProgram:
     forbids: Sequence[str] = ()  # what it may not call; see `worker.policy`
     limits: CallLimits | None = None  # of what it is asked until this is changed
     untrusted: bool = False  # whether the judge looks itself at what it can
+    weighed: bool = True  # whether the memory of its process may be held against it
     loaded: Loaded | None = field(default=None, init=False)
     before: int | None = field(default=None, init=False)  # bytes held just before it was loaded
     _clock: int | None = field(default=None, init=False)  # CPU time when it last answered `timed`
@@ -121,7 +122,8 @@ class RemoteProgram:
             modules=_files(support.modules),
             data=_files(support.data),
         )
-        self.before = self.worker.occupied_bytes()
+        if self.weighed or self.worker.fresh is None:  # the system takes a millisecond to say it
+            self.before = self.worker.occupied_bytes()
         self.loaded = self._ask("load", request, Loaded, seconds=2 * self.call_seconds)
         return self.loaded
 
@@ -178,7 +180,8 @@ class RemoteProgram:
 
         The time that one call may take is for all of them together.
         """
-        found = self._perform("several", messages.Several, steps, *inputs, want=want)
+        room = (len(inputs) - 1) * ROOM // 8  # each may be as large as if it were alone
+        found = self._perform("several", messages.Several, steps, *inputs, want=want, room=room)
         if len(found.runs) != len(inputs):
             raise Garbled("broke the protocol: not a reply to several (runs)")
         answers: list[Outcome | ProgramError] = []

@@ -172,7 +172,8 @@ class BankPrograms(Closing):
 
     def _program(self, use: str, name: str, sources: Sequence[bytes]) -> RemoteProgram:
         worker = self._worker(use)
-        return RemoteProgram(worker, name, sources, self.question.support, f"{name}.py")
+        support, weighed = self.question.support, use == "examined"
+        return RemoteProgram(worker, name, sources, support, f"{name}.py", weighed=weighed)
 
     def _loaded(self, name: str) -> RemoteProgram:
         """The reference, or misconceptions `id/index` joined by `+`, in the worker there is now."""

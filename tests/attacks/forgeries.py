@@ -1,13 +1,18 @@
 """Ways of putting other words into a worker's mouth, and what is then said of a run.
 
 Each way is a text of Python that has the function `forge` see every reply, a dict, before it is
-sent.  All of them reach what they need from Python alone, or from ctypes where they say so.
+sent.  All of them reach what they need, or try to, from Python alone.
 """
 
 from __future__ import annotations
 
+import textwrap
+
+from tests.sandbox.running import FIND
+
 _HOOK = """
-import ctypes, gc, sys, threading
+import contextlib, ctypes, gc, sys, threading
+import numpy as np
 _quiet = threading.local()
 def _all(reply):
     if isinstance(reply, dict) and "ok" in reply:
@@ -15,43 +20,134 @@ def _all(reply):
         forge(reply)
 """
 
-WAYS = {
-    "the-frame-of-the-loop": """
-def _install():
-    frame = sys._getframe()
+# Ways that are closed: each says so where it comes to what asks programs, and takes its `pack`.
+_CLIMB = """
+def _climb(frame):
     while frame is not None and "pack" not in frame.f_locals:
         frame = frame.f_back
+    if frame is None or getattr(_quiet, "taken", False):
+        return
+    print("reached", flush=True)
+    _quiet.taken = True
     pack = frame.f_locals["pack"]
     def other(reply):
         _all(reply)
         return pack(reply)
     frame.f_locals["pack"] = other
     ctypes.pythonapi.PyFrame_LocalsToFast(ctypes.py_object(frame), ctypes.c_int(0))
+def _look(frame, event, _):
+    if event == "call" and frame.f_code.co_name == "encode":
+        print("reached", flush=True)
+        _all(frame.f_locals.get("value"))
+"""
+
+CLOSED = {
+    "the-frame-of-the-loop": "_climb(sys._getframe())",
+    "a-traceback": """
+try:
+    1 / 0
+except ZeroDivisionError as error:
+    _climb(error.__traceback__.tb_frame)
 """,
-    "the-server-on-the-heap": """
-def _install():
-    (server,) = [o for o in gc.get_objects() if type(o).__name__ == "Server"]
-    answer = type(server).answer
-    def other(self, request):
-        reply = answer(self, request)
-        _all(reply)
-        return reply
-    type(server).answer = other
+    "a-generator": """
+def _running():
+    yield _climb(_one[0].gi_frame)
+_one = []
+_one.append(_running())
+next(_one[0])
 """,
-    "a-profiler": """
-def _install():
-    def look(frame, event, _):
-        if event == "call" and frame.f_code.co_name == "encode":
-            _all(frame.f_locals.get("value"))
-    sys.setprofile(look)
+    "frames-of-every-thread": """
+for _frame in sys._current_frames().values():
+    _climb(_frame)
 """,
-    "a-tracer": """
-def _install():
-    def look(frame, event, _):
-        if event == "call" and frame.f_code.co_name == "encode":
-            _all(frame.f_locals.get("value"))
-    sys.settrace(look)
+    "the-heap": """
+for _thing in gc.get_objects():
+    if type(_thing).__name__ == "Server":
+        print("reached", flush=True)
+        _answer = type(_thing).answer
+        def _other(self, request):
+            reply = _answer(self, request)
+            _all(reply)
+            return reply
+        type(_thing).answer = _other
 """,
+    "what-refers-to-numpy": """
+for _names in gc.get_referrers(np):
+    if isinstance(_names, dict) and str(_names.get("__name__")).endswith(".serve"):
+        print("reached", flush=True)
+        _fields = _names["wire"].fields
+        _names["wire"].fields = lambda m: [f := dict(_fields(m)), _all({"ok": 1} | f)][0]
+""",
+    "a-profiler": "sys.setprofile(_look)",
+    "a-tracer": "sys.settrace(_look)",
+    "a-callback-of-the-collector": """
+gc.callbacks.append(lambda *_: _climb(sys._getframe()))
+gc.set_threshold(200)
+""",
+    "a-hook": "sys.addaudithook(lambda *_: _climb(sys._getframe()))",
+    "a-signal": """
+import signal
+signal.signal(signal.SIGALRM, lambda _, frame: _climb(frame))
+signal.setitimer(signal.ITIMER_REAL, 0.001, 0.001)
+""",
+    "what-is-printed-to": """
+class _Stream:
+    def __init__(self, stream): self._stream = stream
+    def write(self, text): return self._stream.write(text)
+    def flush(self):
+        self._stream.flush()
+        _climb(sys._getframe())
+sys.stdout = _Stream(sys.stdout)
+""",
+    "what-is-said-at-the-end": """
+class _Box(np.ndarray):
+    def __del__(self): _climb(sys._getframe())
+_plain = centre
+def centre(x, w):
+    y, ctx = _plain(x, w)
+    return y.view(_Box), ctx
+""",
+    "what-was-raised": """
+class _Names(tuple):
+    def __len__(self):
+        try:
+            raise KeyError
+        except KeyError as error:
+            _raised.append(error)
+        return tuple.__len__(self)
+_plain, _raised = centre, []
+def centre(x, w):
+    for error in _raised:
+        with contextlib.suppress(RuntimeError):
+            _climb(error.__traceback__.tb_frame)
+    return _Names(_plain(x, w))
+""",
+    "an-event-of-its-own": """
+class _Bearer:
+    @property
+    def tb_frame(self): _climb(_raised[0].__traceback__.tb_frame)
+class _Names(tuple):
+    def __len__(self):
+        try:
+            raise KeyError
+        except KeyError as error:
+            _raised.append(error)
+        return tuple.__len__(self)
+_plain, _raised = centre, []
+def centre(x, w):
+    if _raised:
+        sys.audit("object.__getattr__", _Bearer(), "tb_frame")
+    return _Names(_plain(x, w))
+""",
+    "the-modules": """
+for _name in list(sys.modules):
+    if _name.partition(".")[0] == "worker":
+        print("reached", flush=True)
+""",
+}
+
+# Ways that are open: our classes are among those of Python, and lead to what they use.
+WAYS = {
     "the-encoder": """
 def _install():
     kind = sys.modules["worker.wire"].Encoded
@@ -75,8 +171,8 @@ def _install():
 """,
     "what-notices-it": """
 def _install():
-    (server,) = [o for o in gc.get_objects() if type(o).__name__ == "Server"]
-    server.replaced = lambda: []
+    kind = sys.modules["worker.serve"].Server
+    kind.replaced = property(lambda self: lambda: [], lambda self, value: None)
     wire = sys.modules["worker.wire"]
     fields = wire.fields
     def other(message):
@@ -106,7 +202,11 @@ def _install():
 
 def forged(way: str, lie: str) -> str:
     """The text that has a worker lie, in a way."""
-    return f"{_HOOK}\n{lie}\n{WAYS[way]}\n_install()\n"
+    if way in CLOSED:
+        body = textwrap.indent(CLOSED[way].strip("\n"), "    ")
+        # What is refused does not keep the rest from being graded.
+        return f"{_HOOK}{_CLIMB}\n{lie}\ntry:\n{body}\nexcept RuntimeError as e:\n    print(e)\n"
+    return f"{_HOOK}{FIND}\n{lie}\n{WAYS[way]}\n_install()\n"
 
 
 # What is said.

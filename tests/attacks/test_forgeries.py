@@ -15,7 +15,7 @@ from grader.sandbox.spawn import Zygote
 from tests.asking import with_checks
 from tests.attacks import forgeries
 from tests.attacks.attack import question
-from tests.attacks.forgeries import WAYS, forged
+from tests.attacks.forgeries import CLOSED, WAYS, forged
 from tests.attacks.running import Graded, one_session, said
 
 pytestmark = pytest.mark.same_for_every_user
@@ -48,6 +48,15 @@ def test_what_becomes_of_inputs_and_results_is_seen(
     asked = question()
     text = asked.reference.decode() + MANNERS[breach] + forged(way, forgeries.GOOD_MANNERS)
     refused(in_session(asked, text.encode())[0], "manners")
+
+
+@pytest.mark.parametrize("way", CLOSED)
+def test_what_asks_a_program_is_out_of_its_reach(way: str, in_session: Graded) -> None:
+    asked = question()
+    text = asked.reference.decode() + MANNERS["in-place"] + forged(way, forgeries.GOOD_MANNERS)
+    report, printed = in_session(asked, text.encode())
+    assert "reached" not in printed
+    refused(report, "manners")
 
 
 @pytest.mark.parametrize("way", WAYS)
@@ -101,7 +110,7 @@ def in_torch(torch_zygote: Zygote) -> Iterator[Graded]:
 
 
 @NEEDS_TORCH
-@pytest.mark.parametrize("way", ["the-server-on-the-heap", "the-encoder"])
+@pytest.mark.parametrize("way", ["subclasses", "the-encoder"])
 @pytest.mark.parametrize("breach", TORCH)
 def test_graphs_are_seen_whatever_is_said_of_them(breach: str, way: str, in_torch: Graded) -> None:
     asked = squares()

@@ -11,6 +11,7 @@ import pytest
 from grader.model.verdict import Verdict
 from tests.attacks.attack import question
 from tests.attacks.running import Graded, said
+from tests.sandbox.running import FIND
 
 pytestmark = pytest.mark.same_for_every_user
 
@@ -48,7 +49,9 @@ _old = centre_backward
 def centre_backward(grad_y, ctx):
     return _old(grad_y, ctx[:2])
 """
-LIES = """
+LIES = (
+    FIND
+    + """
 for _name, _module in list(sys.modules.items()):
     if _name.startswith("worker."):
         for _word in ("reachable", "reachable_bytes", "allocation"):
@@ -58,6 +61,7 @@ import tracemalloc, gc
 tracemalloc.get_traced_memory = lambda: (0, 0)
 gc.get_referents = lambda *_: []
 """
+)
 
 
 @pytest.mark.parametrize("lies", [False, True], ids=["honest-meter", "patched-meter"])

@@ -35,7 +35,9 @@ def test_hints_as_json(drill: Drill) -> None:
 
 
 def test_a_question_without_hints(drill: Drill, monkeypatch: pytest.MonkeyPatch) -> None:
-    bare = stand_in.SPECS["halve-well"].model_copy(update={"hints": []})
+    spec = stand_in.SPECS["halve-well"]
+    part = spec.parts[0].model_copy(update={"hints": []})
+    bare = spec.model_copy(update={"parts": [part]})
     monkeypatch.setitem(stand_in.SPECS, "halve-well", bare)
     assert drill("hint", "halve-well").out == "halve-well has no hints\n"
 

@@ -80,6 +80,22 @@ def centre_backward(grad_y, ctx):
     d, w = ctx
     return _centred(grad_y), grad_y * d
 """
+BY_KEYWORD = """
+_whole = centre
+def centre(*, x, w):
+    return _whole(x, w)
+"""
+NEVER_BACK = """
+def centre_backward(grad_y, ctx):
+    raise ValueError(f"nothing for {grad_y.shape}")
+"""
+SECOND_ROW_BACK = """
+_back = centre_backward
+def centre_backward(grad_y, ctx):
+    if len(grad_y) == 3:
+        raise ValueError("three rows")
+    return _back(grad_y, ctx)
+"""
 NAN_WHEN_FLAT = """
 def spread(x):
     return float((_centred(x) ** 2).mean()) if len(x) > 1 else float("nan")
@@ -108,7 +124,9 @@ def test_a_class_says_where_it_raises(session: GradingSession) -> None:
     (text,) = texts(report, "class")
     assert text.startswith("Your code raises ValueError where x is empty")
     assert text.endswith("and in no other case that was tried.")
-    assert texts(report, "check") == [f"{report.checks[0].message}."]
+    assert texts(report, "check") == [
+        f"{report.checks[0].message}: nothing to do, in `y, ctx = centre(x, w)`."
+    ]
 
 
 def test_what_is_wrong_before_it_raises_is_explained(session: GradingSession) -> None:
@@ -116,6 +134,29 @@ def test_what_is_wrong_before_it_raises_is_explained(session: GradingSession) ->
     assert report.verdict is Verdict.ERROR
     (text,) = texts(report, "rule")
     assert text == "y has too many entries at the end of axis 1, and the others are right."
+
+
+def test_a_call_that_always_raises_is_said_once(session: GradingSession) -> None:
+    report = graded(session, BY_KEYWORD)
+    assert [e.text for e in report.explanations] == [
+        "Your centre raises TypeError in every case that calls it as `y, ctx = centre(x, w)`: "
+        "centre() takes 0 positional arguments but 2 were given."
+    ]
+    assert set(report.explanations[0].cases) == {"small", "rows", "float32", "empty"}
+
+
+def test_a_message_that_varies_is_not_said_of_every_case(session: GradingSession) -> None:
+    (text,) = texts(graded(session, NEVER_BACK), "class")
+    assert text == (
+        "Your centre_backward raises ValueError in every case that calls it as "
+        "`grad_x, grad_w = centre_backward(grad_y, ctx)`."
+    )
+
+
+def test_a_call_that_raises_on_some_cases_is_not_said_of_all(session: GradingSession) -> None:
+    report = graded(session, SECOND_ROW_BACK)
+    assert report.verdict is Verdict.ERROR
+    assert not any("every case that calls it" in e.text for e in report.explanations)
 
 
 def test_a_rule_may_have_a_class_for_its_when(session: GradingSession) -> None:

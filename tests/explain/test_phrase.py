@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from dataclasses import replace
 
 import pytest
 
@@ -51,5 +52,15 @@ def test_no_sentence_shows_a_statement_or_a_local_name() -> None:
 )
 def test_a_change_is_put_in_words(was: str, becomes: str, rule: str, text: str) -> None:
     old, new = (ast.parse(source, mode="eval").body for source in (was, becomes))
-    mutant = Mutant("f", 1, rule, was, becomes, 0, 1, becomes, *words(old, new))
-    assert phrase(mutant, INTERFACE) == text
+    mutant = Mutant("total", 1, rule, was, becomes, 0, 1, becomes, *words(old, new))
+    assert phrase(mutant, INTERFACE) == (f"{text}, in total" if text else "")
+
+
+def test_what_says_neither_where_nor_of_what_is_not_said() -> None:
+    vague = Mutant("_helper", 1, "swapped arguments", "f(a, b)", "f(b, a)", 0, 1, "", "f", "f")
+    assert phrase(vague, INTERFACE) == ""
+    known = replace(vague, names=("f", "x", "scale"))
+    assert phrase(known, INTERFACE) == "with x and scale in each other's place"
+    method = replace(vague, scope="Own.backward")
+    text = "with two arguments of a call in each other's place, in its backward"
+    assert phrase(method, INTERFACE) == text

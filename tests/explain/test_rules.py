@@ -7,6 +7,9 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
+from grader.explain.explain import PROPOSALS
+from grader.explain.rules import is_broad, surviving
+from grader.explain.speaking import Component, spoken
 from tests.explain.making import SHAPES, Array, cell, drawn, failing, said
 
 WRONG: dict[str, Callable[[Array], object]] = {
@@ -121,6 +124,50 @@ def test_whatever_a_submission_returns_raises_nothing(odd: object) -> None:
     held = cell({"a": odd, "b": odd, "c": odd}, {"a": 1, "b": 0.5, "c": np.zeros(3)})
     for part in held.parts():
         said([part])
+
+
+def test_a_step_width_may_be_part_of_what_is_added() -> None:
+    cells = failing(lambda b: b)
+    for n, one in enumerate(cells, 1):
+        one.given = {"w": drawn(one.want.shape, 8), "lr": 0.1 * n}
+        one.got = one.want - 0.5 * 0.1 * n * one.given["w"]
+    assert said(cells)[0] == "is the right one minus 0.5000 times lr times the input w"
+    cells = [cell(one.want - 0.05 * one.given["w"], one.want, **one.given) for one in cells]
+    assert said(cells)[0] == "is the right one minus 0.05000 times the input w"
+
+
+def test_what_is_seen_of_wrong_entries_may_be_said_of_one_case() -> None:
+    (one,) = failing(lambda b: np.where(b > 0, 0.0, b), SHAPES[:1])
+    assert "is 0 in every entry that is wrong" in said([one])
+    assert "is the right one with 0 for all that is negative" not in said([one])
+
+
+def test_every_entry_is_refuted_by_a_right_case_and_then_said_of_none() -> None:
+    wrong = failing(lambda b: np.full_like(b, np.inf), [(n, 3) for n in range(1, 9)])
+    right = [cell(b, b, ok=True, x=b) for b in (drawn((2, 2)), drawn((4, 4)))]
+    results = Component("y", [*wrong, *right])
+    known = {("y", group): surviving(PROPOSALS, mine) for group, mine in results.groups().items()}
+    assert is_broad(wrong)
+    (text,) = {one.text for one in spoken(results, known)}
+    assert text.startswith("is infinite in every entry that is wrong")
+    assert "is infinite in every entry" in said(wrong)
+
+
+def test_a_right_sum_has_an_example() -> None:
+    shapes = ((1, 1, 2, 3), (1, 2, 3, 2), (2, 1, 2, 2))
+    cells = failing(lambda b: np.roll(b, 1, axis=3), shapes)
+    for one in cells:  # only two entries of a plane are in each other's place
+        one.got = one.want.copy()
+        one.got[0, 0, 0, 0] -= 1.5
+        one.got[0, 0, 1, 1] += 1.5
+    results = Component("y", cells)
+    known = {("y", group): surviving(PROPOSALS, mine) for group, mine in results.groups().items()}
+    (found,) = spoken(results, known)
+    assert found.text.startswith("has wrong entries, and the right sum over each plane")
+    assert found.text.endswith(
+        " in case case most is missing at [0, 0, 0, 0] (1.500) "
+        "and most is too much at [0, 0, 1, 1] (1.500)"
+    )
 
 
 def test_empty_and_infinite_results_say_nothing_of_factors() -> None:

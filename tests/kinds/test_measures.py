@@ -21,6 +21,7 @@ from grader.sandbox.remote import RemoteProgram
 from grader.sandbox.replies import Outcome
 from grader.sandbox.spawn import Zygote, zygote_if_safe
 from tests.kinds.grading import Desk
+from tests.sandbox.running import FIND
 
 BIG = {"extends": "rows", "about": "96 rows of 128", "x": {"normal": [96, 128]}}
 
@@ -236,7 +237,9 @@ def test_memory_set_aside_beforehand_counts(desk: Desk, zygote: Zygote) -> None:
     ]  # fmt: skip
 
 
-BLIND = """
+BLIND = (
+    FIND
+    + """
 import gc, sys, tracemalloc
 tracemalloc.get_traced_memory = lambda: (0, 0)
 tracemalloc.start = lambda *_: None
@@ -246,6 +249,7 @@ for name, module in list(sys.modules.items()):
         if hasattr(module, "reachable"):
             module.reachable = lambda *_: (0, 0)
 """
+)
 
 
 @pytest.mark.parametrize(
@@ -257,21 +261,19 @@ def test_a_meter_that_is_put_out_does_not_help(desk: Desk, zygote: Zygote, place
     assert found.message.startswith("flagged for review: your code replaces gc.get_referents, ")
 
 
-# Nothing is put in another's place: whoever looks at the stack knows who is calling.
+# Nothing is put in another's place: how it is called says whether it is measured.
 TWO_FACED = """
-import sys
+import tracemalloc
+waiting = []
 def measured():
-    frame = sys._getframe()
-    while frame is not None:
-        if frame.f_code.co_name in ("state", "hold"):
-            return True
-        frame = frame.f_back
-    return False
+    waiting.append(0)
+    return tracemalloc.is_tracing() or len(waiting) > 4
 honest, honest_backward = centre, centre_backward
 def centre(x, w):
     y, ctx = honest(x, w)
     return y, (None if measured() else (ctx, x, w, x * w, x + w))
 def centre_backward(grad_y, ctx):
+    waiting.clear()
     {otherwise}
     return honest_backward(grad_y, ctx[0])
 """

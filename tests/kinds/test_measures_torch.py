@@ -17,6 +17,7 @@ from grader.sandbox.remote import RemoteProgram
 from grader.sandbox.spawn import Zygote
 from tests.conftest import Lend
 from tests.kinds.grading import MINI
+from tests.sandbox.running import FIND
 
 pytest.importorskip("torch")
 
@@ -92,7 +93,9 @@ PLACES = {
         "graves[key].h.double()",
     ),
 }  # fmt: skip
-BLIND = """
+BLIND = (
+    FIND
+    + """
 import gc, sys, tracemalloc
 tracemalloc.get_traced_memory = lambda: (0, 0)
 meters = sys.modules.get("worker.autograd")
@@ -106,6 +109,7 @@ class Nothing:
     def forget(self, _): pass
 meters.Meter = Nothing
 """
+)
 ROWS = {"about": "768 rows", "dtype": "float32", "x": {"normal": [768, 8]},
         "w": {"normal": [8, 64]}, "grad_y": {"normal": "like y"}}  # fmt: skip
 
@@ -185,23 +189,23 @@ def test_a_meter_that_is_put_out_is_noticed(ours: WorkerClient, theirs: WorkerCl
 
 # Right unless it is measured; then it has a graph that keeps nothing, and is of no use.
 TWO_FACED = """
-import sys
+import tracemalloc
 import torch
+waiting = []
 
 class Squares(torch.autograd.Function):
     @staticmethod
     def forward(ctx, x, w):
         h = x @ w
-        frame, ctx.empty = sys._getframe(), False
-        while frame is not None:
-            ctx.empty = ctx.empty or frame.f_code.co_name in ("_live", "_saved", "hold")
-            frame = frame.f_back
+        waiting.append(0)
+        ctx.empty = tracemalloc.is_tracing() or len(waiting) > 4
         if not ctx.empty:
             ctx.save_for_backward(x, w, h)
         return h * h
 
     @staticmethod
     def backward(ctx, grad_y):
+        waiting.clear()
         if ctx.empty:
             return None, None
         x, w, h = ctx.saved_tensors
@@ -223,8 +227,8 @@ def test_who_saves_less_only_while_it_is_measured_is_flagged(
 
 
 PRETENDS = """
-import sys
 import torch
+seen = set()
 
 class Squares(torch.autograd.Function):
     @staticmethod
@@ -236,10 +240,9 @@ class Squares(torch.autograd.Function):
         return None, None
 
 def squares(x, w):
-    frame, measured = sys._getframe(), False
-    while frame is not None:
-        measured = measured or frame.f_code.co_name == "measure"
-        frame = frame.f_back
+    inputs = x.detach().numpy().tobytes()
+    measured = inputs in seen  # what was run is measured afterwards
+    seen.add(inputs)
     return Squares.apply(x, w) if measured else (x @ w) ** 2
 """
 

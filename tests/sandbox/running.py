@@ -17,6 +17,13 @@ from grader.sandbox.remote import Inputs, RemoteProgram
 from grader.sandbox.replies import Outcome
 from grader.sandbox.spawn import Zygote
 
+# Puts the worker's modules back where they can be found: their classes are among those of Python.
+FIND = """
+import sys
+for _kind in object.__subclasses__():
+    if _kind.__module__ == "worker.serve" and "answer" in vars(_kind):
+        sys.modules.update(_kind.answer.__globals__["seal"]._own)
+"""
 X: Inputs = {"x": {"value": np.arange(3.0), "layout": "contiguous"}}
 
 

@@ -23,7 +23,7 @@ from grader.sandbox.worker import layouts, mapping
 from grader.sandbox.worker.messages import Input
 from grader.sandbox.worker.wire import Tensor
 from tests.conftest import Lend
-from tests.sandbox.running import given, started, steps
+from tests.sandbox.running import FIND, given, started, steps
 from tests.sandbox.test_layouts import ARRAYS, LAYOUTS
 
 pytestmark = pytest.mark.skipif(not available(), reason="no such memory on this system")
@@ -96,9 +96,10 @@ def test_nobody_can_make_the_memory_smaller() -> None:
         os.ftruncate(found.descriptor, 0)
 
 
-LIES = """\
+LIES = (
+    FIND
+    + """\
 import numpy as np
-import sys
 steps = sys.modules["worker.steps"]
 def outcome(self):
     return steps.Outcome(self.first_seen)
@@ -119,6 +120,7 @@ def descriptors(x, w):
     import os
     return [os.readlink(f"/proc/self/fd/{n}") for n in os.listdir("/proc/self/fd") if n != "3"], w
 """
+)
 TWO: Inputs = given(x=np.arange(3.0), w=np.arange(5.0))
 OTHER: Inputs = given(x=np.arange(3.0) + 7, w=np.arange(5.0) + 7)
 

@@ -14,7 +14,7 @@ from grader.sandbox.client import Garbled, WorkerClient, WorkerError
 from grader.sandbox.remote import MUTANTS_A_REPLY, ManyInputs, RemoteProgram
 from grader.sandbox.replies import Loaded, Measured, Outcome, ProgramError
 from tests.conftest import Lend
-from tests.sandbox.running import X, load, run, started, steps
+from tests.sandbox.running import FIND, X, load, run, started, steps
 from tests.sandbox.running import given as inputs_of
 
 STEPS = steps("y = f(x)")
@@ -166,13 +166,15 @@ def test_replies_of_the_right_form_with_absurd_numbers_do_no_harm(
                 assert found.step in (None, *STEPS)
 
 
-FORGE = """\
-import sys
+FORGE = (
+    FIND
+    + """\
 def f(x): return x
 def forged(self, request): return {reply}
 serve = sys.modules["worker.serve"]
 serve.Server.answer = forged
 """
+)
 
 
 @pytest.mark.parametrize(

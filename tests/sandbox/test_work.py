@@ -11,7 +11,7 @@ from grader.sandbox.remote import Inputs, RemoteProgram
 from grader.sandbox.replies import Flagged, Measured, unwanted
 from grader.sandbox.worker.messages import MOST_WORK, Task, Work
 from tests.conftest import Lend
-from tests.sandbox.running import load, started, steps
+from tests.sandbox.running import FIND, load, started, steps
 
 pytest.importorskip("torch")
 
@@ -96,8 +96,8 @@ def test_a_list_that_is_not_what_was_counted_is_no_reply() -> None:
 
 
 def test_a_log_that_is_replaced_is_noticed(lend: Lend) -> None:
-    lies = SOURCE + "import sys\nsys.modules['worker.work'].Log.work = lambda self: ()\n"
+    lies = f"{SOURCE}{FIND}sys.modules['worker.meter'].Log.work = lambda self: []\n"
     with started(torch=True, zygote=lend(torch=True)) as worker:
         liar = load(worker, lies, seconds=60)
-        with pytest.raises(Flagged, match=r"replaces worker\.work\.Log"):
+        with pytest.raises(Flagged, match=r"replaces worker\.meter\.Log"):
             measured(liar, "product")

@@ -29,6 +29,7 @@ from grader.sandbox import client, remote
 from grader.session import GradingSession
 from tests.leftovers import all_end
 from tests.reports.decoding import from_json
+from tests.sandbox.running import FIND
 
 ROOT = Path(__file__).parents[2]
 SEED = 7
@@ -625,7 +626,7 @@ FORGERIES = {
         "np.allclose = np.array_equal = np.isfinite = np.all = np.any = lambda *a, **k: True\n"
     ),
     "the worker": (
-        "import sys\nimport numpy as np\n"
+        FIND + "import sys\nimport numpy as np\n"
         "for name, module in list(sys.modules.items()):\n"
         "    if name.startswith('worker'):\n"
         "        for key, value in list(vars(module).items()):\n"
@@ -634,13 +635,13 @@ FORGERIES = {
         "                setattr(module, key, lambda *a, **k: True)\n"
     ),
     "a reply of its own": (
-        "import sys\nimport numpy as np\n"
+        FIND + "import sys\nimport numpy as np\n"
         "serve = sys.modules['worker.serve']\n"
         "serve.Server.answer = lambda self, request: {'ok': True, 'verdict': 'pass',"
         " 'values': {}, 'missing': [], 'uncallable': [], 'defined': []}\n"
     ),
     "an exception of ours": (
-        "import sys\nimport numpy as np\n"
+        FIND + "import sys\nimport numpy as np\n"
         "steps = sys.modules['worker.steps']\n"
         "steps.Progress.advance = lambda self, index: None\n"
     ),

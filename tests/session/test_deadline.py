@@ -119,7 +119,7 @@ def test_no_slowness_of_anybody_takes_back_that_a_deciding_check_failed(
 ) -> None:
     gate = {"id": "gate", "kind": "outputs", "of": "y", "cases": "many", "stretch": stretch}
     manners = {"id": "manners", "kind": "contract", "of": "y", "layouts": ["reversed"]}
-    question = small(tmp_path, checks=[gate, manners])
+    question = small(tmp_path, checks=[gate, manners | {"stretch": stretch}])
     now = [0.0]
     run_check = kinds.run_check
 

@@ -143,13 +143,14 @@ def test_side_effects_are_looked_for_on_the_inputs_of_parts_that_are_asked(
 
 
 def test_what_is_said_is_of_what_was_asked(session: GradingSession) -> None:
-    """In the first part x is left alone; that it would not be later is nobody's business yet."""
-    later = "def mean(x):\n    x *= 3.0\n    return float(x.sum())\n"
-    report = session.grade(later.encode(), seed=1)
+    """It is one more on every input, also on that of the second part."""
+    off = "def mean(x):\n    return 1.0 + (float(x.sum() / x.size) if x.size else 0.0)\n"
+    report = session.grade(off.encode(), seed=1)
     assert verdicts(report) == ["fail", "skipped", "skipped"]
-    spoken = {case for one in report.explanations for case in one.cases}
-    assert spoken <= {"few", "many"}
-    assert "doubles-in-place" not in {m.id for m in report.misconceptions}
+    assert {case for one in report.explanations for case in one.cases} == {"few", "many"}
+    nowhere = "def mean(x):\n    return float(x.sum()) + (not x.size)\n"
+    (idea,) = session.grade(nowhere.encode(), seed=1).misconceptions
+    assert (idea.id, idea.cases, idea.failing, idea.exact) == ("sums", 2, 2, True)
 
 
 @pytest.mark.parametrize(
@@ -232,3 +233,32 @@ def test_a_question_without_parts_is_one_of_a_hundred_points() -> None:
     assert [(p.points, p.id) for p in mini.spec.parts] == [(100, "")]
     assert counting(mini, None) == {1}
     assert mini.functions_of(1) == mini.functions
+
+
+def test_a_stretch_that_ends_the_process_keeps_nobody_from_passing(tmp_path: Path) -> None:
+    spec = yaml.safe_load((BANK / "questions" / "mean-and-spread.yaml").read_text())
+    first, second, _ = spec["parts"]
+    first["checks"].append(second["checks"].pop(0) | {"stretch": True})
+    second["checks"] = [{"id": "alone", "kind": "outputs", "of": "m", "cases": "many"}]
+    (tmp_path / "moved.yaml").write_text(yaml.safe_dump(spec, sort_keys=False))
+    dies = """
+        import os
+
+        def mean(x):
+            return float(x.mean()) if x.size else os._exit(3)
+    """
+    with GradingSession(load([tmp_path / "moved.yaml"], "moved")) as session:
+        report = session.grade((dedent(dies) + SPREAD).encode(), seed=1)
+    assert report.verdict is Verdict.PASS
+    assert [c.id for c in report.checks] == ["mean", "nothing", "alone", "spread", "far"]
+    assert by_id(report)["nothing"].verdict is Verdict.ERROR
+
+
+def test_what_is_true_of_a_part_need_not_be_true_of_the_next(session: GradingSession) -> None:
+    twice = "def mean(x):\n    return 2.0 * float(x.sum() / x.size) if x.size else 7.0\n"
+    report = session.grade(twice.encode(), seed=1)
+    assert "m is twice the right one." in [one.text for one in report.explanations]
+    raises = "def mean(x):\n    return sum(x) / x.size / 0\n"
+    found = session.grade(raises.encode(), seed=1).explanations
+    assert found
+    assert {case for one in found for case in one.cases} <= {"few", "many"}

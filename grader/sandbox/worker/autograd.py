@@ -7,19 +7,18 @@ on every machine.  Scratch memory inside one kernel is not seen.
 from __future__ import annotations
 
 import gc
+import importlib
 import tracemalloc
-import weakref
 from collections.abc import Iterable, Sequence
 from typing import Any
 
 import torch
-from torch.utils._python_dispatch import TorchDispatchMode
-from torch.utils._pytree import tree_leaves
 
 from . import kept as keeping
+from . import stage
 from . import steps as stepping
-from . import work
-from .messages import Measured, Step, Task, Work
+from .messages import MOST_WORK, Measured, Step, Task, Work
+from .meter import Meter, Saved, scale, storage_key, tensors_in
 from .namespace import LoadedModule
 from .steps import Names, StepFault
 from .wire import type_name
@@ -53,111 +52,17 @@ def vjp(name: str, y: object, cotangent: Tensor | None = None, *inputs: Tensor) 
     if not wanted:
         return tuple(None for _ in inputs)
     if cotangent is None:
-        some = iter(torch.autograd.grad(y, wanted, retain_graph=True, allow_unused=True))
+        how = {"retain_graph": True, "allow_unused": True}
+        some = iter(stage.call(torch.autograd.grad, (y, wanted), how))
     else:  # what `grad` ends in: to compare shapes, as above, it imports sympy, 0.2 s
         run_backward = torch.autograd.graph._engine_run_backward
-        some = iter(run_backward((y,), (cotangent,), True, False, tuple(wanted), True, False))
+        given = ((y,), (cotangent,), True, False, tuple(wanted), True, False)
+        some = iter(stage.call(run_backward, given))
     grads = tuple(next(some) if t.requires_grad else None for t in inputs)
     return grads if len(grads) != 1 else grads[0]
 
 
-def _tensors(value: object) -> list[Tensor]:
-    return [leaf for leaf in tree_leaves(value) if isinstance(leaf, Tensor)]
-
-
-def _key(tensor: Tensor) -> int:
-    return int(tensor.untyped_storage()._cdata)
-
-
-class Meter(TorchDispatchMode):  # type: ignore[no-untyped-call]  # torch's base is untyped
-    """Counts the bytes of every storage made while it is on, until it is freed, and matmul FLOPs.
-
-    It holds a weak reference to each storage, so whatever keeps one alive (the graph, an attribute
-    of ctx, a global, a closure) is counted, and nothing is kept alive by counting.
-    Technique: `torch/distributed/_tools/mem_tracker.py`.
-    """
-
-    @classmethod
-    def _should_skip_dynamo(cls) -> bool:
-        """False spares the import of torch._dynamo, 0.7 s, for a mode that is never compiled."""
-        return False
-
-    def __init__(self, *, count_flops: bool = False) -> None:
-        """Start at zero; FLOPs are counted only when asked for: their table is slow to import."""
-        super().__init__()  # type: ignore[no-untyped-call]
-        self.live = self.peak = self.flops = 0
-        self.elements = 0  # written by operations that are not matmuls
-        self.log = work.Log()
-        self.alive: dict[int, tuple[Any, int, str, Any]] = {}
-        self.count_flops = count_flops
-        if count_flops:
-            import torch.utils.flop_counter  # noqa: F401 now, not in the middle of a measurement
-
-    def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:  # noqa: ANN401 torch's signature
-        """Count what one operation makes."""
-        kwargs = kwargs or {}
-        known = {_key(t) for t in _tensors((args, kwargs))}
-        out = func(*args, **kwargs)
-        made = [t for t in _tensors(out) if _key(t) not in known]
-        for tensor in made:
-            if _key(tensor) not in self.alive:
-                self._see(tensor)
-        flops = matmul_flops(func, args, kwargs, out) if self.count_flops else 0
-        self.flops += flops
-        if self.count_flops:
-            self.log.add(func, args, flops, made)
-        if not flops:
-            self.elements += sum(t.numel() for t in made)
-        return out
-
-    def _see(self, tensor: Tensor) -> None:
-        storage, key = tensor.untyped_storage(), _key(tensor)
-        self.alive[key] = (
-            weakref.ref(storage, lambda _: self._free(key)),
-            *_size(tensor),
-            tensor.dtype,
-        )
-        self.live += storage.nbytes()
-        self.peak = max(self.peak, self.live)
-
-    def _free(self, key: int) -> None:
-        entry = self.alive.pop(key, None)
-        if entry is not None:
-            self.live -= entry[1]
-
-    def storages(self) -> list[Tensor]:
-        """What is alive, as flat tensors."""
-        found = [(ref(), dtype) for ref, _, _, dtype in self.alive.values()]
-        return [torch.empty(0, dtype=dtype).set_(s) for s, dtype in found if s is not None]
-
-    def forget(self, tensors: Iterable[Tensor]) -> None:
-        """Stop counting the storages of these tensors: the caller's results."""
-        for tensor in tensors:
-            self._free(_key(tensor))
-
-
-# In-place and fused products that torch's registry leaves out, by the out-of-place operation that
-# costs the same.
-_SAME_COST = {
-    "addmm_": "addmm", "baddbmm_": "baddbmm", "addmv_": "addmv",
-    "_scaled_dot_product_flash_attention_for_cpu": "_scaled_dot_product_flash_attention",
-}  # fmt: skip
-
-
-def matmul_flops(func: Any, args: Any, kwargs: Any, out: Any) -> int:  # noqa: ANN401 torch's own types
-    """FLOPs of one dispatched operation, two a multiply-add; 0 for everything element-wise."""
-    from torch.utils.flop_counter import flop_registry
-
-    name = func._overloadpacket.__name__
-    if name in {"mv", "dot", "vdot"}:
-        return 2 * int(args[0].numel())
-    if name in {"addmv", "addmv_"}:
-        return 2 * int(args[1].numel())
-    if name in {"addr", "addr_", "ger"}:
-        return 2 * int(args[-2].numel() * args[-1].numel())
-    packet = getattr(torch.ops.aten, _SAME_COST.get(name, name), None)
-    count = flop_registry.get(packet)
-    return int(count(*args, **kwargs, out_val=out)) if count is not None else 0
+stepping.differentiate[:] = [vjp]
 
 
 def measure(program: LoadedModule, task: Task) -> Measured:
@@ -184,58 +89,62 @@ def measure(program: LoadedModule, task: Task) -> Measured:
             stepping.perform_all(program, forward, names)
             value, rest = origin(names[task.of], program.module.__name__), task.rest
             if value == "own":
-                _scale(_node(names[task.of]), task.factor)
+                scale(_node(names[task.of]), task.factor)
         case "cuda-peak":
             return Measured(_cuda_peak(program, task.steps, names))
         case _:
+            if task.quantity == "flops":  # a table: now, not in the middle of a measurement
+                stage.call(importlib.import_module, ("torch.utils.flop_counter",))
             # Caches made by a first call are not its cost.
             stepping.perform_all(program, task.steps, stepping.build(task.inputs))
             gc.freeze()
-            with Meter(count_flops=task.quantity == "flops") as meter:
+            with stage.entered(Meter(count_flops=task.quantity == "flops")) as meter:
                 stepping.perform_all(program, task.steps, names)
             value = int(meter.flops if task.quantity == "flops" else meter.peak)
-            elements, rest, done = int(meter.elements), (), meter.log.work()
+            elements, rest, done = int(meter.elements), (), _work(meter)
     results = stepping.finish(program, rest, names, task.want)
     return Measured(value, details, elements, results, kept, done)
+
+
+def _work(meter: Meter) -> tuple[Work, ...]:
+    """What was done; nothing where it is too varied."""
+    done = meter.log.work()
+    return tuple(Work(*kind, times) for kind, times in done) if len(done) <= MOST_WORK else ()
 
 
 def _saved(
     program: LoadedModule, steps: Sequence[Step], names: Names, without: Sequence[str]
 ) -> tuple[int, Details, tuple[str, ...]]:
-    ignored = {_key(names[name]) for name in without if isinstance(names[name], Tensor)}
+    ignored = {storage_key(names[name]) for name in without if isinstance(names[name], Tensor)}
     # Of an input its own values count, not what lies between them in memory.
-    lent = {_key(t): t.numel() * t.element_size() for t in names.values() if isinstance(t, Tensor)}
-    found: dict[int, tuple[int, str]] = {}
-    keep: list[Tensor] = []  # a freed storage's identity must not be met again
-
-    def pack(tensor: Tensor) -> Tensor:
-        keep.append(tensor.detach())
-        if _key(tensor) not in ignored:
-            size, words = _size(tensor)
-            found.setdefault(_key(tensor), (min(size, lent.get(_key(tensor), size)), words))
-        return tensor
-
-    with torch.autograd.graph.saved_tensors_hooks(pack, lambda tensor: tensor):
+    lent = {
+        storage_key(t): t.numel() * t.element_size()
+        for t in names.values()
+        if isinstance(t, Tensor)
+    }
+    saved = Saved(lent, ignored)
+    with stage.entered(torch.autograd.graph.saved_tensors_hooks(saved.pack, saved.unpack)):
         stepping.perform_all(program, steps, names)
-    called = keeping.names(keep, names)
-    return sum(size for size, _ in found.values()), _largest(found.values()), called
+    found = saved.found.values()
+    called = keeping.names(saved.kept, names)
+    return sum(size for size, _ in found), _largest(found), called
 
 
 def _live(
     program: LoadedModule, steps: Sequence[Step], first: Names, names: Names
 ) -> tuple[int, Details, tuple[str, ...]]:
     """Bytes made by the forward steps and alive after them, torch and numpy, less the results."""
-    with Meter():  # what a first call imports or caches is not what this one keeps
+    with stage.entered(Meter()):  # what a first call imports or caches is not what this one keeps
         stepping.perform_all(program, steps, first)
     first.clear()
     gc.freeze()  # so that the collection below looks at this run's objects only
     given = set(names)
     tracemalloc.start()
     try:
-        with Meter() as meter:
+        with stage.entered(Meter()) as meter:
             stepping.perform_all(program, steps, names)
-        meter.forget(_tensors([value for name, value in names.items() if name not in given]))
-        gc.collect()
+        meter.forget(tensors_in([value for name, value in names.items() if name not in given]))
+        stage.call(gc.collect)
         outside = tracemalloc.get_traced_memory()[0]
     finally:
         tracemalloc.stop()
@@ -243,12 +152,6 @@ def _live(
     hidden = outside if outside > OWN_OBJECTS else 0
     details = _largest(entry[1:3] for entry in meter.alive.values())
     return int(meter.live + hidden), details, keeping.names(meter.storages(), names)
-
-
-def _size(tensor: Tensor) -> tuple[int, str]:
-    """The bytes of a tensor's storage, and its shape and dtype in words."""
-    words = f"{tuple(tensor.shape)} {str(tensor.dtype).removeprefix('torch.')}"
-    return tensor.untyped_storage().nbytes(), words
 
 
 def _largest(found: Iterable[tuple[int, str]]) -> Details:
@@ -309,16 +212,3 @@ def _node(value: Tensor) -> Any:  # noqa: ANN401 a node of torch's; None where t
             return node
         node = node.next_functions[0][0]
     return node
-
-
-def _scale(node: Any, factor: float) -> None:  # noqa: ANN401 a node of torch's
-    """Have a Function's node multiply the gradients that it gives."""
-    apply = node.apply
-
-    def scaled(*gradients: Any) -> Any:  # noqa: ANN401 tensors or None
-        found = apply(*gradients)
-        if not isinstance(found, tuple):
-            return None if found is None else found * factor
-        return tuple(None if g is None else g * factor for g in found)
-
-    node.apply = scaled

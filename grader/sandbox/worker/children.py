@@ -7,6 +7,7 @@ notebook or a server with children of its own, needs no such power.
 
 from __future__ import annotations
 
+import functools
 import os
 import select
 import signal
@@ -16,20 +17,23 @@ import time
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from pathlib import Path
-from typing import NoReturn
 
 from . import control
 from .walls import kernel
 
-Role = Callable[[int, int], None]  # takes a descriptor of its channel, and its parent's id
+Next = Callable[[], object]  # what a process goes on as; it gives what comes after that, or ends
+Role = Callable[[int, int], Next]  # takes a descriptor of its channel, and its parent's id
 
 _TICK = 1000  # milliseconds between looks at the parent: a fork of it may keep the socket open
 _MOST_ORPHANS = 10_000  # of a sweep: something may start processes faster than they are killed
-_FAILED = 70  # exit status of a child that did not become what it should
 
 
-def serve(connection: socket.socket, parent: int, roles: Mapping[str, Role]) -> NoReturn:
-    """Start and end children on request; end all when the other side or the parent is gone."""
+def serve(connection: socket.socket, parent: int, roles: Mapping[str, Role]) -> Next:
+    """Start and end children on request; end all when the other side or the parent is gone.
+
+    Returns:
+        What a child goes on as, in the child alone: nothing of this is on its stack then.
+    """
     live: set[int] = set()
     if sys.platform == "linux":
         kernel.prctl(kernel.PR_SET_CHILD_SUBREAPER, 1)
@@ -43,12 +47,14 @@ def serve(connection: socket.socket, parent: int, roles: Mapping[str, Role]) -> 
             request, descriptors = control.receive(connection)
             if request is None:
                 break
-            control.send(
-                connection,
-                _start(roles[request["role"]], connection, descriptors, live)
-                if request["op"] == "start"
-                else _end(request["pid"], request["grace"], live),
-            )
+            if request["op"] != "start":
+                control.send(connection, _end(request["pid"], request["grace"], live))
+                continue
+            here = os.getpid()
+            child = _start(connection, descriptors, live)
+            if child == 0:
+                return functools.partial(_become, roles[request["role"]], descriptors, here)
+            control.send(connection, child)
     for child in live:
         _kill(child)
     for child in live:
@@ -57,38 +63,30 @@ def serve(connection: socket.socket, parent: int, roles: Mapping[str, Role]) -> 
     os._exit(0)
 
 
-def _start(
-    role: Role, connection: socket.socket, descriptors: list[int], live: set[int]
-) -> int | str:
-    """The id of a new child, or why there is none."""
-    here = os.getpid()
+def _start(connection: socket.socket, descriptors: list[int], live: set[int]) -> int | str:
+    """The id of a new child, 0 in that child, or why there is none."""
     try:
         child = os.fork()
+    except OSError as error:
+        failed = f"a process could not be started: {error.strerror}"
+    else:
+        failed = ""
         if child == 0:
             connection.close()
-            _become(role, descriptors, here)
+            return 0
         live.add(child)
-    except OSError as error:
-        return f"a process could not be started: {error.strerror}"
-    finally:
-        for descriptor in descriptors:
-            os.close(descriptor)
-    return child
+    for descriptor in descriptors:
+        os.close(descriptor)
+    return failed or child
 
 
-def _become(role: Role, descriptors: list[int], parent: int) -> NoReturn:
-    try:
-        channel, output = descriptors
-        os.setsid()
-        os.dup2(output, 1)
-        os.dup2(output, 2)
-        os.close(output)
-        role(channel, parent)
-    except BaseException:  # noqa: BLE001 the judge shows the last line
-        sys.excepthook(*sys.exc_info())
-        sys.stderr.flush()
-    finally:
-        os._exit(_FAILED)
+def _become(role: Role, descriptors: list[int], parent: int) -> object:
+    channel, output = descriptors
+    os.setsid()
+    os.dup2(output, 1)
+    os.dup2(output, 2)
+    os.close(output)
+    return role(channel, parent)
 
 
 def _end(child: int, grace: float, live: set[int]) -> tuple[int, bool]:

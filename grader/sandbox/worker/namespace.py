@@ -16,6 +16,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from . import stage
+
 if TYPE_CHECKING:
     from .messages import Load
     from .wire import Array
@@ -38,8 +40,14 @@ class LoadedModule:
         """The callable behind a step's function name."""
         if owner == "driver":
             return functools.partial(getattr(self.driver, name), self)
-        function: Callable[..., Any] = getattr(self.module, name)
+        function: Callable[..., Any] = self.found(name)
         return function
+
+    def found(self, name: str) -> Any:  # noqa: ANN401 whatever the program calls so
+        """What the program's module has by a name; None where it has nothing."""
+        if name in vars(self.module):
+            return vars(self.module)[name]
+        return stage.call(getattr, (self.module, name, None))  # a module may make it up
 
 
 def execute(sources: Sequence[bytes], name: str, asked: Load) -> LoadedModule:
@@ -96,7 +104,7 @@ def _execute(sources: Sequence[bytes], name: str, filename: str) -> types.Module
         text = source.decode("utf-8", "replace")
         # Tracebacks, inspect.getsource and torch.jit read the lines here: there is no such file.
         linecache.cache[filename] = (len(source), None, text.splitlines(keepends=True), filename)
-        exec(code, module.__dict__)  # noqa: S102 this is what the process is for
+        stage.call(exec, (code, vars(module)))  # this is what the process is for
     return module
 
 

@@ -36,8 +36,12 @@ class Forbidden(RuntimeError):
 class Policy:
     """What is forbidden in this process, and the evidence so far."""
 
-    def __init__(self, forbids: Sequence[str]) -> None:
-        """Watch dotted names (`torch.nn.functional.fold`) and operators (`aten::max_pool*`)."""
+    def __init__(self, forbids: Sequence[str], measuring: int) -> None:
+        """Watch dotted names (`torch.nn.functional.fold`) and operators (`aten::max_pool*`).
+
+        Nothing that is called in the thread that measures is a program's.
+        """
+        self._measuring = measuring
         self.forbids = list(forbids)
         self.evidence: dict[Evidence, None] = {}  # in order, none twice
         self._filenames: set[str] = set()
@@ -120,6 +124,8 @@ class Policy:
 
     def _line(self) -> int | None:
         """The line of the program's innermost frame; None where no program is calling."""
+        if threading.get_ident() == self._measuring:
+            return None
         frame: types.FrameType | None = sys._getframe(1)
         while frame is not None:
             if frame.f_code.co_filename in self._filenames:

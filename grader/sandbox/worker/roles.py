@@ -20,19 +20,21 @@ from .walls import kernel
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from .children import Next
     from .control import SharedConfig
 
 
-def supervisor(connection: int, judge: int) -> None:
+def supervisor(connection: int, judge: int) -> Next:
     """Start zygotes and workers for the judge, and end with it."""
     if sys.platform == "linux":
         kernel.prctl(kernel.PR_SET_DUMPABLE, 0)
     # Only on Linux do libraries work in a process that was forked and did not start afresh.
     fresh = worker if sys.platform == "linux" else start_over
-    children.serve(socket.socket(fileno=connection), judge, {"zygote": zygote, "worker": fresh})
+    roles = {"zygote": zygote, "worker": fresh}
+    return children.serve(socket.socket(fileno=connection), judge, roles)
 
 
-def start_over(channel: int, parent: int) -> None:
+def start_over(channel: int, parent: int) -> Next:
     """Be a worker as a program of its own from the first line."""
     from . import boot
 
@@ -41,7 +43,7 @@ def start_over(channel: int, parent: int) -> None:
     os.execv(sys.executable, command)
 
 
-def zygote(channel: int, parent: int) -> None:
+def zygote(channel: int, parent: int) -> Next:
     """Import libraries, then fork a worker for each request."""
     from . import confine
     from .control import SharedConfig
@@ -50,23 +52,28 @@ def zygote(channel: int, parent: int) -> None:
     connection = socket.socket(fileno=channel)
     libraries, _ = control.receive(connection)
     if libraries is None:
-        return
+        os._exit(0)
     _import_libraries(**libraries)
     from . import serve  # noqa: F401  once for all workers
     from .walls import seccomp
 
     message, _ = control.receive(connection)
     if message is None:
-        return
+        os._exit(0)
     shared = SharedConfig(**message)
     seccomp.prepare(devices=shared.devices)
     assert confine.alone(), "a library started a thread: forking is not safe"
-    children.serve(connection, parent, {"worker": functools.partial(worker, shared=shared)})
+    roles = {"worker": functools.partial(worker, shared=shared)}
+    return children.serve(connection, parent, roles)
 
 
-def worker(channel: int, parent: int, shared: SharedConfig | None = None) -> None:
-    """Raise walls, try them, and run programs; a fork of a zygote has its libraries already."""
-    from . import confine, mapping
+def worker(channel: int, parent: int, shared: SharedConfig | None = None) -> Next:
+    """Raise walls, try them, and run programs; a fork of a zygote has its libraries already.
+
+    Returns:
+        What runs programs; what asks for that runs in another thread by then (see `stage`).
+    """
+    from . import confine, mapping, stage
     from .control import SharedConfig, WorkerConfig
     from .walls import canary
 
@@ -92,7 +99,7 @@ def worker(channel: int, parent: int, shared: SharedConfig | None = None) -> Non
 
     serve.import_what_can_be(own.ahead)
     acts = canary.report(judge=shared.judge, private=own.private, kept=shared.kept)
-    serve.serve(channel, acts, missing)
+    return stage.set_apart(functools.partial(serve.serve, channel, acts, missing))
 
 
 def _import_libraries(*, torch: bool, site: Sequence[str]) -> None:

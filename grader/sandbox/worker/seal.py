@@ -32,6 +32,8 @@ _USED = {
 
 Part = tuple[object, ...]
 
+_own: dict[str, types.ModuleType] = {}  # our modules, once programs cannot find them any more
+
 
 def _part(holder: Any, name: str) -> Part:  # noqa: ANN401 a module or a class
     """What makes a thing what it is: itself, and the code and defaults of a function."""
@@ -44,12 +46,10 @@ def _part(holder: Any, name: str) -> Part:  # noqa: ANN401 a module or a class
 
 def _parts() -> Iterator[tuple[str, Part]]:
     """Everything that the meters are made of, with its dotted name."""
-    for name, module in list(sys.modules.items()):
-        if name == __package__ or name.startswith(f"{__package__}."):
-            yield name, (module,)
-            yield from _members(name, module, (w for w in vars(module) if not w.startswith("__")))
-        elif name in _USED:
-            yield from _members(name, module, _USED[name].split())
+    for name, module in _own.items():
+        yield from _members(name, module, (w for w in vars(module) if not w.startswith("__")))
+    for name in _USED.keys() & sys.modules.keys():
+        yield from _members(name, sys.modules[name], _USED[name].split())
 
 
 def _members(dotted: str, holder: Any, names: Iterable[str]) -> Iterator[tuple[str, Part]]:  # noqa: ANN401
@@ -68,6 +68,14 @@ def _members(dotted: str, holder: Any, names: Iterable[str]) -> Iterator[tuple[s
 
 def _same(a: Part, b: Part | None) -> bool:
     return b is not None and len(a) == len(b) and all(x is y for x, y in zip(a, b, strict=True))
+
+
+def take_away() -> list[types.ModuleType]:
+    """Take our modules from where programs find modules, and give them; import all first."""
+    for name in list(sys.modules):
+        if name == __package__ or name.startswith(f"{__package__}."):
+            _own[name] = sys.modules.pop(name)
+    return list(_own.values())
 
 
 def close() -> Callable[[], list[str]]:

@@ -7,14 +7,26 @@ import importlib
 import os
 import socket
 import sys
-import traceback
 from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from . import allocated, control, differences, messages, namespace, reach, seal, typed, wire
+from . import (
+    allocated,
+    control,
+    differences,
+    guard,
+    messages,
+    mutants,
+    namespace,
+    reach,
+    seal,
+    stage,
+    typed,
+    wire,
+)
 from . import steps as stepping
 from .namespace import LoadedModule
 from .policy import Policy
@@ -38,6 +50,8 @@ OPERATIONS: Mapping[str, Callable[[LoadedModule, messages.Task], NamedTuple]] = 
         **({"measure": autograd.measure, "repeat": work.repeat} if "torch" in sys.modules else {}),
     }
 )
+# What of ours is on the stack of a program; nothing else of ours can be reached from it.
+ON_STAGE = ("policy", "meter")
 MEASURING = {"state", "measure", "settle"}  # what a program might replace the meters of
 
 
@@ -51,6 +65,8 @@ class Server:
         self.loads = 0
         self.policy: Policy | None = None
         typed.prepare(vars(messages).values())  # while the modules are what they were
+        own = seal.take_away()
+        guard.close(stage.measuring, [m for m in own if not m.__name__.endswith(ON_STAGE)])
         self.replaced = seal.close()
 
     def load(self, asked: messages.Load) -> messages.Loaded:
@@ -61,7 +77,7 @@ class Server:
         self._forbid(asked, sources)
         program = namespace.execute(sources, module, asked)
         self.programs[asked.program] = program
-        found = {name: getattr(program.module, name, None) for name in asked.functions}
+        found = {name: program.found(name) for name in asked.functions}
         return messages.Loaded(
             missing=tuple(name for name, value in found.items() if value is None),
             uncallable=tuple(
@@ -82,7 +98,7 @@ class Server:
         if not asked.forbids:
             return
         if self.policy is None:
-            self.policy = Policy(asked.forbids)
+            self.policy = stage.call(Policy, (asked.forbids, stage.measuring))
             self.replaced = seal.close()
         for source in sources:
             self.policy.read(source, asked.filename, asked.functions)
@@ -116,8 +132,6 @@ class Server:
         if operation == "load":
             return self.load(typed.read(messages.Load, request))
         if operation == "mutants":
-            from . import mutants
-
             return mutants.page(typed.read(messages.Mutants, request))
         task = typed.read(messages.Task, request)
         if operation != "again":
@@ -148,15 +162,23 @@ class Server:
         if request["op"] == "load":
             asked = typed.read(messages.Load, request)
             files = namespace.support_files(asked)
-            return messages.Fault(raised=describe(error, asked.filename, files))
-        return messages.Fault(broken=traceback.format_exc()[-2000:])
+            return messages.Fault(raised=describe(stage.cause(error), asked.filename, files))
+        return messages.Fault(broken=_broken(stage.cause(error))[-2000:])
+
+
+def _broken(error: BaseException) -> str:
+    """What went wrong in a worker's own code, and where."""
+    where = (
+        f"{f.f_code.co_filename}:{line} {f.f_code.co_name}" for f, line in stepping.walked(error)
+    )
+    return "\n".join([*where, f"{wire.type_name(error)}: {stepping.text_of(error)}"])
 
 
 def import_what_can_be(modules: Sequence[str]) -> None:
     """Import modules that programs may come to use; who uses one that cannot be will say so."""
     for module in modules:
-        with contextlib.suppress(Exception):
-            importlib.import_module(module)
+        with contextlib.suppress(stage.Failed):
+            stage.call(importlib.import_module, (module,))
 
 
 def serve(channel: int, acts: Mapping[str, str], missing: Sequence[str]) -> None:
@@ -165,16 +187,16 @@ def serve(channel: int, acts: Mapping[str, str], missing: Sequence[str]) -> None
     server = Server(acts, missing)
     exits = os._exit  # taken now: a program may replace it
     pack = wire.encode
-    np.seterr(all="ignore")  # warnings are the program's business: no verdict depends on stderr
+    # No verdict depends on warnings; each thread has settings of its own.
+    np.seterr(all="ignore")
+    stage.call(np.seterr, (), {"all": "ignore"})
     while True:
         try:
             request = _receive(connection)
         except ConnectionError:
             exits(0)
         reply = server.answer(request)
-        for stream in (sys.stdout, sys.stderr):
-            with contextlib.suppress(BaseException):  # a program may have closed or replaced it
-                stream.flush()
+        stage.flush()
         try:
             pieces = pack(reply)
         except wire.WireError as error:

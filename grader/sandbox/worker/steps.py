@@ -8,11 +8,11 @@ from __future__ import annotations
 import itertools
 import linecache
 import time
-import traceback
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
+from types import FrameType
 from typing import Any
 
-from . import layouts, values
+from . import guard, layouts, stage, values
 from .messages import Argument, Inputs, Item, Outcome, Outcomes, Raised, Step, Task
 from .namespace import LoadedModule
 from .wire import type_name
@@ -37,6 +37,9 @@ class Stopped(Exception):
         self.error = error
 
 
+differentiate: list[Callable[..., Any]] = []  # torch's way, where there is torch: see `autograd`
+
+
 def build(inputs: Inputs) -> Names:
     """Make fresh inputs that nobody else holds."""
     return {name: layouts.build(given) for name, given in inputs.items()}
@@ -48,11 +51,9 @@ def perform(program: LoadedModule, step: Step, names: Names) -> Names:
     args = [value for keyword, value in given if keyword is None]
     kwargs = {keyword: value for keyword, value in given if keyword is not None}
     if step.owner == "torch":
-        from . import autograd
-
-        result = autograd.vjp(step.arguments[0].name or "", *args, **kwargs)
+        result = differentiate[0](step.arguments[0].name or "", *args, **kwargs)
     else:
-        result = program.function(step.owner, step.function)(*args, **kwargs)
+        result = stage.call(program.function(step.owner, step.function), args, kwargs)
     assigned = _assign(step, result)
     names.update(assigned)
     return assigned
@@ -91,7 +92,7 @@ def perform_all(program: LoadedModule, steps: Sequence[Step], names: Names) -> N
         try:
             perform(program, step, names)
         except BaseException as error:  # noqa: BLE001 whatever it is, it is the program's
-            raise Stopped(index, error) from None
+            raise Stopped(index, stage.cause(error)) from None
 
 
 def finish(
@@ -182,7 +183,7 @@ class Progress:
                     if values.share_memory(value, given):
                         self.shared.append((name, lent))
         except BaseException as error:  # noqa: BLE001 whatever it is, it is the program's
-            raise Stopped(index, error) from None
+            raise Stopped(index, stage.cause(error)) from None
 
     def _look_back(self, index: int) -> None:
         for name, value in self.results.items():
@@ -217,12 +218,13 @@ def describe(error: BaseException, filename: str, others: Collection[str] = ()) 
         column = error.offset
         message = str(error.msg)[:MAX_MESSAGE]
     else:
-        message = _text(error)
+        message = text_of(error)
     memory = isinstance(error, MemoryError)
     return Raised(type_name(error), message, frames, column, memory, where[:MAX_MESSAGE])
 
 
-def _text(error: BaseException) -> str:
+def text_of(error: BaseException) -> str:
+    """What an exception says of itself."""
     try:
         if isinstance(error, SystemExit):
             return f"the code called sys.exit({error.code!r})"[:MAX_MESSAGE]
@@ -237,7 +239,7 @@ def _frames(
     """The frames of the program's own file, and where in other files a later one is."""
     frames: list[tuple[int, str, str]] = []
     where = ""
-    for frame, line in traceback.walk_tb(error.__traceback__):
+    for frame, line in walked(error):
         file = frame.f_code.co_filename
         if file in others:
             where = f"{file}:{line}: {linecache.getline(file, line).strip()}"
@@ -248,3 +250,11 @@ def _frames(
             if len(frames) > 4 * MAX_FRAMES:  # endless recursion: the innermost are no news
                 break
     return tuple(frames[-MAX_FRAMES:]), where
+
+
+def walked(error: BaseException) -> Iterator[tuple[FrameType, int]]:
+    """The frames and lines through which an exception went, the outermost first."""
+    at = BaseException.__dict__["__traceback__"].__get__(error)
+    while at is not None:
+        yield guard.frame_of(at), at.tb_lineno
+        at = at.tb_next

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from tests.attacks.attack import ERROR, FAIL, LIMIT, Attack
+from tests.sandbox.running import FIND
 
 # Where the channel is, and how the worker writes: read in the worker by whoever has read the code.
-FORGE = """
+FORGE = (
+    FIND
+    + """
 import socket, stat, struct
 wire, serve = sys.modules["worker.wire"], sys.modules["worker.serve"]
 def channel():
@@ -18,9 +21,12 @@ def channel():
 def send(value):
     os.write(channel(), b"".join(bytes(p) for p in wire.encode(value)))
 """
+)
 
 # Every answer to a run with something put into it.
-PADDED = """
+PADDED = (
+    FIND
+    + """
 def padded(**more):
     wire = sys.modules["worker.wire"]
     plain = wire.fields
@@ -32,6 +38,7 @@ def padded(**more):
         return found
     wire.fields = fields
 """
+)
 
 ATTACKS = (
     Attack(
@@ -157,18 +164,19 @@ def centre(x, w):
     Attack(
         "patched-worker",
         "replaces what copies results, what encodes them and what compares them, in the worker",
-        """
-        for name in ("wire", "values", "steps", "serve", "namespace"):
-            module = sys.modules["worker." + name]
-            for which in ("same", "share_memory", "fingerprint", "type_name"):
-                if hasattr(module, which):
-                    setattr(module, which, lambda *a, **k: True)
-        sys.modules["worker.wire"].decode = None
-        sys.modules["worker.wire"].MAX_META = 1 << 40
-        sys.modules["worker.wire"].MAX_ITEMS = 1 << 40
-        def centre(x, w):
-            return ["x" * 60_000] * 100, None
-        """,
+        FIND
+        + """
+for name in ("wire", "values", "steps", "serve", "namespace"):
+    module = sys.modules["worker." + name]
+    for which in ("same", "share_memory", "fingerprint", "type_name"):
+        if hasattr(module, which):
+            setattr(module, which, lambda *a, **k: True)
+sys.modules["worker.wire"].decode = None
+sys.modules["worker.wire"].MAX_META = 1 << 40
+sys.modules["worker.wire"].MAX_ITEMS = 1 << 40
+def centre(x, w):
+    return ["x" * 60_000] * 100, None
+""",
         verdict=ERROR,
         says="",
     ),
@@ -189,14 +197,15 @@ def centre(x, w):
     Attack(
         "changed-steps",
         "answers for its steps itself, so that its wrong functions are never called",
-        """
-        steps = sys.modules["worker.steps"]
-        perform = steps.perform
-        def other(program, step, names):
-            names.update(y=names["x"] * 0, ctx=None, grad_x=names["x"], grad_w=names["x"])
-            return {"y": names["y"], "ctx": None, "grad_x": names["x"], "grad_w": names["x"]}
-        steps.perform = other
-        """,
+        FIND
+        + """
+steps = sys.modules["worker.steps"]
+perform = steps.perform
+def other(program, step, names):
+    names.update(y=names["x"] * 0, ctx=None, grad_x=names["x"], grad_w=names["x"])
+    return {"y": names["y"], "ctx": None, "grad_x": names["x"], "grad_w": names["x"]}
+steps.perform = other
+""",
         says="y differs|grad_x|y",
     ),
     Attack(

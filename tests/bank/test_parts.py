@@ -1,0 +1,181 @@
+"""Questions in parts, as YAML: what may stand where, and every fault with its place."""
+
+# ruff: noqa: E501 a message that is compared stands on one line
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from grader.bank import headers, load
+from grader.model.errors import BankError
+
+BANK = Path(__file__).parents[1] / "banks" / "parts"
+NAME = "mean-and-spread.yaml"
+SPEC = (BANK / "questions" / NAME).read_text(encoding="utf-8")
+
+
+def said(folder: Path, *edits: str) -> list[str]:
+    """Return what is said of the question with each text of the pairs replaced by the next one."""
+    text = SPEC
+    for old, new in zip(edits[::2], edits[1::2], strict=True):
+        assert text.count(old) == 1, f"{old!r} occurs {text.count(old)} times"
+        text = text.replace(old, new)
+    path = folder / NAME
+    path.write_text(text, encoding="utf-8")
+    try:
+        load([path], path.stem)
+    except BankError as error:
+        return [problem.removeprefix(f"{path}:") for problem in error.problems]
+    return []
+
+
+def test_a_spec_of_parts_is_one_of_all_of_them() -> None:
+    spec = load([BANK], "mean-and-spread").spec
+    assert spec.part_ids == ("1", "2", "spread")
+    assert [c.id for c in spec.checks] == ["mean", "nothing", "alone", "spread", "far"]
+    assert [spec.part_of(c.id) for c in spec.checks] == [1, 2, 2, 3, 3]
+    assert spec.minutes == 9
+    assert spec.prompt == spec.parts[0].prompt
+    assert len(spec.contract) == 3
+    assert [h.split()[0] for h in spec.hints] == ["What", "Divide", "What"]
+    assert spec.interface.index("def mean") < spec.interface.index("def spread")
+    with pytest.raises(KeyError):
+        spec.part_of("nobody")
+
+
+def test_functions_are_asked_for_part_by_part() -> None:
+    question = load([BANK], "mean-and-spread")
+    assert [question.functions_of(n) for n in (1, 2, 3)] == [
+        ("mean",),
+        ("mean",),
+        ("mean", "spread"),
+    ]
+    assert question.functions == question.functions_of(None) == ("mean", "spread")
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        (
+            "points: 30", "points: 20",
+            "7:3: parts: expected points that add up to 100, found 50 + 20 + 20 = 90",
+        ),
+        ("points: 30", "points: 0", "20:13: parts[1].points: expected a number above 0, found the number 0"),
+        ("points: 30", "marks: 30", "20:5: parts[1]: expected the key 'points', found none"),
+        ("points: 30", "marks: 30", "20:5: parts[1]: found the unknown key 'marks'; known keys: id, points, minutes, prompt, interface, contract, checks, hints, follow_ups"),
+        ("points: 30", "id: spread\n    points: 30", "29:9: parts[2].id: expected each id once, found 'spread' again"),
+        ("  - id: spread", "  - id: Last One", "28:9: parts[2].id: expected lower-case words joined by hyphens, found the text 'Last One'"),
+        ("  - id: spread", "  - id: 1", "28:9: parts[2].id: expected text, found the number 1"),
+        ("  - id: spread", "  - id: '1'", "28:9: parts[2].id: expected each id once, found '1' again"),
+        ("{id: far, run", "{id: mean, run", "39:14: parts[2].checks[1].id: expected each id once, found 'mean' again"),
+        (
+            "cases: [few, many], about", "needs: spread, cases: [few, many], about",
+            "17:49: parts[0].checks[0].needs: expected the id of an earlier check, found 'spread'",
+        ),
+        ("cases: nothing, about", "case: nothing, about", "25:45: parts[1].checks[0]: found the unknown key 'case'; did you mean 'cases'?"),
+        ("kind: outputs, of: m, cases: nothing", "kind: output, of: m, cases: nothing", "parts[1].checks[0].kind: expected one of outputs"),
+        ("kind: outputs, of: m, cases: nothing", "kind: outputs, of: n, cases: nothing", "nothing: expected a result of the run main, found 'n'"),
+        ("run: spread, kind: outputs, of: s, cases: [few", "run: spraed, kind: outputs, of: s, cases: [few", "38:27: parts[2].checks[0].run: expected the name of a run, found 'spraed'; did you mean 'spread'?"),
+        ("    prompt: One worker now sends nothing at all.\n", "", "20:5: parts[1]: expected the key 'prompt', found none"),
+        (
+            "    interface: |\n      def mean(x):\n          # x (N,) float64 -> m, a number\n          return m\n", "",
+            "7:5: parts[0]: expected the key 'interface', found none",
+        ),
+        ("format: 2", "format: 1", "7:3: parts: expected format: 2, which has this key, found format: 1"),
+        ("uses: [numpy]", "uses: [numpy]\nhints: [a]", "6:1: the question: found the unknown key 'hints'; it is a key of a part here"),
+        ("uses: [numpy]", "uses: [numpy]\nminutes: 9", "6:1: the question: found the unknown key 'minutes'; it is a key of a part here"),
+        ("starter_holds: [sums]", "starter: [sums]", "48:1: the question: found the unknown key 'starter'; did you mean 'starter_holds'?"),
+        ("starter_holds: [sums]", "starter_holds: [sum]", "48:17: expected the id of a misconception, found 'sum'; did you mean 'sums'?"),
+        ("killed_by: far", "killed_by: fra", "expected the id of a check, found 'fra'; did you mean 'far'?"),
+    ],
+)  # fmt: skip
+def test_a_fault_of_a_part_has_its_place(tmp_path: Path, old: str, new: str, message: str) -> None:
+    found = said(tmp_path, old, new)
+    assert any(message in problem for problem in found), found
+
+
+def test_one_fault_is_one_sentence(tmp_path: Path) -> None:
+    """What is wrong in one part takes nothing from the others."""
+    assert len(said(tmp_path, "points: 30", "points: 20")) == 1
+    assert len(said(tmp_path, "points: 30", "points: lots")) == 1
+    assert len(said(tmp_path, "cases: nothing, about", "case: nothing, about")) == 1
+    assert len(said(tmp_path, "minutes: 3", "minutes: soon", "cases: far,", "cases: fra,")) == 2
+
+
+@pytest.mark.parametrize(
+    ("parts", "message"),
+    [
+        ("parts: []", "parts: expected at least one entry, found a list of 0"),
+        ("parts:", "parts: expected a list, found nothing"),
+        ("parts: 3", "parts: expected a list, found the number 3"),
+        ("parts: {points: 100}", "parts: expected a list, found a mapping with points"),
+        ("parts: [one]", "parts[0]: expected a mapping, found the text 'one'"),
+        ("parts: [[]]", "parts[0]: expected a mapping, found a list of 0"),
+        ("parts: [{}]", "parts[0]: expected the key 'checks', found none"),
+        (
+            "parts: [{points: 100, minutes: 1, prompt: a, interface: a, checks: []}]",
+            "parts[0].checks: expected at least one entry, found a list of 0",
+        ),
+        (
+            "parts: [{points: 100, minutes: 1, prompt: a, interface: a, checks: [3]}]",
+            "parts[0].checks[0]: expected a mapping, found the number 3",
+        ),
+        (
+            f"parts: [{', '.join(['{points: 2, minutes: 1, prompt: a}'] * 50)}]",
+            "parts: expected at most 9 entries, found a list of 50",
+        ),
+    ],
+)
+def test_parts_that_are_none(tmp_path: Path, parts: str, message: str) -> None:
+    begin, end = SPEC.index("parts:"), SPEC.index("run:\n")
+    path = tmp_path / NAME
+    path.write_text(f"{SPEC[:begin]}{parts}\n{SPEC[end:]}", encoding="utf-8")
+    with pytest.raises(BankError) as error:
+        load([path], path.stem)
+    assert any(message in problem for problem in error.value.problems), error.value.problems
+
+
+def test_a_part_that_only_a_stretch_could_fail(tmp_path: Path) -> None:
+    found = said(
+        tmp_path,
+        "cases: [few, many]}\n      - {id: far, run: spread, kind: outputs, of: s, cases: far, needs: spread}",
+        "cases: [few, many], stretch: true}",
+        "killed_by: far", "killed_by: spread",
+        "  far: {x: {normal: [5], shift: 1.0e+8}}\n", "",
+    )  # fmt: skip
+    assert len(found) == 1
+    assert "parts[2].checks: expected a check that decides, found none" in found[0]
+
+
+def test_a_list_knows_the_minutes_and_the_number_of_parts(tmp_path: Path) -> None:
+    shutil.copytree(BANK, tmp_path / "parts")
+    spec = (BANK / "questions" / NAME).read_text(encoding="utf-8")
+    odd = spec.replace("minutes: 3", "minutes: soon").replace("uses: [numpy]\n", "", 1)
+    path = tmp_path / "parts" / "questions" / "uses-last.yaml"
+    path.write_text(f"{odd}uses: [torch, numpy]\n", encoding="utf-8")
+    found = {h.id: (h.minutes, h.parts, h.torch) for h in headers([tmp_path / "parts"])}
+    assert found == {"mean-and-spread": (9, 3, False), "uses-last": (6, 3, True)}
+
+
+def test_the_same_question_without_parts_reads_alike(tmp_path: Path) -> None:
+    first = SPEC.index("    minutes: 4"), SPEC.index("  - points: 30")
+    part = "\n".join(line[4:] for line in SPEC[slice(*first)].split("\n"))
+    rest = SPEC[SPEC.index("run:\n") :]
+    for idea, following in (("divides-by-nothing", "code:\n  reference"),):
+        rest = rest[: rest.index(f"  {idea}:")] + rest[rest.index(following) :]
+    whole = SPEC[: SPEC.index("parts:")] + part + rest
+    for name, text in (
+        ("two", whole),
+        ("one", whole.replace("format: 2", "format: 1").replace("starter_holds", "starter")),
+    ):
+        path = tmp_path / f"{name}.yaml"
+        path.write_text(
+            text.replace("  far: {x: {normal: [5], shift: 1.0e+8}}\n", ""), encoding="utf-8"
+        )
+    two, one = (load([tmp_path / f"{name}.yaml"], name).spec for name in ("two", "one"))
+    assert two.parts == one.parts
+    assert two.starter_holds == one.starter_holds == ["sums"]
+    assert (two.parts[0].points, two.part_ids) == (100, ("1",))
