@@ -17,6 +17,7 @@ from grader import bank
 from grader.bench.bench import BankFault
 from grader.bench.tally import Stopped
 from grader.kinds import run_check
+from grader.model.question import Question
 from grader.model.report import CheckResult
 from grader.model.verdict import Verdict
 from grader.session import GradingSession, grade
@@ -67,7 +68,7 @@ def faults(session: GradingSession, path: Path, *, every: bool) -> list[CheckRes
     rejected is rejected in any order.
     """
     spec = session.question.spec
-    bench = session.examine(path.stem, [path.read_bytes()], SEED)
+    bench = session.examine(path.stem, _complete(session.question, path.read_bytes()), SEED)
     found: list[CheckResult] = []
     passed: set[str] = set()
     with np.errstate(all="ignore"):
@@ -88,6 +89,13 @@ def faults(session: GradingSession, path: Path, *, every: bool) -> list[CheckRes
     deciding = {check.id for check in spec.checks if not check.stretch}
     assert found or passed == deciding
     return found
+
+
+def _complete(question: Question, source: bytes) -> list[bytes]:
+    """The programs of a file; what later parts ask for and it lacks is that of the reference."""
+    later = set(question.functions) - set(question.functions_of(1))
+    lacks = any(name.encode() not in source for name in later)
+    return [question.reference, source] if lacks else [source]
 
 
 def is_rejected(session: GradingSession, path: Path) -> bool:
