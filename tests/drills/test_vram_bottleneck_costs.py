@@ -77,8 +77,9 @@ def plain(x: Tensor, w_gate: Tensor, w_up: Tensor, w_down: Tensor) -> Tensor:
 
 def rebuilt(x: Tensor, w_gate: Tensor, w_up: Tensor, w_down: Tensor) -> Tensor:
     """Compute g, u, s and h once more in backward, and not y."""
-    with set_checkpoint_early_stop(False):  # type: ignore[no-untyped-call]
-        return checkpoint(hidden, x, w_gate, w_up, use_reentrant=False) @ w_down.t()
+    with set_checkpoint_early_stop(False):
+        h: Tensor = checkpoint(hidden, x, w_gate, w_up, use_reentrant=False)
+        return h @ w_down.t()
 
 
 def leaves(rows: int, width: int, f: int) -> list[Tensor]:
