@@ -156,6 +156,15 @@ def test_a_message_that_varies_is_not_said_of_every_case(session: GradingSession
     )
 
 
+def test_a_call_that_raises_without_a_message_is_said_without_one(session: GradingSession) -> None:
+    unwritten = "def centre(x, w):\n    raise NotImplementedError\n\n\ncentre_backward = centre\n"
+    (text,) = texts(graded(session, unwritten), "class")
+    assert text == (
+        "Your centre raises NotImplementedError in every case that calls it as "
+        "`y, ctx = centre(x, w)`."
+    )
+
+
 def test_a_call_that_raises_on_some_cases_is_not_said_of_all(session: GradingSession) -> None:
     report = graded(session, SECOND_ROW_BACK)
     assert report.verdict is Verdict.ERROR
