@@ -20,6 +20,9 @@ import pytest
 import torch
 import torch.nn.functional as F
 
+from grader import bank
+from grader.model.verdict import Verdict
+from grader.session import grade
 from tests.drills.loading import ROOT, each, load, load_layered, right_solutions
 
 Array = np.ndarray[Any, np.dtype[Any]]
@@ -159,7 +162,7 @@ def test_with_no_row_counted_the_loss_is_zero_and_so_is_the_gradient(
     assert program.log_softmax(z).dtype == z.dtype
 
 
-STEPS = [
+LINES = [
     ([0.25, 0.25, 0.5], [0.0, 1.0, 0.0]),
     ([0.0, 0.25, 0.75], [0.0, 1.0, 0.0]),
     ([0.0, 1.0], [0.0, 1.0]),
@@ -170,8 +173,8 @@ STEPS = [
 
 
 @each("dtype", ["float64", "float32"])
-@each(("p", "y"), STEPS)
-def test_step_1_is_the_derivative_of_the_weighted_logarithms(
+@each(("p", "y"), LINES)
+def test_line_1_is_the_derivative_of_the_weighted_logarithms(
     program: Program, p: list[float], y: list[float], dtype: str
 ) -> None:
     probability, weight = np.array(p, dtype), np.array(y, dtype)
@@ -189,7 +192,7 @@ def test_step_1_is_the_derivative_of_the_weighted_logarithms(
 
 @each("dtype", ["float64", "float32"])
 @each("logits", [[0.3], [1.0, -2.0], [0.1, 0.2, -3.0, 2.0], [60.0, 0.0, 1.0]])
-def test_step_2_is_torchs_jacobian_of_the_softmax(
+def test_line_2_is_torchs_jacobian_of_the_softmax(
     program: Program, logits: list[float], dtype: str
 ) -> None:
     z = torch.tensor(logits, dtype=torch.float64)
@@ -206,7 +209,7 @@ def test_step_2_is_torchs_jacobian_of_the_softmax(
 
 @each("dtype", ["float64", "float32"])
 @each("size", [1, 2, 5])
-def test_step_3_sums_over_the_rows_of_any_matrix(program: Program, size: int, dtype: str) -> None:
+def test_line_3_sums_over_the_rows_of_any_matrix(program: Program, size: int, dtype: str) -> None:
     rng = np.random.default_rng(size)
     matrix = rng.standard_normal((size, size)).astype(dtype)
     g = rng.standard_normal(size).astype(dtype)
@@ -217,7 +220,7 @@ def test_step_3_sums_over_the_rows_of_any_matrix(program: Program, size: int, dt
 
 
 @each("classes", [1, 2, 6])
-def test_the_three_steps_together_give_the_sum_of_the_weights_times_p_minus_y(
+def test_the_three_lines_together_give_the_sum_of_the_weights_times_p_minus_y(
     program: Program, classes: int
 ) -> None:
     rng = np.random.default_rng(classes)
@@ -225,6 +228,7 @@ def test_the_three_steps_together_give_the_sum_of_the_weights_times_p_minus_y(
     p /= p.sum()
     for y in (np.eye(classes)[0], rng.uniform(0.1, 1, classes)):
         dz = program.contract(program.softmax_jacobian(p), program.dloss_dp(p, y))
+        np.testing.assert_allclose(dz, program.dloss_dz(p, y), rtol=0, atol=1e-13)
         np.testing.assert_allclose(dz, p * y.sum() - y, rtol=0, atol=1e-13)
 
 
@@ -265,6 +269,8 @@ def calls(program: Program, seed: int, layout: Callable[[Array], Array]) -> list
         program.dloss_dp(p, y),
         program.softmax_jacobian(p),
         program.contract(matrix, g),
+        program.dloss_dz(p, y),
+        program.softmax_vjp(matrix, matrix),
     ]
     for before, after in zip(inputs, laid, strict=True):
         assert before.tobytes() == after.tobytes()
@@ -303,6 +309,51 @@ def test_the_reference_warns_about_nothing_legal(reference: Program) -> None:
             reference.contract(reference.softmax_jacobian(p), reference.dloss_dp(p, y))
 
 
+def probabilities(seed: int, classes: int) -> Array:
+    e = np.exp(np.random.default_rng(seed).standard_normal(classes))
+    return np.asarray(e / e.sum())
+
+
+@each("dtype", ["float64", "float32"])
+@each("y", [[0.0, 1.0, 0.0, 0.0], [0.5, 0.0, 1.5, 0.25], [0.1, 0.2, 0.3, 0.4], [0.0] * 4])
+def test_line_4_is_torchs_gradient_for_any_weights(
+    program: Program, y: list[float], dtype: str
+) -> None:
+    z = torch.tensor([0.3, -1.0, 2.0, 0.5], dtype=torch.float64, requires_grad=True)
+    weights = np.array(y, dtype)
+    loss = -(torch.tensor(weights.astype(np.float64)) * z.log_softmax(-1)).sum()
+    (grad,) = torch.autograd.grad(loss, z)
+    p = z.detach().softmax(-1).numpy().astype(dtype)
+    found = program.dloss_dz(p, weights)
+    assert found.dtype == p.dtype
+    np.testing.assert_allclose(
+        found, grad.numpy(), rtol=0, atol=1e-14 if dtype == "float64" else 1e-6
+    )
+
+
+def test_line_4_needs_no_positive_probability(program: Program) -> None:
+    found = program.dloss_dz(np.array([0.0, 1.0, 0.0]), np.array([1.0, 0.0, 0.0]))
+    np.testing.assert_array_equal(found, [-1, 1, 0])
+
+
+@each("dtype", ["float64", "float32"])
+@each(("rows", "classes"), [(1, 1), (3, 5), (4, 2)])
+def test_the_softmaxs_backward_is_torchs_for_any_gradient(
+    program: Program, rows: int, classes: int, dtype: str
+) -> None:
+    rng = np.random.default_rng([rows, classes])
+    z = torch.tensor(rng.standard_normal((rows, classes)), requires_grad=True)
+    g = rng.standard_normal((rows, classes)).astype(dtype)
+    p = z.softmax(-1)
+    (grad,) = torch.autograd.grad(p, z, torch.tensor(g.astype(np.float64)))
+    found = program.softmax_vjp(p.detach().numpy().astype(dtype), g)
+    assert found.shape == g.shape
+    assert found.dtype == g.dtype
+    np.testing.assert_allclose(
+        found, grad.numpy(), rtol=0, atol=1e-14 if dtype == "float64" else 2e-6
+    )
+
+
 def test_the_starter_goes_downhill_although_it_is_wrong() -> None:
     starter, driver = load(DRILL / "starter.py"), load(DRILL / "driver.py")
     z, target = np.random.default_rng(0).standard_normal((4, 5)), np.arange(4)
@@ -312,17 +363,57 @@ def test_the_starter_goes_downhill_although_it_is_wrong() -> None:
     assert np.abs(starter.cross_entropy_grad(z, target) - oracle(z, target)[2]).max() > 0.01
 
 
-def test_the_starter_keeps_every_promise_about_ordinary_forward_calls() -> None:
+def test_what_a_colleague_would_try_agrees_with_the_starter() -> None:
+    """The loss, the target's entries, line 1, and the diagonal of line 2 by nudging."""
     starter = load(DRILL / "starter.py")
-    z, target = np.random.default_rng(0).standard_normal((4, 5)), np.array([0, -100, 2, 3])
-    lp, loss, _ = oracle(z, target)
+    z, target = np.random.default_rng(0).standard_normal((4, 5)), np.array([0, 4, 2, 3])
+    lp, loss, grad = oracle(z, target)
     close(starter.log_softmax(z), lp, z)
     assert abs(starter.cross_entropy(z, target) - loss) < 1e-12
-    assert starter.cross_entropy(z, np.full(4, -100)) == 0.0
-    assert starter.cross_entropy_grad(np.zeros((0, 3)), np.zeros(0, np.int64)).shape == (0, 3)
-    for p, y in STEPS:
+    at = (np.arange(4), target)
+    np.testing.assert_allclose(starter.cross_entropy_grad(z, target)[at], grad[at], rtol=1e-12)
+    for p, y in LINES:
+        used = np.array(y) > 0
         found = starter.dloss_dp(np.array(p), np.array(y))
-        assert np.isfinite(found).all()
+        np.testing.assert_allclose(found[used], -np.array(y)[used] / np.array(p)[used])
+        assert not found[~used].any()
+    logits = torch.tensor(z[0])
+    nudged = torch.autograd.functional.jacobian(  # type: ignore[no-untyped-call]
+        lambda v: v.softmax(-1), logits
+    )
+    own = np.diag(starter.softmax_jacobian(logits.softmax(-1).numpy()))
+    np.testing.assert_allclose(own, np.diag(nudged.numpy()), rtol=1e-12)
+
+
+def test_the_right_letters_are_true_of_the_starter(reference: Program) -> None:
+    starter = load(DRILL / "starter.py")
+    z, target = np.random.default_rng(1).standard_normal((4, 5)), np.array([1, 0, 4, 2])
+    old, right = starter.cross_entropy_grad(z, target), oracle(z, target)[2]
+    q = np.exp(oracle(z, target)[0])[np.arange(4), target]
+    np.testing.assert_allclose((old * right).sum(axis=1) * 16, (1 - q) ** 2, rtol=1e-12)
+    assert np.abs(old.sum(axis=1)).min() > 0.01
+    np.testing.assert_allclose(right.sum(axis=1), 0, atol=1e-15)
+    # The tests that the other letters name pass with the starter.
+    assert (old[np.arange(4), target] < 0).all()
+    assert np.count_nonzero(old) == 4
+    assert not (old > 0).any()
+    jacobian = reference.softmax_jacobian(probabilities(3, 5))
+    np.testing.assert_array_equal(jacobian, jacobian.T)
+    np.testing.assert_allclose(jacobian.sum(axis=1), 0, atol=1e-15)
+    assert reference.WHY == {"loss-fell": "b", "would-have-shown-it": "a", "transpose": "c"}
+
+
+def test_the_starter_fails_in_part_1_and_is_named_as_it_should_be() -> None:
+    question = bank.load([ROOT], "softmax-cross-entropy")
+    report = grade(question, (DRILL / "starter.py").read_bytes(), seed=7)
+    failing = [check.id for check in report.checks if check.verdict is Verdict.FAIL]
+    assert failing == ["line-2", "line-3", "line-4", "grad"]
+    assert {named.id for named in report.misconceptions} == set(question.spec.starter_holds)
+    assert [part.verdict for part in report.parts] == [
+        Verdict.FAIL,
+        Verdict.SKIPPED,
+        Verdict.SKIPPED,
+    ]
 
 
 # All but those whose fault it is to change an input, to lose a dtype or to return nothing.

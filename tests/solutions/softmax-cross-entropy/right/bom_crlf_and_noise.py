@@ -51,6 +51,17 @@ def cross_entropy_grad(z, target, ignore_index=-100):
     return grad
 
 
+def dloss_dz(p, y):
+    return y.sum() * p - y
+
+
+def softmax_vjp(p, g):
+    return p * (g - (p * g).sum(axis=-1, keepdims=True))
+
+
+WHY = {"loss-fell": "b", "would-have-shown-it": "a", "transpose": "c"}
+
+
 if __name__ == "__main__":
     logits = np.random.default_rng(0).normal(size=(4, 3))
     print(cross_entropy(logits, np.array([0, 1, 2, 0])))

@@ -55,3 +55,14 @@ def cross_entropy_grad(z, target, ignore_index=-100):
     out /= max(int(kept.sum()), 1)
     out[~kept] = 0
     return out
+
+
+def dloss_dz(p, y):
+    return y.sum() * p - y
+
+
+def softmax_vjp(p, g):
+    return p * (g - (p * g).sum(axis=-1, keepdims=True))
+
+
+WHY = {"loss-fell": "b", "would-have-shown-it": "a", "transpose": "c"}

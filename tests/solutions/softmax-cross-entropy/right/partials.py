@@ -43,3 +43,14 @@ def softmax_jacobian(p):
 
 def contract(jacobian, g):
     return np.tensordot(g, jacobian, axes=(0, 0))
+
+
+def dloss_dz(p, y):
+    return y.sum() * p - y
+
+
+def softmax_vjp(p, g):
+    return p * (g - (p * g).sum(axis=-1, keepdims=True))
+
+
+WHY = {"loss-fell": "b", "would-have-shown-it": "a", "transpose": "c"}

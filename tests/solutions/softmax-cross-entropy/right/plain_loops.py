@@ -61,3 +61,14 @@ def cross_entropy_grad(z, target, ignore_index=-100):
         for c, lp in enumerate(_row([float(v) for v in z[b]])):
             out[b, c] = (math.exp(lp) - (c == t)) / n
     return out
+
+
+def dloss_dz(p, y):
+    return y.sum() * p - y
+
+
+def softmax_vjp(p, g):
+    return p * (g - (p * g).sum(axis=-1, keepdims=True))
+
+
+WHY = {"loss-fell": "b", "would-have-shown-it": "a", "transpose": "c"}

@@ -29,3 +29,14 @@ def cross_entropy(z, target, ignore_index=-100):
 
 def cross_entropy_grad(z, target, ignore_index=-100):
     return np.zeros(z.shape, z.dtype)
+
+
+def dloss_dz(p, y):
+    return y.sum() * p - y
+
+
+def softmax_vjp(p, g):
+    return p * (g - (p * g).sum(axis=-1, keepdims=True))
+
+
+WHY = {"loss-fell": "b", "would-have-shown-it": "a", "transpose": "c"}

@@ -32,3 +32,14 @@ def cross_entropy_grad(z, target, ignore_index=-100):
     p = np.exp(log_softmax(z))
     p[keep, target[keep]] -= 1
     return p * keep / max(int(keep.sum()), 1)
+
+
+def dloss_dz(p, y):
+    return y.sum() * p - y
+
+
+def softmax_vjp(p, g):
+    return p * (g - (p * g).sum(axis=-1, keepdims=True))
+
+
+WHY = {"loss-fell": "b", "would-have-shown-it": "a", "transpose": "c"}

@@ -45,3 +45,14 @@ def cross_entropy_grad(z, target, ignore_index=-100):
     weights = _weights(target, ignore_index, z.dtype)
     hot = np.equal.outer(_safe(target, ignore_index), np.arange(z.shape[1]))
     return (np.exp(log_softmax(z)) - hot) * weights[:, None]
+
+
+def dloss_dz(p, y):
+    return y.sum() * p - y
+
+
+def softmax_vjp(p, g):
+    return p * (g - (p * g).sum(axis=-1, keepdims=True))
+
+
+WHY = {"loss-fell": "b", "would-have-shown-it": "a", "transpose": "c"}
