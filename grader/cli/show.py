@@ -25,9 +25,10 @@ def command(
 ) -> None:
     """Show a question, as far as you are with it, without starting it."""
     from grader.app.parts import asked
+    from grader.app.resolve import resolve
 
     here = context(ctx)
-    found = here.load(question)
+    found = resolve(here, question).question
     spec = found.spec
     several = len(spec.parts)
     number = several if all_ or several == 1 else asked(here, found)

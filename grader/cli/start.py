@@ -45,5 +45,6 @@ def command(
     if made.already and SUBMISSION not in made.written:
         said[1] = f"Edit  {near[1]:<{width}}   it is yours and was left as it is"
     there = "" if folder == here.folder else f"cd {here.typed(folder)}"
-    ending: list[sheet.Line] = [*said, sheet.steps(there, f"drill grade{here.option}")]
-    output.lines(brief.page(found, asked(here, found), ending, output.measure(), output.rows()))
+    ending: list[sheet.Line] = [*said, sheet.steps(there, "drill grade")]  # it knows its bank
+    part = 1 if SUBMISSION in made.written else asked(here, found)  # a starter is of the first
+    output.lines(brief.page(found, part, ending, output.measure(), output.rows()))

@@ -7,7 +7,7 @@ never which answer is wrong: that could be found by trying.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Annotated, Literal
 
@@ -44,7 +44,7 @@ class ChoicesCheck(Check):
         """Nothing: an idea named by its letter would say which answer is wrong."""
         return ()
 
-    def asks(self) -> Iterator[tuple[str, str, dict[str, str]]]:
+    def asks(self) -> Iterator[tuple[str, str, Mapping[str, str]]]:
         """Every question, shown with the part that it belongs to."""
         for name, one in self.questions.items():
             yield name, one.ask, one.answers

@@ -170,6 +170,10 @@ class Check(Keys):
         """What is wrong with its keys together: the path of a key, and a sentence."""
         yield from ()
 
+    def asks(self) -> Iterator[tuple[str, str, Mapping[str, str]]]:
+        """What the candidate answers by choosing: an id, the question, the answers by letter."""
+        yield from ()
+
     def lacks(self) -> str:
         """What it would need to be able to fail, where it has nothing; else an empty text."""
         return "the name of a result" if getattr(self, "of", None) == [] else ""

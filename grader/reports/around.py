@@ -18,6 +18,7 @@ class Request:
     prompt: str  # the interviewer's words
     clauses: tuple[str, ...] = ()
     first: int = 1  # the number of the first clause
+    questions: int = 0  # to be answered by choosing
 
     @property
     def headline(self) -> str:
@@ -29,7 +30,10 @@ class Request:
     def in_force(self) -> str:
         """Which parts hold from now on."""
         before = f"Parts 1 to {self.number - 1} stay" if self.number > 2 else "Part 1 stays"
-        return f"{before} in force. QUESTION.md now holds part {self.number}."
+        holds = f"part {self.number}"
+        if self.questions:
+            holds += f" and {quantity(self.questions, 'question')} to choose an answer to"
+        return f"{before} in force. QUESTION.md now holds {holds}."
 
 
 @dataclass(frozen=True, slots=True)

@@ -61,6 +61,12 @@ def document(question: Question, asked: int, width: int) -> list[Line]:
         if one.clauses:
             lines += ["", sheet.bold("Contract")]
             lines += [line for mark, text in one.clauses for line in _clause(mark, text, width)]
+        if one.questions:
+            lines += ["", sheet.bold("Questions")]
+        for name, ask, answers in one.questions:
+            lines += ["", *sheet.wrapped(f"{name}: {' '.join(ask.split())}", width, first="  ")]
+            for letter, text in answers.items():
+                lines += _clause(f"  {letter}", " ".join(text.split()), width)
     return lines
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -25,6 +25,7 @@ def requested(question: Question, number: int) -> Request:
         part.prompt,
         tuple(" ".join(clause.split()) for clause in part.contract),
         first=1 + sum(len(one.contract) for one in before),
+        questions=sum(len(list(check.asks())) for check in part.checks),
     )
 
 
@@ -42,6 +43,11 @@ def question_markdown(question: Question, *, parts: int | None = None) -> str:
                 f"{level} Contract",
                 "\n".join(f"{mark} {text}" for mark, text in asked.clauses),
             ]
+        texts += [f"{level} Questions"] * bool(asked.questions)
+        texts += [
+            "\n".join([f"**{asks[0]}** {asks[1]}", "", *_choices(asks[2], "- ")])
+            for asks in asked.questions
+        ]
     texts.append(f"`drill grade` grades `submission.py`; `drill hint {question.id}` gives a hint.")
     return "\n\n".join(texts) + "\n"
 
@@ -54,6 +60,8 @@ class Asked:
     part: Part
     heading: str  # empty where there is but one part
     clauses: list[tuple[str, str]]  # the mark of each, "4." or "-", and the clause on one line
+    # To be answered by choosing: an id, the question, the answers by letter.
+    questions: list[tuple[str, str, Mapping[str, str]]]
 
 
 def asked_parts(question: Question, parts: int | None) -> list[Asked]:
@@ -68,8 +76,13 @@ def asked_parts(question: Question, parts: int | None) -> list[Asked]:
         clauses += [("-", text) for text in dict.fromkeys(_allowances(question, part))]
         before += len(part.contract)
         whole = [(mark, " ".join(text.split())) for mark, text in clauses]
-        found.append(Asked(number, part, heading if len(every) > 1 else "", whole))
+        questions = [asks for check in part.checks for asks in check.asks()]
+        found.append(Asked(number, part, heading if len(every) > 1 else "", whole, questions))
     return found
+
+
+def _choices(answers: Mapping[str, str], mark: str) -> list[str]:
+    return [f"{mark}{letter}: {' '.join(text.split())}" for letter, text in answers.items()]
 
 
 def _allowances(question: Question, part: Part) -> Iterator[str]:

@@ -35,7 +35,8 @@ def uses(question: Question, case: str, asked: int) -> list[Used]:
         Used(check.id, check.run, check.results)
         for part in question.spec.parts[:asked]
         for check in part.checks
-        if case in case_names(check, question.runs[check.run], known)
+        if case == getattr(check, "large", "")
+        or case in case_names(check, question.runs[check.run], known)
     ]
 
 

@@ -20,7 +20,7 @@ class Around(Workers):
 
     def __init__(self, zygote: Zygote, *, torch: bool = False) -> None:
         """Take the others from a zygote that is used again."""
-        self.torch = torch
+        self.torch, self.further = torch, ()
         self._zygote = zygote
         self._early = {}
         self._stack = contextlib.ExitStack()
