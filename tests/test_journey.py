@@ -150,7 +150,7 @@ def here(
 def test_a_drill_from_start_to_solution(person: Person) -> None:
     started = person.drill("start", "maxpool-routing")
     assert (started.status, started.err) == (0, "")
-    assert "The backward that lost its winner" in started.out
+    assert "Worse than the framework" in started.out
     assert "edit maxpool-routing/submission.py, then: drill grade" in started.out
     assert "def maxpool2d_backward" in (person.folder / SUBMISSION).read_text()
     assert "## Contract" in (person.folder / "maxpool-routing" / "QUESTION.md").read_text()
@@ -158,7 +158,7 @@ def test_a_drill_from_start_to_solution(person: Person) -> None:
     failed = person.drill("grade")
     assert (failed.status, failed.err) == (1, "")
     assert "FAIL" in failed.out
-    assert "This is even-split, exactly" in failed.out
+    assert "This is stride-is-kernel, exactly" in failed.out
     assert "drill hint for a nudge; drill grade --seed" in " ".join(failed.out.split())
 
     refused = person.drill("solution")
@@ -211,7 +211,7 @@ def test_every_command_speaks_json_in_one_document(here: Here) -> None:
     graded = here.drill("grade", "--seed", "7", "--json")
     assert (graded.status, graded.err) == (1, "")
     assert (graded.data["verdict"], graded.data["seed"]) == ("fail", 7)
-    assert [m["id"] for m in graded.data["misconceptions"]] == ["even-split"]
+    assert [m["id"] for m in graded.data["misconceptions"]] == ["stride-is-kernel"]
     here.write(REFERENCE)
     assert here.drill("grade", "--json").data["verdict"] == "pass"
     commands = [
@@ -247,7 +247,7 @@ def test_without_a_home_to_write_grading_goes_on(here: Here, tmp_path: Path) -> 
     assert started.err.count("\n") == 1
     graded = here.drill("grade", **nowhere)
     assert graded.status == 1
-    assert "even-split" in graded.out
+    assert "stride-is-kernel" in graded.out
     assert graded.err.count("\n") == 1
     assert "the records cannot be" in graded.err
     here.write(b"(")
