@@ -170,7 +170,7 @@ def test_a_grade_after_one_that_ran_out_of_time_is_as_ever(
         assert session.grade(question.starter, seed=1).verdict is Verdict.INVALID
         slow = False
         again = session.grade(question.starter, seed=1)
-    assert [m.id for m in again.misconceptions] == ["even-split"]
+    assert [m.id for m in again.misconceptions] == ["stride-is-kernel"]
 
 
 def test_a_file_that_sleeps_while_it_is_loaded_ends_by_the_true_clock() -> None:
