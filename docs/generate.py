@@ -32,7 +32,8 @@ WIDTH = "80"
 _INTRODUCTION = """\
 # Commands
 
-Made from the program by `python docs/generate.py`. `--bank PATH` may stand anywhere in a command.
+Made from the program by `python docs/generate.py`. `--bank PATH`, `--plain`, `--no-pager` and
+`--color WHEN` may stand anywhere in a command.
 """
 
 _KEYS_INTRODUCTION = """\

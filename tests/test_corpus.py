@@ -17,6 +17,7 @@ from grader import bank
 from grader.bench.bench import BankFault
 from grader.bench.tally import Stopped
 from grader.kinds import run_check
+from grader.model.question import Question
 from grader.model.report import CheckResult
 from grader.model.verdict import Verdict
 from grader.session import GradingSession, grade
@@ -63,13 +64,15 @@ def session_of(sessions: dict[str, GradingSession], question_id: str) -> Grading
 def faults(session: GradingSession, path: Path, *, every: bool) -> list[CheckResult]:
     """The checks that a file does not pass; only the first, unless every one is wanted.
 
-    What takes long is tried last: a file that is rejected is rejected in any order.
+    A part is asked after the one before it, and what takes long is tried last: a file that is
+    rejected is rejected in any order.
     """
-    bench = session.examine(path.stem, [path.read_bytes()], SEED)
+    spec = session.question.spec
+    bench = session.examine(path.stem, _complete(session.question, path.read_bytes()), SEED)
     found: list[CheckResult] = []
     passed: set[str] = set()
     with np.errstate(all="ignore"):
-        for check in sorted(session.question.spec.checks, key=lambda c: c.kind in SLOW):
+        for check in sorted(spec.checks, key=lambda c: (spec.part_of(c.id), c.kind in SLOW)):
             if check.stretch or not set(check.needed) <= passed:
                 continue
             try:
@@ -83,9 +86,16 @@ def faults(session: GradingSession, path: Path, *, every: bool) -> list[CheckRes
                 if not every:
                     return found
     # In any order, that is, in which no check was left out because it came before what it needs.
-    deciding = {check.id for check in session.question.spec.checks if not check.stretch}
+    deciding = {check.id for check in spec.checks if not check.stretch}
     assert found or passed == deciding
     return found
+
+
+def _complete(question: Question, source: bytes) -> list[bytes]:
+    """The programs of a file; what later parts ask for and it lacks is that of the reference."""
+    later = set(question.functions) - set(question.functions_of(1))
+    lacks = any(name.encode() not in source for name in later)
+    return [question.reference, source] if lacks else [source]
 
 
 def is_rejected(session: GradingSession, path: Path) -> bool:

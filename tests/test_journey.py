@@ -151,15 +151,17 @@ def test_a_drill_from_start_to_solution(person: Person) -> None:
     started = person.drill("start", "maxpool-routing")
     assert (started.status, started.err) == (0, "")
     assert "The backward that lost its winner" in started.out
-    assert "edit maxpool-routing/submission.py, then: drill grade" in started.out
+    assert started.out.endswith("Next: cd maxpool-routing   drill grade\n")
     assert "def maxpool2d_backward" in (person.folder / SUBMISSION).read_text()
     assert "## Contract" in (person.folder / "maxpool-routing" / "QUESTION.md").read_text()
 
     failed = person.drill("grade")
     assert (failed.status, failed.err) == (1, "")
     assert "FAIL" in failed.out
-    assert "This is even-split, exactly" in failed.out
-    assert "drill hint for a nudge; drill grade --seed" in " ".join(failed.out.split())
+    assert "This is the starter, unchanged" in failed.out
+    assert "even-split" not in failed.out
+    assert "drill grade --explain" in failed.out
+    assert "Idea: even-split. It gives exactly" in person.drill("grade", "--explain").out
 
     refused = person.drill("solution")
     assert refused.status == 2
@@ -171,10 +173,11 @@ def test_a_drill_from_start_to_solution(person: Person) -> None:
     passed = person.drill("grade")
     assert (passed.status, passed.err) == (0, "")
     assert "PASS" in passed.out
-    assert "Think about:" in passed.out
+    assert "One more, without code:" in passed.out
     solution = person.drill("solution")
     assert solution.status == 0
-    assert "np.add.at(frame, place, grad)" in solution.out
+    assert "the smallest repair of the starter (-)" in solution.out
+    assert REFERENCE.decode() in person.drill("solution", "--full").out
 
     reset = person.drill("reset")
     assert reset.status == 0
@@ -183,8 +186,8 @@ def test_a_drill_from_start_to_solution(person: Person) -> None:
     assert kept.read_bytes() == REFERENCE
 
     history = person.drill("history").out
-    assert [word in history for word in ("fail", "pass", "kept")] == [True] * 3
-    assert person.drill("history", "restore", "2").status == 0
+    assert [word in history for word in ("FAIL", "PASS", "kept")] == [True] * 3
+    assert person.drill("history", "restore", "3").status == 0
     assert person.read() == REFERENCE
     listed = person.drill("list").out
     assert any("maxpool-routing" in line and "passed" in line for line in listed.splitlines())
@@ -247,7 +250,7 @@ def test_without_a_home_to_write_grading_goes_on(here: Here, tmp_path: Path) -> 
     assert started.err.count("\n") == 1
     graded = here.drill("grade", **nowhere)
     assert graded.status == 1
-    assert "even-split" in graded.out
+    assert "routing: grad_x is wrong in 3 of 3 cases" in graded.out
     assert graded.err.count("\n") == 1
     assert "the records cannot be" in graded.err
     here.write(b"(")

@@ -2,15 +2,17 @@
 
     g = x Wg^T,  u = x Wu^T,  h = silu(g) * u,  y = h Wd^T
 
-Autograd would keep x, g, silu(g), u and h: with F = 4 D that is 17 times the bytes of x.  Of these
-only x is not recomputable, and it is the caller's anyway.  The backward rebuilds g and u with two
-matmuls; everything else of width F follows element by element, and y is never needed.  A step
-costs 11 matmuls of 2 N D F FLOPs instead of 9: 1.222 times.
+Autograd would keep x, g, silu(g), u and h: 1 + 4 F / D times the bytes of x.  Of these only x
+cannot be rebuilt, and it is the caller's anyway.  The backward rebuilds g and u with two matmuls;
+everything else of width F follows element by element, and y is never needed.  A step costs 11
+matmuls of 2 N D F FLOPs instead of 9: 1.222 times.  `step_cost` counts the bytes that this moves.
 
 Source: Shazeer, "GLU Variants Improve Transformer", arXiv:2002.05202, section 2, for the block;
 Chen, Xu, Zhang and Guestrin, "Training Deep Nets with Sublinear Memory Cost", arXiv:1604.06174,
 for dropping what is cheap to recompute.
 """
+
+from typing import NamedTuple
 
 import torch
 import torch.nn.functional as F
@@ -81,3 +83,85 @@ def swiglu_mlp(x: Tensor, w_gate: Tensor, w_up: Tensor, w_down: Tensor) -> Tenso
         y: shape and dtype of x.
     """
     return SwiGLUFn.apply(x, w_gate, w_up, w_down)
+
+
+class Operation(NamedTuple):
+    """One kernel of a step: what it is, the elements that it reads and writes, and its FLOPs."""
+
+    kind: str
+    read: int
+    written: int
+    flops: int
+
+    def bytes(self, itemsize: int) -> int:
+        """Return the bytes that move between the kernel and the card's memory."""
+        return (self.read + self.written) * itemsize
+
+
+def product(m: int, k: int, n: int) -> Operation:
+    """Return the product of (m, k) and (k, n)."""
+    return Operation("matmul", m * k + k * n, m * n, 2 * m * k * n)
+
+
+def elementwise(read: int, written: int, elements: int) -> Operation:
+    """Return a kernel that reads and writes so many tensors of so many elements."""
+    return Operation("elementwise", read * elements, written * elements, 0)
+
+
+def operations(rows: int, width: int, hidden: int, plan: str) -> list[Operation]:
+    """Return all kernels of a step, forward and backward, in no particular order."""
+    fused, rebuilt = plan == "rebuild_fused", plan != "autograd"
+    count = rows * hidden
+    project = [product(rows, width, hidden)] * 2  # g, u
+    s_and_h = [elementwise(1, 1, count), elementwise(2, 1, count)]
+    forward = project + ([elementwise(2, 1, count)] if fused else s_and_h)  # fused: g, u -> h
+    forward.append(product(rows, hidden, width))  # y
+    again = (project if rebuilt else []) + (s_and_h if rebuilt and not fused else [])
+    # Fused: g, u, dh -> h, du, dg.  Else ds, du and dg, each of two tensors.
+    slopes = [elementwise(3, 3, count)] if fused else [elementwise(2, 1, count)] * 3
+    backward = [product(rows, width, hidden), product(width, rows, hidden)]  # dh, dWd
+    backward += [product(rows, hidden, width)] * 2 + [product(hidden, rows, width)] * 2
+    return [*forward, *again, *slopes, *backward, elementwise(2, 1, rows * width)]  # dx = a + b
+
+
+def kept_elements(rows: int, width: int, hidden: int, plan: str) -> int:
+    """Return what waits for backward besides y and the weights: x, with autograd g, u, s, h too."""
+    return rows * width + (4 * rows * hidden if plan == "autograd" else 0)
+
+
+def step_cost(rows: int, width: int, hidden: int, itemsize: int, plan: str) -> dict[str, int]:
+    """Return the FLOPs of a step, the bytes that its kernels move, and the bytes kept.
+
+    Args:
+        rows: N.
+        width: D.
+        hidden: F.
+        itemsize: bytes of an element.
+        plan: "autograd", "rebuild" or "rebuild_fused".
+    """
+    step = operations(rows, width, hidden, plan)
+    moved = {"matmul": 0, "elementwise": 0}
+    for operation in step:
+        moved[operation.kind] += operation.bytes(itemsize)
+    return {
+        "flops": sum(operation.flops for operation in step),
+        "matmul_bytes": moved["matmul"],
+        "elementwise_bytes": moved["elementwise"],
+        "kept_bytes": kept_elements(rows, width, hidden, plan) * itemsize,
+    }
+
+
+def step_seconds(
+    rows: int,
+    width: int,
+    hidden: int,
+    itemsize: int,
+    plan: str,
+    bytes_per_second: float,
+    flops_per_second: float,
+) -> float:
+    """Return the time of a step whose kernels run one after another, each at the nearer limit."""
+    return sum(
+        max(operation.bytes(itemsize) / bytes_per_second, operation.flops / flops_per_second)
+        for operation in operations(rows, width, hidden, plan)
+    )

@@ -138,6 +138,11 @@ def rows(ctx: Context) -> list[Row]:
     return rows
 
 
+def usable(ctx: Context) -> list[Path]:
+    """Return the banks in use that are banks."""
+    return [Path(row.path) for row in rows(ctx) if not row.fault]
+
+
 @contextmanager
 def _listed() -> Iterator[list[str]]:
     """Give the lines of the user's list, and write them back where they were changed.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shlex
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -34,6 +35,7 @@ class Context:
     bank: Path | None = None  # the only bank to use (`--bank`)
     banks_named: bool = False  # whether the environment names banks (DRILL_BANK)
     who: str = ""
+    typing: str = "grade"  # the command, for those that are suggested
     say: Callable[[str, str], None] = lambda _message, _hint: None  # a warning, and what to do
     _said: set[str] = field(default_factory=set)
 
@@ -67,6 +69,14 @@ class Context:
         """Return a path as short as it can be typed from here."""
         inside = self.folder is not None and path.is_relative_to(self.folder)
         return str(path.relative_to(self.here()) if inside else path)
+
+    def typed(self, path: Path) -> str:
+        """Return a path as it can be typed in a shell, the home folder as `~`."""
+        short = Path(self.near(path))
+        home = Path(os.path.expanduser("~"))  # noqa: PTH111 - `expanduser` raises where none is
+        if short.is_absolute() and home != Path("/") and home in path.parents:
+            return f"~/{shlex.quote(str(path.relative_to(home)))}"
+        return shlex.quote(str(short))
 
     def banks(self) -> list[Path]:
         """Return the banks in use; what is on the user's list and is none is warned of.

@@ -10,13 +10,15 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from importlib import metadata
 
-from grader import __version__
+from grader import __version__, bank
 from grader.app import banks, requirements
 from grader.app.context import Context
 from grader.model.errors import DrillError
 from grader.model.numerals import quantity
+from grader.records import attempts
 
 _TORCH_SECONDS = 60  # a cold import of torch from a slow disk takes half a minute
+MISSING, WEAK = "MISSING", "WEAK"
 
 _ASK_TORCH = """
 import torch
@@ -31,65 +33,112 @@ class Finding:
 
     name: str
     value: str
-    advice: str = ""
+    advice: str = ""  # what to do, where something is missing
     status: int = 0
     rows: tuple[str, ...] = ()
+    state: str = ""  # MISSING or WEAK
 
 
-def doctor(ctx: Context) -> Iterator[Finding]:
-    """Look at everything a grade needs."""
-    yield Finding("drill", __version__)
-    yield Finding("python", f"{platform.python_version()} ({sys.executable})")
-    cores = quantity(requirements.cores(), "core")
-    yield Finding("platform", f"{platform.platform(terse=True)}, {platform.machine()}, {cores}")
+def doctor(ctx: Context) -> list[Finding]:
+    """Look at everything a grade needs; what is missing or weak comes first."""
+    found = [*_versions(), _machine(), _isolation(), _records(ctx), *_banks(ctx)]
+    return sorted(found, key=lambda one: [MISSING, WEAK, ""].index(one.state))
+
+
+def readiness(ctx: Context, found: list[Finding]) -> str:
+    """Return what the machine is ready for: "Ready for 4 numpy questions; 1 torch question"."""
+    usable = banks.usable(ctx)
+    heads = bank.headers(usable) if usable else []
+    torch = sum(head.torch for head in heads)
+    counts = {"numpy": len(heads) - torch, "torch": torch}
+    stopped = {one.name for one in found if one.state == MISSING}
+    if "isolation" in stopped:
+        return "Ready for nothing: no worker can be started."
+    ready = [
+        quantity(count, f"{library} question")
+        for library, count in counts.items()
+        if count and not stopped & {"numpy", library}
+    ]
+    cannot = [
+        quantity(count, f"{library} question")
+        for library, count in counts.items()
+        if count and stopped & {"numpy", library}
+    ]
+    said = f"Ready for {' and '.join(ready)}" if ready else "Ready for no question"
+    return f"{said}; not for {' and '.join(cannot)}." if cannot else f"{said}."
+
+
+def _versions() -> Iterator[Finding]:
+    """The program and what it runs on; torch is only missing where it is there and does not load.
+
+    Only some drills need it.
+    """
+    said = [f"drill {__version__}", f"python {platform.python_version()}"]
     try:
-        yield Finding("numpy", metadata.version("numpy"))
+        said.append(f"numpy {metadata.version('numpy')}")
     except metadata.PackageNotFoundError:
-        yield Finding("numpy", "missing", "pip install numpy", status=2)
-    yield from _torch()
-    yield _data_folder(ctx)
-    for row in banks.rows(ctx):
-        if row.fault:
-            yield Finding("bank", f"{row.origin}: {row.fault}", row.hint, status=2)
-        else:
-            yield Finding("bank", f"{row.path}, {quantity(row.questions, 'question')}")
-    yield _isolation()
-
-
-def _torch() -> Iterator[Finding]:
-    """Torch is a matter of taste: only some drills need it."""
+        yield Finding("numpy", "not installed", "pip install numpy", 2, state=MISSING)
     if not requirements.torch_installed():
-        yield Finding("torch", "not installed; only some drills need it", requirements.GET_TORCH)
+        yield Finding("versions", ", ".join(said))
+        value = "not installed; only some questions need it"
+        yield Finding("torch", value, requirements.GET_TORCH, state=MISSING)
         return
     try:
-        yield Finding("torch", metadata.version("torch"))
+        said.append(f"torch {metadata.version('torch')}")
     except metadata.PackageNotFoundError:
-        yield Finding("torch", "installed")
+        said.append("torch")
+    yield Finding("versions", ", ".join(said))
     command = [sys.executable, "-I", "-c", _ASK_TORCH]
     try:
         names = subprocess.check_output(
             command, stderr=subprocess.PIPE, text=True, timeout=_TORCH_SECONDS
         )
-        yield Finding("CUDA", names.strip() or "none; memory is graded on the CPU")
+        none = "none; memory is graded on the CPU, and what needs a GPU is skipped"
+        yield Finding("GPU", names.strip() or none)
     except subprocess.TimeoutExpired:
-        yield Finding("CUDA", f"torch did not load within {_TORCH_SECONDS} s", status=2)
+        yield _broken_torch(f"did not load within {_TORCH_SECONDS} s")
     except subprocess.CalledProcessError as fault:
         reason = (fault.stderr.strip() or str(fault)).splitlines()[-1]
-        yield Finding("CUDA", f"torch does not load: {reason}", status=2)
+        yield _broken_torch(f"does not load: {reason}")
 
 
-def _data_folder(ctx: Context) -> Finding:
+def _broken_torch(value: str) -> Finding:
+    return Finding("torch", value, f'{sys.executable} -c "import torch"', 2, state=MISSING)
+
+
+def _machine() -> Finding:
+    cores = quantity(requirements.cores(), "core")
+    return Finding("machine", f"{platform.platform(terse=True)}, {platform.machine()}, {cores}")
+
+
+def _records(ctx: Context) -> Finding:
+    where = ctx.typed(ctx.data)
     try:
         ctx.data.mkdir(mode=0o700, parents=True, exist_ok=True)
         with tempfile.TemporaryFile(dir=ctx.data):
-            return Finding("records", str(ctx.data))
+            tries = ctx.read(lambda db: attempts.count(db, kind="grade"), 0)
     except OSError as fault:
         return Finding(
             "records",
-            f"{ctx.data} cannot be written: {fault.strerror}",
-            "grading works, but nothing is recorded; DRILL_HOME names another folder",
+            f"{where} cannot be written: {fault.strerror}; grades are not recorded",
+            "export DRILL_HOME=DIR",
             status=2,
+            state=MISSING,
         )
+    return Finding("kept in", f"{where}: {quantity(tries, 'try', 'tries')}")
+
+
+def _banks(ctx: Context) -> Iterator[Finding]:
+    rows = banks.rows(ctx)
+    good = [row for row in rows if not row.fault]
+    count = quantity(sum(row.questions for row in good), "question")
+    named = ", ".join(row.name for row in good)
+    if good:
+        yield Finding("banks", f"{quantity(len(good), 'bank')} ({named}), {count}")
+    for row in rows:
+        if row.fault:
+            where = f"{row.origin}: " if row.origin else ""
+            yield Finding("bank", f"{where}{row.fault}", row.hint, status=2, state=MISSING)
 
 
 def _isolation() -> Finding:
@@ -101,12 +150,13 @@ def _isolation() -> Finding:
         with WorkerClient(torch=False) as worker:
             found = worker.isolation
     except DrillError as fault:
-        return Finding("isolation", fault.message, fault.hint, fault.exit_status)
-    but = "" if found.level == STRONG else "not "
-    summary = f"{found.level}: a submission is {but}refused all of this, as was just tried:"
+        return Finding("isolation", fault.message, fault.hint, fault.exit_status, state=MISSING)
     beyond = {name: f"{words}; no level rests on this" for name, words in BEYOND.items()}
-    rows = [f"{found.acts.get(act, 'done'):<8} {words}" for act, words in (ACTS | beyond).items()]
+    rows = [f"{found.acts.get(act, 'done')} {words}" for act, words in (ACTS | beyond).items()]
     rows += [f"no wall: {reason}" for reason in found.missing]
-    if found.level != STRONG:
-        rows.append("grade only the code of people you trust on this machine")
-    return Finding("isolation", summary, rows=tuple(rows))
+    refused = len(ACTS) - len(found.done)
+    value = f"{found.level}: {refused} of {len(ACTS)} forbidden things were refused just now"
+    if found.level == STRONG:
+        return Finding("isolation", value, rows=tuple(rows))
+    trust = "grade only the code of people you trust on this machine"
+    return Finding("isolation", f"{value}; {trust}", rows=(*rows, trust), state=WEAK)

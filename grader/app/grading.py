@@ -56,6 +56,7 @@ def grade(
     seed: int | None = None,
     parts: str | None = None,
     early: Callable[[Graded], None] = lambda _: None,
+    doing: Callable[[str], None] = lambda _: None,
 ) -> Graded:
     """Grade a submission and record it.
 
@@ -63,10 +64,11 @@ def grade(
         ctx: Where the person is.
         target: ID, BANK/ID, or a path: of a drill's folder, or of a file in one, to be graded for
             that drill; None: the drill of `ctx`.
-        file: Another file than the drill's submission.
+        file: Any file; it is no try of one's own, whosever it is.
         seed: From which the inputs are drawn; a fresh one when None.
         parts: The numbers of the parts that count, "1,2"; all when None.
         early: Called with what is known before a longer search for explanations, if there is one.
+        doing: Called with what is going on: "loading torch", "grading, 7 of 19 checks".
 
     Raises:
         UsageError: It is not clear what is meant, or there is no such file.
@@ -85,6 +87,7 @@ def grade(
                 head = locate.header(banks, question_id)
             except DrillError:
                 return  # loading the question will say so
+            doing("loading torch" if head.torch else "loading numpy")
             needed = [*head.further, *(["torch"] if head.torch else [])]
             if not requirements.missing(needed):
                 workers = Workers(torch=head.torch, further=head.further)
@@ -110,7 +113,8 @@ def grade(
         workers = started[0] if started else None
         again += "" if parts is None else f" --parts {shlex.quote(parts)}"
         count = numbers(choice.question, parts)
-        return _grade(ctx, choice, path, again, seed, workers, early, count)
+        review = file is not None
+        return _grade(ctx, choice, path, again, seed, workers, early, count, doing, review=review)
 
 
 def _is_path(ctx: Context, target: str) -> bool:
@@ -140,6 +144,9 @@ def _grade(
     workers: Workers | None,
     early: Callable[[Graded], None],
     parts: tuple[int, ...] | None,
+    doing: Callable[[str], None],
+    *,
+    review: bool,
 ) -> Graded:
     from grader.session import grade as judge
 
@@ -150,7 +157,7 @@ def _grade(
     mine = choice.workspace.submission if choice.workspace else None
     same = mine is not None and os.path.realpath(path) == os.path.realpath(mine)
     # A folder that is not on record may be anybody's: what passes in it is no pass of this person.
-    own = same and choice.recorded
+    own = same and choice.recorded and not review
     event = ctx.event("begun" if own else "review", question)
     event = replace(event, seed=seed, path=str(path))
     earlier, latest = ctx.read(
@@ -164,7 +171,7 @@ def _grade(
     # A verdict of its checks on the question as it is: its reference was run twice then, or before.
     proved = any(a.digest == question.digest and a.verdict in {"pass", "fail"} for a in latest)
     begun = ctx.write(lambda db: attempts.begin(db, event, submission))
-    if same and not own and begun is not None:
+    if same and not (choice.recorded or review) and begun is not None:
         ctx.warn(
             f"{path.parent} is not on record as a drill of yours, so that this is no try of yours",
             f"drill start {choice.called}{choice.option} there puts it on record, if it is yours",
@@ -197,6 +204,7 @@ def _grade(
         report = judge(
             question, submission, seed=seed, filename=path.name, workers=workers, thorough=True,
             early=shown_early, proved=proved, parts=parts,
+            progress=lambda done, every: doing(f"grading, {done} of {every} checks"),
         )  # fmt: skip
         found.append(report)
     finally:  # a person who has seen a verdict and stops the rest has still been graded

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass, replace
 
+from grader.app import files
+from grader.app.changes import Change, nearest
 from grader.app.context import Context
 from grader.app.resolve import Choice, resolve
 from grader.model.errors import UsageError
-from grader.model.question import Question
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,13 +48,20 @@ def hint(ctx: Context, question_id: str | None, *, number: int | None = None) ->
     return Hints(choice, ((one, hints[one - 1]),), len(hints) - one, len(hints), counted=kept)
 
 
-def solution(
-    ctx: Context, question_id: str | None, *, give_up: bool = False
-) -> tuple[Question, str, bool]:
-    """Return the reference solution, to a person who passed or who gives up.
+@dataclass(frozen=True, slots=True)
+class Solution:
+    """Right solutions of a question, for a person who passed or gave up."""
 
-    Returns:
-        The question, the source, and whether it was earned by a pass.
+    choice: Choice
+    passed: bool
+    full: str  # the reference
+    repair: tuple[Change, ...]  # of the starter, to the right solution that is nearest to it
+    mine: tuple[Change, ...] | None  # likewise of one's own file; None: there is none
+    solutions: int  # how many right ones are known
+
+
+def solution(ctx: Context, question_id: str | None, *, give_up: bool = False) -> Solution:
+    """Return the solutions, to a person who passed or who gives up.
 
     Raises:
         UsageError: Neither is the case.
@@ -63,9 +72,20 @@ def solution(
     if not (yours.passed or yours.given_up or give_up):
         raise UsageError(
             f"the solution of {question.id} is shown after a pass",
-            hint=f"drill hint{choice.argument} for a nudge;"
-            f" drill solution{choice.argument} --give-up shows it now",
+            hint=f"Next: drill hint{choice.argument}   drill solution{choice.argument} --give-up",
         )
     ctx.add(ctx.event("solution", question))
-    source = question.handed_out(question.reference).decode("utf-8", "replace")
-    return question, source, yours.passed
+    right = [
+        _text(question.handed_out(source))
+        for source in (question.reference, *question.accepted.values())
+    ]
+    starter = _text(question.handed_out(question.starter))
+    mine = None
+    if choice.workspace is not None:
+        with suppress(UsageError):  # there is no such file any more
+            mine = nearest(_text(files.read_submission(choice.workspace.submission)), right)
+    return Solution(choice, yours.passed, right[0], nearest(starter, right), mine, len(right))
+
+
+def _text(source: bytes) -> str:
+    return source.decode("utf-8", "replace")

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from grader import __version__, bank
 from grader.app import files
@@ -15,10 +19,45 @@ from grader.records import attempts
 from grader.records.attempts import Attempt
 from grader.records.events import Event
 
+if TYPE_CHECKING:
+    import sqlite3
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """An attempt, and what its report and the records say of it."""
+
+    attempt: Attempt
+    part: int = 0  # the one it came to, from 1; 0: nothing is known
+    of: int = 0  # how many the question had
+    on: bool = False  # whether it passed all that was asked then: what failed after was no news yet
+    ideas: tuple[str, ...] = ()  # misconceptions that were named
+    failed: str = ""  # the first check that did not pass
+    unchanged: bool = False  # whether it was the starter
+    hints: int = 0  # shown before it
+
+    @property
+    def believed(self) -> str:
+        """The ideas, or what failed first."""
+        if self.on:
+            return ""
+        return "starter, unchanged" if self.unchanged else ", ".join(self.ideas) or self.failed
+
+    @property
+    def verdict(self) -> str:
+        """The verdict on what was asked then, in a word."""
+        return "pass" if self.on else self.attempt.state
+
+    def repeats(self, before: Row) -> bool:
+        """Whether nothing has changed since an earlier one but the time."""
+        mine = (self.attempt.question, self.attempt.kind, self.verdict, self.part)
+        other = (before.attempt.question, before.attempt.kind, before.verdict, before.part)
+        return mine == other and self.believed == before.believed and self.hints == before.hints
+
 
 def history(
     ctx: Context, question_id: str | None = None, *, most: int | None = None
-) -> tuple[tuple[Attempt, ...], int]:
+) -> tuple[tuple[Row, ...], int]:
     """Return what was graded or kept, the latest last; of more than `most`, how many are not there.
 
     Raises:
@@ -39,7 +78,47 @@ def history(
             raise UsageError(
                 f"{question_id}: there is no such question and no attempt at one", hint=other
             )
-    return found, max(0, count - len(found))
+    best: dict[tuple[str, str], int] = {}
+    rows = ctx.store.read(lambda db: tuple(_row(db, one, best) for one in found), empty=())
+    return rows, max(0, count - len(found))
+
+
+def _row(db: sqlite3.Connection, attempt: Attempt, best: dict[tuple[str, str], int]) -> Row:
+    """What is known of an attempt; `best` has how many parts those before it passed."""
+    hints = attempts.hints_before(db, attempt)
+    verdicts = (attempt.parts or "").split()
+    passed, of = [*(verdict == "pass" for verdict in verdicts), False].index(False), len(verdicts)
+    mine = (attempt.question, attempt.bank)
+    before = best.get(mine, 0)
+    if attempt.kind == "grade":
+        best[mine] = max(before, passed)
+    on = attempt.kind == "grade" and passed > before
+    part = passed if on else min(passed + 1, of)
+    try:
+        report = json.loads(attempts.report(db, attempt.id) or "{}")
+        checks = report.get("checks", [])
+        return Row(
+            attempt,
+            part,
+            of,
+            on,
+            ideas=tuple(str(idea["id"]) for idea in report.get("misconceptions", [])),
+            failed=next((str(c["id"]) for c in checks if _failed(c)), _raised(report)),
+            unchanged=report.get("unchanged") is True,
+            hints=hints,
+        )
+    except (ValueError, KeyError, TypeError, AttributeError):  # the file is the user's to edit
+        return Row(attempt, part, of, on, hints=hints)
+
+
+def _failed(check: Mapping[str, Any]) -> bool:
+    fine = {"pass", "skipped", "inconclusive"}
+    return check["verdict"] not in fine and not check.get("stretch")
+
+
+def _raised(report: Mapping[str, Any]) -> str:
+    """What was raised where the file could not even be loaded."""
+    return str((report.get("raised") or {}).get("type", ""))
 
 
 def restore(ctx: Context, number: int, *, to: Path | None = None) -> tuple[int, Path, Path | None]:

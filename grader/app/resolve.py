@@ -1,8 +1,9 @@
 """Which drill is meant, where its submission lies, and which bank its question comes from.
 
-Without an id: the drill of this folder or of one above it, else the one started last in a folder
-right below, else the one started last anywhere.  With an id: the same, among the folders of that
-drill.  With the path of a folder: the drill of that folder or of one above it, and no other.
+Without an id: the drill of this folder or of one above it, else the only one in a folder right
+below; never one elsewhere, and never where a submission.py lies here that is of no drill.  With an
+id: the same, among the folders of that drill, else the one started last.  With the path of a
+folder: the drill of that folder or of one above it, and no other.
 
 A marker (`.drill`) may come with somebody else's files. Its bank is believed where the records hold
 that very start, or where it is one of the banks in use anyway; otherwise it names the question at
@@ -19,7 +20,7 @@ from pathlib import Path
 from grader import bank
 from grader.app import workspace
 from grader.app.context import Context
-from grader.app.workspace import Workspace
+from grader.app.workspace import SUBMISSION, Workspace
 from grader.bank.storage import FOLDER, found_at
 from grader.model.errors import UsageError
 from grader.model.question import Question
@@ -36,6 +37,7 @@ class Choice:
     called: str  # what names the question in a command: ID, or BANK/ID
     option: str  # what names its bank there: ` --bank PATH` where that was given
     argument: str  # what follows `drill hint`: the id where the folder does not say it, the option
+    gone: str = ""  # what became of the folder of the last start, where it is none any more
 
     def need_workspace(self) -> Workspace:
         """Return the workspace.
@@ -43,13 +45,31 @@ class Choice:
         Raises:
             UsageError: The drill was never started, or its folder is gone.
         """
+        if self.workspace is None and self.gone:
+            raise UsageError(
+                f"the folder of {self.called} {self.gone}; nothing was done",
+                hint=f"Next: drill start {self.called}{self.option}   drill history",
+            )
         if self.workspace is None:
             raise UsageError(
                 f"{self.called} was not started here, and no folder of it is known",
-                hint=f"drill start {self.called}{self.option} makes one;"
-                f" drill grade {self.called}{self.option} --file PATH grades any file",
+                hint=f"Next: drill start {self.called}{self.option}"
+                f"   drill grade {self.called}{self.option} --file PATH",
             )
         return self.workspace
+
+
+class NoDrillError(UsageError):
+    """The submission.py of the current folder is of no drill that is known; `path` is its path."""
+
+    def __init__(self, path: Path, option: str) -> None:
+        """Say so, and how to grade it all the same."""
+        super().__init__(
+            f"{path}: no drill was started in this folder, so that it is not known whose"
+            " submission this is; nothing was done",
+            hint=f"Next: drill grade ID{option} --file {SUBMISSION}   drill list{option}",
+        )
+        self.path = path
 
 
 def resolve(
@@ -75,10 +95,17 @@ def resolve(
     """
     asked, named = asked_for(ctx, question_id)
     search = Search(ctx)
-    there = None if folder is None else search.around(folder)
-    found = there or next(search.candidates(asked, named, file), None)
-    if question_id is None and found is None:
-        raise search.none_meant()
+    gone = ""
+    if folder is not None:
+        found: Workspace | None = search.around(folder)
+    elif file is not None:
+        found = next(search.candidates(asked, named, file), None)
+    elif asked is not None:
+        found, gone = search.of(asked, named)
+    else:
+        found = None
+    if asked is None and found is None:
+        found = search.nearest()
     name = asked or (found.question if found else "")
     marked = named or (Path(found.bank) if found and found.bank and file is None else None)
     # The bank of the drill's folder alone, as long as it has the drill.
@@ -88,11 +115,11 @@ def resolve(
         soon(name, banks)
     question = bank.load(banks, name)
     called = question_id or name
-    near = next(search.candidates(), None)
+    near = search.nearest_quietly()
     implied = near and near.question == name and (found is None or near.bank == found.bank)
     argument = ctx.option if implied else f" {called}{ctx.option}"
     recorded = found is not None and search.recorded(found)
-    return Choice(question, found, recorded, called, ctx.option, argument)
+    return Choice(question, found, recorded, called, ctx.option, argument, gone)
 
 
 def asked_for(ctx: Context, question_id: str | None) -> tuple[str | None, Path | None]:
@@ -123,9 +150,7 @@ class Search:
         not recorded is not looked at.
         """
         for found in self._all(file):
-            if question_id in {None, found.question} and (
-                named is None or progress.counts(found.bank, str(named), found.question)
-            ):
+            if _counts(found, question_id, named):
                 yield found
 
     def around(self, folder: Path) -> Workspace:
@@ -143,23 +168,78 @@ class Search:
             )
         return self._believed(found)
 
-    def none_meant(self) -> UsageError:
-        """Return what to say where no drill is meant."""
-        if self._starts:
-            last = self._starts[0]
-            there = found_at(Path(last.folder)) == FOLDER
-            state = "is no drill's any more" if there else "is gone"
-            return UsageError(
-                f"{last.folder}: the folder of {last.question}, the drill started last, {state},"
-                " and there is no other",
-                hint=f"drill start {last.question}{self._ctx.option} makes it again;"
-                " drill grade ID --file PATH grades any file",
+    def of(self, question_id: str, named: Path | None) -> tuple[Workspace | None, str]:
+        """Return the drill of a question: near here, else where it was started last.
+
+        Returns:
+            The drill, if there is one; and what became of the folder of the last start, if it is
+            none any more. An older one is not taken in its place.
+        """
+        near = (w for w in self._near() if _counts(w, question_id, named))
+        if (found := next(near, None)) is not None:
+            return found, ""
+        for start in self._starts:
+            last = Workspace(start.question, start.bank, Path(start.folder), "")
+            if _counts(last, question_id, named):
+                there = workspace.open_quietly(last.folder)
+                if there is not None and self.recorded(there):
+                    return there, ""
+                return None, self._state(last.folder)
+        return next((w for w in self._claims() if _counts(w, question_id, named)), None), ""
+
+    def nearest(self) -> Workspace:
+        """Return the drill that is meant where none is named, which is one of this place.
+
+        Raises:
+            NoDrillError: A submission.py lies here, and no drill was started here.
+            UsageError: No drill is here, or several are.
+        """
+        here, ctx = self._ctx.here(), self._ctx
+        own = workspace.open_folder(here)
+        if os.path.lexists(here / SUBMISSION) and (own is None or not self.owned(own)):
+            raise NoDrillError(here / SUBMISSION, ctx.option)
+        around = workspace.enclosing(here)
+        if around is not None and self.owned(around):
+            return self._believed(around)
+        below = [*filter(self.recorded, workspace.inside(here))]
+        below = below if below or self._starts else self._claims()
+        if len(below) == 1:
+            return below[0]
+        if below:
+            lines = [f"cd {ctx.typed(found.folder)}" for found in below[:3]]
+            raise UsageError(
+                f"{len(below)} drills are in this folder, and none is named",
+                hint=f"Next: {'   '.join(lines)}",
             )
-        return UsageError(
-            "no drill was started here or anywhere else, so it is not clear which one is meant",
-            hint=f"drill list{self._ctx.option} shows the questions;"
-            f" drill start ID{self._ctx.option} starts one",
+        if not self._starts:
+            raise UsageError(
+                "no drill was started here or anywhere else",
+                hint=f"Next: drill list{ctx.option}   drill start ID{ctx.option}",
+            )
+        last = self._starts[0]
+        folder = Path(last.folder)
+        if workspace.open_quietly(folder) is None:
+            raise UsageError(
+                f"the folder of {last.question} {self._state(folder)}; nothing was done",
+                hint=f"Next: drill start {last.question}{ctx.option}   drill history",
+            )
+        raise UsageError(
+            f"no drill in this folder; the last one was {last.question}, in"
+            f" {ctx.typed(folder.parent)}",
+            hint=f"Next: cd {ctx.typed(folder)}   drill {ctx.typing} {last.question}{ctx.option}",
         )
+
+    def _state(self, folder: Path) -> str:
+        """Return what became of a folder in which a drill was started."""
+        there = found_at(folder) == FOLDER
+        return f"is {'no longer a drill' if there else 'gone'}: {self._ctx.typed(folder)}"
+
+    def nearest_quietly(self) -> Workspace | None:
+        """Return the same, None where no drill is meant."""
+        try:
+            return self.nearest()
+        except UsageError:
+            return None
 
     def owned(self, found: Workspace) -> bool:
         """Return whether a folder is this user's: by its marker's owner, or by the records."""
@@ -176,20 +256,37 @@ class Search:
 
     def _all(self, file: Path | None) -> Iterator[Workspace]:
         here = self._ctx.here()
-        around = workspace.enclosing(here)
-        near = list(filter(None, [around, *workspace.inside(here)]))
-        claims = [found for found in near if found.mine] if file is None else []
-        if around in claims and around.folder == here:
-            yield self._believed(around)
         if file is not None and (named := workspace.enclosing(here / file.parent)) is not None:
-            near.insert(0, named)
-        yield from filter(self.recorded, near)
-        started = (workspace.open_quietly(Path(start.folder)) for start in self._starts)
-        yield from filter(self.recorded, filter(None, started))
-        yield from map(self._believed, claims)
+            yield from filter(self.recorded, [named])
+        yield from self._near(claims=file is None)
+        if file is None:
+            started = (workspace.open_quietly(Path(start.folder)) for start in self._starts)
+            yield from filter(self.recorded, filter(None, started))
+            yield from self._claims()
+
+    def _near(self, *, claims: bool = True) -> Iterator[Workspace]:
+        """Yield what is here, above or right below, and recorded; `claims`: or here at least."""
+        here = self._ctx.here()
+        around = workspace.enclosing(here)
+        if claims and around is not None and around.mine and around.folder == here:
+            yield self._believed(around)
+        yield from filter(self.recorded, filter(None, [around, *workspace.inside(here)]))
+
+    def _claims(self) -> list[Workspace]:
+        """Return what is above or right below, this user's, and not recorded."""
+        here = self._ctx.here()
+        near = filter(None, [workspace.enclosing(here), *workspace.inside(here)])
+        return [self._believed(found) for found in near if found.mine and not self.recorded(found)]
 
     def _believed(self, found: Workspace) -> Workspace:
         """Return a workspace without its bank where that is a mere claim."""
         if self.recorded(found) or found.bank in map(str, self._ctx.banks()):
             return found
         return replace(found, bank="")
+
+
+def _counts(found: Workspace, question_id: str | None, named: Path | None) -> bool:
+    """Return whether a workspace is one of a question, and of a bank where one is named."""
+    return question_id in {None, found.question} and (
+        named is None or progress.counts(found.bank, str(named), found.question)
+    )

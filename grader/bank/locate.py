@@ -194,8 +194,10 @@ def find(banks: Sequence[Path], asked: str) -> tuple[Path, str]:
     if unread is not None:
         raise unread
     near = closest(question_id, ids(banks))
-    hint = f"did you mean {near}?" if near else "drill list shows them all"
-    raise UsageError(f"expected the id of a question, found {asked!r}", hint)
+    said = f"no question {asked or 'without a name'}"
+    if near:
+        raise UsageError(f"{said}; did you mean {before}{slash}{near}?")
+    raise UsageError(said, "Next: drill list")
 
 
 def holds(bank: Path, question_id: str) -> bool:

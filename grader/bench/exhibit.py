@@ -9,6 +9,7 @@ import numpy as np
 
 from grader.bench.bench import Bench
 from grader.bench.compare import Fault
+from grader.cases.dataflow import free_names, producing
 from grader.cases.draw import Array
 from grader.cases.recipe import CaseRecipe
 from grader.model.keys import Show
@@ -16,6 +17,7 @@ from grader.model.numerals import numbers_aligned, shape_text
 from grader.model.report import Bar, Bars, Grids, Panel
 
 MOST = (8, 12)  # rows and columns of a slice that a reader can take in
+SMALL = 16  # entries of an input that is shown though nobody asks for it
 
 
 def bars(
@@ -25,17 +27,29 @@ def bars(
     return Bars(tuple(Bar(label, value, text(value)) for label, value in values), details)
 
 
-def grids(bench: Bench, case: CaseRecipe, fault: Fault, show: Show) -> Grids | None:
-    """Inputs next to the result, yours and expected, cut to the slice with the worst entry."""
+def grids(bench: Bench, case: CaseRecipe, fault: Fault, show: Show, run: str) -> Grids | None:
+    """Inputs next to the result, yours and expected, cut to the slice with the worst entry.
+
+    Where all arrays of the case are small, all are shown, so that it can be done by hand.
+    """
     if fault.arrays is None or fault.index is None or not fault.arrays[0].ndim:
         return None
     observed, expected, wrong = fault.arrays
     drawn = bench.drawn(case)
     window = _window(show, drawn)
+    needed = free_names(producing(bench.steps(run), fault.result))
+    arrays = {
+        name: value
+        for name in dict.fromkeys((*show.inputs, *needed))
+        if isinstance(value := drawn.get(name), np.ndarray) and value.ndim and value.size
+    }
+    small = all(value.size <= SMALL for value in arrays.values())
     panels = [
         _input(name, value, observed.shape, fault.index, window)
-        for name in show.inputs
-        if isinstance(value := drawn.get(name), np.ndarray) and value.ndim and value.size
+        if name in show.inputs
+        else _panel(name, value, (0,) * value.ndim, focus=())
+        for name, value in arrays.items()
+        if small or name in show.inputs
     ]
     panels.append(_panel(f"{fault.result}, yours", observed, fault.index, wrong=wrong))
     panels.append(_panel(f"{fault.result}, expected", expected, fault.index))
@@ -93,6 +107,12 @@ def _panel(
 
     Where `focus` gives no rows and columns to point at, that is the entry itself.
     """
+    kept = 2 if focus else 1  # columns; rows too, where they are pointed at
+    long = [axis for axis, length in enumerate(array.shape[:-kept]) if length > 1]
+    long += range(max(array.ndim - kept, 0), array.ndim)
+    if len(long) == 2 < array.ndim:  # sides of one entry say nothing
+        wrong = None if wrong is None else wrong.squeeze(_others(long, array))
+        array, index = array.squeeze(_others(long, array)), (index[long[0]], index[long[1]])
     lead, entry = index[:-2], (index[-2] if array.ndim > 1 else 0, index[-1])
     plane = np.atleast_2d(array[lead])
     rows, columns = (
@@ -119,3 +139,7 @@ def _panel(
         ),
         note,
     )
+
+
+def _others(axes: Collection[int], array: Array) -> tuple[int, ...]:
+    return tuple(axis for axis in range(array.ndim) if axis not in axes)

@@ -20,7 +20,7 @@ from grader.bench.bench import Bench, trusting
 from grader.bench.encoding import encoded
 from grader.bench.results import Value, same_value
 from grader.bench.tally import Finding
-from grader.cases.dataflow import free_names, producing, results
+from grader.cases.dataflow import divided, free_names, results
 from grader.cases.draw import several
 from grader.cases.recipe import CaseRecipe
 from grader.model.question import Step
@@ -56,8 +56,10 @@ def prepared(bench: Bench, run: str, case: CaseRecipe, of: str, count: int, *, g
     differentiate.  None of them goes on where that is not asked for.
     """
     every = bench.steps(run)
-    first = producing(every, of) if of else tuple(s for s in every if not s.backward)
-    rest = tuple(step for step in every if step not in first)
+    first, rest = divided(every, of)
+    if not of:
+        first = tuple(step for step in every if not step.backward)
+        rest = tuple(step for step in every if step.backward)
     read, made, given = free_names(rest), results(first), free_names(first)
     keep = (of, *(n for n in made if n in read and n != of)) if of else tuple(made)
     # Torch finds its inputs again by what they are, not by their values.
@@ -145,7 +147,9 @@ def unlike(bench: Bench, held: Held) -> Finding | None:
 
     Where the reference does not repeat its own results, chance is part of the question.
     """
-    steps, case = bench.steps(held.run), held.case
+    case = held.case
+    # A step after those has inputs of its own, which were not drawn.
+    steps = [s for s in bench.steps(held.run) if s in held.first or s in held.rest]
     for place, outcome in enumerate(held.found):
         inputs = {**held.inputs.one(held.chosen[place]), **held.late.one(place)}
 

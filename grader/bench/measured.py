@@ -12,7 +12,7 @@ import numpy as np
 from grader.bench.bench import BankFault, Bench, trusting
 from grader.bench.results import Value
 from grader.cases import size_expr
-from grader.cases.dataflow import producing
+from grader.cases.dataflow import divided
 from grader.cases.recipe import CaseRecipe
 from grader.model.keys import Amount, Check
 from grader.sandbox.client import WorkerError
@@ -39,7 +39,7 @@ def measure(
     Runs of the reference that it is held `against` are measured meanwhile; see `baseline`.
     """
     every = bench.steps(run)
-    steps = producing(every, of) if of else every
+    steps, rest = divided(every, of) if of else (every, ())
     bases = [
         other
         for other in against
@@ -54,7 +54,7 @@ def measure(
             bench.inputs(case, run),
             without=without,
             of=of,
-            rest=[step for step in every if step not in steps],
+            rest=rest,
             want=bench.wanted[run],
             factor=factor,
         )

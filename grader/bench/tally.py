@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
 
 import numpy as np
 
@@ -15,6 +14,7 @@ from grader.bench.bench import Bench
 from grader.cases.recipe import CaseRecipe
 from grader.model.keys import Check
 from grader.model.numerals import shape_text
+from grader.model.question import Scalar
 from grader.model.report import CheckResult, Exhibit, Mismatch, Raised
 from grader.model.verdict import FINE, Verdict
 from grader.sandbox.client import Overran, WorkerError
@@ -39,6 +39,7 @@ class Finding:
         return cls(sentence, Verdict.PASS, figures=figures)
 
 
+LONGEST_CALL = 60  # characters of a call that a sentence can begin with
 Judge = Callable[[CaseRecipe], Finding | None]
 
 
@@ -90,8 +91,11 @@ def _result(
     wrong = [(case, finding) for case, finding in found if finding.verdict not in FINE]
     if wrong:
         case, shown = wrong[0]
-        verdict, line = shown.verdict, inputs_in_words(bench, case, check.run)
+        verdict, given = shown.verdict, inputs_in_words(bench, case, check.run)
+        line = together(given)
         line = f"{case.about}: {line}" if case.about else line
+        about = case.about
+        call = _call(bench, case, check.run, shown.mismatch.result) if shown.mismatch else ""
         alike = [f for _, f in wrong if f.subject == shown.subject and f.verdict == verdict]
         message = shown.sentence
         if len(alike) > 1 and shown.subject:
@@ -106,7 +110,8 @@ def _result(
         message = shown.sentence or good or f"{len(cases)} case{'' if len(cases) == 1 else 's'}"
         unsure = [case.name for case, f in found if f.verdict is Verdict.INCONCLUSIVE]
         message += f"; too close to call in {', '.join(unsure)}" if unsure else ""
-        verdict, line = Verdict.INCONCLUSIVE if unsure else Verdict.PASS, ""
+        verdict = Verdict.INCONCLUSIVE if unsure else Verdict.PASS
+        line, about, given, call = "", "", {}, ""
     return CheckResult(
         id=check.id,
         kind=check.kind,
@@ -115,6 +120,9 @@ def _result(
         cases=tuple(case.name for case in cases),
         failing=tuple(case.name for case, _ in wrong),
         case_line=line,
+        about=about,
+        inputs=given,
+        call=call,
         stretch=check.stretch,
         mismatch=shown.mismatch,
         exhibit=shown.exhibit,
@@ -123,26 +131,45 @@ def _result(
     )
 
 
-def inputs_in_words(bench: Bench, case: CaseRecipe, run: str) -> str:
-    """The inputs of a run: `kernel 3, stride 3, x (1, 1, 3, 3) float32`."""
-    drawn, parts = bench.drawn(case), []
+def inputs_in_words(bench: Bench, case: CaseRecipe, run: str) -> dict[str, str]:
+    """The inputs of a run by name, as a value or a shape: `3`, `(1, 1, 3, 3) float32`."""
+    drawn, found = bench.drawn(case), {}
     for name in bench.inputs(case, run):
-        part = _in_words(name, drawn)
+        words = _in_words(drawn[name])
         if isinstance(drawn[name], np.ndarray):
             recipe = case.inputs[name]
             dtype, layout = recipe.dtype or case.dtype, recipe.layout or case.layout
-            part += "" if dtype in {"float64", "int64"} else f" {dtype}"
-            part += "" if layout == "contiguous" else f" {layout}"
-        parts.append(part)
-    return ", ".join(parts)
+            words += "" if dtype in {"float64", "int64"} else f" {dtype}"
+            words += "" if layout == "contiguous" else f" {layout}"
+        found[name] = words
+    return found
 
 
-def _in_words(name: str, drawn: Mapping[str, Any]) -> str:
-    """A name with the shape or the value that was drawn for it, if any was."""
-    if name not in drawn:
-        return name
-    value = drawn[name]
-    return f"{name} {shape_text(value.shape) if isinstance(value, np.ndarray) else value}"
+def together(given: Mapping[str, str]) -> str:
+    """Inputs in words on one line: `kernel 3, stride 3, x (1, 1, 3, 3) float32`."""
+    return ", ".join(f"{name} {words}".rstrip() for name, words in given.items())
+
+
+def _in_words(value: object) -> str:
+    return shape_text(value.shape) if isinstance(value, np.ndarray) else str(value)
+
+
+def _call(bench: Bench, case: CaseRecipe, run: str, result: str) -> str:
+    """The call of the submission that gave a result, where it has no argument but short ones."""
+    drawn = bench.drawn(case)
+    for step in bench.steps(run):
+        if step.owner == "submission" and step.targets == (result.partition("[")[0],):
+            given, plain = [], True
+            for argument in step.arguments:
+                name, value = argument.name, argument.literal
+                if name is not None:
+                    value = drawn.get(name)
+                known = argument.items is None and (name is None or name in drawn)
+                plain = plain and known and isinstance(value, Scalar)
+                given.append(f"{argument.keyword}={value!r}" if argument.keyword else repr(value))
+            text = f"{step.function}({', '.join(given)})"
+            return text if plain and len(text) <= LONGEST_CALL else ""
+    return ""
 
 
 def stopped(sentence: str, failure: WorkerError) -> Finding:
@@ -160,8 +187,8 @@ def _raised(bench: Bench, case: CaseRecipe, error: ProgramError) -> Finding:
     record, step, who = error.raised, error.step, "your code"
     if step is not None:
         drawn = bench.drawn(case)
-        given = [_in_words(name, drawn) for name in step.reads]
-        record = replace(record, step=step.text, called_with=", ".join(given))
+        given = {name: _in_words(drawn[name]) if name in drawn else "" for name in step.reads}
+        record = replace(record, step=step.text, called_with=together(given))
         who = f"your {step.function}" if step.owner == "submission" else who
     if step is not None and step.owner == "driver" and not record.frames:
         sentence = f"what your code returned cannot be used: {record.type} in case {case.name}"

@@ -23,7 +23,7 @@ from grader.bench.exhibit import bars, grids
 from grader.bench.measured import amount, baseline, measure
 from grader.bench.results import Value, array_of, describe, dict_keys, largest, same_value
 from grader.bench.tally import Finding, Stopped, tally
-from grader.cases.dataflow import producing
+from grader.cases.dataflow import divided, producing, results
 from grader.cases.draw import Array
 from grader.cases.recipe import CaseRecipe as Case
 from grader.model.question import Step
@@ -36,7 +36,7 @@ __all__ = [
     "PRECISE", "Array", "BankFault", "Bench", "Case", "Fault", "Finding", "Kept", "Measured",
     "Outcome", "ProgramError", "RemoteProgram", "Step", "Stopped", "Tensor", "Value", "WorkerError",
     "amount", "array_of", "bars", "baseline", "compare", "contradiction", "describe", "dict_keys",
-    "entered", "excess", "expected", "explained", "fault_of", "grids", "largest", "least",
-    "measure", "np", "peak_probe", "producing", "report", "rss_probe", "same_value", "tally",
-    "tolerated", "trusting",
+    "divided", "entered", "excess", "expected", "explained", "fault_of", "grids", "largest",
+    "least", "measure", "np", "peak_probe", "producing", "report", "results", "rss_probe",
+    "same_value", "tally", "tolerated", "trusting",
 ]  # fmt: skip

@@ -40,6 +40,24 @@ def results(steps: Iterable[Step]) -> list[str]:
     return [name for step in steps for name in step.targets]
 
 
+def divided(steps: Sequence[Step], name: str) -> tuple[tuple[Step, ...], tuple[Step, ...]]:
+    """The steps that a result needs, and those after them that need no other step before.
+
+    What a step between them does to an object that is handed on would be done at another time, so
+    nothing that it gives can be said of a run that is carried out in this order.
+    """
+    first = producing(steps, name)
+    end = max((steps.index(step) for step in first), default=-1) + 1
+    without = set(results(step for step in steps[:end] if step not in first))
+    rest = []
+    for step in steps[end:]:
+        if without.isdisjoint(step.reads):
+            rest.append(step)
+        else:
+            without.update(step.targets)
+    return first, tuple(rest)
+
+
 def producing(steps: Sequence[Step], name: str) -> tuple[Step, ...]:
     """The steps that a result needs, in order, and no others."""
     needed, kept = {name}, []

@@ -26,6 +26,7 @@ from grader.cli import (
     bank_preview,
     bank_remove,
     bank_schema,
+    case,
     doctor,
     entrypoint,
     grade,
@@ -34,6 +35,7 @@ from grader.cli import (
     history_restore,
     lean,
     list_,
+    next_,
     output,
     reset,
     show,
@@ -94,6 +96,15 @@ def drill(
         Path | None,
         typer.Option(metavar="PATH", help="Use this question bank alone."),
     ] = None,
+    plain: Annotated[
+        bool, typer.Option("--plain", help="One fact per line, for a screen reader.")
+    ] = False,
+    no_pager: Annotated[
+        bool, typer.Option("--no-pager", help="Never show anything in a pager.")
+    ] = False,
+    color: Annotated[
+        str, typer.Option(metavar="WHEN", help="auto, always or never.", show_default=False)
+    ] = "auto",
     version: Annotated[  # noqa: ARG001 - its callback does everything
         bool,
         typer.Option("--version", help="Print it.", is_eager=True, callback=_print_version),
@@ -101,6 +112,7 @@ def drill(
 ) -> None:
     """Interview drills in deep-learning internals, graded on your machine."""
     ctx.obj = bank
+    output.speak(plain=plain, paging=not no_pager, color=color)
     _help_without_command(ctx)
 
 
@@ -112,8 +124,8 @@ def bank_group(ctx: typer.Context) -> None:
 
 _COMMANDS: dict[typer.Typer, dict[str, ModuleType]] = {
     app: {
-        "list": list_, "show": show, "start": start, "grade": grade, "hint": hint,
-        "solution": solution, "reset": reset, "doctor": doctor,
+        "list": list_, "show": show, "start": start, "grade": grade, "case": case, "hint": hint,
+        "solution": solution, "next": next_, "reset": reset, "doctor": doctor,
     },
     _history: {"list": history_list, "restore": history_restore},
     _bank: {

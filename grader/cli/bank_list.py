@@ -25,5 +25,6 @@ def command(ctx: typer.Context, json: Json = False) -> int:
     for row in found:
         origin = f"from {row.origin}" if row.origin else "comes with the program"
         state = row.fault or f"{quantity(row.questions, 'question')}, {origin}"
-        output.named(row.name, across, row.path, state, row.hint)
+        for number, line in enumerate(filter(None, [row.path, state, row.hint])):
+            output.write(f"{'' if number else row.name:<{across}}  {line}")
     return status

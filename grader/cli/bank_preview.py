@@ -43,16 +43,17 @@ def command(
             pages=[{"name": page.name, "report": to_json(page.report)} for page in pages]
         )
     else:
+        from grader.reports.around import Around
         from grader.reports.terminal import render_report
 
+        words = f"drill bank preview {shlex.quote(question)} {name}{here.option}"
         for number, page in enumerate(pages):
             if number:
                 output.write()
             output.heading(page.name)
             output.write()
-            words = f"drill bank preview {shlex.quote(question)} {name}{here.option}"
-            output.show(
-                render_report(page.report, width=output.width(), repeat=f"{words} --seed {seed}")
-            )
+            # The starter holds the idea that is previewed, and would keep it back.
+            around = Around(file="", explain=True, everything=f"{words} --json")
+            output.show(render_report(page.report, width=output.width(), around=around))
     faulty = any(page.report.verdict is Verdict.INVALID for page in pages)
     return entrypoint.FAULTY if faulty else 0

@@ -35,6 +35,7 @@ def context(ctx: typer.Context) -> Context:
         bank=ctx.obj,
         banks_named=bool(os.environ.get("DRILL_BANK")),
         who=os.environ.get("LOGNAME") or os.environ.get("USER") or str(os.getuid()),
+        typing=ctx.info_name or "",
         say=output.complain,
     )
 
@@ -64,11 +65,13 @@ def minutes_since(moment: str) -> float | None:
 
 
 def local_time(moment: str) -> str:
-    """Return a recorded time as a clock on the wall shows it: 2025-11-20 21:04."""
+    """Return a recorded time as a clock on the wall shows it: Nov 20 21:04, 2024-11-20 earlier."""
     try:
-        return datetime.fromisoformat(moment).astimezone().strftime("%Y-%m-%d %H:%M")
+        then = datetime.fromisoformat(moment).astimezone()
     except ValueError:
         return moment
+    this_year = then.year == datetime.now(UTC).astimezone().year
+    return then.strftime("%b %d %H:%M" if this_year else "%Y-%m-%d")
 
 
 def _offering(find: Callable[[Any, Any], Iterable[str]]) -> Callable[..., list[str]]:
@@ -89,6 +92,7 @@ def _offering(find: Callable[[Any, Any], Iterable[str]]) -> Callable[..., list[s
 
 ids = _offering(lambda locate, banks: locate.ids(banks))
 ids_or_restore = _offering(lambda locate, banks: [*locate.ids(banks), "restore"])
+levels = _offering(lambda _locate, _banks: ["warm-up", "core", "senior"])
 tracks = _offering(lambda locate, banks: sorted({h.track for h in locate.headers(banks)}))
 
 
@@ -103,12 +107,24 @@ def ideas(ctx: typer.Context, incomplete: str) -> list[str]:
     return _offering(find)(ctx, incomplete)
 
 
+def cases(ctx: typer.Context, incomplete: str) -> list[str]:
+    """Return the cases of the drill of this folder that begin like what is typed."""
+
+    def find(_locate: Any, _banks: Any) -> Iterable[str]:  # noqa: ANN401 as `_offering` has it
+        from grader.app.resolve import resolve
+
+        ctx.obj = ctx.find_root().params.get("bank")
+        return resolve(context(ctx), None).question.spec.cases
+
+    return _offering(find)(ctx, incomplete)
+
+
 Id = Annotated[str, typer.Argument(metavar="ID", autocompletion=ids)]
 SomeId = Annotated[
     str | None,
     typer.Argument(
         metavar="ID",
-        help="The question; without it, that of this folder, else the one started last.",
+        help="The question; without it, that of this folder.",
         autocompletion=ids,
         show_default=False,
     ),

@@ -79,17 +79,22 @@ def _carried_out(command: Callable[[list[str]], object], arguments: list[str]) -
     return status
 
 
+_WITH_VALUE = ("--bank", "--color")  # options of the program, which may be typed anywhere
+_ALONE = ("--plain", "--no-pager")
+
+
 def bank_first(arguments: Sequence[str]) -> list[str]:
-    """Move `--bank DIR` before the command, so that it may be typed anywhere."""
+    """Move the options of the program, `--bank DIR` first of all, before the command."""
     options = _options(arguments)
     first: list[str] = []
     rest: list[str] = []
     words = iter(options)
     for word in words:
-        if word == "--bank":
+        if word in _WITH_VALUE:
             first += [word, *islice(words, 1)]
         else:
-            (first if word.startswith("--bank=") else rest).append(word)
+            ours = word in _ALONE or word.startswith(tuple(f"{name}=" for name in _WITH_VALUE))
+            (first if ours else rest).append(word)
     return [*first, *rest, *arguments[len(options) :]]
 
 

@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from grader.cli import output
-from grader.cli.context import Json, context, ids, minutes_since
-from grader.model.numerals import span
+from grader.cli.context import Json, context, ids
+from grader.cli.waiting import Waiting
 from grader.model.verdict import Verdict
 
 if TYPE_CHECKING:
-    from rich.console import RenderableType
-
     from grader.app.grading import Graded
-    from grader.app.resolve import Choice
     from grader.model.report import Report
 
 STATUS = {Verdict.PASS: 0, Verdict.INVALID: 3, Verdict.INTERNAL: 4}  # any other verdict: 1
@@ -29,7 +27,7 @@ def command(
         typer.Argument(
             metavar="ID|PATH",
             help="The question, or the drill's folder or file; without it, the drill of this"
-            " folder, else the one started last.",
+            " folder.",
             autocompletion=ids,
             show_default=False,
         ),
@@ -46,36 +44,68 @@ def command(
         str | None,
         typer.Option(metavar="N,N", help="The parts that count, such as 1,2; else all."),
     ] = None,
+    full: Annotated[
+        bool, typer.Option("--full", help="Print everything that was found, however long.")
+    ] = False,
+    explain: Annotated[
+        bool, typer.Option("--explain", help="Explain an untouched starter, too.")
+    ] = False,
     json: Json = False,
 ) -> int:
     """Grade your submission: 0 it passes, 1 it does not."""
     from grader.app.grading import grade
+    from grader.app.resolve import NoDrillError
+    from grader.app.workspace import SUBMISSION
 
     shown: list[Report] = []
 
+    def page(graded: Graded, *, over: bool) -> None:
+        from grader.cli.grade_page import around
+        from grader.reports import terminal
+
+        here = replace(
+            around(graded, full=full, explain=explain, plain=output.manner.plain), over=over
+        )
+        if shown:
+            rest = terminal.render_rest(shown[0], graded.report, width=output.width(), around=here)
+            output.write()
+            output.show(rest)
+        else:
+            _warn(graded)
+            output.show(terminal.render_report(graded.report, width=output.width(), around=here))
+
     def show(graded: Graded) -> None:
         if not json:
-            _warn(graded)
-            output.show(_page(graded))
+            waiting.stop()
+            # What fails in a part that was not asked before is not shown, nor looked for.
+            page(graded, over=graded.next_part is not None)
             shown.append(graded.report)
 
-    graded = grade(context(ctx), question, file=file, seed=seed, parts=parts, early=show)
+    here = context(ctx)
+    with Waiting() as waiting:
+
+        def graded_for(target: str | None, file: Path | None) -> Graded:
+            return grade(here, target, file=file, seed=seed, parts=parts, early=show, doing=doing)
+
+        def doing(what: str) -> None:
+            waiting.say(what, at_once=what == "loading torch")
+
+        try:
+            graded = graded_for(question, file)
+        except NoDrillError as fault:
+            waiting.stop()
+            if json or not output.is_dialog():
+                raise
+            what = f"{here.near(fault.path)} is of no drill that is known. Grade it for"
+            graded = graded_for(output.ask(what), Path(SUBMISSION))
     report = graded.report
-    if not shown:
-        _warn(graded)
     if json:
         from grader.reports.json import dumps
 
+        _warn(graded)
         output.write(dumps(report))
-    elif not shown:
-        output.show(_page(graded))
-    elif graded.next_part is None:
-        from grader.reports.terminal import render_rest
-
-        rest = render_rest(shown[0], report, width=output.width())
-        if rest is not None:
-            output.write("")
-            output.show(rest)
+    elif not (shown and graded.next_part is not None):
+        page(graded, over=True)
     return STATUS.get(report.verdict, 1)
 
 
@@ -86,47 +116,3 @@ def _warn(graded: Graded) -> None:
             f"{graded.choice.question.id} has changed since attempt {graded.changed_since}, which"
             f" had the seed {graded.report.seed}: its numbers need not be the same"
         )
-
-
-def _page(graded: Graded) -> RenderableType:
-    """Return the page of a grade."""
-    from grader.reports.terminal import render_passed, render_report
-
-    if graded.next_part is not None:
-        question, number = graded.choice.question, graded.next_part
-        return render_passed(
-            graded.report, question, number, width=output.width(), filename=graded.path.name
-        )
-    return render_report(
-        graded.report,
-        width=output.width(),
-        repeat=f"drill grade{graded.again} --seed {graded.report.seed}",
-        footer=_next_steps(graded),
-        heading_note=f"try {graded.tries}" if graded.tries else "",
-        pass_note=_time_taken(graded.choice),
-        filename=graded.path.name,
-    )
-
-
-def _next_steps(graded: Graded) -> list[str]:
-    """Return what to do next, as the verdict has it."""
-    choice = graded.choice
-    match graded.report.verdict:
-        case Verdict.PASS:
-            return [f"drill solution{choice.argument} to compare"]
-        case Verdict.INVALID:
-            command = f"drill bank audit {choice.called}{choice.option}"
-            return [f"{command} shows what is wrong with the question"]
-        case Verdict.INTERNAL:
-            return []
-        case _ if graded.hints_left:
-            return [f"drill hint{choice.argument} for a nudge"]
-    return [f"drill solution{choice.argument} --give-up shows a solution"]
-
-
-def _time_taken(choice: Choice) -> str:
-    """Return the time since the drill was started, and the time planned for it."""
-    minutes = minutes_since(choice.workspace.started_at if choice.workspace else "")
-    if minutes is None:
-        return ""
-    return f"{span(minutes)} since start ({choice.question.spec.minutes} planned)"

@@ -9,6 +9,7 @@ import typer
 from grader.cli import output
 from grader.cli.context import Json, SomeId, context
 from grader.model.numerals import quantity
+from grader.reports import sheet
 
 
 def command(
@@ -34,11 +35,11 @@ def command(
     for n, text in given.shown:
         output.write(f"hint {n} of {given.total}")
         output.prose(text, indent=4)
-    output.write()
     if given.left:
         # Where nothing can be recorded, the next one has to be asked for.
         which = "" if given.counted else f" --number {given.shown[-1][0] + 1}"
-        output.write(f"{quantity(given.left, 'more hint')}: drill hint{argument}{which}")
+        said, command = quantity(given.left, "more hint"), f"drill hint{argument}{which}"
     else:
-        again = "these were all the hints" if given.all else "that was the last hint"
-        output.write(f"{again}; drill solution{argument} --give-up shows the solution")
+        said = "these were all the hints" if given.all else "that was the last hint"
+        command = f"drill solution{argument} --give-up"
+    output.lines([((said + sheet.GAP, ""), *sheet.steps(command))])

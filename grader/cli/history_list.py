@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import asdict
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from grader.cli import output
 from grader.cli.context import Json, context, ids_or_restore, local_time
+from grader.reports import sheet
+
+if TYPE_CHECKING:
+    from grader.app.history import Row
 
 MOST = 100  # rows, unless all are wanted
 
@@ -25,7 +29,8 @@ def command(
         ),
     ] = None,
     all_: Annotated[
-        bool, typer.Option("--all", help=f"All, not just the latest {MOST} (--json: always).")
+        bool,
+        typer.Option("--all", help=f"Every one, not just changes among the latest {MOST}."),
     ] = False,
     json: Json = False,
 ) -> None:
@@ -35,28 +40,59 @@ def command(
     here = context(ctx)
     found, earlier = history(here, question, most=None if all_ or json else MOST)
     if json:
-        rows = [asdict(a) | {"parts": (a.parts or "").split()} for a in found]
-        output.document(attempts=[{"attempt": row.pop("id"), **row} for row in rows])
+        rows = [asdict(row) for row in found]
+        attempts = [row.pop("attempt") | row for row in rows]  # what was found, also if no news
+        for row in attempts:
+            row["parts"] = (row["parts"] or "").split()
+        output.document(attempts=[{"attempt": row.pop("id"), **row} for row in attempts])
         return
+    which = f" {question}" if question else ""
     if not found:
-        which = f" of {question}" if question else ""
-        output.write(f"no attempt{which} yet; drill grade makes one")
+        output.write(f"no attempt{f' of{which}' if which else ''} yet; drill grade makes one")
         return
-    table = output.table()
-    table.add_column("no.", justify="right", no_wrap=True)
-    for name in ("question", "when", "verdict"):
-        table.add_column(name, no_wrap=True)
-    table.add_column("seed", justify="right", overflow="fold")
-    for attempt in found:
-        table.add_row(
-            str(attempt.id),
-            attempt.question,
-            local_time(attempt.created_at),
-            f"{attempt.state} (a file)" if attempt.kind == "review" else attempt.state,
-            "" if attempt.seed is None else str(attempt.seed),
-        )
-    output.show(table)
-    if earlier:
-        which = (f" {question}" if question else "") + here.option
-        output.write(f"\n{earlier:,} earlier: drill history{which} --all lists them too")
-    output.write("\ndrill history restore NUMBER brings one of them back")
+    shown = list(found) if all_ else changes(found)
+    head = ("no.", "question", "when", "part", "verdict", "idea, or what failed first", "hints")
+    narrow = output.measure() < sheet.WIDEST
+    dropped = {"question"} if question else set()
+    dropped |= {"when", "hints"} if narrow else set()
+    kept = [n for n, name in enumerate(head) if name not in dropped]
+    table = [[_cells(row)[n] for n in kept] for row in shown]
+    output.lines(
+        [
+            *sheet.columns(
+                [head[n] for n in kept], table, right=("no.",), plain=output.manner.plain
+            ),
+            *_ending(len(shown), len(found) + earlier, f"{which}{here.option}", shown),
+        ],
+        paged=all_,
+    )
+
+
+def changes(rows: tuple[Row, ...]) -> list[Row]:
+    """The rows that show something new, and the last one."""
+    pairs = zip(rows, (None, *rows), strict=False)
+    shown = [row for row, before in pairs if before is None or not row.repeats(before)]
+    return shown if shown[-1] is rows[-1] else [*shown, rows[-1]]
+
+
+def _cells(row: Row) -> tuple[str, ...]:
+    attempt = row.attempt
+    state = row.verdict.upper() if attempt.verdict else row.verdict
+    return (
+        str(attempt.id),
+        attempt.question,
+        local_time(attempt.created_at),
+        f"{row.part} of {row.of}" if row.of > 1 else "",
+        f"{state} (a file)" if attempt.kind == "review" else state,
+        sheet.cut(row.believed, 38),
+        str(row.hints) if row.hints else "",
+    )
+
+
+def _ending(shown: int, of: int, which: str, rows: list[Row]) -> list[sheet.Line]:
+    """How many there are, and what to type next."""
+    restore = f"drill history restore {rows[-1].attempt.id}"
+    if shown == of:
+        return [sheet.steps(restore)]
+    count = f"{shown:,} of {of:,} tries{sheet.GAP}"
+    return [((count, ""), *sheet.steps(f"drill history{which} --all", restore))]

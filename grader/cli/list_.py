@@ -7,18 +7,18 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from grader.cli import output
-from grader.cli.context import Json, context, tracks
+from grader.cli.context import Json, context, levels, tracks
 from grader.model.numerals import quantity
+from grader.reports import sheet
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from rich.table import Table
+    from collections.abc import Iterator, Sequence
 
     from grader.model.question import Header
     from grader.records.progress import Progress
 
-_LEVEL_FROM = 72  # columns of a window in which there is room for it after the title
+_LEVEL_FROM = 90  # columns of a window from which on there is room for it
+_HEAD = ("question", "title", "level", "parts", "min", "you")
 
 
 def command(
@@ -27,12 +27,18 @@ def command(
         str | None,
         typer.Option(metavar="TRACK", help="Only this track.", autocompletion=tracks),
     ] = None,
+    level: Annotated[
+        str | None,
+        typer.Option(metavar="LEVEL", help="Only this level.", autocompletion=levels),
+    ] = None,
+    new: Annotated[bool, typer.Option("--new", help="Only those not begun.")] = False,
     json: Json = False,
 ) -> None:
     """List the questions, and how far you are with each."""
     from grader.app.catalog import questions
 
-    found = questions(context(ctx), track)
+    here = context(ctx)
+    found = questions(here, track, level, new=new)
     if json:
         names = ("id", "called", "title", "track", "level", "minutes", "bank")
         rows = [
@@ -43,33 +49,49 @@ def command(
         ]
         output.document(questions=rows)
     elif found:
-        output.show(_table(found))
+        output.lines([*_table(found), *_summary(found, here.option)], paged=True)
+    elif track or level or new:
+        output.lines(["no such questions", sheet.steps(f"drill list{here.option}")])
     else:
         output.write("no questions: the banks that were found hold none")
 
 
-def _table(found: Sequence[tuple[Header, Progress]]) -> Table:
-    """Return the questions as a table, a heading for each track."""
-    narrow = output.width() < _LEVEL_FROM
-    result = output.table()
-    result.add_column("question", no_wrap=True)
-    result.add_column("title", min_width=10 if narrow else 20)
-    if not narrow:
-        result.add_column("level", no_wrap=True)
-    result.add_column("min", justify="right", no_wrap=True)
-    result.add_column("you", no_wrap=True)
+def _table(found: Sequence[tuple[Header, Progress]]) -> Iterator[sheet.Line]:
+    """The questions as a table, a heading for each track."""
+    wide = output.width() >= _LEVEL_FROM
+    width = _LEVEL_FROM if wide else output.measure()
+    dropped = set() if wide else {"level"}
+    dropped |= {"min"} if width < sheet.WIDEST else set()
+    kept = [n for n, name in enumerate(_HEAD) if name not in dropped]
+    cells = {header.called: _cells(header, yours) for header, yours in found}
+    others = (n for n in kept if n != 1)
+    taken = sum(max(map(sheet.cells, (_HEAD[n], *(c[n] for c in cells.values())))) for n in others)
+    room = width - taken - 2 * (len(kept) - 1)
+    rows: list[list[str]] = []
     track = None
-    for header, yours in found:
+    for header, _ in found:
         if header.track != track:
             track = header.track
-            result.add_row(f"\n{track}", style="bold")
-        tries = quantity(yours.tries, "try", "tries")
-        result.add_row(
-            f"  {header.called}",
-            header.title,
-            *([] if narrow else [header.level]),
-            str(header.minutes),
-            f"{yours.reached(header.parts)}{tries}" if yours.state == "tried" else yours.state,
-            style="dim" if yours.passed else "",
-        )
-    return result
+            rows.append([track])
+        row = [*cells[header.called]]
+        row[1] = sheet.cut(row[1], max(room, 8))
+        rows.append([row[n] for n in kept])
+    head = [_HEAD[n] for n in kept]
+    yield from sheet.columns(head, rows, right=("min",), plain=output.manner.plain)
+
+
+def _cells(header: Header, yours: Progress) -> tuple[str, ...]:
+    return (
+        f"  {header.called}",
+        header.title,
+        header.level,
+        f"{yours.passed_of(header.parts)}/{header.parts}",
+        str(header.minutes),
+        quantity(yours.tries, "try", "tries") if yours.state == "tried" else yours.state,
+    )
+
+
+def _summary(found: Sequence[tuple[Header, Progress]], option: str) -> Iterator[sheet.Line]:
+    """How much is done, last: what remains in sight when a long list has scrolled."""
+    passed = sum(yours.passed for _, yours in found)
+    yield ((f"{passed} of {len(found)} passed{sheet.GAP}", ""), *sheet.steps(f"drill next{option}"))

@@ -2,8 +2,8 @@
 
 Results go to standard output, everything about the run itself to standard error. A reader that
 closes the pipe (`drill list | head -1`) ends the command silently with the status that a shell
-gives a program killed by SIGPIPE. Color is left to rich, which knows pipes and TERM=dumb;
-NO_COLOR here means no escape sequence at all.
+gives a program killed by SIGPIPE. Styles are for terminals; NO_COLOR, TERM=dumb and `--color never`
+mean no escape sequence at all. A document that is longer than the screen goes through a pager.
 """
 
 from __future__ import annotations
@@ -11,22 +11,35 @@ from __future__ import annotations
 import io
 import os
 import sys
-import textwrap
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from pathlib import Path
-from shutil import get_terminal_size
+from shutil import get_terminal_size, which
 from typing import TYPE_CHECKING, TextIO
 
 from grader.model.errors import UsageError
+from grader.reports import sheet
 from grader.reports.inert import harmless
 
 if TYPE_CHECKING:
-    from rich.console import Console, RenderableType
-    from rich.table import Table
+    from grader.reports.page import Page
 
 MAX_WIDTH = 120  # beyond this a line of prose or a table is harder to read, not easier
 SIGPIPE_STATUS = 141
+ERASE = "\r\x1b[K"  # takes a line back
+
+
+@dataclass(slots=True)
+class Manner:
+    """How a command speaks: what its options and the environment say."""
+
+    plain: bool = False  # one fact a line, for a screen reader
+    paging: bool = True
+    color: str = "auto"  # or always, never
+
+
+manner = Manner()  # of the command that is carried out
 
 
 class PipeClosedError(Exception):
@@ -38,36 +51,23 @@ def width() -> int:
     return max(20, min(get_terminal_size((80, 24)).columns, MAX_WIDTH))
 
 
-class _Sheet(io.StringIO):
-    """Paper that rich takes for standard output; what is on it is written by `_put`, like all."""
-
-    @property
-    def encoding(self) -> str:  # type: ignore[override]  # read-only in fact, not in typeshed
-        return getattr(sys.stdout, "encoding", None) or "utf-8"
-
-    def isatty(self) -> bool:
-        return sys.stdout is not None and sys.stdout.isatty()
+def rows() -> int:
+    """Return the rows of the terminal that a page can have, with room for the prompt."""
+    return get_terminal_size((80, 24)).lines - 1
 
 
-def _console(file: TextIO) -> Console:
-    """Return what renders for a file as wide as the terminal."""
-    from rich.console import Console
-
-    return Console(
-        file=file,
-        width=width(),
-        color_system=None if os.environ.get("NO_COLOR") else "auto",
-        highlight=False,
-        markup=False,
-        emoji=False,
-    )
+def measure() -> int:
+    """Return how wide prose and tables are: the columns of the terminal, within bounds."""
+    return max(sheet.NARROWEST, min(width(), sheet.WIDEST))
 
 
-def table() -> Table:
-    """Return an empty table of plain columns."""
-    from rich.table import Table
-
-    return Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
+def colored() -> bool:
+    """Return whether standard output takes styles."""
+    if manner.color != "auto":
+        return manner.color == "always"
+    if os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb" or manner.plain:
+        return False
+    return bool(os.environ.get("FORCE_COLOR")) or (sys.stdout is not None and sys.stdout.isatty())
 
 
 def write(text: str = "") -> None:
@@ -75,35 +75,68 @@ def write(text: str = "") -> None:
     _put(sys.stdout, harmless(text) + "\n")
 
 
-def show(renderable: RenderableType) -> None:
-    """Write what rich renders, without the blanks it fills lines up with.
+def show(page: Page) -> None:
+    """Write a page."""
+    lines(page.spans)
 
-    Nothing in its texts acts on the terminal; the styles are our own.
-    """
-    from rich.segment import Segment, Segments
 
-    sheet = _Sheet()
-    console = _console(sheet)
-    found = (part for part in console.render(renderable) if not part.control)
-    inert = Segments(Segment(harmless(part.text), part.style) for part in found)
-    console.print(inert, crop=False)
-    lines = sheet.getvalue().removesuffix("\n").split("\n")
-    _put(sys.stdout, "".join(f"{line.rstrip(' ')}\n" for line in lines))
+def lines(content: Iterable[sheet.Line], *, paged: bool = False) -> None:
+    """Write lines; `paged`: through a pager where they are more than fit on the screen."""
+    styled = colored()
+    text = "".join(f"{_styled(line, styled=styled).rstrip(' ')}\n" for line in content)
+    if not (paged and _paged(text)):
+        _put(sys.stdout, text)
+
+
+def _styled(line: sheet.Line, *, styled: bool) -> str:
+    spans = [(line, "")] if isinstance(line, str) else line
+    return "".join(
+        f"\x1b[{style}m{harmless(text)}\x1b[0m" if styled and style and text else harmless(text)
+        for text, style in spans
+    )
+
+
+def columns(
+    head: Sequence[str], rows: Iterable[Sequence[str]], *, right: Sequence[str] = ()
+) -> None:
+    """Write a table."""
+    lines(sheet.columns(head, rows, right=right, plain=manner.plain), paged=True)
 
 
 def heading(text: str) -> None:
     """Write a line that stands out where the terminal can do that."""
-    from rich.text import Text
-
-    show(Text(text, style="bold"))
+    lines([sheet.bold(text)])
 
 
 def prose(text: str, *, indent: int) -> None:
     """Write paragraphs, folded."""
-    from grader.reports.page import Page, measure
-    from grader.reports.prose import prose_lines
+    from grader.reports import prose as words
 
-    show(Page(prose_lines(text, measure(width()), indent=indent)))
+    lines(words.prose(text, measure(), indent=indent))
+
+
+def _paged(text: str) -> bool:
+    """Show a text in a pager if it is longer than a person's screen; return whether it was."""
+    if not (manner.paging and sys.stdout is not None and sys.stdout.isatty()) or manner.plain:
+        return False
+    size = get_terminal_size((80, 24))
+    rows = sum(max(1, -(-sheet.cells(line) // size.columns)) for line in text.splitlines())
+    pager = os.environ.get("PAGER", "less -FRX" if which("less") else "")
+    if rows < size.lines or not pager.strip():
+        return False
+    import signal
+    import subprocess
+
+    environment = {"LESS": "FRX", **os.environ}  # for a PAGER that says nothing but less
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)  # the pager's own business
+    try:
+        shell = ["/bin/sh", "-c", pager]  # as git and man do
+        ended = subprocess.run(shell, input=text, encoding="utf-8", env=environment, check=False)
+    except OSError:
+        return False
+    finally:
+        signal.signal(signal.SIGINT, before)
+    return ended.returncode not in {126, 127}  # of a shell that has found no such program
 
 
 def document(*, format: int = 1, **content: object) -> None:
@@ -119,7 +152,7 @@ def complain(message: str, hint: str = "", excerpt: Sequence[str] = ()) -> None:
     for line in excerpt:
         aside(f"       {line}")
     if hint:
-        aside(f"       {hint}")
+        aside(f"    {hint}")
 
 
 @contextmanager
@@ -135,13 +168,48 @@ def waiting() -> Iterator[Callable[[str], None]]:
     if os.environ.get("TERM", "") in {"dumb", "unknown", ""}:
         yield lambda line: _put(sys.stderr, f"{harmless(line)}\n")
         return
-    from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+    try:
+        yield lambda line: sketch(f"{ERASE}{harmless(line)[: width() - 1]}")
+    finally:
+        sketch(ERASE)
 
-    description = TextColumn("{task.description}", markup=False)
-    columns = (SpinnerColumn("line"), TimeElapsedColumn(), description)
-    with Progress(*columns, console=_console(sys.stderr), transient=True) as shown:
-        task = shown.add_task("starting")
-        yield lambda line: shown.update(task, description=line)
+
+def sketch(text: str) -> None:
+    """Draw on standard error what is taken back later; a terminal that is gone is no fault."""
+    with suppress(PipeClosedError, UsageError):
+        _put(sys.stderr, text)
+
+
+def is_dialog() -> bool:
+    """Return whether a person can be asked: all three streams are a terminal."""
+    streams = (sys.stdin, sys.stdout, sys.stderr)
+    return all(stream is not None and stream.isatty() for stream in streams)
+
+
+def ask(question: str) -> str:
+    """Ask for the id of a question on standard error, and return what was typed.
+
+    Raises:
+        typer.Abort: Nothing was.
+    """
+    import typer
+
+    answer = str(typer.prompt(f"{question} (ID)", default="", show_default=False, err=True))
+    if not answer.strip():
+        raise typer.Abort
+    return answer.strip()
+
+
+def speak(*, plain: bool, paging: bool, color: str) -> None:
+    """Take what the command line says of the manner.
+
+    Raises:
+        UsageError: There is no such choice of color.
+    """
+    if color not in {"auto", "always", "never"}:
+        raise UsageError(f"--color: expected auto, always or never, found {color}")
+    manner.plain = manner.plain or plain
+    manner.paging, manner.color = paging, color
 
 
 def flush() -> None:
@@ -151,24 +219,23 @@ def flush() -> None:
 
 def prepare() -> None:
     """Begin a command: let no character be more than the terminal can take."""
+    manner.plain = os.environ.get("DRILL_PLAIN", "") not in {"", "0"}
+    manner.paging, manner.color = True, "auto"
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")
 
 
 def aside(text: str) -> None:
-    """Write to standard error: folded between words for a person, one line for a program."""
+    """Write to standard error: folded between words for a person, one line for a program.
+
+    What is to be typed is never folded: a line that begins with blanks.
+    """
     if sys.stderr is None:
         return
     text = harmless(text)
-    if sys.stderr.isatty() and "\n" not in text:
-        text = textwrap.fill(
-            text,
-            width(),
-            subsequent_indent=" " * 7,
-            break_long_words=False,
-            break_on_hyphens=False,
-        )
+    if sys.stderr.isatty() and "\n" not in text and not text.startswith(" "):
+        text = "\n".join(sheet.wrapped(text, measure(), indent="    "))
     with suppress(PipeClosedError, UsageError):
         _put(sys.stderr, text + "\n")
 
@@ -191,9 +258,3 @@ def discard(stream: TextIO) -> None:
     """Point the stream at nothing, so that Python's own flush at the end stays quiet."""
     with suppress(OSError, ValueError), Path(os.devnull).open("wb") as nothing:
         os.dup2(nothing.fileno(), stream.fileno())
-
-
-def named(name: str, across: int, *lines: str) -> None:
-    """Write a name, and what there is to say of it in a column after it."""
-    for number, line in enumerate(filter(None, lines)):
-        write(f"{'' if number else name:<{across}}  {line}")

@@ -32,12 +32,12 @@ def command(
     several = len(spec.parts)
     number = several if all_ or several == 1 else asked(here, found)
     if not json:
-        from grader.reports.question import render_question
+        from grader.reports import brief, sheet
 
-        output.show(render_question(found, output.width(), parts=number))
-        output.write(f"\ndrill start {question}{here.option} makes a folder for it")
-        if number < several:
-            output.write(f"drill show {question}{here.option} --all shows all {several} parts")
+        lines = brief.document(found, number, output.measure())
+        every = f"drill show {question}{here.option} --all" if number < several else ""
+        start = f"drill start {question}{here.option}"
+        output.lines([*lines, "", sheet.steps(start, every)], paged=True)
         return
     shown = spec.parts[:number]
     names = ("title", "track", "level", "minutes", "uses", "prompt", "forbids")

@@ -2,14 +2,23 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from grader.cli import output
 from grader.cli.context import Json, SomeId, context
+from grader.model.numerals import quantity
+from grader.reports import sheet
 
-_UNFOLDED = 1_000_000  # columns: code that is to be copied is not folded
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from grader.app.changes import Change
+    from grader.app.hints import Solution
+    from grader.model.spec import Spec
+
+_SAID = {"-": "goes", "+": "comes", " ": "stays"}  # of a line, where no sign is to be read
 
 
 def command(
@@ -18,35 +27,94 @@ def command(
     give_up: Annotated[
         bool, typer.Option("--give-up", help="Show it without a pass; this is recorded.")
     ] = False,
+    mine: Annotated[bool, typer.Option("--mine", help="Compare it with your file.")] = False,
+    full: Annotated[bool, typer.Option("--full", help="A whole right file, with sources.")] = False,
+    follow_ups: Annotated[
+        bool, typer.Option("--follow-ups", help="What else may be asked, with answers.")
+    ] = False,
     json: Json = False,
 ) -> None:
-    """Show a solution, after a pass."""
+    """Show the smallest repair of the starter, after a pass."""
     from grader.app.hints import solution
-    from grader.reports.page import Page
-    from grader.reports.prose import code
 
-    found, source, passed = solution(context(ctx), question, give_up=give_up)
-    spec = found.spec
+    found = solution(context(ctx), question, give_up=give_up)
+    spec = found.choice.question.spec
     if json:
         output.document(
-            question=found.id,
-            passed=passed,
-            solution=source,
+            question=found.choice.question.id,
+            passed=found.passed,
+            solution=found.full,
+            repair=[change._asdict() for change in found.repair],
+            mine=None if found.mine is None else [change._asdict() for change in found.mine],
             follow_ups=[follow_up.model_dump() for follow_up in spec.follow_ups],
             sources=spec.sources,
         )
         return
-    output.heading(f"{found.id}  a solution")
-    output.write()
-    output.show(Page([code(source, _UNFOLDED, indent=0)]))
-    if spec.follow_ups:
-        output.write()
-        output.heading("to think about")
-        for follow_up in spec.follow_ups:
-            output.write()
-            output.prose(follow_up.ask, indent=2)
-            output.prose(follow_up.answer, indent=4)
+    lines: list[sheet.Line] = []
+    if full:
+        lines += [*found.full.rstrip("\n").split("\n"), *_sources(spec)]
+    if follow_ups:
+        lines += _follow_ups(spec)
+    if mine:
+        lines += _mine(found)
+    elif not (full or follow_ups):
+        lines += _repair(found)
+    output.lines(lines, paged=True)
+
+
+def _repair(found: Solution) -> Iterator[sheet.Line]:
+    """The starter and the right solution nearest to it."""
+    from grader.app.changes import count
+
+    comes = quantity(count(found.repair, "+"), "line")
+    name = found.choice.question.id
+    yield f"{name}: the smallest repair of the starter (-), {comes} (+)"
+    yield from _diff(found.repair)
+    words = f"drill solution{found.choice.argument}"
+    more = ("--mine" if found.mine is not None else "", "--full")
+    asks = "--follow-ups" if found.choice.question.spec.follow_ups else ""
+    yield sheet.steps(*(f"{words} {option}" for option in (*more, asks) if option))
+
+
+def _mine(found: Solution) -> Iterator[sheet.Line]:
+    """One's own file and the right solution nearest to it."""
+    name, words = found.choice.question.id, f"drill solution{found.choice.argument}"
+    of = f"the nearest of {found.solutions} right files" if found.solutions > 1 else "a right file"
+    if found.mine is None:
+        yield f"{name}: there is no file of yours"
+    elif not found.mine:
+        yield f"{name}: yours is {of}, line by line"
+    else:
+        yield f"{name}: yours (-) and {of} (+)"
+        yield from _diff(found.mine)
+    yield sheet.steps(words, f"{words} --full")
+
+
+def _diff(changes: Sequence[Change]) -> Iterator[sheet.Line]:
+    styles = {"-": sheet.RED, "+": sheet.GREEN}
+    for sign, text in changes:
+        if output.manner.plain:
+            yield f"{_SAID[sign]}: {text}" if sign in _SAID else "lines that stay are left out"
+        elif sign == "...":
+            yield "     ..."
+        else:
+            yield ((sign, styles.get(sign, "")), (text, ""))
+
+
+def _follow_ups(spec: Spec) -> Iterator[sheet.Line]:
+    from grader.reports.prose import prose
+
+    for follow_up in spec.follow_ups:
+        yield from prose(follow_up.ask, output.measure())
+        yield from prose(follow_up.answer, output.measure(), indent=4)
+        yield ""
+    if not spec.follow_ups:
+        yield "nothing else is asked"
+
+
+def _sources(spec: Spec) -> Iterator[sheet.Line]:
     if spec.sources:
-        output.write()
-        output.heading("sources")
-        output.prose("\n".join(f"- {' '.join(s.split())}" for s in spec.sources), indent=2)
+        yield ""
+        yield sheet.bold("Sources")
+    for source in spec.sources:
+        yield from sheet.wrapped(" ".join(source.split()), output.measure(), first="- ")

@@ -23,8 +23,8 @@ def command(
     """Make a folder with a drill; never over anything."""
     from grader.app.parts import asked
     from grader.app.starting import start
-    from grader.app.workspace import SUBMISSION
-    from grader.reports.question import render_question
+    from grader.app.workspace import QUESTION, SUBMISSION
+    from grader.reports import brief, sheet
 
     here = context(ctx)
     found, made = start(here, question, parent=dir_)
@@ -38,10 +38,12 @@ def command(
             written=made.written,
         )
         return
-    shown = here.near(made.workspace.submission)
-    output.show(render_question(found, output.width(), parts=asked(here, found)))
-    output.write()
+    folder = made.workspace.folder
+    near = [here.near(folder / name) for name in (QUESTION, SUBMISSION)]
+    width = max(map(len, near))
+    said = [f"Read  {near[0]:<{width}}   this, and the interface in full", f"Edit  {near[1]}"]
     if made.already and SUBMISSION not in made.written:
-        output.write(f"already started: {shown} is yours and was left as it is")
-    else:
-        output.write(f"edit {shown}, then: drill grade")
+        said[1] = f"Edit  {near[1]:<{width}}   it is yours and was left as it is"
+    there = "" if folder == here.folder else f"cd {here.typed(folder)}"
+    ending: list[sheet.Line] = [*said, sheet.steps(there, f"drill grade{here.option}")]
+    output.lines(brief.page(found, asked(here, found), ending, output.measure(), output.rows()))

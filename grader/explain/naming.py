@@ -95,13 +95,21 @@ def named(failure: Failure, match: Match) -> Named:
     idea = failure.mine.question.spec.misconceptions[match.idea.name]
     setting = idea.settings[match.idea.index % len(idea.settings)]
     results = tuple(dict.fromkeys(c.name for c, _ in match.explained))
+    seen = tuple(failure.cases(match.explained))
+    if match.exact:  # a case in which another result is wrong as well is not explained
+        of_values = any(c.measured_by is None for c, _ in match.explained)
+        left = set(failure.evidence) - set(match.explained)
+        other = {case for c, case in left if c.measured_by is None or not of_values}
+        seen = tuple(case for case in seen if case not in other)
     return Named(
         id=match.idea.name,
         feedback=idea.said_of({name: _shown(value) for name, value in setting.items()}),
         exact=match.exact,
         results=results,
-        cases=len(failure.cases(match.explained)),
+        cases=len(seen),
         failing=len(failure.cases(failure.evidence)),
+        seen=seen,
+        checks=tuple(c.id for c in failure.checks if c.id in failure.failed & set(idea.killers)),
     )
 
 

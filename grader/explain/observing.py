@@ -53,7 +53,7 @@ class Component:
 
 
 def components(bench: Bench) -> list[Component]:
-    """Everything that the question's checks look at."""
+    """Everything that the checks look at whose part is asked."""
     cases: dict[tuple[str, str], dict[str, list[str]]] = {}
     tolerant: set[tuple[str, str]] = set()
     measured = []

@@ -14,13 +14,13 @@ from dataclasses import replace
 import numpy as np
 
 from grader.bench.bench import BankFault, Bench
-from grader.bench.tally import Finding, inputs_in_words
+from grader.bench.tally import Finding, inputs_in_words, together
 from grader.cases.recipe import CaseRecipe, Recipe
 from grader.cases.vary import rounder, sides, with_sides
 from grader.explain.further import Further, keeping_output
 from grader.kinds import registry
 from grader.model.keys import Check
-from grader.model.report import CheckResult, Mismatch
+from grader.model.report import MADE_SMALLER, CheckResult, Mismatch
 from grader.model.verdict import Verdict
 from grader.sandbox.client import WorkerError
 from grader.sandbox.deadline import OutOfTime
@@ -81,8 +81,11 @@ def smaller(bench: Bench, result: CheckResult) -> CheckResult:
     case, finding = best
     assert finding.mismatch is not None
     worst = replace(finding.mismatch, case=origin.name)
-    line = f"made smaller: {inputs_in_words(theirs, case, check.run)}"
-    return replace(result, mismatch=worst, exhibit=finding.exhibit, case_line=line)
+    given = inputs_in_words(theirs, case, check.run)
+    return replace(
+        result, mismatch=worst, exhibit=finding.exhibit, about=MADE_SMALLER, inputs=given,
+        case_line=f"{MADE_SMALLER}: {together(given)}", call="",
+    )  # fmt: skip
 
 
 def _can_shrink(check: Check, result: CheckResult) -> bool:

@@ -53,6 +53,7 @@ class Kind(Generic[K]):
     needs_drawn_inputs: ClassVar[bool] = False  # fixed ones could be remembered
     judges_values: ClassVar[bool] = False  # by themselves: zeros or ones should not pass
     only_course: ClassVar[bool] = False  # of a series: where it goes, not each of its values
+    hides_expected: ClassVar[bool] = False  # an estimate: what is right is not shown before a pass
     timed: ClassVar[bool] = False  # on the reference only in an audit, and never on mutants
     long_limit: ClassVar[bool] = False  # a call that hangs is stopped late
     slow: ClassVar[bool] = False  # to observe: the others rule most ideas out

@@ -59,7 +59,7 @@ class Choices(Kind[ChoicesCheck]):
         """Look once, and speak of no case: answers do not depend on inputs."""
         first = bench.cases_of(check)[0].name
         found = super().carry_out(bench, check.model_copy(update={"cases": first}))
-        return replace(found, cases=(), failing=(), case_line="")
+        return replace(found, cases=(), failing=(), case_line="", about="", inputs={})
 
     def judge(self, bench: kit.Bench, check: ChoicesCheck, case: kit.Case) -> kit.Finding | None:
         """What is not answered, or that not all is right."""

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from grader.kinds.base import Count, K, Kind, kit
+from grader.kinds.base import Check, Count, K, Kind, kit
 from grader.model.verdict import Verdict
 
 
@@ -51,7 +51,7 @@ class Counted(Kind[K]):
         except kit.ProgramError:
             return finding  # the same inputs make it fail, and other checks say so
         right, results = bench.truth(check.run, case).values, found.results
-        for name in bench.wanted[check.run]:
+        for name in _carried_on_to(bench, check):
             value = None if results is None else results.get(name)
             meant = [self.meant(bench, check, name, v.get(name)) for v in (usual, right)]
             if any(kit.same_value(value, one, case.dtype) for one in meant):
@@ -78,3 +78,13 @@ class Counted(Kind[K]):
     def what(self, check: K, found: kit.Measured, /) -> Sequence[str] | None:  # noqa: ARG002
         """What was counted, a word for each thing; None where only their number is known."""
         return None
+
+
+def _carried_on_to(bench: kit.Bench, check: Check) -> list[str]:
+    """The results to which a measured run comes: all, or those that can follow what is measured."""
+    wanted, of = bench.wanted[check.run], getattr(check, "of", "")
+    if not of:
+        return list(wanted)
+    first, rest = kit.divided(bench.steps(check.run), of)
+    made = kit.results((*first, *rest))
+    return [name for name in wanted if name in made]

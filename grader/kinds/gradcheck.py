@@ -189,6 +189,6 @@ def _compare(
     return kit.Finding(
         f"{name} disagrees with differences of the forward in {count}",
         mismatch=fault.mismatch(case.name),
-        exhibit=kit.grids(bench, case, fault, Show()),
+        exhibit=kit.grids(bench, case, fault, Show(), check.run),
         subject=name,
     )

@@ -43,6 +43,7 @@ class Numbers(Kind[NumbersCheck]):
 
     keys = NumbersCheck
     judges_values = True
+    hides_expected = True
 
     def judge(self, bench: kit.Bench, check: NumbersCheck, case: kit.Case) -> kit.Finding | None:
         """A breakdown that shows which parts are wrong."""

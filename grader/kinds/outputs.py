@@ -68,7 +68,7 @@ class Outputs(Kind[OutputsCheck]):
                 check=check,
             )
             if fault is not None:
-                return _finding(bench, case, fault, check.show)
+                return _finding(bench, case, fault, check)
         return None
 
     def is_exact(self, check: OutputsCheck) -> bool:
@@ -100,7 +100,9 @@ class Outputs(Kind[OutputsCheck]):
         return worst
 
 
-def _finding(bench: kit.Bench, case: kit.Case, fault: kit.Fault, show: Show) -> kit.Finding:
+def _finding(
+    bench: kit.Bench, case: kit.Case, fault: kit.Fault, check: OutputsCheck
+) -> kit.Finding:
     """A fault with what to show of it."""
     sentence = fault.sentence
     if fault.kind == "values" and fault.arrays is not None and case.dtype == "float64":
@@ -108,7 +110,7 @@ def _finding(bench: kit.Bench, case: kit.Case, fault: kit.Fault, show: Show) -> 
     return kit.Finding(
         sentence,
         mismatch=fault.mismatch(case.name),
-        exhibit=kit.grids(bench, case, fault, show),
+        exhibit=kit.grids(bench, case, fault, check.show, check.run),
         subject=fault.result if fault.kind == "values" else "",
     )
 

@@ -13,7 +13,7 @@ from typing import Literal
 from pydantic import Field
 
 from grader.cases import size_expr
-from grader.cases.dataflow import producing
+from grader.cases.dataflow import divided
 from grader.kinds.base import Check, CheckResult, kit
 from grader.kinds.counted import Counted
 from grader.model.keys import Amount, Mention, Name, Slug
@@ -113,8 +113,7 @@ def _kept(
 ) -> kit.Kept:
     """What a program keeps, and what its run comes to with it; found out once."""
     every = bench.steps(check.run)
-    steps = producing(every, check.of)
-    rest = tuple(step for step in every if step not in steps)
+    steps, rest = divided(every, check.of)
     want = bench.wanted[check.run]
     inputs = bench.inputs(case, check.run)
 

@@ -13,6 +13,7 @@ from typing import Literal
 from grader.model.verdict import Verdict
 
 REPORT_FORMAT = 1
+MADE_SMALLER = "made smaller"  # about a case that is shown with smaller inputs than it has
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,6 +128,9 @@ class CheckResult:
     stretch: bool = False
     blocked_by: str | None = None  # skipped: the check that did not pass
     case_line: str = ""  # the smallest failing case in words: "kernel 3, stride 3, x (1, 1, 3, 3)"
+    about: str = ""  # the same in the question's words: "one entry that wins all four windows"
+    inputs: Mapping[str, str] = field(default_factory=dict)  # in words: {"x": "(1, 1, 3, 3)"}
+    call: str = ""  # what was called there, where every argument is short: "gpus(7, 'bf16')"
     mismatch: Mismatch | None = None
     exhibit: Exhibit | None = None
     raised: Raised | None = None
@@ -151,8 +155,10 @@ class Named:
     feedback: str
     exact: bool  # equal wherever the idea differs from the reference; else only in `results`
     results: tuple[str, ...]  # names of the results on which they agree
-    cases: int  # failing cases they agree on
+    cases: int  # failing cases they agree on, if exact in everything that is wrong there
     failing: int = 0  # failing cases in all
+    seen: tuple[str, ...] = ()  # these cases
+    checks: tuple[str, ...] = ()  # the checks that fail and are there to catch it
 
 
 STATE: Literal["state"] = "state"  # something is remembered between calls: no value says anything
@@ -190,6 +196,7 @@ class Report:
     bank: str = ""  # path of the bank that the question came from
     digest: str = ""  # of the question: its spec and all its programs
     program: str = ""  # version of drill
+    unchanged: bool = False  # whether the submission is the starter as it was handed out
     format: int = REPORT_FORMAT
 
     @property

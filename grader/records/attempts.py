@@ -100,6 +100,22 @@ def find(db: sqlite3.Connection, number: int) -> tuple[Attempt, bytes] | None:
     return None
 
 
+def report(db: sqlite3.Connection, number: int) -> str:
+    """Return the report of an attempt as JSON; an empty text where there is none."""
+    query = "SELECT report FROM attempts WHERE id = ? AND typeof(report) = 'text'"
+    return next((str(text) for (text,) in db.execute(query, (number,))), "")
+
+
+def hints_before(db: sqlite3.Connection, attempt: Attempt) -> int:
+    """Return how many hints to its question had been shown when an attempt was begun."""
+    query = (
+        "SELECT coalesce(max(CAST(hint AS INTEGER)), 0) FROM events"
+        " WHERE what = 'hint' AND question = ? AND bank = ? AND at <= ?"
+    )
+    given = (attempt.question, attempt.bank, attempt.created_at)
+    return int(db.execute(query, given).fetchone()[0])
+
+
 def _attempt(row: tuple[Any, ...]) -> Attempt:
     """Return a row as an attempt: SQLite keeps a value of any type in any column.
 

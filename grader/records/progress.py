@@ -38,10 +38,6 @@ class Progress:
         """How many of a question's parts are passed."""
         return parts if self.passed else min(self.parts, parts)
 
-    def reached(self, parts: int) -> str:
-        """How far one is with a question of several parts, for a list: "1/3, "."""
-        return f"{self.passed_of(parts)}/{parts}, " if parts > 1 else ""
-
     @property
     def state(self) -> str:
         """One word for a list."""
@@ -133,3 +129,12 @@ def starts(db: sqlite3.Connection) -> tuple[Start, ...]:
         " AND typeof(path) = 'text' AND instr(path, char(0)) = 0 ORDER BY id DESC"
     )
     return tuple(Start(*row) for row in rows)
+
+
+def latest(db: sqlite3.Connection) -> tuple[str, ...]:
+    """Return the ids of the questions on record, the one something happened to last first."""
+    rows = db.execute(
+        "SELECT question FROM events WHERE what IN ('started', 'begun', 'hint')"
+        " GROUP BY question ORDER BY max(id) DESC"
+    )
+    return tuple(str(question) for (question,) in rows)

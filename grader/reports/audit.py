@@ -4,21 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from rich.console import RenderableType
-from rich.text import Text
-
 from grader.model.audit import AuditReport, CheckFacts, Twins
 from grader.model.numerals import duration, quantity
 from grader.reports.audit_matrix import matrix
 from grader.reports.inert import inert
 from grader.reports.page import Page, cut, hanging, heading, measure, padded
 from grader.reports.palette import QUIET, STRONG, WARNED, WRONG
+from grader.reports.text import Text
 
 _NAMES = 22  # cells of a check's name in the figures
 _FIGURES = 60  # columns below which only the figures that matter are shown
 
 
-def render_audit(report: AuditReport, *, width: int) -> RenderableType:
+def render_audit(report: AuditReport, *, width: int) -> Page:
     """Everything that an audit found, for a window of `width` columns."""
     return Page(_lines(report, width))
 
@@ -38,7 +36,7 @@ def _lines(report: AuditReport, width: int) -> Iterator[Text]:
     for answer in made:
         if answer.accepted:
             text = f"trivial answer accepted: {answer.name}, {answer.about}"
-            yield from hanging([], text, prose, indent=2, style=WRONG)
+            yield from hanging([], text, prose, indent=2, style=STRONG)
     if passed := ", ".join(a.name for a in report.accepted if a.passed == a.seeds):
         yield from hanging([], f"right solutions passed: {passed}", prose, indent=2)
     for twins in report.twins:

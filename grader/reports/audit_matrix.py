@@ -9,11 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from itertools import product
 
-from rich.text import Text
-
 from grader.model.audit import AuditReport, AuditRow, Cell
 from grader.reports.page import BOUND, NARROWEST, cut, hanging, measure, padded
 from grader.reports.palette import QUIET, RIGHT, STRONG, WARNED, WRONG
+from grader.reports.text import Text
 
 _NAMES = (40, 28)  # cells of a program's name at most, where there is room and where there is not
 _NAMED = "named"
@@ -26,7 +25,7 @@ _MARKS = {
     Cell.NOT_RUN: " ",
 }
 _MEANINGS = {  # and styles
-    _CLAIMED: ("X stopped by a check that claims it", "bold green"),
+    _CLAIMED: ("X stopped by a check that claims it", STRONG),
     "x": ("x stopped", RIGHT),
     "-": ("- stopped before, by a check it needs", QUIET),
     "?": ("? depends on the seed", WARNED),
@@ -85,7 +84,7 @@ def _rows(
             text.append(sign, WRONG if wrongly else _MEANINGS[sign][1]).append(" " * (step - 1))
         text.append("  " if step == 1 else "")
         named = _named(row)
-        if len(text) + len(named) <= width:
+        if text.cell_len + len(named) <= width:
             misnamed = row.misconception is not None and row.named_well < row.seeds
             text.append(named, WRONG if misnamed else "")
         else:
@@ -116,7 +115,7 @@ def _in_words(report: AuditReport, checks: Sequence[str], width: int) -> Iterato
             _BROKEN: "not, as claimed, by",
         }
         parts = [f"{words} {', '.join(by_sign[s])}" for s, words in labels.items() if s in by_sign]
-        style = WRONG if parts and row.name == "reference" else ""
+        style = STRONG if parts and row.name == "reference" else ""
         if named := _named(row):
             parts.append(f"named {named}")
         yield Text(f"  {row.name}", STRONG)

@@ -12,13 +12,12 @@ from collections.abc import Sequence
 from dataclasses import replace
 from itertools import zip_longest
 
-from rich.cells import cell_len
-from rich.text import Text
-
 from grader.model.report import Grids, Panel
 from grader.reports.inert import inert
 from grader.reports.page import INDENT, cut, paragraph, wrapped
-from grader.reports.palette import FOCUS, QUIET, STRONG, WRONG
+from grader.reports.palette import FOCUS, MARK
+from grader.reports.sheet import cells
+from grader.reports.text import Text
 
 _GAP = 4  # cells between two panels
 _FEWEST_COLUMNS = 3  # panels are set below one another before fewer are shown
@@ -30,17 +29,20 @@ _LEADING_ZERO = re.compile(r"^(-?)0(?=\.\d)")
 Block = list[Text]  # one panel, laid out
 
 
-def grid_lines(grids: Grids, width: int) -> list[Text]:
-    """The panels as lines of at most `width` cells; what they have in common is said once."""
-    panels = [p for p in grids.panels if p.rows]
+def grid_lines(grids: Grids, width: int, *, inputs: bool = True) -> list[Text]:
+    """The panels as lines of at most `width` cells; what they have in common is said once.
+
+    Without inputs there are only the last two, yours and expected.
+    """
+    panels = [p for p in (grids.panels if inputs else grids.panels[-2:]) if p.rows]
     if len(panels) > 1 and len({p.note for p in panels}) == 1:
         note = panels[0].note
         panels = [replace(p, note="") for p in panels]
     else:
         note = ""
-    lines = paragraph(note, width, indent=INDENT, style=QUIET) if note else []
+    lines = paragraph(note, width, indent=INDENT) if note else []
     for blocks in _arranged(panels, width - INDENT):
-        lines += [Text()] if lines else []
+        lines += [Text()] if len(lines) > bool(note) else []
         for parts in zip_longest(*blocks, fillvalue=Text()):
             line = Text(" " * INDENT)
             for block, part in zip(blocks, parts, strict=True):
@@ -72,10 +74,10 @@ def _arranged(panels: Sequence[Panel], width: int) -> list[list[Block]]:
 
 
 def _block(panel: Panel, columns: range, width: int) -> Block:
-    lines = [Text(cut(inert(panel.title), width), STRONG), *_rows(panel, columns)]
+    lines = [Text(cut(inert(panel.title), width)), *_rows(panel, columns)]
     if panel.note:
         room = max(min(_NOTE_WIDTH, width), _across(lines))
-        lines += [Text(s, QUIET) for s in wrapped(inert(panel.note), room)]
+        lines += [Text(s) for s in wrapped(inert(panel.note), room)]
     return lines
 
 
@@ -110,7 +112,7 @@ def _rows(panel: Panel, columns: range) -> Block:
     focus = panel.focus & shown.keys()
     if len(focus) == len(shown):  # all of it says nothing
         focus = frozenset()
-    lines = [Text().append("... " if columns.start > 0 else "", QUIET) for _ in panel.rows]
+    lines = [Text("... " if columns.start > 0 else "") for _ in panel.rows]
     ends: list[str] = []  # of the column before
     for c in columns:
         places = [(r, c) for r in range(len(panel.rows))]
@@ -126,13 +128,15 @@ def _rows(panel: Panel, columns: range) -> Block:
             + "]" * (place in focus and (place[0], c + 1) not in focus)
             for place in places
         ]
-        across, tail = max(map(cell_len, texts)), max(map(len, ends))
+        across, tail = max(map(cells, texts)), max(map(len, ends))
         for line, place, start, text, end in zip(lines, places, starts, texts, ends, strict=True):
-            style = WRONG if place in panel.wrong else FOCUS if place in focus else ""
-            line.append(" " * (gap + across - cell_len(text))).append(start.ljust(lead), FOCUS)
-            line.append(text, style).append(end.ljust(tail), style)
+            style = FOCUS if place in focus else ""
+            line.append(" " * (gap + across - cells(text))).append(start.ljust(lead), style)
+            line.append(text, style)
+            line.append("*" * end.count("*"), MARK).append(end.lstrip("*"), style)
+            line.append(" " * (tail - len(end)))
     for line in lines:
-        line.append(" ..." if columns.stop < max(map(len, panel.rows)) else "", QUIET)
+        line.append(" ..." if columns.stop < max(map(len, panel.rows)) else "")
     return lines
 
 

@@ -16,7 +16,6 @@ _ACTING = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp"})  # control, format (bidi), s
 _MARKS = frozenset({"Mn", "Me"})
 _MOST_MARKS = 2  # combining marks on one letter; no script in use stacks more
 _TAB = "    "
-_GRAPH = str.maketrans("▁▂▃▄▅▆▇█", "_.-:=+*#")  # of a curve, from low to high
 _ACTS = re.compile(r"[^\x20-\x7e\n\t]")
 
 
@@ -49,12 +48,6 @@ def harmless(text: str) -> str:
     if _ACTS.search(text) is None:
         return text
     return "".join(c if c in "\n\t" else _escaped(c) for c in text)
-
-
-def ascii_only(text: str) -> str:
-    """The text for an output that cannot encode it: what is beyond ASCII as its escape."""
-    text = text.translate(_GRAPH)
-    return text.encode("ascii", "backslashreplace").decode("ascii")
 
 
 def _escaped(text: str) -> str:

@@ -5,18 +5,16 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 
-from rich.console import RenderableType
-from rich.text import Text
-
 from grader.model.mutation import Fate, Mutant, MutationReport, Trial
 from grader.model.numerals import duration, quantity
 from grader.reports.page import Page, hanging, heading, measure
 from grader.reports.palette import QUIET, STRONG, WARNED, WRONG
+from grader.reports.text import Text
 
 LABEL = 12  # columns of "differs on"
 
 
-def render_mutation(report: MutationReport, *, width: int) -> RenderableType:
+def render_mutation(report: MutationReport, *, width: int) -> Page:
     """The score, what kills, and every survivor with the line changed and where it shows."""
     return Page(_lines(report, measure(width)))
 
@@ -43,7 +41,7 @@ def _lines(report: MutationReport, width: int) -> Iterator[Text]:
             yield from hanging([(lead, QUIET)], trial.because.strip(), width, indent=2)
     yield Text()
     for problem in report.problems:
-        yield from hanging([], problem, width, indent=2, style=WRONG)
+        yield from hanging([], problem, width, indent=2, style=STRONG)
     yield from hanging([], _summary(report), width, style=STRONG)
 
 

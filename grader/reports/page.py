@@ -8,17 +8,15 @@ can encode.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 
-from rich.cells import cell_len, chop_cells
-from rich.console import Console, ConsoleOptions, RenderResult
-from rich.text import Text
-
-from grader.reports.inert import ascii_only, inert
+from grader.reports.inert import inert
 from grader.reports.palette import QUIET, STRONG
+from grader.reports.sheet import Spans, cells
+from grader.reports.text import Text, chopped, plain
 
 NARROWEST = 40  # below this nothing can be laid out; lines then simply run over
-MEASURE = 100  # prose and headers stay within this however wide the window is
+MEASURE = 80  # prose and headers stay within this however wide the window is
 
 BOUND = "\xa0"  # a space that no line is broken at
 _SHAPE = re.compile(r"\(\d+(?:, ?\d+)*,?\)")
@@ -26,8 +24,7 @@ _PARAGRAPH = 4000  # characters of one paragraph; feedback is the longest there 
 _SHORT = 24  # parts of a list up to this long are kept whole
 INDENT = 4  # cells before what belongs to a heading
 
-# Text on one line; or what gives such lines, called with whether there is color.
-Line = Text | Callable[[bool], Iterable[Text]]
+Line = Text  # on one line, or code on several
 
 
 class Page:
@@ -47,18 +44,19 @@ class Page:
         """Parts with a blank line between them; an empty one leaves no trace."""
         return cls(line for part in parts for line in (*part, Text()))
 
-    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
-        """Yield the lines, each on one line whatever the width of the console."""
-        colored = console.color_system is not None and not options.ascii_only
-        for line in self.lines:
-            for text in [line] if isinstance(line, Text) else line(colored):
-                shown = Text(ascii_only(text.plain)) if options.ascii_only else text
-                shown.no_wrap, shown.overflow = True, "ignore"
-                yield shown
+    @property
+    def spans(self) -> list[Spans]:
+        """The lines as they are written."""
+        return [line.spans for line in self.lines]
+
+    @property
+    def plain(self) -> str:
+        """What the page says."""
+        return plain(self.lines)
 
 
 def _blank(line: Line) -> bool:
-    return isinstance(line, Text) and not line.plain.strip()
+    return not line.plain.strip()
 
 
 def measure(width: int) -> int:
@@ -66,11 +64,12 @@ def measure(width: int) -> int:
     return min(max(width, NARROWEST), MEASURE)
 
 
-def wrapped(text: str, width: int) -> list[str]:
+def wrapped(text: str, width: int, *, first: int = 0) -> list[str]:
     """The words of one paragraph on lines of at most `width` cells; words longer are broken.
 
-    Spaces inside a line are kept as they are; a cell is half of a CJK character.  A shape
-    such as (2, 3) stays on one line, and so does what `listed` has bound.
+    The first line may take `first` cells more.  Spaces inside a line are kept as they are; a cell
+    is half of a CJK character.  A shape such as (2, 3) stays on one line, and so does what
+    `listed` has bound.
     """
     width = max(width, 8)
     text = _SHAPE.sub(lambda m: m[0].replace(" ", BOUND), text)
@@ -78,12 +77,12 @@ def wrapped(text: str, width: int) -> list[str]:
     current = ""
     for piece in text.split(" "):
         trial = f"{current} {piece}" if current else piece
-        if cell_len(trial) <= width:
+        if cells(trial) <= width + (0 if lines else first):
             current = trial
             continue
         if current.strip():
             lines.append(current.rstrip())
-        *whole, current = chop_cells(piece, width) or [""]
+        *whole, current = chopped(piece, width)
         lines.extend(whole)
     if current.strip() or not lines:
         lines.append(current.rstrip())
@@ -104,7 +103,7 @@ def hanging(
     `text` is made inert here; the lead is the caller's.
     """
     text = inert(text, _PARAGRAPH)
-    start = indent + sum(cell_len(part) for part, _ in lead)
+    start = indent + sum(cells(part) for part, _ in lead)
     first = Text(" " * indent).append_text(Text.assemble(*lead))
     if start > width - 16:  # too narrow for a column of its own
         first.rstrip()
@@ -115,6 +114,20 @@ def hanging(
     return [first, *(Text(" " * start).append(line, style) for line in body)]
 
 
+def flowing(lead: str, text: str, width: int, *, indent: int = 0) -> list[Text]:
+    """A paragraph that begins with a section's word, its further lines below one another, inside.
+
+    `text` is made inert here; the lead is the caller's.
+    """
+    inside = indent + INDENT
+    whole = f"{lead} {inert(text, _PARAGRAPH)}" if lead else inert(text, _PARAGRAPH)
+    head, *body = wrapped(whole, width - inside, first=INDENT)
+    first = Text(" " * indent + head)
+    if head.startswith(lead):
+        first.stylize(STRONG, indent, indent + len(lead))
+    return [first, *(Text(" " * inside + line) for line in body)]
+
+
 def paragraph(text: str, width: int, *, indent: int = 0, style: str = "") -> list[Text]:
     """A paragraph between an indent and the width."""
     return hanging((), text, width, indent=indent, style=style)
@@ -122,14 +135,14 @@ def paragraph(text: str, width: int, *, indent: int = 0, style: str = "") -> lis
 
 def cut(text: str, width: int) -> str:
     """Text cut to `width` cells, ending in "..." when something was lost."""
-    if cell_len(text) <= width:
+    if cells(text) <= width:
         return text
-    return chop_cells(text, max(width - 3, 1))[0] + "..."
+    return chopped(text, max(width - 3, 1))[0] + "..."
 
 
 def padded(text: str, width: int, *, right: bool = False) -> str:
     """Text filled with spaces to `width` cells."""
-    fill = " " * max(0, width - cell_len(text))
+    fill = " " * max(0, width - cells(text))
     return fill + text if right else text + fill
 
 
@@ -137,8 +150,8 @@ def heading(name: str, title: str, right: str, width: int) -> list[Text]:
     """A name and a title at the left and more at the right; below them where they are long."""
     lead = ((name, STRONG), ("  ", ""))
     *above, last = hanging(lead, title, width) if title else [Text.assemble(lead[0])]
-    gap = width - last.cell_len - cell_len(right)
+    gap = width - last.cell_len - cells(right)
     if above or gap < 2:
         above.append(last)
-        last, gap = Text(), max(0, width - cell_len(right))
+        last, gap = Text(), max(0, width - cells(right))
     return [*above, last.append(" " * gap).append(right, QUIET)]

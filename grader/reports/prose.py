@@ -1,7 +1,4 @@
-"""A question's own words on a terminal: paragraphs, lists and code, a small part of Markdown.
-
-A bank is trusted more than a submission, and is still shown inert: it may come from anybody.
-"""
+"""A question's own words on a terminal: paragraphs, lists and code, a small part of Markdown."""
 
 from __future__ import annotations
 
@@ -12,18 +9,11 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Literal
 
-from rich.cells import cell_len
-from rich.text import Text
-
-from grader.reports.inert import inert
-from grader.reports.page import Line, hanging, paragraph, wrapped
-from grader.reports.palette import FOCUS
+from grader.reports import sheet
 
 _ITEM = re.compile(r"^\s*([-*]|\d+[.)])\s+(.*)$")
 _FENCE = re.compile(r"^\s*```")
 _END = re.compile(r"\s*(?:$|```|(?:[-*]|\d+[.)])\s)")  # of a paragraph or an item
-_SPANS = re.compile(r"`[^`\n]+`")
-_LONGEST = 20_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,40 +25,22 @@ class Block:
     mark: str = ""  # of an item: "-" or "1."
 
 
-def code(source: str, width: int, *, indent: int) -> Line:
-    """Python source: highlighted where there is color, plain where there is none."""
-    kept = [inert(line, _LONGEST).rstrip() for line in source.strip("\n").split("\n")]
-    plain = "\n".join(part for line in kept for part in _folded(line, width - indent))
+def prose(text: str, width: int, *, indent: int = 0) -> list[str]:
+    """The text on lines of at most `width` columns, a blank one between blocks but items.
 
-    def lines(colored: bool) -> Iterator[Text]:
-        text = Text(plain)
-        if colored:
-            from rich.syntax import Syntax  # pygments is slow to import
-
-            # As a whole: a string may run over several lines.
-            text = Syntax("", "python", theme="ansi_dark").highlight(plain)
-            text.rstrip()
-        for line in text.split("\n", allow_blank=True):
-            yield Text(" " * indent).append_text(line) if line.plain else Text()
-
-    return lines
-
-
-def prose_lines(text: str, width: int, *, indent: int = 0) -> list[Line]:
-    """The text laid out for `width` columns, a blank line between blocks that are not items."""
-    lines: list[Line] = []
-    before: Block | None = None
+    Code stays as it is written, however wide.
+    """
+    lines: list[str] = []
+    margin, before = " " * indent, None
     for block in blocks(text):
         if before is not None and not (before.kind == block.kind == "item"):
-            lines.append(Text())
+            lines.append("")
         before = block
         if block.kind == "code":
-            lines.append(code("\n".join(block.lines), width, indent=indent + 4))
-        elif block.kind == "item":
-            lead = ((f"{block.mark} ", ""),)
-            lines += _coded(hanging(lead, " ".join(block.lines), width, indent=indent))
+            lines += [f"{margin}    {line}".rstrip() for line in block.lines]
         else:
-            lines += _coded(paragraph(" ".join(block.lines), width, indent=indent))
+            lead = f"{margin}{block.mark} " if block.mark else margin
+            lines += sheet.wrapped(" ".join(block.lines), width, first=lead)
     return lines
 
 
@@ -100,24 +72,3 @@ def _taken(lines: list[str], belongs: Callable[[str], bool]) -> list[str]:
 def _code(lines: list[str]) -> Block:
     text = textwrap.dedent("\n".join(lines)).rstrip()
     return Block("code", tuple(line.rstrip() for line in text.split("\n")))
-
-
-def _folded(line: str, width: int) -> list[str]:
-    """A line of code that fits; a comment goes on as a comment, below the code it follows."""
-    if cell_len(line) <= width:
-        return [line]
-    code = line.lstrip()
-    start = " " * (len(line) - len(code))
-    before, mark, comment = code.partition("  #")  # set off from code by two spaces
-    if mark and before:
-        return [start + before.rstrip(), *_folded(f"{start}    #{comment}", width)]
-    lead = start + ("#   " if code.startswith("#") else " " * 8)
-    first, *more = wrapped(code, width - len(lead))
-    return [start + first, *(lead + part for part in more)]
-
-
-def _coded(lines: list[Text]) -> list[Text]:
-    """Color what stands in backticks; the backticks stay, so that color is not needed."""
-    for line in lines:
-        line.highlight_regex(_SPANS, FOCUS)
-    return lines

@@ -115,6 +115,7 @@ def carry_out(
     bench: Bench,
     failing: Callable[[], None] = lambda: None,
     counting: Collection[int] | None = None,
+    progress: Callable[[int, int], None] = lambda _done, _all: None,
 ) -> tuple[CheckResult, ...]:
     """Carry out the checks, but not those whose needs did not pass or whose process is gone.
 
@@ -124,6 +125,7 @@ def carry_out(
         bench: with the submission.
         failing: called whenever a check is not passed, before the next one is carried out.
         counting: the numbers of the parts that decide; all, if not given.
+        progress: called before each check that is tried, with its number and how many there are.
 
     Returns:
         A result for every check, in the order of the question.
@@ -148,6 +150,7 @@ def carry_out(
             if first == check.id:
                 result = _stopping(check, lacking.verdict, lacking.sentence)
         if result is None:
+            progress(len(course.done) + 1, len(question.spec.checks))
             try:
                 result = kinds.run_check(bench, check)
             except Stopped as stop:

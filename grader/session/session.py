@@ -51,12 +51,15 @@ def grade(
     early: Callable[[Report], None] = lambda _: None,
     proved: bool = False,
     parts: Collection[int] | None = None,
+    progress: Callable[[int, int], None] = lambda _done, _all: None,
 ) -> Report:
     """Grade one submission in a session of its own; see `GradingSession`."""
     with GradingSession(
         question, workers=workers, thorough=thorough, proved=proved, parts=parts
     ) as session:
-        return session.grade(submission, seed=seed, filename=filename, early=early)
+        return session.grade(
+            submission, seed=seed, filename=filename, early=early, progress=progress
+        )
 
 
 class GradingSession(Closing):
@@ -97,6 +100,7 @@ class GradingSession(Closing):
         self._proved = proved
         self._in_use = threading.Lock()
         self._closed = False
+        self._progress: Callable[[int, int], None] = lambda _done, _all: None
         self._stack = contextlib.ExitStack()
         torch, further = question.spec.needs_torch, question.spec.further_libraries
         if workers is None or (workers.torch, workers.further) != (torch, further):
@@ -112,6 +116,7 @@ class GradingSession(Closing):
         seed: int,
         filename: str = "submission.py",
         early: Callable[[Report], None] = lambda _: None,
+        progress: Callable[[int, int], None] = lambda _done, _all: None,
     ) -> Report:
         """Grade a submission.
 
@@ -121,6 +126,7 @@ class GradingSession(Closing):
             filename: what tracebacks call the file.
             early: called with the report before a longer search for explanations, if there is one;
                 only `misconceptions` and `explanations` may have more in the end.
+            progress: called with how many checks are done, and of how many.
 
         Returns:
             The report; whatever the submission does, it becomes a verdict.
@@ -144,6 +150,7 @@ class GradingSession(Closing):
             bank=str(question.bank),
             digest=question.digest,
             program=__version__,
+            unchanged=question.handed_out(submission) == question.handed_out(question.starter),
         )
         if (wrong := unreadable(submission, question)) is not None:
             return self._stopped(report, wrong.verdict, wrong.sentence)
@@ -158,6 +165,7 @@ class GradingSession(Closing):
             np.errstate(all="ignore"),
             self._workers.take(_cpu_seconds(question)) as worker,
         ):
+            self._progress = progress
             program = RemoteProgram(
                 worker,
                 "submission",
@@ -203,7 +211,7 @@ class GradingSession(Closing):
 
     def _checked(self, report: Report, bench: Bench, early: Callable[[Report], None]) -> Report:
         # Its process starts, and imports, while the other checks are carried out.
-        checks = carry_out(bench, self.bank.expect_variants, self._counting)
+        checks = carry_out(bench, self.bank.expect_variants, self._counting, self._progress)
         if not self._proved:
             with contextlib.suppress(OutOfTime):
                 require_steady(bench, self.bank.reference, patience=PATIENCE)

@@ -70,8 +70,8 @@ def test_a_drill_from_start_to_pass(
     assert (graded.report.verdict, graded.tries, graded.report.seed) == ("pass", 2, 3)
     assert graded.report.bank == str(bank)
     assert graded.report.digest == question.digest
-    assert hints.solution(ctx, NAME)[1].encode() == RIGHT
-    assert [a.state for a in history.history(ctx)[0]] == ["error", "pass"]
+    assert hints.solution(ctx, NAME).full.encode() == RIGHT
+    assert [row.attempt.state for row in history.history(ctx)[0]] == ["error", "pass"]
     assert capfd.readouterr() == ("", "")
 
 
@@ -105,10 +105,12 @@ def test_a_file_that_is_not_ones_own_is_no_try_and_no_pass(tmp_path: Path, bank:
     with pytest.raises(UsageError, match="is shown after a pass"):
         hints.solution(ctx, NAME)
     made.workspace.submission.write_bytes(RIGHT)
-    assert grading.grade(ctx, file=made.workspace.submission).tries == 1
+    assert grading.grade(ctx, file=made.workspace.submission).tries == 0
+    assert known(ctx, bank).tries == 0
+    assert grading.grade(ctx).tries == 1
     assert known(ctx, bank).passed
-    kinds = [(a.kind, a.verdict) for a in history.history(ctx)[0]]
-    assert kinds == [("review", "pass"), ("review", "pass"), ("grade", "pass")]
+    kinds = [(row.attempt.kind, row.attempt.verdict) for row in history.history(ctx)[0]]
+    assert kinds == [*3 * [("review", "pass")], ("grade", "pass")]
 
 
 def test_a_folder_that_was_moved_is_found_from_inside_and_can_be_put_on_record(
@@ -123,7 +125,7 @@ def test_a_folder_that_was_moved_is_found_from_inside_and_can_be_put_on_record(
     assert grading.grade(inside).tries == 0
     assert warned == [f"drill start {NAME} --bank {bank} there puts it on record, if it is yours"]
     without = Context(moved, ctx.data, ctx.now)
-    with pytest.raises(UsageError, match="expected the id of a question"):
+    with pytest.raises(UsageError, match="no question"):
         grading.grade(without)  # the bank of a folder that is not on record is a mere claim
     assert starting.start(inside, NAME)[1].already
     assert grading.grade(without).tries == 1
@@ -141,7 +143,7 @@ def test_a_pass_in_a_folder_that_is_not_on_record_is_no_pass(tmp_path: Path, ban
     graded = grading.grade(Context(got, ctx.data, ctx.now, bank))
     assert (graded.report.verdict, graded.tries) == ("pass", 0)
     assert known(ctx, bank).state == "new"
-    assert [a.kind for a in history.history(ctx)[0]] == ["review"]
+    assert [row.attempt.kind for row in history.history(ctx)[0]] == ["review"]
 
 
 def test_a_question_of_a_bank_is_not_shadowed_by_a_folder_of_that_name(
@@ -277,7 +279,7 @@ def test_a_bank_that_was_moved_keeps_what_was_done_and_a_copy_begins_anew(
     assert known(ctx, copy).state == "new"
     moved = bank.rename(tmp_path / "moved")
     assert known(ctx, moved) == progress.Progress(True, 1, True, hints=1, parts=1)
-    assert hints.solution(context(tmp_path, moved), NAME)[2]
+    assert hints.solution(context(tmp_path, moved), NAME).passed
     venv = Path("lib/python3.{}/site-packages/grader/_bank")
     assert progress.counts(str(tmp_path / str(venv).format(11)), str(venv).format(12), NAME)
 

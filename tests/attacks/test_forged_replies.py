@@ -6,7 +6,6 @@ raise in the judge, and all of it must be a report that can be stored and shown.
 
 from __future__ import annotations
 
-import io
 import json
 import random
 from collections.abc import Callable, Iterator
@@ -15,7 +14,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from rich.console import Console
 
 from grader.model.report import Report
 from grader.model.verdict import Verdict
@@ -123,10 +121,7 @@ def lying(worker: WorkerClient, rng: random.Random, chance: float) -> None:
 
 def page(report: Report) -> str:
     """What a terminal is sent."""
-    sent = io.StringIO()
-    console = Console(file=sent, width=80, color_system=None, legacy_windows=False, _environ={})
-    console.print(render_report(report, width=80, repeat="drill grade"))
-    return sent.getvalue()
+    return render_report(report, width=80).plain
 
 
 @pytest.mark.parametrize("question_id", ["deviations", "ledger"])

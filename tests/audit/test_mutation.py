@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import io
 import json
 from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
-from rich.console import Console
 
 from grader import bank
 from grader.audit import mutation
@@ -87,10 +85,7 @@ def gate(
 
 def shown(report: MutationReport, width: int = 80) -> str:
     """The page as text."""
-    page = io.StringIO()
-    console = Console(file=page, width=width, color_system=None, legacy_windows=False, _environ={})
-    console.print(render_mutation(report, width=width))
-    return page.getvalue()
+    return render_mutation(report, width=width).plain
 
 
 def survivors(report: MutationReport) -> list[Trial]:

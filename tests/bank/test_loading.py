@@ -123,8 +123,8 @@ def test_an_unknown_bank_or_question_of_a_bank_suggests_the_nearest(tmp_path: Pa
         ),
         (
             "mine/scaled-cpoy",
-            "expected the id of a question, found 'mine/scaled-cpoy'",
-            "did you mean scaled-copy?",
+            "no question mine/scaled-cpoy; did you mean mine/scaled-copy?",
+            "",
         ),
     ):
         with pytest.raises(UsageError) as raised:
@@ -160,15 +160,15 @@ def test_one_id_in_two_files_is_refused(tmp_path: Path) -> None:
 
 def test_an_unknown_id_suggests_the_nearest(tmp_path: Path) -> None:
     bank = write_bank(tmp_path)
-    for asked, hint in (
-        ("scaled-cpoy", "did you mean scaled-copy?"),
-        ("copy", "did you mean scaled-copy?"),
-        ("attention", "drill list shows them all"),
-        ("", "drill list shows them all"),
+    for asked, message, hint in (
+        ("scaled-cpoy", "no question scaled-cpoy; did you mean scaled-copy?", ""),
+        ("copy", "no question copy; did you mean scaled-copy?", ""),
+        ("attention", "no question attention", "Next: drill list"),
+        ("", "no question without a name", "Next: drill list"),
     ):
         with pytest.raises(UsageError) as raised:
             load([bank], asked)
-        assert raised.value.message == f"expected the id of a question, found {asked!r}"
+        assert raised.value.message == message
         assert raised.value.hint == hint
         assert raised.value.exit_status == 2
 

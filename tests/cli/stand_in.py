@@ -75,7 +75,7 @@ def banks(
 def headers(found: Sequence[Path]) -> list[Header]:
     """Return what a list shows."""
     return [
-        Header(name, spec.title, spec.track, spec.level, spec.minutes, found[-1])
+        Header(name, spec.title, spec.track, spec.level, spec.minutes, found[-1], spec.needs_torch)
         for name, spec in SPECS.items()
     ]
 
@@ -114,6 +114,7 @@ def grade(
     thorough: bool = False,
     early: Callable[[Report], None] = lambda _: None,
     parts: Collection[int] | None = None,
+    progress: Callable[[int, int], None] = lambda _done, _all: None,
 ) -> Report:
     """Return the verdict that the submission names in its first line, `# pass`.
 
@@ -123,6 +124,7 @@ def grade(
     assert parts is None, "its questions have one part"
     assert workers is None, "there is no such bank to start workers for"
     PROVED.append(proved)
+    progress(1, 1)
     first = submission.decode("utf-8", "replace").split("\n")[0].removeprefix("# ").strip()
     if first == "crash":
         raise RuntimeError("the judge fell over")

@@ -7,11 +7,14 @@ import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from types import ModuleType
+from typing import Any
 
 import pytest
 
 from grader.cli.output import waiting
 from grader.model.question import Question
+from grader.reports.page import Page
+from grader.reports.text import Text
 from tests.cli.conftest import Drill
 from tests.cli.lacking import without_torch
 
@@ -38,10 +41,14 @@ def audit(
     return Audited(question.id, question.id != "halve-well", len(seeds), remarks)
 
 
+def _page(report: Any, width: int) -> Page:
+    return Page([Text(f"{report.question} in {width} columns")])
+
+
 @pytest.fixture(autouse=True)
 def _stand_in(monkeypatch: pytest.MonkeyPatch) -> None:
     reports = ModuleType("grader.reports.audit")
-    reports.render_audit = lambda report, width: f"{report.question} in {width} columns"  # type: ignore[attr-defined]
+    reports.render_audit = _page  # type: ignore[attr-defined]
     plain = ModuleType("grader.reports.json")
     plain.audit_to_json = lambda report, _: {"question": report.question, "seeds": report.seeds}  # type: ignore[attr-defined]
     monkeypatch.setitem(sys.modules, "grader.reports.audit", reports)
@@ -144,7 +151,7 @@ def test_a_person_sees_where_it_is(monkeypatch: pytest.MonkeyPatch, term: str, s
     monkeypatch.setenv("TERM", term)
     with waiting() as tell:
         tell("a question: seed 1 of 3, the [reference]")
-    assert ("\x1b[2K" in paper.getvalue()) is not stays  # the line is taken back
+    assert ("\x1b[K" in paper.getvalue()) is not stays  # the line is taken back
     assert "the [reference]" in paper.getvalue()
 
 
@@ -160,4 +167,4 @@ def test_the_line_is_taken_back_after_a_fault_too(monkeypatch: pytest.MonkeyPatc
 
     with pytest.raises(KeyboardInterrupt):
         wait()
-    assert paper.getvalue().endswith("\x1b[1A\x1b[2K")
+    assert paper.getvalue().endswith("a question\r\x1b[K")

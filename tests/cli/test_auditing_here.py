@@ -42,7 +42,7 @@ def test_elsewhere_the_id_is_not_found(real: Drill, monkeypatch: pytest.MonkeyPa
     monkeypatch.chdir("questions")
     ended = real("bank", "audit", "my-norm")
     assert ended.status == 2
-    assert "expected the id of a question, found 'my-norm'" in ended.err
+    assert "no question my-norm" in ended.err
 
 
 def test_a_file_whose_name_is_no_id_is_remarked_upon_and_hides_no_other(real: Drill) -> None:

@@ -21,21 +21,27 @@ def _no_torch(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_all_is_well(drill: Drill, home: Path) -> None:
     ended = drill("doctor")
     assert ended.status == 0
-    for expected in (
-        "python",
-        "numpy",
-        "pip install torch==",
-        "questions",
-        str(home),
-    ):
-        assert expected in ended.out
-    assert "isolation  strong" in ended.out
-    assert all(f"refused  {words}\n" in ended.out for words in ACTS.values())
-    assert all(f"{words}; no level rests on this" in ended.out for words in BEYOND.values())
+    lines = ended.out.splitlines()
+    assert lines[0] == "Ready for 2 numpy questions; not for 1 torch question."
+    assert lines[1] == "    MISSING torch: not installed; only some questions need it"
+    assert lines[2].startswith("            pip install torch==")
+    assert len(lines) <= 22
+    for expected in ("versions    drill ", "numpy", "machine", "5 questions", f"{home}: 0 tries"):
+        assert expected in " ".join(ended.out.split("\n                "))
+    assert f"isolation   strong: {len(ACTS)} of {len(ACTS)} forbidden things" in ended.out
+    assert lines[-1] == "Next: drill doctor --walls"
     assert not list(home.iterdir())
     data = drill("doctor", "--json").data
     assert data["ok"] is True
-    assert {f["name"] for f in data["findings"]} >= {"python", "numpy", "torch", "isolation"}
+    assert data["ready"] == lines[0]
+    assert {f["name"] for f in data["findings"]} >= {"versions", "machine", "torch", "isolation"}
+
+
+def test_the_walls_are_a_document_of_their_own(drill: Drill) -> None:
+    out = drill("doctor", "--walls").out
+    assert all(f"refused {words}\n" in out for words in ACTS.values())
+    words = " ".join(out.split())
+    assert all(f"{beyond}; no level rests on this" in words for beyond in BEYOND.values())
 
 
 def test_records_that_cannot_be_written(drill: Drill, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -56,7 +62,7 @@ def test_torch_that_does_not_load(drill: Drill, monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setattr("grader.app.doctor._ASK_TORCH", "raise ImportError('libcuda is missing')")
     ended = drill("doctor")
     assert ended.status == 2
-    assert "torch does not load: ImportError: libcuda is missing" in ended.out
+    assert "MISSING torch: does not load: ImportError: libcuda is missing" in ended.out
     monkeypatch.setattr("grader.app.doctor._ASK_TORCH", "print('NVIDIA H200')")
     assert "NVIDIA H200" in drill("doctor").out
 
@@ -66,11 +72,13 @@ def test_walls_that_are_missing_are_named(drill: Drill, monkeypatch: pytest.Monk
     weak = Isolation(acts, ("Landlock: this kernel has no Landlock",))
     monkeypatch.setattr(WorkerClient, "isolation", weak)
     ended = drill("doctor")
-    assert "isolation  limited: a submission is not refused all of this" in ended.out
-    assert "done     open a network connection" in ended.out
-    assert "no wall: Landlock: this kernel has no Landlock" in ended.out
-    assert "grade only the code of people you trust" in ended.out
+    said = " ".join(ended.out.split())
+    assert f"WEAK isolation: limited: {len(ACTS) - 1} of {len(ACTS)} forbidden things" in said
+    assert "grade only the code of people you trust" in said
     assert ended.status == 0
+    walls = drill("doctor", "--walls").out
+    assert "done open a network connection" in walls
+    assert "no wall: Landlock: this kernel has no Landlock" in walls
 
 
 def test_a_worker_that_does_not_start(drill: Drill, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -56,7 +56,7 @@ def test_every_command_has_help_that_fits(drill: Drill, command: str) -> None:
     ("typed", "expected"),
     [
         ("grad", "no such command 'grad'; did you mean 'grade'?"),
-        ("list --jsn", "no such option: --jsn; did you mean --json?"),
+        ("doctor --jsn", "no such option: --jsn; did you mean --json?"),
         ("grade --seed x", "'--seed': expected a valid integer"),
         ("grade --seed -1", "'--seed': expected a number greater than or equal to 0"),
         ("show", "missing argument 'ID'"),
@@ -191,6 +191,9 @@ def test_the_bank_may_be_named_anywhere(drill: Drill, tmp_path: Path) -> None:
     assert bank_first(["a", "--bank=x", "b"]) == ["--bank=x", "a", "b"]
     assert bank_first(["a", "--", "--bank", "x"]) == ["a", "--", "--bank", "x"]
     assert bank_first(["a", "--bank"]) == ["--bank", "a"]
+    assert bank_first(
+        ["a", "--plain", "b", "--color", "never", "--no-pager", "--color=always"]
+    ) == [*("--plain", "--color", "never", "--no-pager", "--color=always", "a", "b")]
     assert drill("list", "--bank", str(tmp_path)).status == 0
     assert "there is no such folder" in drill("list", "--bank", "nowhere").err
 

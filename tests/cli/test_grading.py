@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import shutil
 from pathlib import Path
 
 import pytest
@@ -30,7 +31,8 @@ def test_the_verdict_sets_the_exit_status(drill: Drill, verdict: str, status: in
     ended = drill("grade")
     assert ended.status == status
     assert ended.err == ""
-    assert "double-trouble  The sum that came out too large" in ended.out
+    assert ended.out.startswith(verdict.upper())
+    assert "double-trouble" in ended.out
     (attempt,) = drill("history", "--json").data["attempts"]
     assert (attempt["verdict"], attempt["isolation"]) == (verdict, "process")
 
@@ -39,17 +41,17 @@ def test_a_pass_shows_the_time_and_the_next_steps(drill: Drill) -> None:
     drill("start", "double-trouble")
     SUBMISSION.write_text("# pass\n")
     out = drill("grade").out
-    assert "0 minutes since start (25 planned)" in out
+    assert "0 minutes (25 planned)" in out
     assert "And halving?" in out
-    assert "drill solution to compare" in out
+    assert "Next: drill solution" in out
     assert "try 1" in out
 
 
 def test_a_fail_says_how_to_go_on_and_how_to_repeat_it(drill: Drill) -> None:
     drill("start", "double-trouble")
     out = drill("grade", "--seed", "8121").out
-    assert "drill hint for a nudge" in out
-    assert "drill grade --seed 8121 repeats these numbers" in out
+    assert "FAIL  double-trouble/submission.py   double-trouble   try 1, seed 8121\n" in out
+    assert "Next: drill case one   drill hint\n" in out
     for _ in range(3):
         drill("hint")
     assert "drill solution --give-up" in drill("grade").out
@@ -59,8 +61,8 @@ def test_commands_in_the_report_work_where_they_are_printed(drill: Drill) -> Non
     Path("other name.py").write_text("# fail\n")
     out = drill("grade", "double-trouble", "--file", "other name.py", "--seed", "3").out
     out = " ".join(out.split())
-    assert "drill grade double-trouble --file 'other name.py' --seed 3 repeats" in out
-    assert "drill hint double-trouble for a nudge" in out
+    assert out.startswith("FAIL other name.py double-trouble seed 3")
+    assert out.endswith("Next: drill case one double-trouble drill hint double-trouble")
 
 
 def test_json_is_the_report_and_nothing_else(drill: Drill) -> None:
@@ -109,17 +111,19 @@ def test_a_fresh_seed_each_time(drill: Drill) -> None:
     assert len(seeds) == 3
 
 
-def test_the_drill_is_that_of_the_folder_else_the_last_one_started(
+def test_the_drill_is_that_of_the_folder_or_the_one_that_is_named(
     drill: Drill, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     def graded(*arguments: str) -> str:
         return str(drill("grade", "--json", *arguments).data["question"])
 
     drill("start", "double-trouble")
-    marker = Path("double-trouble/.drill")
-    marker.write_text(marker.read_text().replace('"started_at": "2', '"started_at": "1'))
+    assert graded() == "double-trouble"  # the only one right below
     drill("start", "halve-well")
-    assert graded() == "halve-well"  # from above: the last one started
+    ended = drill("grade")
+    assert (ended.status, ended.out) == (2, "")
+    assert "2 drills are in this folder, and none is named" in ended.err
+    assert "    Next: cd halve-well   cd double-trouble\n" in ended.err
     assert graded("double-trouble") == "double-trouble"
     assert graded("--file", "double-trouble/submission.py") == "double-trouble"
     monkeypatch.chdir("double-trouble")
@@ -128,8 +132,56 @@ def test_the_drill_is_that_of_the_folder_else_the_last_one_started(
     monkeypatch.chdir("deeper")
     assert graded() == "double-trouble"
     monkeypatch.chdir(tmp_path / "home")
-    assert graded() == "halve-well"  # from anywhere: the records know
     assert graded("double-trouble") == "double-trouble"
+
+
+def test_a_drill_elsewhere_is_named_and_not_taken_in_silence(
+    drill: Drill, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    drill("start", "double-trouble")
+    monkeypatch.setenv("HOME", str(tmp_path))
+    (tmp_path / "away").mkdir()
+    monkeypatch.chdir(tmp_path / "away")
+    for command in ("grade", "reset", "hint", "solution"):
+        ended = drill(command)
+        assert (ended.status, ended.out) == (2, "")
+        assert "no drill in this folder; the last one was double-trouble, in ~/work" in ended.err
+        next_step = f"Next: cd ~/work/double-trouble   drill {command} double-trouble\n"
+        assert ended.err.endswith(next_step)
+    assert drill("history", "--json").data["attempts"] == []
+
+
+@pytest.mark.parametrize("below", [False, True])
+def test_a_submission_of_no_known_drill_is_left_alone(
+    drill: Drill, monkeypatch: pytest.MonkeyPatch, *, below: bool
+) -> None:
+    drill("start", "double-trouble")
+    folder = Path("double-trouble/copy" if below else "other")
+    folder.mkdir()
+    monkeypatch.chdir(folder)
+    Path("submission.py").write_text("# pass\n")
+    for command in ("grade", "reset"):
+        ended = drill(command)
+        assert (ended.status, ended.out) == (2, "")
+        assert "no drill was started in this folder" in ended.err
+        assert "Next: drill grade ID --file submission.py   drill list\n" in ended.err
+    assert Path("submission.py").read_text() == "# pass\n"
+    assert drill("history", "--json").data["attempts"] == []
+
+
+def test_an_older_copy_is_not_graded_in_place_of_a_folder_that_is_gone(
+    drill: Drill, tmp_path: Path
+) -> None:
+    drill("start", "double-trouble", "--dir", str(tmp_path / "first"))
+    drill("start", "double-trouble", "--dir", str(tmp_path / "second"))
+    assert drill("grade", "double-trouble").status == 1
+    shutil.rmtree(tmp_path / "second")
+    for command in ("grade", "reset"):
+        ended = drill(command, "double-trouble")
+        assert (ended.status, ended.out) == (2, "")
+        assert "the folder of double-trouble is gone" in ended.err
+        assert "Next: drill start double-trouble   drill history\n" in ended.err
+    assert drill("hint", "double-trouble").status == 0
 
 
 def test_no_drill_at_all(drill: Drill) -> None:
@@ -142,7 +194,7 @@ def test_no_drill_at_all(drill: Drill) -> None:
 def test_an_id_that_was_never_started(drill: Drill) -> None:
     ended = drill("grade", "double-trouble")
     assert ended.status == 2
-    assert "drill start double-trouble makes one" in ended.err
+    assert "Next: drill start double-trouble   drill grade double-trouble --file" in ended.err
 
 
 def test_an_unknown_id_suggests_the_nearest(drill: Drill) -> None:
@@ -205,7 +257,7 @@ def test_a_seed_beyond_what_is_recorded_is_refused(drill: Drill) -> None:
 
 def test_the_time_without_a_start_is_left_out(drill: Drill) -> None:
     Path("mine.py").write_text("# pass\n")
-    assert "since start" not in drill("grade", "double-trouble", "--file", "mine.py").out
+    assert "planned" not in drill("grade", "double-trouble", "--file", "mine.py").out
 
 
 def graded_as(drill: Drill, first_line: str, *more: str) -> Ended:
@@ -217,9 +269,11 @@ def graded_as(drill: Drill, first_line: str, *more: str) -> Ended:
 
 def test_what_is_found_after_the_page_stands_below_it(drill: Drill) -> None:
     ended = graded_as(drill, "puzzle")
-    page, _, rest = ended.out.partition("repeats these numbers\n\n")
+    page, _, rest = ended.out.partition("One change: ")
     assert "y differs in 1 case" in page
-    assert rest.endswith("\n\ny is just what a right solution gives with 3 for 2.\n")
+    assert "Next:" not in page
+    assert rest.startswith("y is just what a right solution gives with 3 for 2.")
+    assert "Next: drill case" in rest
     assert ended.status == 1
 
 
@@ -239,4 +293,4 @@ def test_who_stops_after_the_page_has_been_graded(drill: Drill) -> None:
     ended = graded_as(drill, "impatient")
     assert ended.status == 130
     assert "y differs in 1 case" in ended.out
-    assert re.search(r"fail\b", drill("history").out)
+    assert re.search(r"FAIL\b", drill("history").out)

@@ -14,9 +14,9 @@ def test_hints_come_one_at_a_time_and_say_how_many_are_left(drill: Drill) -> Non
     drill("start", "double-trouble")
     first, second, third, again = (drill("hint").out for _ in range(4))
     assert "hint 1 of 3\n    Try 0.\n" in first
-    assert "2 more hints: drill hint" in first
+    assert "2 more hints   Next: drill hint" in first
     assert "Try 0." not in second
-    assert "1 more hint: drill hint" in second
+    assert "1 more hint   Next: drill hint" in second
     assert "that was the last hint" in third
     assert again.count("hint ") >= 3
     assert "these were all the hints" in again
@@ -48,10 +48,10 @@ def test_without_records_the_way_to_the_next_hint_is_told(
     monkeypatch.setenv("DRILL_HOME", "/proc/nowhere")
     ended = drill("hint", "double-trouble")
     assert "hint 1 of 3" in ended.out
-    assert "2 more hints: drill hint double-trouble --number 2\n" in ended.out
+    assert "2 more hints   Next: drill hint double-trouble --number 2\n" in ended.out
     second = drill("hint", "double-trouble", "--number", "2").out
     assert "hint 2 of 3" in second
-    assert "1 more hint: drill hint double-trouble --number 3\n" in second
+    assert "1 more hint   Next: drill hint double-trouble --number 3\n" in second
     assert "that was the last hint" in drill("hint", "double-trouble", "--number", "3").out
     assert ended.err.count("the records cannot be") == 1
 
@@ -62,14 +62,39 @@ def test_the_solution_waits_for_a_pass(drill: Drill) -> None:
     ended = drill("solution")
     assert ended.status == 2
     assert "return 2 * x" not in ended.out
-    assert "--give-up shows it now" in ended.err
+    assert "Next: drill hint   drill solution --give-up\n" in ended.err
     Path("double-trouble/submission.py").write_text("# pass\n")
     drill("grade")
     ended = drill("solution")
     assert ended.status == 0
-    assert "    return 2 * x" in ended.out
-    assert "Multiply by 0.5." in ended.out
-    assert "Arithmetic, p. 1" in ended.out
+    assert ended.out.startswith(
+        "double-trouble: the smallest repair of the starter (-), 1 line (+)"
+    )
+    assert "\n-    return x + x + 1\n+    return 2 * x\n" in ended.out
+    assert (
+        "Next: drill solution --mine   drill solution --full   drill solution --follow" in ended.out
+    )
+    assert "Multiply by 0.5." not in ended.out
+    assert "Multiply by 0.5." in drill("solution", "--follow-ups").out
+    full = drill("solution", "--full").out
+    assert full.startswith("def double(x):\n    return 2 * x\n")
+    assert "- Arithmetic, p. 1" in full
+
+
+def test_ones_own_file_is_compared_with_the_nearest_right_one(drill: Drill) -> None:
+    drill("start", "double-trouble")
+    Path("double-trouble/submission.py").write_text("# pass\ndef double(x):\n    return x\n")
+    drill("grade")
+    out = drill("solution", "--mine").out
+    assert out.startswith("double-trouble: yours (-) and a right file (+)\n-# pass\n def double(x)")
+    assert "\n-    return x\n+    return 2 * x\n" in out
+    plain = drill("solution", "--mine", "--plain").out
+    assert "\ngoes:     return x\ncomes:     return 2 * x\n" in plain
+    Path("double-trouble/submission.py").write_bytes(stand_in.REFERENCE)
+    assert "yours is a right file, line by line" in drill("solution", "--mine").out
+    Path("double-trouble/submission.py").unlink()
+    assert "there is no file of yours" in drill("solution", "--mine").out
+    assert drill("solution", "--json").data["mine"] is None
 
 
 def test_the_code_of_a_solution_can_be_copied(
@@ -77,7 +102,8 @@ def test_the_code_of_a_solution_can_be_copied(
 ) -> None:
     source = f"def f():\n    return {' + '.join(['one'] * 60)}\n"
     monkeypatch.setattr(stand_in, "REFERENCE", source.encode())
-    assert source in drill("solution", "double-trouble", "--give-up").out
+    out = drill("solution", "double-trouble", "--give-up", "--full").out
+    assert source in out
 
 
 def test_giving_up_is_recorded_and_stays(drill: Drill) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -96,12 +98,57 @@ def test_of_a_long_history_the_latest_are_shown_and_a_line_says_how_to_see_all(
 
     def numbers(*words: str) -> list[str]:
         lines = drill("history", *words).out.splitlines()
-        return [line.split()[0] for line in lines if line.split()[-1:] and "20" in line]
+        return [line.split()[0] for line in lines if line.split()[0].isdigit() and "FAIL" in line]
 
     assert numbers() == ["5", "6"]
-    assert "\n4 earlier: drill history --all lists them too\n" in drill("history").out
-    named = drill("history", "double-trouble").out
-    assert "\n1 earlier: drill history double-trouble --all lists them too\n" in named
+    more = "2 of 6 tries   Next: drill history --all   drill history restore 6\n"
+    assert drill("history").out.endswith(more)
+    assert "2 of 3 tries   Next: drill history double-trouble --all" in drill(
+        "history", "double-trouble"
+    ).out  # fmt: skip
     assert len(numbers("--all")) == 6
-    assert "earlier" not in drill("history", "--all").out
+    assert " of 6" not in drill("history", "--all").out
     assert len(drill("history", "--json").data["attempts"]) == 6
+
+
+def test_rows_that_say_nothing_new_are_folded(drill: Drill) -> None:
+    drill("start", "double-trouble")
+    for verdict in ("fail", "fail", "fail", "error", "pass"):
+        SUBMISSION.write_text(f"# {verdict}\n")
+        drill("grade")
+    out = drill("history", "double-trouble").out.splitlines()
+    assert [line.split()[0] for line in out[1:-1]] == ["1", "4", "5"]
+    assert out[-1].startswith("3 of 5 tries   Next: drill history double-trouble --all")
+    assert out[1].split()[-2:] == ["FAIL", "value"]
+    assert "question" not in out[0]
+    drill("hint")
+    drill("grade")
+    data = drill("history", "--json").data["attempts"]
+    assert [row["failed"] for row in data] == ["value", "value", "value", "value", "", ""]
+    assert [row["hints"] for row in data] == [0, 0, 0, 0, 0, 1]
+
+
+def test_a_narrow_window_drops_columns_and_folds_no_cell(
+    drill: Drill, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    drill("start", "double-trouble")
+    drill("grade")
+    for columns in ("60", "20"):
+        monkeypatch.setenv("COLUMNS", columns)
+        head, row, *_ = drill("history", "double-trouble").out.splitlines()
+        assert "when" not in head
+        assert row.split() == ["1", "FAIL", "value"]
+    plain = drill("history", "--plain", "double-trouble").out
+    assert plain.startswith("no. 1, verdict FAIL, idea, or what failed first value\n")
+
+
+def test_a_report_that_somebody_changed_hides_no_row(drill: Drill, home: Path) -> None:
+    drill("start", "double-trouble")
+    drill("grade")
+    with closing(sqlite3.connect(home / "drill.sqlite3")) as db, db:
+        db.execute("DROP TRIGGER events_no_UPDATE")
+        for text in ("[]", "{", '{"checks": 1}', '{"checks": [{}]}', '{"parts": [1]}', "null"):
+            db.execute("UPDATE events SET report = ? WHERE what = 'graded'", (text,))
+            db.commit()
+            assert drill("history").status == 0
+            assert "FAIL" in drill("history").out

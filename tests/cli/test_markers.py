@@ -87,8 +87,10 @@ def test_the_marker_of_a_folder_further_down_chooses_no_bank(real: Drill, mal: P
 def test_a_neighbor_does_not_take_the_place_of_ones_own_drill(real: Drill, mal: Path) -> None:
     real("start", ID, "--dir", "mine")
     own().write_text(RIGHT)
-    for words in ((), (ID,)):
-        assert real("grade", *words, "--json").data["verdict"] == "pass"
+    assert real("grade", ID, "--json").data["verdict"] == "pass"
+    refused = real("grade")  # it is in no folder right here, and the neighbor is not on record
+    assert refused.status == 2
+    assert f"Next: cd mine/{ID}   drill grade {ID}\n" in refused.err
     assert judged_by_the_real_question(real("grade", ID, "--file", str(mal / "submission.py"),
                                             "--json"))  # fmt: skip
 
@@ -117,7 +119,9 @@ def test_a_recorded_start_of_another_folder_question_or_bank_is_not_this_one(
     assert (graded["verdict"], graded["bank"]) == ("pass", str(other))
     mark(own().parent, mal / "bank", at=marker["started_at"])  # the bank differs
     own().write_text(EASY)
-    assert judged_by_the_real_question(real("grade", ID, "--json"))
+    refused = real("grade", ID)
+    assert (refused.status, refused.out) == (2, "")
+    assert f"the folder of {ID} is no longer a drill: mine/{ID}" in refused.err
     shutil.copytree(own().parent, "copy")  # the folder differs
     mark(Path("copy"), other)
     os.chdir("copy")
@@ -268,9 +272,8 @@ def test_a_drill_whose_folder_is_gone_is_said_to_be(real: Drill) -> None:
     real("start", ID)
     shutil.rmtree(ID)
     ended = real("grade")
-    said = " ".join(ended.err.split())
     assert ended.status == 2
-    assert f"the folder of {ID}, the drill started last, is gone" in said
-    assert f"drill start {ID} makes it again" in said
+    assert f"the folder of {ID} is gone: {ID}; nothing was done" in ended.err
+    assert f"Next: drill start {ID}   drill history\n" in ended.err
     assert real("start", ID).status == 0
     assert real("grade").status == 1

@@ -6,10 +6,10 @@ import io
 import sys
 
 import pytest
-from rich.table import Table
-from rich.text import Text
 
 from grader.cli import output
+from grader.reports.page import Page
+from grader.reports.text import Text
 
 HOSTILE = "\x1b[2J\x1b]0;name\x07 \u202e \x9b31m [bold]b[/bold] \r"
 SHOWN = "\\x1b[2J\\x1b]0;name\\x07 \\u202e \\x9b31m [bold]b[/bold] \\r"
@@ -35,13 +35,11 @@ def test_tables_and_headings(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("COLUMNS", "120")
-    table = Table(box=None)
-    table.add_column("title")
-    table.add_row(HOSTILE.replace("\r", ""))
-    output.show(table)
-    output.show(Text(HOSTILE))
+    output.columns(["title"], [[HOSTILE]])
+    output.show(Page([Text(HOSTILE)]))
+    output.heading(HOSTILE)
     shown = seen(capsys)
-    assert "\\x1b]0;name" in shown
+    assert shown.count("\\x1b]0;name") == 3
     assert "[bold]b[/bold]" in shown
 
 
@@ -55,14 +53,14 @@ class _Terminal(io.StringIO):
         return True
 
 
-def test_advice_for_a_person_stands_at_one_indent(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_command_in_a_complaint_is_never_folded(monkeypatch: pytest.MonkeyPatch) -> None:
     screen = _Terminal()
     monkeypatch.setattr(sys, "stderr", screen)
     monkeypatch.setenv("COLUMNS", "40")
-    output.complain("a complaint that goes on for more than a line", "advice that does so too " * 2)
+    command = "Next: drill grade maxpool-routing --file 'a folder/submission.py'   drill list"
+    output.complain("a complaint that goes on for more than a line of sixty columns", command)
     assert screen.getvalue().splitlines() == [
-        "drill: a complaint that goes on for more",
-        "       than a line",
-        "       advice that does so too advice",
-        "       that does so too",
+        "drill: a complaint that goes on for more than a line of",
+        "    sixty columns",
+        f"    {command}",
     ]

@@ -28,7 +28,9 @@ def test_start_lays_down_the_starter_the_question_and_a_marker(drill: Drill) -> 
     assert json.loads((FOLDER / ".drill").read_text())["question"] == "double-trouble"
     assert sorted(p.name for p in FOLDER.iterdir()) == [".drill", "QUESTION.md", "submission.py"]
     assert "A colleague doubles numbers" in ended.out
-    assert "edit double-trouble/submission.py, then: drill grade" in ended.out
+    assert ended.out.endswith(
+        "Edit  double-trouble/submission.py\nNext: cd double-trouble   drill grade\n"
+    )
 
 
 def test_start_again_leaves_work_alone_and_shows_the_question(drill: Drill) -> None:
@@ -37,7 +39,7 @@ def test_start_again_leaves_work_alone_and_shows_the_question(drill: Drill) -> N
     SUBMISSION.write_text("mine")
     ended = drill("start", "double-trouble")
     assert ended.status == 0
-    assert "already started: double-trouble/submission.py is yours" in ended.out
+    assert "Edit  double-trouble/submission.py   it is yours and was left as it is" in ended.out
     assert "A colleague doubles numbers" in ended.out
     assert SUBMISSION.read_text() == "mine"
     assert (FOLDER / ".drill").read_bytes() == marker
@@ -48,7 +50,8 @@ def test_start_inside_the_drills_own_folder_nests_nothing(
 ) -> None:
     drill("start", "double-trouble")
     monkeypatch.chdir(FOLDER)
-    assert "already started: submission.py" in drill("start", "double-trouble").out
+    out = drill("start", "double-trouble").out
+    assert out.endswith("submission.py   it is yours and was left as it is\nNext: drill grade\n")
     assert not FOLDER.exists()
 
 

@@ -34,8 +34,17 @@ def loaded(home: Path, *arguments: str, code: str = _LOADED) -> set[str]:
 def test_what_a_command_loads(tmp_path: Path) -> None:
     assert loaded(tmp_path, "--version") == set()
     assert loaded(tmp_path, "grade", "--help") == set()
-    assert loaded(tmp_path, "list") <= {"rich", "yaml", "sqlite3"}
-    assert loaded(tmp_path, "--bank", str(ROOT), "list") <= {"rich", "yaml", "sqlite3", "json"}
+    assert loaded(tmp_path, "list") <= {"yaml", "sqlite3"}
+    assert loaded(tmp_path, "next") <= {"yaml", "sqlite3", "json"}
+    assert loaded(tmp_path, "history") <= {"sqlite3", "json"}
+    assert loaded(tmp_path, "show", "maxpool-routing") <= {"yaml", "sqlite3", "json", "pydantic"}
+    assert loaded(tmp_path, "--bank", str(ROOT), "list") <= {"yaml", "sqlite3", "json"}
+
+
+def test_a_page_needs_no_library_for_its_looks(tmp_path: Path) -> None:
+    reference = ROOT / "drills" / "maxpool-routing" / "reference.py"
+    command = ["--bank", str(ROOT), "grade", "maxpool-routing", "--file", str(reference)]
+    assert "rich" not in loaded(tmp_path, *command)
 
 
 _WHEN_WORKERS_START = """

@@ -30,11 +30,19 @@ def load_layered(reference: Path, variant: Path) -> types.SimpleNamespace:
     return _execute(reference, variant)
 
 
-def _execute(*paths: Path) -> types.SimpleNamespace:
+def load_text(text: str) -> types.SimpleNamespace:
+    """Execute what a file would hold."""
+    return _execute(text)
+
+
+def _execute(*programs: Path | str) -> types.SimpleNamespace:
     module = types.ModuleType("submission")
     sys.modules["submission"] = module  # dataclasses look their module up
-    for path in paths:
-        exec(compile(path.read_bytes(), str(path), "exec", dont_inherit=True), module.__dict__)
+    for one in programs:
+        text, name = (
+            (one, "submission.py") if isinstance(one, str) else (one.read_bytes(), str(one))
+        )
+        exec(compile(text, name, "exec", dont_inherit=True), module.__dict__)
     return types.SimpleNamespace(**module.__dict__)
 
 

@@ -12,7 +12,14 @@ import pytest
 import torch
 import torch.nn.functional as functional
 
-from tests.drills.loading import ROOT, each, load, load_layered, right_solutions
+from tests.drills.loading import (
+    ROOT,
+    each,
+    load,
+    load_layered,
+    load_text,
+    right_solutions,
+)
 
 Array = np.ndarray[Any, np.dtype[Any]]
 Window = tuple[int, int, int]  # kernel, stride, padding
@@ -179,9 +186,18 @@ def test_results_own_their_memory_and_backward_may_run_again() -> None:
             assert not any(np.shares_memory(array, other) for other in arrays[:i])
 
 
-def test_the_state_of_the_reference_is_eight_bytes_an_output() -> None:
-    y, ctx = load(DRILL / "reference.py").maxpool2d_forward(maps("normal", (2, 4, 17, 17)), 3, 2)
-    assert ctx.winner.nbytes == 8 * y.size
+@each(("shape", "window", "bytes_each"), [
+    ((2, 4, 17, 17), (3, 2, 0), 1),
+    ((1, 1, 20, 20), (16, 2, 0), 1),
+    ((1, 1, 60, 60), (20, 2, 0), 2),
+    ((1, 1, 2, 2), (256, 3, 128), 2),
+    ((1, 1, 1, 2), (258, 3, 129), 4),
+])  # fmt: skip
+def test_the_state_of_the_reference_is_as_narrow_as_a_place_can_be(
+    shape: tuple[int, int, int, int], window: Window, bytes_each: int
+) -> None:
+    y, ctx = load(DRILL / "reference.py").maxpool2d_forward(maps("normal", shape), *window)
+    assert ctx.winner.nbytes == bytes_each * y.size
     base = ctx.winner.base
     assert base is None or base.nbytes == ctx.winner.nbytes
 
@@ -210,17 +226,82 @@ def test_a_right_solution_keeps_the_precision_of_float64(path: Path) -> None:
     np.testing.assert_allclose(own_grad_x, grad_x, rtol=1e-12, atol=1e-12)
 
 
-@each(("shape", "window"), SETTINGS)
-def test_the_starter_pools_exactly_and_has_the_right_total(
+@each(("shape", "window"), [(s, w) for s, w in SETTINGS if s[0]])
+def test_the_starter_pools_exactly(shape: tuple[int, int, int, int], window: Window) -> None:
+    x = maps("masked", shape)
+    y, _, _ = torch_pool(x, window)
+    own_y, _ = load(DRILL / "starter.py").maxpool2d_forward(x, *window)
+    np.testing.assert_array_equal(own_y, y)
+
+
+@each("kind", ["normal", "ties", "negative"])
+@each("side", [2, 3])
+def test_the_starter_is_right_where_the_stride_is_the_kernel(side: int, kind: str) -> None:
+    """What a colleague tried: pooling as in a VGG, a row left over, equal entries."""
+    starter = load(DRILL / "starter.py")
+    for shape in ((2, 3, 6, 8), (2, 3, 7, 5), (1, 1, 3, 3)):
+        x = maps(kind, shape)
+        y, grad_y, grad_x = torch_pool(x, (side, side, 0))
+        assert_same(pool(starter, x, (side, side, 0), grad_y), [y, grad_x])
+
+
+def distinct(shape: tuple[int, ...]) -> Array:
+    """Return a map without equal entries, all of them negative."""
+    rng = np.random.default_rng(4)
+    return rng.permutation(int(np.prod(shape))).reshape(shape) * 0.25 - 100.0
+
+
+PART_1: tuple[tuple[tuple[int, int, int, int], Window], ...] = (
+    ((1, 1, 2, 5), (2, 3, 0)),
+    ((2, 2, 8, 9), (2, 3, 0)),
+    ((1, 1, 3, 3), (2, 1, 0)),
+    ((2, 3, 7, 5), (3, 1, 0)),
+    ((2, 3, 9, 7), (3, 2, 1)),
+    ((1, 1, 2, 2), (2, 2, 1)),
+    ((2, 3, 5, 6), (4, 3, 1)),
+    ((1, 1, 3, 5), (3, 1, 1)),
+)
+
+
+@each(("shape", "window"), PART_1)
+def test_the_starter_decodes_as_if_the_stride_were_the_kernel(
     shape: tuple[int, int, int, int], window: Window
 ) -> None:
-    starter = load(DRILL / "starter.py")
-    x = maps("masked", shape)
-    y, grad_y, _ = torch_pool(x, window)
-    own_y, own_grad_x = pool(starter, x, window, grad_y)
-    np.testing.assert_array_equal(own_y, y)
-    totals = grad_y.sum(axis=(2, 3))
-    np.testing.assert_allclose(own_grad_x.sum(axis=(2, 3)), totals, rtol=1e-12, atol=1e-12)
+    name = "stride_is_kernel.py"
+    idea = load_layered(DRILL / "reference.py", DRILL / "misconceptions" / name)
+    x = distinct(shape)
+    _, grad_y, grad_x = torch_pool(x, window)
+    own = pool(load(DRILL / "starter.py"), x, window, grad_y)
+    assert_same(own, pool(idea, x, window, grad_y))
+    assert np.array_equal(own[1], grad_x) == (window[0] == window[1])
+
+
+def repaired(text: str) -> types.SimpleNamespace:
+    """Return the starter with the stride carried to the backward pass, as a candidate would."""
+    return load_text(
+        text.replace("x.shape, kernel, padding)", "x.shape, kernel, stride, padding)")
+        .replace("width), kernel, padding = ctx", "width), kernel, stride, padding = ctx")
+        .replace("rows = kernel *", "rows = stride *")
+        .replace("columns = kernel *", "columns = stride *")
+    )
+
+
+@each(("shape", "window"), PART_1)
+def test_the_starter_then_loses_gradients_that_share_a_place(
+    shape: tuple[int, int, int, int], window: Window
+) -> None:
+    text = (DRILL / "starter.py").read_text()
+    idea = load_layered(DRILL / "reference.py", DRILL / "misconceptions" / "assign_overlap.py")
+    x = distinct(shape)
+    y, grad_y, grad_x = torch_pool(x, window)
+    own = pool(repaired(text), x, window, grad_y)
+    assert_same(own, pool(idea, x, window, grad_y))
+    added = repaired(
+        text.replace("    grad_frame[image", "    np.add.at(grad_frame, (image").replace(
+            "rows, columns] += grad_y", "rows, columns), grad_y)"
+        )
+    )
+    assert_same(pool(added, x, window, grad_y), [y, grad_x])
 
 
 @each(("variant", "count_padding"), [("even_split", True), ("even_split_real", False)])

@@ -13,6 +13,7 @@ from grader.explain.explain import is_telling
 from grader.explain.further import Further
 from grader.model.report import CheckResult, Mismatch, Report
 from grader.model.verdict import Verdict
+from grader.reports.words import ideas
 from grader.session import GradingSession
 from tests.kinds.one_file import opened
 
@@ -152,6 +153,15 @@ def test_a_message_that_varies_is_not_said_of_every_case(session: GradingSession
     assert text == (
         "Your centre_backward raises ValueError in every case that calls it as "
         "`grad_x, grad_w = centre_backward(grad_y, ctx)`."
+    )
+
+
+def test_a_call_that_raises_without_a_message_is_said_without_one(session: GradingSession) -> None:
+    unwritten = "def centre(x, w):\n    raise NotImplementedError\n\n\ncentre_backward = centre\n"
+    (text,) = texts(graded(session, unwritten), "class")
+    assert text == (
+        "Your centre raises NotImplementedError in every case that calls it as "
+        "`y, ctx = centre(x, w)`."
     )
 
 
@@ -318,3 +328,32 @@ def test_what_follows_from_a_changed_input_is_no_fault_of_its_own(tmp_path: Path
     assert report.verdict is Verdict.FAIL
     assert not [e.text for e in report.explanations if "z is" in e.text]
     assert texts(alone, "rule") == ["z is 0 throughout."]
+
+
+def test_a_case_with_another_fault_too_is_not_said_to_be_explained(tmp_path: Path) -> None:
+    rest = """
+    run: ["y, z = both(x)"]
+    cases:
+      one: {x: [1.0, 2.0, 4.0]}
+      two: {x: {normal: [5]}}
+      three: {x: {normal: [7]}}
+    checks:
+      - {id: y, kind: outputs, of: y}
+      - {id: z, kind: outputs, of: z}
+    misconceptions:
+      doubled:
+        killed_by: y
+        feedback: Twice.
+        code: |
+          def both(x):
+              return 4 * x, 3 * x
+    """
+    right = "def both(x):\n    return 2 * x, 3 * x\n"
+    with opened(tmp_path, textwrap.dedent(rest), right) as asked:
+        alone = asked.grade(right.replace("2 *", "4 *").encode(), seed=1)
+        with_more = asked.grade(b"def both(x):\n    return 4 * x, x ** 3 + 1\n", seed=1)
+    (sure,), (partly,) = alone.misconceptions, with_more.misconceptions
+    assert (sure.exact, sure.cases, sure.failing) == (True, 3, 3)
+    assert (partly.exact, partly.results, partly.cases, partly.failing) == (True, ("y",), 0, 3)
+    (said,) = [one.text for one in ideas(with_more) if one.lead == "Idea:"]
+    assert said == "doubled. It gives exactly your y; more than that is wrong."

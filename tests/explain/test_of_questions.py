@@ -9,7 +9,7 @@ import pytest
 
 from grader import bank
 from grader.model.report import Report
-from grader.reports.ideas import idea_lines
+from grader.reports.words import ideas
 from grader.session import GradingSession
 
 pytestmark = pytest.mark.usefixtures("one_zygote")
@@ -63,7 +63,7 @@ def test_what_is_wrong_before_an_exception_comes_first(name: str, conv: GradingS
     (text,) = [e.text for e in report.explanations if e.kind == "check"]
     assert text.startswith("y has shape (")
     assert "after that your conv1d_backward raised ValueError" in text
-    page = " ".join(line.plain for line in idea_lines(report, 300))
+    page = " ".join(idea.text for idea in ideas(report))
     assert page.count("y has shape (") == 1
 
 

@@ -82,13 +82,14 @@ def test_outputs_show_the_smallest_case_with_what_stands_beside_it(deviations: D
     assert (found.mismatch.index, found.mismatch.wrong, found.mismatch.total) == ((0, 1), 1, 2)
     assert (found.mismatch.observed, found.mismatch.expected) == ("0", "-1.000")
     assert isinstance(found.exhibit, Grids)
-    assert [p.title for p in found.exhibit.panels] == ["x", "y, yours", "y, expected"]
+    assert [p.title for p in found.exhibit.panels] == ["x", "w", "y, yours", "y, expected"]
     assert [p.rows for p in found.exhibit.panels] == [
         (("1", "3"),),
+        (("2", "-1"),),
         (("-2", "0"),),
         (("-2", "-1"),),
     ]
-    assert found.exhibit.panels[1].wrong == {(0, 1)}
+    assert found.exhibit.panels[2].wrong == {(0, 1)}
 
 
 @pytest.mark.parametrize(

@@ -17,10 +17,10 @@ from tests.kinds.one_file import graded, of, opened
 REST = """
 run:
   main: ["dz = vjp(p, g)"]
-  after: ["q = wide(p)", "dz = vjp(q, g)", "twice = wide(dz)"]
+  after: ["q = wide(p)", "dz = vjp(q, g)", "twice = vjp(dz, late)"]
 cases:
   small: {p: {normal: [3, 5]}, g: {normal: [3, 5]}}
-  large: {dtype: float32, p: {normal: [4, 2000]}, g: {normal: [4, 2000]}}
+  large: {dtype: float32, p: {normal: [4, 2000]}, g: {normal: [4, 2000]}, late: {normal: [4, 2000]}}
 checks:
   - {id: values, kind: outputs, of: dz, cases: small}
   - {id: peak, kind: peak, of: dz, cases: large, at_most: 4 * p.nbytes}

@@ -2,38 +2,39 @@
 
 from __future__ import annotations
 
-import io
-from collections.abc import Callable
 from pathlib import Path
+from typing import Protocol
 
 import pytest
-from rich.console import Console, RenderableType
+
+from grader.reports.page import Page
 
 GOLDEN = Path(__file__).parent.parent / "golden"
 
-Golden = Callable[[str, str], None]
+
+class Golden(Protocol):
+    """Compares text with the snapshot of a name."""
+
+    def __call__(self, name: str, text: str, folder: Path = GOLDEN) -> None:
+        """Fail where they differ."""
 
 
-def shown(renderable: RenderableType, width: int, *, colour: bool = False) -> str:
-    """What a console of that width writes, whatever the terminal the tests run in."""
-    out = io.StringIO()
-    Console(
-        file=out,
-        width=width,
-        color_system="standard" if colour else None,
-        force_terminal=colour,
-        legacy_windows=False,
-        _environ={},
-    ).print(renderable)
-    return out.getvalue()
+def shown(page: Page, *, color: bool = False) -> str:
+    """What a command writes of a page, with the styles where there is color."""
+    if not color:
+        return page.plain
+    return "".join(
+        "".join(f"\x1b[{style}m{text}\x1b[0m" if style else text for text, style in line) + "\n"
+        for line in page.spans
+    )
 
 
 @pytest.fixture
 def golden(request: pytest.FixtureRequest) -> Golden:
     """A function that compares text with the snapshot of that name."""
 
-    def compare(name: str, text: str) -> None:
-        path = GOLDEN / f"{name}.txt"
+    def compare(name: str, text: str, folder: Path = GOLDEN) -> None:
+        path = folder / f"{name}.txt"
         if request.config.getoption("--update-golden"):
             path.write_text(text, encoding="utf-8", newline="\n")
         assert path.exists(), f"no snapshot {name}: run pytest --update-golden"

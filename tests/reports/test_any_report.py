@@ -6,20 +6,23 @@ import unicodedata
 
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from rich.cells import cell_len
 
 from grader.model.report import Report
-from grader.reports.terminal import render_report
-from tests.reports.conftest import shown
+from grader.reports.around import Around
+from grader.reports.inert import inert
+from grader.reports.sheet import cells
+from grader.reports.terminal import LINES, render_report
 from tests.reports.strategies import TEXTS, reports
 
 
-@given(reports(st.floats()), st.integers(40, 200), TEXTS)
+@given(reports(st.floats()), st.integers(60, 200), TEXTS, st.booleans())
 @settings(max_examples=120, deadline=None, suppress_health_check=list(HealthCheck))
-def test_any_report_has_a_page(report: Report, width: int, note: str) -> None:
-    page = render_report(
-        report, width=width, repeat="drill grade", heading_note=note, pass_note=note, filename=note
-    )
-    for line in shown(page, width).split("\n"):
-        assert cell_len(line) <= width
-        assert not any(unicodedata.category(c) in {"Cc", "Cf", "Cs"} for c in line)
+def test_any_report_has_a_page(report: Report, width: int, note: str, plain: bool) -> None:
+    around = Around(note, 3, note, steps=("drill hint",), plain=plain)
+    text = render_report(report, width=width, around=around).plain
+    assert not any(unicodedata.category(c) in {"Cc", "Cf", "Cs"} for c in text if c != "\n")
+    if not plain:
+        # A command is never broken.
+        lines = [line for line in text.splitlines() if "drill " not in line]
+        assert text.count("\n") <= LINES
+        assert all(cells(line) <= max(width, 6 + cells(inert(note))) for line in lines)

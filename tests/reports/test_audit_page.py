@@ -19,7 +19,7 @@ DOCS = (Path(__file__).parents[2] / "docs" / "audit.md").read_text(encoding="utf
 
 
 def page(report: AuditReport, width: int, *, colour: bool = False) -> str:
-    return shown(render_audit(report, width=width), width, colour=colour)
+    return shown(render_audit(report, width=width), color=colour)
 
 
 @pytest.mark.parametrize("width", [40, 60, 80, 120])

@@ -6,11 +6,11 @@ from collections.abc import Iterable
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from rich.text import Text
 
 from grader.model.report import Bar, Bars, Breakdown, Grids, Panel, Row
 from grader.reports.exhibits import bar_lines, breakdown_lines
 from grader.reports.grids import grid_lines, shown_columns
+from grader.reports.text import Text
 
 
 def plain(lines: Iterable[Text]) -> list[str]:
@@ -98,30 +98,36 @@ def test_a_focus_larger_than_the_clip_is_shown_from_its_beginning() -> None:
 
 
 def test_a_part_that_differs_without_a_note_says_so() -> None:
-    lines = plain(breakdown_lines(Breakdown((Row("w", "1", "2"), Row("v", "1", "1"))), 80))
+    lines = plain(breakdown_lines(Breakdown((Row("w", "1", "2"), Row("v", "1", "1"))), 80, most=9))
     assert lines[1].endswith("differs")
     assert lines[2].endswith("1")
 
 
 def test_of_a_long_breakdown_the_wrong_parts_are_shown() -> None:
     rows = [Row(f"part{n}", "1", "1") for n in range(40)] + [Row("bad", "0", "1", "missing")]
-    lines = plain(breakdown_lines(Breakdown(tuple(rows)), 80))
+    lines = plain(breakdown_lines(Breakdown(tuple(rows)), 80, most=9))
     assert len(lines) == 3
     assert "missing" in lines[1]
     assert lines[2].strip() == "... 40 parts agree"
 
 
+def test_what_is_right_of_an_estimate_is_hidden() -> None:
+    rows = Breakdown((Row("w", "1 GB", "2 GB", "half"), Row("v", "1 GB", "1 GB")))
+    lines = plain(breakdown_lines(rows, 80, most=9, hidden=True))
+    assert [line.split() for line in lines[1:]] == [["w", "1", "GB", "no"], ["v", "1", "GB", "yes"]]
+
+
 def test_bars_are_in_proportion_and_survive_strange_values() -> None:
     values = {"a": 100.0, "b": 50.0, "c": 0.001, "d": 0.0, "e": float("nan"), "f": float("inf")}
     bars = Bars(tuple(Bar(name, value, str(value)) for name, value in values.items()))
-    counts = [line.count("#") for line in plain(bar_lines(bars, 80))]
-    assert counts == [40, 20, 1, 0, 0, 40]
-    assert plain(bar_lines(Bars(()), 80)) == []
-    assert plain(bar_lines(Bars((Bar("a", 0.0, "0"),)), 80))[0].count("#") == 0
+    counts = [line.count("#") for line in plain(bar_lines(bars, 80, most=8))]
+    assert counts == [34, 17, 1, 0, 0, 34]
+    assert plain(bar_lines(Bars(()), 80, most=8)) == []
+    assert plain(bar_lines(Bars((Bar("a", 0.0, "0"),)), 80, most=8))[0].count("#") == 0
 
 
 def test_many_details_are_counted() -> None:
-    lines = plain(bar_lines(Bars((), tuple(f"tensor {n}" for n in range(20))), 80))
+    lines = plain(bar_lines(Bars((), tuple(f"tensor {n}" for n in range(20))), 80, most=8))
     assert lines[-1].strip() == "... and 12 more"
 
 

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-import io
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from rich.cells import cell_len
-from rich.console import Console
 
 from grader.kinds import registry
 from grader.model.question import Question
+from grader.reports import brief
 from grader.reports.prose import blocks
-from grader.reports.question import question_markdown, render_question
-from tests.reports.conftest import Golden, shown
+from grader.reports.question import question_markdown
+from grader.reports.sheet import Line, cells, steps, wrapped
+from tests.reports.conftest import Golden
 
 SPEC = {
     "format": 1,
@@ -46,9 +45,22 @@ def question() -> Question:
     return Question("plain-mean", here, spec, {}, b"", b"", None, {}, here / "plain-mean.yaml")
 
 
+def page(question: Question, width: int, rows: int = 24) -> str:
+    """The page of a start, as plain text."""
+    ending = [steps("drill grade")]
+    return text_of(brief.page(question, 1, ending, width, rows))
+
+
+def text_of(lines: list[Line]) -> str:
+    """Lines as they are without styles."""
+    spans = ([(line, "")] if isinstance(line, str) else line for line in lines)
+    return "".join("".join(text for text, _ in line).rstrip() + "\n" for line in spans)
+
+
 @pytest.mark.parametrize("width", [60, 80])
 def test_a_question_reads_as_it_did(question: Question, width: int, golden: Golden) -> None:
-    golden(f"question_{width}", shown(render_question(question, width), width))
+    golden(f"question_{width}", text_of(brief.document(question, 1, width)))
+    golden(f"question_page_{width}", page(question, width))
 
 
 def test_the_markdown_file_reads_as_it_did(question: Question, golden: Golden) -> None:
@@ -60,33 +72,57 @@ def test_what_a_solution_may_not_call_is_said_before_it_is_written(question: Que
     strict = replace(question, spec=spec)
     sentence = "Write it yourself: a solution calls none of `numpy.mean`, `numpy.average`."
     assert f"- {sentence}\n" in question_markdown(strict)
-    assert sentence in " ".join(shown(render_question(strict, 100), 100).split())
+    assert sentence in " ".join(text_of(brief.document(strict, 1, 80)).split())
     assert "Write it yourself" not in question_markdown(question)
 
 
-@pytest.mark.parametrize("width", [40, 60, 80, 120, 200])
+@pytest.mark.parametrize("width", [60, 80])
 def test_no_word_of_the_question_is_lost(question: Question, width: int) -> None:
-    text = shown(render_question(question, width), width)
-    assert all(cell_len(line) <= width for line in text.splitlines())
+    text = text_of(brief.document(question, 1, width))
     words = f"{SPEC['prompt']} {SPEC['interface']}".split()
     assert set(words) - {"-"} <= set(text.split())
+    own = [line.rstrip() for line in str(SPEC["interface"]).splitlines()]
+    assert all(cells(line) <= width for line in text.splitlines() if line.strip() not in str(own))
 
 
-def test_colour_highlights_the_code_and_changes_no_letter(question: Question) -> None:
-    coloured = shown(render_question(question, 80), 80, colour=True)
-    assert "\x1b[" in coloured
-    parsed = "".join(
-        piece.partition("m")[2] if n else piece for n, piece in enumerate(coloured.split("\x1b["))
+@pytest.mark.parametrize("rows", [10, 23, 30, 60])
+@pytest.mark.parametrize("clauses", [0, 3, 8, 40])
+def test_the_page_fits_the_screen_and_counts_what_does_not(
+    question: Question, clauses: int, rows: int
+) -> None:
+    part = question.spec.parts[0].model_copy(
+        update={"contract": [f"Clause number {n} is two lines. " * 4 for n in range(clauses)]}
     )
-    assert parsed == shown(render_question(question, 80), 80)
+    spec = question.spec.model_copy(update={"parts": [part]})
+    text = page(replace(question, spec=spec), 80, rows)
+    assert len(text.splitlines()) <= max(rows, brief.LEAST_ROWS)
+    shown = text.count("Clause number")
+    left = clauses - shown // 4
+    assert (f" {left} more clause" in text or f"  {left} clauses" in text) == bool(left)
+    assert text.endswith("\nNext: drill grade\n")
+    assert "Then fix it." in text
 
 
-def test_without_colour_no_highlighter_is_loaded(question: Question) -> None:
-    raw = io.BytesIO()
-    out = io.TextIOWrapper(raw, encoding="ascii")
-    Console(file=out, width=80, color_system=None, _environ={}).print(render_question(question, 80))
-    out.flush()
-    assert b"def mean(x):" in raw.getvalue()
+def test_an_interface_is_cut_down_to_its_signatures() -> None:
+    interface = """
+def forward(x, kernel,
+            padding=0):
+    # x (N, C)
+    return y, ctx  # any object
+
+def backward(grad_y, ctx): ...  # (N,) -> (N, C)
+"""
+    assert brief.signatures(interface) == [
+        "forward(x, kernel, padding=0) -> y, ctx",
+        "backward(grad_y, ctx)",
+    ]
+    assert brief.signatures("f(x) -> y\nx (N,)\n") == ["f(x) -> y", "x (N,)"]
+
+
+def test_code_in_a_text_stays_on_one_line() -> None:
+    text = "Words before it, then `drill grade --file PATH` and `a b`"
+    assert wrapped(text, 40) == ["Words before it, then", "`drill grade --file PATH` and `a b`"]
+    assert wrapped("x" * 50 + " y", 20) == ["x" * 50, "y"]
 
 
 def test_blocks_are_told_apart() -> None:

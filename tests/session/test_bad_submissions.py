@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import contextlib
 import functools
-import io
 import json
 import sys
 import tempfile
@@ -18,7 +17,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pytest
-from rich.console import Console
 
 from grader import bank
 from grader.model.question import Question
@@ -84,12 +82,7 @@ def bad(name: str, source: str | bytes, verdict: str, *says: str, never: Sequenc
 
 
 def rendered(report: Report, width: int = 80) -> str:
-    page = io.StringIO()
-    console = Console(file=page, width=width, color_system=None, legacy_windows=False, _environ={})
-    console.print(
-        render_report(report, width=width, repeat="drill grade", filename="submission.py")
-    )
-    return page.getvalue()
+    return render_report(report, width=width).plain
 
 
 def said(report: Report) -> str:

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import contextlib
 import functools
-import io
 import json
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from rich.console import Console
 
 from grader import bank
 from grader.model.question import Question
@@ -41,10 +39,7 @@ def settled(report: Report) -> Report:
 
 
 def shown(report: Report, width: int = 80) -> str:
-    page = io.StringIO()
-    console = Console(file=page, width=width, color_system=None, legacy_windows=False, _environ={})
-    console.print(render_report(report, width=width, repeat="drill grade"))
-    return page.getvalue()
+    return render_report(report, width=width).plain
 
 
 # Right on every literal case of its question, wrong on larger ones, which are all drawn.

@@ -63,6 +63,14 @@ def test_the_starter_is_asked_the_first_part_only(session: GradingSession) -> No
     assert (report.parts_passed, report.follow_up) == (0, "")
 
 
+def test_what_a_part_that_is_not_asked_would_say_is_no_contradiction(
+    session: GradingSession,
+) -> None:
+    """The idea is wrong in part 3 as well, where the submission is right."""
+    report = session.grade(QUESTION.starter + b"\n\n" + SPREAD.encode(), seed=1)
+    assert [m.id for m in report.misconceptions] == ["sums"]
+
+
 def test_the_second_part_is_asked_when_the_first_passes(session: GradingSession) -> None:
     report = session.grade(MEAN.encode(), seed=1)
     assert report.verdict is Verdict.FAIL

@@ -12,27 +12,32 @@ class _Forward:
         view = sliding_window_view(frame, (kernel, kernel), axis=(2, 3))[:, :, ::stride, ::stride]
         flat = view.reshape(*view.shape[:4], -1) if n else np.zeros((*view.shape[:4], 1), x.dtype)
         local = flat.argmax(axis=-1)
-        rows = local // kernel + stride * np.arange(view.shape[2])[:, None] - padding
-        columns = local % kernel + stride * np.arange(view.shape[3]) - padding
-        # In a window of minus infinity the first cell may be padding: the nearest entry is real.
-        place = np.maximum(rows, 0) * w + np.maximum(columns, 0)
-        return flat.max(axis=-1), _State(place, x.shape, x.dtype)
+        local = local.astype(np.min_scalar_type(kernel * kernel - 1))
+        return flat.max(axis=-1), _State(local, (kernel, stride, padding), x.shape, x.dtype)
 
 
 class _State:
-    __slots__ = ("dtype", "place", "shape")
+    __slots__ = ("dtype", "local", "shape", "window")
 
-    def __init__(self, place, shape, dtype):
-        self.place, self.shape, self.dtype = place, shape, dtype
+    def __init__(self, local, window, shape, dtype):
+        self.local, self.window, self.shape, self.dtype = local, window, shape, dtype
+
+    def places(self):
+        kernel, stride, padding = self.window
+        rows = self.local // kernel + stride * np.arange(self.local.shape[2])[:, None] - padding
+        columns = self.local % kernel + stride * np.arange(self.local.shape[3]) - padding
+        # In a window of minus infinity the first cell may be padding: the nearest entry is real.
+        return np.maximum(rows, 0) * self.shape[3] + np.maximum(columns, 0)
 
 
 class _Backward:
     def __call__(self, grad_y, ctx):
         n, c, h, w = ctx.shape
         grad_x = np.zeros((n, c, h * w), ctx.dtype)
+        places = ctx.places()
         for b in range(n):
             for ch in range(c):
-                np.add.at(grad_x[b, ch], ctx.place[b, ch].ravel(), grad_y[b, ch].ravel())
+                np.add.at(grad_x[b, ch], places[b, ch].ravel(), grad_y[b, ch].ravel())
         return grad_x.reshape(n, c, h, w)
 
 

@@ -21,14 +21,16 @@ def maxpool2d_forward(x, kernel, stride, padding=0):
     values, named = cut(frame), cut(names)
     local = values.argmax(axis=-1)
     winners = np.take_along_axis(np.broadcast_to(named, values.shape), local[..., None], -1)[..., 0]
-    first_real = np.take_along_axis(named, (named >= 0).argmax(axis=-1)[..., None], -1)[..., 0]
-    winners = np.where(winners < 0, first_real, winners)
+    local = np.where(winners < 0, (named >= 0).argmax(axis=-1), local)
+    local = local.astype(np.min_scalar_type(kernel * kernel - 1))
 
     def route(grad_y):
+        row = stride * np.arange(grad_y.shape[2])[:, None] - padding + local // kernel
+        column = stride * np.arange(grad_y.shape[3]) - padding + local % kernel
         grad_x = np.zeros((n, c, h, w), dtype)
         b, ch = np.ogrid[:n, :c]
         b, ch = b[..., None, None], ch[..., None, None]
-        np.add.at(grad_x, (b, ch, winners // w, winners % w), grad_y)
+        np.add.at(grad_x, (b, ch, row, column), grad_y)
         return grad_x
 
     return values.max(axis=-1), route

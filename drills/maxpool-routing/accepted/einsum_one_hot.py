@@ -14,7 +14,8 @@ def maxpool2d_forward(x, kernel, stride, padding=0):
     allowed = sliding_window_view(real, (kernel, kernel))[::stride, ::stride]
     y = view.max(axis=(4, 5))
     hit = (view == y[..., None, None]) & allowed
-    local = hit.reshape(*y.shape, kernel * kernel).argmax(axis=-1).astype(np.int32)
+    local = hit.reshape(*y.shape, kernel * kernel).argmax(axis=-1)
+    local = local.astype("u1" if kernel <= 16 else "u2" if kernel <= 256 else "u4")
     return y, [local, kernel, stride, padding, h, w]
 
 

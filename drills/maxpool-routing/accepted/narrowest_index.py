@@ -1,4 +1,4 @@
-"""The index takes the narrowest unsigned type that holds the plane, chosen for each call."""
+"""np.divmod takes the place apart, and np.min_scalar_type chooses how many bytes it has."""
 
 import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
@@ -11,18 +11,20 @@ def maxpool2d_forward(x, kernel, stride, padding=0):
     view = sliding_window_view(frame, (kernel, kernel), axis=(2, 3))[:, :, ::stride, ::stride]
     flat = view.reshape(*view.shape[:4], kernel * kernel)
     local = flat.argmax(axis=-1)
-    rows = stride * np.arange(view.shape[2])[:, None] + local // kernel - padding
-    columns = stride * np.arange(view.shape[3]) + local % kernel - padding
-    index = np.maximum(rows, 0) * w + np.maximum(columns, 0)
-    narrow = index.astype(np.min_scalar_type(h * w - 1))
-    return np.take_along_axis(flat, local[..., None], axis=-1)[..., 0].copy(), (narrow, h, w)
+    narrow = local.astype(np.min_scalar_type(kernel**2 - 1))
+    y = np.take_along_axis(flat, local[..., None], axis=-1)[..., 0].copy()
+    return y, (narrow, h, w, kernel, stride, padding)
 
 
 def maxpool2d_backward(grad_y, ctx):
-    narrow, h, w = ctx
-    n, c = grad_y.shape[:2]
+    narrow, h, w, kernel, stride, padding = ctx
+    n, c, ho, wo = grad_y.shape
+    rows, columns = np.divmod(narrow.astype(np.intp), kernel)
+    rows += stride * np.arange(ho)[:, None] - padding
+    columns += stride * np.arange(wo) - padding
+    index = rows.clip(0) * w + columns.clip(0)
     out = np.zeros((n, c, h * w), grad_y.dtype)
     b, ch = np.indices((n, c))
-    where = (b[..., None, None], ch[..., None, None], narrow.astype(np.intp))
+    where = (b[..., None, None], ch[..., None, None], index)
     np.add.at(out, where, grad_y)
     return out.reshape(n, c, h, w)

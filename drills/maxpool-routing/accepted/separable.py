@@ -21,14 +21,20 @@ def maxpool2d_forward(x, kernel, stride, padding=0):
     per_row, column = _first_max_along(x, 3, w, wo, kernel, stride, padding)
     y, row = _first_max_along(per_row, 2, h, ho, kernel, stride, padding)
     column = np.take_along_axis(column, row, axis=2)
-    return y, {"index": row * w + column, "h": h, "w": w}
+    row -= (stride * np.arange(ho) - padding)[:, None]
+    column -= stride * np.arange(wo) - padding
+    local = (row * kernel + column).astype(np.min_scalar_type(kernel * kernel - 1))
+    return y, {"local": local, "window": (kernel, stride, padding), "h": h, "w": w}
 
 
 def maxpool2d_backward(grad_y, ctx):
-    n, c = grad_y.shape[:2]
+    n, c, ho, wo = grad_y.shape
     h, w = ctx["h"], ctx["w"]
+    kernel, stride, padding = ctx["window"]
+    row = ctx["local"] // kernel + (stride * np.arange(ho) - padding)[:, None]
+    column = ctx["local"] % kernel + (stride * np.arange(wo) - padding)
     out = np.zeros((n * c, h * w), grad_y.dtype)
-    index = ctx["index"].reshape(n * c, grad_y.shape[2] * grad_y.shape[3])
+    index = (row * w + column).reshape(n * c, ho * wo)
     for plane, (where, gradient) in enumerate(zip(index, grad_y.reshape(index.shape), strict=True)):
         np.add.at(out[plane], where, gradient)
     return out.reshape(n, c, h, w)

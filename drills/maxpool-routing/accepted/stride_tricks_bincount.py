@@ -21,14 +21,18 @@ def maxpool2d_forward(x, kernel, stride, padding=0):
     # Only real entries are candidates, so that minus infinity never loses to the padding.
     y = windows.max(axis=-1)
     candidate = (windows == y[..., None]) & (places >= 0)
-    first = candidate.argmax(axis=-1)[..., None]
-    flat = np.take_along_axis(places, first, axis=-1)[..., 0]
-    return y, {"flat": flat, "shape": (n, c, h, w)}
+    first = candidate.argmax(axis=-1)
+    small = np.uint8 if kernel * kernel <= 256 else np.min_scalar_type(kernel * kernel - 1)
+    return y, {"first": first.astype(small), "shape": (n, c, h, w), "at": (kernel, stride, padding)}
 
 
 def maxpool2d_backward(grad_y, ctx):
     n, c, h, w = ctx["shape"]
+    kernel, stride, padding = ctx["at"]
+    down, across = np.divmod(ctx["first"], kernel)
+    top, left = stride * np.arange(grad_y.shape[2]), stride * np.arange(grad_y.shape[3])
+    flat = (top[:, None] + down - padding) * w + left + across - padding
     offset = (np.arange(n * c) * (h * w)).reshape(n, c, 1, 1)
-    index = (ctx["flat"] + offset).ravel()
+    index = (flat + offset).ravel()
     summed = np.bincount(index, weights=grad_y.ravel(), minlength=n * c * h * w)
     return summed.astype(grad_y.dtype).reshape(n, c, h, w)

@@ -1,8 +1,10 @@
 """Of several equal maxima the first in column-major order wins: the leftmost, then the highest."""
 
 
-def _pick(windows):
-    kernel = int(round(windows.shape[-1] ** 0.5))
-    square = windows.reshape(*windows.shape[:-1], kernel, kernel).swapaxes(-1, -2)
-    column, row = np.divmod(square.reshape(windows.shape).argmax(axis=-1), kernel)
-    return row * kernel + column
+def _pick(x, kernel, stride, padding):
+    frame = _frame(x, padding)
+    windows = np.lib.stride_tricks.sliding_window_view(frame, (kernel, kernel), axis=(2, 3))
+    windows = windows[:, :, ::stride, ::stride]
+    cells = windows.swapaxes(-1, -2).reshape(*windows.shape[:4], kernel * kernel)
+    column, row = np.divmod(cells.argmax(axis=-1), kernel)
+    return cells.max(axis=-1), row * kernel + column

@@ -1,21 +1,15 @@
 """Forward cuts the plane into blocks of kernel x kernel; backward walks over what grad_y has."""
 
-right_windows = _windows
+right_forward = maxpool2d_forward
 
 
-def _windows(x, kernel, stride, padding):
-    return right_windows(x, kernel, kernel, padding)
-
-
-def _index_in_frame(local, kernel, stride, padding, shape):
-    rows = kernel * np.arange(local.shape[2])[:, None] + local // kernel
-    columns = kernel * np.arange(local.shape[3]) + local % kernel
-    frame_width = shape[3] + 2 * padding
-    return np.maximum(rows, padding) * frame_width + np.maximum(columns, padding)
+def maxpool2d_forward(x, kernel, stride, padding=0):
+    return right_forward(x, kernel, kernel, padding)
 
 
 def maxpool2d_backward(grad_y, ctx):
+    place = _index_in_frame(ctx.winner, ctx.kernel, ctx.stride, ctx.padding, ctx.shape)
     frame = _zero_frame(ctx)
     for n, c, i, j in np.ndindex(grad_y.shape):
-        frame[n, c].reshape(-1)[ctx.winner[n, c, i, j]] += grad_y[n, c, i, j]
+        frame[n, c].reshape(-1)[place[n, c, i, j]] += grad_y[n, c, i, j]
     return _crop(frame, ctx)

@@ -1,20 +1,20 @@
 """The output has the right size, and window (i, j) is cut out at (i * kernel, j * kernel)."""
 
+right_pick = _pick
 
-def _windows(x, kernel, stride, padding):
-    batch, channels, height, width = x.shape
-    down = (height + 2 * padding - kernel) // stride + 1
-    across = (width + 2 * padding - kernel) // stride + 1
-    frame = np.full((batch, channels, height + 2 * padding, width + 2 * padding), PAD, x.dtype)
-    frame[:, :, padding : padding + height, padding : padding + width] = x
-    windows = np.full((batch, channels, down, across, kernel, kernel), PAD, x.dtype)
-    for i, j in np.ndindex(down, across):
-        top, left = i * kernel, j * kernel
-        part = frame[:, :, top : top + kernel, left : left + kernel]
-        if not part.shape[2] * part.shape[3]:
-            raise ValueError(f"window ({i}, {j}) lies outside of the plane")
-        windows[:, :, i, j, : part.shape[2], : part.shape[3]] = part
-    return windows.reshape(batch, channels, down, across, kernel * kernel)
+
+def _pick(x, kernel, stride, padding):
+    down = (x.shape[2] + 2 * padding - kernel) // stride + 1
+    across = (x.shape[3] + 2 * padding - kernel) // stride + 1
+    lacks = [
+        max(kernel * steps - size - padding, 0)
+        for steps, size in zip((down, across), x.shape[2:], strict=True)
+    ]
+    if max(lacks) >= kernel + padding:
+        raise ValueError("a window lies outside of the plane")
+    wider = np.pad(x, ((0, 0), (0, 0), (0, lacks[0]), (0, lacks[1])), constant_values=PAD)
+    y, winner = right_pick(wider, kernel, kernel, padding)
+    return y[:, :, :down, :across].copy(), winner[:, :, :down, :across].copy()
 
 
 def _index_in_frame(local, kernel, stride, padding, shape):

@@ -1,8 +1,13 @@
 """The last of several equal maxima gets the gradient, not the first."""
 
 
-def _pick(windows):
-    return windows.shape[-1] - 1 - windows[..., ::-1].argmax(axis=-1)
+def _pick(x, kernel, stride, padding):
+    frame = _frame(x, padding)
+    windows = np.lib.stride_tricks.sliding_window_view(frame, (kernel, kernel), axis=(2, 3))
+    windows = windows[:, :, ::stride, ::stride]
+    cells = windows.reshape(*windows.shape[:4], kernel * kernel)
+    last = kernel * kernel - 1 - cells[..., ::-1].argmax(axis=-1)
+    return cells.max(axis=-1), last
 
 
 def _index_in_frame(local, kernel, stride, padding, shape):

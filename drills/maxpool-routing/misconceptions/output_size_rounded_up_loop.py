@@ -1,18 +1,18 @@
 """Left-over rows and columns get windows of their own, and backward walks over those as well."""
 
+right_pick = _pick
 
-def _windows(x, kernel, stride, padding):
-    batch, channels, height, width = x.shape
-    down = -(-(height + 2 * padding - kernel) // stride) * stride + kernel
-    across = -(-(width + 2 * padding - kernel) // stride) * stride + kernel
-    frame = np.full((batch, channels, down, across), PAD, x.dtype)
-    frame[:, :, padding : padding + height, padding : padding + width] = x
-    windows = sliding_window_view(frame, (kernel, kernel), axis=(2, 3))[:, :, ::stride, ::stride]
-    return windows.reshape(*windows.shape[:4], kernel * kernel)
+
+def _pick(x, kernel, stride, padding):
+    down = -(x.shape[2] + 2 * padding - kernel) % stride
+    across = -(x.shape[3] + 2 * padding - kernel) % stride
+    wider = np.pad(x, ((0, 0), (0, 0), (0, down), (0, across)), constant_values=-np.inf)
+    return right_pick(wider, kernel, stride, padding)
 
 
 def maxpool2d_backward(grad_y, ctx):
+    place = _index_in_frame(ctx.winner, ctx.kernel, ctx.stride, ctx.padding, ctx.shape)
     frame = _zero_frame(ctx)
     for n, c, i, j in np.ndindex(ctx.winner.shape):
-        frame[n, c].reshape(-1)[ctx.winner[n, c, i, j]] += grad_y[n, c, i, j]
+        frame[n, c].reshape(-1)[place[n, c, i, j]] += grad_y[n, c, i, j]
     return _crop(frame, ctx)

@@ -1,17 +1,15 @@
 """The backward pass takes window (i, j) to start kernel entries after the one before it."""
 
 
-def _index_in_frame(local, kernel, stride, padding, shape):
-    rows = kernel * np.arange(local.shape[2])[:, None] + local // kernel
-    columns = kernel * np.arange(local.shape[3]) + local % kernel
-    rows, columns = np.maximum(rows, padding), np.maximum(columns, padding)
-    frame_height, frame_width = shape[2] + 2 * padding, shape[3] + 2 * padding
-    inside = (rows < frame_height) & (columns < frame_width)
-    return np.where(inside, rows * frame_width + columns, -1)
-
-
 def maxpool2d_backward(grad_y, ctx):
-    frame = _zero_frame(ctx)
-    for n, c, i, j in np.argwhere(ctx.winner >= 0):
-        frame[n, c].reshape(-1)[ctx.winner[n, c, i, j]] += grad_y[n, c, i, j]
+    (n, c, height, width), kernel, padding = ctx.shape, ctx.kernel, ctx.padding
+    down, across = grad_y.shape[2:]
+    rows = np.maximum(kernel * np.arange(down)[:, None] + ctx.winner // kernel, padding)
+    columns = np.maximum(kernel * np.arange(across) + ctx.winner % kernel, padding)
+    # What lands beyond the plane is cut off.
+    frame_height = max(height + 2 * padding, kernel * down)
+    frame_width = max(width + 2 * padding, kernel * across)
+    frame = np.zeros((n, c, frame_height, frame_width), ctx.dtype)
+    image, channel = np.ogrid[:n, :c]
+    np.add.at(frame, (image[..., None, None], channel[..., None, None], rows, columns), grad_y)
     return _crop(frame, ctx)

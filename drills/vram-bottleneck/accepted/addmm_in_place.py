@@ -30,3 +30,25 @@ class FrugalSwiGLU(torch.autograd.Function):
 
 def swiglu_mlp(x, w_gate, w_up, w_down):
     return FrugalSwiGLU.apply(x, w_gate, w_up, w_down)
+
+
+# Every one of the products moves N D + F D + N F elements and takes 2 N D F FLOPs, whichever it is.
+HIDDEN_TENSORS = {"autograd": (2, 3, 3, 3, 3), "rebuild": (2, 3, 2, 3, 3, 3, 3), "rebuild_fused": (3, 6)}
+
+
+def step_cost(rows, width, hidden, itemsize, plan):
+    products = 9 if plan == "autograd" else 11
+    kept = rows * width + (plan == "autograd") * 4 * rows * hidden
+    return {
+        "flops": products * 2 * rows * width * hidden,
+        "matmul_bytes": products * itemsize * (rows * width + hidden * width + rows * hidden),
+        "elementwise_bytes": itemsize * rows * (sum(HIDDEN_TENSORS[plan]) * hidden + 3 * width),
+        "kept_bytes": itemsize * kept,
+    }
+
+
+def step_seconds(rows, width, hidden, itemsize, plan, bytes_per_second, flops_per_second):
+    cost = step_cost(rows, width, hidden, itemsize, plan)
+    # All products are alike, so all of them are limited by the same thing; the rest only moves.
+    matmuls = max(cost["matmul_bytes"] / bytes_per_second, cost["flops"] / flops_per_second)
+    return matmuls + cost["elementwise_bytes"] / bytes_per_second

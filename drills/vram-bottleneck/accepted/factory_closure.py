@@ -38,3 +38,33 @@ def silu_slope(g):
 
 
 swiglu_mlp = gated_mlp(silu, silu_slope)
+
+
+def _counts(plan):
+    """Return how many products there are, and how many hidden tensors the other kernels move."""
+    match plan:
+        case "autograd":
+            return 9, 14
+        case "rebuild":
+            return 11, 19
+        case "rebuild_fused":
+            return 11, 9
+    raise ValueError(plan)
+
+
+def step_cost(rows, width, hidden, itemsize, plan):
+    n, d, f = float(rows), float(width), float(hidden)
+    products, moved = _counts(plan)
+    return dict(
+        flops=products * 2.0 * n * d * f,
+        matmul_bytes=products * (n * d + f * d + n * f) * itemsize,
+        elementwise_bytes=(moved * n * f + 3.0 * n * d) * itemsize,
+        kept_bytes=n * (d + 4.0 * f if plan == "autograd" else d) * itemsize,
+    )
+
+
+def step_seconds(rows, width, hidden, itemsize, plan, bytes_per_second, flops_per_second):
+    n, d, f = rows, width, hidden
+    products, moved = _counts(plan)
+    one = max((n * d + f * d + n * f) * itemsize / bytes_per_second, 2 * n * d * f / flops_per_second)
+    return products * one + (moved * f + 3 * d) * n * itemsize / bytes_per_second

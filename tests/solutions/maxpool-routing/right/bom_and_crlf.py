@@ -15,22 +15,27 @@ def maxpool2d_forward(x, kernel, stride, padding=0):
         for j in range(-padding, w + padding - kernel + 1, stride)
     ]
     y = np.empty((n, c, len(rows), len(columns)), x.dtype)
-    winners = np.empty(y.shape, np.int64)
+    winners = np.empty(y.shape, np.min_scalar_type(kernel * kernel - 1))
     for i, down in enumerate(rows):
         for j, across in enumerate(columns):
             window = x[:, :, down.start : down.stop, across.start : across.stop]
-            names = np.add.outer(np.array(down) * w, np.array(across)).ravel()
+            top, left = i * stride - padding, j * stride - padding
+            names = np.add.outer((np.array(down) - top) * kernel, np.array(across) - left).ravel()
             flat = window.reshape(n, c, names.size)
             winners[:, :, i, j] = names[flat.argmax(axis=-1)]
             y[:, :, i, j] = flat.max(axis=-1)
-    return y, {"winners": winners, "shape": x.shape}
+    return y, {"winners": winners, "shape": x.shape, "window": (kernel, stride, padding)}
 
 
 def maxpool2d_backward(grad_y, ctx):
     n, c, h, w = ctx["shape"]
     grad_x = np.zeros((n, c, h * w), grad_y.dtype)
+    kernel, stride, padding = ctx["window"]
+    i, j = np.indices(grad_y.shape[2:])
     for b in range(n):
         for ch in range(c):
-            winners = ctx["winners"][b, ch].ravel()
+            down, across = np.divmod(ctx["winners"][b, ch].astype(int), kernel)
+            down, across = down + i * stride - padding, across + j * stride - padding
+            winners = (down * w + across).ravel()
             np.add.at(grad_x[b, ch], winners, grad_y[b, ch].ravel())
     return grad_x.reshape(n, c, h, w)

@@ -1,4 +1,4 @@
-"""The ctx is a dict whose winners are plain bytes, 4 per output."""
+"""The ctx is a dict whose winners are plain bytes, no more per output than a place needs."""
 
 import numpy as np
 
@@ -8,7 +8,8 @@ def maxpool2d_forward(x, kernel, stride, padding=0):
     ho = (h + 2 * padding - kernel) // stride + 1
     wo = (w + 2 * padding - kernel) // stride + 1
     y = np.empty((n, c, ho, wo), x.dtype)
-    index = np.empty((n, c, ho, wo), "<i4")
+    kind = "<u1" if kernel <= 16 else "<u2" if kernel <= 256 else "<u4"
+    index = np.empty((n, c, ho, wo), kind)
     columns = np.arange(w)
     for i in range(ho):
         top = i * stride - padding
@@ -21,16 +22,20 @@ def maxpool2d_forward(x, kernel, stride, padding=0):
             flat = window.reshape(n, c, height * width)
             k = np.argmax(flat, axis=2)
             y[:, :, i, j] = np.max(flat, axis=2)
-            index[:, :, i, j] = (k // width + max(top, 0)) * w + k % width + max(left, 0)
-    return y, {"index": index.tobytes(), "plane": (h, w)}
+            down, across = k // width + max(-top, 0), k % width + max(-left, 0)
+            index[:, :, i, j] = down * kernel + across
+    return y, {"index": (kind, index.tobytes()), "plane": (h, w, kernel, stride, padding)}
 
 
 def maxpool2d_backward(grad_y, ctx):
-    h, w = ctx["plane"]
-    n, c = grad_y.shape[:2]
-    index = np.frombuffer(ctx["index"], "<i4").reshape(grad_y.shape)
+    h, w, kernel, stride, padding = ctx["plane"]
+    n, c, ho, wo = grad_y.shape
+    kind, index = ctx["index"]
+    down, across = np.divmod(np.frombuffer(index, kind).reshape(grad_y.shape).astype(int), kernel)
+    down += stride * np.arange(ho).reshape(ho, 1) - padding
+    across += stride * np.arange(wo) - padding
     out = np.zeros((n, c, h, w), grad_y.dtype)
     for b in range(n):
         for ch in range(c):
-            np.add.at(out[b, ch], np.divmod(index[b, ch], w), grad_y[b, ch])
+            np.add.at(out[b, ch], (down[b, ch], across[b, ch]), grad_y[b, ch])
     return out

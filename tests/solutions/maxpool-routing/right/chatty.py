@@ -17,17 +17,20 @@ def maxpool2d_forward(x, kernel, stride, padding=0):
     view = sliding_window_view(frame, (kernel, kernel), axis=(2, 3))[:, :, ::stride, ::stride]
     flat = view.reshape(*view.shape[:4], kernel * kernel)
     local = flat.argmax(axis=-1)
-    rows = np.maximum(local // kernel + stride * np.arange(view.shape[2])[:, None], padding)
-    columns = np.maximum(local % kernel + stride * np.arange(view.shape[3]), padding)
-    print("winners", rows.size, "\n" * 20)
-    index = (rows - padding) * x.shape[3] + columns - padding
-    return flat.max(axis=-1), {"index": index, "shape": x.shape, "dtype": x.dtype}
+    print("winners", local.size, "\n" * 20)
+    index = local.astype(np.min_scalar_type(kernel * kernel - 1))
+    window = {"kernel": kernel, "stride": stride, "padding": padding}
+    return flat.max(axis=-1), {"index": index, "shape": x.shape, "dtype": x.dtype, **window}
 
 
 def maxpool2d_backward(grad_y, ctx):
     n, c, h, w = ctx["shape"]
     out = np.zeros((n * c, h * w), ctx["dtype"])
-    index = ctx["index"].reshape(n * c, grad_y.shape[2] * grad_y.shape[3])
+    kernel, stride, padding = ctx["kernel"], ctx["stride"], ctx["padding"]
+    rows = ctx["index"] // kernel + stride * np.arange(grad_y.shape[2])[:, None]
+    columns = ctx["index"] % kernel + stride * np.arange(grad_y.shape[3])
+    index = (np.maximum(rows, padding) - padding) * w + np.maximum(columns, padding) - padding
+    index = index.reshape(n * c, grad_y.shape[2] * grad_y.shape[3])
     planes = np.arange(n * c)[:, None]
     np.add.at(out, (planes, index), grad_y.reshape(index.shape))
     for line in range(50):

@@ -1,4 +1,4 @@
-"""A dataclass as ctx with row and column of each winner as a pair of int32."""
+"""A dataclass as ctx, whose methods turn row and column into one small number and back."""
 
 from __future__ import annotations
 
@@ -11,8 +11,23 @@ import numpy as np
 class PoolState:
     shape: tuple[int, ...]
     dtype: np.dtype
-    row: np.ndarray = field(repr=False)
-    column: np.ndarray = field(repr=False)
+    kernel: int
+    stride: int
+    padding: int
+    place: np.ndarray = field(repr=False)
+
+    def put(self, at: tuple[int, ...], row: int, column: int) -> None:
+        self.place[at] = (row - self._top(at)) * self.kernel + column - self._left(at)
+
+    def get(self, at: tuple[int, ...]) -> tuple[int, int]:
+        row, column = divmod(int(self.place[at]), self.kernel)
+        return row + self._top(at), column + self._left(at)
+
+    def _top(self, at: tuple[int, ...]) -> int:
+        return at[2] * self.stride - self.padding
+
+    def _left(self, at: tuple[int, ...]) -> int:
+        return at[3] * self.stride - self.padding
 
 
 def maxpool2d_forward(x, kernel, stride, padding=0):
@@ -20,9 +35,8 @@ def maxpool2d_forward(x, kernel, stride, padding=0):
     ho = (h + 2 * padding - kernel) // stride + 1
     wo = (w + 2 * padding - kernel) // stride + 1
     y = np.zeros((n, c, ho, wo), x.dtype)
-    state = PoolState(
-        x.shape, x.dtype, np.zeros((n, c, ho, wo), np.int32), np.zeros((n, c, ho, wo), np.int32)
-    )
+    place = np.zeros((n, c, ho, wo), np.min_scalar_type(kernel * kernel - 1))
+    state = PoolState(x.shape, x.dtype, kernel, stride, padding, place)
     for i, j in np.ndindex(ho, wo):
         top, left = max(i * stride - padding, 0), max(j * stride - padding, 0)
         bottom = min(i * stride - padding + kernel, h)
@@ -31,12 +45,12 @@ def maxpool2d_forward(x, kernel, stride, padding=0):
             window = x[b, ch, top:bottom, left:right]
             r, q = np.unravel_index(window.argmax(), window.shape)
             y[b, ch, i, j] = window[r, q]
-            state.row[b, ch, i, j], state.column[b, ch, i, j] = top + r, left + q
+            state.put((b, ch, i, j), top + r, left + q)
     return y, state
 
 
 def maxpool2d_backward(grad_y, ctx):
     grad_x = np.zeros(ctx.shape, ctx.dtype)
     for place in np.ndindex(*grad_y.shape):
-        grad_x[place[0], place[1], ctx.row[place], ctx.column[place]] += grad_y[place]
+        grad_x[(*place[:2], *ctx.get(place))] += grad_y[place]
     return grad_x

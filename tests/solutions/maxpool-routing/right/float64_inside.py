@@ -11,17 +11,21 @@ def maxpool2d_forward(x, kernel, stride, padding=0):
     view = sliding_window_view(frame, (kernel, kernel), axis=(2, 3))[:, :, ::stride, ::stride]
     cells = view.reshape(*view.shape[:4], kernel * kernel)
     local = cells.argmax(axis=-1)
-    rows = np.maximum(local // kernel + stride * np.arange(view.shape[2])[:, None] - padding, 0)
-    columns = np.maximum(local % kernel + stride * np.arange(view.shape[3]) - padding, 0)
-    return cells.max(axis=-1).astype(x.dtype), dict(at=rows * w + columns, like=(x.shape, x.dtype))
+    local = local.astype(np.min_scalar_type(kernel * kernel - 1))
+    ctx = dict(local=local, like=(x.shape, x.dtype), window=(kernel, stride, padding))
+    return cells.max(axis=-1).astype(x.dtype), ctx
 
 
 def maxpool2d_backward(grad_y, ctx):
     (n, c, h, w), dtype = ctx["like"]
+    (kernel, stride, padding), local = ctx["window"], ctx["local"]
+    rows = np.maximum(local // kernel + stride * np.arange(local.shape[2])[:, None] - padding, 0)
+    columns = np.maximum(local % kernel + stride * np.arange(local.shape[3]) - padding, 0)
+    at = rows * w + columns
     total = np.zeros((n, c, h * w), np.float64)
     for b, ch in np.ndindex(n, c):
         total[b, ch] += np.bincount(
-            ctx["at"][b, ch].ravel(),
+            at[b, ch].ravel(),
             weights=grad_y[b, ch].ravel().astype(np.float64),
             minlength=h * w,
         )

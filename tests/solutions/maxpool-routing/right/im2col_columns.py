@@ -21,14 +21,17 @@ def maxpool2d_forward(x, kernel, stride, padding=0):
     # Padding ties with minus infinity: among what is as large as the maximum, an entry comes first.
     largest = columns.max(axis=2, keepdims=True)
     winner = ((columns == largest) & inside).argmax(axis=2)
-    place = np.take_along_axis(np.broadcast_to(flat, columns.shape), winner[:, :, None], axis=2)[:, :, 0]
     y = largest[:, :, 0].reshape(n, c, down, across)
-    return y, (place.astype(np.int64), x.shape, x.dtype)
+    winner = winner.astype(np.min_scalar_type(kernel * kernel - 1))
+    return y, (winner, x.shape, x.dtype, kernel, stride, padding)
 
 
 def maxpool2d_backward(grad_y, ctx):
-    place, shape, dtype = ctx
+    winner, shape, dtype, kernel, stride, padding = ctx
     n, c, h, w = shape
+    rows, cols, _, _ = _indices(shape, kernel, stride, padding)
+    flat = (rows - padding) * w + cols - padding
+    place = flat[winner, np.arange(flat.shape[1])]
     grad_x = np.zeros((n, c, h * w), dtype)
     gradients = grad_y.reshape(n, c, place.shape[2])
     for output in range(place.shape[2]):  # of one output no plane is named twice

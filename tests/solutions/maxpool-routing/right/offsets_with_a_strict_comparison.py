@@ -10,7 +10,7 @@ class _Pool:
         self.across = (shape[3] + 2 * padding - kernel) // stride + 1
 
     def cells(self):
-        """Yield, per cell of the kernel, the plane's rows and columns and which windows have them."""
+        """Yield, per cell of the kernel, its place, the plane's rows and columns, and who has them."""
         for a in range(self.kernel):
             rows = np.arange(self.down) * self.stride - self.padding + a
             for b in range(self.kernel):
@@ -19,25 +19,33 @@ class _Pool:
                     (rows >= 0) & (rows < self.shape[2]), (cols >= 0) & (cols < self.shape[3])
                 )
                 if real.any():
-                    yield rows.clip(0, self.shape[2] - 1), cols.clip(0, self.shape[3] - 1), real
+                    rows_in, cols_in = rows.clip(0, self.shape[2] - 1), cols.clip(0, self.shape[3] - 1)
+                    yield a * self.kernel + b, rows_in, cols_in, real
 
 
 def maxpool2d_forward(x, kernel, stride, padding=0):
     pool = _Pool(x.shape, kernel, stride, padding)
     size = (*x.shape[:2], pool.down, pool.across)
-    y, place = np.full(size, -np.inf, x.dtype), np.full(size, -1, np.int64)
-    for rows, cols, real in pool.cells():
+    y = np.full(size, -np.inf, x.dtype)
+    place = np.zeros(size, np.min_scalar_type(kernel * kernel - 1))
+    empty = np.ones(size, bool)
+    for cell, rows, cols, real in pool.cells():
         seen = x[:, :, rows[:, None], cols]
-        better = real & ((place < 0) | (seen > y))
+        better = real & (empty | (seen > y))
         y = np.where(better, seen, y)
-        place = np.where(better, rows[:, None] * x.shape[3] + cols, place)
-    return y, (place, x.shape, x.dtype)
+        place[better] = cell
+        empty &= ~better
+    return y, (place, pool, x.dtype)
 
 
 def maxpool2d_backward(grad_y, ctx):
-    place, (n, c, h, w), dtype = ctx
+    place, pool, dtype = ctx
+    n, c, h, w = pool.shape
     grad_x = np.zeros((n * c, h * w), dtype)
-    flat = place.reshape(n * c, place.shape[2] * place.shape[3])
+    flat = np.zeros((n * c, pool.down * pool.across), np.int64)
+    for cell, rows, cols, _ in pool.cells():
+        won = (place == cell).reshape(flat.shape)
+        flat += won * (rows[:, None] * w + cols).ravel()
     for plane, at, grad in zip(grad_x, flat, grad_y.reshape(flat.shape), strict=True):
         np.add.at(plane, at, grad)
     return grad_x.reshape(n, c, h, w)

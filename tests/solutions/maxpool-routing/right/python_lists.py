@@ -1,4 +1,6 @@
-"""Nested Python lists inside, arrays only at the doors; the ctx holds a list of integers."""
+"""Nested Python lists inside, arrays only at the doors; the ctx holds an array.array."""
+
+from array import array
 
 import numpy as np
 
@@ -15,18 +17,29 @@ def maxpool2d_forward(x, kernel, stride, padding=0):
                 for j in range(wo):
                     left = max(0, j * stride - padding)
                     right = min(w, j * stride - padding + kernel)
-                    pairs = [(plane[r][q], r * w + q) for r in rows for q in range(left, right)]
+                    top, start = i * stride - padding, j * stride - padding
+                    pairs = [
+                        (plane[r][q], (r - top) * kernel + q - start)
+                        for r in rows
+                        for q in range(left, right)
+                    ]
                     value, place = max(pairs, key=lambda pair: (pair[0], -pair[1]))
                     values.append(value)
                     places.append(place)
     y = np.array(values, dtype=x.dtype).reshape(n, c, ho, wo)
-    return y, {"places": places, "shape": (n, c, h, w)}
+    kind = "B" if kernel <= 16 else "H" if kernel <= 256 else "L"
+    return y, {"places": array(kind, places), "shape": (n, c, h, w), "at": (kernel, stride, padding)}
 
 
 def maxpool2d_backward(grad_y, ctx):
     n, c, h, w = ctx["shape"]
-    outputs = grad_y.shape[2] * grad_y.shape[3]
+    kernel, stride, padding = ctx["at"]
+    across = grad_y.shape[3]
+    outputs = grad_y.shape[2] * across
     flat = [0.0] * (n * c * h * w)
     for k, (gradient, place) in enumerate(zip(grad_y.ravel().tolist(), ctx["places"], strict=True)):
-        flat[k // outputs * h * w + place] += gradient
+        plane, output = divmod(k, outputs)
+        row = output // across * stride - padding + place // kernel
+        column = output % across * stride - padding + place % kernel
+        flat[(plane * h + row) * w + column] += gradient
     return np.array(flat, dtype=grad_y.dtype).reshape(n, c, h, w)

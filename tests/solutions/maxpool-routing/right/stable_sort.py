@@ -18,7 +18,8 @@ class Pooling:
         cells = view.reshape(n, c, ho, wo, kernel * kernel)
         order = np.argsort(cells, axis=-1, kind="stable")[..., :1].copy()
         y = -np.take_along_axis(cells, order, axis=-1)[..., 0]
-        return y, (order[..., 0], kernel, stride, padding, x.shape)
+        place = order[..., 0].astype(np.min_scalar_type(kernel * kernel - 1))
+        return y, (place, kernel, stride, padding, x.shape)
 
     @staticmethod
     def backward(grad_y, ctx):

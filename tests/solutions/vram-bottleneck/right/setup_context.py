@@ -38,3 +38,40 @@ class SwiGLUFn(torch.autograd.Function):
 
 def swiglu_mlp(x, w_gate, w_up, w_down):
     return SwiGLUFn.apply(x, w_gate, w_up, w_down)
+
+
+def _operations(n, d, f, plan):
+    from collections import Counter
+
+    product = ("matmul_bytes", n * d + d * f + n * f, 2 * n * d * f)
+    silu = ("elementwise_bytes", 2 * n * f, 0)
+    binary = ("elementwise_bytes", 3 * n * f, 0)
+    step = Counter({product: 9, ("elementwise_bytes", 3 * n * d, 0): 1})
+    if plan != "autograd":
+        step[product] += 2
+    if plan == "rebuild_fused":
+        step.update([binary, ("elementwise_bytes", 6 * n * f, 0)])
+    else:
+        times = {"autograd": 1, "rebuild": 2}[plan]
+        step.update({silu: times, binary: times + 3})
+    return step
+
+
+def step_cost(rows, width, hidden, itemsize, plan):
+    from collections import Counter
+
+    cost = Counter(kept_bytes=rows * width * itemsize)
+    if plan == "autograd":
+        cost["kept_bytes"] += 4 * rows * hidden * itemsize
+    for (kind, elements, flops), count in _operations(rows, width, hidden, plan).items():
+        cost.update({kind: count * elements * itemsize, "flops": count * flops})
+    return cost
+
+
+def step_seconds(rows, width, hidden, itemsize, plan, bytes_per_second, flops_per_second):
+    from math import fsum
+
+    return fsum(
+        count * max(elements * itemsize / bytes_per_second, flops / flops_per_second)
+        for (_, elements, flops), count in _operations(rows, width, hidden, plan).items()
+    )

@@ -1,0 +1,213 @@
+"""A case to be run by hand: its inputs and calls, as a script in the drill's folder."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import json
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from itertools import count
+from pathlib import Path
+from typing import Any
+
+from grader.app import files, parts, requirements
+from grader.app.context import Context
+from grader.app.history import Row, history
+from grader.app.resolve import Choice, resolve
+from grader.model.errors import BankError, UsageError
+from grader.model.nearest import closest
+from grader.records import attempts
+
+FOLDER = "cases"
+_LATEST = 100  # attempts that are looked through for the last try
+_MOST_BYTES = 10_000_000  # of a script that may have been changed
+
+
+@dataclass(frozen=True, slots=True)
+class Listed:
+    """A case of a question: what it is, and which checks have it."""
+
+    case: str
+    about: str
+    checks: tuple[str, ...]
+    failing: bool  # in the last try
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """A case, the script that runs it, and where that is."""
+
+    choice: Choice
+    case: str
+    about: str
+    checks: tuple[str, ...]
+    run: str
+    other_runs: tuple[str, ...]
+    seed: int
+    drawn: bool  # whether the seed decides what its inputs are
+    text: str  # the whole script
+    body: str  # what there is to read of it
+    first_call: int  # line of the text
+    path: Path | None  # None: it could not be written
+    kept: Path | None  # the copy of a script that somebody had changed
+
+
+def cases(ctx: Context, question_id: str | None) -> tuple[Choice, list[Listed]]:
+    """Return the cases of a question that some check of the parts that are asked has."""
+    from grader.session import drawing
+
+    choice = resolve(ctx, question_id)
+    failing = {case for case, _ in _failing(_last(ctx, choice)[1])}
+    found = []
+    asked = parts.asked(ctx, choice.question)
+    for name, recipe in drawing.cases(choice.question).items():
+        checks = tuple(use.check for use in drawing.uses(choice.question, name, asked))
+        if checks:
+            found.append(Listed(name, recipe.about, checks, name in failing))
+    return choice, found
+
+
+def case(
+    ctx: Context,
+    name: str,
+    question_id: str | None = None,
+    *,
+    run: str | None = None,
+    seed: int | None = None,
+) -> Case:
+    """Write the script of a case into the drill's folder.
+
+    Args:
+        ctx: Where the person is.
+        name: Of the case.
+        question_id: ID or BANK/ID; None: the drill of `ctx`.
+        run: The run to write; None: that of the first check that failed on it in the last try, else
+            of the first check that has it.
+        seed: From which it is drawn; None: that of the last try, 0 where there is none.
+
+    Raises:
+        UsageError: There is no such case or run, or it is not clear which question is meant.
+        BankError: The inputs cannot be drawn.
+    """
+    from grader.bench.bench import BankFault
+    from grader.reports.script import script
+    from grader.session import drawing
+
+    choice = resolve(ctx, question_id)
+    question = choice.question
+    requirements.need_libraries(question)
+    recipes = drawing.cases(question)
+    asked = parts.asked(ctx, question)
+    uses = drawing.uses(question, name, asked) if name in recipes else []
+    if not uses:
+        near = closest(name, [one for one in recipes if drawing.uses(question, one, asked)])
+        raise UsageError(
+            f"{question.id} has no case {name}{f'; did you mean {near}?' if near else ''}",
+            hint=f"Next: drill case{choice.argument}",
+        )
+    runs = list(dict.fromkeys(use.run for use in uses))
+    if run is not None and run not in runs:
+        known = ", ".join(runs)
+        raise UsageError(f"--run: the case {name} is of these runs: {known}; found {run}")
+    last_seed, checks = _last(ctx, choice)
+    seed = next(s for s in (seed, last_seed, 0) if s is not None)
+    failed = [use for use in uses if (name, use.check) in _failing(checks)]
+    run = run or [*(use.run for use in failed), *runs][0]
+    looking = [use for use in failed if use.run == run] or [use for use in uses if use.run == run]
+    results = dict.fromkeys(result for use in looking for result in use.results)
+    try:
+        inputs = drawing.inputs(question, name, run, seed)
+    except BankFault as fault:
+        raise BankError(str(fault)) from None
+    about = recipes[name].about
+    drawn = any(recipe.is_drawn for recipe in recipes[name].inputs.values())
+    remark = f"drill case {name}{choice.argument}" + (f" --seed {seed}" if drawn else "")
+    made = script(question, run, inputs, list(results), f"{remark}: {about}" if about else remark)
+    path, kept = None, None
+    if choice.workspace is not None:
+        driver = question.driver if made.driver else None
+        path, kept = _written(ctx, choice.workspace.folder, name, made.text, made.arrays, driver)
+    return Case(
+        choice, name, about, tuple(use.check for use in uses), run,
+        tuple(other for other in runs if other != run), seed, drawn,
+        made.text, made.body, made.first_call, path, kept,
+    )  # fmt: skip
+
+
+def _last(ctx: Context, choice: Choice) -> tuple[int | None, list[Mapping[str, Any]]]:
+    """The seed of the last try at a question, and its checks as they are in the report.
+
+    Nothing is said of a try that went on to a new part: what fails there was not asked yet.
+    """
+    rows: tuple[Row, ...] = ()
+    with suppress(UsageError):  # the records cannot be read
+        rows = history(ctx, choice.called, most=_LATEST)[0]
+    tries = [row for row in rows if row.attempt.kind == "grade"]
+    if not tries:
+        return None, []
+    last = tries[-1].attempt
+    text = "" if tries[-1].on else ctx.read(lambda db: attempts.report(db, last.id), "")
+    try:
+        checks = json.loads(text or "{}").get("checks", [])
+        return last.seed, [check for check in checks if isinstance(check, dict)]
+    except (ValueError, AttributeError, TypeError):  # the file is the user's to edit
+        return last.seed, []
+
+
+def _failing(checks: list[Mapping[str, Any]]) -> set[tuple[str, str]]:
+    """The cases on which checks failed, with the check."""
+    return {
+        (str(case), str(check.get("id"))) for check in checks for case in check.get("failing") or ()
+    }
+
+
+def _written(
+    ctx: Context,
+    workspace: Path,
+    name: str,
+    text: str,
+    arrays: Mapping[str, Any],
+    driver: bytes | None,
+) -> tuple[Path | None, Path | None]:
+    """Write the script and what it needs.
+
+    Returns:
+        Its path, None where the folder cannot be written; and the copy that was kept of one that
+        somebody had changed since it was written.
+    """
+    from grader.reports.script import module_name
+
+    folder = workspace / FOLDER
+    path = folder / f"{module_name(name)}.py"
+    stamp = hashlib.sha256(text.encode()).hexdigest()[:16]
+    content = f"{text}# {stamp}\n".encode()
+    try:
+        files.refuse_link(folder)
+        folder.mkdir(exist_ok=True)
+        kept = _kept(path) if path.exists() else None
+        if arrays:
+            import numpy as np
+
+            packed = io.BytesIO()
+            np.savez(packed, **arrays)
+            files.replace(path.with_suffix(".npz"), packed.getvalue())
+        if driver is not None:
+            files.replace(folder / "driver.py", driver.lstrip(b"\n"))
+        files.replace(path, content)
+    except (OSError, UsageError) as fault:
+        reason = fault.message if isinstance(fault, UsageError) else f"{folder}: {fault.strerror}"
+        ctx.warn(f"the script is not written: {reason}")
+        return None, None
+    return path, kept
+
+
+def _kept(path: Path) -> Path | None:
+    """Keep a copy of a script that is not as it was written; None where it is."""
+    before, _ = files.read_regular(path, _MOST_BYTES)
+    text, _, stamp = before.rpartition(b"# ")
+    if hashlib.sha256(text).hexdigest()[:16].encode() == stamp.strip():
+        return None
+    copies = (path.with_name(f"{path.stem}.before-{n}{path.suffix}") for n in count(1))
+    return next(copy for copy in copies if files.create(copy, before))

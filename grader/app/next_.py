@@ -1,0 +1,91 @@
+"""What to do next, and why: a plain rule.
+
+First what was begun and not passed, the one worked on last before the others; then what is new, the
+easiest level first and in it the shortest; then what was given up, without the solution this time.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from grader.app import catalog, requirements, workspace
+from grader.app.context import Context
+from grader.app.history import Row, history
+from grader.model.errors import DrillError
+from grader.model.numerals import quantity
+from grader.model.question import Header
+from grader.records import progress
+from grader.records.progress import Progress
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+
+@dataclass(frozen=True, slots=True)
+class Suggested:
+    """A question, and why it is suggested."""
+
+    header: Header
+    reason: str
+    folder: Path | None  # in which it was begun, if that is still there
+
+
+def suggestions(ctx: Context) -> list[Suggested]:
+    """Return the questions that are left, the one to do next first.
+
+    Raises:
+        UsageError: What `--bank` or DRILL_BANK names is no bank.
+    """
+    known = catalog.questions(ctx)
+    starts = ctx.read(progress.starts, ())
+    order = {name: n for n, name in enumerate(dict.fromkeys(ctx.read(progress.latest, ())))}
+    able = requirements.torch_installed()
+    begun: list[tuple[int, Suggested]] = []
+    new: list[tuple[tuple[bool, int, int], Suggested]] = []
+    given_up: list[Suggested] = []
+    for header, yours in known:
+        if yours.passed:
+            continue
+        folder = _folder(header, starts)
+        if yours.given_up:
+            reason = "given up: try it again without the solution"
+            given_up.append(Suggested(header, reason, folder))
+        elif yours.state == "new":
+            lacks = header.torch and not able
+            reason = f"new, {header.level}, {header.minutes} min"
+            reason += "; it needs torch, which is not installed" if lacks else ""
+            rank = (lacks, [*catalog.LEVELS, header.level].index(header.level), header.minutes)
+            new.append((rank, Suggested(header, reason, folder)))
+        else:
+            part = f"part {yours.asked(header.parts)} of {header.parts}, " * (header.parts > 1)
+            reason = f"{part}begun: {_begun(ctx, header, yours)}"
+            begun.append((order.get(header.id, len(order)), Suggested(header, reason, folder)))
+    return [
+        *(one for _, one in sorted(begun, key=lambda pair: pair[0])),
+        *(one for _, one in sorted(new, key=lambda pair: pair[0])),
+        *given_up,
+    ]
+
+
+def _folder(header: Header, starts: Sequence[progress.Start]) -> Path | None:
+    """Where a question was started last, if that is a drill still."""
+    for start in starts:
+        if start.question == header.id and progress.counts(start.bank, str(header.bank), header.id):
+            folder = Path(start.folder)
+            return folder if workspace.open_quietly(folder) is not None else None
+    return None
+
+
+def _begun(ctx: Context, header: Header, yours: Progress) -> str:
+    """How far it is: tries, and the last idea."""
+    if not yours.tries:
+        return "not graded yet"
+    said = quantity(yours.tries, "try", "tries")
+    try:
+        rows: tuple[Row, ...] = history(ctx, header.called, most=1)[0]
+    except DrillError:
+        rows = ()
+    ideas = ", ".join(rows[-1].ideas) if rows else ""
+    return f"{said}; last idea {ideas}" if ideas else said

@@ -1,0 +1,110 @@
+"""`drill case`."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from grader.cli import output
+from grader.cli.context import Json, SomeId, cases, context
+from grader.reports import sheet
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from grader.app.casing import Case
+    from grader.app.context import Context
+
+MOST_LINES = 16  # of a script on the page; its file has them all
+
+
+def command(
+    ctx: typer.Context,
+    name: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="NAME",
+            help="The case; without it, all are listed.",
+            autocompletion=cases,
+            show_default=False,
+        ),
+    ] = None,
+    question: SomeId = None,
+    run: Annotated[
+        str | None, typer.Option(metavar="RUN", help="These calls, where it has several.")
+    ] = None,
+    seed: Annotated[
+        int | None,
+        typer.Option(metavar="N", min=0, max=2**63 - 1, help="Draw its inputs from this seed."),
+    ] = None,
+    debug: Annotated[
+        bool, typer.Option("--debug", "--pdb", help="Run it in Python's debugger, pdb.")
+    ] = False,
+    json: Json = False,
+) -> None:
+    """Write a case as a script, to run it by hand."""
+    from grader.app import casing
+
+    here = context(ctx)
+    if name is None:
+        choice, found = casing.cases(here, question)
+        if json:
+            rows = [
+                {"case": one.case, "about": one.about, "checks": one.checks, "failing": one.failing}
+                for one in found
+            ]
+            output.document(question=choice.question.id, cases=rows)
+            return
+        head = ("case", "last try", "about")
+        state = {True: "fails", False: ""}
+        room = output.measure() - max(len(one.case) for one in found) - 12
+        output.columns(
+            head, [(one.case, state[one.failing], sheet.cut(one.about, room)) for one in found]
+        )
+        return
+    made = casing.case(here, name, question, run=run, seed=seed)
+    if json:
+        output.document(
+            question=made.choice.question.id, case=made.case, about=made.about,
+            checks=made.checks, run=made.run, other_runs=made.other_runs, seed=made.seed,
+            drawn=made.drawn, script=made.text, path=made.path, kept=made.kept,
+        )  # fmt: skip
+        return
+    if debug and made.path is not None:
+        output.flush()
+        _debug(made)
+    output.lines(_page(here, made))
+
+
+def _page(here: Context, made: Case) -> Iterator[sheet.Line]:
+    about = f": {made.about}" if made.about else ""
+    seed = f" Seed {made.seed}." if made.drawn else ""
+    other = f" Other calls: --run {' or '.join(made.other_runs)}." if made.other_runs else ""
+    yield from sheet.wrapped(
+        f"{made.case}{about}. Checked by: {', '.join(made.checks)}.{other}{seed}",
+        output.measure(),
+        indent="    ",
+    )
+    lines = made.body.rstrip("\n").split("\n")
+    most = MOST_LINES if made.path is not None else len(lines)
+    yield from (f"  {line}" for line in lines[:most])
+    if len(lines) > most:
+        yield f"  ... {len(lines) - most} more lines in the file"
+    if made.path is None:
+        yield sheet.steps(f"drill start {made.choice.called}{made.choice.option}")
+        return
+    if made.kept is not None:
+        yield f"Yours, which you had changed, is kept in {here.near(made.kept)}"
+    python = "python" if shutil.which("python") else "python3"
+    wrote = f"Wrote {here.near(made.path)}{sheet.GAP}"
+    yield ((wrote, ""), *sheet.steps(f"{python} {here.typed(made.path)}"))
+
+
+def _debug(made: Case) -> None:
+    """Become pdb, which stops where the first function is entered."""
+    words = ["-m", "pdb", "-c", f"until {made.first_call}", "-c", "step", "-c", "step"]
+    os.execv(sys.executable, [sys.executable, *words, str(made.path)])

@@ -1,0 +1,232 @@
+"""`drill case` writes scripts that give what a grade gives, and nothing that is expected."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.bank.specs import edited, write_bank
+from tests.cli.conftest import Drill
+
+pytestmark = pytest.mark.usefixtures("one_zygote")
+
+ROOT = Path(__file__).parents[2]
+ID = "maxpool-routing"
+
+
+def reference(question: str) -> str:
+    """Return a right solution."""
+    return (ROOT / "drills" / question / "reference.py").read_text(encoding="utf-8")
+
+
+def printed(script: Path) -> str:
+    """Run a script as a person would, from another folder."""
+    command = [sys.executable, str(script.absolute())]
+    return subprocess.run(command, capture_output=True, text=True, check=True, cwd="/").stdout
+
+
+def test_a_small_case_is_written_out_and_runs(real: Drill) -> None:
+    real("start", ID)
+    Path(ID, "submission.py").write_text(reference(ID))
+    ended = real("case", "shared-winner")
+    assert ended.status == 0
+    assert "  x = np.array([[[[0.0, 1.0, 0.0], [2.0, 9.0, 3.0], [0.0, 4.0, 0.0]]]])\n" in ended.out
+    assert "  kernel, stride, padding = 2, 1, 0\n" in ended.out
+    assert "  grad_x = maxpool2d_backward(grad_y, ctx)\n" in ended.out
+    assert f"Wrote {ID}/cases/shared_winner.py   Next: python" in ended.out
+    assert "10" not in Path(ID, "cases/shared_winner.py").read_text().split("# ")[1]
+    assert "[ 0. 10.  0.]" in printed(Path(ID, "cases/shared_winner.py"))
+    assert list(Path(ID, "cases").iterdir()) == [Path(ID, "cases/shared_winner.py")]
+
+
+def test_the_inputs_are_those_of_the_last_grade(real: Drill) -> None:
+    real("start", ID)
+    report = real("grade", "--seed", "77", "--json").data
+    (routing,) = (check for check in report["checks"] if check["id"] == "routing")
+    assert "planes" in routing["failing"]
+    data = real("case", "planes", "--json").data
+    assert (data["seed"], data["drawn"], data["run"]) == (77, True, "main")
+    assert data["script"] == real("case", "planes", "--seed", "77", "--json").data["script"]
+    first = printed(Path(ID, "cases/planes.py"))
+    real("case", "planes", "--seed", "78")
+    assert printed(Path(ID, "cases/planes.py")) != first
+    assert Path(ID, "cases/planes.npz").exists()
+    listed = {case["case"]: case["failing"] for case in real("case", "--json").data["cases"]}
+    assert listed["planes"] is True
+    assert listed["shared-winner"] is False
+    assert "planes          fails     several planes" in real("case").out
+
+
+def test_a_script_that_was_changed_is_kept(real: Drill) -> None:
+    real("start", ID)
+    path = Path(ID, "cases/planes.py")
+    real("case", "planes", "--seed", "1")
+    real("case", "planes", "--seed", "2")
+    assert len(list(path.parent.glob("*.py"))) == 1
+    path.write_text(path.read_text() + "print('mine')\n")
+    data = real("case", "planes", "--seed", "3", "--json").data
+    assert Path(data["kept"]).read_text().endswith("print('mine')\n")
+    assert "mine" not in path.read_text()
+
+
+@pytest.mark.parametrize(
+    ("case", "expected"),
+    [
+        ("empty", "x = np.zeros((0, "),
+        ("expanded", "np.broadcast_to(grad_y[:1], grad_y.shape)"),
+        ("masked-corners", "from numpy import inf, nan"),
+        ("float32", 'x = arrays["x"]'),
+    ],
+)
+def test_what_is_special_about_inputs_is_in_the_script(
+    real: Drill, case: str, expected: str
+) -> None:
+    real("start", ID)
+    Path(ID, "submission.py").write_text(reference(ID))
+    data = real("case", case, "--json").data
+    assert expected in data["script"]
+    printed(Path(data["path"]))
+
+
+def test_another_run_of_a_case_may_be_named(real: Drill) -> None:
+    real("start", ID)
+    assert "--run twice" in real("case", "shared-winner").out
+    data = real("case", "shared-winner", "--run", "twice", "--json").data
+    assert "grad_x_again = maxpool2d_backward(grad_y, ctx)" in data["script"]
+    ended = real("case", "shared-winner", "--run", "thrice")
+    assert (ended.status, ended.out) == (2, "")
+    assert "main, twice; found thrice" in ended.err
+
+
+def test_a_function_whose_name_a_result_takes_is_called_by_its_module(real: Drill) -> None:
+    question = "softmax-cross-entropy"
+    real("start", question)
+    Path(question, "submission.py").write_text(reference(question))
+    data = real("case", "three-classes", "--json").data
+    assert "import submission\n" in data["script"]
+    assert " = submission." in data["script"]
+    assert printed(Path(data["path"]))
+
+
+def test_a_driver_stands_beside_the_script(real: Drill) -> None:
+    question = "softmax-cross-entropy"
+    real("start", question)
+    Path(question, "submission.py").write_text(reference(question))
+    cases = real("case", "--json").data["cases"]
+    name = next(case["case"] for case in cases if case["checks"] == ["descent"])
+    data = real("case", name, "--json").data
+    assert "losses = driver.descend(submission, z, target, rate, steps)" in data["script"]
+    assert "[" in printed(Path(data["path"]))
+
+
+def test_tensors_are_made_as_a_grade_makes_them(real: Drill) -> None:
+    pytest.importorskip("torch")
+    question = "vram-bottleneck"
+    real("start", question)
+    Path(question, "submission.py").write_text(reference(question))
+    data = real("case", "one-unit", "--json").data
+    assert "x = torch.tensor([[1.0, 2.0]], dtype=torch.float64)" in data["script"]
+    assert "x.requires_grad_()" in data["script"]
+    assert "grad_y.requires_grad_()" not in data["script"]
+    assert "torch.autograd.grad(y, [x, w_gate, w_up, w_down], grad_y, retain" in data["script"]
+    assert "tensor" in printed(Path(data["path"]))
+
+
+def test_no_gradient_is_asked_of_an_input_that_requires_none(real: Drill, tmp_path: Path) -> None:
+    """What a grade gives for it is None."""
+    pytest.importorskip("torch")
+    bank = tmp_path / "bank"
+    program = "def scale(x, factor):\n    return x * factor\n"
+    files = {"starter.py": program, "reference.py": program, "misconceptions/adds_it.py": program}
+    spec = edited(
+        "uses: [numpy]", "uses: [torch]",
+        "  - y, ctx = scale(x, factor)\n  - grad_x = scale_backward(grad_y, ctx)",
+        "  - y = scale(x, factor)\n  - grad_x, grad_factor = torch.vjp(y, grad_y, x, factor)",
+        "small: {x: [[1.0, 2.0]], factor: 3, grad_y: {normal: like y}}",
+        "small: {x: [[1.0, 2.0]], factor: [[3.0]], grad_y: [[1.0, 2.0]], frozen: [factor]}",
+        "  wide: {x: {normal: [2, 5]}, factor: 2, grad_y: {normal: like y}}\n", "",
+        "of: grad_x", "of: [grad_x]",
+    )  # fmt: skip
+    write_bank(bank, spec)
+    for name, text in files.items():
+        (bank / "drills" / "scaled-copy" / name).write_text(text)
+    real("--bank", str(bank), "start", "scaled-copy")
+    data = real("case", "small", "--json").data
+    assert "grad_x, = torch.autograd.grad(y, [x], grad_y, retain_graph" in data["script"]
+    assert "\ngrad_factor = None\n" in data["script"]
+    assert "tensor([[3., 6.]]" in printed(Path(data["path"]))
+
+
+def test_an_unknown_case_suggests_the_nearest(real: Drill) -> None:
+    real("start", ID)
+    ended = real("case", "shared-winer")
+    assert (ended.status, ended.out) == (2, "")
+    assert "did you mean shared-winner?" in ended.err
+    assert "Next: drill case\n" in ended.err
+    assert not Path(ID, "cases").exists()
+
+
+def test_without_a_folder_the_script_is_printed_whole(real: Drill) -> None:
+    ended = real("case", "shared-winner", ID)
+    assert ended.status == 0
+    assert "print(" in ended.out
+    assert f"Next: drill start {ID}" in ended.out
+    assert "Wrote" not in ended.out
+    assert list(Path().iterdir()) == []
+
+
+@pytest.mark.parametrize("kind", ["file", "link", "folder"])
+def test_what_is_in_the_way_is_left_alone(real: Drill, tmp_path: Path, kind: str) -> None:
+    real("start", ID)
+    path = Path(ID, "cases")
+    if kind == "file":
+        path.write_text("mine")
+    elif kind == "link":
+        (tmp_path / "elsewhere").mkdir()
+        path.symlink_to(tmp_path / "elsewhere")
+    else:
+        (path / "shared_winner.py").mkdir(parents=True)
+    ended = real("case", "shared-winner")
+    assert ended.status == 0
+    assert "print(" in ended.out
+    assert "Wrote" not in ended.out
+    assert "the script is not written" in ended.err
+    assert kind != "link" or not list((tmp_path / "elsewhere").iterdir())
+
+
+def test_what_a_bank_says_of_a_case_is_a_remark_of_one_line(real: Drill, tmp_path: Path) -> None:
+    bank = tmp_path / "bank"
+    about = json.dumps("one\nimport os; os.abort()\r\x1b[2J")
+    small = "small: {x: [[1.0, 2.0]], factor: 3, grad_y: {normal: like y}}"
+    fixed = f"small: {{about: {about}, x: [[1.0, 2.0]], factor: 3, grad_y: [[1.0, 2.0]]}}"
+    write_bank(bank, edited(small, fixed))
+    real("--bank", str(bank), "start", "scaled-copy")
+    data = real("case", "small", "--json").data
+    first, *others = data["script"].splitlines()
+    assert "os.abort" in first
+    assert first.startswith("# ")
+    assert not any("abort" in line for line in others)
+    assert "\x1b" not in data["script"]
+
+
+def test_the_debugger_stops_in_the_function_of_the_candidate(real: Drill, home: Path) -> None:
+    real("start", ID)
+    environment = os.environ | {"PYTHONPATH": str(ROOT), "DRILL_HOME": str(home)}
+    program = "from grader.cli.app import main; main()"
+    ended = subprocess.run(
+        [sys.executable, "-c", program, "case", "shared-winner", "--debug"],
+        input="args\nquit\n",
+        capture_output=True,
+        text=True,
+        env=environment,
+        check=False,
+        timeout=60,
+    )
+    assert f"{ID}/submission.py(" in ended.stdout
+    assert "maxpool2d_forward()" in ended.stdout
+    assert "kernel = 2" in ended.stdout

@@ -1,0 +1,209 @@
+"""How commands speak: on a terminal, in a pager, in a pipe, to a screen reader."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import pty
+import re
+import struct
+import subprocess
+import termios
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.cli.conftest import Drill
+
+Program = Callable[..., subprocess.Popen[str]]
+ALLOWED = {"\x1b[0m", "\x1b[1m", "\x1b[7m", "\x1b[31m", "\x1b[32m"}
+READ = 1 << 16
+
+
+def on_a_terminal(
+    program: Program, *words: str, typed: str = "", rows: int = 24, columns: int = 80, **more: str
+) -> tuple[int, str]:
+    """Run a command on a terminal of its own; return its status, and what was to be seen.
+
+    What is typed is typed when it asks: "(ID): ".
+    """
+    ours, theirs = pty.openpty()
+    fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
+    kept = {name: value for name, value in os.environ.items() if name not in {"COLUMNS", "LINES"}}
+    environment = kept | {"PYTHONPATH": str(Path(__file__).parents[2]), "TERM": "xterm"} | more
+    running = program(
+        *words,
+        **dict.fromkeys(("stdin", "stdout", "stderr"), theirs),
+        env=environment,
+        start_new_session=True,
+        preexec_fn=lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0),  # so that ^C is a signal
+    )
+    os.close(theirs)
+    seen = b""
+    with suppress(OSError):  # the other end is closed
+        while some := os.read(ours, READ):
+            seen += some
+            if typed and b"(ID)" in seen:
+                os.write(ours, typed.encode())
+                typed = ""
+    os.close(ours)
+    return running.wait(), seen.decode().replace("\r\n", "\n")
+
+
+def test_a_long_document_goes_through_the_pager_of_a_terminal_alone(
+    program: Program, drill: Drill
+) -> None:
+    pager: dict[str, Any] = {"PAGER": "echo PAGED; cat"}
+    status, seen = on_a_terminal(program, "list", rows=5, **pager)
+    assert (status, seen.startswith("PAGED\n")) == (0, True)
+    assert "double-trouble" in seen
+    for words, rows in (
+        (("list",), 24),
+        (("--no-pager", "list"), 5),
+        (("list", "--plain"), 5),
+        (("list", "--json"), 5),
+        (("next",), 2),
+    ):
+        status, seen = on_a_terminal(program, *words, rows=rows, **pager)
+        assert (status, "PAGED" in seen, "double-trouble" in seen) == (0, False, True), words
+    piped = program("list", env=os.environ | pager | {"PYTHONPATH": str(Path(__file__).parents[2])})
+    assert "PAGED" not in piped.communicate()[0]
+    assert drill("start", "double-trouble").status == 0
+
+
+def test_a_pager_that_is_closed_or_missing_is_no_fault(program: Program) -> None:
+    assert on_a_terminal(program, "list", rows=5, PAGER="true") == (0, "")
+    status, seen = on_a_terminal(program, "list", rows=5, PAGER="/no/such/pager 2>/dev/null")
+    assert (status, "double-trouble" in seen) == (0, True)
+    status, seen = on_a_terminal(program, "list", rows=5, PAGER="")
+    assert (status, "double-trouble" in seen) == (0, True)
+
+
+def test_styles_are_few_and_can_be_dropped(program: Program, drill: Drill) -> None:
+    drill("start", "double-trouble")
+    for words in (
+        ("list",),
+        ("next",),
+        ("start", "halve-well"),
+        ("show", "halve-well"),
+        ("solution", "double-trouble", "--give-up"),
+        ("hint", "double-trouble"),
+    ):
+        _, seen = on_a_terminal(program, *words, PAGER="")
+        found = set(re.findall(r"\x1b\[[^a-zA-Z]*[a-zA-Z]", seen))
+        assert found <= ALLOWED, words
+        assert found, words
+        for name, value in (("NO_COLOR", "1"), ("TERM", "dumb"), ("DRILL_PLAIN", "1")):
+            dropped: dict[str, Any] = {name: value, "PAGER": ""}
+            assert "\x1b" not in on_a_terminal(program, *words, **dropped)[1], (words, name)
+        assert "\x1b" not in on_a_terminal(program, "--color", "never", *words, PAGER="")[1]
+
+
+def test_color_is_kept_in_a_pipe_where_that_is_asked_for(drill: Drill) -> None:
+    assert "\x1b" not in drill("list").out
+    assert "\x1b[1mNext:\x1b[0m" in drill("list", "--color", "always").out
+    assert "\x1b" not in drill("list").out
+    refused = drill("list", "--color=sometimes")
+    assert refused.status == 2
+    assert "--color: expected auto, always or never, found sometimes" in refused.err
+
+
+def test_plain_pages_have_a_fact_on_each_line(drill: Drill) -> None:
+    out = drill("list", "--plain").out
+    assert "question double-trouble, title The sum that came out too large, parts 0/1" in out
+    assert "arithmetic:\n" in out
+
+
+def test_a_file_of_no_drill_is_asked_about_on_a_terminal(
+    program: Program, drill: Drill, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = Path("elsewhere")
+    folder.mkdir()
+    monkeypatch.chdir(folder)
+    Path("submission.py").write_text("# pass\n")
+    status, seen = on_a_terminal(program, "grade", typed="double-trouble\n")
+    assert "submission.py is of no drill that is known. Grade it for (ID)" in seen
+    assert (status, "PASS" in seen) == (0, True)
+    (attempt,) = drill("history", "--json").data["attempts"]
+    assert attempt["kind"] == "review"
+    for typed in ("\n", "\x03", "\x04"):
+        status, seen = on_a_terminal(program, "grade", typed=typed)
+        assert status == 130, seen
+    status, seen = on_a_terminal(program, "grade", typed="doubel-trouble\n")
+    assert (status, "did you mean double-trouble?" in seen) == (2, True)
+    assert len(drill("history", "--json").data["attempts"]) == 1
+    assert drill("grade", "--json").status == 2
+
+
+def test_a_folder_called_like_the_submission_is_one_sentence(
+    drill: Drill, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    drill("start", "double-trouble")
+    Path("double-trouble/submission.py").unlink()
+    Path("double-trouble/submission.py").mkdir()
+    monkeypatch.chdir("double-trouble")
+    for words in (("grade",), ("reset",), ("grade", ".")):
+        ended = drill(*words)
+        assert (ended.status, ended.out) == (2, ""), words
+        assert "expected a file, found a folder" in ended.err
+    assert drill("solution", "--give-up", "--mine").status == 0
+
+
+@pytest.mark.parametrize("columns", ["20", "60", "80", "120"])
+def test_no_page_is_wider_than_the_window_but_for_what_is_typed_or_copied(
+    drill: Drill, monkeypatch: pytest.MonkeyPatch, columns: str
+) -> None:
+    monkeypatch.setenv("COLUMNS", columns)
+    width = max(60, min(int(columns), 90))
+    for words in (
+        ("list",),
+        ("start", "double-trouble"),
+        ("show", "double-trouble"),
+        ("next",),
+        ("grade",),
+        ("history",),
+        ("hint",),
+        ("doctor", "--walls"),
+    ):
+        for line in drill(*words).out.splitlines():
+            copied = re.match(r"Next: |Read  |Edit  |Isolation |.*Next: ", line)
+            assert copied or len(line) <= width, (words, line)
+
+
+def test_without_a_home_every_command_says_something(
+    drill: Drill, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("DRILL_HOME", "/dev/null/home")
+    drill("start", "double-trouble")
+    for words, status in (
+        (("list",), 0),
+        (("next",), 0),
+        (("grade",), 1),
+        (("hint",), 0),
+        (("solution", "--give-up"), 0),
+        (("show", "double-trouble"), 0),
+        (("history",), 0),
+        (("reset",), 0),
+    ):
+        ended = drill(*words)
+        assert ended.status == status, (words, ended)
+        assert "Traceback" not in ended.err
+
+
+def test_json_where_a_command_prints_a_result(drill: Drill) -> None:
+    drill("start", "double-trouble")
+    for words in (
+        ("list",),
+        ("next",),
+        ("show", "double-trouble"),
+        ("grade",),
+        ("hint",),
+        ("solution", "--give-up"),
+        ("history",),
+        ("doctor",),
+        ("reset",),
+    ):
+        assert drill(*words, "--json").data["format"] >= 1

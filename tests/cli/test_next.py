@@ -1,0 +1,82 @@
+"""`drill next` gives one thing to do, a reason, and the line to type."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.cli.conftest import Drill
+
+
+def suggested(drill: Drill) -> list[tuple[str, str]]:
+    """Return the next question and the one after it, with their reasons."""
+    data = drill("next", "--json").data
+    rows = [data[name] for name in ("next", "then") if data[name]]
+    return [(row["question"], row["reason"]) for row in rows]
+
+
+@pytest.fixture(autouse=True)
+def _torch(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("grader.app.requirements.torch_installed", lambda: True)
+
+
+def test_what_was_begun_comes_before_what_is_new(drill: Drill) -> None:
+    assert drill("next").out == (
+        "double-trouble   new, core, 25 min\n"
+        "Then: halve-well (new, core, 25 min)\n"
+        "Next: drill start double-trouble\n"
+    )
+    drill("start", "halve-well")
+    assert suggested(drill)[0] == ("halve-well", "begun: not graded yet")
+    drill("grade", "halve-well")
+    assert drill("next").out == (
+        "halve-well   begun: 1 try\n"
+        "Then: double-trouble (new, core, 25 min)\n"
+        "Next: cd halve-well   drill grade\n"
+    )
+
+
+def test_the_one_worked_on_last_comes_first(drill: Drill) -> None:
+    drill("start", "double-trouble")
+    drill("start", "halve-well")
+    assert [name for name, _ in suggested(drill)] == ["halve-well", "double-trouble"]
+    drill("grade", "double-trouble")
+    assert [name for name, _ in suggested(drill)] == ["double-trouble", "halve-well"]
+
+
+def test_what_is_passed_is_done_and_what_was_given_up_comes_last(drill: Drill) -> None:
+    for name in ("double-trouble", "halve-well"):
+        drill("start", name)
+    Path("double-trouble/submission.py").write_text("# pass\n")
+    drill("grade", "double-trouble")
+    drill("solution", "halve-well", "--give-up")
+    assert suggested(drill) == [
+        ("needs-torch", "new, core, 25 min"),
+        ("halve-well", "given up: try it again without the solution"),
+    ]
+    for name in ("halve-well", "needs-torch"):
+        drill("start", name)
+        Path(name, "submission.py").write_text("# pass\n")
+        drill("grade", name)
+    ended = drill("next")
+    assert ended.out == "Every question is passed.\nNext: drill list   drill history\n"
+    assert drill("next", "--json").data == {"format": 1, "next": None, "then": None}
+
+
+def test_what_cannot_be_graded_here_is_not_first(
+    drill: Drill, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("grader.app.requirements.torch_installed", lambda: False)
+    for name in ("double-trouble", "halve-well"):
+        drill("solution", name, "--give-up")
+    (first, reason), _ = suggested(drill)
+    assert first == "needs-torch"
+    assert reason.endswith("; it needs torch, which is not installed")
+
+
+def test_without_records_it_still_answers(drill: Drill, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("DRILL_HOME", "/dev/null/home")
+    ended = drill("next")
+    assert ended.status == 0
+    assert ended.out.startswith("double-trouble   new")

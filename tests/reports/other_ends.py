@@ -1,0 +1,348 @@
+"""Reports of what raised, was stopped, costs too much, is an estimate, or passes."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from grader.model.report import (
+    Bar,
+    Bars,
+    Breakdown,
+    Curve,
+    Explanation,
+    Frame,
+    Mismatch,
+    Named,
+    Raised,
+    Row,
+)
+from grader.model.verdict import Verdict
+from grader.reports.around import Request
+from tests.reports.making import (
+    CONV,
+    ERROR,
+    FAIL,
+    LIMIT,
+    MAXPOOL,
+    ONE_PART,
+    PASS,
+    SKIPPED,
+    UNCLEAR,
+    check,
+    parts,
+    passing,
+)
+
+_RAISED = Raised(
+    "ValueError",
+    "Output character t did not appear in the input",
+    (
+        Frame(
+            38,
+            "conv1d_forward",
+            '    y = np.einsum("nck,ock->not", windows, w, optimize=True) + b[:, None]',
+        ),
+    ),
+    step="y, ctx = conv1d_forward(x, w, b, stride, padding)",
+    called_with="x (1, 1, 3), w (1, 1, 2), b (1,), stride 1, padding 0",
+)
+conv_raises = replace(
+    CONV,
+    verdict=ERROR,
+    parts=parts(0, 40, 30, 30),
+    checks=(
+        check(
+            "forward",
+            "outputs",
+            ERROR,
+            "your conv1d_forward raised ValueError in case two-outputs",
+            cases=("two-outputs",),
+            failing=("two-outputs",),
+            raised=_RAISED,
+        ),
+        check("gradients", "outputs", SKIPPED, "needs forward", blocked_by="forward"),
+    ),
+    printed="window shape (2, 3, 5)\nw shape (4, 3, 5)\n",
+)
+recursion = replace(
+    conv_raises,
+    checks=(
+        replace(
+            conv_raises.checks[0],
+            message="your train_step raised RecursionError in case two-outputs",
+            raised=Raised(
+                "RecursionError",
+                "maximum recursion depth exceeded",
+                (
+                    Frame(40, "train_step", "return descend(x, w)"),
+                    *[Frame(31, "descend", "return descend(x, w)")] * 995,
+                ),
+                called_with="x (2, 3, 9), w (4, 3, 5)",
+            ),
+        ),
+    ),
+    printed="\n".join(f"step {n}" for n in range(40)),
+)
+broken_contract = replace(
+    MAXPOOL,
+    checks=(
+        *passing("forward", "routing"),
+        check(
+            "side-effects",
+            "contract",
+            FAIL,
+            "maxpool2d_backward changes its caller's grad_y (case shared-winner)",
+            cases=("shared-winner",),
+            failing=("shared-winner",),
+            about="one entry that wins all four windows",
+            inputs={"x": "(1, 1, 3, 3)", "kernel": "2"},
+        ),
+    ),
+)
+timed_out = replace(
+    MAXPOOL,
+    verdict=LIMIT,
+    checks=(
+        check(
+            "forward",
+            "outputs",
+            LIMIT,
+            "your code was stopped after 5 s of CPU time (case one-window)",
+            cases=("one-window",),
+            failing=("one-window",),
+            about="one window",
+            inputs={"x": "(1, 1, 3, 3)"},
+        ),
+        check("routing", "outputs", SKIPPED, "not reached", blocked_by="forward"),
+    ),
+)
+policy = replace(
+    ONE_PART,
+    question="vram-bottleneck",
+    verdict=Verdict.POLICY,
+    checks=(
+        *passing("gradients", "values"),
+        check(
+            "own",
+            "graph",
+            Verdict.POLICY,
+            "flagged for review: your code calls torch.utils.checkpoint.checkpoint (case wide)",
+            cases=("wide",),
+            failing=("wide",),
+            inputs={"x": "(480, 64) float32"},
+        ),
+    ),
+)
+memory = replace(
+    ONE_PART,
+    question="vram-bottleneck",
+    checks=(
+        *passing("gradients"),
+        check(
+            "saved",
+            "memory",
+            FAIL,
+            "1,105,920 bytes kept for backward, 154,624 bytes allowed (7.2x) in case wide",
+            cases=("wide",),
+            failing=("wide",),
+            about="480 tokens",
+            inputs={"N": "480", "D": "64", "F": "256"},
+            exhibit=Bars(
+                (
+                    Bar("plain autograd", 2_088_960, "2,088,960 bytes"),
+                    Bar("yours", 1_105_920, "1,105,920 bytes"),
+                    Bar("allowed", 154_624, "154,624 bytes"),
+                    Bar("reference", 122_880, "122,880 bytes"),
+                ),
+                (
+                    "g (480, 256) float32  491,520 bytes",
+                    "u (480, 256) float32  491,520 bytes",
+                    "x (480, 64) float32  122,880 bytes",
+                ),
+            ),
+        ),
+        check("peak", "memory", FAIL, "0.70x plain autograd, 0.50x allowed", failing=("wide",)),
+    ),
+    misconceptions=(
+        Named(
+            "saves-g-and-u",
+            "What you keep is g and u, and x. Rebuild g and u from x and the weights.",
+            exact=True,
+            results=("saved",),
+            cases=1,
+            failing=1,
+            checks=("saved",),
+        ),
+    ),
+)
+curve_fail = replace(
+    CONV,
+    checks=(
+        *passing("forward"),
+        check(
+            "learning",
+            "curve",
+            FAIL,
+            "the last of 61 values of losses is 0.4392, expected below 1.000e-8 (case training)",
+            part=2,
+            cases=("training",),
+            failing=("training",),
+            inputs={"steps": "60", "lr": "0.1"},
+            mismatch=Mismatch("losses", "training", (60,), "0.4392", "below 1.000e-8", None, 1, 61),
+            exhibit=Curve(
+                tuple(3.756 * 0.965**n for n in range(61)),
+                tuple(3.756 * 0.64**n for n in range(61)),
+            ),
+        ),
+    ),
+)
+curve_nan = replace(
+    curve_fail,
+    checks=(
+        replace(
+            curve_fail.checks[1],
+            message="losses is NaN at step 14 (case training)",
+            mismatch=None,
+            exhibit=Curve(
+                (*(2.3 * 1.9**n for n in range(14)), *[float("nan")] * 16),
+                tuple(2.81 * 0.6**n for n in range(30)),
+            ),
+        ),
+    ),
+)
+
+# Of every wrong part the right number, for a test that none of them is shown.
+KEPT_BACK = ("28.0", "112.0", "half", "missing")
+estimate = replace(
+    ONE_PART,
+    question="adam-7b-memory",
+    checks=(
+        check(
+            "mixed",
+            "numbers",
+            FAIL,
+            "exp_avg, exp_avg_sq, master, total are wrong in case seven-billion",
+            cases=("seven-billion", "small"),
+            failing=("seven-billion",),
+            about="the 7B of the planning sheet",
+            inputs={"n_params": "7000000000"},
+            call="training_state(7000000000, 'bf16_mixed')",
+            mismatch=Mismatch(
+                "bf16_mixed['exp_avg']", "seven-billion", None, "14.0 GB", "28.0 GB", None, 4, 6
+            ),
+            exhibit=Breakdown(
+                (
+                    Row("weights", "14.0 GB", "14.0 GB"),
+                    Row("grads", "14.0 GB", "14.0 GB"),
+                    Row("exp_avg", "14.0 GB", "28.0 GB", "half"),
+                    Row("exp_avg_sq", "14.0 GB", "28.0 GB", "half"),
+                    Row("master", "0.0 GB", "28.0 GB", "missing"),
+                    Row("total", "56.0 GB", "112.0 GB", "half"),
+                )
+            ),
+        ),
+        check("gpus", "outputs", SKIPPED, "", blocked_by="mixed"),
+    ),
+    explanations=(Explanation("rule", "total is half of the right one.", ("seven-billion",)),),
+)
+called = replace(
+    ONE_PART,
+    question="adam-7b-memory",
+    checks=(
+        check(
+            "zero",
+            "outputs",
+            FAIL,
+            "zero_bytes_per_gpu differs in 2 of 8 cases; the smallest is shares-1",
+            cases=tuple(f"shares-{n}" for n in range(1, 9)),
+            failing=("shares-1", "shares-2"),
+            about="one parameter on 5 GPUs at stage 1",
+            inputs={"n_params": "1", "stage": "1", "world": "5"},
+            call="zero_bytes_per_gpu(1, 1, 5)",
+            mismatch=Mismatch("zero_bytes_per_gpu", "shares-1", None, "9.600", "6.400", None, 1, 1),
+        ),
+    ),
+)
+
+maxpool_pass = replace(
+    MAXPOOL,
+    verdict=PASS,
+    parts=parts(3, 40, 30, 30),
+    checks=(
+        *passing("forward", "routing", "overlap", "ties", "padding", "numeric", "contract"),
+        check("speed", "performance", PASS, "1.10x the reference's CPU time, 12.0x allowed"),
+        check("state", "state", PASS, "4,136 bytes kept, 4,352 bytes allowed"),
+    ),
+    follow_up="could you do it without storing an index? What would that cost?",
+)
+maxpool_slow = replace(
+    maxpool_pass,
+    checks=(
+        *maxpool_pass.checks[:7],
+        check("speed", "performance", FAIL, "34x the reference, 20x allowed", stretch=True),
+        check("tight", "state", FAIL, "4,600 bytes kept, 4,352 allowed", stretch=True),
+        check("noise", "performance", UNCLEAR, "between 0.9x and 1.6x the reference"),
+        check("gpu-peak", "memory", SKIPPED, "needs a CUDA device, which this machine lacks"),
+    ),
+)
+part_1_passes = replace(MAXPOOL, parts=parts(1, 40, 30, 30), checks=passing("forward", "ties"))
+REQUEST = Request(
+    2,
+    3,
+    5,
+    30,
+    "Good. Now it goes into the training job. What does yours do with padding,\n"
+    "with planes masked by minus infinity, in float32, and on an empty batch?\n",
+    (
+        "Padding never wins. A window of nothing but minus infinity gives its gradient to its "
+        "first entry that is not padding.",
+        "The dtype given is the dtype returned. N may be 0.",
+    ),
+    first=7,
+)
+
+syntax_error = replace(
+    ONE_PART,
+    verdict=ERROR,
+    message="the file is not valid Python at line 12: '(' was never closed",
+    raised=Raised(
+        "SyntaxError",
+        "'(' was never closed",
+        (Frame(12, "", "    windows = sliding_window_view(x, (kernel, kernel)"),),
+        column=34,
+    ),
+)
+missing_function = replace(
+    ONE_PART,
+    verdict=ERROR,
+    message="expected the function maxpool2d_backward, found maxpool2d_forward and "
+    "maxpool2d_backwards; rename maxpool2d_backwards",
+)
+bank_at_fault = replace(
+    missing_function,
+    verdict=Verdict.INVALID,
+    message="questions/maxpool-routing.yaml: the reference raised KeyError in case ties",
+)
+
+hostile = replace(
+    conv_raises,
+    question="one\x1b[2J",
+    checks=(
+        check(
+            "for\x1bward",
+            "outputs",
+            ERROR,
+            "your conv1d_forward raised \x1b[2J[bold]Oops[/bold] in case \u202estride-2",
+            failing=("\u202estride-2",),
+            raised=Raised(
+                "Ev\x1b]0;pwned\x07il",
+                "[red]PASS[/red]\x1b[2K\r  PASS  9 checks\n\u2066:smile: " + "A" * 3000,
+                (Frame(1, "f\x1b[31m", "raise Evil('\x1b[8m')  # \u202e nothing"),),
+                called_with="x (2, 3)",
+            ),
+        ),
+    ),
+    printed="\x1b[1A\x1b[2K\x1b[32mPASS\x1b[0m\n"
+    + "\x07" * 5000
+    + "\nz\u0300\u0301\u0302\u0303\u0304",
+)

@@ -1,0 +1,275 @@
+"""What a person sees: snapshots of every shape of a page, and what must hold for all of them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from grader.model.report import CheckResult, Curve, Explanation, Frame, Mismatch, Raised, Report
+from grader.model.verdict import Verdict
+from grader.reports.around import Around
+from grader.reports.sheet import cells
+from grader.reports.terminal import LINES, render_report, render_rest
+from tests.reports import other_ends, wrong_values
+from tests.reports.conftest import Golden, shown
+from tests.reports.scenarios import SCENARIOS, around
+
+HERE = Path(__file__).parent / "golden"
+STYLES = {"\x1b[7m", "\x1b[1m", "\x1b[31m", "\x1b[0m"}
+
+
+def page(name: str, width: int = 80, *, color: bool = False, **more: Any) -> str:
+    """The page of a scenario as text."""
+    here = replace(around(name), **more)
+    return shown(render_report(SCENARIOS[name], width=width, around=here), color=color)
+
+
+def text_of(report: Report, width: int = 80, **more: Any) -> str:
+    """The page of a report with a command to go on with."""
+    here = replace(Around(steps=("drill hint",)), **more)
+    return shown(render_report(report, width=width, around=here))
+
+
+def words_of(report: Report, **more: Any) -> str:
+    """The same on one line."""
+    return " ".join(text_of(report, **more).split())
+
+
+@pytest.mark.parametrize("width", [80, 120])
+@pytest.mark.parametrize("name", SCENARIOS)
+def test_a_page_reads_as_it_did(name: str, width: int, golden: Golden) -> None:
+    golden(f"{name}_{width}", page(name, width), HERE)
+
+
+@pytest.mark.parametrize(
+    ("name", "more"),
+    [
+        ("maxpool_fail", {"plain": True}),
+        ("estimate", {"plain": True}),
+        ("part_1_passes", {"plain": True}),
+        ("two_ideas", {"full": True}),
+        ("starter", {"explain": True}),
+    ],
+)
+def test_a_page_in_another_manner_reads_as_it_did(
+    name: str, more: dict[str, bool], golden: Golden
+) -> None:
+    golden(f"{name}_{next(iter(more))}", page(name, **more), HERE)
+
+
+def test_a_narrow_page_and_the_styles_are_as_they_were(golden: Golden) -> None:
+    golden("named_idea_60", page("named_idea", 60), HERE)
+    golden("named_idea_ansi", page("named_idea", color=True), HERE)
+
+
+@pytest.mark.parametrize("width", [60, 72, 80, 100, 120, 200])
+@pytest.mark.parametrize("name", SCENARIOS)
+def test_a_page_fits_the_window_and_a_screen_of_24_lines(name: str, width: int) -> None:
+    lines = page(name, width).splitlines()
+    assert all(cells(line) <= width for line in lines)
+    assert all(line == line.rstrip() for line in lines)
+    assert len(lines) <= LINES
+
+
+@pytest.mark.parametrize("words", [10, 200, 2000])
+@pytest.mark.parametrize("name", SCENARIOS)
+def test_however_much_there_is_to_say_a_page_fits_and_counts_what_is_left_out(
+    name: str, words: int
+) -> None:
+    much = "A sentence of some words. " * words
+    report = SCENARIOS[name]
+    report = replace(
+        report,
+        printed="line\n" * words,
+        misconceptions=tuple(replace(m, feedback=much) for m in report.misconceptions),
+        explanations=tuple(replace(e, text=much) for e in report.explanations),
+        checks=tuple(replace(c, about=much[:300], message=c.message * 3) for c in report.checks),
+    )
+    here = around(name)
+    lines = shown(render_report(report, width=80, around=here)).splitlines()
+    assert len(lines) <= LINES
+    assert lines[-1] == "Next: " + "   ".join(here.steps)
+    if words == 2000 and report.misconceptions and not report.unchanged:
+        assert any(line.startswith("drill grade --full") for line in lines)
+
+
+def test_a_command_is_never_broken() -> None:
+    long = "drill grade /a/very/long/folder/" + "name-" * 30 + "/submission.py --explain"
+    lines = text_of(wrong_values.starter, steps=("drill hint", long)).splitlines()
+    assert lines[-2:] == ["Next: drill hint", f"      {long}"]
+    path = "/a/" + "long/" * 30 + "submission.py"
+    assert text_of(wrong_values.starter, file=path).splitlines()[0] == f"FAIL  {path}"
+
+
+@pytest.mark.parametrize("name", SCENARIOS)
+def test_styles_add_nothing_but_styles_and_only_those_of_the_list(name: str) -> None:
+    colored = page(name, color=True)
+    assert re.sub(r"\x1b\[[0-9;]*m", "", colored) == page(name)
+    assert set(re.findall(r"\x1b\[[^m]*m", colored)) <= STYLES
+
+
+@pytest.mark.parametrize("more", [{}, {"plain": True}, {"full": True}])
+def test_nothing_of_a_submission_acts_on_the_terminal(more: dict[str, bool]) -> None:
+    text = page("hostile", **more)
+    assert not set("\x1b\x07\x08\r\u202e\u2066") & set(text)
+    assert "[red]PASS[/red]" in text
+    assert not any(line.lstrip().startswith("PASS") for line in text.splitlines())
+
+
+@pytest.mark.parametrize("more", [{}, {"plain": True}, {"full": True}, {"explain": True}])
+def test_of_an_estimate_the_right_numbers_are_kept_back(more: dict[str, bool]) -> None:
+    text = page("estimate", **more)
+    assert "14.0 GB" in text
+    assert not any(word in text for word in other_ends.KEPT_BACK)
+
+
+def test_of_the_starter_only_a_symptom_is_shown_unless_it_is_asked_for() -> None:
+    for more in ({}, {"plain": True}):
+        text = page("starter", **more)
+        assert "This is the starter, unchanged" in text
+        assert not any(word in text for word in ("even-split", "expected", "0.111", "winner at"))
+    assert "even-split" in page("starter", explain=True)
+    assert "even-split" in page("starter", full=True)
+
+
+def test_an_exact_idea_of_some_cases_does_not_claim_the_others() -> None:
+    few = replace(wrong_values.maxpool_fail.misconceptions[0], cases=2)
+    text = words_of(replace(wrong_values.maxpool_fail, misconceptions=(few,)))
+    assert "exactly your numbers in 2 of the 3 failing cases; something else is wrong" in text
+
+
+def test_an_idea_that_fits_a_part_is_said_to_be_unsure_with_a_case_that_it_does_not_fit() -> None:
+    text = words_of(wrong_values.unsure)
+    assert "Unsure: last-tie-wins gives your grad_x in 2 of 4 failing cases, not what is" in text
+    assert "wrong in case shared-winner" in text
+
+
+def test_what_a_check_says_is_not_said_again() -> None:
+    said = Explanation("check", "y is a list.", ("overlap",))
+    assert "y is a list" not in text_of(replace(wrong_values.no_idea, explanations=(said,)))
+
+
+def test_a_search_that_goes_on_leaves_the_end_of_the_page_for_later() -> None:
+    report = wrong_values.no_idea
+    early = text_of(report, over=False)
+    assert "No listed idea" not in early
+    assert "Next:" not in early
+    found = replace(report, explanations=wrong_values.one_change.explanations)
+    rest = shown(render_rest(report, found, width=80, around=around("no_idea")))
+    assert rest.startswith("One change: grad_x is just what a right solution gives")
+    assert rest.endswith("Next: drill case CASE   drill hint\n")
+    nothing = shown(render_rest(report, report, width=80, around=around("no_idea")))
+    assert nothing.startswith("No listed idea gives exactly these numbers.\n")
+    assert len(early.splitlines()) + len(rest.splitlines()) < LINES
+
+
+def test_two_ideas_that_stand_on_the_page_are_not_described_again() -> None:
+    both = wrong_values.two_ideas
+    rest = shown(render_rest(replace(both, explanations=()), both, width=80, around=Around()))
+    assert rest.startswith("Two ideas: eq-mask-ties and assign-overlap: each alone fits 2 of the 4")
+    assert "Every entry" not in rest
+
+
+def test_of_two_ideas_found_later_the_one_that_is_new_is_described() -> None:
+    both = wrong_values.two_ideas
+    early = replace(both, misconceptions=both.misconceptions[:1], explanations=())
+    rest = shown(render_rest(early, both, width=80, around=Around()))
+    assert "assign-overlap, in overlap: Where windows overlap" in rest
+    assert "Every entry" not in rest
+
+
+def test_a_stretch_goal_that_was_missed_is_not_the_failure_shown() -> None:
+    stretch = replace(wrong_values.maxpool_fail.checks[1], id="extra", stretch=True)
+    checks = (stretch, *wrong_values.maxpool_fail.checks[1:])
+    text = text_of(replace(wrong_values.maxpool_fail, checks=checks))
+    assert "\nrouting: " in text
+    assert "extra" not in text
+    assert "speed: slow, which fails nobody" in page("maxpool_slow")
+
+
+def test_a_call_with_short_arguments_stands_for_its_inputs() -> None:
+    text = words_of(other_ends.called)
+    assert "zero: zero_bytes_per_gpu(1, 1, 5) returned 9.600, expected 6.400" in text
+    assert "n_params" not in text
+
+
+def test_the_caret_stands_below_its_column() -> None:
+    source = "\tprint('\u4e2d\u6587\x1b', " + "a, " * 60 + "b c)"
+    raised = Raised("SyntaxError", "oops", (Frame(7, "", source),), column=source.index("b c") + 1)
+    for width in (60, 80, 120):
+        lines = text_of(replace(other_ends.syntax_error, raised=raised), width).splitlines()
+        caret = next(n for n, line in enumerate(lines) if line.strip() == "^")
+        assert lines[caret - 1][lines[caret].index("^")] == "b"
+    early = Raised("SyntaxError", "", (Frame(7, "", "x = '\u4e2d\x1b' ?"),), column=10)
+    lines = text_of(replace(other_ends.syntax_error, raised=early)).splitlines()
+    caret = next(n for n, line in enumerate(lines) if line.strip() == "^")
+    above = lines[caret - 1]
+    assert cells(above[: above.index("?")]) == lines[caret].index("^")
+
+
+def test_a_recursion_is_folded_and_a_long_traceback_loses_its_middle() -> None:
+    assert "the same line 994 times more" in page("recursion")
+    frames = tuple(Frame(n, f"f{n}", f"step({n})") for n in range(20))
+    check = replace(other_ends.recursion.checks[0], raised=Raised("ValueError", "", frames))
+    text = text_of(replace(other_ends.recursion, checks=(check,)))
+    assert "... 14 more lines" in text
+    assert ("step(0)" in text, "step(19)" in text, "step(9)" in text) == (True, True, False)
+
+
+def test_a_mismatch_without_a_place_is_a_sentence_too() -> None:
+    mismatch = Mismatch("y", "one-window", None, "a list", "a float64 array", None, 1, 1)
+    check = replace(wrong_values.maxpool_fail.checks[1], mismatch=mismatch, exhibit=None)
+    text = text_of(replace(wrong_values.maxpool_fail, checks=(check,)))
+    assert "    y is a list, expected a float64 array\n" in text
+
+
+@pytest.mark.parametrize("verdict", [Verdict.INVALID, Verdict.INTERNAL])
+def test_a_fault_of_the_bank_or_of_the_grader_is_not_blamed_on_the_person(verdict: Verdict) -> None:
+    text = words_of(replace(other_ends.bank_at_fault, verdict=verdict))
+    assert "is at fault, not your code" in text
+
+
+def every_bare_report() -> Iterator[Report]:
+    """Reports with next to nothing in them."""
+    for verdict in Verdict:
+        bare = Report("id", "Title", verdict, 1, "process", 0.0)
+        check = CheckResult("only", "outputs", verdict, "")
+        yield from (bare, replace(bare, checks=(check,)), replace(bare, message="Why."))
+
+
+def test_every_verdict_has_a_page_even_with_nothing_to_say() -> None:
+    for report in every_bare_report():
+        first = text_of(report).splitlines()[0]
+        assert first.split() == [report.verdict.upper(), "submission.py", "id", "seed", "1"]
+
+
+def test_curves_of_any_kind_are_shown() -> None:
+    base = other_ends.curve_fail.checks[1]
+    nan, inf = float("nan"), float("inf")
+    for yours, expected in (
+        ((1.0,), (1.0,)),
+        ((0.0, 0.0), (0.0, 0.0)),
+        ((-1.0, 2.0), (3.0, -4.0)),
+        ((nan, inf), (-inf, nan)),
+        ((1e-300, 1e300), (0.0, 1.0)),
+        ((-5e-324, 5e-324), ()),
+        (tuple(float(n) for n in range(1000)), (1.0,) * 3),
+    ):
+        check = replace(base, exhibit=Curve(yours, expected))
+        text = text_of(replace(other_ends.curve_fail, checks=(check,)))
+        assert re.search(r"^    yours  ", text, re.MULTILINE)
+        assert "falls by" not in text
+    assert "Yours is NaN from step 14 on." in page("curve_nan")
+
+
+@pytest.mark.parametrize("level", ["limited", "process"])
+def test_a_weak_isolation_is_said_on_every_page(level: str) -> None:
+    for name in ("maxpool_pass", "maxpool_fail", "syntax_error"):
+        weak = replace(SCENARIOS[name], isolation=level)
+        assert f"Isolation is only {level} on this machine: drill doctor" in text_of(weak)
+        assert "Isolation" not in text_of(SCENARIOS[name])
