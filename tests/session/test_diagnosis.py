@@ -200,7 +200,7 @@ def dloss_dp(p, y):
     [
         (CONV, MEAN_AND_OVERWRITE, {"mean-over-positions", "gx-overwrite-overlap"}),
         (SOFTMAX, SIGN_AND_ORDER, {"jacobian-sign", "contraction-untransposed"}),
-        (SOFTMAX, ZERO_AND_SIGN, {"zero-over-zero", "sign-flipped"}),
+        (SOFTMAX, ZERO_AND_SIGN, {"zero-over-zero", "descent-direction"}),
     ],
 )
 def test_two_ideas_in_different_results_are_both_named(
