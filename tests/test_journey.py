@@ -150,7 +150,7 @@ def here(
 def test_a_drill_from_start_to_solution(person: Person) -> None:
     started = person.drill("start", "maxpool-routing")
     assert (started.status, started.err) == (0, "")
-    assert "The backward that lost its winner" in started.out
+    assert "Worse than the framework" in started.out
     assert started.out.endswith("Next: cd maxpool-routing   drill grade\n")
     assert "def maxpool2d_backward" in (person.folder / SUBMISSION).read_text()
     assert "## Contract" in (person.folder / "maxpool-routing" / "QUESTION.md").read_text()
@@ -159,9 +159,9 @@ def test_a_drill_from_start_to_solution(person: Person) -> None:
     assert (failed.status, failed.err) == (1, "")
     assert "FAIL" in failed.out
     assert "This is the starter, unchanged" in failed.out
-    assert "even-split" not in failed.out
+    assert "stride-is-kernel" not in failed.out
     assert "drill grade --explain" in failed.out
-    assert "Idea: even-split. It gives exactly" in person.drill("grade", "--explain").out
+    assert "Idea: stride-is-kernel. It gives exactly" in person.drill("grade", "--explain").out
 
     refused = person.drill("solution")
     assert refused.status == 2
@@ -214,7 +214,7 @@ def test_every_command_speaks_json_in_one_document(here: Here) -> None:
     graded = here.drill("grade", "--seed", "7", "--json")
     assert (graded.status, graded.err) == (1, "")
     assert (graded.data["verdict"], graded.data["seed"]) == ("fail", 7)
-    assert [m["id"] for m in graded.data["misconceptions"]] == ["even-split"]
+    assert [m["id"] for m in graded.data["misconceptions"]] == ["stride-is-kernel"]
     here.write(REFERENCE)
     assert here.drill("grade", "--json").data["verdict"] == "pass"
     commands = [
@@ -250,7 +250,7 @@ def test_without_a_home_to_write_grading_goes_on(here: Here, tmp_path: Path) -> 
     assert started.err.count("\n") == 1
     graded = here.drill("grade", **nowhere)
     assert graded.status == 1
-    assert "routing: grad_x is wrong in 3 of 3 cases" in graded.out
+    assert "gaps: grad_x is wrong in 2 of 2 cases" in graded.out
     assert graded.err.count("\n") == 1
     assert "the records cannot be" in graded.err
     here.write(b"(")

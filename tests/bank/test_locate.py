@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -268,9 +269,9 @@ def test_the_nearest_word(word: str, words: list[str], expected: str | None) -> 
 # -- what would hold a list up, or break it --------------------------------------------------------
 
 
-def counted(monkeypatch: pytest.MonkeyPatch) -> list[object]:
+def counted(monkeypatch: pytest.MonkeyPatch) -> list[yaml.Event]:
     """Count the events of YAML that a list reads."""
-    seen: list[object] = []
+    seen: list[yaml.Event] = []
 
     def counting(text: str) -> Iterator[yaml.Event]:
         for event in document.events(text):
@@ -291,13 +292,24 @@ def test_a_list_reads_some_hundred_events_of_a_head(
     assert len(seen) <= bank_header.MOST_EVENTS == 500
 
 
-def test_every_question_that_comes_along_has_its_head_in_a_tenth_of_that(
+def test_no_question_that_comes_along_is_read_behind_its_head(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    """A head ends with the last of its keys, or with the parts, of which each has minutes."""
     seen = counted(monkeypatch)
-    found = headers([builtin()])
-    assert all(head.track and head.level and head.minutes for head in found)
-    assert len(seen) <= len(found) * bank_header.MOST_EVENTS // 10
+    for name in ids([builtin()]):
+        seen.clear()
+        head = header([builtin()], name)
+        assert head.track
+        assert head.level
+        assert head.minutes
+        spec = (builtin() / "questions" / f"{name}.yaml").read_text(encoding="utf-8")
+        top = re.findall(r"^(\w+):", spec, re.MULTILINE)
+        last = max(n for n, key in enumerate(top) if key in {*bank_header.KEYS, "parts"})
+        behind = spec[: spec.index(f"\n{top[last + 1]}:") + 1].count("\n")
+        assert seen[-1].start_mark.line <= behind
+        most = bank_header.MOST_EVENTS_OF_PARTS if head.parts > 1 else bank_header.MOST_EVENTS
+        assert len(seen) <= most // 5
 
 
 def test_a_bank_has_a_thousand_questions_at_most(home: Path) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -47,19 +48,19 @@ def test_a_small_case_is_written_out_and_runs(real: Drill) -> None:
 def test_the_inputs_are_those_of_the_last_grade(real: Drill) -> None:
     real("start", ID)
     report = real("grade", "--seed", "77", "--json").data
-    (routing,) = (check for check in report["checks"] if check["id"] == "routing")
-    assert "planes" in routing["failing"]
-    data = real("case", "planes", "--json").data
+    (gaps,) = (check for check in report["checks"] if check["id"] == "gaps")
+    assert "gaps" in gaps["failing"]
+    data = real("case", "gaps", "--json").data
     assert (data["seed"], data["drawn"], data["run"]) == (77, True, "main")
-    assert data["script"] == real("case", "planes", "--seed", "77", "--json").data["script"]
-    first = printed(Path(ID, "cases/planes.py"))
-    real("case", "planes", "--seed", "78")
-    assert printed(Path(ID, "cases/planes.py")) != first
-    assert Path(ID, "cases/planes.npz").exists()
+    assert data["script"] == real("case", "gaps", "--seed", "77", "--json").data["script"]
+    first = printed(Path(ID, "cases/gaps.py"))
+    real("case", "gaps", "--seed", "78")
+    assert printed(Path(ID, "cases/gaps.py")) != first
+    assert Path(ID, "cases/gaps.npz").exists()
     listed = {case["case"]: case["failing"] for case in real("case", "--json").data["cases"]}
-    assert listed["planes"] is True
-    assert listed["shared-winner"] is False
-    assert "planes          fails     several planes" in real("case").out
+    assert listed["gaps"] is True
+    assert listed["planes"] is False
+    assert re.search(r"^gaps +fails +a stride larger", real("case").out, re.MULTILINE)
 
 
 def test_a_script_that_was_changed_is_kept(real: Drill) -> None:
@@ -75,32 +76,43 @@ def test_a_script_that_was_changed_is_kept(real: Drill) -> None:
 
 
 @pytest.mark.parametrize(
-    ("case", "expected"),
+    ("given", "expected"),
     [
-        ("empty", "x = np.zeros((0, "),
-        ("expanded", "np.broadcast_to(grad_y[:1], grad_y.shape)"),
-        ("masked-corners", "from numpy import inf, nan"),
-        ("float32", 'x = arrays["x"]'),
+        ("x: {zeros: [0, 5]}, grad_y: {zeros: like y}", "x = np.zeros((0, "),
+        (
+            "x: {normal: [2, 5]}, grad_y: {normal: like y, layout: broadcast}",
+            "np.broadcast_to(grad_y[:1], grad_y.shape)",
+        ),
+        ("x: [[-.inf, 1.0]], grad_y: [[1.0, 2.0]]", "from numpy import inf, nan"),
+        ("dtype: float32, x: {normal: [20, 25]}, grad_y: {normal: like y}", 'x = arrays["x"]'),
     ],
+    ids=["empty", "expanded", "masked", "float32"],
 )
 def test_what_is_special_about_inputs_is_in_the_script(
-    real: Drill, case: str, expected: str
+    real: Drill, tmp_path: Path, given: str, expected: str
 ) -> None:
-    real("start", ID)
-    Path(ID, "submission.py").write_text(reference(ID))
-    data = real("case", case, "--json").data
+    question = "scaled-copy"
+    wide = "x: {normal: [2, 5]}, factor: 2, grad_y: {normal: like y}"
+    bank = write_bank(tmp_path / "bank", edited(wide, f"{given}, factor: 2"))
+    backward = "def scale_backward(grad_y, ctx):\n    return grad_y * ctx\n"
+    right = f"def scale(x, factor):\n    return x * factor, factor\n\n\n{backward}"
+    (bank / "drills" / question / "reference.py").write_text(right)
+    (bank / "drills" / question / "starter.py").write_text(right)
+    real("--bank", str(bank), "start", question)
+    data = real("case", "wide", "--json").data
     assert expected in data["script"]
     printed(Path(data["path"]))
 
 
 def test_another_run_of_a_case_may_be_named(real: Drill) -> None:
-    real("start", ID)
-    assert "--run twice" in real("case", "shared-winner").out
-    data = real("case", "shared-winner", "--run", "twice", "--json").data
-    assert "grad_x_again = maxpool2d_backward(grad_y, ctx)" in data["script"]
-    ended = real("case", "shared-winner", "--run", "thrice")
+    real("start", "softmax-cross-entropy")
+    assert "--run line-2 or line-4" in real("case", "three-classes").out
+    data = real("case", "three-classes", "--run", "line-4", "--json").data
+    assert "dloss_dz = submission.dloss_dz(p, y)" in data["script"]
+    assert "dloss_dp" not in data["script"]
+    ended = real("case", "three-classes", "--run", "line-5")
     assert (ended.status, ended.out) == (2, "")
-    assert "main, twice; found thrice" in ended.err
+    assert "line-1, line-2, line-4; found line-5" in ended.err
 
 
 def test_a_function_whose_name_a_result_takes_is_called_by_its_module(real: Drill) -> None:
@@ -130,7 +142,7 @@ def test_tensors_are_made_as_a_grade_makes_them(real: Drill) -> None:
     real("start", question)
     Path(question, "submission.py").write_text(reference(question))
     data = real("case", "one-unit", "--json").data
-    assert "x = torch.tensor([[1.0, 2.0]], dtype=torch.float64)" in data["script"]
+    assert "x = torch.tensor([[1.0, 3.0]], dtype=torch.float64)" in data["script"]
     assert "x.requires_grad_()" in data["script"]
     assert "grad_y.requires_grad_()" not in data["script"]
     assert "torch.autograd.grad(y, [x, w_gate, w_up, w_down], grad_y, retain" in data["script"]

@@ -145,9 +145,15 @@ def test_a_question_is_shown_as_far_as_one_is(drill: Drill) -> None:
     drill("grade")
     assert [p["id"] for p in drill("show", ID, "--json").data["parts"]] == ["1", "2"]
     assert len(drill("show", ID, "--json", "--all").data["parts"]) == 3
-    fresh = drill("start", ID, "--dir", "again").out
-    assert "sends nothing at all" in fresh
-    assert "sends nothing" in (Path("again") / ID / "QUESTION.md").read_text(encoding="utf-8")
+    fresh = drill("start", ID, "--dir", "again").out  # the page goes with the starter
+    assert "part 1 of 3" in fresh
+    assert "sends nothing" not in fresh
+    written = (Path("again") / ID / "QUESTION.md").read_text(encoding="utf-8")
+    assert "sends nothing" in written  # and the file has what is asked so far
+    assert written.count("\n## Part ") == 2
+    again = drill("start", ID, "--dir", "again").out  # a version that is one's own
+    assert "part 2 of 3" in again
+    assert "sends nothing at all" in again
 
 
 def test_the_list_and_the_history_know_how_far_one_is(drill: Drill) -> None:
