@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from types import SimpleNamespace
+
+ROUNDING = 1e-3  # bytes that arithmetic in floats may leave of whole ones
 
 NAMED = ("weights", "grads", "exp_avg", "exp_avg_sq")
 
@@ -37,7 +40,14 @@ def rows(program: SimpleNamespace, plan: object, last: str) -> object:  # noqa: 
         found["other"] = sum(others)
     except TypeError:
         found["other"] = repr(others)
-    return found
+    return {name: _whole(size) for name, size in found.items()}
+
+
+def _whole(size: object) -> object:
+    """Return a float that is next to a whole number as that number, and all else as it is."""
+    if isinstance(size, float) and math.isfinite(size) and abs(size - round(size)) < ROUNDING:
+        return round(size)
+    return size
 
 
 def shape(program: SimpleNamespace, model: str) -> dict[str, int]:  # noqa: ARG001

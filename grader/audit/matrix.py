@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from grader.audit import parts
 from grader.audit.subjects import Seen, Subject
+from grader.kinds import registry
 from grader.model.audit import AuditRow, Cell, Remark, Twins
 from grader.model.question import Question
 from grader.model.spec import Spec
@@ -193,7 +194,9 @@ def first(question: Question, rows: Sequence[AuditRow], check: str) -> int:
 def idle(question: Question, rows: Sequence[AuditRow]) -> list[str]:
     """Checks that decide and kill nothing: they cost time and prove nothing.
 
-    One that a misconception claims and is not stopped by is left out: that has been said.
+    One that a misconception claims and is not stopped by is left out: that has been said.  So is
+    one that no idea can be named by, a peak of memory or letters: no misconception could be about
+    it.
     """
     said_before = {k for r in rows for k in r.claimed_by if r.cells[k] not in STOPPING}
     return [
@@ -202,6 +205,7 @@ def idle(question: Question, rows: Sequence[AuditRow]) -> list[str]:
         if not check.stretch
         and not stops([rows[0], *_asked(question, rows, check.id)], check.id)
         and check.id not in said_before
+        and not registry.get(check.kind).by_style(check)
     ]
 
 
@@ -216,7 +220,11 @@ def remarks(
 ) -> Iterator[Remark]:
     """Checks that nothing needs, verdicts that depend on the seed, and ideas that only break."""
     claimed = {killer for row in rows for killer in row.claimed_by}
-    deciding = [c.id for c in question.spec.checks if not c.stretch and c.id not in claimed]
+    deciding = [
+        c.id
+        for c in question.spec.checks
+        if not (c.stretch or c.id in claimed or registry.get(c.kind).by_style(c))
+    ]
     if late := [c for c in deciding if stops(rows, c) and not first(question, rows, c)]:
         yield Remark(
             "redundant",

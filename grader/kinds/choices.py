@@ -61,6 +61,10 @@ class Choices(Kind[ChoicesCheck]):
         found = super().carry_out(bench, check.model_copy(update={"cases": first}))
         return replace(found, cases=(), failing=(), case_line="", about="", inputs={})
 
+    def by_style(self, check: ChoicesCheck) -> bool:  # noqa: ARG002
+        """No idea is named by a letter."""
+        return True
+
     def judge(self, bench: kit.Bench, check: ChoicesCheck, case: kit.Case) -> kit.Finding | None:
         """What is not answered, or that not all is right."""
         right = _right(bench, check, case)

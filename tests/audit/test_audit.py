@@ -56,6 +56,13 @@ def test_a_check_that_is_never_the_first_to_stop_anything_is_remarked_on(tmp_pat
     )
 
 
+def test_a_check_that_no_idea_can_be_named_by_need_stop_none(tmp_path: Path) -> None:
+    room = {"id": "room", "kind": "peak", "of": "y", "at_most": "64 * x.nbytes + 4096"}
+    report = audited(tmp_path, checks=[{"id": "gate", "kind": "outputs", "of": "y"}, room])
+    assert report.problems == ()
+    assert said(report, "redundant") == []
+
+
 def test_a_check_that_a_misconception_claims_earns_its_place(tmp_path: Path) -> None:
     second = {"id": "second", "kind": "outputs", "of": "y", "cases": "many"}
     report = audited(

@@ -423,6 +423,7 @@ def test_the_driver_adds_up_what_has_a_name_of_its_own(driver: types.SimpleNames
     plan = {"weights": 2, "mine": 4, "yours": 1.5, "total": 7.5}
     assert driver.rows(None, plan, "total") == {"weights": 2, "total": 7.5, "other": 5.5}
     assert driver.rows(None, plan, "gathered") == {"weights": 2, "other": 5.5}
+    assert driver.rows(None, {"mine": 13999999999.999998}, "total") == {"other": 14 * 10**9}
     assert driver.rows(None, {"mine": "4 bytes"}, "total") == {"other": "['4 bytes']"}
     assert driver.rows(None, (2, 2), "total") == (2, 2)
 
