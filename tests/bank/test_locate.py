@@ -307,7 +307,9 @@ def test_no_question_that_comes_along_is_read_behind_its_head(
         top = re.findall(r"^(\w+):", spec, re.MULTILINE)
         last = max(n for n, key in enumerate(top) if key in {*bank_header.KEYS, "parts"})
         behind = spec[: spec.index(f"\n{top[last + 1]}:") + 1].count("\n")
-        assert seen[-1].start_mark.line <= behind
+        mark = seen[-1].start_mark
+        assert mark is not None
+        assert mark.line <= behind
         most = bank_header.MOST_EVENTS_OF_PARTS if head.parts > 1 else bank_header.MOST_EVENTS
         assert len(seen) <= most // 5
 
