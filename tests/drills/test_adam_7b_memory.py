@@ -285,7 +285,7 @@ def test_fsdp_shards_a_module_in_its_own_dtype() -> None:
     try:
         mesh = init_device_mesh("cpu", (3,))
         policy = MixedPrecisionPolicy(param_dtype=torch.bfloat16, reduce_dtype=torch.float32)
-        module = fully_shard(nn.Linear(4, 6, bias=False), mesh=mesh, mp_policy=policy)
+        module: Any = fully_shard(nn.Linear(4, 6, bias=False), mesh=mesh, mp_policy=policy)
         optimizer = torch.optim.AdamW(module.parameters())
         out = module(torch.ones(2, 4))
         torch.autograd.backward(out.sum())

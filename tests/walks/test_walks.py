@@ -1,7 +1,7 @@
 """The way of a candidate through every question of the program, and what each page says.
 
 The pages are kept in `golden`, as a terminal of 80 columns and 24 rows or of 120 and 40 shows them.
-They are written anew by `pytest --update-golden tests/walks`; read the difference before you commit.
+`pytest --update-golden tests/walks` writes them anew; read the difference before you commit.
 """
 
 from __future__ import annotations
