@@ -396,7 +396,7 @@ ELSEWHERE = [
     ("conv1d-per-step", "train_step", "(*r[:2], [r[2]])", "loss is a list of 1"),
     ("conv1d-per-step", "conv1d_backward", "dict(zip('xwb', r))", "one dict"),
     ("softmax-cross-entropy", "cross_entropy", "10**400", "cross_entropy is"),
-    ("softmax-cross-entropy", "log_softmax", "r.tolist()", "log_softmax is a list"),
+    ("softmax-cross-entropy", "dloss_dp", "r.tolist()", "dloss_dp is a list"),
     ("softmax-cross-entropy", "softmax_jacobian", "r[0]", "softmax_jacobian has shape"),
     ("adam-7b-memory", "training_state", "112e9", "expected a dict with weights"),
     ("adam-7b-memory", "training_state", "{}", "missing: weights"),
