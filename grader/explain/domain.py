@@ -55,7 +55,10 @@ class Domain:
 
 
 def _alike(bench: Bench, run: str, case: CaseRecipe) -> set[tuple[str, str]]:
-    """Pairs of an input and a result of one shape: what holds on a case holds by contract."""
+    """Pairs of an input and a result of one shape: what holds on a case holds by contract.
+
+    The pair of two empty names says that no result is empty unless an input is.
+    """
     given = {n: v.shape for n, v in bench.drawn(case).items() if isinstance(v, np.ndarray)}
     values = dict(bench.truth(run, case).values)
     # A result that only other runs look at: y, where a run calls backward twice.
@@ -66,7 +69,12 @@ def _alike(bench: Bench, run: str, case: CaseRecipe) -> set[tuple[str, str]]:
             inputs = bench.inputs(case, run)
             values |= bench.reference.run(bench.steps(run), inputs, sorted(more)).values
     made = {n: array_of(v).shape for n, v in values.items() if isinstance(v, (np.ndarray, Tensor))}
-    return {(i, r) for i, shape in given.items() for r, other in made.items() if shape == other}
+    kept = {(i, r) for i, shape in given.items() for r, other in made.items() if shape == other}
+    # Where nothing comes of something, a reference that does not mind is no proof that it is meant.
+    own = [shape for i, shape in given.items() if case.inputs[i].like not in made]
+    if not any(0 in s for s in made.values()) or any(0 in s for s in own):
+        kept.add(("", ""))
+    return kept
 
 
 def _whole_numbers(case: CaseRecipe) -> dict[str, int]:

@@ -11,6 +11,7 @@ from grader import bank
 from grader.model.report import Report
 from grader.reports.words import ideas
 from grader.session import GradingSession
+from tests.audit.audits import question
 
 pytestmark = pytest.mark.usefixtures("one_zygote")
 
@@ -39,11 +40,54 @@ def texts(report: Report) -> list[str]:
     return [e.text for e in report.explanations]
 
 
-def test_a_class_is_refuted_by_a_case_of_another_check(softmax: GradingSession) -> None:
-    # Soft targets are wrong too where they add up to 1, as in a case of the contract alone.
-    (text,) = texts(explained(softmax, "hard_targets_only"))
+P = {"simplex": [4]}
+TARGETS = {
+    "first": [1.0, 0.0, 0.0, 0.0],
+    "second": [0.0, 1.0, 0.0, 0.0],
+    "third": [0.0, 0.0, 1.0, 0.0],
+    "fourth": [0.0, 0.0, 0.0, 1.0],
+    "weights": [0.5, 0.0, 1.5, 0.25],
+    "more": [0.2, 0.4, 0.1, 1.0],
+    "much": [2.0, 1.0, 0.0, 3.0],
+}
+SLOPE = """
+    import numpy as np
+
+    def slope(p, y):
+        return np.divide(-y, p, out=np.zeros_like(p), where=y != 0)
+"""
+HARD_TARGETS_ONLY = b"""
+import numpy as np
+
+def slope(p, y):
+    g = np.zeros_like(p)
+    g[y.argmax()] = -1 / p[y.argmax()]
+    return g
+"""
+
+
+@pytest.mark.parametrize("refuted", [False, True])
+def test_a_class_is_refuted_by_a_case_of_another_check(refuted: bool, tmp_path: Path) -> None:
+    # Soft targets are wrong too where they add up to 1, as in a case of side effects alone.
+    cases: dict[str, object] = {name: {"p": P, "y": y} for name, y in TARGETS.items()}
+    checks: list[object] = [{"id": "line", "kind": "outputs", "of": "g", "cases": [*TARGETS]}]
+    if refuted:
+        cases["soft"] = {"p": P, "y": P}
+        checks.append({"id": "manners", "kind": "side-effects", "of": "g", "cases": "soft"})
+    asked = question(
+        tmp_path,
+        reference=SLOPE,
+        variants={"open": "def slope(p, y):\n    return p.copy()\n"},
+        interface="def slope(p, y): ...",
+        run=["g = slope(p, y)"],
+        cases=cases,
+        checks=checks,
+        misconceptions={"open": {"killed_by": "line", "feedback": "It lets p through."}},
+    )
+    with GradingSession(asked, clock=lambda: 0.0) as session:
+        (text,) = texts(session.grade(HARD_TARGETS_ONLY, seed=SEED))
     assert "several entries that are not 0" in text
-    assert "add up to 1" not in text
+    assert ("add up to 1" in text) is not refuted
 
 
 def test_every_entry_is_said_only_where_no_entry_can_be_right(softmax: GradingSession) -> None:
@@ -51,10 +95,14 @@ def test_every_entry_is_said_only_where_no_entry_can_be_right(softmax: GradingSe
     assert "log_softmax is infinite in every entry that is wrong." in found
 
 
-def test_a_measure_does_not_say_what_a_check_of_values_says(softmax: GradingSession) -> None:
-    report = explained(softmax, "labels_of_one_byte")
-    assert any("wrong on fresh inputs" in c.message for c in report.checks)
-    assert not any("fresh inputs" in text for text in texts(report))
+def test_a_measure_does_not_say_what_a_check_of_values_says(tmp_path: Path) -> None:
+    gate = {"id": "gate", "kind": "outputs", "of": "y"}
+    speed = {"id": "speed", "kind": "performance", "cases": "many", "at_most": 50}
+    source = b"import numpy as np\n\ndef relu(x):\n    return 1.5 * np.maximum(x, 0)\n"
+    with GradingSession(question(tmp_path, checks=[gate, speed]), clock=lambda: 0.0) as session:
+        report = session.grade(source, seed=SEED)
+    assert report.checks[1].message == "y is wrong on fresh inputs of case many"
+    assert texts(report) == ["y is 1.500 times the right one."]
 
 
 @pytest.mark.parametrize("name", ["padding_capped", "same_padding_by_default"])
