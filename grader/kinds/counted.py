@@ -9,10 +9,42 @@ which the program comes when nobody measures it.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from typing import Literal
 
+from pydantic import Field
+
+from grader.cases import size_expr
 from grader.kinds.base import Check, Count, K, Kind, kit
+from grader.model.keys import Amount, Mention, Name, Slug
 from grader.model.verdict import Verdict
+
+
+class BudgetCheck(Check):
+    """Bytes of one result, or of the step that gives it, within a budget."""
+
+    of: Name = Field(description="The result.")
+    at_most: Amount = Field(
+        description="The budget: arithmetic over sizes of the case, '8 * y.size + 256 bytes'."
+    )
+    large: Slug | Literal[""] = Field(
+        default="",
+        description="Another case, on which only the system's own account is taken; tens of "
+        "kilobytes or more.",
+    )
+
+    @property
+    def wanted(self) -> tuple[str, ...]:
+        """Nothing: other checks look at results, and what is kept stays in the worker."""
+        return ()
+
+    def mentions(self) -> Iterator[Mention]:
+        """The result, the large case, and what the budget is made of."""
+        yield from super().mentions()
+        if self.large:
+            yield Mention(("large",), self.large, "case")
+        for name in sorted(size_expr.names(self.at_most)):
+            yield Mention(("at_most",), name, "size")
 
 
 class Counted(Kind[K]):

@@ -6,19 +6,17 @@ is allocated past it the system sees: see `bench.peak_probe`.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Literal
 
 from pydantic import Field
 
-from grader.cases import size_expr
-from grader.kinds.base import Check, CheckResult, kit
-from grader.kinds.counted import Counted
-from grader.model.keys import Amount, Mention, Name, Slug
+from grader.kinds.base import CheckResult, kit
+from grader.kinds.counted import BudgetCheck, Counted
+from grader.model.keys import Name, Slug
 from grader.model.numerals import bytes_text, times
 
 
-class PeakCheck(Check):
+class PeakCheck(BudgetCheck):
     """Bytes that are allocated at once."""
 
     kind: Literal["peak"]
@@ -26,27 +24,11 @@ class PeakCheck(Check):
         description="A result: the step that gives it is looked at, and none before it. The "
         "result counts, inputs do not."
     )
-    at_most: Amount = Field(
-        description="The budget: arithmetic over sizes of the case, '4 * (x.nbytes + y.nbytes)'."
-    )
     large: Slug | Literal[""] = Field(
         default="",
         description="Another case, on which only the system's own account is taken; a budget of "
         "some megabytes or more.",
     )
-
-    @property
-    def wanted(self) -> tuple[str, ...]:
-        """Nothing: other checks look at the results."""
-        return ()
-
-    def mentions(self) -> Iterator[Mention]:
-        """The result, the large case, and what the budget is made of."""
-        yield from super().mentions()
-        if self.large:
-            yield Mention(("large",), self.large, "case")
-        for name in sorted(size_expr.names(self.at_most)):
-            yield Mention(("at_most",), name, "size")
 
 
 class Peak(Counted[PeakCheck]):

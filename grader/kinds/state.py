@@ -7,47 +7,25 @@ and the system's account of the process, in which nobody inside it has a say.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Literal
 
 from pydantic import Field
 
-from grader.cases import size_expr
 from grader.cases.dataflow import divided
-from grader.kinds.base import Check, CheckResult, kit
-from grader.kinds.counted import Counted
-from grader.model.keys import Amount, Mention, Name, Slug
+from grader.kinds.base import CheckResult, kit
+from grader.kinds.counted import BudgetCheck, Counted
+from grader.model.keys import Name
 from grader.model.numerals import bytes_text, times
 
 OWN_OBJECTS = 4 << 10  # bytes that a step may leave behind without being asked: caches, an iterator
 
 
-class StateCheck(Check):
+class StateCheck(BudgetCheck):
     """Bytes reachable from an object that one step hands to another."""
 
     kind: Literal["state"]
     of: Name = Field(description="What one step hands to another.")
-    at_most: Amount = Field(
-        description="The budget: arithmetic over sizes of the case, '8 * y.size + 256 bytes'."
-    )
-    large: Slug | Literal[""] = Field(
-        default="",
-        description="Another case, on which only the system's own account is taken; tens of "
-        "kilobytes or more.",
-    )
-
-    @property
-    def wanted(self) -> tuple[str, ...]:
-        """Nothing: the object stays in the worker."""
-        return ()
-
-    def mentions(self) -> Iterator[Mention]:
-        """The object, the large case, and what the budget is made of."""
-        yield from super().mentions()
-        if self.large:
-            yield Mention(("large",), self.large, "case")
-        for name in sorted(size_expr.names(self.at_most)):
-            yield Mention(("at_most",), name, "size")
 
 
 class State(Counted[StateCheck]):
