@@ -64,7 +64,8 @@ send({"ok": True, "values": {"y": np.zeros((1, 2)), "grad_x": None, "grad_w": No
 send({"ok": True, "verdict": "pass"})
 """,
         verdict=ERROR,
-        says="without being asked",
+        # Whether the second frame is met before or after the judge has asked for a run is a race.
+        says="without being asked|broke the protocol: not a reply to run",
         row="7.13",
     ),
     Attack(
