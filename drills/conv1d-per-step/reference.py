@@ -16,7 +16,6 @@ for deep learning", arXiv:1603.07285, chapters 2 and 4.
 """
 
 import numpy as np
-from numpy.lib.stride_tricks import sliding_window_view
 
 
 def conv1d_forward(x, w, b, stride=1, padding=0):
@@ -31,12 +30,11 @@ def conv1d_forward(x, w, b, stride=1, padding=0):
 
     Returns:
         y: (N, Cout, T), dtype of x, with T = (L + 2 * padding - K) // stride + 1.
-        cache: an opaque value for `conv1d_backward`; it refers to w without copying it.
+        cache: an opaque value for `conv1d_backward`; it refers to x and w without copying them.
     """
-    padded = np.pad(x, ((0, 0), (0, 0), (padding, padding)))
-    windows = _windows(padded, w.shape[2], stride)
-    y = np.einsum("nctk,ock->not", windows, w, optimize=True) + b[:, None]
-    return y, (padded, w, stride, padding)
+    y = _correlate(_padded(x, padding), w, stride)
+    y += b[:, None]
+    return y, (x, w, stride, padding)
 
 
 def conv1d_backward(grad_y, cache):
@@ -51,11 +49,13 @@ def conv1d_backward(grad_y, cache):
         grad_w: (Cout, Cin, K), dtype of x.
         grad_b: (Cout,), dtype of x.
     """
-    padded, w, stride, padding = cache
+    x, w, stride, padding = cache
+    padded = _padded(x, padding)
+    grad_w = _filter_gradient(grad_y, padded, w.shape[2], stride)
     grad_padded = _input_gradient(grad_y, w, padded.shape, stride)
     # The copy releases the margins, which the caller never asked for.
-    grad_x = grad_padded[:, :, padding : padded.shape[2] - padding].copy()
-    return grad_x, _filter_gradient(grad_y, padded, w.shape[2], stride), _bias_gradient(grad_y)
+    grad_x = grad_padded[:, :, padding : padding + x.shape[2]].copy()
+    return grad_x, grad_w, _bias_gradient(grad_y)
 
 
 def train_step(w, b, x, target, lr, stride=1, padding=0):
@@ -82,14 +82,32 @@ def train_step(w, b, x, target, lr, stride=1, padding=0):
     return w - lr * grad_w, b - lr * grad_b, float(np.mean(residual**2))
 
 
-def _windows(padded, kernel, stride):
-    """Return a view (N, Cin, T, K) of padded (N, Cin, P): window t begins at t * stride."""
-    return sliding_window_view(padded, kernel, axis=2)[:, :, ::stride]
+def _padded(x, padding):
+    """Return x (N, Cin, L) with `padding` zeros at both ends."""
+    return np.pad(x, ((0, 0), (0, 0), (padding, padding)))
+
+
+def _tap(values, k, steps, stride):
+    """Return what tap k meets at each output step: a view (N, Cin, T) of values (N, Cin, P)."""
+    return values[:, :, k : k + stride * (steps - 1) + 1 : stride]
+
+
+def _correlate(padded, w, stride):
+    """Return y (N, Cout, T) without its bias, one tap after the other: no window is copied."""
+    steps = (padded.shape[2] - w.shape[2]) // stride + 1
+    y = np.zeros((len(padded), len(w), steps), dtype=padded.dtype)
+    for k in range(w.shape[2]):
+        y += w[:, :, k] @ _tap(padded, k, steps, stride)
+    return y
 
 
 def _filter_gradient(grad_y, padded, kernel, stride):
     """Return grad_w (Cout, Cin, K): the sum of grad_y times window over samples and positions."""
-    return np.einsum("not,nctk->ock", grad_y, _windows(padded, kernel, stride), optimize=True)
+    per_tap = [
+        np.tensordot(grad_y, _tap(padded, k, grad_y.shape[2], stride), ((0, 2), (0, 2)))
+        for k in range(kernel)
+    ]
+    return np.stack(per_tap, axis=2)
 
 
 def _bias_gradient(grad_y):
@@ -102,9 +120,8 @@ def _input_gradient(grad_y, w, padded_shape, stride):
 
     It adds one tap k at a time: the T positions t * stride + k differ, so one slice takes them all.
     """
-    steps, kernel = grad_y.shape[2], w.shape[2]
-    per_tap = np.einsum("not,ock->knct", grad_y, w, optimize=True)
     grad_padded = np.zeros(padded_shape, dtype=grad_y.dtype)
-    for k in range(kernel):
-        grad_padded[:, :, k : k + stride * (steps - 1) + 1 : stride] += per_tap[k]
+    for k in range(w.shape[2]):
+        target = _tap(grad_padded, k, grad_y.shape[2], stride)
+        target += w[:, :, k].T @ grad_y
     return grad_padded

@@ -1,48 +1,54 @@
-"""1-D convolution for the streaming sensor: one output step at a time, always the same filter.
+"""1-D convolution for a sensor that delivers one output step at a time.
 
-The device never sees a whole sequence at once, so both passes walk over the output steps t. At
-step t the filter looks at the window of K padded inputs that begins at t * stride.
+The same filter is used at every step.
 """
 
 import numpy as np
 
 
 def conv1d_forward(x, w, b, stride=1, padding=0):
-    """Cross-correlate x (N, Cin, L) with w (Cout, Cin, K) and add b (Cout,).
-
-    Return y (N, Cout, T) and the cache for the backward pass.
-    """
+    """Cross-correlate x (N, Cin, L) with w (Cout, Cin, K); return y (N, Cout, T) and a cache."""
     batch, _, length = x.shape
-    out_channels, _, kernel = w.shape
-    steps = (length + 2 * padding - kernel) // stride + 1
+    out_channels, _, taps = w.shape
+    steps = (length + 2 * padding - taps) // stride + 1
     padded = np.pad(x, ((0, 0), (0, 0), (padding, padding)))
-    y = np.empty((batch, out_channels, steps), dtype=x.dtype)
-    for t in range(steps):
-        window = padded[:, :, t * stride : t * stride + kernel]
-        y[:, :, t] = np.einsum("nck,ock->no", window, w) + b
-    return y, (padded, w, length, stride, padding)
+    windows = [padded[:, :, t * stride : t * stride + taps] for t in range(steps)]
+    y = np.zeros((batch, out_channels, steps))
+    for t, window in enumerate(windows):
+        y[:, :, t] = step_forward(window, w, b)
+    return y, (windows, w, x.shape, stride, padding)
 
 
 def conv1d_backward(grad_y, cache):
-    """Return (grad_x, grad_w, grad_b), shaped like x, w and b, for grad_y (N, Cout, T)."""
-    padded, w, length, stride, padding = cache
-    kernel = w.shape[2]
-    grad_padded = np.zeros_like(padded)
-    for t in range(grad_y.shape[2]):
-        start = t * stride
-        window = padded[:, :, start : start + kernel]
-        grad_t = grad_y[:, :, t]
-        grad_w = np.einsum("no,nck->ock", grad_t, window)
-        grad_b = grad_t.sum(axis=0)
-        grad_padded[:, :, start : start + kernel] += np.einsum("no,ock->nck", grad_t, w)
-    return grad_padded[:, :, padding : padding + length], grad_w, grad_b
+    """Return (grad_x, grad_w, grad_b) for grad_y (N, Cout, T)."""
+    windows, w, shape, stride, padding = cache
+    grad_x = np.zeros((shape[0], shape[1], shape[2] + 2 * padding))
+    for t, window in enumerate(windows):
+        grad_window, grad_w, grad_b = step_backward(grad_y[:, :, t], window, w)
+        grad_x[:, :, t * stride : t * stride + w.shape[2]] += grad_window
+    return grad_x[:, :, padding : padding + shape[2]], grad_w, grad_b
 
 
 def train_step(w, b, x, target, lr, stride=1, padding=0):
-    """Make one SGD step on mean((y - target)**2); return the new w and b and the loss before."""
-    y, cache = conv1d_forward(x, w, b, stride, padding)
-    residual = y - target
-    loss = float(np.mean(residual**2))
-    grad_y = 2.0 * residual / residual.size
-    _, grad_w, grad_b = conv1d_backward(grad_y, cache)
-    return w - lr * grad_w, b - lr * grad_b, loss
+    """One step of SGD on mean((y - target)**2); return the new w and b, and the loss."""
+    _, (windows, *_) = conv1d_forward(x, w, b, stride, padding)
+    loss = 0.0
+    for t, window in enumerate(windows):
+        error = step_forward(window, w, b) - target[:, :, t]
+        loss += np.sum(error**2) / target.size
+        _, grad_w, grad_b = step_backward(2 * error / target.size, window, w)
+        w = w - lr * grad_w
+        b = b - lr * grad_b
+    return w, b, loss
+
+
+def step_forward(window, w, b):
+    """One output step: (N, Cin, K) -> (N, Cout)."""
+    return np.einsum("nck,ock->no", window, w) + b
+
+
+def step_backward(grad, window, w):
+    """Gradients of one output step, for grad (N, Cout): of its window, of w, of b."""
+    grad_window = np.einsum("no,ock->nck", grad, w)
+    grad_w = np.einsum("no,nck->ock", grad, window)
+    return grad_window, grad_w, grad.sum(axis=0)

@@ -358,20 +358,50 @@ def test_the_starter_keeps_the_last_step_and_is_right_otherwise(geometry: Geomet
     assert not np.allclose(grad_b, right[3])
 
 
-def test_the_starter_barely_learns_but_does_learn() -> None:
-    losses = curve(load(DRILL / "starter.py"), 0)
-    assert 0.01 * losses[0] < losses[-1] < losses[0]
+def test_the_starter_finds_a_lone_filter_all_the_same() -> None:
+    assert curve(load(DRILL / "starter.py"), 0)[-1] < 1e-8
 
 
-# Wrong in the forward pass, in shapes and dtypes, or in their manners alone; the audit holds these.
+@each("geometry", GEOMETRIES[1:9])
+def test_the_step_of_the_starter_is_as_far_off_as_the_learning_rate_is_large(
+    geometry: Geometry,
+) -> None:
+    starter, inputs = load(DRILL / "starter.py"), Inputs.draw(geometry, seed=1)
+    off = []
+    for lr in (1e-2, 1e-3):
+        w, _, loss = sgd_oracle(inputs, geometry, lr)
+        w_new, _, got_loss = starter.train_step(
+            inputs.w, inputs.b, inputs.x, inputs.target, lr, geometry.stride, geometry.padding
+        )
+        off.append(np.abs(w_new - w).max() / np.abs(w - inputs.w).max())
+        assert got_loss != pytest.approx(loss, rel=1e-6)
+    assert off[0] / off[1] == pytest.approx(10.0, rel=0.2)
+
+
+def test_the_step_worked_by_hand_has_the_hand_worked_answers(
+    reference: types.SimpleNamespace,
+) -> None:
+    # Three output steps, whose errors are 1, 2 and 3.
+    x, w, b = np.array([[[1.0, 2.0, 5.0, 3.0]]]), np.array([[[3.0, 1.0]]]), np.array([0.5])
+    w, b, loss = reference.train_step(w, b, x, np.array([[[4.5, 9.5, 15.5]]]), 0.1)
+    assert w == pytest.approx(np.array([[[5 / 3, -2 / 5]]]))
+    assert b == pytest.approx([0.1])
+    assert loss == pytest.approx(14 / 3)
+
+
+# Wrong in the forward pass, in shapes and dtypes, in bytes, or in their manners alone: the audit
+# holds these.
 APART = (
     "cache_in",
     "empty",
     "float64",
     "forward",
     "gradients_acc",
+    "keeps",
     "margin",
+    "momentum",
     "output",
+    "same_by",
     "true",
     "upd",
 )

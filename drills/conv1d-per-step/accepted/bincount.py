@@ -1,4 +1,4 @@
-"""Style: grad_x by np.bincount with weights, in float64, cast back at the end."""
+"""Style: grad_x by np.bincount with weights, tap by tap in float64, cast back at the end."""
 
 import numpy as np
 
@@ -6,23 +6,28 @@ import numpy as np
 def conv1d_forward(x, w, b, stride=1, padding=0):
     N, Cin, L = x.shape
     K = w.shape[2]
-    T = (L + 2 * padding - K) // stride + 1
-    columns = stride * np.arange(T)[:, None] + np.arange(K)
+    starts = stride * np.arange((L + 2 * padding - K) // stride + 1)
     padded = np.concatenate(
         [np.zeros((N, Cin, padding), x.dtype), x, np.zeros((N, Cin, padding), x.dtype)], axis=2
     )
-    y = np.tensordot(padded[:, :, columns], w, axes=([1, 3], [1, 2]))
-    return np.moveaxis(y, 2, 1) + b.reshape(1, -1, 1), (padded, columns, w, padding)
+    y = np.zeros((N, len(w), len(starts)), x.dtype)
+    for k in range(K):
+        y += np.einsum("nct,oc->not", padded[:, :, starts + k], w[:, :, k])
+    return y + b.reshape(1, -1, 1), (x, w, stride, padding)
 
 
 def conv1d_backward(grad_y, cache):
-    padded, columns, w, padding = cache
-    N, Cin, width = padded.shape
-    rows = np.arange(N * Cin).reshape(N, Cin, 1, 1) * width
-    pieces = np.einsum("not,ock->nctk", grad_y.astype(np.float64), w.astype(np.float64))
-    flat = np.bincount((rows + columns).ravel(), pieces.ravel(), minlength=padded.size)
-    grad_x = flat.reshape(padded.shape)[:, :, padding : width - padding].astype(grad_y.dtype)
-    grad_w = np.einsum("not,nctk->ock", grad_y, padded[:, :, columns])
+    x, w, stride, padding = cache
+    N, Cin, L = x.shape
+    padded = np.pad(x, ((0, 0), (0, 0), (padding, padding)))
+    width = padded.shape[2]
+    starts = np.arange(N * Cin).reshape(N, Cin, 1) * width + stride * np.arange(grad_y.shape[2])
+    flat, grad_w = np.zeros(padded.size), np.zeros(w.shape, w.dtype)
+    for k in range(w.shape[2]):
+        pieces = np.einsum("not,oc->nct", grad_y, w[:, :, k], dtype=np.float64)
+        flat += np.bincount((starts + k).ravel(), pieces.ravel(), minlength=padded.size)
+        grad_w[:, :, k] = np.einsum("not,nct->oc", grad_y, padded.reshape(-1)[starts + k])
+    grad_x = flat.reshape(padded.shape)[:, :, padding : padding + L].astype(grad_y.dtype)
     return grad_x, grad_w, np.add.reduce(grad_y, axis=(0, 2))
 
 

@@ -8,12 +8,13 @@ def conv1d_forward(x, w, b, stride=1, padding=0):
     wide = np.pad(x.astype(np.float64), ((0, 0), (0, 0), (padding, padding)))
     windows = sliding_window_view(wide, w.shape[2], axis=2)[:, :, ::stride]
     y = np.einsum("nctk,ock->not", windows, w.astype(np.float64)) + b.astype(np.float64)[:, None]
-    return y.astype(x.dtype), (wide, w.astype(np.float64), stride, padding, x.dtype)
+    return y.astype(x.dtype), (x, w, stride, padding)  # as they came: a float64 copy is twice x
 
 
 def conv1d_backward(grad_y, cache):
-    wide, w, stride, padding, dtype = cache
-    g = grad_y.astype(np.float64)
+    x, w, stride, padding = cache
+    dtype, w, g = x.dtype, w.astype(np.float64), grad_y.astype(np.float64)
+    wide = np.pad(x.astype(np.float64), ((0, 0), (0, 0), (padding, padding)))
     windows = sliding_window_view(wide, w.shape[2], axis=2)[:, :, ::stride]
     grad_wide = np.zeros_like(wide)
     reach = stride * (g.shape[2] - 1) + 1

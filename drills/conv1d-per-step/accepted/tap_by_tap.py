@@ -16,11 +16,12 @@ def conv1d_forward(x, w, b, stride=1, padding=0):
     y += b[None, :, None]
     for k, where in enumerate(taps):
         y += w[:, :, k] @ xp[:, :, where]
-    return y, (xp, w, taps, padding)
+    return y, (xp, w, stride, padding)
 
 
 def conv1d_backward(grad_y, cache):
-    xp, w, taps, padding = cache
+    xp, w, stride, padding = cache
+    taps = _slices(w.shape[2], stride, grad_y.shape[2])
     grad_xp = np.zeros(xp.shape, dtype=xp.dtype)
     grad_w = np.empty(w.shape, dtype=w.dtype)
     for k, where in enumerate(taps):

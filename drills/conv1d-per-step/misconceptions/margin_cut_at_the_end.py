@@ -2,7 +2,8 @@
 
 
 def conv1d_backward(grad_y, cache):
-    padded, w, stride, padding = cache
+    x, w, stride, padding = cache
+    padded = _padded(x, padding)
     grad_padded = _input_gradient(grad_y, w, padded.shape, stride)
-    grad_x = grad_padded[:, :, : padded.shape[2] - 2 * padding].copy()
+    grad_x = grad_padded[:, :, : x.shape[2]].copy()
     return grad_x, _filter_gradient(grad_y, padded, w.shape[2], stride), _bias_gradient(grad_y)

@@ -2,4 +2,6 @@
 
 
 def _filter_gradient(grad_y, padded, kernel, stride):
-    return np.einsum("not,nctk->tock", grad_y, _windows(padded, kernel, stride), optimize=True)
+    windows = np.lib.stride_tricks.sliding_window_view(padded, kernel, axis=2)[:, :, ::stride]
+    windows = windows[:, :, : grad_y.shape[2]]
+    return np.einsum("not,nctk->tock", grad_y, windows, optimize=True)

@@ -1,40 +1,57 @@
-"""Style: the layer as one dense banded matrix on the flattened sample; grad_x by its transpose."""
+"""Style: the layer as a dense banded matrix; grad_x by its transpose.
+
+The matrix is that of 32 output steps; every 32 steps have the same one.
+"""
 
 import numpy as np
 
+STEPS = 32
 
-def _matrix(w, length, stride, padding):
+
+def _matrix(w, steps, stride):
     Cout, Cin, K = w.shape
-    T = (length + 2 * padding - K) // stride + 1
-    matrix = np.zeros((Cout, T, Cin, length + 2 * padding), dtype=w.dtype)
-    for t in range(T):
+    matrix = np.zeros((Cout, steps, Cin, stride * (steps - 1) + K), dtype=w.dtype)
+    for t in range(steps):
         matrix[:, t, :, t * stride : t * stride + K] = w
-    inner = matrix[:, :, :, padding : padding + length]
-    return inner.reshape(Cout * T, Cin * length), T
+    return matrix
+
+
+def _blocks(w, steps, stride):
+    """Yield the steps of a block, the padded inputs that they see, and its matrix."""
+    for first in range(0, steps, STEPS):
+        count = min(STEPS, steps - first)
+        matrix = _matrix(w, count, stride)
+        seen = slice(first * stride, first * stride + matrix.shape[3])
+        yield slice(first, first + count), seen, matrix
 
 
 def conv1d_forward(x, w, b, stride=1, padding=0):
-    N, Cin, L = x.shape
-    matrix, T = _matrix(w, L, stride, padding)
-    y = (x.reshape(N, Cin * L) @ matrix.T).reshape(N, len(w), T) + b[:, None]
-    return y, (x, w.shape, matrix, stride, padding)
+    padded = np.pad(x, ((0, 0), (0, 0), (padding, padding)))
+    N, Cin, P = padded.shape
+    y = np.empty((N, len(w), (P - w.shape[2]) // stride + 1), dtype=x.dtype)
+    for steps, seen, matrix in _blocks(w, y.shape[2], stride):
+        Cout, T, _, span = matrix.shape
+        rows = matrix.reshape(Cout * T, Cin * span)
+        product = padded[:, :, seen].reshape(N, Cin * span) @ rows.T
+        y[:, :, steps] = product.reshape(N, Cout, T) + b[:, None]
+    return y, (padded, w, stride, padding)
 
 
 def conv1d_backward(grad_y, cache):
-    x, (Cout, Cin, K), matrix, stride, padding = cache
-    N, _, L = x.shape
-    T = grad_y.shape[2]
-    flat = grad_y.reshape(N, Cout * T)
-    grad_x = (flat @ matrix).reshape(N, Cin, L)
-    # One entry of the matrix for each pair of output and input; the band holds those of the filter.
-    grad_matrix = np.zeros((Cout, T, Cin, L + 2 * padding), dtype=x.dtype)
-    grad_matrix[..., padding : padding + L] = (flat.T @ x.reshape(N, Cin * L)).reshape(
-        Cout, T, Cin, L
-    )
-    grad_w = np.zeros((Cout, Cin, K), dtype=x.dtype)
-    for t in range(T):
-        grad_w += grad_matrix[:, t, :, t * stride : t * stride + K]
-    return grad_x, grad_w, grad_y.sum(axis=(0, 2))
+    padded, w, stride, padding = cache
+    N, Cin, P = padded.shape
+    grad_padded, grad_w = np.zeros(padded.shape, padded.dtype), np.zeros(w.shape, w.dtype)
+    for steps, seen, matrix in _blocks(w, grad_y.shape[2], stride):
+        Cout, T, _, span = matrix.shape
+        flat = grad_y[:, :, steps].reshape(N, Cout * T)
+        rows = matrix.reshape(Cout * T, Cin * span)
+        grad_padded[:, :, seen] += (flat @ rows).reshape(N, Cin, span)
+        # One entry for each pair of output and input; the band holds those of the filter.
+        grad_matrix = flat.T @ padded[:, :, seen].reshape(N, Cin * span)
+        grad_matrix = grad_matrix.reshape(matrix.shape)
+        for t in range(T):
+            grad_w += grad_matrix[:, t, :, t * stride : t * stride + w.shape[2]]
+    return grad_padded[:, :, padding : P - padding], grad_w, grad_y.sum(axis=(0, 2))
 
 
 def train_step(w, b, x, target, lr, stride=1, padding=0):

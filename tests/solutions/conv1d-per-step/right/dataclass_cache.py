@@ -22,21 +22,23 @@ def conv1d_forward(x, w, b, stride=1, padding=0):
     padded = saved.padded()
     kernel = w.shape[2]
     starts = range(0, padded.shape[2] - kernel + 1, stride)
-    columns = [np.tensordot(padded[:, :, s : s + kernel], w, ((1, 2), (1, 2))) for s in starts]
-    return [np.stack(columns, axis=2) + b[None, :, None], saved]
+    y = np.empty((len(x), len(w), len(starts)), dtype=x.dtype)
+    for t, s in enumerate(starts):
+        y[:, :, t] = np.tensordot(padded[:, :, s : s + kernel], w, ((1, 2), (1, 2)))
+    return [y + b[None, :, None], saved]
 
 
 def conv1d_backward(grad_y, cache):
     padded = cache.padded()
     kernel = cache.w.shape[2]
-    starts = list(range(0, padded.shape[2] - kernel + 1, cache.stride))
+    starts = range(0, padded.shape[2] - kernel + 1, cache.stride)
     grad_padded = np.zeros(padded.shape, dtype=padded.dtype)
-    parts = []
+    grad_w = np.zeros_like(cache.w)
     for t, s in enumerate(starts):
-        parts.append(np.tensordot(grad_y[:, :, t], padded[:, :, s : s + kernel], (0, 0)))
+        grad_w += np.tensordot(grad_y[:, :, t], padded[:, :, s : s + kernel], (0, 0))
         grad_padded[:, :, s : s + kernel] += np.tensordot(grad_y[:, :, t], cache.w, (1, 0))
     end = padded.shape[2] - cache.padding
-    return [grad_padded[:, :, cache.padding : end], sum(parts), grad_y.sum(axis=2).sum(axis=0)]
+    return [grad_padded[:, :, cache.padding : end], grad_w, grad_y.sum(axis=2).sum(axis=0)]
 
 
 def train_step(w, b, x, target, lr, stride=1, padding=0):

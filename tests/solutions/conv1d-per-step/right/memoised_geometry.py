@@ -6,27 +6,27 @@ import numpy as np
 
 
 @lru_cache(maxsize=64)
-def _geometry(width, kernel, stride):
+def _starts(width, kernel, stride):
     steps = (width - kernel) // stride + 1
-    index = stride * np.arange(steps)[:, None] + np.arange(kernel)
-    index.setflags(write=False)
-    return index
+    starts = stride * np.arange(steps)
+    starts.setflags(write=False)
+    return starts
 
 
 def conv1d_forward(x, w, b, stride=1, padding=0):
     xp = np.pad(x, ((0, 0), (0, 0), (padding, padding)))
-    index = _geometry(xp.shape[2], w.shape[2], stride)
-    y = np.einsum("nctk,ock->not", xp[:, :, index], w, optimize=True) + b[:, None]
-    return y, (xp, w, stride, padding)
+    starts = _starts(xp.shape[2], w.shape[2], stride)
+    y = sum(np.einsum("nct,oc->not", xp[:, :, starts + k], w[:, :, k]) for k in range(w.shape[2]))
+    return y + b[:, None], (xp, w, stride, padding)
 
 
 def conv1d_backward(grad_y, cache):
     xp, w, stride, padding = cache
-    index = _geometry(xp.shape[2], w.shape[2], stride)
-    gxp = np.zeros_like(xp)
+    starts = _starts(xp.shape[2], w.shape[2], stride)
+    gxp, gw = np.zeros_like(xp), np.empty_like(w)
     for k in range(w.shape[2]):
-        gxp[:, :, index[:, k]] += np.einsum("not,oc->nct", grad_y, w[:, :, k])
-    gw = np.einsum("not,nctk->ock", grad_y, xp[:, :, index], optimize=True)
+        gxp[:, :, starts + k] += np.einsum("not,oc->nct", grad_y, w[:, :, k])
+        gw[:, :, k] = np.einsum("not,nct->oc", grad_y, xp[:, :, starts + k], optimize=True)
     return gxp[:, :, padding : xp.shape[2] - padding], gw, grad_y.sum(axis=(0, 2))
 
 

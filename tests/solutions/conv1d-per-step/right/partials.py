@@ -12,7 +12,7 @@ def _contract(subscripts, left, right):
 
 _outputs = partial(_contract, "nctk,ock->not")
 _filters = partial(_contract, "not,nctk->ock")
-_pieces = partial(_contract, "not,ock->nctk")
+_piece = partial(_contract, "no,ock->nck")
 
 
 def _forward(margin_mode, x, w, b, stride=1, padding=0):
@@ -23,10 +23,9 @@ def _forward(margin_mode, x, w, b, stride=1, padding=0):
 
 def _backward(reduce_axes, grad_y, cache):
     windows, w, stride, padding, width = cache
-    pieces = _pieces(grad_y, w)
     grad = np.zeros((*windows.shape[:2], width), dtype=windows.dtype)
-    for t in range(pieces.shape[2]):
-        grad[:, :, t * stride : t * stride + w.shape[2]] += pieces[:, :, t]
+    for t in range(grad_y.shape[2]):
+        grad[:, :, t * stride : t * stride + w.shape[2]] += _piece(grad_y[:, :, t], w)
     return grad[:, :, padding : width - padding], _filters(grad_y, windows), grad_y.sum(reduce_axes)
 
 

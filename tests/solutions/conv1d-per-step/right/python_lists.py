@@ -3,12 +3,15 @@
 import numpy as np
 
 
+def _padded(x, padding):
+    margin = [0.0] * padding
+    return [[margin + row + margin for row in sample] for sample in x.tolist()]
+
+
 def conv1d_forward(x, w, b, stride=1, padding=0):
     K, L = w.shape[2], x.shape[2]
     T = (L + 2 * padding - K) // stride + 1
-    margin = [0.0] * padding
-    signals = [[margin + row + margin for row in sample] for sample in x.tolist()]
-    filters = w.tolist()
+    signals, filters = _padded(x, padding), w.tolist()
     y = [
         [
             [
@@ -25,12 +28,13 @@ def conv1d_forward(x, w, b, stride=1, padding=0):
         for sample in signals
     ]
     result = np.array(y, dtype=x.dtype).reshape(len(x), len(w), T)
-    return result, (signals, filters, stride, padding, x.shape, w.shape, x.dtype)
+    return result, (x, w, stride, padding)
 
 
 def conv1d_backward(grad_y, cache):
-    signals, filters, stride, padding, x_shape, w_shape, dtype = cache
-    Cout, Cin, K = w_shape
+    x, w, stride, padding = cache
+    signals, filters, dtype = _padded(x, padding), w.tolist(), x.dtype
+    Cout, Cin, K = w.shape
     grad_w = [[[0.0] * K for _ in range(Cin)] for _ in range(Cout)]
     grad_b = [0.0] * Cout
     grad_x = []
@@ -43,9 +47,9 @@ def conv1d_backward(grad_y, cache):
                     for k in range(K):
                         grad_w[o][c][k] += g * sample[c][t * stride + k]
                         grad_sample[c][t * stride + k] += g * filters[o][c][k]
-        grad_x.append([row[padding : padding + x_shape[2]] for row in grad_sample])
+        grad_x.append([row[padding : padding + x.shape[2]] for row in grad_sample])
     return (
-        np.array(grad_x, dtype=dtype).reshape(x_shape),
+        np.array(grad_x, dtype=dtype).reshape(x.shape),
         np.array(grad_w, dtype=dtype),
         np.array(grad_b, dtype=dtype),
     )

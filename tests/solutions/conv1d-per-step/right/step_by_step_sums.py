@@ -1,4 +1,4 @@
-"""Style: keeps every step's gradients and adds them up at the end; also in train_step."""
+"""Style: every step has gradients of its own, in full, which are added up; also in train_step."""
 
 import numpy as np
 
@@ -11,25 +11,28 @@ def conv1d_forward(x, w, b, stride=1, padding=0):
     padded = np.pad(x, ((0, 0), (0, 0), (padding, padding)))
     kernel = w.shape[2]
     steps = (padded.shape[2] - kernel) // stride + 1
-    outputs = [
-        np.einsum("nck,ock->no", _window(padded, t, kernel, stride), w) + b for t in range(steps)
-    ]
-    return np.stack(outputs, axis=-1), (padded, w, stride, padding)
+    y = np.empty((len(x), len(w), steps), dtype=x.dtype)
+    for t in range(steps):
+        y[:, :, t] = np.einsum("nck,ock->no", _window(padded, t, kernel, stride), w) + b
+    return y, (padded, w, stride, padding)
+
+
+def _of_one_step(t, g, padded, w, stride):
+    only_this = np.zeros(padded.shape, dtype=padded.dtype)
+    _window(only_this, t, w.shape[2], stride)[...] = np.einsum("no,ock->nck", g, w)
+    for_w = np.einsum("no,nck->ock", g, _window(padded, t, w.shape[2], stride))
+    return only_this, for_w, np.einsum("no->o", g)
 
 
 def conv1d_backward(grad_y, cache):
     padded, w, stride, padding = cache
-    kernel = w.shape[2]
-    for_w, for_b, for_x = [], [], []
-    for t in range(grad_y.shape[2]):
-        g = grad_y[:, :, t]
-        for_w.append(np.einsum("no,nck->ock", g, _window(padded, t, kernel, stride)))
-        for_b.append(np.einsum("no->o", g))
-        only_this = np.zeros(padded.shape, dtype=padded.dtype)
-        _window(only_this, t, kernel, stride)[...] = np.einsum("no,ock->nck", g, w)
-        for_x.append(only_this)
-    inner = slice(padding, padded.shape[2] - padding)
-    return np.sum(for_x, axis=0)[:, :, inner], np.sum(for_w, axis=0), np.sum(for_b, axis=0)
+    steps = (
+        _of_one_step(t, grad_y[:, :, t], padded, w, stride) for t in range(grad_y.shape[2])
+    )
+    grad_padded, grad_w, grad_b = next(steps)
+    for for_x, for_w, for_b in steps:
+        grad_padded, grad_w, grad_b = grad_padded + for_x, grad_w + for_w, grad_b + for_b
+    return grad_padded[:, :, padding : padded.shape[2] - padding], grad_w, grad_b
 
 
 def train_step(w, b, x, target, lr, stride=1, padding=0):
