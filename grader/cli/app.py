@@ -27,6 +27,7 @@ from grader.cli import (
     bank_remove,
     bank_schema,
     case,
+    class_grade,
     doctor,
     entrypoint,
     grade,
@@ -66,6 +67,7 @@ app = typer.Typer(
     context_settings=_HELP,
 )
 _bank = typer.Typer(invoke_without_command=True)
+_class = typer.Typer(invoke_without_command=True)
 _history = typer.Typer(
     cls=_ListByDefault,
     help="List what was graded; bring a version back.",
@@ -73,6 +75,7 @@ _history = typer.Typer(
 )
 app.add_typer(_history, name="history")
 app.add_typer(_bank, name="bank")
+app.add_typer(_class, name="class")
 
 
 def _print_version(wanted: bool) -> None:
@@ -122,6 +125,12 @@ def bank_group(ctx: typer.Context) -> None:
     _help_without_command(ctx)
 
 
+@_class.callback()
+def class_group(ctx: typer.Context) -> None:
+    """Grade a class, and see what it knows."""
+    _help_without_command(ctx)
+
+
 _COMMANDS: dict[typer.Typer, dict[str, ModuleType]] = {
     app: {
         "list": list_, "show": show, "start": start, "grade": grade, "case": case, "hint": hint,
@@ -132,6 +141,7 @@ _COMMANDS: dict[typer.Typer, dict[str, ModuleType]] = {
         "audit": bank_audit, "preview": bank_preview, "new": bank_new, "add": bank_add,
         "remove": bank_remove, "list": bank_list, "schema": bank_schema,
     },
+    _class: {"grade": class_grade},
 }  # fmt: skip
 for _group, _commands in _COMMANDS.items():
     for _name, _command in _commands.items():

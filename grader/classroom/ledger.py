@@ -1,0 +1,209 @@
+"""What has been graded, a line each, so that nothing is lost or done twice whenever it is killed.
+
+A line is on the disk before anybody is shown it.  One process at a time writes to a file; what a
+killed one left half written is no line, and is graded again.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import functools
+import json
+import os
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from grader.model.classroom import RESULTS_FORMAT, Graded
+from grader.model.errors import UsageError
+from grader.model.report import Report
+from grader.reports.json import to_json
+from grader.sandbox.closing import Closing
+
+FILES = "verdicts*.jsonl"  # of a folder of results: one for each shard
+
+
+class Ledger(Closing):
+    """A file of verdicts that this process alone adds to."""
+
+    def __init__(self, path: Path) -> None:
+        """Open it, made if there is none, and drop what was left half written at its end.
+
+        Raises:
+            UsageError: Another process is writing to it, or it cannot be written.
+        """
+        try:
+            self._file: BinaryIO = path.open("a+b", buffering=0)
+        except OSError as fault:
+            raise UsageError(f"{path}: expected a file to write: {fault.strerror}") from fault
+        try:
+            fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            self._file.close()
+            raise UsageError(
+                f"{path.parent}: another drill class grade is writing its results",
+                hint="wait for it to end, or stop it: this one goes on where it was",
+            ) from None
+        self._cut()
+        _sync(path.parent)
+
+    def add(self, found: Sequence[Graded]) -> None:
+        """Write down what came of some grades; they are on the disk when this returns.
+
+        Raises:
+            UsageError: The disk is full, say.
+        """
+        text = b"".join(_line(one) for one in found)
+        if not text:
+            return
+        try:
+            if self._file.write(text) != len(text):
+                self._cut()  # what is left of the line: nothing of it counts
+                raise OSError(0, "only a part could be written")
+            os.fsync(self._file.fileno())
+        except OSError as fault:
+            raise UsageError(
+                f"{self._file.name}: the verdicts cannot be written: {fault.strerror}",
+                hint="make room and start again: what was written is kept",
+            ) from fault
+
+    def close(self) -> None:
+        """Let another process write."""
+        self._file.close()
+
+    def _cut(self) -> None:
+        """Cut what follows the last whole line."""
+        size = end = os.fstat(self._file.fileno()).st_size
+        while end:
+            start = max(0, end - (1 << 16))
+            block = os.pread(self._file.fileno(), end - start, start)
+            newline = block.rfind(b"\n")
+            if newline >= 0:
+                end = start + newline + 1
+                break
+            end = start
+        if end < size:
+            os.ftruncate(self._file.fileno(), end)
+
+
+def _sync(folder: Path) -> None:
+    """Have the name of a new file on the disk as well."""
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+def _line(graded: Graded) -> bytes:
+    report = None if graded.report is None else to_json(graded.report)
+    content = {
+        "format": RESULTS_FORMAT, "key": graded.key, "at": graded.at, "fault": graded.fault,
+        "settled": graded.settled, "report": report,
+    }  # fmt: skip
+    return json.dumps(content, allow_nan=False, separators=(",", ":")).encode() + b"\n"
+
+
+def verdicts(folder: Path) -> Iterator[tuple[Path, int, bytes]]:
+    """Give every whole line of every file of verdicts: the file, where it begins, its text."""
+    for path in sorted(folder.glob(FILES)):
+        with path.open("rb") as file:
+            start = 0
+            for line in file:
+                if line.endswith(b"\n"):
+                    yield path, start, line
+                start += len(line)
+
+
+def settled(folder: Path) -> set[bytes]:
+    """Return the keys of everything that need not be graded again, 16 bytes each."""
+    known = set()
+    for _, _, line in verdicts(folder):
+        head = _head(line)
+        if head is not None and head["settled"]:
+            known.add(bytes.fromhex(head["key"]))
+    return known
+
+
+def _head(line: bytes) -> dict[str, Any] | None:
+    """Return the fields of a line before its report, None where it is none.
+
+    Half of the time of starting again would go into reading reports that nobody looks at.
+    """
+    before, found, _ = line.partition(b',"report":')
+    try:
+        head = json.loads(before + b"}") if found else None
+    except ValueError:
+        return None
+    alike = isinstance(head, dict) and head.get("format") == RESULTS_FORMAT
+    good = alike and isinstance(head.get("key"), str) and isinstance(head.get("settled"), bool)
+    try:
+        return head if good and len(bytes.fromhex(head["key"])) == 16 else None
+    except ValueError:
+        return None
+
+
+class Index:
+    """The latest verdict of every key, found without reading the others."""
+
+    def __init__(self, folder: Path) -> None:
+        """Note where each line is; one that is settled counts before one that is not."""
+        self._folder = folder
+        self._places: dict[bytes, tuple[Path, int, int, bool]] = {}
+        self.unreadable = 0  # lines that are no verdict
+        for path, start, line in verdicts(folder):
+            head = _head(line)
+            if head is None:
+                self.unreadable += 1
+                continue
+            key, done = bytes.fromhex(head["key"]), bool(head["settled"])
+            if done or not self._places.get(key, (None, 0, 0, False))[3]:
+                self._places[key] = path, start, len(line), done
+
+    def get(self, key: str) -> Graded | None:
+        """Return what came of grading something, if it was graded."""
+        place = self._places.get(bytes.fromhex(key))
+        if place is None:
+            return None
+        path, start, length, _ = place
+        with path.open("rb") as file:
+            file.seek(start)
+            return graded_of(file.read(length))
+
+
+def graded_of(line: bytes) -> Graded:
+    """Read a line.
+
+    Raises:
+        UsageError: It is no verdict of this version.
+    """
+    content = json.loads(line)
+    report = content["report"]
+    try:
+        read = None if report is None else _reports().validate_python(report)
+    except ValueError as fault:
+        text = f"results: expected the report of {content['key']}, found {str(fault)[:200]}"
+        raise UsageError(text) from fault
+    return Graded(content["key"], content["at"], read, content["fault"])
+
+
+@functools.cache
+def _reports() -> Any:  # noqa: ANN401 - pydantic's class is generic in a dataclass it adapts
+    from pydantic import TypeAdapter
+
+    return TypeAdapter(Report)
+
+
+def merged(folders: Iterable[Path], into: Ledger) -> int:
+    """Add every settled verdict of some folders that the file's folder has not; say how many."""
+    known = settled(Path(into._file.name).parent)
+    count = 0
+    for folder in folders:
+        for _, _, line in verdicts(folder):
+            head = _head(line)
+            if head is None or not head["settled"] or bytes.fromhex(head["key"]) in known:
+                continue
+            into.add([graded_of(line)])
+            known.add(bytes.fromhex(head["key"]))
+            count += 1
+    return count

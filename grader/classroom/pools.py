@@ -1,0 +1,96 @@
+"""Where grades run: processes of this machine, or whatever is a `concurrent.futures.Executor`.
+
+Of an executor only `submit` and `shutdown` are used: not all have more.
+"""
+
+from __future__ import annotations
+
+import faulthandler
+import multiprocessing
+import os
+import signal
+import threading
+from concurrent.futures import Executor, Future, ProcessPoolExecutor
+from dataclasses import dataclass
+from multiprocessing.process import BaseProcess
+from typing import Protocol
+
+from grader.classroom.jobs import Job, grade_one
+from grader.model.classroom import Graded
+
+PATIENCE = 900.0  # seconds for one grade of a process here: several times the longest deadline
+
+
+class Pool(Protocol):
+    """What carries out grades side by side."""
+
+    size: int  # how many at once
+    far: bool  # whether a job has to carry its bank, because it may run on another machine
+
+    def submit(self, job: Job) -> Future[Graded]:
+        """Begin a grade; where its process ends, the future raises."""
+
+    def close(self) -> None:
+        """End it at once, whatever is still going on."""
+
+
+@dataclass
+class Executing:
+    """Any executor as a pool."""
+
+    executor: Executor
+    size: int
+    far: bool = True
+
+    def submit(self, job: Job) -> Future[Graded]:
+        """Begin a grade."""
+        return self.executor.submit(grade_one, job)
+
+    def close(self) -> None:
+        """Have it begin nothing more; what it has begun is its own affair."""
+        self.executor.shutdown(wait=False)
+
+
+class Local:
+    """Processes of this machine, started afresh, each with sessions of its own."""
+
+    far = False
+
+    def __init__(self, size: int) -> None:
+        """Start none yet: the executor does with the first jobs."""
+        self.size = size
+        context = multiprocessing.get_context("spawn")
+        self._executor = ProcessPoolExecutor(size, mp_context=context, initializer=_prepare)
+
+    def submit(self, job: Job) -> Future[Graded]:
+        """Begin a grade."""
+        return self._executor.submit(_watched, job)
+
+    def close(self) -> None:
+        """End every process now; their workers end with them."""
+        processes: dict[int, BaseProcess] = dict(self._executor._processes or {})
+        self._executor.shutdown(wait=False, cancel_futures=True)
+        for process in processes.values():
+            process.terminate()
+
+
+def _prepare() -> None:
+    """Begin a process that grades: it ends when the one that started it is gone."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the terminal's, for the one that started it
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        threading.Thread(target=_end_after, args=(parent,), daemon=True).start()
+
+
+def _end_after(parent: BaseProcess) -> None:
+    parent.join()
+    os._exit(1)
+
+
+def _watched(job: Job) -> Graded:
+    """Grade in a process of its own, which ends if the grader itself should ever hang."""
+    faulthandler.dump_traceback_later(PATIENCE, exit=True)
+    try:
+        return grade_one(job)
+    finally:
+        faulthandler.cancel_dump_traceback_later()
