@@ -133,14 +133,12 @@ def _head(line: bytes) -> dict[str, Any] | None:
     before, found, _ = line.partition(b',"report":')
     try:
         head = json.loads(before + b"}") if found else None
-    except ValueError:
+        if not isinstance(head, dict) or head.get("format") != RESULTS_FORMAT:
+            return None
+        alike = len(bytes.fromhex(head["key"])) == 16 and isinstance(head["settled"], bool)
+    except (ValueError, KeyError, TypeError):
         return None
-    alike = isinstance(head, dict) and head.get("format") == RESULTS_FORMAT
-    good = alike and isinstance(head.get("key"), str) and isinstance(head.get("settled"), bool)
-    try:
-        return head if good and len(bytes.fromhex(head["key"])) == 16 else None
-    except ValueError:
-        return None
+    return head if alike else None
 
 
 class Index:

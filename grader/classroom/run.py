@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable
 from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Future, wait
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -19,7 +19,7 @@ AHEAD = 2  # jobs for each process: one that it works on, and the next
 
 def grade_all(
     jobs: Iterable[Job], open_pool: Callable[[], Pool], ledger: Ledger, known: set[bytes]
-) -> Iterator[Graded]:
+) -> Generator[Graded, None, None]:
     """Grade jobs, and give each verdict when it is on the disk.
 
     Few jobs are taken at a time, so that it needs no more memory for many.  What ends the process

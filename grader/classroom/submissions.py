@@ -146,8 +146,8 @@ class _Zip(_Files):
             parts = PurePosixPath(info.filename).parts
             hidden = any(part.startswith((".", "__")) for part in parts)
             if not info.is_dir() and not hidden:
-                at = datetime(*info.date_time).isoformat(timespec="seconds")
-                yield Item(info.filename, f"{at}+00:00")
+                at = datetime(*info.date_time, tzinfo=UTC)  # an archive does not know its own zone
+                yield Item(info.filename, at.isoformat(timespec="seconds"))
 
     def read(self, path: str, most: int) -> bytes:
         with self._archive.open(path) as file:

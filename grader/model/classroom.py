@@ -48,9 +48,7 @@ class Terms:
     program: str  # version of drill
     posed: tuple[Posed, ...]
     title: str = ""
-    deadline: str = (
-        ""  # ISO 8601 with its offset; what comes later is marked, and counts all the same
-    )
+    deadline: str = ""  # ISO 8601 with its offset; what comes later is marked, no more
     counts: str = "last"  # which counts of what a student handed in for a question: last or best
     format: int = RESULTS_FORMAT
 
@@ -62,9 +60,7 @@ class Graded:
     key: str  # hash of all that decides what comes of it
     at: str  # UTC, ISO 8601
     report: Report | None = None
-    fault: str = (
-        ""  # of the grader or the bank, never the submission's: there is no report to trust
-    )
+    fault: str = ""  # of the grader or the bank, never of the submission
 
     @property
     def settled(self) -> bool:
