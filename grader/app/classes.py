@@ -78,7 +78,7 @@ def grade_class(ctx: Context, plan: Plan) -> Iterator[Progress]:
                 ids = " or ".join(f"STUDENT/{one.id}.py" for one in questions)
                 text = f"{plan.submissions}: expected files like {ids}, found none"
                 raise UsageError(text, hint="--pattern says how they are named")
-            yield from _graded(plan, terms, submissions, ledger, count)
+            yield from _graded(ctx, plan, terms, submissions, ledger, count)
 
 
 def _usable(ctx: Context, name: str) -> Question:
@@ -136,7 +136,7 @@ def _terms(plan: Plan, posed: Sequence[Posed]) -> Terms:
 
 
 def _graded(
-    plan: Plan, terms: Terms, submissions: Submissions, ledger: Ledger, count: int
+    ctx: Context, plan: Plan, terms: Terms, submissions: Submissions, ledger: Ledger, count: int
 ) -> Iterator[Progress]:
     posed = {one.id: one for one in terms.posed}
     known = settled(plan.out)
@@ -160,9 +160,8 @@ def _graded(
                     yield job_for(terms, posed[question], submissions.program(handed.path))
 
     size = plan.jobs or requirements.cores()
-    with closing(
-        grade_all(jobs(), plan.open_pool or (lambda: Local(size)), ledger, known)
-    ) as found:
+    open_pool = plan.open_pool or (lambda: Local(size))
+    with closing(grade_all(jobs(), open_pool, ledger, known, ctx.now)) as found:
         for graded in found:
             for one in at_once:
                 done += 1

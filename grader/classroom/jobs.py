@@ -16,7 +16,6 @@ from collections import OrderedDict
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
 from pathlib import Path
 
 from grader import __version__
@@ -84,7 +83,7 @@ def grade_one(job: Job) -> Graded:
         report, fault = None, error.message
     except Exception as error:  # noqa: BLE001 - a fault of the program itself must not cost anybody a grade
         report, fault = None, f"{type(error).__name__}: {' '.join(str(error).split())[:300]}"
-    return Graded(job.key, datetime.now(UTC).isoformat(timespec="seconds"), report, fault)
+    return Graded(job.key, report, fault)
 
 
 def _graded(job: Job) -> tuple[Report, str]:

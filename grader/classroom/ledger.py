@@ -182,7 +182,7 @@ def graded_of(line: bytes) -> Graded:
     except ValueError as fault:
         text = f"results: expected the report of {content['key']}, found {str(fault)[:200]}"
         raise UsageError(text) from fault
-    return Graded(content["key"], content["at"], read, content["fault"])
+    return Graded(content["key"], read, content["fault"], content["at"])
 
 
 @functools.cache

@@ -6,7 +6,6 @@ from collections import deque
 from collections.abc import Callable, Generator, Iterable
 from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Future, wait
 from dataclasses import replace
-from datetime import UTC, datetime
 
 from grader.classroom.jobs import Job
 from grader.classroom.ledger import Ledger
@@ -18,7 +17,11 @@ AHEAD = 2  # jobs for each process: one that it works on, and the next
 
 
 def grade_all(
-    jobs: Iterable[Job], open_pool: Callable[[], Pool], ledger: Ledger, known: set[bytes]
+    jobs: Iterable[Job],
+    open_pool: Callable[[], Pool],
+    ledger: Ledger,
+    known: set[bytes],
+    now: Callable[[], str],
 ) -> Generator[Graded, None, None]:
     """Grade jobs, and give each verdict when it is on the disk.
 
@@ -30,6 +33,7 @@ def grade_all(
         open_pool: Gives a new pool; called again where one has broken.
         ledger: Where the verdicts are written.
         known: Keys of what was graded before; grows.
+        now: Gives the time, UTC, ISO 8601.
     """
     running = _Running(open_pool)
     todo = iter(jobs)
@@ -46,7 +50,7 @@ def grade_all(
                 if more:
                     continue
                 return
-            found = running.ended()
+            found = [replace(one, at=now()) for one in running.ended()]
             ledger.add(found)
             for one in found:
                 if not one.settled:
@@ -137,5 +141,4 @@ class _Running:
 
 
 def _failed(job: Job, why: str) -> Graded:
-    now = datetime.now(UTC).isoformat(timespec="seconds")
-    return replace(Graded(job.key, now), fault=why or "the grade came to no end")
+    return Graded(job.key, fault=why or "the grade came to no end")

@@ -58,9 +58,9 @@ class Graded:
     """What came of grading one program once."""
 
     key: str  # hash of all that decides what comes of it
-    at: str  # UTC, ISO 8601
     report: Report | None = None
     fault: str = ""  # of the grader or the bank, never of the submission
+    at: str = ""  # when it was kept: UTC, ISO 8601
 
     @property
     def settled(self) -> bool:
