@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Generator, Iterable
-from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Future, wait
+from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, CancelledError, Future, wait
 from dataclasses import replace
 
 from grader.classroom.jobs import Job
@@ -66,74 +66,76 @@ class _Running:
     def __init__(self, open_pool: Callable[[], Pool]) -> None:
         self._open = open_pool
         self._pool = open_pool()
+        self._broken = False  # whether nothing more can begin in this pool
         self._futures: dict[Future[Graded], Job] = {}
-        self._again: deque[Job] = deque()
-        self._alone: deque[Job] = deque()  # one of these ended its process: one at a time
+        self._waiting: deque[Job] = deque()
+        self._suspects: deque[Job] = deque()  # each may have ended a process: one at a time
+        self._alone = ""  # key of the one that runs by itself
         self._tries: dict[str, int] = {}
-        self._suspect = ""  # key of the one that runs alone
 
     @property
     def has_room(self) -> bool:
         """Whether another job can begin."""
-        waiting = len(self._futures) + len(self._again)
-        return not (self._alone or self._suspect) and waiting < AHEAD * self._pool.size
+        held = self._broken or self._suspects or self._alone
+        return not held and len(self._futures) + len(self._waiting) < AHEAD * self._pool.size
 
     @property
     def busy(self) -> bool:
         """Whether anything is left to wait for."""
-        return bool(self._futures or self._again or self._alone)
+        return bool(self._futures or self._waiting or self._suspects)
 
     def begin(self, job: Job) -> None:
         """Begin a job."""
-        self._tries[job.key] = self._tries.get(job.key, 0) + 1
         try:
-            self._futures[self._pool.submit(job)] = job
+            future = self._pool.submit(job)
         except BrokenExecutor:  # another one has just ended it
-            self._tries[job.key] -= 1
-            self._again.append(job)
-            if not self._futures:
-                self._reopen()
+            self._broken = True
+            self._waiting.append(job)
+        else:
+            self._tries[job.key] = self._tries.get(job.key, 0) + 1
+            self._futures[future] = job
 
     def ended(self) -> list[Graded]:
-        """Wait for some to end; return those that need not be tried again."""
+        """Wait for some to end, if any goes on; return those that need not be tried again."""
         self._go_on()
         done, _ = wait(self._futures, return_when=FIRST_COMPLETED)
-        found, broken = [], False
-        for future in done:
-            job = self._futures.pop(future)
-            error = future.exception()
-            if isinstance(error, BrokenExecutor):
-                broken = True
-                suspect = job.key == self._suspect
-                self._tries[job.key] -= not suspect  # else another one may have ended the process
-                if suspect and self._tries[job.key] >= TRIES:
-                    found.append(_failed(job, "the process that graded it ended, each time"))
-                else:
-                    self._alone.append(job)
-                continue
-            graded = future.result() if error is None else _failed(job, str(error))
-            if graded.settled or self._tries[job.key] >= TRIES:
-                found.append(graded)
-            else:
-                self._again.append(job)
+        found = [one for future in done if (one := self._outcome(future)) is not None]
         for one in found:
             del self._tries[one.key]
-        self._suspect = ""
-        if broken and not self._futures:
-            self._reopen()
+        if not self._futures:
+            self._alone = ""
         return found
+
+    def _outcome(self, future: Future[Graded]) -> Graded | None:
+        """Return what came of a job; None where it has to be tried again."""
+        job = self._futures.pop(future)
+        error = CancelledError("it was cancelled") if future.cancelled() else future.exception()
+        if isinstance(error, BrokenExecutor):
+            self._broken = True
+            if job.key != self._alone:
+                self._tries[job.key] -= 1  # another one may have ended the process
+            elif self._tries[job.key] >= TRIES:
+                return _failed(job, "the process that graded it ended, each time")
+            self._suspects.append(job)
+            return None
+        graded = _failed(job, f"{type(error).__name__}: {error}") if error else future.result()
+        if graded.settled or self._tries[job.key] >= TRIES:
+            return graded
+        self._waiting.append(job)
+        return None
 
     def _go_on(self) -> None:
         """Begin what waits to be tried again; what may end its process, by itself."""
-        if self._alone and not self._futures:
-            self._suspect = self._alone[0].key
-            self.begin(self._alone.popleft())
-        while self._again and not self._alone and not self._suspect:
-            self.begin(self._again.popleft())
-
-    def _reopen(self) -> None:
-        self._pool.close()
-        self._pool = self._open()
+        if self._broken and not self._futures:
+            self._pool.close()
+            self._pool, self._broken = self._open(), False
+        if self._suspects:
+            if not self._futures:
+                self._alone = self._suspects[0].key
+                self.begin(self._suspects.popleft())
+            return
+        while self._waiting and not (self._broken or self._alone):
+            self.begin(self._waiting.popleft())
 
     def close(self) -> None:
         """End everything now."""
@@ -141,4 +143,4 @@ class _Running:
 
 
 def _failed(job: Job, why: str) -> Graded:
-    return Graded(job.key, fault=why or "the grade came to no end")
+    return Graded(job.key, fault=why[:500])

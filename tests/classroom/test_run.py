@@ -72,7 +72,7 @@ def test_a_fault_is_tried_again_and_is_no_verdict(tmp_path: Path, pools: list[Pr
     assert not found[jobs[0].key].settled
     assert found[jobs[0].key].fault == "the disk is full"
     assert found[jobs[1].key].settled
-    assert found[jobs[2].key].fault == "something of ours"
+    assert found[jobs[2].key].fault == "ValueError: something of ours"
     assert log.read_text().splitlines().count(jobs[0].key) == TRIES
     # Another day it is tried again: what is no verdict does not count as graded.
     again = run(tmp_path, [job(0, "pass")], pools)
