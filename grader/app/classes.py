@@ -69,11 +69,12 @@ class Tally:
     verdicts: Counter[str] = field(default_factory=Counter)
     faults: Counter[str] = field(default_factory=Counter)  # of the grader, by what they say
     known: int = 0
+    done: int = 0
     of: int = 0
 
     def add(self, one: Progress) -> None:
         """Count one more submission."""
-        self.of = one.of
+        self.done, self.of = one.done, one.of
         self.known += one.known
         if one.handed.fault:
             self.verdicts["no program"] += 1

@@ -48,10 +48,14 @@ def command(
 
     plan = Plan(submissions, tuple(question), out, seed=seed, level=isolation, jobs=jobs)
     tally = Tally()
-    for one in _shown(grade_class(context(ctx), plan)):
-        tally.add(one)
-        if json:
-            _write_line(one)
+    try:
+        for one in _shown(grade_class(context(ctx), plan)):
+            tally.add(one)
+            if json:
+                _write_line(one)
+    except KeyboardInterrupt:
+        output.aside(f"{tally.done} of {tally.of} are kept; begun again, it goes on from there")
+        raise
     if not json:
         _sum_up(tally, out)
     return entrypoint.OURS if tally.faults else 0
