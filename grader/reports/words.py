@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from grader.kinds.registry import get_or_plain
 from grader.model.numerals import quantity
@@ -240,13 +240,15 @@ def ideas(report: Report, *, over: bool = True) -> list[Idea]:
     elif len(exact) > 1:
         found += _several(exact)
     elif exact:
-        found.append(_one(exact[0], _measured(report)))
+        one = _one(exact[0], _measured(report))
+        found.append(replace(one, text=one.text + _not_shown(exact[0].seen, report)))
     for explanation in report.explanations:
         lead = _LEADS.get(explanation.kind)
         if estimated(report) and explanation.kind in {"rule", "mutant", "check"}:
             continue  # they say how far off a number is
         if lead is not None:
             more = " Yours may be written differently." if lead == _CHANGE else ""
+            more += _not_shown(explanation.cases, report)
             found.append(Idea(lead, explanation.text + more))
         elif explanation.kind == "check" and _is_news(report, explanation):
             found.append(Idea("Facts:", explanation.text))
@@ -321,7 +323,17 @@ def _unsure(idea: Named, report: Report) -> Idea:
     other = next((case for case in failing if case not in idea.seen), "") if idea.seen else ""
     text = f"{idea.id} gives {results} in {where}"
     text += f", not what is wrong in case {other}." if other else ", and not what else is wrong."
-    return Idea("Unsure:", text, idea.feedback)
+    return Idea("Unsure:", text + _not_shown(idea.seen, report), idea.feedback)
+
+
+def _not_shown(cases: Sequence[str], report: Report) -> str:
+    """Which cases something is said of, where the one that is shown is none of them."""
+    failing = deciding(report)
+    shown = smallest(failing[0]) if failing else ""
+    if not shown or not cases or shown in cases:
+        return ""
+    several = [*cases[:2], f"{len(cases) - 2} more"] if len(cases) > 3 else cases
+    return f" This is about {joined(several)}, not about {shown} above."
 
 
 def others(report: Report, width: int) -> Iterator[tuple[str, str]]:
