@@ -49,6 +49,15 @@ class Review:
             if at[:2] not in self._lost and at[:4] not in self._lost:
                 yield at, text
 
+    def unused_cases(self) -> Iterator[Problem]:
+        """Cases that no check looks at, and that no case extends: a check may have lost one."""
+        used = {str(case.get("extends")) for case in self._spec.cases.values()}
+        for check in self._spec.checks:
+            used.update(case_names(check, self._runs[check.run], self._cases), _texts(check))
+        for name in sorted(self._cases.keys() - used):
+            text = f"cases.{name}: no check looks at it; name it in a check, or remove it"
+            yield ("cases", name), text
+
     def _lost_in(self, key: str) -> list[str]:
         """The names of what was lost below a key."""
         return [str(at[-1]) for at in self._lost if at[-2] == key]

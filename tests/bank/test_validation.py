@@ -146,7 +146,7 @@ def test_a_wrong_value_is_placed_and_named(
     "key", ["title", "track", "level", "minutes", "uses", "prompt", "interface", "run", "cases"]
 )
 def test_a_missing_key_is_asked_for(said: Problems, key: str) -> None:
-    found = said(f"\n{key}:", f"\nx_{key}:")
+    found = said(f"\n{key}:", "\nzzz:")
     assert f"1:1: the question: expected the key '{key}', found none" in found
 
 
