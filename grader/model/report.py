@@ -113,6 +113,12 @@ class Raised:
     called_with: str = ""  # "x (2, 3, 9) float64, stride 2"
     column: int | None = None  # syntax errors: 1-based column for the caret
 
+    @property
+    def is_of_text(self) -> bool:
+        """Whether it says that the file is no Python; one that code raised has frames alone."""
+        syntax = self.type in {"SyntaxError", "IndentationError", "TabError"}
+        return syntax and (self.column is not None or not self.frames)
+
 
 @dataclass(frozen=True, slots=True)
 class CheckResult:

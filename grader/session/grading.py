@@ -87,9 +87,7 @@ def _unloadable(error: ProgramError, question: Question) -> Finding:
     raised = error.raised
     if raised is None:
         return Finding(error.message, Verdict.ERROR)
-    # One that its code raised, and that is not about the file's text, has frames and no column.
-    of_file = raised.column is not None or not raised.frames
-    if raised.type in {"SyntaxError", "IndentationError", "TabError"} and of_file:
+    if raised.is_of_text:
         if "codec can't decode" in raised.message or "Non-UTF-8" in raised.message:
             return Finding(f"the file is not UTF-8 text: {raised.message}", Verdict.ERROR)
         line = f" at line {raised.frames[0].line}" if raised.frames else ""
