@@ -124,34 +124,49 @@ class Server:
             if operation in MEASURING:
                 replaced = tuple(self.replaced()[:8])
         except BaseException as error:  # noqa: BLE001 whatever it is, the judge must hear of it
-            ok, reply = False, self._fault(request, error)
+            ok, reply = False, self._fault(operation, request, error)
         evidence = () if self.policy is None else tuple(self.policy.take())
         return wire.fields(reply) | wire.fields(messages.Header(ok, evidence, replaced))
 
     def _reply(self, operation: str, request: dict[str, Any]) -> NamedTuple:
         if operation == "load":
             return self.load(typed.read(messages.Load, request))
+        if operation == "loads":
+            return self._load_all(request)
         if operation == "mutants":
             return mutants.page(typed.read(messages.Mutants, request))
         task = typed.read(messages.Task, request)
         if operation != "again":
             stepping.latest.clear()
         if operation == "several":
-            return self._several(request, task)
+            return self._several(task)
         return OPERATIONS[operation](self.programs[task.program], task)
 
-    def _several(self, request: Mapping[str, Any], task: messages.Task) -> messages.Several:
+    def _load_all(self, request: Mapping[str, Any]) -> messages.AllLoaded:
+        """Execute one program after another: what fails keeps none from being loaded."""
+        found: list[messages.Loaded | messages.Fault] = []
+        for one in request["programs"]:
+            try:
+                found.append(self.load(typed.read(messages.Load, one)))
+            except BaseException as error:  # noqa: BLE001 whatever it is, it is the program's
+                found.append(self._fault("load", one, error))
+        return messages.AllLoaded(tuple(found))
+
+    def _several(self, task: messages.Task) -> messages.Several:
         """Run the steps on one set of inputs after another: what fails on one is tried on all."""
         runs: list[messages.Outcome | messages.Fault] = []
-        for inputs in (task.inputs, *task.others):
-            one = task._replace(inputs=inputs, others=())
-            try:
-                runs.append(stepping.run(self.programs[task.program], one))
-            except BaseException as error:  # noqa: BLE001 whatever it is, it is the program's
-                runs.append(self._fault(request, error))
+        for program in (task.program, *task.also):
+            for inputs in (task.inputs, *task.others):
+                one = task._replace(program=program, inputs=inputs, others=(), also=())
+                try:
+                    runs.append(stepping.run(self.programs[program], one))
+                except BaseException as error:  # noqa: BLE001 whatever it is, it is the program's
+                    runs.append(self._fault("several", {"program": program}, error))
         return messages.Several(tuple(runs))
 
-    def _fault(self, request: Mapping[str, Any], error: BaseException) -> messages.Fault:
+    def _fault(
+        self, operation: str, request: Mapping[str, Any], error: BaseException
+    ) -> messages.Fault:
         """What to say of an exception: in a step or in loading it is the program's, else ours."""
         if isinstance(error, stepping.Stopped):
             if isinstance(error.error, StepFault):
@@ -159,7 +174,7 @@ class Server:
             program = self.programs[request["program"]]
             raised = describe(error.error, program.filename, program.support_files)
             return messages.Fault(error.step, raised=raised)
-        if request["op"] == "load":
+        if operation == "load":
             asked = typed.read(messages.Load, request)
             files = namespace.support_files(asked)
             return messages.Fault(raised=describe(stage.cause(error), asked.filename, files))
