@@ -156,9 +156,23 @@ def test_a_variant_is_tried_on_the_first_cases_at_once(
     report = graded(asked(tmp_path), wrong)
     assert report.verdict is Verdict.FAIL
     assert report.misconceptions == ()
-    assert requests["open/0", "load"] == 1
-    assert requests["open/0", "run"] == 0
+    assert requests["open/0", "loads"] == 1
+    assert requests["open/0", "load"] == requests["open/0", "run"] == 0
     assert requests["open/0", "several"] == 1
+
+
+def test_many_variants_take_few_requests(
+    tmp_path: Path, requests: Counter[tuple[str, str]]
+) -> None:
+    many = {f"times-{n}": f"def backward(x, grad_y):\n    return {n} * grad_y\n" for n in range(40)}
+    ideas = {name: {"killed_by": "gate", "feedback": "It is another multiple."} for name in many}
+    found = asked(tmp_path, variants=many, misconceptions=ideas, starter=["times-0"])
+    report = graded(found, dedent(REFERENCE) + many["times-7"])
+    assert [idea.id for idea in report.misconceptions] == ["times-7"]
+    of_variants = {key: n for key, n in requests.items() if "/" in key[0]}
+    assert sum(n for (_, what), n in of_variants.items() if what == "loads") == 2
+    assert sum(n for (_, what), n in of_variants.items() if what == "several") <= 6
+    assert {what for _, what in of_variants} == {"loads", "several"}
 
 
 def test_what_is_counted_inside_is_counted_once(
