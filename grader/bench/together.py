@@ -35,20 +35,21 @@ def ask_together(benches: Iterable[Bench], run: str, cases: Sequence[CaseRecipe]
         )
         asked.setdefault(tuple(new), []).append(bench)
     asked.pop((), None)
-    for names, several in asked.items():
-        at_once = max(1, MOST_RUNS // len(names))
-        for first in range(0, len(several), at_once):
-            some = several[first : first + at_once]
-            with contextlib.suppress(ProgramError, WorkerError):
-                _ask(some, run, [some[0].cases[name] for name in names])
+    for names, left in asked.items():
+        with contextlib.suppress(ProgramError, WorkerError):
+            while left:
+                most = max(1, MOST_RUNS // len(names))
+                left = left[_ask(left[:most], run, [left[0].cases[name] for name in names]) :]
 
 
-def _ask(benches: Sequence[Bench], run: str, cases: Sequence[CaseRecipe]) -> None:
+def _ask(benches: Sequence[Bench], run: str, cases: Sequence[CaseRecipe]) -> int:
+    """One request; how many of the programs were run in it, one at least."""
     one = benches[0]
     inputs = [one.inputs(case, run) for case in cases]
     program, *others = [bench.submission for bench in benches]
-    found = iter(program.several(one.steps(run), inputs, one.wanted[run], others))
-    for bench in benches:
-        for case, outcome in zip(cases, found, strict=False):
-            key = bench.outcome_key(run, case)
-            bench.remember(bench.submission, key, lambda outcome=outcome: outcome)  # type: ignore[misc]
+    found = program.several(one.steps(run), inputs, one.wanted[run], others)
+    for number, outcome in enumerate(found):
+        bench, case = benches[number // len(cases)], cases[number % len(cases)]
+        key = bench.outcome_key(run, case)
+        bench.remember(bench.submission, key, lambda outcome=outcome: outcome)  # type: ignore[misc]
+    return len(found) // len(cases)

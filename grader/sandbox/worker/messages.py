@@ -140,7 +140,7 @@ class Task(NamedTuple):
     kinks: bool = False  # whether the function is smooth in pieces only
     number: int = 0  # of runs to hold, or of one that is held
     last: bool = False  # whether results are kept to be sent `again`
-    also: tuple[str, ...] = ()  # programs on which `several` runs the same, one after another
+    also: tuple[str, ...] = ()  # programs on which `several` runs the same, while there is time
 
 
 class Mutants(NamedTuple):

@@ -8,6 +8,7 @@ import os
 import socket
 import sys
 from collections.abc import Callable, Mapping, Sequence
+from time import process_time
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
@@ -52,6 +53,7 @@ OPERATIONS: Mapping[str, Callable[[LoadedModule, messages.Task], NamedTuple]] = 
 )
 # What of ours is on the stack of a program; nothing else of ours can be reached from it.
 ON_STAGE = ("policy", "meter")
+ENOUGH_SECONDS = 0.5  # of CPU time for several programs in one request
 MEASURING = {"state", "measure", "settle"}  # what a program might replace the meters of
 
 
@@ -153,9 +155,15 @@ class Server:
         return messages.AllLoaded(tuple(found))
 
     def _several(self, task: messages.Task) -> messages.Several:
-        """Run the steps on one set of inputs after another: what fails on one is tried on all."""
+        """Run the steps on one set of inputs after another: what fails on one is tried on all.
+
+        Where programs take long together, the last of them are left out.
+        """
         runs: list[messages.Outcome | messages.Fault] = []
+        began = process_time()
         for program in (task.program, *task.also):
+            if runs and process_time() - began > ENOUGH_SECONDS:
+                break
             for inputs in (task.inputs, *task.others):
                 one = task._replace(program=program, inputs=inputs, others=(), also=())
                 try:
