@@ -24,8 +24,9 @@ from grader.cases.recipe import CaseRecipe, every_draw, read_cases
 from grader.model.keys import Check, Limits
 from grader.model.question import Question, Step
 from grader.sandbox.client import TooSlow, WorkerError
-from grader.sandbox.remote import CallLimits, EncodedInput, Inputs, RemoteProgram
+from grader.sandbox.remote import CallLimits, RemoteProgram
 from grader.sandbox.replies import Outcome, ProgramError
+from grader.sandbox.sending import EncodedInput, Inputs
 
 T = TypeVar("T")
 
@@ -322,11 +323,13 @@ class Bench:
             except (ProgramError, WorkerError) as error:
                 return error
 
-        key = ("outcome", run, case.name, mode, self.wanted[run])
-        found = self.remember(program, key, make, draw_index=draw_index)
+        found = self.remember(program, self._key(run, case, mode), make, draw_index=draw_index)
         if isinstance(found, Exception):
             raise found
         return found
+
+    def _key(self, run: str, case: CaseRecipe, mode: str) -> tuple[Hashable, ...]:
+        return "outcome", run, case.name, mode, self.wanted[run]
 
     def ask_all(
         self,
@@ -357,11 +360,7 @@ class Bench:
             asked = [
                 (case, mode, draw_index)
                 for case, mode, draw_index in asked
-                if not self.knows(
-                    program,
-                    ("outcome", run, case.name, mode, self.wanted[run]),
-                    draw_index=draw_index,
-                )
+                if not self.knows(program, self._key(run, case, mode), draw_index=draw_index)
             ]
         for first in range(0, len(asked), AT_ONCE):
             some = asked[first : first + AT_ONCE]
@@ -371,7 +370,7 @@ class Bench:
             except ProgramError as error:
                 found = [error] * len(some)
             for (case, mode, draw_index), one in zip(some, found, strict=True):
-                key = ("outcome", run, case.name, mode, self.wanted[run])
+                key = self._key(run, case, mode)
                 self.remember(program, key, lambda one=one: one, draw_index=draw_index)  # type: ignore[misc]
 
     def observed(self, run: str, case: CaseRecipe) -> Outcome:
