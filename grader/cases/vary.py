@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 import yaml
 
-from grader.cases.recipe import FLOATS, CaseRecipe, Recipe
+from grader.cases.inputs import FLOATS, Recipe
+from grader.cases.recipe import CaseRecipe
 from grader.model.mutation import Reach
 
 LARGEST = 9  # side of an array that was smaller before

@@ -11,7 +11,8 @@ import pytest
 from grader import bank
 from grader.bench.bench import Bench
 from grader.cases.dataflow import free_names
-from grader.cases.recipe import CaseRecipe, Recipe
+from grader.cases.inputs import Recipe
+from grader.cases.recipe import CaseRecipe
 from grader.cases.vary import sibling
 from grader.explain.further import Further, content
 from grader.session import GradingSession
