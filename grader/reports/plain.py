@@ -53,6 +53,7 @@ def _lines(report: Report, around: Around) -> Iterator[str]:
             continue
         sentence = words.finding(check)
         yield f"Check {check.id}: {sentence}"
+        yield from (f"Clause {one.number} of the contract: {one.text}" for one in check.clauses)
         if check.exhibit is not None:
             yield from _exhibit(check.exhibit, check)
         hidden = get_or_plain(check.kind).hides_expected

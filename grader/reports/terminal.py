@@ -32,6 +32,7 @@ from grader.reports.page import (
     listed,
     measure,
     paragraph,
+    wrapped,
 )  # fmt: skip
 from grader.reports.palette import STRONG, WRONG
 from grader.reports.passing import pass_sections
@@ -54,10 +55,11 @@ class _Cut:
     exhibit: int = 12  # rows; 0: none
     sentences: int | None = None  # of feedback
     ideas: int = 3
-    clauses: int = _EVERYTHING
+    clauses: int = _EVERYTHING  # of the part that is asked next
+    contract: int = 1  # clauses that are quoted
 
 
-_FULL = _Cut(printed=_EVERYTHING, exhibit=_EVERYTHING, ideas=_EVERYTHING)
+_FULL = _Cut(printed=_EVERYTHING, exhibit=_EVERYTHING, ideas=_EVERYTHING, contract=_EVERYTHING)
 _CUTS = (
     _Cut(),
     _Cut(blank=1),
@@ -222,6 +224,10 @@ def _finding(check: CheckResult, width: int, around: Around, at: _Cut) -> list[T
     sentence = words.finding(check)
     blame = words.BLAME.get(check.verdict, "")
     lines = flowing("", listed(f"{check.id}: {blame}{sentence}"), across)
+    for quoted in list(words.clauses(check))[: at.contract]:
+        first, *more = wrapped(inert(quoted, 4000), across - INDENT - 3)
+        whole = paragraph(quoted, across, indent=INDENT)
+        lines += [Text(" " * INDENT + f"{first}...")] if more and not around.full else whole
     if check.exhibit is not None and at.exhibit:
         rows = exhibit_lines(check.exhibit, width, most=at.exhibit, hidden=hidden, inputs=at.inputs)
         lines += [Text(), *rows, Text()] if at.blank > 1 else rows

@@ -138,6 +138,11 @@ def finding(check: CheckResult) -> str:
     return f"{said}{',' if ',' in said else ''} in case {place}"
 
 
+def clauses(check: CheckResult) -> Iterator[str]:
+    """The clauses that a check enforces, as the candidate reads them in the question."""
+    yield from (f"contract, {one.number}: {one.text}" for one in check.clauses)
+
+
 def symptom(check: CheckResult) -> str:
     """What is seen of an untouched starter: that something is wrong, and on which case."""
     worst = check.mismatch
