@@ -15,6 +15,7 @@ from grader.model.question import Argument, Step, Support
 from grader.sandbox.client import CALL_SECONDS, MOST_SLACK, Garbled, WorkerClient
 from grader.sandbox.config import TORCH_USES_LATE
 from grader.sandbox.replies import ProgramError, answer, fault, unwanted
+from grader.sandbox.whereabouts import Text
 from grader.sandbox.witness import Witness
 from grader.sandbox.worker import messages
 from grader.sandbox.worker.messages import Input, Kept, Loaded, Measured, Outcome, Task
@@ -122,6 +123,8 @@ class RemoteProgram:
             modules=_files(support.modules),
             data=_files(support.data),
         )
+        if self.untrusted:
+            self.worker.text = Text(self.filename, self.sources[-1])
         if self.weighed or self.worker.fresh is None:  # the system takes a millisecond to say it
             self.before = self.worker.occupied_bytes()
         self.loaded = self._ask("load", request, Loaded, seconds=2 * self.call_seconds)

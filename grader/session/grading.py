@@ -10,7 +10,8 @@ from grader.bench.bench import BankFault, Bench
 from grader.bench.tally import Finding, Stopped, stopped
 from grader.model.keys import Check
 from grader.model.question import Question
-from grader.model.report import CheckResult
+from grader.model.report import CheckResult, Clause
+from grader.model.spec import Spec
 from grader.model.verdict import FINE, Verdict
 from grader.sandbox.client import WorkerClient, WorkerError
 from grader.sandbox.deadline import OutOfTime
@@ -160,10 +161,24 @@ def carry_out(
                 decided = any(c.verdict not in FINE and not c.stretch for c in done)
                 late = out_of_time(bench.submission.worker, decided=decided)
                 result, gone = _stopping(check, Verdict.LIMIT, late), check.id
-        course.done[check.id] = replace(result, part=part)
+        worked = any(c.verdict is Verdict.PASS for c in course.done.values())
+        clauses = broken(question.spec, check, result, worked=worked)
+        course.done[check.id] = replace(result, part=part, clauses=clauses)
         if result.verdict not in FINE:
             failing()
     return tuple(course.done[check.id] for check in question.spec.checks)
+
+
+def broken(spec: Spec, check: Check, result: CheckResult, *, worked: bool) -> tuple[Clause, ...]:
+    """The clauses that a result breaks.
+
+    An exception says so only of code that works otherwise: a misspelled name breaks no clause in
+    particular, an empty batch that raises does.
+    """
+    if result.verdict is not Verdict.FAIL and not (result.raised is not None and worked):
+        return ()
+    contract = spec.contract
+    return tuple(Clause(n, " ".join(contract[n - 1].split())) for n in check.enforced)
 
 
 def _stopping(check: Check, verdict: Verdict, message: str) -> CheckResult:
@@ -190,4 +205,5 @@ def out_of_time(worker: WorkerClient, *, decided: bool = False) -> str:
             f"a grade may take {seconds:g} seconds (deadline), and the submission took "
             f"{worker.waited:.3g} of them: the reference and the checks are too slow"
         )
-    return f"your code was still running at the deadline: {allowed}"
+    at = f", stopped in {worker.stopped_at}" if worker.stopped_at else ""
+    return f"your code was still running at the deadline{at}: {allowed}"

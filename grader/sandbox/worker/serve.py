@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import contextlib
+import gc
 import importlib
 import os
+import select
 import socket
 import sys
 from collections.abc import Callable, Mapping, Sequence
@@ -184,6 +186,7 @@ def import_what_can_be(modules: Sequence[str]) -> None:
 def serve(channel: int, acts: Mapping[str, str], missing: Sequence[str]) -> None:
     """Answer requests on the channel until the judge closes it; for the rest see `Server`."""
     connection = socket.socket(fileno=channel)
+    stage.meanwhile = lambda: _say_where(connection)
     server = Server(acts, missing)
     exits = os._exit  # taken now: a program may replace it
     pack = wire.encode
@@ -202,6 +205,18 @@ def serve(channel: int, acts: Mapping[str, str], missing: Sequence[str]) -> None
         except wire.WireError as error:
             pieces = pack({"ok": False, "fault": f"the result cannot be sent: {error}"})
         for piece in pieces:
+            connection.sendall(piece)
+
+
+def _say_where(connection: socket.socket) -> None:
+    """Answer where the program is, if that is asked while it goes on."""
+    poll = select.poll()
+    poll.register(connection, select.POLLIN)
+    if poll.poll(0):
+        gc.disable()  # its end has come: what dies of its own does so outside our thread
+        asked = _receive(connection)
+        place = guard.place_of(stage.staged, str(asked["file"]))
+        for piece in wire.encode({"ok": True, **wire.fields(messages.Where(*place))}):
             connection.sendall(piece)
 
 
