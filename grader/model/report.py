@@ -143,6 +143,7 @@ class CheckResult:
     exhibit: Exhibit | None = None
     raised: Raised | None = None
     figures: Mapping[str, float] = field(default_factory=dict)  # measured numbers by name
+    estimate: bool = False  # it needs an estimate: what is right is not shown either
     clauses: tuple[Clause, ...] = ()  # of what is wrong: those that the check enforces
 
 

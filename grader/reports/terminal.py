@@ -13,7 +13,6 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from grader.kinds.registry import get_or_plain
 from grader.model.numerals import quantity
 from grader.model.report import CheckResult, Exhibit, Grids, Report
 from grader.model.verdict import Verdict
@@ -39,6 +38,7 @@ from grader.reports.passing import pass_sections
 from grader.reports.sheet import cells
 from grader.reports.text import Text
 from grader.reports.trace import raised_lines
+from grader.reports.withheld import hides, withheld
 
 LINES = 22  # of a page, so that the command above and the prompt below stay on a screen of 24
 REST = 5  # lines that are kept for what a longer search finds
@@ -84,7 +84,7 @@ def render_report(report: Report, *, width: int, around: Around = Around()) -> P
         width: columns of the window; prose stays within 80 of them.
         around: what the command adds.
     """
-    width = max(width, NARROWEST)
+    width, report = max(width, NARROWEST), withheld(report)
     if around.plain:
         from grader.reports.plain import plain_lines
 
@@ -111,7 +111,7 @@ def render_rest(
     around: Around = Around(),  # noqa: B008
 ) -> Page:
     """The end of a page that was shown before a longer search, with what that found."""
-    width = max(width, NARROWEST)
+    width, shown, report = max(width, NARROWEST), withheld(shown), withheld(report)
     known = {explanation.text for explanation in shown.explanations}
     more = replace(
         report,
@@ -220,7 +220,7 @@ def _about_the_file(report: Report, width: int, around: Around) -> list[Text]:
 
 def _finding(check: CheckResult, width: int, around: Around, at: _Cut) -> list[Text]:
     """What a check found: the sentence, the smallest case, the worst entry or the exception."""
-    across, hidden = measure(width), get_or_plain(check.kind).hides_expected
+    across, hidden = measure(width), hides(check)
     sentence = words.finding(check)
     blame = words.BLAME.get(check.verdict, "")
     lines = flowing("", listed(f"{check.id}: {blame}{sentence}"), across)

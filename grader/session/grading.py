@@ -163,10 +163,18 @@ def carry_out(
                 result, gone = _stopping(check, Verdict.LIMIT, late), check.id
         worked = any(c.verdict is Verdict.PASS for c in course.done.values())
         clauses = broken(question.spec, check, result, worked=worked)
-        course.done[check.id] = replace(result, part=part, clauses=clauses)
+        estimate = rests_on_estimate(question.spec, check)
+        course.done[check.id] = replace(result, part=part, clauses=clauses, estimate=estimate)
         if result.verdict not in FINE:
             failing()
     return tuple(course.done[check.id] for check in question.spec.checks)
+
+
+def rests_on_estimate(spec: Spec, check: Check) -> bool:
+    """Whether a check, or one that it needs, is of an estimate."""
+    needed = (one for one in spec.checks if one.id in check.needed)
+    hides = kinds.registry.get(check.kind).hides_expected
+    return hides or any(rests_on_estimate(spec, one) for one in needed)
 
 
 def broken(spec: Spec, check: Check, result: CheckResult, *, worked: bool) -> tuple[Clause, ...]:
