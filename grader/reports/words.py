@@ -185,8 +185,8 @@ def _said(check: CheckResult, case: str) -> str:
         if not isinstance(check.exhibit, Breakdown):
             found = re.sub(r"^the (number|text) ", "", worst.observed)
             said = f"{check.call} returned" if check.call else f"{worst.result} is"
-            many = f"; {worst.result} is wrong in {_of(check)}" if len(check.failing) > 1 else ""
-            return f"{said} {found}, which is wrong{many}"
+            more = f"; {worst.result} is wrong in {_of(check)}" if len(check.failing) > 1 else ""
+            return f"{said} {found}, which is wrong{more}"
         name = check.call or worst.result.partition("[")[0]
         return f"{name} has {worst.wrong} of {worst.total} parts wrong"
     if worst is not None and _is_called(check):

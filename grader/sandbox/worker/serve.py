@@ -8,6 +8,7 @@ import importlib
 import os
 import select
 import socket
+import struct
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
@@ -212,7 +213,10 @@ def _say_where(connection: socket.socket) -> None:
     """Answer where the program is, if that is asked while it goes on."""
     poll = select.poll()
     poll.register(connection, select.POLLIN)
-    if poll.poll(0):
+    # A program may have closed it, or put something else in its place.
+    if (connection.fileno(), select.POLLIN) not in poll.poll(0):
+        return
+    with contextlib.suppress(OSError, KeyError, struct.error, wire.WireError):
         gc.disable()  # its end has come: what dies of its own does so outside our thread
         asked = _receive(connection)
         place = guard.place_of(stage.staged, str(asked["file"]))
