@@ -90,6 +90,7 @@ class Review:
         for number, (check, (p, i)) in enumerate(zip(spec.checks, numbered, strict=True)):
             own = self._at("parts", p, "checks", i)
             yield from self._order(number, check, own)
+            yield from self._clauses(check, p, own)
             at: Keys = (*own, "run")
             known = [*self._runs, *self._lost_runs]
             yield from _one_of(at, f"{dotted(at)}: expected the name of a run", check.run, known)
@@ -232,6 +233,16 @@ class Review:
             elif self._spec.checks[ids.index(needed)].stretch and not check.stretch:
                 text = f"a check that decides, because {check.id} does"
                 yield where, f"{expected} {text}, found the stretch {needed}"
+
+    def _clauses(self, check: Check, part: int, at: Keys) -> Iterator[Problem]:
+        """Clauses that are not in the contract when the check is asked."""
+        written = forms.unified(self._data)["parts"][: part + 1]
+        most = sum(len(one.get("contract", ())) for one in written)  # faulty ones count too
+        for j, number in enumerate(check.enforced):
+            if number > most:
+                there = f"up to {most}" if most else "of a contract, which this has not"
+                text = f"expected the number of a clause {there}, found {number}"
+                yield (*at, "clause", j), f"{dotted(at)}.clause: {text}"
 
     def _check(self, check: Check, at: Keys, unknown: set[str]) -> Iterator[Problem]:
         """What is wrong with the keys of a check whose run is there.

@@ -121,6 +121,14 @@ class Raised:
 
 
 @dataclass(frozen=True, slots=True)
+class Clause:
+    """A sentence of the contract."""
+
+    number: int  # as the candidate sees it, from 1 through all parts
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
 class CheckResult:
     """The outcome of one check."""
 
@@ -141,6 +149,8 @@ class CheckResult:
     exhibit: Exhibit | None = None
     raised: Raised | None = None
     figures: Mapping[str, float] = field(default_factory=dict)  # measured numbers by name
+    estimate: bool = False  # it needs an estimate: what is right is not shown either
+    clauses: tuple[Clause, ...] = ()  # of what is wrong: those that the check enforces
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,6 +22,7 @@ from grader.sandbox.sending import (
     encoded_steps,
     sent_inputs,
 )
+from grader.sandbox.whereabouts import Text
 from grader.sandbox.witness import Witness
 from grader.sandbox.worker import messages
 from grader.sandbox.worker.messages import Kept, Loaded, Measured, Outcome, Task
@@ -80,6 +81,8 @@ class RemoteProgram:
             ProgramError: what the file raised, a syntax error included.
             WorkerError: the process did not survive it.
         """
+        if self.untrusted:
+            self.worker.text = Text(self.filename, self.sources[-1])
         if self.weighed or self.worker.fresh is None:  # the system takes a millisecond to say it
             self.before = self.worker.occupied_bytes()
         request = self._load(functions, driven)
