@@ -198,6 +198,13 @@ class Further:
         return True
 
 
+def further_inputs(bench: Bench) -> Further:
+    """Those for the parts that a bench's submission was asked, found out once per session."""
+    assert bench.bank is not None, "no session gives this bench its memory"
+    made: Further = bench.bank.memory.get(("further", bench.parts_asked), lambda: Further(bench))
+    return made
+
+
 @contextlib.contextmanager
 def keeping_output(worker: WorkerClient) -> Iterator[None]:
     """What is printed meanwhile is no part of the grade: the report shows what was before."""
