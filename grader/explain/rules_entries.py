@@ -17,6 +17,7 @@ from grader.explain.rules import CASES, Rule, predicted, scale
 from grader.explain.rules_whole import sizes
 from grader.model.numerals import number
 
+WRAPPED = 8  # whole numbers that may have been added up after they wrapped
 DIRECTED = 2  # failing cases from which on it is said to which side a number is off
 TRIED = " in every case that was tried where it is wrong"
 
@@ -125,7 +126,10 @@ def _plus(cell: Cell, *, more: int) -> Array | None:
 
 
 def _wraps(cell: Cell, *, bits: int) -> bool:
-    return int(cell.got) != int(cell.want) and (int(cell.got) - int(cell.want)) % 2**bits == 0
+    got, want = int(cell.got), int(cell.want)
+    # Sizes are often powers of two, and so is what they are off by: but a sum of what has wrapped
+    # stays small.
+    return got != want and (got - want) % 2**bits == 0 and abs(got) < WRAPPED * 2**bits
 
 
 def _next_multiple(cell: Cell, *, step: int) -> Array | None:

@@ -113,6 +113,8 @@ def test_wrapped_integers_are_recognized() -> None:
     right = [2**33 + 12345, 2**40 + 7, 2**35 + 99]
     cells = [cell(int(np.int64(n).astype(np.int32)), n, n=n) for n in right]
     assert said(cells)[0] == "is off by a multiple of 2**32"
+    sizes = [cell(n - 2**20, n, n=n) for n in right]
+    assert not any("multiple of 2**" in text for text in said(sizes))
 
 
 @pytest.mark.parametrize(
