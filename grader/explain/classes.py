@@ -24,6 +24,7 @@ FORMS = 2  # of so many shapes or numbers
 RIGHT = 4  # cases at least,
 ORIGINS = 2  # made from so many cases of the question; or one less, each from its own
 MOST = 2  # properties that are named together
+SEVERAL, ONE_HOT = " has several entries that are not 0", " is not one-hot"
 COMPARING = (" larger than ", " smaller than ", " equals ")
 LAYOUTS = {
     "broadcast": "expanded", "readonly": "read-only", "fortran": "in Fortran order",
@@ -53,6 +54,8 @@ def separating(failing: Sequence[Cell], right: Sequence[Cell]) -> str:
         common = {n: v for n, v in common.items() if not any(word in n for word in COMPARING)}
     found = [*sorted((name for name, has in common.items() if has), key=len)]
     found += _single_values(failing, right) if not found else []
+    # What has several is not one-hot anyway.
+    found = [n for n in found if ONE_HOT not in n or n.replace(ONE_HOT, SEVERAL) not in found]
     # What never varies where it is right may be the cause as well.
     if any(not pinned <= set(re.findall(r"\w+", name)) for name in found):
         return ""
@@ -151,10 +154,10 @@ def _of_array(name: str, value: Value) -> Iterator[tuple[str, bool]]:
         yield f"{name} is 0 throughout", not array.any()
         if array.ndim == 1:
             several = int(np.count_nonzero(array)) > 1
-            yield f"{name} has several entries that are not 0", several
+            yield f"{name}{SEVERAL}", several
             yield f"{name} does not add up to 1", abs(float(finite.sum()) - 1) > 1e-6
             one_hot = not several and array.max(initial=0.0) == 1
-            yield f"{name} is not one-hot", not one_hot
+            yield f"{name}{ONE_HOT}", not one_hot
     elif array.dtype.kind in "iu":
         yield f"{name} has entries above 127", bool((array > 127).any())
         yield f"{name} has negative entries", bool((array < 0).any())

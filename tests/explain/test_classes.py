@@ -112,6 +112,13 @@ def test_numbers_of_one_case_are_not_compared() -> None:
     assert separating(wrong, right) == "stride equals padding"
 
 
+def test_what_has_several_entries_is_not_called_not_one_hot_as_well() -> None:
+    wrong = cases(ok=False, given=[{"y": np.full(n, 1 / n)} for n in (3, 4, 5)])
+    right = cases(ok=True, given=[{"y": np.eye(3)[n]} for n in (0, 1, 2)])
+    assert "one-hot" not in separating(wrong, right)
+    assert "several entries that are not 0" in separating(wrong, right)
+
+
 def test_the_layout_of_an_input_is_a_property() -> None:
     wrong = cases(ok=False, given=[{"x": drawn((n,))} for n in (2, 3, 4)])
     for one in wrong:
