@@ -82,6 +82,13 @@ def test_a_sibling_keeps_equal_lengths_equal_and_whole_numbers_whole() -> None:
     assert other.inputs["target"].options == {"from": 0, "to": 2}
 
 
+def test_a_sibling_may_keep_sides_of_one() -> None:
+    case = CaseRecipe("one", {"z": Recipe("array", [[1.0], [2.0], [3.0]])})
+    other = sibling(case, 2, fixed=1)
+    assert other is not None
+    assert other.inputs["z"].shape == (5, 1)
+
+
 def test_infinities_have_no_sibling() -> None:
     case = CaseRecipe("one", {"x": Recipe("array", [1.0, -np.inf])})
     assert sibling(case, 1) is None
