@@ -182,7 +182,7 @@ class RemoteProgram:
         """
         count = len(inputs) * (1 + len(also))
         # Each may be as large as if it were alone.
-        room = (count - 1) * ROOM // 8 + len(also) * sum(map(_array_bytes, inputs))
+        room = (count - 1) * ROOM // 8 + len(also) * sum(map(array_bytes, inputs))
         names = tuple(program.name for program in also)
         found = self._perform(
             "several", messages.Several, steps, *inputs, want=want, room=room, also=names

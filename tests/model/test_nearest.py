@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from grader.cases import recipe
+from grader.cases import inputs
 from grader.kinds import registry
 from grader.model.nearest import closest
 
@@ -27,7 +27,7 @@ def test_the_nearest_word(word: str, words: list[str], expected: str | None) -> 
     assert closest(word, words) == expected
 
 
-KINDS, GENERATORS = registry.names(), [*recipe.GENERATORS, *recipe.MODIFIERS]
+KINDS, GENERATORS = registry.names(), [*inputs.GENERATORS, *inputs.MODIFIERS]
 
 
 @pytest.mark.parametrize("names", [KINDS, GENERATORS])
