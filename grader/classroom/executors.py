@@ -90,14 +90,15 @@ class Dask:
             UsageError: Dask is not installed, or no scheduler is there.
         """
         try:
-            from distributed import Client
+            import distributed
         except ImportError as error:
             hint = "pip install 'drill-dl[dask]'"
             raise UsageError(
                 "--executor dask needs distributed, which is not installed", hint=hint
             ) from error
+        untyped: Any = distributed
         try:
-            self._client: Any = Client(address, timeout=CONNECTING, set_as_default=False)
+            self._client = untyped.Client(address, timeout=CONNECTING, set_as_default=False)
         except (OSError, TimeoutError) as error:
             text = f"--scheduler: no Dask scheduler answers at {address}"
             raise UsageError(

@@ -169,8 +169,10 @@ class _Running:
             self._suspects.append(job)
             return None
         self._in_vain = None
-        graded = _failed(job, _words(error)) if error else future.result()
-        if not isinstance(graded, Graded) or graded.key != job.key:
+        came: object = _failed(job, _words(error)) if error else future.result()
+        if isinstance(came, Graded) and came.key == job.key:
+            graded = came
+        else:
             graded = _failed(job, "what came back is not what became of it")
         if graded.settled or self._tries[job.key] >= TRIES:
             return graded

@@ -41,12 +41,32 @@ def command(
         str, typer.Option(metavar="LEVEL", help="At least strong, limited or process.")
     ] = "strong",
     seed: Annotated[int | None, typer.Option(metavar="N", min=0, help="Draws the inputs.")] = None,
+    shard: Annotated[
+        str,
+        typer.Option(metavar="I/N", help="Grade one of N equal parts.", show_default=False),
+    ] = "",
+    executor: Annotated[
+        str,
+        typer.Option(
+            metavar="NAME",
+            help="Grade elsewhere: dask, or package.module:function.",
+            show_default=False,
+        ),
+    ] = "",
+    scheduler: Annotated[
+        str,
+        typer.Option(metavar="ADDRESS", help="Of the Dask cluster.", show_default=False),
+    ] = "",
     json: Json = False,
 ) -> int:
     """Grade a class; begun again, it goes on where it was."""
     from grader.app.classes import Plan, Tally, grade_class
+    from grader.classroom.work import shard_of
 
-    plan = Plan(submissions, tuple(question), out, seed=seed, level=isolation, jobs=jobs)
+    plan = Plan(
+        submissions, tuple(question), out, seed=seed, level=isolation, jobs=jobs,
+        shard=shard_of(shard) if shard else (1, 1), executor=executor, scheduler=scheduler,
+    )  # fmt: skip
     tally = Tally()
     try:
         for one in _shown(grade_class(context(ctx), plan)):
