@@ -85,7 +85,7 @@ class Odd(Executor):
         self.does = does
         self.begun = 0
 
-    def submit(self, fn: Any, /, *args: Any, **kwargs: Any) -> Future[Any]:
+    def submit(self, fn: Any, /, *args: Any, **_: Any) -> Future[Any]:
         """Cancel it, return something else, or refuse."""
         self.begun += 1
         if self.does == "refuse":
