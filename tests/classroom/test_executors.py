@@ -6,6 +6,7 @@ import json
 import os
 import signal
 from collections.abc import Iterator
+from concurrent.futures import Future
 from pathlib import Path
 
 import pytest
@@ -16,6 +17,7 @@ from grader.app.context import Context
 from grader.bank import load
 from grader.bank.packing import packed
 from grader.classroom.executors import opener
+from grader.classroom.jobs import Job
 from grader.classroom.ledger import Ledger
 from grader.classroom.pools import Executing
 from grader.classroom.run import TRIES, grade_all
@@ -138,7 +140,7 @@ def odd(folder: Path, does: str, jobs: int = 3) -> tuple[list[Graded], Odd]:
     executor = Odd(does)
 
     class Pool(Executing):
-        def submit(self, job: object) -> object:  # type: ignore[override]
+        def submit(self, job: Job) -> Future[Graded]:
             return executor.submit(pretend, job)
 
     with Ledger(folder / "verdicts.jsonl") as ledger:
