@@ -137,7 +137,9 @@ def _exactly(failure: Failure, idea: Idea) -> Match | None:
             c for c in measured if failure.acts(idea.bench, c) and failure.fits(idea.bench, c)
         )
     explained = tuple(cell for cell in failure.evidence if cell in elsewhere)
-    return Match(idea, frozenset(elsewhere), explained) if explained else None
+    # Who keeps the same results, and something else with them, does not do just this.
+    exact = all(c.measured_by is None or failure.fits(idea.bench, (c, n)) for c, n in explained)
+    return Match(idea, frozenset(elsewhere), explained, exact) if explained else None
 
 
 def _in_portions(variant: Bench, cells: Iterable[Cell]) -> Iterator[Cell]:
@@ -249,7 +251,7 @@ def _best(matches: Iterable[Match]) -> list[Match]:
     best: dict[str, Match] = {}
     for match in matches:
         known = best.get(match.idea.name)
-        if known is None or len(match.acts) > len(known.acts):
+        if known is None or (len(match.acts), match.exact) > (len(known.acts), known.exact):
             best[match.idea.name] = match
     found = list(best.values())
     return [match for match in found if not any(match.acts < other.acts for other in found)]

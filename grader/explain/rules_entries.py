@@ -17,12 +17,24 @@ from grader.explain.rules import Rule, predicted, scale
 from grader.explain.rules_whole import sizes
 from grader.model.numerals import number
 
+# How numbers are rounded, and between which parts of a unit the results are off.
+ROUNDED = (("", -0.5, 0.5), ("down ", -1.0, 0.0), ("up ", 0.0, 1.0))
+
 
 def digits(cell: Cell) -> Iterator[Rule]:
     """Right to some digits, float32 numbers, rounded; how that came about is not known."""
     a, b = cell.a, cell.b
     if a is None or b is None or a.shape != b.shape:
         return
+    if isinstance(cell.got, (list, tuple)):
+        yield Rule(5, "holds the right numbers, in a list or tuple", _listed)
+        return
+    whole = isinstance(cell.want, (int, np.integer))
+    if whole and (more := int(a - b)) and abs(more) > 1:
+        text = f"is {abs(more):,} {'more' if more > 0 else 'less'} than the right one"
+        yield predicted(
+            39, text, lambda c: None if c.b is None else c.b + more, varies=_expected
+        )  # fmt: skip
     if cell.dtype == "float64" and array_of(cell.got).dtype == np.float64:
         text = "holds float32 numbers only" if a.ndim else "is a float32 number"
         yield Rule(40, text, _single, _not_single, always=True)
@@ -31,16 +43,18 @@ def digits(cell: Cell) -> Iterator[Rule]:
     for places in range(13):
         text = f"is rounded to {places} decimals" if places else "is rounded to a whole number"
         yield Rule(42, text, partial(_rounded, places=places), partial(_unrounded, places=places))
-    if cell.dtype == "float64":
+    if cell.dtype == "float64" and not whole:
         for right in (9, 6):
             # Small entries of an array may be right to fewer digits.
             bound = f"off by less than 1e-{right} of its largest entry"
             text = f"is {bound}" if b.ndim else f"is right to {right} digits"
-            yield Rule(60 - right, text, partial(right_to, digits=right), always=True)
-    if b.ndim == 0 and isinstance(cell.want, (int, np.integer)):
-        for power in (6, 9):
-            text = f"is a whole multiple of {10**power:,}, and off by less than that"
-            yield Rule(46, text, partial(_multiple_of, unit=10**power))
+            holds = partial(_nearly, digits=right)
+            yield Rule(60 - right, text, holds, always=True, varies=_worst)
+    if b.ndim == 0 and whole:
+        for power, (words, least, most) in itertools.product((6, 9), ROUNDED):
+            text = f"is rounded {words}to a multiple of {10**power:,}"
+            holds = partial(_multiple_of, unit=10**power, least=least, most=most)
+            yield Rule(46, text, holds)
         for rank, bits in ((12, 64), (13, 32), (14, 16)):
             yield Rule(rank, f"is off by a multiple of 2**{bits}", partial(_wraps, bits=bits))
     if b.ndim == 0 and float(b).is_integer():
@@ -100,9 +114,34 @@ def right_to(cell: Cell, *, digits: int) -> bool:
     return bool(np.abs(a - b).max(initial=0.0) < 10.0**-digits * scale(cell))
 
 
-def _multiple_of(cell: Cell, *, unit: int) -> bool:
+def _nearly(cell: Cell, *, digits: int) -> bool:
+    # What is equal is wrong in another way.
+    return right_to(cell, digits=digits) and not np.array_equal(*cell.both)
+
+
+def _worst(cell: Cell) -> float:
+    """By how much it is off: a difference that never varies has nothing to do with digits."""
+    a, b = cell.both
+    return float(f"{np.abs(a - b).max(initial=0.0):.3g}") if a.shape == b.shape else math.nan
+
+
+def _expected(cell: Cell) -> float:
+    return float(cell.both[1])
+
+
+def _listed(cell: Cell) -> bool:
+    return isinstance(cell.got, (list, tuple)) and cell.close(*cell.both)
+
+
+def _multiple_of(cell: Cell, *, unit: int, least: float, most: float) -> bool:
     got, want = int(cell.got), int(cell.want)
-    return got % unit == 0 and want % unit != 0 and abs(got - want) < unit
+    if got % unit or want % unit == 0:
+        return False
+    # What adds up rounded numbers may come out rounded in some cases, and is not in others.
+    parts = [value for value in cell.others.values() if isinstance(value, int)]
+    if len(parts) > 1 and sum(parts) == want:
+        return False
+    return least * unit <= got - want <= most * unit
 
 
 def _wraps(cell: Cell, *, bits: int) -> bool:

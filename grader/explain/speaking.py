@@ -110,7 +110,9 @@ def _best(
         if rule.clashes is not None and not refuted:
             return rule, rule.text
         if only and not rule.always:
-            return rule, rule.text + only
+            # What says itself where it holds does not say it twice.
+            twice = " where " in rule.text and " should be " in when
+            return rule, rule.text if twice else rule.text + only
         if rule.local or not right:
             return rule, rule.text
         if not refuted or (is_broad(mine) and not rule.sweeping):
