@@ -115,7 +115,10 @@ def same_on(a: Bench, b: Bench, component: Component, case: str) -> bool:
         return len(counts) == 2 and same_count(*counts)
     if is_fault(one) or is_fault(other):
         # Who returns nothing has no dtype: that is about the values.
-        return component.of_dtype or (one == other and _fail_alike(a, b, component, case))
+        if component.of_dtype:
+            return True
+        alike = is_fault(one) and is_fault(other) and one == other
+        return alike and _fail_alike(a, b, component, case)
     one, other = _in_one_dtype(one, other)
     return same_value(one, other, a.cases[case].dtype, exact=component.exact)
 
