@@ -14,10 +14,10 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
 from grader.bench.bench import BankFault, Bench
-from grader.explain import mutants, raising, rules_entries, rules_whole, state
+from grader.explain import mutants, raising, rules_digits, rules_entries, rules_whole, state
 from grader.explain.cells import Cell, Looked, cells, looked_at
 from grader.explain.classes import possible
-from grader.explain.further import SEED, Further, keeping_output
+from grader.explain.further import SEED, further_inputs, keeping_output
 from grader.explain.rules import surviving
 from grader.explain.speaking import Component, sentences, spoken
 from grader.kinds import registry
@@ -28,7 +28,7 @@ from grader.sandbox.deadline import OutOfTime
 from grader.sandbox.replies import ProgramError
 
 WRONG = {Verdict.FAIL, Verdict.ERROR, Verdict.LIMIT, Verdict.POLICY}
-PROPOSALS = (*rules_whole.PROPOSALS, *rules_entries.PROPOSALS)
+PROPOSALS = (*rules_whole.PROPOSALS, *rules_digits.PROPOSALS, *rules_entries.PROPOSALS)
 MOST = 6  # explanations of one grade
 # Further inputs of one run: from each case that fails and each that does not, and of all.
 FROM_FAILING, FROM_OTHERS, MOST_FAILING, MOST_OTHERS = 8, 3, 48, 40
@@ -205,7 +205,7 @@ def _further(
     """What the submission does on further inputs of the runs in which something is to be found."""
     if not runs or bench.bank is None:
         return []
-    made = bench.bank.memory.get(("further", bench.parts_asked), lambda: Further(bench))
+    made = further_inputs(bench)
     program = replace(bench.submission, call_seconds=SECONDS)
     theirs = made.bench.with_submission(program, SEED)
     found = []
