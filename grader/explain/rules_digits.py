@@ -136,7 +136,13 @@ def _listed(cell: Cell) -> bool:
 
 
 def _whole_multiple(cell: Cell, *, unit: int, how: Callable[[Array], Array]) -> Array | None:
-    return None if cell.b is None or cell.b.ndim else np.asarray(how(cell.b / unit) * unit)
+    if cell.b is None or cell.b.ndim:
+        return None
+    # What adds up rounded numbers may come out rounded in some cases, and is not in others.
+    parts = [value for value in cell.others.values() if isinstance(value, int)]
+    if len(parts) > 1 and sum(parts) == cell.want:
+        return None
+    return np.asarray(how(cell.b / unit) * unit)
 
 
 def _plus(cell: Cell, *, more: int) -> Array | None:

@@ -253,24 +253,24 @@ def test_empty_and_infinite_results_say_nothing_of_factors() -> None:
 def test_a_constant_difference_is_no_matter_of_digits() -> None:
     wanted = [10**10 + 7, 3 * 10**10 + 11, 7 * 10**10 + 3, 2 * 10**11]
     found = said([cell(n + 1164, n, n=n) for n in wanted])
-    assert found[0] == "is 1,164 more than the right one"
+    assert found[0] == "is 1,164 more than it should be in every case"
     assert not any("digits" in text for text in found)
     found = said([cell(float(n) + 0.5, n / 1.0, n=n) for n in wanted])
     assert not any("digits" in text for text in found)
     assert "is right to 9 digits" in said([cell(n * (1 + 1e-10), n / 1.0, n=n) for n in wanted])
 
 
-@pytest.mark.parametrize(("off", "words"), [(0.4, ""), (0.9, "down "), (-0.9, "up ")])
+@pytest.mark.parametrize(("off", "words"), [(0.4, ""), (0.9, " down"), (-0.9, " up")])
 def test_rounding_to_a_multiple_goes_one_way_or_to_the_nearest(off: float, words: str) -> None:
     units = [int(n * 10**6 + off * 10**6) for n in (7001, 13003, 20111, 33017)]
     rounded = [
         cell(n * 10**6, want, n=want)
         for n, want in zip((7001, 13003, 20111, 33017), units, strict=True)
     ]
-    text = f"is rounded {words}to a multiple of 1,000,000"
+    text = f"is rounded{words} to a whole multiple of 1,000,000"
     assert text in said(rounded)
     both_ways = [*rounded, cell(5 * 10**6, int((5 - 0.95 * np.sign(off)) * 10**6), n=5)]
-    assert not any("to a multiple of 1,000,000" in found for found in said(both_ways))
+    assert not any("to a whole multiple of 1,000,000" in found for found in said(both_ways))
 
 
 def test_a_sum_of_rounded_parts_is_not_said_to_be_rounded() -> None:
