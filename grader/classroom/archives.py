@@ -9,7 +9,7 @@ import zipfile
 import zlib
 from collections import Counter
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -207,10 +207,8 @@ def _path(info: zipfile.ZipInfo) -> str:
     """Return an entry's path; not all programs that write UTF-8 say so."""
     name = info.orig_filename  # `filename` is cut where it has a NUL
     if not info.flag_bits & _UTF8:
-        try:
+        with suppress(UnicodeError):
             name = name.encode("cp437").decode("utf-8")
-        except UnicodeError:
-            pass
     return name.replace("\\", "/").removeprefix("./")
 
 

@@ -89,34 +89,34 @@ class Folder(Files):
             yield Item(folder.rstrip("/"), fault=f"lies deeper than {DEEPEST} folders")
             return
         try:
-            with os.scandir(self._root / folder) as found:
-                entries = sorted(found, key=lambda one: one.name)
+            names = sorted(os.listdir(self._root / folder))  # noqa: PTH208 - names alone are small
         except OSError as fault:
             yield Item(folder.rstrip("/"), fault=_unreadable(fault), stray=True)
             return
-        for entry in entries:
-            if ignored(entry.name):
+        for name in names:
+            path = f"{folder}{name}"
+            if ignored(name):
                 continue
-            path = f"{folder}{entry.name}"
             if wrong := unusable(path):
                 yield Item(path, fault=wrong)
-            elif entry.is_dir(follow_symlinks=False):
+                continue
+            try:
+                found = os.lstat(self._root / path)
+            except OSError as fault:
+                yield Item(path, fault=_unreadable(fault), stray=True)
+                continue
+            if stat.S_ISDIR(found.st_mode):
                 yield from self._under(f"{path}/", depth + 1)
             else:
-                yield from self._file(entry, path)
+                yield from self._file(path, found)
 
-    def _file(self, entry: os.DirEntry[str], path: str) -> Iterator[Item]:
-        try:
-            found = entry.stat(follow_symlinks=False)
-        except OSError as fault:
-            yield Item(path, fault=_unreadable(fault), stray=True)
-            return
+    def _file(self, path: str, found: os.stat_result) -> Iterator[Item]:
         at = _moment(found.st_mtime)
         if not stat.S_ISREG(found.st_mode):
             yield Item(path, at, _KINDS.get(stat.S_IFMT(found.st_mode), "a device, and no file"))
         elif not os.access(self._root / path, os.R_OK):
             yield Item(path, at, "cannot be read: Permission denied", stray=True)
-        elif suffix(entry.name) == ARCHIVE:
+        elif suffix(path) == ARCHIVE:
             yield from self._packed(path, at)
         else:
             yield Item(path, at)
@@ -205,7 +205,7 @@ def _inside(archive: Archive, where: str, at: str | None) -> Iterator[Item]:
 
 def ignored(name: str) -> bool:
     """Return whether a file was left by a program, and is of no interest to anybody."""
-    return name.startswith(".") or name in _NOT_THEIRS
+    return (name.startswith(".") and name not in {".", ".."}) or name in _NOT_THEIRS
 
 
 def unusable(path: str) -> str:

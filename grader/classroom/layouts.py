@@ -43,6 +43,7 @@ class Layout(Protocol):
     """A way in which submissions are laid out."""
 
     name: str
+    looks_like: str
 
     def places(self, path: str) -> Sequence[Place]:
         """Return whose a file is and what it answers; nothing where it is nobody's answer."""
@@ -129,10 +130,9 @@ def _files(parts: Sequence[str], asked: Asked, _: Mapping[str, Submitted]) -> li
 
 def _folders(parts: Sequence[str], asked: Asked, _: Mapping[str, Submitted]) -> list[Place]:
     """`alice/maxpool-routing.py`, `alice/submission.py`, and the same in `alice.zip`."""
-    if len(parts) == 1:
-        return []
-    zipped = suffix(parts[0]) == ARCHIVE
-    return _own(stem(parts[0]) if zipped else parts[0], asked, parts[1:], free=zipped)
+    if suffix(parts[0]) == ARCHIVE:
+        return _own(stem(parts[0]), asked, parts[1:] or [f" {ARCHIVE}"], free=True)
+    return _own(parts[0], asked, parts[1:], free=False) if len(parts) > 1 else []
 
 
 def _questions(parts: Sequence[str], asked: Asked, _: Mapping[str, Submitted]) -> list[Place]:
@@ -295,7 +295,7 @@ class Look:
         if name:
             return False
         raise UsageError(
-            f"expected submissions of several students, found all in {self._top}: is it a student's?",
+            f"expected folders of several students, found {self._top} alone: is it a student's?",
             hint="--layout folders if it is; else give that folder as SUBMISSIONS",
         )
 

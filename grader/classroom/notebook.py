@@ -73,8 +73,8 @@ def cells(content: bytes) -> list[str]:
     if not isinstance(read, dict) or "nbformat" not in read:
         raise UsageError("expected a notebook, found other JSON")
     version = read["nbformat"]
-    if version != FORMAT or isinstance(version, float | bool):
-        shown = version if isinstance(version, int) and abs(version) < 1000 else "something else"
+    if type(version) is not int or version != FORMAT:
+        shown = version if type(version) is int and abs(version) < 1000 else "something else"
         raise UsageError(f"expected a notebook of format {FORMAT}, found {shown}: save it again")
     found = [source for cell in _listed(read, "cells") if (source := _source(cell)) is not None]
     if not any(source.strip() for source in found):
@@ -117,16 +117,20 @@ def _plain(cell: str) -> str:
 def _lines(cell: str) -> Iterator[str]:
     scan = _Scan()
     goes_on = False  # whether a line of IPython's goes on with this one
+    last = ""  # code of the last line that has some
     for line in _split(cell):
-        if goes_on or (scan.at_start and _is_ipython(line)):
-            goes_on = line.endswith("\\")
-            text = line.lstrip(" \t")
-            indent = line[: len(line) - len(text)]
-            # A block that holds nothing else must not become empty.
-            yield f"{indent}pass  # {text}" if indent and text else f"# {text}".rstrip()
-        else:
-            scan.read(line)
+        if not goes_on and not (scan.at_start and _is_ipython(line)):
+            last = scan.read(line) or last
             yield line
+            continue
+        text = line.lstrip(" \t")
+        indent = line[: len(line) - len(text)]
+        if last.endswith(":") and not goes_on:  # a block must not become empty
+            last = ""
+            yield f"{indent}pass  # {text}"
+        else:
+            yield f"{indent}# {text}".rstrip()
+        goes_on = line.endswith("\\")
 
 
 def _split(cell: str) -> list[str]:

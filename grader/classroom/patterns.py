@@ -113,7 +113,7 @@ def _pieces(text: str) -> Iterator[tuple[bool, str]]:
         if field is not None and field not in FIELDS:
             known = ", ".join(f"{{{one}}}" for one in FIELDS)
             raise _wrong(text, f"{known}, found {{{field}}}")
-        yield field is not None, between or field
+        yield (False, between) if field is None else (True, field)
 
 
 def _wrong(text: str, expected: str) -> UsageError:

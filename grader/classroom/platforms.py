@@ -1,7 +1,8 @@
 """How learning platforms name what they export.
 
-Canvas: `lib/content_zipper.rb` of instructure/canvas-lms; Moodle: `mod/assign/classes/downloader.php`
-of moodle/moodle; Gradescope: the folders and `submission_metadata.yml` of "Export Submissions".
+Canvas: `lib/content_zipper.rb` of instructure/canvas-lms.  Moodle: `downloader.php` in
+`mod/assign/classes` of moodle/moodle.  Gradescope: the folders and `submission_metadata.yml` of
+"Export Submissions".
 Canvas and Moodle date every file by the export, so that nobody knows when it was handed in.
 """
 

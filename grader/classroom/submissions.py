@@ -7,14 +7,14 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections import Counter
+from collections import defaultdict, deque
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby
 from pathlib import Path
 
 from grader.classroom import notebook
-from grader.classroom.files import Files, Item, opened
+from grader.classroom.files import Item, opened
 from grader.classroom.layouts import (
     LAYOUTS,
     PROGRAMS,
@@ -97,17 +97,15 @@ class Submissions(Closing):
 
     def _known(self, name: str, asked: Asked) -> Known:
         look = Look(asked)
-        root = {METADATA: ""}
+        metadata = {}
         for item in self._files.items():
             look.add(item.path)
-            if item.path.endswith(f"/{METADATA}") and item.path.count("/") == 1:
-                root[METADATA] = item.path
-            if item.path == METADATA:
-                root[""] = METADATA
+            top, _, rest = item.path.rpartition("/")
+            if rest == METADATA and "/" not in top:
+                metadata[int(bool(top))] = item.path
         found, skip = look.found(name)
-        path = root[METADATA] if skip else root.get("", "")
-        known = self._metadata(path) if found == "gradescope" and path else {}
-        return Known(found, asked, skip, known)
+        gradescope = found == "gradescope" and skip in metadata
+        return Known(found, asked, skip, self._metadata(metadata[skip]) if gradescope else {})
 
     def _metadata(self, path: str) -> dict[str, Submitted]:
         """Read what Gradescope wrote beside the folders; no file in one of them is that."""
@@ -136,24 +134,27 @@ class Submissions(Closing):
 
     def _chosen(self, group: list[tuple[Item, list[Place]]]) -> Iterator[HandedIn]:
         """Give what counts as answers of those who handed some files in, the last one last."""
-        group.sort(key=lambda one: _in_order(one[0].path))
+        group.sort(key=lambda one: (_at(*one), _in_order(one[0].path)))
         best: dict[tuple[str, str], tuple[int, int]] = {}
         for _, places in group:
             for one in places:
                 whose = one.student, one.question
                 best[whose] = min(best.get(whose, one.rank), one.rank)
-        counts: Counter[tuple[str, str]] = Counter()
+        chosen: dict[tuple[str, str], deque[Item]] = defaultdict(lambda: deque(maxlen=MOST_FILES))
         for item, places in group:
-            answers = {}
             for one in places:
-                whose = one.student, one.question
-                if one.rank == best[whose] and counts[whose] < MOST_FILES:
-                    answers[whose] = one
-            counts.update(answers.keys())
-            if not answers:
+                if one.rank == best[one.student, one.question]:
+                    chosen[one.student, one.question].append(item)
+        for item, places in group:
+            answers = {
+                (one.student, one.question): one
+                for one in places
+                if any(item is kept for kept in chosen[one.student, one.question])
+            }
+            if answers:
+                yield from self._handed(item, answers.values())
+            else:
                 self.unused.add(item.path, "another file is more likely the answer")
-                continue
-            yield from self._handed(item, answers.values())
 
     def _handed(self, item: Item, places: Iterable[Place]) -> Iterator[HandedIn]:
         sha256, fault = "", item.fault
@@ -166,10 +167,9 @@ class Submissions(Closing):
                 self.unused.add(item.path, f"cannot be read: {_said(error)}")
                 return
         for place in places:
-            at = item.at if place.at is None else place.at
             yield HandedIn(
-                place.student, place.question, item.path, sha256, at, fault, place.name,
-                place.email, place.late,
+                place.student, place.question, item.path, sha256, _at(item, [place]), fault,
+                place.name, place.email, place.late,
             )  # fmt: skip
 
     def program(self, path: str) -> bytes:
@@ -190,6 +190,10 @@ class Submissions(Closing):
     def close(self) -> None:
         """Close the archive."""
         self._files.close()
+
+
+def _at(item: Item, places: Sequence[Place]) -> str:
+    return item.at if places[0].at is None else places[0].at
 
 
 def _in_order(path: str) -> list[tuple[int, int, str]]:
