@@ -16,6 +16,7 @@ from pathlib import Path
 
 from grader.classroom.layouts import ARCHIVE, suffix
 from grader.model.errors import UsageError
+from grader.reports.inert import inert
 from grader.sandbox.closing import Closing
 
 MOST_ARCHIVE = 64_000_000  # bytes of one in a submission, and of all that are packed in it
@@ -179,7 +180,7 @@ def _explained() -> Iterator[None]:
     try:
         yield
     except _DAMAGE as error:
-        said = " ".join(str(error).split())[:120] or type(error).__name__
+        said = inert(" ".join(str(error).split()), 120) or type(error).__name__
         raise UsageError(f"expected a zip file, found a damaged one: {said}") from None
 
 

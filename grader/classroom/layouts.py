@@ -15,6 +15,7 @@ from typing import Protocol
 
 from grader.classroom.platforms import Submitted, canvas, gradescope, moodle
 from grader.model.errors import UsageError
+from grader.reports.inert import inert
 
 ARCHIVE = ".zip"
 PROGRAMS = (".py", ".ipynb")
@@ -278,7 +279,8 @@ class Look:
         if name or len(found) == 1:
             return name or found[0], skip
         ways = "; ".join(
-            f"{shapes[one]:,} like {LAYOUTS[one][0]} ({self._first[skip, one]})" for one in found
+            f"{shapes[one]:,} like {LAYOUTS[one][0]} ({inert(self._first[skip, one], 200)})"
+            for one in found
         )
         raise UsageError(
             f"expected submissions in one layout, found {ways}",
@@ -295,7 +297,8 @@ class Look:
         if name:
             return False
         raise UsageError(
-            f"expected folders of several students, found {self._top} alone: is it a student's?",
+            "expected folders of several students, found "
+            f"{inert(self._top or '')} alone: is it a student's?",
             hint="--layout folders if it is; else give that folder as SUBMISSIONS",
         )
 

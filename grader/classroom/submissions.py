@@ -30,6 +30,8 @@ from grader.classroom.patterns import Pattern
 from grader.classroom.platforms import METADATA, Submitted, submitters
 from grader.model.classroom import HandedIn
 from grader.model.errors import UsageError
+from grader.model.numerals import quantity
+from grader.reports.inert import inert
 from grader.sandbox.closing import Closing
 
 MOST_BYTES = 1_000_000  # of a program: a thousand times an honest one
@@ -59,9 +61,11 @@ class Unused:
         """Say it, nothing where there are none."""
         if not self.programs:
             return ""
-        shown = "; ".join(f"{path} ({why})" for path, why in self.first)
+        shown = "; ".join(f"{inert(path, 200)} ({why})" for path, why in self.first)
         more = self.programs - len(self.first)
-        return f"{self.programs:,} nobody's answer: {shown}" + (f"; {more:,} more" if more else "")
+        are = "that is" if self.programs == 1 else "that are"
+        counted = f"{quantity(self.programs, 'file')} {are} nobody's answer"
+        return f"{counted}: {shown}" + (f"; {more:,} more" if more else "")
 
 
 class Submissions(Closing):

@@ -22,9 +22,10 @@ from grader.model.errors import UsageError
 ASKED = ("mean", "layer-norm")
 PIECES = st.sampled_from(
     ["ann", "bo", "mean", "layer_norm", "submission", "submission_1", "submission_22", ".py",
-     ".ipynb", ".zip", ".txt", "_", "-1", " (2)", "_LATE", "_1_2_", "anon_x1_7_", "..", ".", "/", "//",
-     "\\", ":", "\n", "\0", "\u202e", "\udcff", "e\u0301", " ", "__MACOSX", "%s", "{student}", "=1+1",
-     "Ann Lee_12_assignsubmission_file_", "Bo_13_assignsubmission_onlinetext_"]
+     ".ipynb", ".zip", ".txt", "_", "-1", " (2)", "_LATE", "_1_2_", "anon_x1_7_", "..", ".", "/",
+     "//", "\\", ":", "\n", "\0", "\u202e", "\udcff", "e\u0301", " ", "__MACOSX", "%s",
+     "{student}", "=1+1", "Ann Lee_12_assignsubmission_file_",
+     "Bo_13_assignsubmission_onlinetext_"]
 )  # fmt: skip
 PATHS = st.lists(PIECES | st.text(max_size=3), min_size=1, max_size=8).map("".join)
 

@@ -17,6 +17,9 @@ from grader.classroom.submissions import MOST_BYTES, Submissions
 from grader.model.errors import UsageError
 from tests.classroom.handing_in import Files, faults, found, notebook, tree, whose, zipped
 
+DAMAGED = "expected a zip file, found a damaged one"
+LINK = "a link, which is not followed"
+
 
 def items(root: Path) -> dict[str, Item]:
     """Every file, by path."""
@@ -69,13 +72,15 @@ def test_a_folder_that_becomes_a_link_is_not_followed(tmp_path: Path) -> None:
     with Submissions(root, ["mean"]) as submissions:
         (root / "ann").rename(root / "gone")
         (root / "ann").symlink_to(root / "zoe")
-        with pytest.raises(OSError, match="irectory|link"):
+        with pytest.raises(OSError, match=r"irectory|link"):
             submissions.program("ann/a/mean.py")
 
 
 def test_what_programs_leave_is_no_file_of_anybody(tmp_path: Path) -> None:
-    names = ["__MACOSX/ann/._mean.py", ".DS_Store", ".git/mean.py", "ann/__pycache__/mean.py",
-             "ann/.ipynb_checkpoints/mean.py", "ann/._mean.py", "ann/.drill", "Thumbs.db"]  # fmt: skip
+    names = [
+        "__MACOSX/ann/._mean.py", ".DS_Store", ".git/mean.py", "ann/__pycache__/mean.py",
+        "ann/.ipynb_checkpoints/mean.py", "ann/._mean.py", "ann/.drill", "Thumbs.db",
+    ]  # fmt: skip
     left = dict.fromkeys([*names, "ann/mean.py"], "")
     tree(tmp_path / "plain", left)
     (tmp_path / "all.zip").write_bytes(zipped(left))
@@ -83,8 +88,11 @@ def test_what_programs_leave_is_no_file_of_anybody(tmp_path: Path) -> None:
 
 
 def test_names_that_act_are_said(tmp_path: Path) -> None:
-    tree(tmp_path, {"ann/me\nan.py": "", "ann/mean.py": "", "b\x1b[1mo/mean.py": "",
-                    "zoe/\u202emean.py": "", "علی‌رضا/mean.py": "", "山田　太郎/mean.py": ""})  # fmt: skip
+    names = [
+        "ann/me\nan.py", "ann/mean.py", "b\x1b[1mo/mean.py", "zoe/\u202emean.py", "علی‌رضا/mean.py",
+        "山田　太郎/mean.py",
+    ]  # fmt: skip
+    tree(tmp_path, dict.fromkeys(names, ""))
     with Submissions(tmp_path, ["mean"]) as submissions:
         assert [one.student for one in submissions if not one.fault] == [
             "ann", "علی‌رضا", "山田　太郎"
@@ -143,7 +151,8 @@ def test_zip_files_of_students_are_looked_into(tmp_path: Path) -> None:
     inner: Files = {"hw/mean.py": "x = 1", "hw/data.csv": "1", "__MACOSX/hw/._mean.py": ""}
     book = notebook("x = 1")
     named = {
-        "submission_1/hw.zip": zipped(inner), "submission_2/hw.ZIP": zipped({"a.zip": zipped(inner)}),
+        "submission_1/hw.zip": zipped(inner),
+        "submission_2/hw.ZIP": zipped({"a.zip": zipped(inner)}),
         "submission_3/hw.zip": zipped({"any.ipynb": book}), "submission_4/hw.zip": zipped({}),
         "submission_5/hw.zip": zipped({"notes.txt": ""}), "submission_6/hw.zip": b"PK",
     }  # fmt: skip
@@ -156,7 +165,7 @@ def test_zip_files_of_students_are_looked_into(tmp_path: Path) -> None:
             "submission_2/hw.ZIP/a.zip/hw/mean.py": "",
             "submission_3/hw.zip/any.ipynb": "",
             "submission_4/hw.zip": "a zip file with nothing in it",
-            "submission_6/hw.zip": "expected a zip file, found a damaged one: File is not a zip file",
+            "submission_6/hw.zip": f"{DAMAGED}: File is not a zip file",
         }
         with Submissions(root, ["mean"]) as submissions:
             for path in list(handed)[:2] * 2:
@@ -175,7 +184,8 @@ def test_the_time_in_a_students_zip_file_is_the_students_word(tmp_path: Path) ->
     ("name", "said"),
     [
         ("../mean.py", None), ("/mean.py", None), ("a/../mean.py", None), ("C:\\mean.py", None),
-        ("a//mean.py", None), ("./mean.py", ""), ("b\\mean.py", ""), ("mean.py/", "a zip file with nothing in it"),
+        ("a//mean.py", None), ("./mean.py", ""), ("b\\mean.py", ""),
+        ("mean.py/", "a zip file with nothing in it"),
         ("me\0an.py", "its name has characters that cannot be shown"),
         ("m" * 1001 + ".py", "its path has more than 1000 characters"),
     ],
@@ -194,7 +204,7 @@ TWICE = "the zip file has it more than once"
 @pytest.mark.parametrize(
     ("entries", "said"),
     [
-        ([(info("mean.py", stat.S_IFLNK | 0o777), b"/etc/passwd")], "a link, which is not followed"),
+        ([(info("mean.py", stat.S_IFLNK | 0o777), b"/etc/passwd")], LINK),
         ([(info("mean.py", stat.S_IFIFO), b"")], "a device or a pipe, and no file"),
         ([(info("mean.py"), b"x"), (info("mean.py"), b"y")], TWICE),
         ([(info("mean.py"), b"x"), (info("./mean.py"), b"y")], TWICE),
@@ -277,7 +287,7 @@ def test_every_cut_of_a_zip_file_is_a_sentence(tmp_path: Path) -> None:
     for length in range(len(whole)):
         (tmp_path / "ann.zip").write_bytes(whole[:length])
         (fault,) = faults(tmp_path).values()
-        assert fault.startswith("expected a zip file, found a damaged one")
+        assert fault.startswith(DAMAGED)
 
 
 @pytest.mark.parametrize("mask", [0xFF, 0x01, 0x80])

@@ -319,5 +319,7 @@ def test_what_is_nobodys_is_counted_and_named(tmp_path: Path) -> None:
     with Submissions(tmp_path, ["mean"]) as submissions:
         assert len(list(submissions)) == 2
         assert (submissions.unused.programs, submissions.unused.others) == (9, 1)
-        assert str(submissions.unused).startswith("9 nobody's answer: ann/0.py (its name says")
+        assert str(submissions.unused).startswith(
+            "9 files that are nobody's answer: ann/0.py (its name says"
+        )
         assert str(submissions.unused).endswith("; 4 more")

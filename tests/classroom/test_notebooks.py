@@ -31,7 +31,7 @@ def test_cells_are_joined_by_an_empty_line_and_lines_can_be_traced() -> None:
 
 
 def test_what_is_no_code_is_left_out() -> None:
-    others = [
+    others: list[dict[str, object]] = [
         {"cell_type": kind, "source": "no code", "metadata": {}} for kind in ("raw", "markdown")
     ]
     code = {"cell_type": "code", "source": "x = 1\r\ny = 2\r", "outputs": [{"text": "x"}]}
