@@ -10,7 +10,7 @@ import zlib
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -23,6 +23,8 @@ MOST_ARCHIVE = 64_000_000  # bytes of one in a submission, and of all that are p
 MOST_ENTRIES = 20_000  # of one in a submission
 DEEPEST = 3  # archives in each other, from the one that was handed in
 EMPTY = "a zip file with nothing in it"
+LONGEST = 1000  # characters of a path
+_ENTRY = b"PK\x01\x02"  # with which each entry of the list at the end begins
 _ENCRYPTED, _UTF8 = 0x1, 0x800
 _METHODS = {zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED}
 # What the module zipfile raises on a file that is no archive, or a damaged one.
@@ -54,14 +56,25 @@ class _Budget:
     """How much may still be unpacked to look into the archives of one that was handed in."""
 
     def __init__(self) -> None:
-        self.left = MOST_ARCHIVE
+        self._bytes, self._entries = MOST_ARCHIVE, MOST_ENTRIES
         self._seen: set[str] = set()
 
-    def spend(self, path: str, count: int) -> None:
-        """Count an archive, when it is opened first."""
-        if path not in self._seen:
-            self._seen.add(path)
-            self.left -= count
+    def spend(self, path: str, content: bytes) -> None:
+        """Count an archive, when it is opened first.
+
+        Raises:
+            UsageError: They hold more than those of any honest one.
+        """
+        if path in self._seen:
+            return
+        count = content.count(_ENTRY)
+        if len(content) > self._bytes:
+            raise UsageError(f"its zip files hold more than {MOST_ARCHIVE:,} bytes")
+        if count > self._entries:
+            raise UsageError(f"its zip files hold more than {MOST_ENTRIES:,} files")
+        self._seen.add(path)
+        self._bytes -= len(content)
+        self._entries -= count
 
 
 class Archive(Closing):
@@ -130,9 +143,7 @@ class Archive(Closing):
             where = f"{self._where}{one.path}/" if self._depth else ""
             content = self._bytes(one, MOST_ARCHIVE + 1)
             if self._depth:
-                self._budget.spend(where, len(content))
-                if self._budget.left < 0:
-                    raise UsageError(f"its zip files hold more than {MOST_ARCHIVE:,} bytes")
+                self._budget.spend(where, content)
             budget = self._budget if self._depth else None
             self._last = one.path, packed(content, self._depth + 1, where, budget)
         return self._last[1]
@@ -169,7 +180,7 @@ def packed(
     if len(content) > MOST_ARCHIVE:
         raise UsageError(f"expected a zip file of at most {MOST_ARCHIVE:,} bytes, found more")
     # Counted before zipfile makes an object of each; what the end record says may be a lie.
-    if content.count(b"PK\x01\x02") > MOST_ENTRIES:
+    if content.count(_ENTRY) > MOST_ENTRIES:
         raise UsageError(f"expected a zip file of at most {MOST_ENTRIES:,} files, found more")
     with _explained():
         return Archive(zipfile.ZipFile(io.BytesIO(content)), depth, where, budget)
@@ -186,22 +197,32 @@ def _explained() -> Iterator[None]:
 
 def _named(archive: zipfile.ZipFile) -> list[_Named]:
     """Return every file that an archive lists, in order, with what is wrong with it."""
-    files = [(_path(one), one) for one in archive.infolist()]
-    files = [(path, one) for path, one in files if not path.endswith("/")]
-    times = Counter(path for path, _ in files)
-    above = {path[:at] for path in times for at, char in enumerate(path) if char == "/"}
-    found = []
-    for path, one in files:
-        stray = _leads_out(path)
-        fault = "its path leads out of the zip file" if stray else _fault(one)
+    files, lost = [], []
+    for info in archive.infolist():
+        path = _path(info)
+        if len(path) > LONGEST:
+            why = f"its path has more than {LONGEST} characters"
+            lost.append(_Named(f"{path[:100]}[...]", info, why, stray=True))
+        elif not path.endswith("/"):
+            files.append((path.split("/"), info))
+    files.sort(key=lambda one: one[0])
+    times = Counter("/".join(parts) for parts, _ in files)
+    found: list[_Named] = []
+    above: list[str] = []  # the last file: what lies below it comes right after it
+    place = 0
+    for parts, info in files:
+        path = "/".join(parts)
+        stray = path[1:2] == ":" or any(part in {"", ".", ".."} for part in parts)
+        fault = "its path leads out of the zip file" if stray else _fault(info)
         if times[path] > 1:
             fault = "the zip file has it more than once"
-        elif path in above or any(
-            path[:at] in times for at, char in enumerate(path) if char == "/"
-        ):
+        elif above and parts[: len(above)] == above:
             fault = "the zip file has a file and a folder of one name"
-        found.append(_Named(path, one, fault, stray))
-    return sorted(found, key=lambda one: one.path.split("/"))
+            found[place] = replace(found[place], fault=fault)
+        else:
+            above, place = parts, len(found)
+        found.append(_Named(path, info, fault, stray))
+    return found + lost
 
 
 def _path(info: zipfile.ZipInfo) -> str:
@@ -211,10 +232,6 @@ def _path(info: zipfile.ZipInfo) -> str:
         with suppress(UnicodeError):
             name = name.encode("cp437").decode("utf-8")
     return name.replace("\\", "/").removeprefix("./")
-
-
-def _leads_out(path: str) -> bool:
-    return path[1:2] == ":" or any(part in {"", ".", ".."} for part in path.split("/"))
 
 
 def _fault(info: zipfile.ZipInfo) -> str:

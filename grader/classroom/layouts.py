@@ -130,14 +130,14 @@ def _files(parts: Sequence[str], asked: Asked, _: Mapping[str, Submitted]) -> li
 
 
 def _folders(parts: Sequence[str], asked: Asked, _: Mapping[str, Submitted]) -> list[Place]:
-    """`alice/maxpool-routing.py`, `alice/submission.py`, and the same in `alice.zip`."""
+    """`alice/QUESTION.py`, `alice/submission.py`, and the same in `alice.zip`."""
     if suffix(parts[0]) == ARCHIVE:
         return _own(stem(parts[0]), asked, parts[1:] or [f" {ARCHIVE}"], free=True)
     return _own(parts[0], asked, parts[1:], free=False) if len(parts) > 1 else []
 
 
 def _questions(parts: Sequence[str], asked: Asked, _: Mapping[str, Submitted]) -> list[Place]:
-    """`maxpool-routing/alice.py`."""
+    """`QUESTION/alice.py`."""
     question = asked.named(parts[0])
     if not question or len(parts) == 1:
         return []
@@ -243,7 +243,7 @@ class Look:
     def __init__(self, asked: Asked) -> None:
         """Nothing was seen yet."""
         self._asked = asked
-        self._top: str | None = None
+        self.top: str | None = None  # the folder that the first one lies in
         self._one_top = True  # whether everything lies in one folder
         self._shapes: tuple[Counter[str], Counter[str]] = (Counter(), Counter())
         self._first: dict[tuple[int, str], str] = {}
@@ -251,10 +251,12 @@ class Look:
 
     def add(self, path: str) -> None:
         """See one more file."""
+        if suffix(path.rpartition("/")[2]) not in {*PROGRAMS, ARCHIVE}:
+            return
         parts = path.split("/")
-        if self._top is None:
-            self._top = parts[0]
-        self._one_top = self._one_top and len(parts) > 1 and parts[0] == self._top
+        if self.top is None:
+            self.top = parts[0]
+        self._one_top = self._one_top and len(parts) > 1 and parts[0] == self.top
         for skip in (0, 1) if self._one_top else (0,):
             rest = parts[skip:]
             found = shape(rest, self._asked)
@@ -298,7 +300,7 @@ class Look:
             return False
         raise UsageError(
             "expected folders of several students, found "
-            f"{inert(self._top or '')} alone: is it a student's?",
+            f"{inert(self.top or '')} alone: is it a student's?",
             hint="--layout folders if it is; else give that folder as SUBMISSIONS",
         )
 

@@ -104,12 +104,12 @@ class Submissions(Closing):
         metadata = {}
         for item in self._files.items():
             look.add(item.path)
-            top, _, rest = item.path.rpartition("/")
-            if rest == METADATA and "/" not in top:
-                metadata[int(bool(top))] = item.path
+            folder, _, rest = item.path.rpartition("/")
+            if rest == METADATA and "/" not in folder:
+                metadata[folder] = item.path
         found, skip = look.found(name)
-        gradescope = found == "gradescope" and skip in metadata
-        return Known(found, asked, skip, self._metadata(metadata[skip]) if gradescope else {})
+        said = metadata.get((look.top or "") if skip else "") if found == "gradescope" else None
+        return Known(found, asked, skip, self._metadata(said) if said else {})
 
     def _metadata(self, path: str) -> dict[str, Submitted]:
         """Read what Gradescope wrote beside the folders; no file in one of them is that."""
@@ -133,7 +133,7 @@ class Submissions(Closing):
             places = [] if item.stray else list(self.layout.places(item.path))
             if places:
                 yield item, places, tuple(sorted({one.student for one in places}))
-            elif not (self.layout.name == "gradescope" and item.path.endswith(METADATA)):
+            else:
                 self.unused.add(item.path, item.fault)
 
     def _chosen(self, group: list[tuple[Item, list[Place]]]) -> Iterator[HandedIn]:
