@@ -13,8 +13,8 @@ from pathlib import Path
 from grader import __version__
 from grader.app import requirements
 from grader.app.context import Context
+from grader.app.handed_in import say_found
 from grader.classroom.jobs import LEVELS, Job, job_for, key_of, versions
-from grader.classroom.layouts import Layout, Plain
 from grader.classroom.ledger import Index, Ledger
 from grader.classroom.pools import Local, Pool
 from grader.classroom.results import (
@@ -44,6 +44,8 @@ class Plan:
     jobs: int | None = None  # processes here; as many as there are cores when None
     shard: tuple[int, int] = (1, 1)  # of how many
     open_pool: Callable[[], Pool] | None = None  # where grades run, if not on this machine
+    layout: str = ""  # how submissions are laid out, where that does not show
+    pattern: str = ""  # their paths, with fields, where no layout fits
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,12 +109,10 @@ def grade_class(ctx: Context, plan: Plan) -> Iterator[Progress]:
     shard = "" if plan.shard == (1, 1) else f"-{plan.shard[0]}-of-{plan.shard[1]}"
     with Ledger(plan.out / f"verdicts{shard}.jsonl") as ledger:
         terms = _terms(plan, [_posed(one) for one in questions])
-        layout: Layout = Plain([one.id for one in questions])
-        with Submissions(plan.submissions, layout) as submissions:
-            if not write_handed_in(plan.out, submissions):
-                ids = " or ".join(f"STUDENT/{one.id}.py" for one in questions)
-                text = f"{plan.submissions}: expected files like {ids}, found none"
-                raise UsageError(text, hint="--pattern says how they are named")
+        asked = [one.id for one in questions]
+        with Submissions(plan.submissions, asked, plan.layout, plan.pattern) as submissions:
+            count = write_handed_in(plan.out, submissions)
+            say_found(ctx, plan.submissions, asked, submissions, count)
             yield from _graded(ctx, plan, terms, submissions, ledger)
 
 

@@ -130,7 +130,7 @@ class Results:
 
     def _counting(self, posed: Posed, files: list[HandedIn]) -> Entry:
         """Return the file that counts: the last one, or the last of the best."""
-        found = [self._entry(posed, one) for one in sorted(files, key=lambda f: (f.at, f.path))]
+        found = [self._entry(posed, one) for one in sorted(files, key=lambda f: f.at)]
         if self.terms.counts == "best":
             return max(reversed(found), key=lambda one: -1 if one.points is None else one.points)
         return found[-1]
@@ -139,7 +139,8 @@ class Results:
         graded = None
         if handed.sha256:
             graded = self._index.get(key_of(self.terms, posed, handed.sha256))
-        return Entry(posed, handed, graded, is_late(handed.at, self.terms.deadline))
+        late = handed.late or is_late(handed.at, self.terms.deadline)
+        return Entry(posed, handed, graded, late)
 
 
 def is_late(at: str, deadline: str) -> bool:
