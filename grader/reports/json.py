@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 
 from grader.model.audit import AuditReport
 from grader.model.errors import GraderError
+from grader.model.findings import Findings
 from grader.model.mutation import Fate, MutationReport, Trial
 from grader.model.report import Exhibit, Report
 
@@ -50,6 +51,11 @@ def mutation_to_json(report: MutationReport) -> dict[str, object]:
         "ok": report.ok,
         "mutants": [_trial(trial) for trial in report.trials],
     }
+
+
+def findings_to_json(found: Findings) -> dict[str, object]:
+    """What follows from all grades of a class."""
+    return _fields(found)
 
 
 def _trial(trial: Trial) -> dict[str, object]:
