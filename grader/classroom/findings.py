@@ -17,6 +17,7 @@ from grader.classroom import spreads
 from grader.model.classroom import Entry, Posed, Terms
 from grader.model.findings import (
     Asked,
+    Attempts,
     Cell,
     Findings,
     Group,
@@ -32,8 +33,6 @@ from grader.reports import words
 FEW = 4  # students who share a wrong result that nobody else has: at most so many
 DIGITS = 4  # of a digest that are shown, more where two begin alike
 _OTHERWISE = {"state", "rule", "mutant", "class"}  # kinds of explanations that name no listed idea
-
-Attempts = tuple[Entry, Sequence[Entry]]  # what counts, and all hand-ins, oldest first
 
 
 def standing(entry: Entry) -> Standing:

@@ -13,20 +13,29 @@ from grader.cli.context import Json
 
 def command(
     results: Annotated[Path, typer.Argument(help="What drill class grade has written.")],
+    html: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Write a page that stands alone.", show_default=False),
+    ] = None,
     json: Json = False,
 ) -> None:
     """Show who passed what, and which ideas a class holds."""
-    from grader.app.reporting import report_class
+    from grader.app.reporting import report_class, write_page
 
-    found = report_class(results)
+    found = report_class(results) if html is None else write_page(results, html)
     if json:
         from grader.reports.json import findings_to_json
 
         output.document(**findings_to_json(found))
-        return
-    from grader.reports.class_tables import class_lines
+    elif html is not None:
+        from grader.reports.class_words import summary
 
-    lines = class_lines(
-        found, width=output.measure(), results=str(results), plain=output.manner.plain
-    )
-    output.lines(lines, paged=True)
+        output.write(summary(found))
+        output.write(f"the page is in {html}")
+    else:
+        from grader.reports.class_tables import class_lines
+
+        said = class_lines(
+            found, width=output.measure(), results=str(results), plain=output.manner.plain
+        )
+        output.lines(said, paged=True)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-from grader.model.classroom import Posed, Terms
+from grader.model.classroom import Entry, Posed, Terms
+
+Attempts = tuple[Entry, Sequence[Entry]]  # what counts, and all hand-ins, oldest first
 
 
 class Standing(StrEnum):
@@ -16,7 +18,7 @@ class Standing(StrEnum):
     IDEA = "holds a listed idea"
     EXPLAINED = "wrong, explained otherwise"  # a rule, a change, a class: no listed idea
     UNEXPLAINED = "wrong, unexplained"
-    STOPPED = "raised, or ran into a limit"  # error, limit, policy: and no idea is known
+    STOPPED = "raised, or ran into a limit"  # and no idea is known
     STARTER = "starter, unchanged"
     NO_PROGRAM = "no program in the file"
     NOT_GRADED = "not graded"  # yet, or for a reason that is the grader's

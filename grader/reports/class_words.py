@@ -22,6 +22,17 @@ GROUPS_RULE = (
     "Answers that no listed idea gives, together where everything that they compute wrongly is "
     "equal. One feedback serves a whole group: the command makes a new idea of it."
 )
+COLUMNS = {  # the heads of a table in which each student stands in one column
+    Standing.PASSED: "passed",
+    Standing.IDEA: "listed idea",
+    Standing.EXPLAINED: "explained otherwise",
+    Standing.UNEXPLAINED: "not explained",
+    Standing.STOPPED: "raised, or a limit",
+    Standing.STARTER: "starter unchanged",
+    Standing.NO_PROGRAM: "no program",
+    Standing.NOT_GRADED: "not graded",
+    Standing.MISSING: "nothing handed in",
+}
 SHORT = {
     Standing.PASSED: "pass",
     Standing.NO_PROGRAM: "no program",
@@ -49,7 +60,7 @@ def cell(one: Cell) -> str:
 
 
 def summary(found: Findings) -> str:
-    """The class in one sentence."""
+    """The class in a sentence or two."""
     texts = [
         quantity(len(found.students), "student"),
         f"{found.passed} passed {'all questions' if len(found.asked) > 1 else ''}".rstrip(),
@@ -58,12 +69,16 @@ def summary(found: Findings) -> str:
         texts.append(
             f"mean {found.mean:.1f} and median {found.median:.1f} of {points(found.of)} points"
         )
-    text = ", ".join(texts) + "."
+    return " ".join([f"{', '.join(texts)}.", *open_ends(found)])
+
+
+def open_ends(found: Findings) -> Iterator[str]:
+    """What is not known of the class."""
     if left := len(found.students) - found.complete:
-        text += f" Of {quantity(left, 'student')} something is not graded; their points are open."
+        verb = "is" if left == 1 else "are"
+        yield f"{quantity(left, 'student')} {verb} not graded throughout and count in no average."
     if found.unreadable:
-        text += f" {quantity(found.unreadable, 'line')} of the results cannot be read."
-    return text
+        yield f"{quantity(found.unreadable, 'line')} of the results cannot be read."
 
 
 def about(found: Findings) -> Iterator[tuple[str, str]]:
@@ -85,11 +100,11 @@ def parts(idea: Held) -> str:
 def remarks(idea: Held) -> Iterator[str]:
     """What else is to be said of who holds an idea."""
     if idea.shared:
-        yield f"in {len(idea.shared)} of them another idea gives the same numbers"
+        yield f"{len(idea.shared)} of them: another idea gives the same numbers"
     if idea.unsure:
-        yield f"in {len(idea.unsure)} more it fits a part of what is wrong"
+        yield f"{len(idea.unsure)} more: it fits a part of what is wrong"
     if idea.gone:
-        yield f"{len(idea.gone)} held it and since pass its checks"
+        yield f"{len(idea.gone)} more held it before and now do right what it gets wrong"
 
 
 def held_by(idea: Held, asked: Asked) -> str:

@@ -13,7 +13,7 @@ from collections.abc import Container, Mapping
 from dataclasses import fields, is_dataclass
 from enum import Enum
 from numbers import Integral, Real
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from grader.model.audit import AuditReport
 from grader.model.errors import GraderError
@@ -53,7 +53,7 @@ def mutation_to_json(report: MutationReport) -> dict[str, object]:
     }
 
 
-def findings_to_json(found: Findings) -> dict[str, object]:
+def findings_to_json(found: Findings) -> dict[str, Any]:
     """What follows from all grades of a class."""
     return _fields(found)
 
