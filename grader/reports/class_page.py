@@ -8,12 +8,13 @@ than its findings.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from jinja2 import Environment, FileSystemLoader, StrictUndefined, Template
 from markupsafe import Markup
 
 from grader.model.findings import Asked, Attempts, Cell, Findings, Standing
@@ -54,14 +55,8 @@ def class_page(found: Findings, attempts: Iterable[Attempts], results: str) -> I
     """
     anchor = {student.id: f"s{number}" for number, student in enumerate(found.students, 1)}
     called = {one.id: f"{one.id} ({one.name})" if one.name else one.id for one in found.students}
-    environment = Environment(
-        loader=FileSystemLoader(TEMPLATES),
-        autoescape=True,
-        undefined=StrictUndefined,
-        finalize=_shown,
-    )
     css = (TEMPLATES / "class.css").read_text(encoding="utf-8")
-    return environment.get_template("class.html").generate(
+    pieces = _template().generate(
         css=Markup(css),
         title=found.terms.title or "A class",
         open_ends=list(words.open_ends(found)),
@@ -91,6 +86,17 @@ def class_page(found: Findings, attempts: Iterable[Attempts], results: str) -> I
         held_by=words.held_by,
         new_idea=words.new_idea,
     )
+    yield from map(str, pieces)  # not as markup, to which nobody can add text
+
+
+@functools.cache
+def _template() -> Template:
+    return Environment(
+        loader=FileSystemLoader(TEMPLATES),
+        autoescape=True,
+        undefined=StrictUndefined,
+        finalize=_shown,
+    ).get_template("class.html")
 
 
 def _shown(value: object) -> object:

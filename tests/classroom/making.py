@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from itertools import groupby
+from pathlib import Path
 
+from grader.classroom.jobs import key_of
+from grader.classroom.ledger import Ledger
+from grader.classroom.results import write_handed_in, write_terms
 from grader.model.classroom import Entry, Graded, HandedIn, Posed, Terms
 from grader.model.report import CheckResult, Explanation, Mismatch, Named, PartResult, Report
 from grader.model.verdict import Verdict
@@ -58,7 +63,7 @@ def entry(
     name: str = "",
 ) -> Entry:
     """What a student handed in; `fault` is the grader's, `handed` why there is no program."""
-    sha256 = "" if handed else sha256 or f"{abs(hash((student, at))):064x}"[-64:]
+    sha256 = "" if handed else sha256 or hashlib.sha256(repr((student, at)).encode()).hexdigest()
     file = HandedIn(student, posed.id, f"{student}/{posed.id}.py", sha256, at, handed, name)
     graded = Graded("k", found, fault) if found is not None or fault else None
     return Entry(posed, file, graded, late)
@@ -69,3 +74,17 @@ def attempts(entries: Iterable[Entry]) -> Iterator[tuple[Entry, list[Entry]]]:
     for _, group in groupby(entries, key=lambda one: (one.handed.student, one.posed.id)):
         found = list(group)
         yield found[-1], found
+
+
+def write_results(folder: Path, terms: Terms, entries: Iterable[Entry]) -> Path:
+    """Keep a class as `drill class grade` does."""
+    folder.mkdir(parents=True, exist_ok=True)
+    entries = list(entries)
+    write_terms(folder, terms)
+    write_handed_in(folder, (one.handed for one in entries))
+    with Ledger(folder / "verdicts.jsonl") as ledger:
+        for one in entries:
+            if one.graded is not None:
+                key = key_of(terms, one.posed, one.handed.sha256)
+                ledger.add([replace(one.graded, key=key)])
+    return folder
