@@ -158,7 +158,7 @@ def _cell(entry: Entry) -> Cell:
 class _Idea:
     """What is gathered of one idea."""
 
-    feedback: str = ""
+    lines: Counter[str] = field(default_factory=Counter)  # of feedback
     students: list[str] = field(default_factory=list)
     shared: list[str] = field(default_factory=list)
     unsure: list[str] = field(default_factory=list)
@@ -217,7 +217,7 @@ class _Gathered:
         alike = len(sure) > 1 and not together and all(m.cases >= m.failing for m in sure)
         for one in report.misconceptions:
             idea = self.ideas[one.id]
-            idea.feedback = idea.feedback or one.feedback
+            idea.lines[_line(one)] += 1
             if one.id in cell.ideas:
                 idea.students.append(student)
                 idea.parts.update(parts_of(report, one))
@@ -238,7 +238,7 @@ class _Gathered:
             for held in asserted(last):
                 before[held.id] = held
                 idea = self.ideas[held.id]
-                idea.feedback = idea.feedback or held.feedback
+                idea.lines[_line(held)] += 0
                 if at is not None:
                     idea.times.append(at)
         for held in before.values():
@@ -268,7 +268,7 @@ class _Gathered:
         found = [
             Held(
                 name,
-                words.sentences(idea.feedback, 1)[0],
+                tuple(line for line, _ in idea.lines.most_common() if line),
                 tuple(idea.students),
                 len(idea.students) / judged if judged else 0.0,
                 tuple(idea.shared),
@@ -311,6 +311,10 @@ class _Gathered:
 _JUDGED = (
     Standing.PASSED, Standing.IDEA, Standing.EXPLAINED, Standing.UNEXPLAINED, Standing.STOPPED,
 )  # fmt: skip
+
+
+def _line(held: Named) -> str:
+    return words.sentences(held.feedback, 1)[0]
 
 
 def parts_of(report: Report, held: Named) -> set[int]:

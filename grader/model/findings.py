@@ -64,7 +64,7 @@ class Held:
     """A listed idea that somebody holds in what counts, or has held before."""
 
     id: str
-    line: str  # the first sentence of its feedback
+    lines: tuple[str, ...]  # the first sentence of its feedback, as most are given it; then others
     students: tuple[str, ...]  # who holds it now
     share: float  # of those whose file was graded and is not the unchanged starter
     shared: tuple[str, ...] = ()  # of these: where another idea gives the same numbers

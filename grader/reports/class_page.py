@@ -150,11 +150,13 @@ def cell_mark(cell: Cell) -> str:
 
 
 def _question(asked: Asked) -> dict[str, Any]:
-    counts = [f"{count} {one}" for one, count in asked.standings.items() if count]
-    several = f" {quantity(asked.several, 'student')} handed in more than once."
+    passed = asked.standings[Standing.PASSED]
+    said = f"{passed} of {quantity(sum(asked.standings.values()), 'student')} passed."
+    if asked.several:
+        said += f" {quantity(asked.several, 'student')} handed in more than once."
     return {
         "asked": asked,
-        "summary": f"{', '.join(counts)}.{several if asked.several else ''}",
+        "summary": said,
         "most": max((len(idea.students) for idea in asked.ideas), default=0),
         "starters": asked.standings[Standing.STARTER],
         "several": [group for group in asked.groups if len(group.students) > 1],
@@ -165,7 +167,7 @@ def _question(asked: Asked) -> dict[str, Any]:
 def _top(found: Findings) -> list[_Top]:
     every = [
         _Top(f"q{q}-i{i}", idea.id, asked.posed.id, len(idea.students),
-             words.share(idea.share), idea.line)
+             words.share(idea.share), next(iter(idea.lines), ""))
         for q, asked in enumerate(found.asked, 1)
         for i, idea in enumerate(asked.ideas, 1)
         if idea.students
@@ -185,17 +187,18 @@ def bar(value: int, most: int, kind: str = "bar") -> Markup:
 
 
 def over_time(labels: Sequence[str], held: Sequence[int], everything: Sequence[int]) -> Markup:
-    """Columns for intervals of time: all hand-ins as outlines, those that hold an idea filled."""
-    most = max(everything, default=0) or 1
+    """Columns for intervals of time: hand-ins that hold an idea, before the outlines of all."""
     texts = [f"{at}: {n} of {of}" for at, n, of in zip(labels, held, everything, strict=True)]
     shapes = []
-    for number, (count, of) in enumerate(zip(held, everything, strict=True)):
-        for kind, size in (("held", count), ("all", of)):
-            if size:
-                height = max(30 * size / most, 1.5)
+    for kind, counts, width in (("all", everything, 10), ("held", held, 6)):
+        most = max(counts, default=0)
+        for number, count in enumerate(counts):
+            if count:
+                height = max(30 * count / most, 1.5)
+                left = number * 12 + (12 - width) // 2
                 shapes.append(
-                    f'<rect class="{kind}" x="{number * 12 + 1}" y="{31 - height:.1f}" '
-                    f'width="10" height="{height:.1f}"/>'
+                    f'<rect class="{kind}" x="{left}" y="{31 - height:.1f}" width="{width}" '
+                    f'height="{height:.1f}"/>'
                 )
     across = 12 * len(labels)
     return Markup(

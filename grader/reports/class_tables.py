@@ -64,8 +64,12 @@ def _question(
         if asked.standings.get(Standing.STARTER):
             yield from wrapped(words.STARTERS, width, first="  ")
         most = max(len(idea.students) for idea in asked.ideas)
+        across = max(cells(inert(idea.id)) for idea in asked.ideas)
         for idea in asked.ideas:
-            yield from _idea(found, asked, idea, most, width, plain=plain)
+            bar = "" if plain else padded("#" * _length(len(idea.students), most), _BAR) + "  "
+            facts = ", ".join(filter(None, (words.held_by(idea, asked), words.parts(idea))))
+            yield f"  {padded(inert(idea.id), across)}  {bar}{facts}"
+            yield from _about_idea(found, asked, idea, width)
     else:
         yield bold("No listed idea shows.")
     yield from _groups(asked, width, results)
@@ -76,20 +80,16 @@ def _question(
         yield from _bars([(one.label, one.count) for one in asked.points.counts], plain=plain)
 
 
-def _idea(
-    found: Findings, asked: Asked, idea: Held, most: int, width: int, *, plain: bool
-) -> Iterator[Line]:
-    bar = "" if plain else "#" * _length(len(idea.students), most)
-    facts = ", ".join(filter(None, (words.held_by(idea, asked), words.parts(idea))))
-    yield "  ".join(filter(None, ("", inert(idea.id), bar, facts)))
-    if idea.line:
-        yield from wrapped(inert(idea.line, _LINE), width, first="      ")
+def _about_idea(found: Findings, asked: Asked, idea: Held, width: int) -> Iterator[Line]:
+    for line in idea.lines[:1]:
+        yield from wrapped(inert(line, _LINE), width, first="      ")
     for remark in words.remarks(idea):
         yield from wrapped(remark, width, first="      ")
     if sum(idea.over_time) and len(found.intervals) > 1:
         counts = zip(found.intervals, idea.over_time, asked.handed_in, strict=True)
-        text = ", ".join(f"{at} {held} of {of}" for at, held, of in counts if of)
-        yield from wrapped(f"hand-ins that hold it: {text}", width, first="      ")
+        text = ", ".join(f"`{at}` {held} of {of}" for at, held, of in counts if held)
+        said = wrapped(f"over time, hand-ins that hold it: {text}", width, first="      ")
+        yield from (line.replace("`", "") for line in said)
 
 
 def _groups(asked: Asked, width: int, results: str) -> Iterator[Line]:

@@ -104,7 +104,8 @@ def remarks(idea: Held) -> Iterator[str]:
     if idea.unsure:
         yield f"{len(idea.unsure)} more: it fits a part of what is wrong"
     if idea.gone:
-        yield f"{len(idea.gone)} more held it before and now do right what it gets wrong"
+        does = "does" if len(idea.gone) == 1 else "do"
+        yield f"{len(idea.gone)} more held it before and now {does} right what it gets wrong"
 
 
 def held_by(idea: Held, asked: Asked) -> str:

@@ -146,7 +146,7 @@ def test_the_page_says_who_holds_what() -> None:
     text = " ".join(well_formed(content).text.split())
     for said in (
         "10 students", "off-by-one You divide by n - 1.", "1 of 6, 17 %",
-        "1 more held it before and now do right what it gets wrong",
+        "1 more held it before and now does right what it gets wrong",
         "drill bank new-idea mean --from 'my class' a3f9 --name NAME",
         "\u2713 10", "? not graded", "\u2205 0", "\u2717 0 late", "Not graded: the disk is full",
         "2 hand-ins: 2026-11-18T12:00:00+00:00 fail, 0 points (axis);",

@@ -102,7 +102,7 @@ def test_shares_are_of_those_who_were_judged_and_did_not_hand_in_the_starter() -
     held = idea(of, "axis")
     assert of.asked[0].judged == 4
     assert (held.students, held.share, held.unsure) == (("a",), 0.25, ("d",))
-    assert held.line == "You take the mean along the wrong axis."
+    assert held.lines == ("You take the mean along the wrong axis.",)
 
 
 def test_ideas_that_nothing_tells_apart_are_marked_and_those_of_other_cases_are_not() -> None:
@@ -207,3 +207,11 @@ def test_a_class_of_nobody() -> None:
     of = find(TERMS, [])
     assert (of.students, of.mean, of.intervals) == ((), None, ())
     assert [asked.ideas for asked in of.asked] == [(), ()]
+
+
+def test_feedback_that_differs_is_given_as_most_are_given_it() -> None:
+    texts = ["By 2. More.", "By 3.", "By 3."]
+    of = found(*(
+        entry(f"s{n}", report(FAIL, named("scale", feedback=text))) for n, text in enumerate(texts)
+    ))  # fmt: skip
+    assert idea(of, "scale").lines == ("By 3.", "By 2.")
