@@ -114,7 +114,7 @@ def _pages(found: Findings, attempts: Iterable[Attempts]) -> Iterator[StudentPag
     known = {student.id: student for student in found.students}
     for student, theirs in groupby(attempts, key=lambda one: one[0].handed.student):
         if student in known:  # else it was handed in since
-            yield student_page(known[student], list(theirs))
+            yield student_page(known[student], list(theirs), found.terms.deadline)
 
 
 def _figures(found: Findings) -> Iterator[tuple[str, str]]:

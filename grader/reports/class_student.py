@@ -13,6 +13,7 @@ from grader.model.report import CheckResult, Report
 from grader.reports import class_words, words
 from grader.reports.exhibits import exhibit_lines
 from grader.reports.inert import inert_lines
+from grader.reports.page import INDENT
 from grader.reports.text import Text
 from grader.reports.trace import raised_lines
 
@@ -53,55 +54,61 @@ class StudentPage:
     answers: tuple[Answer, ...]
 
 
-def student_page(student: Student, attempts: Sequence[Attempts]) -> StudentPage:
+def student_page(student: Student, attempts: Sequence[Attempts], deadline: str) -> StudentPage:
     """Say everything about a student.
 
     Args:
         student: with a cell for each question.
         attempts: what the student handed in for each question.
+        deadline: in whose offset times are shown.
     """
     found = {entry.posed.id: (entry, everything) for entry, everything in attempts}
-    each = enumerate(student.cells, 1)
-    answers = tuple(_answer(n, cell, *found.get(cell.question, (None, ()))) for n, cell in each)
-    return StudentPage(student, answers)
+    answers = []
+    for number, cell in enumerate(student.cells, 1):
+        entry, everything = found.get(cell.question, (None, ()))
+        answers.append(_answer(number, cell, entry, everything, deadline))
+    return StudentPage(student, tuple(answers))
 
 
-def _answer(number: int, cell: Cell, entry: Entry | None, everything: Sequence[Entry]) -> Answer:
+def _answer(
+    number: int, cell: Cell, entry: Entry | None, everything: Sequence[Entry], deadline: str
+) -> Answer:
     said = class_words.cell(cell) if cell.standing is not Standing.MISSING else str(cell.standing)
     report = entry.report if entry is not None else None
     return Answer(
         number,
         cell.question,
         said,
-        "; ".join(_facts(cell, entry)) if entry is not None else "",
-        _history(everything) if len(everything) > 1 else "",
+        "; ".join(_facts(cell, entry, deadline)) if entry is not None else "",
+        _history(everything, deadline) if len(everything) > 1 else "",
         f"Not graded: {cell.note}" if cell.standing is Standing.NOT_GRADED else cell.note,
         tuple(_blocks(report)) if report is not None else (),
     )
 
 
-def _history(everything: Sequence[Entry]) -> str:
+def _history(everything: Sequence[Entry], deadline: str) -> str:
     texts = []
     for one in everything[-_HISTORY:]:
         verdict = one.report.verdict if one.report is not None else "not graded"
         ideas = [idea.id for idea in one.report.misconceptions] if one.report is not None else []
         points = f", {one.points} points" if one.points is not None else ""
         held = f" ({words.joined(ideas)})" if ideas else ""
-        texts.append(f"{one.handed.at} {one.handed.fault or verdict}{points}{held}")
+        at = class_words.when(one.handed.at, deadline)
+        texts.append(f"{at} {one.handed.fault or verdict}{points}{held}")
     return f"{quantity(len(everything), 'hand-in')}: {'; '.join(texts)}"
 
 
-def _facts(cell: Cell, entry: Entry) -> Iterator[str]:
+def _facts(cell: Cell, entry: Entry, deadline: str) -> Iterator[str]:
     """Parts, when it was handed in, and which file that was."""
     report = entry.report
     if report is not None and len(report.parts) > 1:
         yield ", ".join(
-            f"part {n} {part.verdict}, {part.points} of {part.of}"
+            f"part {n} {part.verdict} ({part.points} of {part.of})"
             for n, part in enumerate(report.parts, 1)
             if part.of
         )
     if cell.at:
-        yield f"handed in {cell.at}{', late' if cell.late else ''}"
+        yield f"handed in {class_words.when(cell.at, deadline)}{', late' if cell.late else ''}"
     yield entry.handed.path
     if cell.group:
         yield f"in the group of equal answers {cell.group}"
@@ -149,4 +156,4 @@ def _finding(check: CheckResult) -> Iterator[Block]:
 
 
 def _pre(lines: Sequence[Text]) -> Block:
-    return Block(pre=tuple(line.plain.rstrip() for line in lines))
+    return Block(pre=tuple(line.plain.rstrip().removeprefix(" " * INDENT) for line in lines))

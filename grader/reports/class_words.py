@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Iterator
+from datetime import UTC, datetime
 
 from grader.model.findings import Asked, Cell, Findings, Group, Held, Same, Standing
 from grader.model.numerals import quantity
@@ -46,6 +47,15 @@ def points(value: float) -> str:
     return f"{value:,.0f}" if float(value).is_integer() else f"{value:,.2f}".rstrip("0")
 
 
+def when(at: str, deadline: str) -> str:
+    """A time to the minute as it is where the deadline is, in UTC where there is none."""
+    try:
+        zone = datetime.fromisoformat(deadline).tzinfo if deadline else UTC
+        return f"{datetime.fromisoformat(at).astimezone(zone or UTC):%Y-%m-%d %H:%M}"
+    except (ValueError, OverflowError):
+        return at
+
+
 def share(value: float) -> str:
     """A share in whole percent."""
     return f"{round(100 * value)} %"
@@ -86,6 +96,7 @@ def about(found: Findings) -> Iterator[tuple[str, str]]:
     terms = found.terms
     if terms.deadline:
         yield "deadline", f"{terms.deadline}; what came later is marked and costs nothing"
+    yield "times", "with the deadline's offset from UTC" if terms.deadline else "UTC"
     yield "counts", f"the {terms.counts} of what a student handed in for a question"
     yield "seed", f"{terms.seed}, the same for everybody"
     yield "isolation", f"{terms.level} at least"
