@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from grader import __version__
@@ -13,10 +15,9 @@ from grader.app import requirements
 from grader.app.context import Context
 from grader.classroom.jobs import LEVELS, Job, job_for, key_of, versions
 from grader.classroom.layouts import Layout, Plain
-from grader.classroom.ledger import Ledger, settled
+from grader.classroom.ledger import Index, Ledger
 from grader.classroom.pools import Local, Pool
 from grader.classroom.results import (
-    Results,
     read_handed_in,
     read_terms,
     same_terms,
@@ -27,6 +28,7 @@ from grader.classroom.run import grade_all
 from grader.classroom.submissions import Submissions
 from grader.model.classroom import Graded, HandedIn, Posed, Terms
 from grader.model.errors import UsageError
+from grader.model.numerals import quantity
 from grader.model.question import Question
 
 
@@ -54,6 +56,40 @@ class Progress:
     graded: Graded | None  # None: there is no program in the file
     known: bool = False  # whether it was graded before
 
+    @property
+    def needs_none(self) -> bool:
+        """Whether there was nothing to grade."""
+        return self.known or bool(self.handed.fault)
+
+
+@dataclass(slots=True)
+class Tally:
+    """What came of a class, counted."""
+
+    verdicts: Counter[str] = field(default_factory=Counter)
+    faults: Counter[str] = field(default_factory=Counter)  # of the grader, by what they say
+    known: int = 0
+    done: int = 0
+    of: int = 0
+
+    def add(self, one: Progress) -> None:
+        """Count one more submission."""
+        self.done, self.of = one.done, one.of
+        self.known += one.known
+        if one.handed.fault:
+            self.verdicts["no program"] += 1
+        elif one.graded is None or not one.graded.settled:
+            self.faults[one.graded.fault if one.graded else "it came to no end"] += 1
+        elif one.graded.report is not None:
+            self.verdicts[one.graded.report.verdict] += 1
+
+    def lines(self) -> Iterator[str]:
+        """Say it."""
+        counts = [f"{count} {name}" for name, count in self.verdicts.most_common()]
+        yield f"{quantity(self.of, 'submission')}: {', '.join(counts) or 'none graded'}"
+        if self.known:
+            yield f"{self.known} of them graded before"
+
 
 def grade_class(ctx: Context, plan: Plan) -> Iterator[Progress]:
     """Grade what was not graded before, and give every submission when it is done with.
@@ -73,12 +109,11 @@ def grade_class(ctx: Context, plan: Plan) -> Iterator[Progress]:
         terms = _terms(plan, [_posed(one) for one in questions])
         layout: Layout = Plain([one.id for one in questions])
         with Submissions(plan.submissions, layout) as submissions:
-            count = write_handed_in(plan.out, submissions)
-            if not count:
+            if not write_handed_in(plan.out, submissions):
                 ids = " or ".join(f"STUDENT/{one.id}.py" for one in questions)
                 text = f"{plan.submissions}: expected files like {ids}, found none"
                 raise UsageError(text, hint="--pattern says how they are named")
-            yield from _graded(ctx, plan, terms, submissions, ledger, count)
+            yield from _graded(ctx, plan, terms, submissions, ledger)
 
 
 def _usable(ctx: Context, name: str) -> Question:
@@ -136,45 +171,68 @@ def _terms(plan: Plan, posed: Sequence[Posed]) -> Terms:
 
 
 def _graded(
-    ctx: Context, plan: Plan, terms: Terms, submissions: Submissions, ledger: Ledger, count: int
+    ctx: Context, plan: Plan, terms: Terms, submissions: Submissions, ledger: Ledger
 ) -> Iterator[Progress]:
-    posed = {one.id: one for one in terms.posed}
-    known = settled(plan.out)
-    waiting: dict[str, list[HandedIn]] = {}  # by key: several may have handed in one file
-    at_once: list[Progress] = []  # what needs no grade
+    """Grade what is not known yet; what needs no grade comes first, so that a rate means grades."""
+    index = Index(plan.out)
+    known = index.settled()
+    count = sum(1 for _ in _of_shard(plan, terms))
     done = 0
+    for handed, _, key in _of_shard(plan, terms):
+        if handed.fault or bytes.fromhex(key) in known:
+            done += 1
+            graded = None if handed.fault else index.get(key)
+            yield Progress(done, count, handed, graded, known=not handed.fault)
+    waiting: dict[str, list[HandedIn]] = {}  # by key: several may have handed in one program
+    aside: list[tuple[HandedIn, Graded]] = []  # done with, but not by the grade that ends next
 
     def jobs() -> Iterator[Job]:
-        for question in posed:
-            for handed in read_handed_in(plan.out):
-                if handed.question != question:
-                    continue
-                key = key_of(terms, posed[question], handed.sha256)
-                if int(key[:8], 16) % plan.shard[1] != plan.shard[0] - 1:
-                    continue
-                if handed.fault or (bytes.fromhex(key) in known and key not in waiting):
-                    at_once.append(Progress(0, count, handed, None, known=not handed.fault))
-                    continue
-                waiting.setdefault(key, []).append(handed)
-                if len(waiting[key]) == 1:
-                    yield job_for(terms, posed[question], submissions.program(handed.path))
+        before = frozenset(known)
+        for handed, posed, key in _of_shard(plan, terms):
+            if handed.fault or bytes.fromhex(key) in before:
+                continue
+            if key in waiting:
+                waiting[key].append(handed)
+            elif bytes.fromhex(key) in known and (same := Index(plan.out).get(key)):
+                aside.append((handed, same))
+            elif (source := _source(submissions, handed)) is None:
+                fault = f"{handed.path} was changed while the class was graded"
+                aside.append((handed, Graded(key, fault=fault)))
+            else:
+                waiting[key] = [handed]
+                yield job_for(terms, posed, source)
 
     size = plan.jobs or requirements.cores()
     open_pool = plan.open_pool or (lambda: Local(size))
     with closing(grade_all(jobs(), open_pool, ledger, known, ctx.now)) as found:
         for graded in found:
-            for one in at_once:
+            for handed, one in [*aside, *((h, graded) for h in waiting.pop(graded.key))]:
                 done += 1
-                yield replace(one, done=done)
-            at_once.clear()
-            for handed in waiting.pop(graded.key):
-                done += 1
-                yield Progress(done, count, handed, graded)
-    for one in at_once:
+                yield Progress(done, count, handed, one)
+            aside.clear()
+    for handed, one in aside:
         done += 1
-        yield replace(one, done=done)
+        yield Progress(done, count, handed, one)
 
 
-def results(folder: Path) -> Results:
-    """Return what is known of a class."""
-    return Results(folder)
+def _of_shard(plan: Plan, terms: Terms) -> Iterator[tuple[HandedIn, Posed, str]]:
+    """Give what a shard has to do with and its key, one question after another.
+
+    Programs that are equal fall into one shard.
+    """
+    number, shards = plan.shard
+    for posed in terms.posed:
+        for handed in read_handed_in(plan.out):
+            if handed.question == posed.id:
+                key = key_of(terms, posed, handed.sha256)
+                if int(key[:8], 16) % shards == number - 1:
+                    yield handed, posed, key
+
+
+def _source(submissions: Submissions, handed: HandedIn) -> bytes | None:
+    """Return the program of a file; None where it is not what it was when its turn was planned."""
+    try:
+        source = submissions.program(handed.path)
+    except (OSError, UsageError):
+        return None
+    return source if hashlib.sha256(source).hexdigest() == handed.sha256 else None

@@ -117,12 +117,7 @@ def verdicts(folder: Path) -> Iterator[tuple[Path, int, bytes]]:
 
 def settled(folder: Path) -> set[bytes]:
     """Return the keys of everything that need not be graded again, 16 bytes each."""
-    known = set()
-    for _, _, line in verdicts(folder):
-        head = _head(line)
-        if head is not None and head["settled"]:
-            known.add(bytes.fromhex(head["key"]))
-    return known
+    return Index(folder).settled()
 
 
 def _head(line: bytes) -> dict[str, Any] | None:
@@ -157,6 +152,10 @@ class Index:
             key, done = bytes.fromhex(head["key"]), bool(head["settled"])
             if done or not self._places.get(key, (None, 0, 0, False))[3]:
                 self._places[key] = path, start, len(line), done
+
+    def settled(self) -> set[bytes]:
+        """Return the keys of everything that need not be graded again, 16 bytes each."""
+        return {key for key, (_, _, _, done) in self._places.items() if done}
 
     def get(self, key: str) -> Graded | None:
         """Return what came of grading something, if it was graded."""

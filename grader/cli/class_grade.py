@@ -2,22 +2,37 @@
 
 from __future__ import annotations
 
+from itertools import chain
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from grader.cli import entrypoint, output
+from grader.cli.bar import bar
 from grader.cli.context import Json, context, ids
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from grader.app.classes import Progress, Tally
 
 
 def command(
     ctx: typer.Context,
-    submissions: Annotated[Path, typer.Argument(help="A folder, or a zip file.")],
-    question: Annotated[
-        list[str], typer.Option(metavar="ID", autocompletion=ids, help="What they answer.")
+    submissions: Annotated[
+        Path, typer.Argument(help="A folder or a zip file.", show_default=False)
     ],
-    out: Annotated[Path, typer.Option(metavar="RESULTS", help="Where the verdicts are kept.")],
+    question: Annotated[
+        list[str],
+        typer.Option(
+            metavar="ID", autocompletion=ids, help="What they answer.", show_default=False
+        ),
+    ],
+    out: Annotated[
+        Path,
+        typer.Option(metavar="RESULTS", help="Where the verdicts are kept.", show_default=False),
+    ],
     jobs: Annotated[
         int | None,
         typer.Option(metavar="N", min=1, help="Grades at once; as many as cores if not given."),
@@ -25,22 +40,78 @@ def command(
     isolation: Annotated[
         str, typer.Option(metavar="LEVEL", help="At least strong, limited or process.")
     ] = "strong",
-    seed: Annotated[int | None, typer.Option(min=0, help="From which inputs are drawn.")] = None,
+    seed: Annotated[int | None, typer.Option(metavar="N", min=0, help="Draws the inputs.")] = None,
     json: Json = False,
 ) -> int:
-    """Grade a class; start it again, and it goes on where it was."""
-    from grader.app.classes import Plan, grade_class
+    """Grade a class; begun again, it goes on where it was."""
+    from grader.app.classes import Plan, Tally, grade_class
 
     plan = Plan(submissions, tuple(question), out, seed=seed, level=isolation, jobs=jobs)
-    faults = 0
-    for one in grade_class(context(ctx), plan):
-        report = one.graded.report if one.graded else None
-        faults += one.graded is not None and not one.graded.settled
-        if json:
-            output.document(done=one.done, of=one.of, student=one.handed.student)
-        else:
-            output.write(
-                f"{one.done}/{one.of} {one.handed.student} {one.handed.question} "
-                f"{report.verdict if report else one.handed.fault or 'known'}"
-            )
-    return entrypoint.FAULTY if faults else 0
+    tally = Tally()
+    try:
+        for one in _shown(grade_class(context(ctx), plan)):
+            tally.add(one)
+            if json:
+                _write_line(one)
+    except KeyboardInterrupt:
+        output.aside(f"{tally.done} of {tally.of} are kept; begun again, it goes on from there")
+        raise
+    if not json:
+        _sum_up(tally, out)
+    return entrypoint.OURS if tally.faults else 0
+
+
+def _shown(found: Iterator[Progress]) -> Iterator[Progress]:
+    """Give what is found; a person at a terminal sees a bar, and above it who did not pass."""
+    before = []
+    for one in found:
+        before.append(one)
+        if not one.needs_none:
+            break
+    yield from before[:-1]
+    if not before:
+        return
+    with bar(before[-1].of, already=len(before) - 1) as step:
+        for one in chain(before[-1:], found):
+            step(one.done, _line(one))
+            yield one
+
+
+def _line(one: Progress) -> str:
+    """Return what is said of a submission as it is done with: nothing where it passes."""
+    who = f"{one.handed.student}  {one.handed.question}"
+    if one.handed.fault:
+        return f"ERROR   {who}  {one.handed.fault}"
+    if one.graded is None or one.known:
+        return ""
+    if one.graded.fault or one.graded.report is None:
+        return f"NOT GRADED  {who}  {one.graded.fault}"
+    report = one.graded.report
+    ideas = ", ".join(idea.id for idea in report.misconceptions)
+    passes = report.verdict == "pass"
+    return "" if passes else f"{report.verdict.upper():7} {who}  {ideas}".rstrip()
+
+
+def _write_line(one: Progress) -> None:
+    import json
+    from dataclasses import asdict
+
+    report = one.graded.report if one.graded else None
+    line = {
+        "format": 1, "done": one.done, "of": one.of, **asdict(one.handed), "known": one.known,
+        "verdict": report.verdict if report else "error" if one.handed.fault else None,
+        "points": sum(part.points for part in report.parts) if report else None,
+        "misconceptions": [idea.id for idea in report.misconceptions] if report else [],
+        "not_graded": one.graded.fault if one.graded else "",
+    }  # fmt: skip
+    output.write(json.dumps(line))
+
+
+def _sum_up(tally: Tally, out: Path) -> None:
+    for line in tally.lines():
+        output.write(line)
+    for fault, count in tally.faults.items():
+        output.complain(f"not graded, and not the students' fault ({count}): {fault}")
+    if tally.faults:
+        output.aside("begin it again: what was graded is kept")
+    output.write(f"\nNext: drill class report {out}")

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
 INTERRUPTED = 130
 FAULTY = 3
+OURS = 4
 USAGE = 2
 
 _WORDS = {  # what typer and pydantic say: as we say it
