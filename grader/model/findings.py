@@ -79,7 +79,7 @@ class Group:
     """Wrong results that are equal to each other, to the last case."""
 
     question: str
-    name: str  # "maxpool-routing#1": the largest group is the first
+    name: str  # "ID#1": the largest group is the first
     handle: str  # the first digits of the digest: stays the same when more is graded
     outputs: str  # the digest
     students: tuple[str, ...]
