@@ -11,6 +11,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
+from math import fsum
 from statistics import fmean, median
 
 from grader.classroom import spreads
@@ -32,6 +33,7 @@ from grader.reports import words
 
 FEW = 4  # students who share a wrong result that nobody else has: at most so many
 DIGITS = 4  # of a digest that are shown, more where two begin alike
+_DECIMALS = 6  # of points with weights
 _OTHERWISE = {"state", "rule", "mutant", "class"}  # kinds of explanations that name no listed idea
 
 
@@ -95,7 +97,7 @@ def find(terms: Terms, attempts: Iterable[Attempts], unreadable: int = 0) -> Fin
         for group in one.groups
         for student in group.students
     }
-    of = sum(posed.weight * posed.of for posed in terms.posed)
+    of = round(fsum(posed.weight * posed.of for posed in terms.posed), _DECIMALS)
     rows = tuple(
         _student(terms, student, cells, about[student], handles)
         for student, cells in sorted(students.items())
@@ -124,7 +126,7 @@ def _student(
     row = [cells.get(posed.id, Cell(posed.id, Standing.MISSING, 0)) for posed in terms.posed]
     row = [replace(cell, group=handles.get((cell.question, student), "")) for cell in row]
     each = zip(row, terms.posed, strict=True)
-    so_far = sum(posed.weight * (cell.points or 0) for cell, posed in each)
+    so_far = round(fsum(posed.weight * (cell.points or 0) for cell, posed in each), _DECIMALS)
     graded = all(cell.points is not None for cell in row)
     name, email = about
     return Student(student, tuple(row), so_far if graded else None, so_far, name, email)
@@ -187,6 +189,7 @@ class _Gathered:
     points: list[int] = field(default_factory=list)
     ideas: defaultdict[str, _Idea] = field(default_factory=lambda: defaultdict(_Idea))
     answers: dict[str, _Answers] = field(default_factory=dict)
+    digests: set[str] = field(default_factory=set)  # of every wrong result, known or not
     files: defaultdict[str, list[str]] = field(default_factory=lambda: defaultdict(list))
     passing: set[str] = field(default_factory=set)  # hashes of files
     times: list[datetime] = field(default_factory=list)
@@ -201,15 +204,18 @@ class _Gathered:
         self.several += len(everything) > 1
         if report is not None and cell.standing in _JUDGED:
             self._holds(student, report, cell)
-            self.files[entry.handed.sha256].append(student)
-            if cell.standing is Standing.PASSED:
-                self.passing.add(entry.handed.sha256)
-            elif cell.standing is not Standing.IDEA and (digest := outputs_of(report)):
-                found = self.answers.setdefault(digest, _answers(report))
-                found.students.append(student)
-                found.files.add(entry.handed.sha256)
+            self._answers(student, entry.handed.sha256, report, cell)
         self._over_time(student, everything, cell)
         return cell
+
+    def _answers(self, student: str, sha256: str, report: Report, cell: Cell) -> None:
+        self.files[sha256].append(student)
+        if cell.standing is Standing.PASSED:
+            self.passing.add(sha256)
+        elif cell.standing is not Standing.IDEA and (digest := outputs_of(report)):
+            found = self.answers.setdefault(digest, _answers(report))
+            found.students.append(student)
+            found.files.add(sha256)
 
     def _holds(self, student: str, report: Report, cell: Cell) -> None:
         sure = asserted(report)
@@ -233,6 +239,8 @@ class _Gathered:
             at, last = spreads.moment(one.handed.at), one.report
             if at is not None:
                 self.times.append(at)
+            if last is not None and (digest := outputs_of(last)):
+                self.digests.add(digest)
             if last is None or last.verdict is Verdict.PASS or last.unchanged:
                 continue
             for held in asserted(last):
@@ -283,7 +291,7 @@ class _Gathered:
 
     def _groups(self) -> tuple[Group, ...]:
         ordered = sorted(self.answers.items(), key=lambda one: (-len(one[1].students), one[0]))
-        shown = handles(self.answers)
+        shown = handles(self.digests)
         return tuple(
             Group(
                 self.posed.id,

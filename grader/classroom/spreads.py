@@ -24,10 +24,15 @@ _MONTHS = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct",
 
 
 def moment(text: str) -> datetime | None:
-    """Read a time; UTC where it has no offset."""
+    """Read a time; UTC where it has no offset, None where it is none.
+
+    Clocks and archives that know no time say 1970 or 1980.
+    """
     try:
         found = datetime.fromisoformat(text)
     except ValueError:
+        return None
+    if not 2000 <= found.year < 3000:
         return None
     return found if found.tzinfo else found.replace(tzinfo=UTC)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 
 from grader.model.classroom import Entry, Posed, Terms
@@ -18,7 +18,7 @@ class Standing(StrEnum):
     IDEA = "holds a listed idea"
     EXPLAINED = "wrong, explained otherwise"  # a rule, a change, a class: no listed idea
     UNEXPLAINED = "wrong, unexplained"
-    STOPPED = "raised, or ran into a limit"  # and no idea is known
+    STOPPED = "stopped, no idea is known"  # raised, a limit, or what the question forbids
     STARTER = "starter, unchanged"
     NO_PROGRAM = "no program in the file"
     NOT_GRADED = "not graded"  # yet, or for a reason that is the grader's
@@ -69,7 +69,7 @@ class Held:
     share: float  # of those whose file was graded and is not the unchanged starter
     shared: tuple[str, ...] = ()  # of these: where another idea gives the same numbers
     unsure: tuple[str, ...] = ()  # where it fits a part of what is wrong, and no more
-    by_part: Mapping[int, int] = ()  # type: ignore[assignment]  # students, by number of the part
+    by_part: Mapping[int, int] = field(default_factory=dict)  # students, by number of the part
     over_time: tuple[int, ...] = ()  # hand-ins that hold it, by interval of the class
     gone: tuple[str, ...] = ()  # who held it in a hand-in and has since passed its checks
 

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 from jinja2 import Environment, FileSystemLoader, StrictUndefined, Template
 from markupsafe import Markup
 
-from grader.model.findings import Asked, Attempts, Cell, Findings, Standing
+from grader.model.findings import Asked, Attempts, Cell, Findings, Standing, Student
 from grader.model.numerals import quantity
 from grader.reports import class_words as words
 from grader.reports.class_student import StudentPage, student_page
@@ -25,6 +25,7 @@ from grader.reports.inert import inert
 
 TEMPLATES = Path(__file__).parent / "templates"
 _LONGEST = 4000  # characters of one text
+_NAME = 120  # of a name, which is shown often
 _TOP = 10  # ideas of all questions that are shown first
 _MARKS = {  # what a cell begins with, so that no color is needed
     Standing.PASSED: "\u2713", Standing.NOT_GRADED: "?", Standing.NO_PROGRAM: "\u2205",
@@ -54,13 +55,15 @@ def class_page(found: Findings, attempts: Iterable[Attempts], results: str) -> I
         results: the folder of results, as it is typed in commands.
     """
     anchor = {student.id: f"s{number}" for number, student in enumerate(found.students, 1)}
-    called = {one.id: f"{one.id} ({one.name})" if one.name else one.id for one in found.students}
+    called = {one.id: _called(one) for one in found.students}
     css = (TEMPLATES / "class.css").read_text(encoding="utf-8")
     pieces = _template().generate(
         css=Markup(css),
         title=found.terms.title or "A class",
         open_ends=list(words.open_ends(found)),
         columns=words.COLUMNS,
+        stopped=Standing.STOPPED,
+        about_stopped=words.STOPPED,
         figures=list(_figures(found)),
         about=list(words.about(found)),
         found=found,
@@ -87,6 +90,11 @@ def class_page(found: Findings, attempts: Iterable[Attempts], results: str) -> I
         new_idea=words.new_idea,
     )
     yield from map(str, pieces)  # not as markup, to which nobody can add text
+
+
+def _called(student: Student) -> str:
+    name = f" ({inert(student.name, _NAME)})" if student.name else ""
+    return f"{inert(student.id, _NAME)}{name}"
 
 
 @functools.cache

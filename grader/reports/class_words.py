@@ -19,6 +19,9 @@ SAME_RULE = (
     "another one by itself."
 )
 STARTERS = "The starter holds its ideas by design: who hands it in unchanged counts for none."
+STOPPED = (
+    "Stopped: it raised, ran into a limit or used what the question forbids, and no idea is known."
+)
 GROUPS_RULE = (
     "Answers that no listed idea gives, together where everything that they compute wrongly is "
     "equal. One feedback serves a whole group: the command makes a new idea of it."
@@ -28,7 +31,7 @@ COLUMNS = {  # the heads of a table in which each student stands in one column
     Standing.IDEA: "listed idea",
     Standing.EXPLAINED: "explained otherwise",
     Standing.UNEXPLAINED: "not explained",
-    Standing.STOPPED: "raised, or a limit",
+    Standing.STOPPED: "stopped",
     Standing.STARTER: "starter unchanged",
     Standing.NO_PROGRAM: "no program",
     Standing.NOT_GRADED: "not graded",
@@ -44,7 +47,7 @@ SHORT = {
 
 def points(value: float) -> str:
     """Points as they are written: whole ones whole."""
-    return f"{value:,.0f}" if float(value).is_integer() else f"{value:,.2f}".rstrip("0")
+    return f"{value:,.2f}".rstrip("0").rstrip(".")
 
 
 def when(at: str, deadline: str) -> str:

@@ -18,6 +18,7 @@ from grader.model.classroom import Entry
 from grader.model.findings import Findings
 from grader.model.report import Raised, Report
 from grader.model.verdict import Verdict
+from grader.reports import class_words as words
 from grader.reports.class_page import class_page
 from grader.reports.class_tables import class_lines
 from grader.reports.json import findings_to_json
@@ -188,6 +189,25 @@ def plain(value: Any) -> Any:
     if isinstance(value, dict):
         return {str(name): plain(item) for name, item in value.items()}
     return [plain(item) for item in value] if isinstance(value, tuple) else value
+
+
+@pytest.mark.parametrize(
+    ("value", "text"), [(0, "0"), (35.0, "35"), (2.5, "2.5"), (1234.25, "1,234.25"), (100, "100")]
+)
+def test_points_are_whole_where_they_are(value: float, text: str) -> None:
+    assert words.points(value) == text
+
+
+@pytest.mark.parametrize(
+    ("at", "deadline", "text"),
+    [
+        ("2026-11-20T22:59:30.123+00:00", "2026-11-20T23:59:00+01:00", "2026-11-20 23:59"),
+        ("2026-11-20T22:59:30Z", "", "2026-11-20 22:59"),
+        ("<b>", "", "<b>"),
+    ],
+)
+def test_times_are_those_of_the_deadlines_place(at: str, deadline: str, text: str) -> None:
+    assert words.when(at, deadline) == text
 
 
 def test_the_page_comes_a_student_at_a_time() -> None:

@@ -215,3 +215,20 @@ def test_feedback_that_differs_is_given_as_most_are_given_it() -> None:
         entry(f"s{n}", report(FAIL, named("scale", feedback=text))) for n, text in enumerate(texts)
     ))  # fmt: skip
     assert idea(of, "scale").lines == ("By 3.", "By 2.")
+
+
+@pytest.mark.usefixtures("digests")
+def test_a_handle_tells_a_group_from_answers_that_are_explained_too() -> None:
+    known = report(FAIL, named("axis"), printed="a3f9" + "1" * 60)
+    of = found(
+        entry("a", known, at=DAYS[0]), entry("a", report(), at=DAYS[1]),
+        entry("b", report(FAIL, printed="a3f9" + "0" * 60)),
+    )  # fmt: skip
+    assert [group.handle for group in of.asked[0].groups] == ["a3f90"]
+
+
+def test_weights_add_up_without_noise() -> None:
+    tenth = replace(TERMS, posed=(replace(MEAN, weight=0.1), replace(SUM, weight=0.2, of=10)))
+    of = find(tenth, attempts([entry("a", report()), entry("a", report(), posed=SUM)]))
+    assert (of.of, of.students[0].points) == (3, 3)
+    assert of.scores.counts[-1].count == 1

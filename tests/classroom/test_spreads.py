@@ -45,7 +45,7 @@ def test_one_moment_is_one_interval_and_nothing_is_none() -> None:
     assert spreads.intervals([], "") is None
 
 
-@pytest.mark.parametrize("text", ["", "yesterday", "2026-13-01"])
+@pytest.mark.parametrize("text", ["", "yesterday", "2026-13-01", "1980-01-01T00:00:00"])
 def test_what_is_no_time_is_none(text: str) -> None:
     assert spreads.moment(text) is None
 
