@@ -83,6 +83,8 @@ def _day(at: datetime) -> str:
 
 def shares(title: str, values: Sequence[float], note: str = "") -> Spread:
     """Return how many shares (0 to 1) lie in each tenth, and how many are whole."""
+    if not values:
+        return Spread(title, ())
     found = Counter(MOST if value >= 1 else int(value * MOST + 1e-9) for value in values)
     width = 100 // MOST
     labels = [f"{n * width} to {(n + 1) * width} %" for n in range(MOST)]
@@ -91,6 +93,8 @@ def shares(title: str, values: Sequence[float], note: str = "") -> Spread:
 
 def points(title: str, values: Sequence[int], of: int) -> Spread:
     """Return how many have each number of points, in tenths where there are many numbers."""
+    if not values:
+        return Spread(title, ())
     found = Counter(values)
     if len(found) > MOST + 1:
         return shares(title, [value / of if of else 0.0 for value in values])

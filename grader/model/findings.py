@@ -113,7 +113,7 @@ class Spread:
     """A distribution: bars, and its middle in words."""
 
     title: str
-    counts: tuple[Count, ...]
+    counts: tuple[Count, ...]  # none where there is nothing to count
     note: str = ""
 
 

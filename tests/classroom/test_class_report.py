@@ -107,3 +107,4 @@ def test_handed_in_and_not_graded_yet_is_no_zero(results: Path) -> None:
     found = report_class(results)
     assert [student.points for student in found.students] == [None, None, None]
     assert found.students[0].cells[0].note == "not yet"
+    assert found.scores.counts == found.seconds.counts == found.asked[0].points.counts == ()
