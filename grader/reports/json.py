@@ -13,10 +13,11 @@ from collections.abc import Container, Mapping
 from dataclasses import fields, is_dataclass
 from enum import Enum
 from numbers import Integral, Real
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from grader.model.audit import AuditReport
 from grader.model.errors import GraderError
+from grader.model.findings import Findings
 from grader.model.mutation import Fate, MutationReport, Trial
 from grader.model.report import Exhibit, Report
 from grader.reports.withheld import withheld
@@ -54,6 +55,11 @@ def mutation_to_json(report: MutationReport) -> dict[str, object]:
         "ok": report.ok,
         "mutants": [_trial(trial) for trial in report.trials],
     }
+
+
+def findings_to_json(found: Findings) -> dict[str, Any]:
+    """What follows from all grades of a class."""
+    return _fields(found)
 
 
 def _trial(trial: Trial) -> dict[str, object]:
