@@ -138,6 +138,11 @@ class Check(Keys):
     stretch: bool = Field(
         default=False, description="Whether it is reported without deciding the verdict."
     )
+    points: Annotated[int, Field(gt=0, le=100)] | None = Field(
+        default=None,
+        description="Of its part's points, those that it earns where the part does not pass; those "
+        "of a part's checks add up to the part's.",
+    )
 
     @property
     def needed(self) -> tuple[str, ...]:
