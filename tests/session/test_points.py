@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 import yaml
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from grader.bank import load
@@ -85,6 +85,7 @@ def test_a_question_without_points_of_checks_has_whole_parts_and_the_page_that_i
 VERDICTS = st.sampled_from(["pass", "fail", "error", "limit", "skipped", "inconclusive"])
 
 
+@settings(deadline=None)
 @given(st.lists(VERDICTS, min_size=5, max_size=5), st.sets(st.integers(1, 3), min_size=1))
 def test_points_of_checks_add_up(
     tmp_path_factory: pytest.TempPathFactory, verdicts: list[str], parts: Collection[int]
