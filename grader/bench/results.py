@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterable
 from typing import Any, TypeAlias
 
@@ -24,7 +25,12 @@ def array_of(value: Value) -> Array:
 
 def dtype_of(value: Value) -> str:
     """The name of the dtype of an array, a tensor or a scalar."""
-    return value.dtype if isinstance(value, Tensor) else str(np.asarray(value).dtype.name)
+    return value.dtype if isinstance(value, Tensor) else _name(np.asarray(value).dtype)
+
+
+@functools.lru_cache(maxsize=64)  # numpy puts a name together whenever it is asked for
+def _name(dtype: np.dtype[Any]) -> str:
+    return str(dtype.name)
 
 
 def real_parts(array: Array) -> Array:

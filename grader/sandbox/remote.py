@@ -109,8 +109,32 @@ class RemoteProgram:
             ProgramError: what the file raised, a syntax error included.
             WorkerError: the process did not survive it.
         """
+        if self.weighed or self.worker.fresh is None:  # the system takes a millisecond to say it
+            self.before = self.worker.occupied_bytes()
+        request = self._load(functions, driven)
+        self.loaded = self._ask("load", request, Loaded, seconds=2 * self.call_seconds)
+        return self.loaded
+
+    def load_all(
+        self, others: Sequence[RemoteProgram], functions: Names, driven: Names = ()
+    ) -> list[Loaded | None]:
+        """Load it and others of its worker in one request; None for what cannot be loaded.
+
+        The time that one program may take is for all of them together.
+        """
+        every = (self, *others)
+        request = messages.Loads(tuple(one._load(functions, driven) for one in every))
+        found = self._ask("loads", request, messages.AllLoaded, seconds=2 * self.call_seconds)
+        if len(found.programs) != len(every):
+            raise Garbled("broke the protocol: not a reply to loads (programs)")
+        for program, one in zip(every, found.programs, strict=True):
+            program.loaded = one if isinstance(one, Loaded) else None
+        return [program.loaded for program in every]
+
+    def _load(self, functions: Names, driven: Names) -> messages.Load:
+        """The request to load it."""
         support = self.support
-        request = messages.Load(
+        return messages.Load(
             self.name,
             sources=tuple(_bytes(s) for s in self.sources),
             driver=None if support.driver is None else _bytes(support.driver),
@@ -122,10 +146,6 @@ class RemoteProgram:
             modules=_files(support.modules),
             data=_files(support.data),
         )
-        if self.weighed or self.worker.fresh is None:  # the system takes a millisecond to say it
-            self.before = self.worker.occupied_bytes()
-        self.loaded = self._ask("load", request, Loaded, seconds=2 * self.call_seconds)
-        return self.loaded
 
     def run(self, steps: Steps, inputs: Inputs, want: Names) -> Outcome:
         """Run the steps and return the wanted results.
@@ -174,15 +194,26 @@ class RemoteProgram:
         return seen.complete(runs, len(steps) - 1, again if lasting else None), common
 
     def several(
-        self, steps: Steps, inputs: Sequence[Inputs], want: Names
+        self,
+        steps: Steps,
+        inputs: Sequence[Inputs],
+        want: Names,
+        also: Sequence[RemoteProgram] = (),
     ) -> list[Outcome | ProgramError]:
         """Run the steps on one set of inputs after another, in one request.
 
-        The time that one call may take is for all of them together.
+        Programs of the same worker may run them `also`, one after another; where that takes long,
+        the answers of the last ones are missing.  The time that one call may take is for all of
+        them together.
         """
-        room = (len(inputs) - 1) * ROOM // 8  # each may be as large as if it were alone
-        found = self._perform("several", messages.Several, steps, *inputs, want=want, room=room)
-        if len(found.runs) != len(inputs):
+        count = len(inputs) * (1 + len(also))
+        # Each may be as large as if it were alone.
+        room = (count - 1) * ROOM // 8 + len(also) * sum(map(_array_bytes, inputs))
+        names = tuple(program.name for program in also)
+        found = self._perform(
+            "several", messages.Several, steps, *inputs, want=want, room=room, also=names
+        )
+        if not 0 < len(found.runs) <= count or len(found.runs) % len(inputs):
             raise Garbled("broke the protocol: not a reply to several (runs)")
         answers: list[Outcome | ProgramError] = []
         for one in found.runs:
@@ -337,7 +368,7 @@ class RemoteProgram:
     def _ask(
         self,
         operation: str,
-        request: messages.Load | Task | messages.Mutants,
+        request: messages.Load | messages.Loads | Task | messages.Mutants,
         kind: type[R],
         seconds: float | None,
         room: int = 0,
