@@ -24,8 +24,9 @@ from grader.cases.recipe import CaseRecipe, every_draw, read_cases
 from grader.model.keys import Check, Limits
 from grader.model.question import Question, Step
 from grader.sandbox.client import TooSlow, WorkerError
-from grader.sandbox.remote import CallLimits, EncodedInput, Inputs, RemoteProgram
+from grader.sandbox.remote import CallLimits, RemoteProgram
 from grader.sandbox.replies import Outcome, ProgramError
+from grader.sandbox.sending import EncodedInput, Inputs
 
 T = TypeVar("T")
 

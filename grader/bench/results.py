@@ -123,3 +123,12 @@ def same_value(a: Value, b: Value, dtype: str = "float64", *, exact: bool = Fals
         x, y = (real_parts(np.asarray(v, np.complex128)) for v in (x, y))
     off = deviations(x.astype(np.float64), y := y.astype(np.float64))
     return off is not None and float(off.max(initial=0.0)) <= loose * largest(y)
+
+
+def floats(value: Value) -> Array | None:
+    """The real numbers in a result as float64, two of them for a complex one."""
+    if isinstance(value, (float, np.inexact, np.ndarray, Tensor)):
+        array = real_parts(array_of(value))
+        if array.dtype.kind == "f":
+            return np.asarray(array, np.float64)
+    return None

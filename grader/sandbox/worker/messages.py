@@ -268,6 +268,13 @@ class Mutant(NamedTuple):
     names: tuple[str, ...] = ()
 
 
+class Where(NamedTuple):
+    """Where in its file a program is that goes on; the answer to the one request while it does."""
+
+    line: int = 0  # 0: nowhere
+    function: str = ""
+
+
 class Page(NamedTuple):
     """Some of a source's mutants, and how many there are in all."""
 

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import contextlib
+import gc
 import importlib
 import os
+import select
 import socket
+import struct
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from time import process_time
@@ -207,6 +210,7 @@ def import_what_can_be(modules: Sequence[str]) -> None:
 def serve(channel: int, acts: Mapping[str, str], missing: Sequence[str]) -> None:
     """Answer requests on the channel until the judge closes it; for the rest see `Server`."""
     connection = socket.socket(fileno=channel)
+    stage.meanwhile = lambda: _say_where(connection)
     server = Server(acts, missing)
     exits = os._exit  # taken now: a program may replace it
     pack = wire.encode
@@ -225,6 +229,21 @@ def serve(channel: int, acts: Mapping[str, str], missing: Sequence[str]) -> None
         except wire.WireError as error:
             pieces = pack({"ok": False, "fault": f"the result cannot be sent: {error}"})
         for piece in pieces:
+            connection.sendall(piece)
+
+
+def _say_where(connection: socket.socket) -> None:
+    """Answer where the program is, if that is asked while it goes on."""
+    poll = select.poll()
+    poll.register(connection, select.POLLIN)
+    # A program may have closed it, or put something else in its place.
+    if (connection.fileno(), select.POLLIN) not in poll.poll(0):
+        return
+    with contextlib.suppress(OSError, KeyError, struct.error, wire.WireError):
+        gc.disable()  # its end has come: what dies of its own does so outside our thread
+        asked = _receive(connection)
+        place = guard.place_of(stage.staged, str(asked["file"]))
+        for piece in wire.encode({"ok": True, **wire.fields(messages.Where(*place))}):
             connection.sendall(piece)
 
 
