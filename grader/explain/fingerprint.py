@@ -13,7 +13,7 @@ import contextlib
 import copy
 import hashlib
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NoReturn
 
 import numpy as np
@@ -84,25 +84,23 @@ def fingerprint(bench: Bench, checks: Sequence[CheckResult]) -> str:
         if not registry.get(c.kind).is_observed(c)
         for case in bench.cases_of(c)
     }
-    known: list[bool] = []
     with contextlib.suppress(OutOfTime, BankFault):
-        found = sorted(_wrong(quiet, valued, known)) or sorted(_wrong(quiet, places, known))
-        if not found:
-            found = sorted(_measures(quiet, failing, known))
-            found += sorted(check.id for check in failing) if known else []
+        found = sorted(_wrong(quiet, valued)) or sorted(_wrong(quiet, places))
+        if failing and not found:
+            found = sorted(_measures(quiet, failing, {c.id: c.message for c in checks}))
+            found += sorted(check.id for check in failing)
         if found:
             return hashlib.sha256("\n".join(found).encode()).hexdigest()[:DIGITS]
     return ""
 
 
-def _wrong(bench: Bench, places: dict[tuple[str, str], CaseRecipe], known: list[bool]) -> Texts:
+def _wrong(bench: Bench, places: Mapping[tuple[str, str], CaseRecipe]) -> Texts:
     """A text for everything that is wrong on some cases of some runs."""
     for (run, name), case in places.items():
         try:
             given = _outcome(bench, run, case)
         except _Unknown:
             continue
-        known.append(True)
         if isinstance(given, str):
             yield f"{run} {name} {given}"
             continue
@@ -135,21 +133,27 @@ def _outcome(bench: Bench, run: str, case: CaseRecipe) -> str | tuple[Sequence[s
     raise _Unknown
 
 
-def _measures(bench: Bench, checks: Sequence[Check], known: list[bool]) -> Texts:
-    """A text for everything that was measured and does not depend on how an idea is written."""
+def _measures(bench: Bench, checks: Sequence[Check], said: Mapping[str, str]) -> Texts:
+    """A text for everything that was measured and does not depend on how an idea is written.
+
+    Where what was measured is not remembered, what is said of it.
+    """
     for check in checks:
         kind = registry.get(check.kind)
-        if not kind.is_observed(check) or kind.by_style(check):
+        if kind.timed or kind.by_style(check):
             continue
-        for case in bench.cases_of(check):
+        observed = False
+        for case in bench.cases_of(check) if kind.is_observed(check) else ():
             try:
                 seen = kind.observe(bench, check, case)
             except (ProgramError, WorkerError) as error:
                 seen = type(error).__name__
             except _Unknown:
                 continue
-            known.append(True)
+            observed = True
             yield f"{check.id} {case.name} {''.join(_measure(seen, case.dtype))}"
+        if not observed:
+            yield f"{check.id} {said[check.id]}"
 
 
 def _measure(seen: Value, dtype: str) -> Texts:
