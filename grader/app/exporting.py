@@ -66,7 +66,7 @@ def dumped(content: object) -> str:
     return f"{json.dumps(content, indent=2, allow_nan=False)}\n"
 
 
-def write_whole(file: Path, pieces: Iterable[str]) -> None:
+def write_whole(file: Path, pieces: Iterable[str] | bytes) -> None:
     """Write a file whole or not at all.
 
     Raises:
@@ -76,8 +76,10 @@ def write_whole(file: Path, pieces: Iterable[str]) -> None:
         raise UsageError(f"{file}: expected a file, found a folder", hint="name a file in it")
     fresh = file.with_name(f".{file.name}.{os.getpid()}")
     try:
-        with fresh.open("w", encoding="utf-8", newline="") as stream:
-            stream.writelines(pieces)
+        with fresh.open("wb") as stream:
+            stream.writelines(
+                [pieces] if isinstance(pieces, bytes) else (piece.encode() for piece in pieces)
+            )
             stream.flush()
             os.fsync(stream.fileno())
         fresh.replace(file)

@@ -49,6 +49,15 @@ def encoded(result: Json) -> str:
     return base64.b64encode(json.dumps(result, allow_nan=False).encode()).decode("ascii")
 
 
+def log(result: Json) -> list[str]:
+    """What a workflow's log may show of a result, a line each."""
+    tests = result["tests"]
+    listed = tests if isinstance(tests, list) else []
+    lines = [f"{one['status']}  {one['name']}  {one['score']} points" for one in listed]
+    said = [str(one["message"]) for one in listed]
+    return [line for pair in zip(lines, said, strict=True) for line in pair if line]
+
+
 def tame(text: str) -> str:
     """One line that is no command of a workflow, wherever on a line it is printed."""
     said = inert(text, _LONGEST)
