@@ -20,7 +20,7 @@ from unittest import mock
 
 import typer
 
-from grader.cases import conditions, recipe
+from grader.cases import conditions, inputs, recipe
 from grader.cli.app import app, run
 from grader.kinds import registry
 from grader.model.forms import OF_A_PART, WORDS_OF_1
@@ -135,8 +135,8 @@ def keys_page() -> str:
     lines += ["list (a literal array), or one generator with its shape and any modifiers:"]
     lines += ["`{uniform: [2, 3], from: -1, to: 1, dtype: float32}`. Modifiers are applied in the"]
     lines += ["order of their table.", ""]
-    lines += [*_words("generator", recipe.GENERATORS), ""]
-    lines += [*_words("modifier", recipe.MODIFIERS), ""]
+    lines += [*_words("generator", inputs.GENERATORS), ""]
+    lines += [*_words("modifier", inputs.MODIFIERS), ""]
     lines += ["## checks: every kind", "", *_table(first, only=common), ""]
     for kind, name in kinds.items():
         lines += [f"## checks: {kind}", "", parts[name]["description"], ""]

@@ -45,11 +45,13 @@ def pytest_configure(config: pytest.Config) -> None:
         own.cleanup()
 
     config.add_cleanup(restore)
+    gc.disable()  # while tests are collected: nothing is garbage, and looking for it takes as long
 
 
 def pytest_collection_finish() -> None:
     """Take what was imported and collected out of the garbage collector's way: it stays."""
     gc.freeze()
+    gc.enable()
 
 
 Lend = Callable[..., Zygote | None]

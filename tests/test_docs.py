@@ -18,9 +18,12 @@ from typing import Any, get_args
 
 import pytest
 import typer
+import yaml
 from pydantic import BaseModel
 
-from grader.cases import recipe
+from grader.audit.proof import audit
+from grader.bank import load
+from grader.cases import inputs, recipe
 from grader.cli import entrypoint, grade, output
 from grader.cli.app import app
 from grader.kinds import registry
@@ -132,6 +135,12 @@ def test_the_session_in_the_readme_is_what_happens(tmp_path: Path) -> None:
         assert filled(shown, printed) == printed
 
 
+def test_the_readme_gives_no_fault_of_a_question_away() -> None:
+    for path in (ROOT / "questions").glob("*.yaml"):
+        ideas = yaml.safe_load(path.read_text(encoding="utf-8"))["misconceptions"]
+        assert [idea for idea in ideas if idea in README] == []
+
+
 def drill(*arguments: str, cwd: Path) -> subprocess.CompletedProcess[str]:
     """Run the program as a person at a terminal of 80 columns would."""
     shown = {k: v for k, v in os.environ.items() if not k.startswith("DRILL_")}
@@ -192,6 +201,17 @@ def test_the_ten_minutes_of_authoring_are_what_happens(tmp_path: Path) -> None:
     assert ran[-3:] == [
         "--bank mine bank audit relu-gate", "--bank mine start relu-gate", "grade --explain"
     ]  # fmt: skip
+
+
+@pytest.mark.usefixtures("one_zygote")
+def test_the_question_in_two_parts_is_proved(tmp_path: Path) -> None:
+    (text,) = re.findall(
+        r"^```yaml\n(format: 2\n.*?^parts:.*?)^```", section(FORMAT, "Parts"), re.M | re.S
+    )
+    path = tmp_path / "growing-mean.yaml"
+    path.write_text(text)
+    report = audit(load([path], "growing-mean"), seeds=range(2))
+    assert (report.problems, report.remarks) == ((), ())
 
 
 def generator() -> ModuleType:
@@ -283,11 +303,11 @@ def words_of(*vocabularies: Mapping[str, object] | tuple[str, ...]) -> list[str]
 
 def test_every_generator_modifier_dtype_and_layout_is_described() -> None:
     described = meanings("cases: a case")
-    for word in words_of(recipe.GENERATORS, recipe.MODIFIERS, recipe.RESERVED):
+    for word in words_of(inputs.GENERATORS, inputs.MODIFIERS, recipe.RESERVED):
         assert word in described, word
-    for generator, options in recipe.OPTIONS.items():
+    for generator, options in inputs.OPTIONS.items():
         assert all(f"`{option}`" in described[generator] for option in options), generator
-    for word in words_of(recipe.DTYPES, recipe.LAYOUTS):
+    for word in words_of(inputs.DTYPES, inputs.LAYOUTS):
         assert re.search(rf"\b{word}\b", section(KEYS, "cases: a case")), word
 
 

@@ -12,11 +12,15 @@ from collections.abc import Mapping
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from grader.app import files
 from grader.app.context import Context
 from grader.bank.storage import FOLDER, MOST_LETTERS, NOTHING, found_at, is_id, nearest_id
 from grader.model.errors import UsageError
+
+if TYPE_CHECKING:
+    from grader.scaffold.template import Template
 
 _ELSEWHERE = "choose a folder that you can write, with --bank DIR"
 _SCHEMA = "question.schema.json"
@@ -32,15 +36,21 @@ class Written:
 
 
 def new(
-    ctx: Context, question_id: str, *, one_file: bool = False, oracle: str | None = None
+    ctx: Context,
+    question_id: str,
+    *,
+    one_file: bool = False,
+    oracle: str | None = None,
+    parts: int | None = None,
 ) -> Written:
     """Write a question to begin from, over nothing.
 
     Without `--bank` the current folder is the bank; a file by itself is a bank too. `oracle` is the
-    dotted name of a library's function to begin from.
+    dotted name of a library's function to begin from, `parts` the number of parts of a skeleton.
 
     Raises:
-        UsageError: `--bank` is no folder, something is in the way, or there is no such function.
+        UsageError: `--bank` is no folder, something is in the way, there is no such function, or no
+            question has so many parts.
     """
     from grader.bank.loading import todos
     from grader.kinds import registry
@@ -63,12 +73,7 @@ def new(
     documented = root / "docs" / _SCHEMA  # where a checkout of the program has it
     schema = documented if bank == root and documented.is_file() else root / _SCHEMA
     _check_free(ctx, spec, drill)
-    if oracle is None:
-        begun = template.blank()
-    else:
-        from grader.scaffold.skeleton import begin
-
-        begun = begin(oracle)
+    begun = _begun(oracle, parts)
     named = os.path.relpath(schema, spec.parent).replace(os.sep, "/")
     texts = template.files(begun, question_id, schema=named, one_file=one_file)
     written = _write(ctx, spec, drill, texts)
@@ -77,6 +82,22 @@ def new(
         if files.create(schema, registry.schema(extended=True).encode()):
             written.append(schema)
     return Written(bank, written, todo)
+
+
+def _begun(oracle: str | None, parts: int | None) -> Template:
+    from grader.scaffold import template
+
+    if oracle is not None and parts is not None:
+        raise UsageError("--from and --parts: expected one of them, found both")
+    if parts is not None:
+        from grader.scaffold.parts import begin as begin_parts
+
+        return begin_parts(parts)
+    if oracle is not None:
+        from grader.scaffold.skeleton import begin
+
+        return begin(oracle)
+    return template.blank()
 
 
 def id_fault(name: str) -> str:

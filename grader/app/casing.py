@@ -144,7 +144,7 @@ def _last(ctx: Context, choice: Choice) -> tuple[int | None, list[Mapping[str, A
     rows: tuple[Row, ...] = ()
     with suppress(UsageError):  # the records cannot be read
         rows = history(ctx, choice.called, most=_LATEST)[0]
-    tries = [row for row in rows if row.attempt.kind == "grade"]
+    tries = [row for row in rows if row.attempt.is_try]
     if not tries:
         return None, []
     last = tries[-1].attempt

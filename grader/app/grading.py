@@ -19,6 +19,7 @@ from grader.bank import locate
 from grader.bank.storage import FOLDER, NOTHING, found_at
 from grader.model.errors import DrillError, UsageError
 from grader.records import attempts
+from grader.records.events import NO_TRY
 
 if TYPE_CHECKING:
     from grader.model.report import Report
@@ -35,7 +36,7 @@ class Graded:
     choice: Choice
     path: Path  # of the file that was graded
     again: str  # what follows `drill grade` to grade this file again
-    tries: int  # of one's own with this one; 0: not recorded, or not one's own file
+    tries: int  # of one's own with this one; 0: none, as a syntax error, or not on record
     hints_left: bool
     changed_since: int | None = None  # attempt with this seed at another version of the question
     asked_before: int = 1  # parts, when the grade began; all, where it is no try of one's own
@@ -184,12 +185,13 @@ def _grade(
     def graded(report: Report) -> Graded:
         asked = max(before, min(report.parts_passed + 1, every))
         hints = [len(part.hints) for part in question.spec.parts[:asked]]
+        counts = report.raised is None or not report.raised.is_of_text
         return Graded(
             report,
             choice,
             path,
             again,
-            tries=begun[1] if begun and own else 0,
+            tries=begun[1] if begun and own and counts else 0,
             hints_left=max(yours.hints, sum(hints[:-1])) < sum(hints),
             changed_since=next(iter(changed), None),
             asked_before=before,
@@ -215,6 +217,8 @@ def _grade(
             facts = {name: getattr(report, name) for name in ("verdict", "isolation", "seconds")}
             event = ctx.event("graded", question)
             verdicts = " ".join(part.verdict for part in report.parts)
+            if report.raised is not None and report.raised.is_of_text:
+                verdicts = NO_TRY
             event = replace(event, attempt=begun[0], report=dumps(report), parts=verdicts)
             ctx.add(replace(event, **facts))
     done = graded(report)

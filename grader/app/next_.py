@@ -22,6 +22,8 @@ from grader.records.progress import Progress
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+_LATEST = 20  # versions among which the last try is looked for
+
 
 @dataclass(frozen=True, slots=True)
 class Suggested:
@@ -84,8 +86,9 @@ def _begun(ctx: Context, header: Header, yours: Progress) -> str:
         return "not graded yet"
     said = quantity(yours.tries, "try", "tries")
     try:
-        rows: tuple[Row, ...] = history(ctx, header.called, most=1)[0]
+        rows: tuple[Row, ...] = history(ctx, header.called, most=_LATEST)[0]
     except DrillError:
         rows = ()
-    ideas = ", ".join(rows[-1].ideas) if rows else ""
+    tries = [row for row in rows if row.attempt.is_try]
+    ideas = ", ".join(tries[-1].ideas) if tries else ""
     return f"{said}; last idea {ideas}" if ideas else said

@@ -122,6 +122,22 @@ def resolve(
     return Choice(question, found, recorded, called, ctx.option, argument, gone)
 
 
+def of_place(ctx: Context) -> Context:
+    """Return a context with the bank of the drill that one is in, as if it were named.
+
+    That is so where the records hold its start, as for a grade there; else it stays as it is.
+    """
+    if ctx.bank is not None or ctx.folder is None:
+        return ctx
+    around = map(workspace.open_quietly, (ctx.folder, *ctx.folder.parents))
+    found = next(filter(None, around), None)
+    if found is None or not Search(ctx).recorded(found):
+        return ctx
+    where = Path(found.bank)
+    named = where not in ctx.banks() and bank.holds(where, found.question)
+    return replace(ctx, bank=where) if named else ctx
+
+
 def asked_for(ctx: Context, question_id: str | None) -> tuple[str | None, Path | None]:
     """Return the id in what was typed and, where that was BANK/ID, the bank."""
     if question_id is None or "/" not in question_id:

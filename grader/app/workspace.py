@@ -6,7 +6,6 @@ counts where the records hold that start; `resolve` sees to that.
 
 from __future__ import annotations
 
-import json
 import os
 from dataclasses import dataclass
 from pathlib import Path
@@ -43,6 +42,8 @@ class Workspace:
         Raises:
             UsageError: The folder cannot be written.
         """
+        import json
+
         names = ("question", "bank", "started_at")
         content = {"format": 1} | {name: getattr(self, name) for name in names}
         files.create(self.folder / MARKER, (json.dumps(content, indent=2) + "\n").encode())
@@ -59,6 +60,8 @@ def open_folder(folder: Path) -> Workspace | None:
         raw, found = files.read_regular(marker, _MOST_MARKER_BYTES)
     except (OSError, UsageError):
         return None  # a folder closed to us holds none of ours
+    import json  # a list of questions, in a folder without a marker, needs none
+
     try:
         content = json.loads(raw)
         question, bank, at = (_text(content[name]) for name in ("question", "bank", "started_at"))

@@ -56,7 +56,7 @@ def audit(
         proof.problems.append(str(fault))
     rows = tuple(matrix.row(question, s) for s in proof.subjects if s.seen)
     checks = tuple(proof.facts(check, rows) for check in question.spec.checks)
-    remarks = _todos(question)
+    remarks = [*_todos(question), *(Remark("unused", text) for text in question.unused)]
     problems = proof.problems
     if not problems:
         problems = matrix.problems(question, proof.subjects, seeds, proof.twins)

@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from grader.bench.bench import Bench
-from grader.bench.compare import expected, unjudged_entries
+from grader.bench.compare import unjudged_entries
+from grader.bench.expected import expected
 from grader.kinds import registry
 from grader.model.audit import Remark
 

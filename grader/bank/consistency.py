@@ -49,6 +49,15 @@ class Review:
             if at[:2] not in self._lost and at[:4] not in self._lost:
                 yield at, text
 
+    def unused_cases(self) -> Iterator[Problem]:
+        """Cases that no check looks at, and that no case extends: a check may have lost one."""
+        used = {str(case.get("extends")) for case in self._spec.cases.values()}
+        for check in self._spec.checks:
+            used.update(case_names(check, self._runs[check.run], self._cases), _texts(check))
+        for name in sorted(self._cases.keys() - used):
+            text = f"cases.{name}: no check looks at it; name it in a check, or remove it"
+            yield ("cases", name), text
+
     def _lost_in(self, key: str) -> list[str]:
         """The names of what was lost below a key."""
         return [str(at[-1]) for at in self._lost if at[-2] == key]
@@ -81,6 +90,7 @@ class Review:
         for number, (check, (p, i)) in enumerate(zip(spec.checks, numbered, strict=True)):
             own = self._at("parts", p, "checks", i)
             yield from self._order(number, check, own)
+            yield from self._clauses(check, p, own)
             at: Keys = (*own, "run")
             known = [*self._runs, *self._lost_runs]
             yield from _one_of(at, f"{dotted(at)}: expected the name of a run", check.run, known)
@@ -223,6 +233,16 @@ class Review:
             elif self._spec.checks[ids.index(needed)].stretch and not check.stretch:
                 text = f"a check that decides, because {check.id} does"
                 yield where, f"{expected} {text}, found the stretch {needed}"
+
+    def _clauses(self, check: Check, part: int, at: Keys) -> Iterator[Problem]:
+        """Clauses that are not in the contract when the check is asked."""
+        written = forms.unified(self._data)["parts"][: part + 1]
+        most = sum(len(one.get("contract", ())) for one in written)  # faulty ones count too
+        for j, number in enumerate(check.enforced):
+            if number > most:
+                there = f"up to {most}" if most else "of a contract, which this has not"
+                text = f"expected the number of a clause {there}, found {number}"
+                yield (*at, "clause", j), f"{dotted(at)}.clause: {text}"
 
     def _check(self, check: Check, at: Keys, unknown: set[str]) -> Iterator[Problem]:
         """What is wrong with the keys of a check whose run is there.

@@ -19,7 +19,7 @@ from grader.kinds import registry
 from grader.model import forms
 from grader.model.extension import ExtensionError
 from grader.model.keys import Check
-from grader.model.nearest import did_you_mean
+from grader.model.nearest import closest, did_you_mean
 from grader.model.spec import Spec
 
 _EXPECTED = {
@@ -70,7 +70,8 @@ def validate(doc: Document) -> tuple[Spec | None, list[Problem], Lost]:
     except ValidationError as error:
         grouped = _grouped(error, whole)
     placed = {problem[:2] for problem in problems}
-    found = [_problem(doc, at, group) for at, group in grouped.items()]
+    meant = {near for at, group in grouped.items() if (near := _misspelled(doc, at, group))}
+    found = [_problem(doc, at, group) for at, group in grouped.items() if at not in meant]
     problems += [problem for problem in found if problem[:2] not in placed]
     data, lost = _without(whole, {at: group[0]["type"] for at, group in grouped.items()})
     try:
@@ -161,7 +162,12 @@ def _problem(doc: Document, at: Keys, group: list[ErrorDetails]) -> Problem:
     at = forms.as_written(at, doc.data)
     whole = dotted(at[:-1]) or "the question"
     if kind == "missing":
-        return *doc.position(at[:-1]), f"{whole}: expected the key {at[-1]!r}, found none"
+        text = f"{whole}: expected the key {at[-1]!r}, found none"
+        if at[-1] == "killed_by":
+            ids = [str(c["id"]) for c in _checks(doc) if isinstance(c, dict) and c.get("id")]
+            known = " or ".join([*ids[:4], *["..."] * (len(ids) > 4)])
+            text += f"; write the check that stops it here: killed_by: {known or 'ID'}"
+        return *doc.position(at[:-1]), text
     if kind == "extra_forbidden":
         hint = did_you_mean(at[-1], known_keys) or f"; known keys: {', '.join(known_keys)}"
         if len(at) == 1 and at[0] in forms.OF_A_PART:
@@ -180,6 +186,21 @@ def _problem(doc: Document, at: Keys, group: list[ErrorDetails]) -> Problem:
         advice = did_you_mean(value, re.findall(r"'([^']*)'", " ".join(allowed)))
     text = f"{dotted(at)}: expected {expected}, found {_found(value)}{advice}"
     return *doc.position(at), text
+
+
+def _misspelled(doc: Document, at: Keys, group: list[ErrorDetails]) -> Keys | None:
+    """The path of the key that was meant by an unknown one; None where nothing is near."""
+    if group[0]["type"] != "extra_forbidden":
+        return None
+    near = closest(str(at[-1]), _known_keys(doc, at))
+    return None if near is None else (*at[:-1], near)
+
+
+def _checks(doc: Document) -> list[object]:
+    """The checks of all parts, as they are written."""
+    parts = forms.unified(doc.data)["parts"]
+    listed = [p.get("checks") for p in parts if isinstance(p, dict)] * isinstance(parts, list)
+    return [check for checks in listed if isinstance(checks, list) for check in checks]
 
 
 def _unknown_kind(check: Mapping[str, object]) -> str:

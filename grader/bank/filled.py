@@ -10,7 +10,8 @@ from typing import Any
 
 from grader.bank.document import Keys
 from grader.cases.dataflow import free_names
-from grader.cases.recipe import FLOATS, RESERVED, RecipeError, read_input
+from grader.cases.inputs import FLOATS, RecipeError, read_input
+from grader.cases.recipe import RESERVED
 from grader.model.keys import Check, Show
 from grader.model.nearest import did_you_mean
 from grader.model.question import Step

@@ -11,6 +11,7 @@ import math
 import re
 import sys
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 
@@ -75,13 +76,18 @@ def load_from(bank: Path, question_id: str) -> Question:
     if spec.format > 1 and not found:  # else a file that is spare may be what was meant
         programs.find_spare(spec)
         found += programs.problems
+    review = Review(question, lost, doc.data)
     found += [
-        (*doc.position(at), text)
-        for at, text in islice(Review(question, lost, doc.data).problems(), document.MAX_PROBLEMS)
+        (*doc.position(at), text) for at, text in islice(review.problems(), document.MAX_PROBLEMS)
     ]
     if found:
         raise doc.complaint(found)
-    return question
+    unused = [
+        f"{name}:{line}:{column}: {text}"
+        for at, text in review.unused_cases()
+        for line, column in [doc.position(at, key=True)]
+    ]
+    return replace(question, unused=tuple(unused))
 
 
 def _digest(spec: bytes, programs: Programs) -> str:

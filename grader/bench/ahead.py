@@ -21,8 +21,8 @@ from grader.cases.draw import DrawError, draw
 from grader.cases.recipe import CaseRecipe
 from grader.model.question import Step
 from grader.sandbox.client import WorkerError
-from grader.sandbox.remote import Inputs
 from grader.sandbox.replies import Outcome, ProgramError
+from grader.sandbox.sending import Inputs
 
 if TYPE_CHECKING:
     from grader.bench.bench import Bench

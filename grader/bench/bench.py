@@ -24,8 +24,9 @@ from grader.cases.recipe import CaseRecipe, every_draw, read_cases
 from grader.model.keys import Check, Limits
 from grader.model.question import Question, Step
 from grader.sandbox.client import TooSlow, WorkerError
-from grader.sandbox.remote import CallLimits, EncodedInput, Inputs, RemoteProgram
+from grader.sandbox.remote import CallLimits, RemoteProgram
 from grader.sandbox.replies import Outcome, ProgramError
+from grader.sandbox.sending import EncodedInput, Inputs
 
 T = TypeVar("T")
 
@@ -59,6 +60,9 @@ class Bank(Protocol):
 
     def variant(self, name: str, index: int) -> RemoteProgram:
         """The program of a misconception."""
+
+    def load_variants(self, wanted: Sequence[tuple[str, int]]) -> None:
+        """Load the programs of several misconceptions, as far as that can be done at once."""
 
     def layered(self, variants: Sequence[tuple[str, int]]) -> RemoteProgram:
         """A program of several variants, each executed on top of those before it."""
@@ -161,6 +165,10 @@ class Bench:
     ) -> bool:
         """Whether something about a program of the bank was found out on this seed."""
         return (self.seed, program.name, *key, draw_index) in self._known
+
+    def outcome_key(self, run: str, case: CaseRecipe, mode: str = NATIVE) -> tuple[Hashable, ...]:
+        """The key by which an outcome is remembered."""
+        return "outcome", run, case.name, mode, self.wanted[run]
 
     def _is_of_bank(self, program: RemoteProgram) -> bool:
         return program is not self.submission or self._own is self._known
@@ -322,7 +330,7 @@ class Bench:
             except (ProgramError, WorkerError) as error:
                 return error
 
-        key = ("outcome", run, case.name, mode, self.wanted[run])
+        key = self.outcome_key(run, case, mode)
         found = self.remember(program, key, make, draw_index=draw_index)
         if isinstance(found, Exception):
             raise found
@@ -357,11 +365,7 @@ class Bench:
             asked = [
                 (case, mode, draw_index)
                 for case, mode, draw_index in asked
-                if not self.knows(
-                    program,
-                    ("outcome", run, case.name, mode, self.wanted[run]),
-                    draw_index=draw_index,
-                )
+                if not self.knows(program, self.outcome_key(run, case, mode), draw_index=draw_index)
             ]
         for first in range(0, len(asked), AT_ONCE):
             some = asked[first : first + AT_ONCE]
@@ -371,7 +375,7 @@ class Bench:
             except ProgramError as error:
                 found = [error] * len(some)
             for (case, mode, draw_index), one in zip(some, found, strict=True):
-                key = ("outcome", run, case.name, mode, self.wanted[run])
+                key = self.outcome_key(run, case, mode)
                 self.remember(program, key, lambda one=one: one, draw_index=draw_index)  # type: ignore[misc]
 
     def observed(self, run: str, case: CaseRecipe) -> Outcome:

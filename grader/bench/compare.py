@@ -1,22 +1,19 @@
 """Decide whether a result agrees with the reference, say where it does not, and how far off it is.
 
 Order: type, shape, dtype, finiteness, values.  How far a value may be off is the business of
-`bands`.  The expected values of float32 and bfloat16 cases are computed by the reference in float64
-on the rounded inputs, so an answer more accurate than the reference's own dtype is never wrong.
+`bands`, and what is expected that of `expected`.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 
 from grader.bench.bands import allowance, bfloat16_norm, tolerated, unjudged
 from grader.bench.bench import Bench
-from grader.bench.encoding import NATIVE, NUDGES, PRECISE
+from grader.bench.expected import Expected, expected
 from grader.bench.results import (
     Value,
     array_of,
@@ -24,11 +21,10 @@ from grader.bench.results import (
     deviations,
     dict_keys,
     dtype_of,
+    floats,
     keys_of,
-    largest,
     real_parts,
 )  # fmt: skip
-from grader.cases.dataflow import free_names, producing
 from grader.cases.draw import Array
 from grader.cases.recipe import CaseRecipe
 from grader.model.keys import Check, Tolerance
@@ -59,91 +55,6 @@ class Fault:
             self.result, case, self.index, self.observed, self.expected, self.allowed,
             self.wrong, self.total,
         )  # fmt: skip
-
-
-@dataclass(frozen=True, slots=True)
-class Expected:
-    """What a result should be."""
-
-    native: Any  # in the case's dtypes: type, dtype and shape
-    precise: Any  # in float64: values
-    moved: Callable[[], list[Any]]  # the precise value after nudging the inputs; costly
-    dtype: str = "float64"  # of the case: what a scalar, which has no dtype of its own, is held to
-    entered: Callable[[], float] = lambda: 0.0  # the size of the inputs that it is computed from
-    tolerance: Tolerance | None = None  # that the check allows besides
-
-    def part(self, key: str | int) -> Expected:
-        """What an item of a container should be."""
-        return replace(
-            self,
-            native=self.native[key],
-            precise=self.precise[key],
-            moved=lambda: [m[key] for m in self.moved()],
-        )
-
-    def moved_floats(self) -> list[Array]:
-        """The real numbers in the moved values, those that still have the same shape."""
-        shape = real_parts(array_of(self.precise)).shape
-        floats = [m for m in map(_floats, self.moved()) if m is not None]
-        return [m for m in floats if m.shape == shape]
-
-
-def entered(bench: Bench, run: str, case: CaseRecipe, result: str, *, draw_index: int = 0) -> float:
-    """The size of what a result is computed from, in the result's own unit as far as it is known.
-
-    A gradient is linear in what comes in (an input called grad_...): its size counts as it is.
-    Other inputs count where they are small, and else as 1: what is computed from logits of 1e30
-    may well be a probability.
-    """
-    names = free_names(producing(bench.steps(run), result))
-    drawn = bench.drawn(case, draw_index)
-    sizes = {
-        name: largest(drawn[name].astype(np.float64))
-        for name in names
-        if isinstance(drawn[name], np.ndarray) and drawn[name].dtype.kind == "f"
-    }
-    coming = [size for name, size in sizes.items() if name.startswith("grad") and size]
-    other = [size for name, size in sizes.items() if not name.startswith("grad") and size]
-    if not sizes:
-        other = [abs(drawn[n]) for n in names if isinstance(drawn[n], float) and drawn[n]]
-    return min(coming, default=1.0) * min([1.0, *other]) if coming or other else 0.0
-
-
-def expected(
-    bench: Bench,
-    run: str,
-    case: CaseRecipe,
-    result: str,
-    *,
-    draw_index: int = 0,
-    check: Check | None = None,
-) -> Expected:
-    """What the reference says a result is, with the means to find how far rounding may move it.
-
-    A tolerance is that of the check; where none asks, what any check allows that result.
-    """
-
-    def right(mode: str) -> Value:
-        return bench.truth(run, case, draw_index=draw_index, mode=mode).values[result]
-
-    precise = right(NATIVE if case.dtype == "float64" else PRECISE)
-    return Expected(
-        right(NATIVE),
-        precise,
-        lambda: [right(mode) for mode in NUDGES],
-        case.dtype,
-        lambda: entered(bench, run, case, result, draw_index=draw_index),
-        _tolerance(bench.checks if check is None else [check], run, result),
-    )
-
-
-def _tolerance(checks: Sequence[Check], run: str, result: str) -> Tolerance | None:
-    """The first tolerance for a result of a run."""
-    for check in checks:
-        found: Tolerance | None = getattr(check, "tolerance", None)
-        if found and check.run == run and result in check.compared and found.covers(result):
-            return found
-    return None
 
 
 def fault_of(
@@ -366,8 +277,8 @@ def excess(observed: Value, wanted: Expected) -> float:
         parts = (excess(observed[key], wanted.part(key)) for key in keys or ())
         return math.inf if keys is None else max(parts, default=0.0)
     dtype = _of_parts(native) if isinstance(native, (np.ndarray, Tensor)) else wanted.dtype
-    got, want = _floats(observed), _floats(wanted.precise)
-    if got is None or want is None or _floats(native) is None:
+    got, want = floats(observed), floats(wanted.precise)
+    if got is None or want is None or floats(native) is None:
         same = observed is None if native is None else bool(np.array_equal(observed, native))
         return 0.0 if same else math.inf
     deviation = deviations(got, want)
@@ -387,21 +298,12 @@ def excess(observed: Value, wanted: Expected) -> float:
     return float(ratios.max(initial=0.0))
 
 
-def _floats(value: Value) -> Array | None:
-    """The real numbers in a result as float64, two of them for a complex one."""
-    if isinstance(value, (float, np.inexact, np.ndarray, Tensor)):
-        array = real_parts(array_of(value))
-        if array.dtype.kind == "f":
-            return np.asarray(array, np.float64)
-    return None
-
-
 def unjudged_entries(wanted: Expected) -> tuple[int, int]:
     """How many entries of a float result are too small beside others to be judged, and of how many.
 
     In bfloat16 a result is judged as a whole.
     """
-    native, want = wanted.native, _floats(wanted.precise)
+    native, want = wanted.native, floats(wanted.precise)
     dtype = _of_parts(native) if isinstance(native, (np.ndarray, Tensor)) else wanted.dtype
     if want is None or dtype == "bfloat16":
         return 0, 0

@@ -24,8 +24,9 @@ from grader.cases.dataflow import divided, free_names, results
 from grader.cases.draw import several
 from grader.cases.recipe import CaseRecipe
 from grader.model.question import Step
-from grader.sandbox.remote import Inputs, ManyInputs, RemoteProgram
+from grader.sandbox.remote import RemoteProgram
 from grader.sandbox.replies import Outcome, ProgramError
+from grader.sandbox.sending import Inputs, ManyInputs
 
 WARM_UP = 2  # runs before the first reading: what they import or cache, the others find there
 LARGEST = 0.75  # of the largest input's bytes: what is that large counts as the largest too
@@ -133,7 +134,7 @@ def hold(
 
 def _end(program: RemoteProgram, held: Held, place: int) -> Outcome | None:
     number = held.chosen[place]
-    given = {**held.inputs.one(number), **held.late.one(place)}
+    given = {**held.inputs.part(number), **held.late.part(place)}
     # What is kept of the run is what it was, an input of torch's too.
     late = {n: given[n] for n in free_names(held.rest) if n in given and n not in held.keep}
     try:
@@ -151,7 +152,7 @@ def unlike(bench: Bench, held: Held) -> Finding | None:
     # A step after those has inputs of its own, which were not drawn.
     steps = [s for s in bench.steps(held.run) if s in held.first or s in held.rest]
     for place, outcome in enumerate(held.found):
-        inputs = {**held.inputs.one(held.chosen[place]), **held.late.one(place)}
+        inputs = {**held.inputs.part(held.chosen[place]), **held.late.part(place)}
 
         def right(inputs: Inputs = inputs) -> Mapping[str, Value]:
             with trusting(f"the reference fails on case {case.name}"):

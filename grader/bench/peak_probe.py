@@ -21,8 +21,9 @@ from grader.cases.dataflow import free_names, producing, results
 from grader.cases.recipe import CaseRecipe
 from grader.model.numerals import bytes_text
 from grader.sandbox import probes
-from grader.sandbox.remote import ManyInputs, RemoteProgram
+from grader.sandbox.remote import RemoteProgram
 from grader.sandbox.replies import ProgramError
+from grader.sandbox.sending import ManyInputs
 
 SHOWN = 2  # runs whose results are looked at instead; nobody in the process knows which
 READINGS = 3  # of which the least counts: nothing else makes a process smaller

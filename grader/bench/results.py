@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterable
 from typing import Any, TypeAlias
 
@@ -24,7 +25,12 @@ def array_of(value: Value) -> Array:
 
 def dtype_of(value: Value) -> str:
     """The name of the dtype of an array, a tensor or a scalar."""
-    return value.dtype if isinstance(value, Tensor) else str(np.asarray(value).dtype.name)
+    return value.dtype if isinstance(value, Tensor) else _name(np.asarray(value).dtype)
+
+
+@functools.lru_cache(maxsize=64)  # numpy puts a name together whenever it is asked for
+def _name(dtype: np.dtype[Any]) -> str:
+    return str(dtype.name)
 
 
 def real_parts(array: Array) -> Array:
@@ -117,3 +123,12 @@ def same_value(a: Value, b: Value, dtype: str = "float64", *, exact: bool = Fals
         x, y = (real_parts(np.asarray(v, np.complex128)) for v in (x, y))
     off = deviations(x.astype(np.float64), y := y.astype(np.float64))
     return off is not None and float(off.max(initial=0.0)) <= loose * largest(y)
+
+
+def floats(value: Value) -> Array | None:
+    """The real numbers in a result as float64, two of them for a complex one."""
+    if isinstance(value, (float, np.inexact, np.ndarray, Tensor)):
+        array = real_parts(array_of(value))
+        if array.dtype.kind == "f":
+            return np.asarray(array, np.float64)
+    return None

@@ -29,8 +29,9 @@ from grader.model.report import CheckResult
 from grader.model.verdict import Verdict
 from grader.sandbox import probes
 from grader.sandbox.client import WorkerError
-from grader.sandbox.remote import Inputs, RemoteProgram
+from grader.sandbox.remote import RemoteProgram
 from grader.sandbox.replies import ProgramError
+from grader.sandbox.sending import Inputs
 
 OWN_OBJECTS = 16 << 10  # bytes of a graph's own nodes that a run may leave behind
 

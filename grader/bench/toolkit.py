@@ -8,18 +8,10 @@ from grader.bench import peak_probe, rss_probe
 from grader.bench.bands import least, tolerated
 from grader.bench.bench import BankFault, Bench, trusting
 from grader.bench.clock_probe import contradiction
-from grader.bench.compare import (
-    Fault,
-    compare,
-    entered,
-    excess,
-    expected,
-    explained,
-    fault_of,
-    report,
-)
+from grader.bench.compare import Fault, compare, excess, explained, fault_of, report
 from grader.bench.encoding import PRECISE
 from grader.bench.exhibit import bars, grids
+from grader.bench.expected import entered, expected
 from grader.bench.measured import amount, baseline, measure
 from grader.bench.results import Value, array_of, describe, dict_keys, largest, same_value
 from grader.bench.tally import Finding, Stopped, tally

@@ -13,7 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from grader.cases.recipe import FLOATS, MAX_ENTRIES, CaseRecipe, Recipe, shape_chain
+from grader.cases.inputs import FLOATS, MAX_ENTRIES, Recipe
+from grader.cases.recipe import CaseRecipe, shape_chain
 from grader.cases.size_expr import AmountError
 from grader.model import extension
 

@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 import yaml
 
-from grader.cases.recipe import FLOATS, CaseRecipe, Recipe
+from grader.cases.inputs import FLOATS, Recipe
+from grader.cases.recipe import CaseRecipe
 from grader.model.mutation import Reach
 
 LARGEST = 9  # side of an array that was smaller before
@@ -59,28 +60,30 @@ def varied(
     return None if changed == case else changed
 
 
-def sibling(case: CaseRecipe, number: int) -> CaseRecipe | None:
+def sibling(case: CaseRecipe, number: int, *, fixed: int = 0) -> CaseRecipe | None:
     """A case of other shapes for one whose arrays are written out; None where none are.
 
     One that is written out gives the same numbers however often it is drawn.  Lengths that are
-    equal stay equal; each grows by `number`.
+    equal stay equal; each grows by `number`, but those up to `fixed`.
     """
     arrays = [r for r in case.inputs.values() if r.generator == "array"]
     entries = [np.asarray(r.literal, np.float64) for r in arrays]
     if not any(e.size for e in entries) or not all(np.isfinite(e).all() for e in entries):
         return None
-    drawn = {name: _drawn(recipe, number) for name, recipe in case.inputs.items()}
+    drawn = {name: _drawn(recipe, number, fixed) for name, recipe in case.inputs.items()}
     return replace(case, inputs=drawn)
 
 
-def _drawn(recipe: Recipe, grows: int) -> Recipe:
+def _drawn(recipe: Recipe, grows: int, fixed: int) -> Recipe:
     """What an input becomes in a sibling."""
     if not recipe.is_array or (recipe.generator != "array" and recipe.shape is None):
         return recipe
     if recipe.generator != "array":
-        return replace(recipe, shape=tuple(n and n + grows for n in recipe.shape or ()))
+        return replace(
+            recipe, shape=tuple(n if n <= fixed else n + grows for n in recipe.shape or ())
+        )
     entries = np.asarray(recipe.literal, np.float64)
-    shape = tuple(n and n + grows for n in entries.shape)
+    shape = tuple(n if n <= fixed else n + grows for n in entries.shape)
     low, high = float(entries.min(initial=0.0)), float(entries.max(initial=0.0))
     options: dict[str, float]
     if _is_whole(recipe):

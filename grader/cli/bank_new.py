@@ -22,13 +22,16 @@ def command(
     one_file: Annotated[
         bool, typer.Option("--one-file", help="Everything in one YAML file.")
     ] = False,
+    parts: Annotated[
+        int | None, typer.Option(metavar="N", help="A skeleton in N parts, from 2 to 9.")
+    ] = None,
     json: Json = False,
 ) -> None:
     """Write a question that passes its audit, to begin from."""
     from grader.app.authoring import new
 
     here = context(ctx)
-    made = new(here, question, one_file=one_file, oracle=oracle)
+    made = new(here, question, one_file=one_file, oracle=oracle, parts=parts)
     if json:
         output.document(
             question=question,

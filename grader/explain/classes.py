@@ -15,13 +15,16 @@ import numpy as np
 
 from grader.bench.results import Value, array_of, dtype_of
 from grader.explain.cells import Cell, numbers
+from grader.explain.rules import form
 from grader.explain.rules_whole import axis_of
 from grader.sandbox.worker.wire import Tensor
 
-FAILING = 3  # cases at least
+FAILING = 3  # cases at least,
+FORMS = 2  # of so many shapes or numbers
 RIGHT = 4  # cases at least,
-ORIGINS = 2  # made from so many cases of the question
+ORIGINS = 2  # made from so many cases of the question; or one less, each from its own
 MOST = 2  # properties that are named together
+SEVERAL, ONE_HOT = " has several entries that are not 0", " is not one-hot"
 COMPARING = (" larger than ", " smaller than ", " equals ")
 LAYOUTS = {
     "broadcast": "expanded", "readonly": "read-only", "fortran": "in Fortran order",
@@ -32,9 +35,10 @@ ALSO = ", which in these cases is also where "
 
 def separating(failing: Sequence[Cell], right: Sequence[Cell]) -> str:
     """What tells the failing cases from the right ones, as "x is empty"; '' where nothing does."""
-    if len(failing) < FAILING or len(right) < RIGHT:
+    if len(failing) < FAILING or len({form(cell) for cell in failing}) < FORMS:
         return ""
-    if len({cell.origin for cell in right}) < ORIGINS:
+    origins = len({cell.origin for cell in right})
+    if origins < ORIGINS or max(len(right), origins + 1) < RIGHT:
         return ""
     pinned = _pinned(failing, right)
     common = properties(failing[0])
@@ -50,6 +54,8 @@ def separating(failing: Sequence[Cell], right: Sequence[Cell]) -> str:
         common = {n: v for n, v in common.items() if not any(word in n for word in COMPARING)}
     found = [*sorted((name for name, has in common.items() if has), key=len)]
     found += _single_values(failing, right) if not found else []
+    # What has several is not one-hot anyway.
+    found = [n for n in found if ONE_HOT not in n or n.replace(ONE_HOT, SEVERAL) not in found]
     # What never varies where it is right may be the cause as well.
     if any(not pinned <= set(re.findall(r"\w+", name)) for name in found):
         return ""
@@ -96,6 +102,7 @@ def _properties(cell: Cell) -> Iterator[tuple[str, bool]]:
             yield f"{name} is {value!r}", True
         elif isinstance(value, bool):
             yield f"{name} is {value}", True
+            yield f"{name} is {not value}", False
         elif isinstance(value, (int, float)):
             plain[name] = value
         elif isinstance(value, (np.ndarray, Tensor)):
@@ -103,6 +110,7 @@ def _properties(cell: Cell) -> Iterator[tuple[str, bool]]:
     for name, number in plain.items():
         yield f"{name} is 0", number == 0
         yield f"{name} is negative", number < 0
+        yield f"{name} is not negative", number >= 0
         if number > 0:
             yield f"{name} is 1", number == 1
             yield f"{name} is above 1", number > 1
@@ -146,9 +154,11 @@ def _of_array(name: str, value: Value) -> Iterator[tuple[str, bool]]:
         yield f"{name} is 0 throughout", not array.any()
         if array.ndim == 1:
             several = int(np.count_nonzero(array)) > 1
-            yield f"{name} has several entries that are not 0", several
+            yield f"{name}{SEVERAL}", several
             yield f"{name} does not add up to 1", abs(float(finite.sum()) - 1) > 1e-6
-    elif array.size:
+            one_hot = not several and array.max(initial=0.0) == 1
+            yield f"{name}{ONE_HOT}", not one_hot
+    elif array.dtype.kind in "iu":
         yield f"{name} has entries above 127", bool((array > 127).any())
         yield f"{name} has negative entries", bool((array < 0).any())
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 from grader.bench.bench import BankFault, Bench
 from grader.explain.explain import SECONDS
 from grader.explain.failure import Cell, Failure
-from grader.explain.further import SEED, Further
+from grader.explain.further import SEED, further_inputs
 from grader.explain.observing import is_fault, observed, same_on
 from grader.sandbox.client import WorkerError
 from grader.sandbox.remote import RemoteProgram
@@ -25,10 +25,7 @@ def holds_further(failure: Failure, program: RemoteProgram, explained: tuple[Cel
         program: that of the idea.
         explained: what the idea explains.
     """
-    bank = failure.mine.bank
-    assert bank is not None, "no session gives this bench its misconceptions"
-    key = "further", failure.mine.parts_asked
-    further = bank.memory.get(key, lambda: Further(failure.mine))
+    further = further_inputs(failure.mine)
     reference = further.bench
     mine = reference.with_submission(replace(failure.mine.submission, call_seconds=SECONDS), SEED)
     idea = reference.with_bank_program(program)

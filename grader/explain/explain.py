@@ -17,7 +17,7 @@ from grader.bench.bench import BankFault, Bench
 from grader.explain import mutants, raising, rules_entries, rules_whole, state
 from grader.explain.cells import Cell, Looked, cells, looked_at
 from grader.explain.classes import possible
-from grader.explain.further import SEED, Further, keeping_output
+from grader.explain.further import SEED, further_inputs, keeping_output
 from grader.explain.rules import surviving
 from grader.explain.speaking import Component, sentences, spoken
 from grader.kinds import registry
@@ -205,7 +205,7 @@ def _further(
     """What the submission does on further inputs of the runs in which something is to be found."""
     if not runs or bench.bank is None:
         return []
-    made = bench.bank.memory.get(("further", bench.parts_asked), lambda: Further(bench))
+    made = further_inputs(bench)
     program = replace(bench.submission, call_seconds=SECONDS)
     theirs = made.bench.with_submission(program, SEED)
     found = []

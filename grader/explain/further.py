@@ -84,8 +84,9 @@ class Further:
         own, checks = self._own.cases, self._own.checks
         made: dict[str, list[CaseRecipe]] = {name: [] for name in own}
         for name, case in own.items():
-            drawn = (sibling(case, number) for number in (1, 2))
-            several = [s for s in drawn if s is not None]
+            several = [s for s in (sibling(case, 1), sibling(case, 2)) if s is not None]
+            alone = sibling(case, 2, fixed=1)  # a side of 1 may be what a case is about
+            several += [alone] if alone is not None and alone not in several else []
             several += [case] * REDRAWN if any(r.is_drawn for r in case.inputs.values()) else []
             # No case of a question has such a name, so nothing is drawn twice alike.
             made[name] = [replace(s, name=f"{name}~{n}") for n, s in enumerate(several)]
@@ -196,6 +197,13 @@ class Further:
             return False
         seen.add(found)
         return True
+
+
+def further_inputs(bench: Bench) -> Further:
+    """Those for the parts that a bench's submission was asked, found out once per session."""
+    assert bench.bank is not None, "no session gives this bench its memory"
+    made: Further = bench.bank.memory.get(("further", bench.parts_asked), lambda: Further(bench))
+    return made
 
 
 @contextlib.contextmanager

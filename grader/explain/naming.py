@@ -15,18 +15,17 @@ A count of bytes suggests nothing either, but for what is kept.
 
 from __future__ import annotations
 
-import contextlib
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from grader.bench.bench import Bench
+from grader.bench.together import ask_together
 from grader.explain.confirm import holds_further
 from grader.explain.failure import Cell, Failure
 from grader.explain.observing import Component, numbers_in, observed
 from grader.kinds.base import Count
 from grader.model.keys import Value
 from grader.model.report import Named
-from grader.sandbox.client import WorkerError
 
 FIRST = 3  # cells that an idea is tried on at once; then twice as many
 ENOUGH_CASES = 6  # on which an idea acts, for it to be no chance of their sizes
@@ -68,26 +67,29 @@ def diagnose(failure: Failure) -> Diagnosis:
     """
     if not failure.mine.question.variants or not failure.failed or not failure.evidence:
         return Diagnosis()
-    ideas = list(possible(failure))
-    fitting = _best(match for idea in ideas if (match := _exactly(failure, idea)))
+    ideas = possible(failure)
+    fitting = _best(_exactly(failure, ideas))
     found = _weighty(failure, [m for m in fitting if not _equals_another(m, fitting)])
     confused = frozenset(m.idea.name for m in fitting if _equals_another(m, fitting))
     if not fitting:
-        found = _best(match for idea in ideas if (match := _in_part(failure, idea)))
+        found = _best(_in_part(failure, ideas))
         found = [m for m in found if not _equals_another(m, found)]
     found = [m for m in found if _is_seen_enough(failure, m)]
     return Diagnosis(tuple(named(failure, match) for match in found), confused)
 
 
-def possible(failure: Failure) -> Iterator[Idea]:
+def possible(failure: Failure) -> list[Idea]:
     """The variants of every idea that no check has ruled out."""
     bench = failure.mine
     assert bench.bank is not None, "no session gives this bench its misconceptions"
-    for name, sources in bench.question.variants.items():
-        if failure.passed.isdisjoint(bench.question.spec.misconceptions[name].killers):
-            for index in range(len(sources)):
-                program = bench.bank.variant(name, index)
-                yield Idea(name, index, bench.with_bank_program(program))
+    found = [
+        (name, index)
+        for name, sources in bench.question.variants.items()
+        if failure.passed.isdisjoint(bench.question.spec.misconceptions[name].killers)
+        for index in range(len(sources))
+    ]
+    bench.bank.load_variants(found)
+    return [Idea(*one, bench.with_bank_program(bench.bank.variant(*one))) for one in found]
 
 
 def named(failure: Failure, match: Match) -> Named:
@@ -117,65 +119,69 @@ def _shown(value: Value) -> str:
     return f"{value:g}".replace("e-0", "e-") if isinstance(value, float) else str(value)
 
 
-def _exactly(failure: Failure, idea: Idea) -> Match | None:
-    """The match of an idea that nothing contradicts, if it explains anything."""
+def _exactly(failure: Failure, ideas: Sequence[Idea]) -> Iterator[Match]:
+    """The matches of ideas that nothing contradicts and that explain anything."""
     values = [cell for cell in failure.evidence if cell[0].measured_by is None]
     measured = [c for c in failure.evidence if c[0].measured_by is not None and not c[0].by_style]
     # Most ideas are ruled out by what is wrong, or by one case of each result.
-    acts = _uncontradicted(failure, idea.bench, values or failure.firsts)
-    if acts is None or not (acts or measured):
-        return None
-    if not acts and not all(_measures_alike(failure, idea.bench, cell) for cell in measured[:1]):
-        return None
-    elsewhere = _uncontradicted(failure, idea.bench, all_values(failure, idea.bench))
-    if elsewhere is None:
-        return None
-    if not elsewhere:  # the results are those of the reference
-        elsewhere = _as_measured(failure, idea.bench)
-    else:  # what follows from the results confirms the idea, and does not contradict it
-        elsewhere.update(
-            c for c in measured if failure.acts(idea.bench, c) and failure.fits(idea.bench, c)
-        )
-    explained = tuple(cell for cell in failure.evidence if cell in elsewhere)
-    return Match(idea, frozenset(elsewhere), explained) if explained else None
+    acts = _uncontradicted(failure, ideas, values or failure.firsts)
+    left = [idea for idea in acts if acts[idea] or measured]
+    # What is measured takes longest, and is left to the last.
+    for idea, elsewhere in _uncontradicted(failure, left, all_values(failure)).items():
+        bench = idea.bench
+        if not acts[idea] and not all(_measures_alike(failure, bench, c) for c in measured[:1]):
+            continue
+        if not elsewhere:  # the results are those of the reference
+            elsewhere = _as_measured(failure, bench)
+        else:  # what follows from the results confirms the idea, and does not contradict it
+            elsewhere.update(
+                c for c in measured if failure.acts(bench, c) and failure.fits(bench, c)
+            )
+        explained = tuple(cell for cell in failure.evidence if cell in elsewhere)
+        if explained:
+            yield Match(idea, frozenset(elsewhere), explained)
 
 
-def _in_portions(variant: Bench, cells: Iterable[Cell]) -> Iterator[Cell]:
-    """The cells, each portion of which a variant runs in one request: few need many of them."""
-    left, size = list(cells), FIRST
-    while left:
-        portion, left, size = left[:size], left[size:], 2 * size
-        for run in dict.fromkeys(c.run for c, _ in portion):
-            cases = [variant.cases[n] for n in dict.fromkeys(n for c, n in portion if c.run == run)]
-            small = [case for case in cases if variant.ahead.is_plain(variant, case)]
-            with contextlib.suppress(WorkerError):  # then each is asked for by itself
-                variant.ask_all(variant.submission, run, small)
-        yield from portion
+def ask(failure: Failure, ideas: Iterable[Idea], cells: Iterable[Cell]) -> None:
+    """Have all ideas run the small cases of some cells, in few requests."""
+    cases: dict[str, dict[str, None]] = {}
+    for c, case in cells:
+        if c.measured_by is None:
+            cases.setdefault(c.run, {})[case] = None
+    benches = [idea.bench for idea in ideas]
+    for run, names in cases.items():
+        ask_together(benches, run, [failure.mine.cases[name] for name in names])
 
 
-def all_values(failure: Failure, variant: Bench) -> list[Cell]:
-    """Every cell of results, those first where something is wrong; the variant has run them."""
-    with contextlib.suppress(WorkerError):  # then each is asked for by itself
-        for run in failure.mine.question.runs:
-            names = {case for c in failure.values if c.run == run for case in c.cases}
-            cases = [case for case in failure.mine.cases.values() if case.name in names]
-            variant.ask_all(variant.submission, run, cases)
+def all_values(failure: Failure) -> list[Cell]:
+    """Every cell of results, those first where something is wrong."""
     wrong = [(c, case) for c, cases in failure.wrong.items() for case in cases]
     every = ((c, case) for c in failure.values for case in c.cases)
     return [cell for cell in dict.fromkeys((*wrong, *every)) if cell[0].measured_by is None]
 
 
-def _uncontradicted(failure: Failure, variant: Bench, cells: Iterable[Cell]) -> set[Cell] | None:
-    """Those of some results on which a variant acts; None where the submission shows another."""
-    acts = set()
-    for cell in _in_portions(variant, cells):
-        if failure.acts(variant, cell):
-            if not failure.fits(variant, cell):
-                if failure.hides(cell):
-                    continue
-                return None
-            acts.add(cell)
+def _uncontradicted(
+    failure: Failure, ideas: Iterable[Idea], cells: Iterable[Cell]
+) -> dict[Idea, set[Cell]]:
+    """By idea the cells on which it acts; without the ideas that the submission contradicts."""
+    acts: dict[Idea, set[Cell]] = {idea: set() for idea in ideas}
+    left, size = list(cells), FIRST
+    while left and acts:
+        portion, left, size = left[:size], left[size:], 2 * size
+        ask(failure, acts, portion)
+        acts = {i: known for i, known in acts.items() if _extended(failure, i, known, portion)}
     return acts
+
+
+def _extended(failure: Failure, idea: Idea, acts: set[Cell], cells: Iterable[Cell]) -> bool:
+    """Add cells on which an idea acts; False once the submission shows another one."""
+    for cell in cells:
+        if failure.acts(idea.bench, cell):
+            if failure.fits(idea.bench, cell):
+                acts.add(cell)
+            elif not failure.hides(cell):
+                return False
+    return True
 
 
 def _as_measured(failure: Failure, variant: Bench) -> set[Cell]:
@@ -219,29 +225,40 @@ def _tells(failure: Failure, variant: Bench, cell: Cell) -> bool:
     return other.kept is not None and other.kept != right.kept
 
 
-def _in_part(failure: Failure, idea: Idea) -> Match | None:
-    """The match of an idea with a whole result, wherever else it acts being wrong too."""
+def _in_part(failure: Failure, ideas: Sequence[Idea]) -> Iterator[Match]:
+    """The matches of ideas with a whole result, wherever else one acts being wrong too."""
     evidence: dict[Component, list[Cell]] = {}
     for cell in failure.evidence:
         if cell[0].measured_by is None:
             evidence.setdefault(cell[0], []).append(cell)
-    whole = {
-        c
-        for c, cells in evidence.items()
-        if all(failure.acts(idea.bench, x) and failure.fits(idea.bench, x) for x in cells)
-    }
-    explained = tuple(cell for c in whole for cell in evidence[c])
-    numbers = {n for cell in explained for n in numbers_in(observed(failure.reference, *cell))}
-    if len(failure.cases(explained)) < LEAST_CASES or len(numbers) < LEAST_NUMBERS:
-        return None
+    ask(failure, ideas, [cells[0] for cells in evidence.values()])
+    for idea in ideas:
+        whole = {
+            c
+            for c, cells in evidence.items()
+            if all(failure.acts(idea.bench, x) and failure.fits(idea.bench, x) for x in cells)
+        }
+        explained = tuple(cell for c in whole for cell in evidence[c])
+        numbers = {n for cell in explained for n in numbers_in(observed(failure.reference, *cell))}
+        if len(failure.cases(explained)) < LEAST_CASES or len(numbers) < LEAST_NUMBERS:
+            continue
+        acts = _acts_on_wrong(failure, idea, whole)
+        if acts is not None:
+            yield Match(idea, frozenset(acts), explained, exact=False)
+
+
+def _acts_on_wrong(failure: Failure, idea: Idea, whole: set[Component]) -> set[Cell] | None:
+    """The cells on which an idea acts; None where one is right, or another than of the whole."""
     acts = set()
-    for cell in all_values(failure, idea.bench):
+    every = all_values(failure)
+    ask(failure, [idea], every)
+    for cell in every:
         if failure.acts(idea.bench, cell):
             acts.add(cell)
             is_right = cell[1] not in failure.wrong.get(cell[0], ())
             if is_right or (cell[0] in whole and not failure.fits(idea.bench, cell)):
                 return None
-    return Match(idea, frozenset(acts), explained, exact=False)
+    return acts
 
 
 def _best(matches: Iterable[Match]) -> list[Match]:

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 
 from grader.bench.bench import BankFault, Bench
 from grader.explain.failure import Cell, Failure
-from grader.explain.naming import Idea, Match, all_values, named, possible
+from grader.explain.naming import Idea, Match, all_values, ask, named, possible
 from grader.explain.observing import numbers_in, observed
 from grader.model.report import Explanation, Named
 
@@ -66,7 +66,7 @@ class _Halves:
 
     def __init__(self, failure: Failure, wrong: Sequence[Cell]) -> None:
         self._failure, self._wrong = failure, wrong
-        self._ideas = list(possible(failure))
+        self._ideas = possible(failure)
         self._known: dict[tuple[str, int], Half | None] = {}
 
     def pairs(self, evidence: Sequence[Cell]) -> Iterator[tuple[Half, Half]]:
@@ -100,7 +100,8 @@ class _Halves:
         key = idea.name, idea.index
         if key not in self._known:
             failure, variant = self._failure, idea.bench
-            every = all_values(failure, variant)
+            every = all_values(failure)
+            ask(failure, [idea], every)
             acts = frozenset(cell for cell in self._wrong if failure.acts(variant, cell))
             fits = frozenset(cell for cell in acts if failure.fits(variant, cell))
             wrong = {(c, case) for c, cases in failure.wrong.items() for case in cases}

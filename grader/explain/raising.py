@@ -10,7 +10,7 @@ from grader.bench.bench import Bench
 from grader.cases.recipe import CaseRecipe
 from grader.explain.classes import FAILING
 from grader.explain.earlier import wrong_before
-from grader.explain.further import SEED, Further
+from grader.explain.further import SEED, further_inputs
 from grader.kinds import registry
 from grader.model.question import Step
 from grader.model.report import CheckResult, Explanation, Raised
@@ -94,8 +94,7 @@ def _always(bench: Bench, step: Step) -> Iterator[Explanation]:
 
 def _on_further(bench: Bench, run: str, origin: str, step: Step) -> Iterator[Raised | None]:
     """What a step raises on inputs made from a case of the question."""
-    assert bench.bank is not None
-    made: Further = bench.bank.memory.get(("further",), lambda: Further(bench))
+    made = further_inputs(bench)
     theirs = made.bench.with_submission(replace(bench.submission, call_seconds=1.0), SEED)
     for case, _ in made.of(run, {origin: 2 * FAILING}):
         yield _raised_by(theirs, run, case, step)

@@ -38,8 +38,14 @@ class Rule:
     numeric: bool = True  # it may hold by chance where there are few numbers
     varies: Callable[[Cell], float] | None = None  # what has to differ from case to case
     local: bool = False  # it speaks of wrong entries alone, and so of no right case
-    # It is about rounding: on which cases that is too much says nothing of where it comes from.
-    always: bool = False
+    # On which cases it is so says nothing: of rounding, where it comes from; of a type, its own.
+    anywhere: bool = False
+    seen: str = ""  # what is added unless the cases are named: how far it goes
+    own: int = 1  # failing cases of the question, other inputs apart, that it rests on
+    # The numbers that it rests on are those that were given: of the right ones all may be 0.
+    of_given: bool = False
+    # Said only if it holds on all that is wrong, not of one sort of failure.
+    entire: bool = False
     # It is about all entries, which other wrong cases may have right ones among.
     sweeping: bool = False
     # What it comes to on one failing case, with places and numbers.
@@ -96,11 +102,9 @@ def surviving(
 
 def confirmed(rules: Iterable[Rule], failing: Sequence[Cell]) -> list[Rule]:
     """Those with enough behind them, the most telling first."""
-    enough = (
-        len(failing) >= CASES
-        and _numbers(failing, NUMBERS) >= NUMBERS
-        and len({_form(cell) for cell in failing}) > 1
-    )
+    broad = len(failing) >= CASES and len({form(cell) for cell in failing}) > 1
+    enough = broad and _numbers(failing, NUMBERS) >= NUMBERS
+    given = broad and len({c.a.tobytes() for c in failing if c.a is not None}) >= NUMBERS
     # What is said of wrong entries, several on every case, is seen there: no chance makes it so.
     seen = _numbers(failing, NUMBERS) >= NUMBERS and all(
         _safely(lambda c: c.wrong.sum() > 1, cell) for cell in failing
@@ -108,7 +112,7 @@ def confirmed(rules: Iterable[Rule], failing: Sequence[Cell]) -> list[Rule]:
     kept = [
         rule
         for rule in rules
-        if (enough or not rule.numeric or (rule.local and seen))
+        if (enough or not rule.numeric or (rule.local and seen) or (rule.of_given and given))
         and (rule.varies is None or len({rule.varies(cell) for cell in failing}) > 1)
     ]
     return sorted(kept, key=lambda rule: (rule.rank, len(rule.text), rule.text))
@@ -146,9 +150,9 @@ def is_broad(failing: Sequence[Cell]) -> bool:
     return len(failing) >= 2 * CASES and _numbers(failing, 2 * NUMBERS) >= 2 * NUMBERS
 
 
-def _form(cell: Cell) -> tuple[object, ...]:
-    """The shapes and the numbers of the inputs: a factor may come from any of them."""
-    return tuple(np.shape(v) or repr(v)[:60] for v in cell.given.values())
+def form(cell: Cell) -> tuple[object, ...]:
+    """The shapes and the numbers of the inputs: what is seen may come from any of them."""
+    return tuple(getattr(v, "shape", ()) or repr(v)[:60] for v in cell.given.values())
 
 
 def _numbers(cells: Sequence[Cell], most: int) -> int:

@@ -13,9 +13,13 @@ import numpy as np
 from grader.bench.results import array_of, largest
 from grader.cases.draw import Array
 from grader.explain.cells import Cell, numbers
-from grader.explain.rules import Rule, predicted, scale
+from grader.explain.rules import CASES, Rule, predicted, scale
 from grader.explain.rules_whole import sizes
 from grader.model.numerals import number
+
+WRAPPED = 8  # whole numbers that may have been added up after they wrapped
+DIRECTED = 2  # failing cases from which on it is said to which side a number is off
+TRIED = " in every case that was tried where it is wrong"
 
 
 def digits(cell: Cell) -> Iterator[Rule]:
@@ -25,7 +29,7 @@ def digits(cell: Cell) -> Iterator[Rule]:
         return
     if cell.dtype == "float64" and array_of(cell.got).dtype == np.float64:
         text = "holds float32 numbers only" if a.ndim else "is a float32 number"
-        yield Rule(40, text, _single, _not_single, always=True)
+        yield Rule(40, text, _single, _not_single, anywhere=True)
     yield predicted(41, "is rounded down", lambda c: None if c.b is None else np.floor(c.b))
     yield predicted(41, "is rounded up", lambda c: None if c.b is None else np.ceil(c.b))
     for places in range(13):
@@ -36,11 +40,19 @@ def digits(cell: Cell) -> Iterator[Rule]:
             # Small entries of an array may be right to fewer digits.
             bound = f"off by less than 1e-{right} of its largest entry"
             text = f"is {bound}" if b.ndim else f"is right to {right} digits"
-            yield Rule(60 - right, text, partial(right_to, digits=right), always=True)
+            yield Rule(60 - right, text, partial(_nearly, digits=right), anywhere=True, own=CASES)
     if b.ndim == 0 and isinstance(cell.want, (int, np.integer)):
-        for power in (6, 9):
-            text = f"is a whole multiple of {10**power:,}, and off by less than that"
-            yield Rule(46, text, partial(_multiple_of, unit=10**power))
+        for unit in (10**9, 10**6, 10**3):
+            for words, how in (("", np.round), (" down", np.floor), (" up", np.ceil)):
+                text = f"is rounded{words} to a whole multiple of {unit:,}"
+                yield predicted(46, text, partial(_whole_multiple, unit=unit, how=how))
+        more = int(cell.got) - int(cell.want)
+        much = "more" if more > 0 else "less"
+        yield predicted(
+            45,
+            f"is {abs(more):,} {much} than it should be in every case",
+            partial(_plus, more=more),
+        )
         for rank, bits in ((12, 64), (13, 32), (14, 16)):
             yield Rule(rank, f"is off by a multiple of 2**{bits}", partial(_wraps, bits=bits))
     if b.ndim == 0 and float(b).is_integer():
@@ -100,13 +112,24 @@ def right_to(cell: Cell, *, digits: int) -> bool:
     return bool(np.abs(a - b).max(initial=0.0) < 10.0**-digits * scale(cell))
 
 
-def _multiple_of(cell: Cell, *, unit: int) -> bool:
-    got, want = int(cell.got), int(cell.want)
-    return got % unit == 0 and want % unit != 0 and abs(got - want) < unit
+def _nearly(cell: Cell, *, digits: int) -> bool:
+    # What is equal is wrong for another reason.
+    return right_to(cell, digits=digits) and not np.array_equal(*cell.both)
+
+
+def _whole_multiple(cell: Cell, *, unit: int, how: Callable[[Array], Array]) -> Array | None:
+    return None if cell.b is None or cell.b.ndim else np.asarray(how(cell.b / unit) * unit)
+
+
+def _plus(cell: Cell, *, more: int) -> Array | None:
+    return None if cell.b is None or cell.b.ndim else cell.b + more
 
 
 def _wraps(cell: Cell, *, bits: int) -> bool:
-    return int(cell.got) != int(cell.want) and (int(cell.got) - int(cell.want)) % 2**bits == 0
+    got, want = int(cell.got), int(cell.want)
+    # Sizes are often powers of two, and so is what they are off by: but a sum of what has wrapped
+    # stays small.
+    return got != want and (got - want) % 2**bits == 0 and abs(got) < WRAPPED * 2**bits
 
 
 def _next_multiple(cell: Cell, *, step: int) -> Array | None:
@@ -117,6 +140,20 @@ def _power_of_two(cell: Cell) -> Array | None:
     if cell.b is None or cell.b.ndim or float(cell.b) <= 0:
         return None
     return np.asarray(2.0 ** math.ceil(math.log2(float(cell.b))))
+
+
+def direction(cell: Cell) -> Iterator[Rule]:
+    """One number that is too large wherever it is wrong, or too small."""
+    a, b = cell.a, cell.b
+    if a is not None and b is not None and not a.ndim and not b.ndim:
+        for text, than in (("is too large", np.greater), ("is too small", np.less)):
+            holds = partial(_is, than=than)
+            yield Rule(59, text, holds, own=DIRECTED, of_given=True, entire=True, seen=TRIED)
+
+
+def _is(cell: Cell, *, than: Callable[[Array, Array], Any]) -> bool:
+    a, b = cell.both
+    return bool(not a.ndim and not b.ndim and np.isfinite([a, b]).all() and than(a, b))
 
 
 def entries(cell: Cell) -> Iterator[Rule]:
@@ -378,6 +415,8 @@ def typed(cell: Cell) -> Iterator[Rule]:
             f"is {not cell.want} where it should be {bool(cell.want)}",
             partial(_same_text, text=str(cell.got)),
             numeric=False,
+            anywhere=True,
+            entire=True,
         )
     if cell.want is None and numbers(cell.got) is not None:
         yield Rule(
@@ -385,6 +424,8 @@ def typed(cell: Cell) -> Iterator[Rule]:
             "is a number where None is expected",
             lambda c: c.want is None and c.a is not None,
             numeric=False,
+            anywhere=True,
+            entire=True,
         )
 
 
@@ -392,4 +433,4 @@ def _same_text(cell: Cell, *, text: str) -> bool:
     return str(cell.got) == text
 
 
-PROPOSALS = (digits, entries, reshaped, typed)
+PROPOSALS = (digits, direction, entries, reshaped, typed)

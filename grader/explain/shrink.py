@@ -15,7 +15,8 @@ import numpy as np
 
 from grader.bench.bench import BankFault, Bench
 from grader.bench.tally import Finding, inputs_in_words, together
-from grader.cases.recipe import CaseRecipe, Recipe
+from grader.cases.inputs import Recipe
+from grader.cases.recipe import CaseRecipe
 from grader.cases.vary import rounder, sides, with_sides
 from grader.explain.further import Further, keeping_output
 from grader.kinds import registry

@@ -69,8 +69,10 @@ def spoken(
         rules = proposed.get((component.result, group), ())
         if not cases or not rules:
             continue
-        rules = confirmed(surviving((), mine, rules), mine)
-        rule, text = _best(rules, mine, right, when if len(mine) == len(failing) else "")
+        several, whole = len(set(cases.values())), len(mine) == len(failing)
+        rules = [r for r in rules if several >= r.own and (whole or not r.entire)]
+        rules = confirmed(surviving((), mine, rules), mine) if rules else []
+        rule, text = _best(rules, mine, right, when if whole else "")
         raises = any(cell.raised for cell in failing)
         if rule is None or (raises and rule.rank >= WEAK):
             continue  # where others raise, what the rest have in common may be chance
@@ -109,10 +111,10 @@ def _best(
         refuted = is_refuted(rule, right)
         if rule.clashes is not None and not refuted:
             return rule, rule.text
-        if only and not rule.always:
+        if only and not rule.anywhere:
             return rule, rule.text + only
-        if rule.local or not right:
-            return rule, rule.text
+        if rule.local or rule.seen or not right:
+            return rule, rule.text + rule.seen
         if not refuted or (is_broad(mine) and not rule.sweeping):
             return rule, WHEREVER + rule.text
     return None, ""

@@ -1,4 +1,4 @@
-"""The JSON Schema of a case and its inputs, from what `grader.cases.recipe` reads.
+"""The JSON Schema of a case and its inputs, from what `grader.cases` reads.
 
 Each generator is an alternative of its own, so that an editor offers the keys that it takes.
 """
@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from grader.cases import recipe
+from grader.cases import inputs, recipe
 from grader.model import extension
 
 Schema = dict[str, Any]
@@ -17,7 +17,7 @@ _INPUT = {"$ref": "#/$defs/Input"}
 _TEXTS = {"type": "array", "items": {"type": "string"}}
 _SHAPE = {
     "anyOf": [
-        {"type": "array", "items": {"type": "integer", "minimum": 0}, "maxItems": recipe.MAX_DIMS},
+        {"type": "array", "items": {"type": "integer", "minimum": 0}, "maxItems": inputs.MAX_DIMS},
         {"type": "integer", "minimum": 0},
         {"type": "string", "pattern": "^like "},
     ]
@@ -25,16 +25,16 @@ _SHAPE = {
 _TYPES: dict[str, Schema] = {
     "about": {"type": "string"},
     "extends": {"type": "string"},
-    "dtype": {"enum": list(recipe.FLOATS)},
-    "layout": {"enum": list(recipe.LAYOUTS)},
+    "dtype": {"enum": list(inputs.FLOATS)},
+    "layout": {"enum": list(inputs.LAYOUTS)},
     "frozen": _TEXTS,
     "limits": {"$ref": "#/$defs/Limits"},
     "where": {"anyOf": [{"type": "string"}, _TEXTS]},
     "draws": {"type": "integer", "minimum": 1, "maximum": recipe.MAX_DRAWS},
 }
 _MODIFIERS: dict[str, Schema] = {
-    "dtype": {"enum": list(recipe.DTYPES)},
-    "layout": {"enum": list(recipe.LAYOUTS)},
+    "dtype": {"enum": list(inputs.DTYPES)},
+    "layout": {"enum": list(inputs.LAYOUTS)},
     "sort": {"type": "boolean"},
     "sprinkle": {
         "type": "object",
@@ -74,8 +74,8 @@ def add(whole: Schema, *, extended: bool) -> None:
 
 def _generators(*, extended: bool) -> Iterator[Schema]:
     """One alternative for each."""
-    for name, text in recipe.GENERATORS.items():
-        yield _alternative(name, text, recipe.OPTIONS.get(name, ()))
+    for name, text in inputs.GENERATORS.items():
+        yield _alternative(name, text, inputs.OPTIONS.get(name, ()))
     for name in extension.names(extension.INPUTS) if extended else ():
         found = extension.generator(name)
         if found is not None:
@@ -90,14 +90,14 @@ def _alternative(
     own = {"type": "array"} if name == "array" else _SHAPE
     return {
         "type": "object",
-        "required": [name, *recipe.NEEDED.get(name, ())],
+        "required": [name, *inputs.NEEDED.get(name, ())],
         "additionalProperties": False,
         "properties": {
             name: {"description": text} | own,
             **{option: number if typed is None else typed for option in options},
             **{
                 modifier: {"description": about} | _MODIFIERS.get(modifier, number)
-                for modifier, about in recipe.MODIFIERS.items()
+                for modifier, about in inputs.MODIFIERS.items()
             },
         },
     }

@@ -107,7 +107,8 @@ class Twins:
 class Remark:
     """What would make the question better."""
 
-    # redundant, flaky, raising, starter, alike, tolerance, range, trivial, hints, parts, id, todo
+    # redundant, flaky, raising, starter, alike, tolerance, range, trivial, hints, parts, id, todo,
+    # unused
     about: str
     text: str
 

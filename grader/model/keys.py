@@ -28,6 +28,7 @@ DataFile = Annotated[
 ]
 Steps = Annotated[list[str], Field(min_length=1)]  # an empty run would pass anybody
 Multiple = Annotated[float, Field(gt=0, allow_inf_nan=False)]
+Clause = Annotated[int, Field(gt=0)]
 Value = bool | int | float | str | None
 Amount = str | int | float  # arithmetic over sizes; `grader.cases.size_expr` reads it
 
@@ -138,11 +139,22 @@ class Check(Keys):
     stretch: bool = Field(
         default=False, description="Whether it is reported without deciding the verdict."
     )
+    clause: Clause | Annotated[list[Clause], Field(max_length=9)] = Field(
+        default=[],
+        description="The clause of the contract that it enforces, or a list of them: its number "
+        "as the candidate sees it, counted through all parts. A page that says what is wrong "
+        "quotes it.",
+    )
 
     @property
     def needed(self) -> tuple[str, ...]:
         """The ids in `needs`, always as a tuple."""
         return (self.needs,) if isinstance(self.needs, str) else tuple(self.needs)
+
+    @property
+    def enforced(self) -> tuple[int, ...]:
+        """The numbers in `clause`, always as a tuple."""
+        return (self.clause,) if isinstance(self.clause, int) else tuple(self.clause)
 
     @property
     def results(self) -> tuple[str, ...]:

@@ -104,6 +104,7 @@ class Question:
     helpers: Mapping[str, bytes] = field(default_factory=dict)  # modules by name
     data: Mapping[str, bytes] = field(default_factory=dict)  # files by name
     todos: tuple[str, ...] = ()  # file:line of everything that is marked TODO
+    unused: tuple[str, ...] = ()  # `file:line:column: sentence` on cases that no check looks at
 
     @staticmethod
     def handed_out(source: bytes) -> bytes:

@@ -113,6 +113,20 @@ class Raised:
     called_with: str = ""  # "x (2, 3, 9) float64, stride 2"
     column: int | None = None  # syntax errors: 1-based column for the caret
 
+    @property
+    def is_of_text(self) -> bool:
+        """Whether it says that the file is no Python; one that code raised has frames alone."""
+        syntax = self.type in {"SyntaxError", "IndentationError", "TabError"}
+        return syntax and (self.column is not None or not self.frames)
+
+
+@dataclass(frozen=True, slots=True)
+class Clause:
+    """A sentence of the contract."""
+
+    number: int  # as the candidate sees it, from 1 through all parts
+    text: str
+
 
 @dataclass(frozen=True, slots=True)
 class CheckResult:
@@ -135,6 +149,8 @@ class CheckResult:
     exhibit: Exhibit | None = None
     raised: Raised | None = None
     figures: Mapping[str, float] = field(default_factory=dict)  # measured numbers by name
+    estimate: bool = False  # it needs an estimate: what is right is not shown either
+    clauses: tuple[Clause, ...] = ()  # of what is wrong: those that the check enforces
 
 
 @dataclass(frozen=True, slots=True)

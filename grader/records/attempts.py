@@ -10,7 +10,7 @@ from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING, Any, Literal, get_type_hints
 
 from grader.records import progress
-from grader.records.events import Event, add
+from grader.records.events import NO_TRY, Event, add
 from grader.records.store import RecordsError
 
 if TYPE_CHECKING:
@@ -38,6 +38,11 @@ class Attempt:
     parts: str | None  # the verdict of each; None: graded before there were parts, or not at all
 
     @property
+    def is_try(self) -> bool:
+        """Whether it is a grade of one's own file, and that file is Python."""
+        return self.kind == "grade" and self.parts != NO_TRY
+
+    @property
     def state(self) -> str:
         """The verdict in a word, also where there is none."""
         if self.verdict is not None:
@@ -61,7 +66,11 @@ def begin(db: sqlite3.Connection, event: Event, submission: bytes) -> tuple[int,
     db.execute("INSERT OR IGNORE INTO submissions VALUES (?, ?)", (digest, submission))
     (number,) = db.execute("SELECT coalesce(max(attempt), 0) + 1 FROM events").fetchone()
     add(db, replace(event, attempt=number, sha256=digest))
-    query = "SELECT bank FROM events WHERE question = ? AND what = 'begun'"
+    query = (
+        "SELECT begun.bank FROM events AS begun LEFT JOIN events AS graded"
+        " ON graded.what = 'graded' AND graded.attempt = begun.attempt"
+        f" WHERE begun.question = ? AND begun.what = 'begun' AND graded.parts IS NOT '{NO_TRY}'"
+    )
     begun = Counter(bank for (bank,) in db.execute(query, (event.question,)))
     tries = (n for bank, n in begun.items() if progress.counts(bank, event.bank, event.question))
     return number, sum(tries)

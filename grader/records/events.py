@@ -46,8 +46,10 @@ class Event:
     isolation: str | None = None
     seconds: float | None = None
     report: str | None = None  # JSON
-    parts: str | None = None  # the verdict of each: "pass fail skipped"
+    parts: str | None = None  # the verdict of each: "pass fail skipped"; NO_TRY
 
+
+NO_TRY = "unread"  # in `parts` of a grade: no part was tried, because the file is no Python
 
 _NAMES = tuple(field.name for field in fields(Event))
 _INSERT = f"INSERT INTO events ({', '.join(_NAMES)}) VALUES ({', '.join('?' * len(_NAMES))})"

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from grader.bank import holds
+from grader.records.events import NO_TRY
 
 if TYPE_CHECKING:
     import sqlite3
@@ -24,7 +25,7 @@ class Progress:
     """What the records say of one question."""
 
     started: bool = False
-    tries: int = 0  # gradings of one's own file that reached a verdict
+    tries: int = 0  # gradings of one's own file that reached a verdict; a syntax error is none
     passed: bool = False
     hints: int = 0  # shown
     given_up: bool = False  # the solution was shown
@@ -63,7 +64,7 @@ _OVERVIEW = """
     SELECT
         event.question, event.bank,
         max(event.what = 'started'),
-        count(iif(begun.id, event.verdict, NULL)),
+        count(iif(begun.id AND event.parts IS NOT '{unread}', event.verdict, NULL)),
         total(
             begun.id AND event.verdict = 'pass'
             AND trim(replace(coalesce(event.parts, ''), 'pass', '')) = ''
@@ -82,7 +83,9 @@ _OVERVIEW = """
 def overview(db: sqlite3.Connection, question: str | None = None) -> Overview:
     """Return the progress with every question on record, or with those of one id."""
     where = "" if question is None else "WHERE event.question = ?"
-    rows = db.execute(_OVERVIEW.format(where=where), () if question is None else (question,))
+    rows = db.execute(
+        _OVERVIEW.format(where=where, unread=NO_TRY), () if question is None else (question,)
+    )
     return {
         (name, bank): Progress(
             bool(started), tries, bool(passed), hints, bool(given_up), _most_passed(parts)

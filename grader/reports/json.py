@@ -19,6 +19,7 @@ from grader.model.audit import AuditReport
 from grader.model.errors import GraderError
 from grader.model.mutation import Fate, MutationReport, Trial
 from grader.model.report import Exhibit, Report
+from grader.reports.withheld import withheld
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
 
 def to_json(report: Report) -> dict[str, object]:
     """The report as plain dicts, lists, numbers, text and None; its format first."""
-    return {"format": report.format, **_fields(report)}
+    return {"format": report.format, **_fields(withheld(report))}
 
 
 def dumps(report: Report, *, indent: int | None = None) -> str:

@@ -5,13 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from grader.kinds.registry import get_or_plain
 from grader.model.numerals import number, quantity
 from grader.model.report import Bars, Breakdown, CheckResult, Curve, Exhibit, Frame, Grids, Report
 from grader.model.verdict import Verdict
 from grader.reports import words
 from grader.reports.around import Around
 from grader.reports.inert import inert, inert_lines
+from grader.reports.withheld import hides
 
 _ENTRIES = 4  # wrong ones that are read out
 _LONG = 4000
@@ -53,9 +53,10 @@ def _lines(report: Report, around: Around) -> Iterator[str]:
             continue
         sentence = words.finding(check)
         yield f"Check {check.id}: {sentence}"
+        yield from (f"Clause {one.number} of the contract: {one.text}" for one in check.clauses)
         if check.exhibit is not None:
             yield from _exhibit(check.exhibit, check)
-        hidden = get_or_plain(check.kind).hides_expected
+        hidden = hides(check)
         if check.mismatch and not hidden and (said := words.entry(check.mismatch, sentence)):
             yield f"{said}."
     for raised in (report.raised, *(c.raised for c in failing[:1])):
@@ -114,7 +115,7 @@ def _exhibit(exhibit: Exhibit, check: CheckResult) -> Iterator[str]:
         case Breakdown():
             for row in exhibit.rows:
                 wrong = bool(row.note) or row.observed != row.expected
-                if get_or_plain(check.kind).hides_expected:
+                if hides(check):
                     yield f"{row.name}: yours {row.observed}, {'wrong' if wrong else 'right'}."
                 else:
                     yield f"{row.name}: yours {row.observed}, expected {row.expected}."

@@ -13,7 +13,6 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from grader.kinds.registry import get_or_plain
 from grader.model.numerals import quantity
 from grader.model.report import CheckResult, Exhibit, Grids, Report
 from grader.model.verdict import Verdict
@@ -32,12 +31,14 @@ from grader.reports.page import (
     listed,
     measure,
     paragraph,
+    wrapped,
 )  # fmt: skip
 from grader.reports.palette import STRONG, WRONG
 from grader.reports.passing import pass_sections
 from grader.reports.sheet import cells
 from grader.reports.text import Text
 from grader.reports.trace import raised_lines
+from grader.reports.withheld import hides, withheld
 
 LINES = 22  # of a page, so that the command above and the prompt below stay on a screen of 24
 REST = 5  # lines that are kept for what a longer search finds
@@ -54,10 +55,11 @@ class _Cut:
     exhibit: int = 12  # rows; 0: none
     sentences: int | None = None  # of feedback
     ideas: int = 3
-    clauses: int = _EVERYTHING
+    clauses: int = _EVERYTHING  # of the part that is asked next
+    contract: int = 1  # clauses that are quoted
 
 
-_FULL = _Cut(printed=_EVERYTHING, exhibit=_EVERYTHING, ideas=_EVERYTHING)
+_FULL = _Cut(printed=_EVERYTHING, exhibit=_EVERYTHING, ideas=_EVERYTHING, contract=_EVERYTHING)
 _CUTS = (
     _Cut(),
     _Cut(blank=1),
@@ -82,7 +84,7 @@ def render_report(report: Report, *, width: int, around: Around = Around()) -> P
         width: columns of the window; prose stays within 80 of them.
         around: what the command adds.
     """
-    width = max(width, NARROWEST)
+    width, report = max(width, NARROWEST), withheld(report)
     if around.plain:
         from grader.reports.plain import plain_lines
 
@@ -109,7 +111,7 @@ def render_rest(
     around: Around = Around(),  # noqa: B008
 ) -> Page:
     """The end of a page that was shown before a longer search, with what that found."""
-    width = max(width, NARROWEST)
+    width, shown, report = max(width, NARROWEST), withheld(shown), withheld(report)
     known = {explanation.text for explanation in shown.explanations}
     more = replace(
         report,
@@ -218,10 +220,14 @@ def _about_the_file(report: Report, width: int, around: Around) -> list[Text]:
 
 def _finding(check: CheckResult, width: int, around: Around, at: _Cut) -> list[Text]:
     """What a check found: the sentence, the smallest case, the worst entry or the exception."""
-    across, hidden = measure(width), get_or_plain(check.kind).hides_expected
+    across, hidden = measure(width), hides(check)
     sentence = words.finding(check)
     blame = words.BLAME.get(check.verdict, "")
     lines = flowing("", listed(f"{check.id}: {blame}{sentence}"), across)
+    for quoted in list(words.clauses(check))[: at.contract]:
+        first, *more = wrapped(inert(quoted, 4000), across - INDENT - 3)
+        whole = paragraph(quoted, across, indent=INDENT)
+        lines += [Text(" " * INDENT + f"{first}...")] if more and not around.full else whole
     if check.exhibit is not None and at.exhibit:
         rows = exhibit_lines(check.exhibit, width, most=at.exhibit, hidden=hidden, inputs=at.inputs)
         lines += [Text(), *rows, Text()] if at.blank > 1 else rows

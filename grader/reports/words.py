@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from grader.kinds.registry import get_or_plain
 from grader.model.numerals import quantity
 from grader.model.report import (
     MADE_SMALLER,
+    Breakdown,
     CheckResult,
     Explanation,
     Grids,
@@ -23,6 +24,7 @@ from grader.model.report import (
 )
 from grader.model.verdict import FINE, Verdict
 from grader.reports.around import Around, Request
+from grader.reports.withheld import hides
 
 BLAME = {
     Verdict.INVALID: "The question is at fault, not your code: ",
@@ -121,11 +123,6 @@ def keeps_back(report: Report, around: Around) -> bool:
     return report.unchanged and bool(report.checks) and not (around.explain or around.full)
 
 
-def estimated(report: Report) -> bool:
-    """Whether what is wrong is an estimate, of which the right numbers are kept back."""
-    return any(get_or_plain(c.kind).hides_expected for c in deciding(report))
-
-
 def finding(check: CheckResult) -> str:
     """What a check found, on how many cases, and the smallest of them."""
     case, place = smallest(check), where(check)
@@ -138,12 +135,17 @@ def finding(check: CheckResult) -> str:
     return f"{said}{',' if ',' in said else ''} in case {place}"
 
 
+def clauses(check: CheckResult) -> Iterator[str]:
+    """The clauses that a check enforces, as the candidate reads them in the question."""
+    yield from (f"contract, {one.number}: {one.text}" for one in check.clauses)
+
+
 def symptom(check: CheckResult) -> str:
     """What is seen of an untouched starter: that something is wrong, and on which case."""
     worst = check.mismatch
     if check.raised or worst is None:
         return f"{_said(check, smallest(check))}."
-    if get_or_plain(check.kind).hides_expected:
+    if hides(check):
         return finding(check)
     count = f"{worst.wrong:,} of {worst.total:,} entries differ" if worst.total > 1 else ""
     text = f"{worst.result} is wrong in {_of(check)}"
@@ -162,7 +164,7 @@ def where(check: CheckResult) -> str:
     """The case that is shown, in the question's words, with the inputs that no grid shows."""
     panels = check.exhibit.panels if isinstance(check.exhibit, Grids) else ()
     shown = {panel.title for panel in panels if not panel.note}
-    said = get_or_plain(check.kind).hides_expected and check.call
+    said = hides(check) and check.call
     given = {} if said or _is_called(check) else check.inputs
     texts = [f"{name} {words}".rstrip() for name, words in given.items() if name not in shown]
     if check.about and len(", ".join(texts)) > _LONGEST_INPUTS:
@@ -179,7 +181,12 @@ def where(check: CheckResult) -> str:
 def _said(check: CheckResult, case: str) -> str:
     """The sentence of a check without its case, which is said once; with the call, if short."""
     worst = check.mismatch
-    if worst is not None and get_or_plain(check.kind).hides_expected:
+    if worst is not None and hides(check) and not worst.expected:
+        if not isinstance(check.exhibit, Breakdown):
+            found = re.sub(r"^the (number|text) ", "", worst.observed)
+            said = f"{check.call} returned" if check.call else f"{worst.result} is"
+            more = f"; {worst.result} is wrong in {_of(check)}" if len(check.failing) > 1 else ""
+            return f"{said} {found}, which is wrong{more}"
         name = check.call or worst.result.partition("[")[0]
         return f"{name} has {worst.wrong} of {worst.total} parts wrong"
     if worst is not None and _is_called(check):
@@ -240,13 +247,13 @@ def ideas(report: Report, *, over: bool = True) -> list[Idea]:
     elif len(exact) > 1:
         found += _several(exact)
     elif exact:
-        found.append(_one(exact[0], _measured(report)))
+        one = _one(exact[0], _measured(report))
+        found.append(replace(one, text=one.text + _not_shown(exact[0].seen, report)))
     for explanation in report.explanations:
         lead = _LEADS.get(explanation.kind)
-        if estimated(report) and explanation.kind in {"rule", "mutant", "check"}:
-            continue  # they say how far off a number is
         if lead is not None:
             more = " Yours may be written differently." if lead == _CHANGE else ""
+            more += _not_shown(explanation.cases, report)
             found.append(Idea(lead, explanation.text + more))
         elif explanation.kind == "check" and _is_news(report, explanation):
             found.append(Idea("Facts:", explanation.text))
@@ -321,7 +328,17 @@ def _unsure(idea: Named, report: Report) -> Idea:
     other = next((case for case in failing if case not in idea.seen), "") if idea.seen else ""
     text = f"{idea.id} gives {results} in {where}"
     text += f", not what is wrong in case {other}." if other else ", and not what else is wrong."
-    return Idea("Unsure:", text, idea.feedback)
+    return Idea("Unsure:", text + _not_shown(idea.seen, report), idea.feedback)
+
+
+def _not_shown(cases: Sequence[str], report: Report) -> str:
+    """Which cases something is said of, where the one that is shown is none of them."""
+    failing = deciding(report)
+    shown = smallest(failing[0]) if failing else ""
+    if not shown or not cases or shown in cases:
+        return ""
+    several = [*cases[:2], f"{len(cases) - 2} more"] if len(cases) > 3 else cases
+    return f" This is about {joined(several)}, not about {shown} above."
 
 
 def others(report: Report, width: int) -> Iterator[tuple[str, str]]:

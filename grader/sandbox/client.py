@@ -20,7 +20,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from grader.model.errors import GraderError
-from grader.sandbox import config, lending, levels, probes, spawn
+from grader.sandbox import config, lending, levels, probes, spawn, whereabouts
 from grader.sandbox.channel import Died, Garbled, Overran, Reply, TooSlow, WorkerError, send
 from grader.sandbox.closing import Closing
 from grader.sandbox.deadline import Deadline, OutOfTime
@@ -55,6 +55,8 @@ class WorkerClient(Closing):
     """One process that runs programs.  Use it as a context manager, in one thread at a time."""
 
     lending: lending.Lending | None = None  # memory that it shares with the judge
+    text: whereabouts.Text | None = None  # of a program that may say where in it it is
+    stopped_at = ""  # that place when its time was over, if it says
 
     def __init__(
         self,
@@ -256,8 +258,13 @@ class WorkerClient(Closing):
             left = deadline - time.monotonic()
             spent = 0 if before is None else (self.cpu_nanoseconds() or before) - before
             if left <= 0 or spent > seconds * 1e9:
-                raise TooSlow(_overrun(seconds, wall, set_by, by_clock=left <= 0))
-            due()
+                late = _overrun(seconds, wall, set_by, by_clock=left <= 0)
+                raise TooSlow(late + self._placed(pending, reply))
+            try:
+                due()
+            except OutOfTime:
+                self._placed(pending, reply)
+                raise
             poll = select.poll()  # because select knows no descriptor beyond 1023
             poll.register(channel, select.POLLIN | (select.POLLOUT if pending else 0))
             if output_open:
@@ -281,6 +288,12 @@ class WorkerClient(Closing):
         if pending:
             raise Garbled("broke the protocol: answered before it was asked")
         return reply.value()
+
+    def _placed(self, pending: Sequence[memoryview], reply: Reply) -> str:
+        """Where its program is now, as the end of a sentence; see `whereabouts`."""
+        if self.text is not None and not (pending or reply.got or reply.meta is not None):
+            self.stopped_at = whereabouts.ask(self._channel, self.text, self._watch_all)
+        return f", stopped in {self.stopped_at}" if self.stopped_at else ""
 
     def _last_words(self, failure: WorkerError) -> str:
         """What is known about a process that never answered."""

@@ -7,7 +7,6 @@ second.  `None` is "not known", everywhere here.
 
 from __future__ import annotations
 
-import importlib
 import os
 import stat
 import time
@@ -83,23 +82,6 @@ def forget_peak(pid: int) -> bool:
         Path(f"/proc/{pid}/clear_refs").write_text("5", encoding="ascii")
         return True
     return False
-
-
-def gpu_bytes(pid: int) -> int | None:
-    """Bytes that a process holds on all NVIDIA GPUs together, by the driver's account.
-
-    Not known without a driver or the extra `gpu` (nvidia-ml-py), nor where the driver does not
-    count by process, as in MIG.
-    """
-    with suppress(ImportError):
-        nvml = importlib.import_module("pynvml")
-        with suppress(nvml.NVMLError):
-            nvml.nvmlInit()
-            gpus = map(nvml.nvmlDeviceGetHandleByIndex, range(nvml.nvmlDeviceGetCount()))
-            running = [p for gpu in gpus for p in nvml.nvmlDeviceGetComputeRunningProcesses(gpu)]
-            held = [process.usedGpuMemory for process in running if process.pid == pid]
-            return None if None in held else sum(held)
-    return None
 
 
 def _by_psutil(pid: int, read: Callable[[Any], float]) -> int | None:

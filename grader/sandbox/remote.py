@@ -4,24 +4,30 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property, lru_cache
 from itertools import zip_longest
-from typing import Any, TypeVar, cast
+from typing import Any, TypeVar
 
 import numpy as np
 
 from grader.model.mutation import Mutant, normalized
-from grader.model.question import Argument, Step, Support
+from grader.model.question import Support
 from grader.sandbox.client import CALL_SECONDS, MOST_SLACK, Garbled, WorkerClient
 from grader.sandbox.config import TORCH_USES_LATE
 from grader.sandbox.replies import ProgramError, answer, fault, unwanted
+from grader.sandbox.sending import (
+    Inputs,
+    ManyInputs,
+    Steps,
+    array_bytes,
+    encoded_steps,
+    sent_inputs,
+)
+from grader.sandbox.whereabouts import Text
 from grader.sandbox.witness import Witness
 from grader.sandbox.worker import messages
-from grader.sandbox.worker.messages import Input, Kept, Loaded, Measured, Outcome, Task
-from grader.sandbox.worker.wire import Array, Encoded, Tensor, fields
+from grader.sandbox.worker.messages import Kept, Loaded, Measured, Outcome, Task
+from grader.sandbox.worker.wire import Array, fields
 
-Inputs = Mapping[str, Mapping[str, Any]]  # by name: the fields of a `messages.Input`
-Steps = Sequence[Step]
 Names = Sequence[str]
 R = TypeVar("R")
 
@@ -29,16 +35,6 @@ MUTANTS_A_REPLY = 200  # well below what one frame carries
 MOST_MUTANTS = 20_000  # of one program; the largest drill has 2,000
 HELD_AT_ONCE = 4 << 20  # bytes of inputs that one request asks to hold runs on
 ROOM = 1 << 20  # bytes that a reply may hold beyond a multiple of what was sent
-_STEPS_DEPTH, _INPUT_DEPTH = 1, 3  # where they lie in a request, at most
-
-
-class EncodedInput(dict[str, Any]):
-    """The fields of an input, encoded once however often it is sent; they must not change."""
-
-    @cached_property
-    def sent(self) -> Encoded:
-        """What is sent."""
-        return Encoded(Input(**self), _INPUT_DEPTH)
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,30 +54,6 @@ class CallLimits:
         if self.wall_seconds is not None:
             wall = self.wall_seconds * max(1.0, usual / CALL_SECONDS)
         return cpu, wall
-
-
-@dataclass(frozen=True, slots=True)
-class ManyInputs:
-    """The inputs of many runs."""
-
-    specs: Inputs
-    each: frozenset[str]  # arrays whose first axis is that of the runs; the others are the same
-    count: int
-
-    def one(self, number: int) -> Inputs:
-        """The inputs of one run."""
-        return self.part(number)
-
-    def part(self, which: int | slice) -> Inputs:
-        """The inputs of some runs, with that axis, or of one, without it."""
-        return {
-            name: {**spec, "value": _along(spec["value"], which)} if name in self.each else spec
-            for name, spec in self.specs.items()
-        }
-
-
-def _along(value: Any, which: int | slice) -> Any:  # noqa: ANN401 an array or a tensor
-    return Tensor(value.values[which], value.dtype) if isinstance(value, Tensor) else value[which]
 
 
 @dataclass(slots=True)
@@ -109,8 +81,34 @@ class RemoteProgram:
             ProgramError: what the file raised, a syntax error included.
             WorkerError: the process did not survive it.
         """
+        if self.untrusted:
+            self.worker.text = Text(self.filename, self.sources[-1])
+        if self.weighed or self.worker.fresh is None:  # the system takes a millisecond to say it
+            self.before = self.worker.occupied_bytes()
+        request = self._load(functions, driven)
+        self.loaded = self._ask("load", request, Loaded, seconds=2 * self.call_seconds)
+        return self.loaded
+
+    def load_all(
+        self, others: Sequence[RemoteProgram], functions: Names, driven: Names = ()
+    ) -> list[Loaded | None]:
+        """Load it and others of its worker in one request; None for what cannot be loaded.
+
+        The time that one program may take is for all of them together.
+        """
+        every = (self, *others)
+        request = messages.Loads(tuple(one._load(functions, driven) for one in every))
+        found = self._ask("loads", request, messages.AllLoaded, seconds=2 * self.call_seconds)
+        if len(found.programs) != len(every):
+            raise Garbled("broke the protocol: not a reply to loads (programs)")
+        for program, one in zip(every, found.programs, strict=True):
+            program.loaded = one if isinstance(one, Loaded) else None
+        return [program.loaded for program in every]
+
+    def _load(self, functions: Names, driven: Names) -> messages.Load:
+        """The request to load it."""
         support = self.support
-        request = messages.Load(
+        return messages.Load(
             self.name,
             sources=tuple(_bytes(s) for s in self.sources),
             driver=None if support.driver is None else _bytes(support.driver),
@@ -122,10 +120,6 @@ class RemoteProgram:
             modules=_files(support.modules),
             data=_files(support.data),
         )
-        if self.weighed or self.worker.fresh is None:  # the system takes a millisecond to say it
-            self.before = self.worker.occupied_bytes()
-        self.loaded = self._ask("load", request, Loaded, seconds=2 * self.call_seconds)
-        return self.loaded
 
     def run(self, steps: Steps, inputs: Inputs, want: Names) -> Outcome:
         """Run the steps and return the wanted results.
@@ -165,7 +159,7 @@ class RemoteProgram:
             return runs, common
 
         def again() -> tuple[Outcome, ...]:
-            room = sum(map(_array_bytes, inputs))
+            room = sum(map(array_bytes, inputs))
             now = self._perform("again", messages.Outcomes, (), want=want, room=room).runs
             if len(now) != len(runs):
                 raise Garbled("broke the protocol: not a reply to again (runs)")
@@ -174,15 +168,26 @@ class RemoteProgram:
         return seen.complete(runs, len(steps) - 1, again if lasting else None), common
 
     def several(
-        self, steps: Steps, inputs: Sequence[Inputs], want: Names
+        self,
+        steps: Steps,
+        inputs: Sequence[Inputs],
+        want: Names,
+        also: Sequence[RemoteProgram] = (),
     ) -> list[Outcome | ProgramError]:
         """Run the steps on one set of inputs after another, in one request.
 
-        The time that one call may take is for all of them together.
+        Programs of the same worker may run them `also`, one after another; where that takes long,
+        the answers of the last ones are missing.  The time that one call may take is for all of
+        them together.
         """
-        room = (len(inputs) - 1) * ROOM // 8  # each may be as large as if it were alone
-        found = self._perform("several", messages.Several, steps, *inputs, want=want, room=room)
-        if len(found.runs) != len(inputs):
+        count = len(inputs) * (1 + len(also))
+        # Each may be as large as if it were alone.
+        room = (count - 1) * ROOM // 8 + len(also) * sum(map(array_bytes, inputs))
+        names = tuple(program.name for program in also)
+        found = self._perform(
+            "several", messages.Several, steps, *inputs, want=want, room=room, also=names
+        )
+        if not 0 < len(found.runs) <= count or len(found.runs) % len(inputs):
             raise Garbled("broke the protocol: not a reply to several (runs)")
         answers: list[Outcome | ProgramError] = []
         for one in found.runs:
@@ -234,7 +239,7 @@ class RemoteProgram:
         self, steps: Steps, inputs: Inputs, of: str, *, rest: Steps = (), want: Names = ()
     ) -> Kept:
         """What steps keep in a result; the run then goes on with the rest to what is wanted."""
-        then = _encoded_steps(tuple(rest))
+        then = encoded_steps(tuple(rest))
         kept = self._perform("state", Kept, steps, inputs, seconds=30, of=of, rest=then, want=want)
         if min(kept.reachable, kept.allocated, kept.added) < 0:
             raise Garbled("broke the protocol: not a reply to state (bytes)")
@@ -256,7 +261,7 @@ class RemoteProgram:
         found = self._perform(
             "measure", Measured, steps, inputs,
             seconds=60, quantity=quantity, without=without, of=of, want=want,
-            rest=_encoded_steps(tuple(rest)), factor=factor,
+            rest=encoded_steps(tuple(rest)), factor=factor,
         )  # fmt: skip
         if type(found.value) is not (str if quantity == "graph" else int):
             raise Garbled("broke the protocol: not a reply to measure (value)")
@@ -264,7 +269,7 @@ class RemoteProgram:
 
     def hold(self, steps: Steps, inputs: ManyInputs, keep: Names) -> None:
         """Run the steps on each of the inputs, and keep some names of every run alive."""
-        at_once = max(1, HELD_AT_ONCE // max(1, _array_bytes(inputs.one(0))))
+        at_once = max(1, HELD_AT_ONCE // max(1, array_bytes(inputs.part(0))))
         same = tuple(inputs.specs.keys() - inputs.each)
         for first in range(0, inputs.count, at_once):
             number = min(at_once, inputs.count - first)
@@ -325,10 +330,10 @@ class RemoteProgram:
         **about: Any,  # noqa: ANN401 further fields of a task
     ) -> R:
         """Have steps carried out, on sets of inputs, some of which may be lent."""
-        sent = [_inputs(given, instead) for given, instead in zip_longest(inputs, lent)]
+        sent = [sent_inputs(given, instead) for given, instead in zip_longest(inputs, lent)]
         first, *others = sent or [{}]
-        task = Task(self.name, _encoded_steps(tuple(steps)), first, others=tuple(others), **about)
-        room += sum(map(_array_bytes, inputs))
+        task = Task(self.name, encoded_steps(tuple(steps)), first, others=tuple(others), **about)
+        room += sum(map(array_bytes, inputs))
         found = self._ask(operation, task, kind, seconds, 8 * room, steps)
         if wrong := unwanted(found, steps, task):
             raise Garbled(f"broke the protocol: not a reply to {operation} ({wrong})")
@@ -337,7 +342,7 @@ class RemoteProgram:
     def _ask(
         self,
         operation: str,
-        request: messages.Load | Task | messages.Mutants,
+        request: messages.Load | messages.Loads | Task | messages.Mutants,
         kind: type[R],
         seconds: float | None,
         room: int = 0,
@@ -364,37 +369,3 @@ def _bytes(source: bytes) -> Array:
 
 def _files(contents: Mapping[str, bytes]) -> tuple[messages.File, ...]:
     return tuple(messages.File(name, _bytes(content)) for name, content in contents.items())
-
-
-def as_sent(steps: Steps) -> tuple[messages.Step, ...]:
-    """The steps of a question as a worker takes them."""
-    return tuple(
-        messages.Step(s.targets, s.unpack, s.owner, s.function, tuple(map(_argument, s.arguments)))
-        for s in steps
-    )
-
-
-def _argument(a: Argument) -> messages.Argument:
-    items = None if a.items is None else tuple(messages.Item(i.name, i.literal) for i in a.items)
-    return messages.Argument(a.name, a.literal, a.keyword, items)
-
-
-@lru_cache(maxsize=256)
-def _encoded_steps(steps: tuple[Step, ...]) -> tuple[messages.Step, ...]:
-    """What is sent for steps, encoded once however often they are."""
-    return cast(tuple[messages.Step, ...], Encoded(as_sent(steps), _STEPS_DEPTH))
-
-
-def _array_bytes(inputs: Inputs) -> int:
-    values = [spec["value"] for spec in inputs.values()]
-    return sum(int(getattr(getattr(v, "values", v), "nbytes", 0)) for v in values)
-
-
-def _inputs(inputs: Inputs, lent: messages.Inputs | None = None) -> messages.Inputs:
-    """What is sent for inputs; an encoded one stands for itself until it is on the wire."""
-    lent = lent or {}
-    return {name: lent[name] if name in lent else _input(spec) for name, spec in inputs.items()}
-
-
-def _input(spec: Mapping[str, Any]) -> Input:
-    return cast(Input, spec.sent) if isinstance(spec, EncodedInput) else Input(**spec)

@@ -9,7 +9,7 @@ from grader.cases.dataflow import case_names, free_names
 from grader.cases.draw import DrawError, draw
 from grader.cases.recipe import CaseRecipe, every_draw, read_cases
 from grader.model.question import Question
-from grader.sandbox.remote import Inputs
+from grader.sandbox.sending import Inputs
 from grader.session.trusted import BankPrograms
 from grader.session.workers import Workers
 

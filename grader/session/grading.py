@@ -10,7 +10,8 @@ from grader.bench.bench import BankFault, Bench
 from grader.bench.tally import Finding, Stopped, stopped
 from grader.model.keys import Check
 from grader.model.question import Question
-from grader.model.report import CheckResult
+from grader.model.report import CheckResult, Clause
+from grader.model.spec import Spec
 from grader.model.verdict import FINE, Verdict
 from grader.sandbox.client import WorkerClient, WorkerError
 from grader.sandbox.deadline import OutOfTime
@@ -87,9 +88,7 @@ def _unloadable(error: ProgramError, question: Question) -> Finding:
     raised = error.raised
     if raised is None:
         return Finding(error.message, Verdict.ERROR)
-    # One that its code raised, and that is not about the file's text, has frames and no column.
-    of_file = raised.column is not None or not raised.frames
-    if raised.type in {"SyntaxError", "IndentationError", "TabError"} and of_file:
+    if raised.is_of_text:
         if "codec can't decode" in raised.message or "Non-UTF-8" in raised.message:
             return Finding(f"the file is not UTF-8 text: {raised.message}", Verdict.ERROR)
         line = f" at line {raised.frames[0].line}" if raised.frames else ""
@@ -160,10 +159,32 @@ def carry_out(
                 decided = any(c.verdict not in FINE and not c.stretch for c in done)
                 late = out_of_time(bench.submission.worker, decided=decided)
                 result, gone = _stopping(check, Verdict.LIMIT, late), check.id
-        course.done[check.id] = replace(result, part=part)
+        worked = any(c.verdict is Verdict.PASS for c in course.done.values())
+        clauses = broken(question.spec, check, result, worked=worked)
+        estimate = rests_on_estimate(question.spec, check)
+        course.done[check.id] = replace(result, part=part, clauses=clauses, estimate=estimate)
         if result.verdict not in FINE:
             failing()
     return tuple(course.done[check.id] for check in question.spec.checks)
+
+
+def rests_on_estimate(spec: Spec, check: Check) -> bool:
+    """Whether a check, or one that it needs, is of an estimate."""
+    needed = (one for one in spec.checks if one.id in check.needed)
+    hides = kinds.registry.get(check.kind).hides_expected
+    return hides or any(rests_on_estimate(spec, one) for one in needed)
+
+
+def broken(spec: Spec, check: Check, result: CheckResult, *, worked: bool) -> tuple[Clause, ...]:
+    """The clauses that a result breaks.
+
+    An exception says so only of code that works otherwise: a misspelled name breaks no clause in
+    particular, an empty batch that raises does.
+    """
+    if result.verdict is not Verdict.FAIL and not (result.raised is not None and worked):
+        return ()
+    contract = spec.contract
+    return tuple(Clause(n, " ".join(contract[n - 1].split())) for n in check.enforced)
 
 
 def _stopping(check: Check, verdict: Verdict, message: str) -> CheckResult:
@@ -190,4 +211,5 @@ def out_of_time(worker: WorkerClient, *, decided: bool = False) -> str:
             f"a grade may take {seconds:g} seconds (deadline), and the submission took "
             f"{worker.waited:.3g} of them: the reference and the checks are too slow"
         )
-    return f"your code was still running at the deadline: {allowed}"
+    at = f", stopped in {worker.stopped_at}" if worker.stopped_at else ""
+    return f"your code was still running at the deadline{at}: {allowed}"

@@ -13,11 +13,12 @@ from grader.sandbox.client import WorkerClient, WorkerError
 from grader.sandbox.closing import Closing
 from grader.sandbox.deadline import Deadline
 from grader.sandbox.remote import RemoteProgram
-from grader.sandbox.replies import ProgramError
+from grader.sandbox.replies import Loaded, ProgramError
 from grader.session.locations import file_of, in_one_sentence
 from grader.session.workers import BANK_CPU_SECONDS, Workers
 
 MOST_SPENT = BANK_CPU_SECONDS * 10**9 // 2  # nanoseconds of CPU time: far from the worker's limit
+TOGETHER = 24  # misconceptions that one request loads
 MOST_GROWN = 512 << 20  # bytes that a worker may hold more than at first
 
 
@@ -59,6 +60,24 @@ class BankPrograms(Closing):
             BankFault: it cannot be loaded.
         """
         return self._loaded(f"{name}/{index}")
+
+    def load_variants(self, wanted: Sequence[tuple[str, int]]) -> None:
+        """Load misconceptions in few requests; what cannot be so is loaded when it is asked for."""
+        question, worker = self.question, self._worker("variants")
+        names = [f"{name}/{index}" for name, index in wanted]
+        new = [
+            n for n in names if n not in self._programs or self._programs[n].worker is not worker
+        ]
+        for first in range(0, len(new), TOGETHER):
+            some = [self._named(name)[0] for name in new[first : first + TOGETHER]]
+            for program in some:
+                program.worker = worker
+            try:
+                some[0].load_all(some[1:], question.functions, question.driven)
+            except (ProgramError, WorkerError):
+                self._end("variants")
+                break
+            self._programs |= {p.name: p for p in some if p.loaded and not self._lacks(p.loaded)}
 
     def layered(self, variants: Sequence[tuple[str, int]]) -> RemoteProgram:
         """A program of several variants, each executed on top of those before it.
@@ -175,8 +194,8 @@ class BankPrograms(Closing):
         support, weighed = self.question.support, use == "examined"
         return RemoteProgram(worker, name, sources, support, f"{name}.py", weighed=weighed)
 
-    def _loaded(self, name: str) -> RemoteProgram:
-        """The reference, or misconceptions `id/index` joined by `+`, in the worker there is now."""
+    def _named(self, name: str) -> tuple[RemoteProgram, str, str]:
+        """The reference, or misconceptions `id/index` joined by `+`; what to call it; its file."""
         question, layers = self.question, [] if name == "reference" else name.split("+")
         use, called, file = "reference", "the reference", file_of(question, "reference")
         sources = [question.reference]
@@ -185,7 +204,12 @@ class BankPrograms(Closing):
             use, called = "variants", f"the misconception {idea}"
             file = file_of(question, idea, int(index))
             sources.append(question.variants[idea][int(index)])
-        program = self._programs.get(name) or self._program(use, name, sources)
+        return self._programs.get(name) or self._program(use, name, sources), called, file
+
+    def _loaded(self, name: str) -> RemoteProgram:
+        """Such a program, in the worker there is now."""
+        program, called, file = self._named(name)
+        use = "reference" if name == "reference" else "variants"
         worker = self._worker(use)
         if name not in self._programs or program.worker is not worker:
             program.worker = worker
@@ -207,15 +231,21 @@ class BankPrograms(Closing):
                 is_driver = error.where.startswith(self.question.support.driver_file)
                 called = "the driver" if is_driver else "a helper"
             raise BankFault(f"{called} cannot be loaded: {in_one_sentence(error, file)}") from None
+        if lacking := self._lacks(loaded, called, parts):
+            raise BankFault(lacking)
+
+    def _lacks(self, loaded: Loaded, called: str = "", parts: int | None = None) -> str:
+        """What a program that was executed lacks, in a sentence; '' where it is nothing."""
         if loaded.unknown:
-            raise BankFault(f"forbids: there is no {', '.join(loaded.unknown)}")
+            return f"forbids: there is no {', '.join(loaded.unknown)}"
         wanted = self.question.functions_of(parts)
         if missing := [name for name in loaded.missing if name in wanted]:
             near = did_you_mean(missing[0], loaded.defined)
-            raise BankFault(f"{called} does not define {', '.join(missing)}{near}")
+            return f"{called} does not define {', '.join(missing)}{near}"
         if loaded.undriven:
             near = did_you_mean(loaded.undriven[0], loaded.driver)
-            raise BankFault(f"the driver does not define {', '.join(loaded.undriven)}{near}")
+            return f"the driver does not define {', '.join(loaded.undriven)}{near}"
+        return ""
 
 
 def _is_old(worker: WorkerClient) -> bool:

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from grader.app import banks, catalog, grading, hints, history, starting
+from grader.app import banks, casing, catalog, grading, hints, history, starting
 from grader.app.context import Context
 from grader.app.resolve import resolve
 from grader.model.errors import UsageError
@@ -111,6 +111,32 @@ def test_a_file_that_is_not_ones_own_is_no_try_and_no_pass(tmp_path: Path, bank:
     assert known(ctx, bank).passed
     kinds = [(row.attempt.kind, row.attempt.verdict) for row in history.history(ctx)[0]]
     assert kinds == [*3 * [("review", "pass")], ("grade", "pass")]
+
+
+def test_a_syntax_error_is_recorded_and_is_no_try(tmp_path: Path, bank: Path) -> None:
+    ctx = context(tmp_path, bank)
+    file = starting.start(ctx, NAME)[1].workspace.submission
+    file.write_bytes(RIGHT.replace(b"* ctx", b"+ ctx"))
+    assert grading.grade(ctx, seed=1).tries == 1
+    failing = casing.cases(ctx, NAME)[1]
+    assert any(one.failing for one in failing)
+    before = known(ctx, bank)
+    for wrong in (b"def scale(:\n", b"  x = 1\n y = 2\n"):
+        file.write_bytes(wrong)
+        ended = grading.grade(ctx, seed=2)
+        assert (ended.tries, ended.report.verdict) == (0, "error")
+    assert known(ctx, bank) == before
+    assert casing.cases(ctx, NAME)[1] == failing  # of the last try
+    assert [row.attempt.is_try for row in history.history(ctx)[0]] == [True, False, False]
+    assert [row.failed for row in history.history(ctx)[0]][1:] == [
+        "SyntaxError",
+        "IndentationError",
+    ]
+    file.write_bytes(b"raise SyntaxError('mine')\n")  # the file is Python
+    assert grading.grade(ctx).tries == 2
+    file.write_bytes(RIGHT)
+    assert grading.grade(ctx).tries == 3
+    assert known(ctx, bank).tries == 3
 
 
 def test_a_folder_that_was_moved_is_found_from_inside_and_can_be_put_on_record(

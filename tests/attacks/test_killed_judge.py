@@ -1,4 +1,4 @@
-"""The judge is killed at twenty moments of a grade: nothing is lost, doubled, or left running."""
+"""The judge is killed at ten moments of a grade: nothing is lost, doubled, or left running."""
 
 from __future__ import annotations
 
@@ -119,13 +119,13 @@ def test_nothing_is_lost_or_doubled_and_nothing_is_left_running(tmp_path: Path) 
     home, temporary = tmp_path / "home", tmp_path / "tmp"
     temporary.mkdir()
     begun = 0
-    for delay, moment in itertools.product(range(4), _moments(home)):
+    for delay, moment in itertools.product(range(2), _moments(home)):
         before = _rows(home, "SELECT id, verdict, report FROM attempts ORDER BY id")
         judge = Judge(tmp_path)
         while not moment(judge) and judge.process.poll() is None:
             judge.look()
             time.sleep(0.001)  # a busy loop would take the time that the judge needs
-        for _ in range(10 * delay):  # a little later, which differs from run to run
+        for _ in range(20 * delay):  # a little later, which differs from run to run
             judge.look()
         judge.kill()
         assert judge.left() == []

@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 
 from grader.audit.proof import audit
 from grader.bank import load
-from grader.bench.compare import Expected, compare, excess
+from grader.bench.compare import compare, excess
+from grader.bench.expected import Expected
 from grader.model.audit import AuditReport, Cell
 from tests.audit.audits import audited, said
 

@@ -1,7 +1,8 @@
-"""Entries that no band can judge are remarked on."""
+"""Entries that no band can judge, and cases that no check looks at, are remarked on."""
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -29,3 +30,9 @@ def test_entries_that_are_too_small_beside_the_largest_are_named(tmp_path: Path)
 def test_entries_that_are_judged_are_not(tmp_path: Path, x: list[list[float]]) -> None:
     cases = {"signs": {"x": [[-1.0, 2.0]]}, "wide": {"x": x}}
     assert said(audited(tmp_path, cases=cases), "range") == []
+
+
+def test_a_case_that_no_check_looks_at_is_remarked_on_with_its_place(tmp_path: Path) -> None:
+    check = {"id": "gate", "kind": "outputs", "of": "y", "cases": "signs"}
+    (text,) = said(audited(tmp_path, checks=[check]), "unused")
+    assert re.fullmatch(r"questions/gate\.yaml:\d+:3: cases\.many: no check looks at it; .*", text)

@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.bank.specs import Problems, edited, loaded, problems
+from grader.bank import load
+from tests.bank.specs import Problems, edited, loaded, problems, write_bank
 
 FIRST = "kind: outputs, of: y"  # of the check `forward`, line 16
 
@@ -46,7 +47,7 @@ FIRST = "kind: outputs, of: y"  # of the check `forward`, line 16
         ),
         (
             "kind: outputs, of: x",
-            "16:38: forward: expected a result of the run main, found 'x'; did you mean 'ctx'?",
+            "16:38: forward: expected a result of the run main, found 'x'",
         ),
         (
             "kind: outputs, of: []",
@@ -98,7 +99,7 @@ FIRST = "kind: outputs, of: y"  # of the check `forward`, line 16
         ),
         (
             "kind: gradcheck, loss: y, gradients: {}, conserves: [{sum: x, over: [0], equals: 0}]",
-            "16:78: forward: expected a result of the run main, found 'x'; did you mean 'ctx'?",
+            "16:78: forward: expected a result of the run main, found 'x'",
         ),
         (
             "kind: gradcheck, loss: y, gradients: {}, conserves: [{sum: y, over: [0], equals: z}]",
@@ -367,3 +368,35 @@ def test_a_function_very_like_one_of_the_interface_is_refused(said: Problems) ->
     assert said("y, ctx = scale(x, factor)", "y, ctx = scal(x, factor)") == [
         "10:5: step 1 of main: expected a function of the interface, found 'scal'; did you mean 'scale'?"
     ]
+
+
+def test_a_misconception_without_its_check_is_asked_for_one_where_it_would_stand(
+    said: Problems,
+) -> None:
+    expected = "misconceptions.adds-it: expected the key 'killed_by', found none"
+    write = "write the check that stops it here: killed_by: forward or backward"
+    assert said("    killed_by: forward\n", "") == [f"20:5: {expected}; {write}"]
+
+
+def test_a_key_that_is_misspelled_is_not_said_to_be_missing_too(said: Problems) -> None:
+    assert said("killed_by: forward", "killed-by: forward") == [
+        "20:5: misconceptions.adds-it: found the unknown key 'killed-by'; did you mean 'killed_by'?"
+    ]
+
+
+def test_cases_that_no_check_looks_at_have_their_places(tmp_path: Path) -> None:
+    base = "  base: {factor: 2}\n"
+    spare = "  spare: {x: [[1.0]], factor: 3, grad_y: [[1.0]]}\n"
+    seen = "  seen: {extends: base, x: {normal: [2, 5]}, grad_y: {normal: like y}}\n"
+    write_bank(
+        tmp_path,
+        edited(
+            "checks:\n", f"{base}{spare}{seen}checks:\n",
+            "of: y}", "of: y, cases: [small, wide]}",
+            "of: grad_x,", "of: grad_x, cases: [seen],",
+        ),
+    )  # fmt: skip
+    text = "cases.spare: no check looks at it; name it in a check, or remove it"
+    assert load([tmp_path], "scaled-copy").unused == (f"questions/scaled-copy.yaml:16:3: {text}",)
+    write_bank(tmp_path, edited("of: y}", "of: y, cases: small}"))
+    assert load([tmp_path], "scaled-copy").unused == ()  # the other check looks at all

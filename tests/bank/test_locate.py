@@ -14,7 +14,7 @@ import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from grader.bank import banks, closest, document, headers, locate, storage
+from grader.bank import banks, document, headers, locate, storage
 from grader.bank import header as bank_header
 from grader.bank.header import read_head
 from grader.bank.locate import builtin, config_file, header, ids, names
@@ -248,22 +248,6 @@ def test_a_head_of_any_bytes_is_read_without_complaint(
     path = tmp_path_factory.getbasetemp() / "head.yaml"
     path.write_bytes(data)
     assert read_head("head", OneFile(path), path.name).id == "head"
-
-
-@pytest.mark.parametrize(
-    ("word", "words", "expected"),
-    [
-        ("maxpool", ["maxpool-routing", "conv"], "maxpool-routing"),
-        ("routing", ["maxpool-routing", "conv"], "maxpool-routing"),
-        ("POOL", ["maxpool-routing"], "maxpool-routing"),
-        ("minuets", ["minutes", "minus"], "minutes"),
-        ("zzz", ["minutes"], None),
-        ("", ["minutes"], None),
-        ("a", [], None),
-    ],
-)
-def test_the_nearest_word(word: str, words: list[str], expected: str | None) -> None:
-    assert closest(word, words) == expected
 
 
 # -- what would hold a list up, or break it --------------------------------------------------------

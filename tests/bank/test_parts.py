@@ -89,6 +89,10 @@ def test_functions_are_asked_for_part_by_part() -> None:
         ("uses: [numpy]", "uses: [numpy]\nminutes: 9", "6:1: the question: found the unknown key 'minutes'; it is a key of a part here"),
         ("starter_holds: [sums]", "starter: [sums]", "48:1: the question: found the unknown key 'starter'; did you mean 'starter_holds'?"),
         ("starter_holds: [sums]", "starter_holds: [sum]", "48:17: expected the id of a misconception, found 'sum'; did you mean 'sums'?"),
+        ("m, cases: nothing", "m, clause: 3, cases: nothing", "25:53: parts[1].checks[0].clause: expected the number of a clause up to 2, found 3"),
+        ("m, cases: nothing", "m, clause: [1, 4], cases: nothing", "25:57: parts[1].checks[0].clause: expected the number of a clause up to 2, found 4"),
+        ("m, cases: nothing", "m, clause: 0, cases: nothing", "25:53: parts[1].checks[0].clause: expected a number above 0 or a list, found the number 0"),
+        ("m, cases: nothing", "m, clause: two, cases: nothing", "25:53: parts[1].checks[0].clause: expected a whole number or a list, found the text 'two'"),
         ("killed_by: far", "killed_by: fra", "expected the id of a check, found 'fra'; did you mean 'far'?"),
     ],
 )  # fmt: skip
@@ -179,3 +183,23 @@ def test_the_same_question_without_parts_reads_alike(tmp_path: Path) -> None:
     assert two.parts == one.parts
     assert two.starter_holds == one.starter_holds == ["sums"]
     assert (two.parts[0].points, two.part_ids) == (100, ("1",))
+
+
+def test_a_clause_is_counted_through_all_parts(tmp_path: Path) -> None:
+    assert not said(tmp_path, "m, cases: nothing", "m, clause: [2, 1], cases: nothing")
+    assert not said(tmp_path, "s, cases: far,", "s, clause: 3, cases: far,")
+    broken = said(
+        tmp_path, "s, cases: far,", "s, clause: 3, cases: far,",
+        "[The mean of no entries is 0.]", "[7]",
+    )  # fmt: skip
+    assert len(broken) == 1  # the clause that cannot be read is there to be named
+
+
+def test_there_may_be_no_contract_to_name(tmp_path: Path) -> None:
+    found = said(
+        tmp_path, "    contract: [m is the arithmetic mean of the entries of x.]\n", "",
+        "m, cases: [few, many]", "m, clause: 1, cases: [few, many]",
+    )  # fmt: skip
+    assert found == [
+        "16:50: parts[0].checks[0].clause: expected the number of a clause of a contract, which this has not, found 1",
+    ]

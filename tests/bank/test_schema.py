@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from grader.bank import document
-from grader.cases import recipe
+from grader.cases import inputs
 from grader.kinds import registry
 
 ROOT = Path(__file__).parents[2]
@@ -108,14 +108,14 @@ def test_an_input_is_right_by_it_exactly_where_the_program_reads_it(
 ) -> None:
     whole = json.loads(registry.schema(extended=False))
     assert fits(written, whole["properties"]["defaults"]["additionalProperties"], whole) is right
-    with nullcontext() if right else pytest.raises(recipe.RecipeError):
-        recipe.read_input(written)
+    with nullcontext() if right else pytest.raises(inputs.RecipeError):
+        inputs.read_input(written)
 
 
 def test_an_editor_can_offer_every_generator_and_every_kind() -> None:
     whole = json.loads(registry.schema(extended=False))
     offered = {one["required"][0] for one in whole["$defs"]["Input"]["anyOf"][1:]}
-    assert offered == recipe.GENERATORS.keys()
+    assert offered == inputs.GENERATORS.keys()
     kinds = whole["$defs"]["Part"]["properties"]["checks"]["items"]["oneOf"]
     words = [whole["$defs"][k["$ref"].rpartition("/")[2]]["properties"]["kind"] for k in kinds]
     assert {w["const"] for w in words} == {*registry.BUILT_IN, *registry.OF_FORMAT_1}

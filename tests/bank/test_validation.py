@@ -146,7 +146,7 @@ def test_a_wrong_value_is_placed_and_named(
     "key", ["title", "track", "level", "minutes", "uses", "prompt", "interface", "run", "cases"]
 )
 def test_a_missing_key_is_asked_for(said: Problems, key: str) -> None:
-    found = said(f"\n{key}:", f"\nx_{key}:")
+    found = said(f"\n{key}:", "\nzzz:")
     assert f"1:1: the question: expected the key '{key}', found none" in found
 
 
@@ -214,12 +214,12 @@ def test_all_faults_of_a_file_are_said_at_once_in_its_order(said: Problems) -> N
     found = said(
         "minutes: 5", "minutes: long",
         "[numpy]", "[numpy, jax]",
-        "of: y}", "of: y, extra: 1}",
+        "of: y}", "of: y, exat: 1}",
         "killed_by: forward", "killed_by: 3",
     )  # fmt: skip
     assert found == [
         "5:10: minutes: expected a whole number, found the text 'long'",
         f"6:15: uses[1]: expected one of {LIBRARIES}, found the text 'jax'",
-        "16:41: checks[0]: found the unknown key 'extra'; did you mean 'exact'?",
+        "16:41: checks[0]: found the unknown key 'exat'; did you mean 'exact'?",
         "20:16: misconceptions.adds-it.killed_by: expected text or a list, found the number 3",
     ]

@@ -268,6 +268,36 @@ def test_the_audit_counts_what_is_left_to_decide(real: Drill, form: str) -> None
     assert question.todos[0] in remark.text
 
 
+@pytest.mark.parametrize(("form", "parts"), [("folder", 3), ("one-file", 2), ("one-file", 9)])
+def test_a_skeleton_in_parts_is_proved_but_for_what_is_marked(
+    real: Drill, form: str, parts: int
+) -> None:
+    where = ["--one-file"] if form == "one-file" else []
+    made = real("bank", "new", "in-parts", "--parts", str(parts), *where, "--json").data
+    question = bank.load([Path("in-parts.yaml") if where else Path()], "in-parts")
+    assert [len(part.checks) for part in question.spec.parts] == [1] * parts
+    assert sum(part.points for part in question.spec.parts) == 100
+    assert sorted(made["todo"]) == sorted(question.todos)
+    assert len(question.todos) > 8 * parts
+    report = audit(question, seeds=range(1))
+    assert (report.problems, [remark.about for remark in report.remarks]) == ((), ["todo"])
+
+
+@pytest.mark.parametrize(
+    ("more", "said"),
+    [
+        (["--parts", "1"], "--parts: expected a number from 2 to 9, found 1"),
+        (["--parts", "10"], "--parts: expected a number from 2 to 9, found 10"),
+        (["--parts", "2", "--from", "numpy.exp"], "--from and --parts: expected one of them"),
+    ],
+)
+def test_a_skeleton_in_parts_that_no_question_has_is_refused(
+    real: Drill, more: list[str], said: str
+) -> None:
+    ended = real("bank", "new", "in-parts", *more)
+    assert (ended.status, said in ended.err, tree(Path())) == (2, True, [])
+
+
 def test_it_says_how_many_places_are_left_and_what_to_do_first(real: Drill) -> None:
     ended = real("bank", "new", "begun", "--from", "numpy.exp")
     count = len(bank.load([Path()], "begun").todos)

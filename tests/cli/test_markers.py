@@ -277,3 +277,40 @@ def test_a_drill_whose_folder_is_gone_is_said_to_be(real: Drill) -> None:
     assert f"Next: drill start {ID}   drill history\n" in ended.err
     assert real("start", ID).status == 0
     assert real("grade").status == 1
+
+
+def test_a_list_in_a_drill_of_another_bank_is_of_that_bank(
+    real: Drill, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    other = easy_bank(tmp_path / "other", "scaled-copy")
+    easy_bank(other, "scaled-more")
+    assert real("--bank", str(other), "start", "scaled-copy", "--dir", "mine").status == 0
+    before = real("list", "--json").data["questions"]
+    assert ID in {row["id"] for row in before}
+    (Path("mine/scaled-copy") / "deeper").mkdir()
+    monkeypatch.chdir("mine/scaled-copy/deeper")
+    rows = real("list", "--json").data["questions"]
+    assert [(row["id"], row["state"]) for row in rows] == [
+        ("scaled-copy", "started"),
+        ("scaled-more", "new"),
+    ]
+    data = real("next", "--json").data
+    assert [data[key]["question"] for key in ("next", "then")] == ["scaled-copy", "scaled-more"]
+    Path("../submission.py").write_text(EASY)
+    assert real("grade").status == 0
+    assert real("next").out.endswith(f"Next: drill start scaled-more --bank {other}\n")
+    shutil.rmtree(other)
+    assert real("list", "--json").data["questions"] == before  # grade looks elsewhere as well then
+
+
+def test_a_list_believes_no_marker_that_is_not_on_record(
+    real: Drill, mal: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rows = real("list", "--json").data["questions"]
+    for bank in ("b.zip", mal / "b.zip", mal / "bank"):
+        mark(mal, bank)
+        monkeypatch.chdir(mal)
+        assert real("list", "--json").data["questions"] == rows
+        assert real("next", "--json").data["next"]["question"] in {row["id"] for row in rows}
+    (mal / ".drill").write_text("{")
+    assert real("list", "--json").data["questions"] == rows

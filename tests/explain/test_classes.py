@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from grader.explain.cells import Cell
-from grader.explain.classes import separating
+from grader.explain.classes import ALSO, separating
 from tests.explain.making import cell, drawn
 
 
@@ -34,19 +34,51 @@ def test_one_right_case_with_it_ends_a_class() -> None:
 
 
 def test_one_failing_case_without_it_ends_a_class() -> None:
-    wrong = cases(ok=False, given=[{"pad": 0}, {"pad": 0}, {"pad": 0}])
-    right = cases(ok=True, given=[{"pad": n} for n in (1, 2, 5, -1)])
+    wrong = cases(ok=False, given=[{"pad": 0, "x": drawn((n,))} for n in (1, 2, 3)])
+    right = cases(ok=True, given=[{"pad": n, "x": drawn((2,))} for n in (1, 2, 5, -1)])
     assert separating(wrong, right) == "pad is 0"
-    assert separating([*wrong, case("case 1", ok=False, pad=7)], right) == ""
+    other = case("case 1", ok=False, pad=7, x=drawn((2,)))
+    assert separating([*wrong, other], right) == ""
 
 
 def test_few_cases_or_cases_made_from_one_say_nothing() -> None:
-    wrong = cases(ok=False, given=[{"pad": 0}] * 3)
-    right = cases(ok=True, given=[{"pad": n} for n in (1, 2, 5, -1)])
+    wrong = cases(ok=False, given=[{"pad": 0, "x": drawn((n,))} for n in (1, 2, 3)])
+    right = cases(ok=True, given=[{"pad": n, "x": drawn((2,))} for n in (1, 2, 5, -1)])
     assert separating(wrong[:2], right) == ""
+    assert separating(wrong, right[:2]) == ""
+    assert separating(wrong, right[:3]) == "pad is 0"  # three cases, none made from another
+    right[2].origin = right[1].origin
     assert separating(wrong, right[:3]) == ""
     for one in right:
         one.origin = "one"
+    assert separating(wrong, right) == ""
+
+
+def test_cases_of_one_shape_with_the_same_numbers_say_nothing() -> None:
+    wrong = cases(ok=False, given=[{"pad": 0, "x": drawn((2,), n)} for n in (1, 2, 3)])
+    right = cases(ok=True, given=[{"pad": n, "x": drawn((2,))} for n in (1, 2, 5, -1)])
+    assert separating(wrong, right) == ""
+    wrong[0].given = {"pad": 0, "x": drawn((3,))}
+    assert separating(wrong, right) == "pad is 0"
+
+
+def test_a_truth_value_separates() -> None:
+    wrong = cases(ok=False, given=[{"half": True, "n": n} for n in (3, 4, 5)])
+    right = cases(ok=True, given=[{"half": False, "n": n} for n in (3, 4, 5, 6)])
+    assert separating(wrong, right) == "half is True"
+
+
+def test_an_empty_array_has_no_large_entries() -> None:
+    wrong = cases(ok=False, given=[{"t": np.array([200] * n)} for n in (1, 2, 3)])
+    right = cases(ok=True, given=[{"t": np.full(n, 5)} for n in (0, 1, 2, 3)])
+    assert separating(wrong, right) == "t has entries above 127"
+
+
+def test_what_is_not_one_hot_is_a_property() -> None:
+    wrong = cases(ok=False, given=[{"y": n * np.eye(n)[0]} for n in (3, 4, 5)])
+    right = cases(ok=True, given=[{"y": np.eye(3)[n]} for n in (0, 1, 2)])
+    assert separating(wrong, right) == f"y is not one-hot{ALSO}y does not add up to 1"
+    right.append(case("case 2", ok=True, y=np.array([0.0, 2.0])))
     assert separating(wrong, right) == ""
 
 
@@ -59,8 +91,8 @@ def test_an_input_that_never_varies_where_it_is_right_may_be_the_cause() -> None
 
 
 def test_a_single_value_counts_only_between_right_ones() -> None:
-    wrong = cases(ok=False, given=[{"stage": 2}] * 3)
-    right = cases(ok=True, given=[{"stage": n} for n in (0, 1, 3, 0)])
+    wrong = cases(ok=False, given=[{"stage": 2, "x": drawn((n,))} for n in (1, 2, 3)])
+    right = cases(ok=True, given=[{"stage": n, "x": drawn((2,))} for n in (0, 1, 3, 0)])
     assert separating(wrong, right) == "stage is 2"
     assert separating(wrong, [c for c in right if c.given["stage"] != 3] * 2) == ""
 
@@ -80,8 +112,15 @@ def test_numbers_of_one_case_are_not_compared() -> None:
     assert separating(wrong, right) == "stride equals padding"
 
 
+def test_what_has_several_entries_is_not_called_not_one_hot_as_well() -> None:
+    wrong = cases(ok=False, given=[{"y": np.full(n, 1 / n)} for n in (3, 4, 5)])
+    right = cases(ok=True, given=[{"y": np.eye(3)[n]} for n in (0, 1, 2)])
+    assert "one-hot" not in separating(wrong, right)
+    assert "several entries that are not 0" in separating(wrong, right)
+
+
 def test_the_layout_of_an_input_is_a_property() -> None:
-    wrong = cases(ok=False, given=[{"x": drawn((2,), n)} for n in (1, 2, 3)])
+    wrong = cases(ok=False, given=[{"x": drawn((n,))} for n in (2, 3, 4)])
     for one in wrong:
         one.layouts = {"x": "broadcast"}
     right = cases(ok=True, given=[{"x": drawn((2,), n)} for n in (4, 5, 6, 7)])

@@ -11,7 +11,8 @@ import pytest
 from grader import bank
 from grader.bench.bench import Bench
 from grader.cases.dataflow import free_names
-from grader.cases.recipe import CaseRecipe, Recipe
+from grader.cases.inputs import Recipe
+from grader.cases.recipe import CaseRecipe
 from grader.cases.vary import sibling
 from grader.explain.further import Further, content
 from grader.session import GradingSession
@@ -79,6 +80,13 @@ def test_a_sibling_keeps_equal_lengths_equal_and_whole_numbers_whole() -> None:
     assert other.inputs["z"].shape == (4, 5)
     assert other.inputs["target"].shape == (4,)
     assert other.inputs["target"].options == {"from": 0, "to": 2}
+
+
+def test_a_sibling_may_keep_sides_of_one() -> None:
+    case = CaseRecipe("one", {"z": Recipe("array", [[1.0], [2.0], [3.0]])})
+    other = sibling(case, 2, fixed=1)
+    assert other is not None
+    assert other.inputs["z"].shape == (5, 1)
 
 
 def test_infinities_have_no_sibling() -> None:

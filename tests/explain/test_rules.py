@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import numpy as np
 import pytest
 
+from grader.explain.cells import Cell
 from grader.explain.explain import PROPOSALS
 from grader.explain.rules import is_broad, surviving
 from grader.explain.speaking import Component, spoken
@@ -41,6 +42,12 @@ WRONG: dict[str, Callable[[Array], object]] = {
     "is rounded to 2 decimals": lambda b: np.round(b, 2),
     "is NaN in every entry": lambda b: np.full_like(b, np.nan),
 }
+
+
+def spoken_of(cells: list[Cell]) -> list[str]:
+    results = Component("y", cells)
+    known = {("y", group): surviving(PROPOSALS, mine) for group, mine in results.groups().items()}
+    return [one.text for one in spoken(results, known)]
 
 
 @pytest.mark.parametrize("text", WRONG)
@@ -106,6 +113,8 @@ def test_wrapped_integers_are_recognized() -> None:
     right = [2**33 + 12345, 2**40 + 7, 2**35 + 99]
     cells = [cell(int(np.int64(n).astype(np.int32)), n, n=n) for n in right]
     assert said(cells)[0] == "is off by a multiple of 2**32"
+    sizes = [cell(n - 2**20, n, n=n) for n in right]
+    assert not any("multiple of 2**" in text for text in said(sizes))
 
 
 @pytest.mark.parametrize(
@@ -145,10 +154,8 @@ def test_what_is_seen_of_wrong_entries_may_be_said_of_one_case() -> None:
 def test_every_entry_is_refuted_by_a_right_case_and_then_said_of_none() -> None:
     wrong = failing(lambda b: np.full_like(b, np.inf), [(n, 3) for n in range(1, 9)])
     right = [cell(b, b, ok=True, x=b) for b in (drawn((2, 2)), drawn((4, 4)))]
-    results = Component("y", [*wrong, *right])
-    known = {("y", group): surviving(PROPOSALS, mine) for group, mine in results.groups().items()}
     assert is_broad(wrong)
-    (text,) = {one.text for one in spoken(results, known)}
+    (text,) = set(spoken_of([*wrong, *right]))
     assert text.startswith("is infinite in every entry that is wrong")
     assert "is infinite in every entry" in said(wrong)
 
@@ -160,14 +167,80 @@ def test_a_right_sum_has_an_example() -> None:
         one.got = one.want.copy()
         one.got[0, 0, 0, 0] -= 1.5
         one.got[0, 0, 1, 1] += 1.5
-    results = Component("y", cells)
-    known = {("y", group): surviving(PROPOSALS, mine) for group, mine in results.groups().items()}
-    (found,) = spoken(results, known)
-    assert found.text.startswith("has wrong entries, and the right sum over each plane")
-    assert found.text.endswith(
+    (text,) = spoken_of(cells)
+    assert text.startswith("has wrong entries, and the right sum over each plane")
+    assert text.endswith(
         " in case case most is missing at [0, 0, 0, 0] (1.500) "
         "and most is too much at [0, 0, 1, 1] (1.500)"
     )
+
+
+def test_rounding_is_spoken_of_from_three_cases_on() -> None:
+    off = failing(lambda b: b * (1 + 1e-10), [*SHAPES, (5, 5)])
+    for one, name in zip(off, ["a", "a", "b", "b", "b"], strict=True):
+        one.case = one.origin = name
+    assert spoken_of(off) == []
+    off[-1].case = off[-1].origin = "c"
+    assert spoken_of(off) == ["is off by less than 1e-9 of its largest entry"]
+
+
+def test_what_is_equal_is_not_nearly_right() -> None:
+    equal = failing(lambda b: b, [*SHAPES, (5, 5)])
+    assert not any("off by" in text for text in said(equal))
+
+
+def numbered(wrong: Callable[[int], float], right: Sequence[int]) -> list[Cell]:
+    cells = [cell(wrong(n), n, n=n) for n in right]
+    for number, one in enumerate(cells):
+        one.case = one.origin = f"case {number}"
+    return cells
+
+
+def test_a_whole_number_may_be_off_by_a_constant() -> None:
+    (text,) = spoken_of(numbered(lambda n: n + 1164, (7001, 93011, 12017)))
+    assert text == "is 1,164 more than it should be in every case"
+
+
+def test_a_whole_number_may_be_rounded_to_a_unit() -> None:
+    million = 10**6
+    cells = numbered(lambda n: round(n, -6), (7_300_001, 93_711_222, 12_900_017))
+    same = [cell(n * million, n * million, ok=True, n=n * million) for n in (3, 5)]
+    assert spoken_of([*cells, *same]) == ["is rounded to a whole multiple of 1,000,000"]
+    down = numbered(lambda n: n // million * million, (7_300_001, 93_711_222, 12_900_017))
+    assert spoken_of(down) == ["is rounded down to a whole multiple of 1,000,000"]
+
+
+def test_to_which_side_a_number_is_off() -> None:
+    wrong = numbered(lambda n: n + 0.1 * n**2, (7, 12, 19))
+    tried = " in every case that was tried where it is wrong"
+    assert spoken_of(wrong) == ["is too large" + tried]
+    right = numbered(float, (3, 4, 5))
+    for one in right:
+        one.ok = True
+    assert spoken_of([*wrong, *right]) == ["is too large" + tried]
+    (other,) = numbered(lambda n: n - 1.5, (23,))
+    assert spoken_of([*wrong, other]) == []
+    wrong[1].origin = wrong[1].case = wrong[2].origin = wrong[2].case = wrong[0].case
+    assert spoken_of(wrong) == []
+
+
+def test_that_a_number_is_too_large_is_seen_where_all_should_be_0() -> None:
+    (text,) = spoken_of(zeros(7, 11, 30))
+    assert text.startswith("is too large")
+    assert spoken_of(zeros(7, 7, 7)) == []
+
+
+def zeros(*given: int) -> list[Cell]:
+    cells = numbered(float, given)
+    for one in cells:
+        one.want = 0
+    return cells
+
+
+def test_what_is_no_number_is_said_only_if_nothing_else_is_wrong() -> None:
+    wrong = [cell(n, None, n=n) for n in (3, 4, 5)]
+    assert spoken_of(wrong)[0].startswith("is a number where None is expected")
+    assert spoken_of([*wrong, cell(7, 12, n=8)]) == []
 
 
 def test_empty_and_infinite_results_say_nothing_of_factors() -> None:

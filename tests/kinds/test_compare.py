@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from grader.bench.compare import Expected, Fault, compare, excess
+from grader.bench.compare import Fault, compare, excess
+from grader.bench.expected import Expected
 from grader.bench.results import describe, same_value
 from grader.sandbox.worker.wire import Opaque, Tensor
 

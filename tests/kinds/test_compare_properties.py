@@ -12,8 +12,9 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from grader.bench.bands import BY_NORM, RELATIVE_64, UNIT_64, allowance
-from grader.bench.compare import Expected, compare
+from grader.bench.compare import compare
 from grader.bench.encoding import NUDGES, nudged
+from grader.bench.expected import Expected
 from grader.sandbox.worker.wire import Tensor
 
 EASY = settings(deadline=None)

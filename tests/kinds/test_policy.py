@@ -12,8 +12,9 @@ from grader.bank import load
 from grader.model.report import Report
 from grader.model.verdict import Verdict
 from grader.sandbox.client import Garbled, WorkerClient, WorkerError
-from grader.sandbox.remote import Inputs, RemoteProgram
+from grader.sandbox.remote import RemoteProgram
 from grader.sandbox.replies import Flagged, ProgramError
+from grader.sandbox.sending import Inputs
 from grader.sandbox.spawn import Zygote
 from grader.sandbox.worker.policy import mentions
 from grader.session import grade

@@ -149,6 +149,26 @@ def test_an_idea_that_fits_a_part_is_said_to_be_unsure_with_a_case_that_it_does_
     assert "wrong in case shared-winner" in text
 
 
+def test_an_idea_of_other_cases_than_the_one_above_it_names_them() -> None:
+    about = "This is about shared-winner and overlapping, not about tied above."
+    two = wrong_values.two_ideas
+    for exact in (True, False):
+        assign = replace(two.misconceptions[1], exact=exact)
+        named = replace(two, misconceptions=(assign,), explanations=())
+        assert about in words_of(named)
+    rule = Explanation("rule", "grad_x is half in 2 of 4 failing cases.", ("shared-winner", "x"))
+    ruled = replace(two, misconceptions=(), explanations=(rule,))
+    assert "failing cases. This is about shared-winner and x, not about tied above." in words_of(
+        ruled
+    )
+    assert "This is about" not in words_of(wrong_values.two_ideas)
+    of_first = replace(two, misconceptions=two.misconceptions[:1], explanations=())
+    assert "This is about" not in words_of(of_first)
+    many = replace(rule, cases=("a", "b", "c", "d"))
+    ruled = replace(ruled, explanations=(many,))
+    assert "This is about a, b and 2 more, not about tied above." in words_of(ruled)
+
+
 def test_what_a_check_says_is_not_said_again() -> None:
     said = Explanation("check", "y is a list.", ("overlap",))
     assert "y is a list" not in text_of(replace(wrong_values.no_idea, explanations=(said,)))

@@ -13,8 +13,9 @@ import numpy as np
 from grader.bank.steps import parse
 from grader.model.question import Step
 from grader.sandbox.client import Died, WorkerClient
-from grader.sandbox.remote import Inputs, RemoteProgram
+from grader.sandbox.remote import RemoteProgram
 from grader.sandbox.replies import Outcome
+from grader.sandbox.sending import Inputs
 from grader.sandbox.spawn import Zygote
 
 # Puts the worker's modules back where they can be found: their classes are among those of Python.

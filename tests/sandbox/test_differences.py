@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from grader.bank.steps import parse
-from grader.sandbox.remote import as_sent
+from grader.sandbox.sending import as_sent
 from grader.sandbox.worker import differences
 from grader.sandbox.worker.messages import Input, Task
 from grader.sandbox.worker.namespace import LoadedModule

@@ -18,7 +18,8 @@ from hypothesis import strategies as st
 
 from grader.sandbox.client import Died, WorkerClient
 from grader.sandbox.lending import Lending, available
-from grader.sandbox.remote import Inputs, RemoteProgram
+from grader.sandbox.remote import RemoteProgram
+from grader.sandbox.sending import Inputs
 from grader.sandbox.worker import layouts, mapping
 from grader.sandbox.worker.messages import Input
 from grader.sandbox.worker.wire import Tensor

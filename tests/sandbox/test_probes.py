@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-import types
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +12,6 @@ import pytest
 
 from grader.sandbox import config, probes
 from grader.sandbox.client import Overran, WorkerClient
-from grader.sandbox.probes import gpu_bytes
 from grader.sandbox.scratch import file_sizes, remove
 from tests.sandbox.running import load, run, started
 
@@ -77,47 +75,3 @@ def test_the_watch_without_proc_starts_no_programs(monkeypatch: pytest.MonkeyPat
         monkeypatch.setitem(config.MEMORY, False, 1 << 20)
         with pytest.raises(Overran, match="took more than 1 MB of memory"):
             run(program)
-
-
-class _Driver(types.ModuleType):
-    """NVIDIA's library as this program uses it: two GPUs, and the processes on them."""
-
-    class NVMLError(Exception):
-        """What it raises."""
-
-    def __init__(self, held: list[dict[int, int | None]] | None) -> None:
-        super().__init__("pynvml")
-        self.held = held
-
-    def nvmlInit(self) -> None:  # noqa: N802
-        if self.held is None:
-            raise self.NVMLError("no driver")
-
-    def nvmlDeviceGetCount(self) -> int:  # noqa: N802
-        return len(self.held or ())
-
-    def nvmlDeviceGetHandleByIndex(self, index: int) -> int:  # noqa: N802
-        return index
-
-    def nvmlDeviceGetComputeRunningProcesses(self, gpu: int) -> list[Any]:  # noqa: N802
-        if self.held is None or -1 in self.held[gpu]:
-            raise self.NVMLError("the GPU is lost")
-        pairs = self.held[gpu].items()
-        return [types.SimpleNamespace(pid=p, usedGpuMemory=m) for p, m in pairs]
-
-
-def test_memory_of_gpus_is_added_up_by_process(monkeypatch: pytest.MonkeyPatch) -> None:
-    driver = _Driver([{7: 100, 8: 1}, {7: 20, 9: None}])
-    monkeypatch.setitem(sys.modules, "pynvml", driver)
-    assert [gpu_bytes(pid) for pid in (7, 8, 5, 9)] == [120, 1, 0, None]
-    driver.held = [{-1: 0}]
-    assert gpu_bytes(7) is None
-
-
-def test_without_a_driver_or_its_library_nothing_is_known_of_gpus(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setitem(sys.modules, "pynvml", _Driver(None))
-    assert gpu_bytes(1) is None
-    monkeypatch.setitem(sys.modules, "pynvml", None)
-    assert gpu_bytes(1) is None

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from grader.sandbox.remote import EncodedInput
+from grader.sandbox.sending import EncodedInput
 from grader.sandbox.worker import wire
 from grader.sandbox.worker.messages import (
     Argument,

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from grader.bank.steps import parse
-from grader.sandbox.remote import as_sent
+from grader.sandbox.sending import as_sent
 from grader.sandbox.worker import steps as stepping
 from grader.sandbox.worker.messages import Input, Inputs, Outcome, Outcomes, Task
 from grader.sandbox.worker.namespace import LoadedModule

@@ -7,8 +7,9 @@ from collections.abc import Iterator
 import numpy as np
 import pytest
 
-from grader.sandbox.remote import Inputs, RemoteProgram
+from grader.sandbox.remote import RemoteProgram
 from grader.sandbox.replies import Flagged, Measured, unwanted
+from grader.sandbox.sending import Inputs
 from grader.sandbox.worker.messages import MOST_WORK, Task, Work
 from tests.conftest import Lend
 from tests.sandbox.running import FIND, load, started, steps

@@ -156,9 +156,53 @@ def test_a_variant_is_tried_on_the_first_cases_at_once(
     report = graded(asked(tmp_path), wrong)
     assert report.verdict is Verdict.FAIL
     assert report.misconceptions == ()
-    assert requests["open/0", "load"] == 1
-    assert requests["open/0", "run"] == 0
+    assert requests["open/0", "loads"] == 1
+    assert requests["open/0", "load"] == requests["open/0", "run"] == 0
     assert requests["open/0", "several"] == 1
+
+
+def multiples(folder: Path, many: dict[str, str], **changes: Any) -> Question:
+    ideas = {name: {"killed_by": "gate", "feedback": "It is another multiple."} for name in many}
+    first = next(iter(many))
+    return asked(folder, variants=many, misconceptions=ideas, starter=[first], **changes)
+
+
+def test_many_variants_take_few_requests(
+    tmp_path: Path, requests: Counter[tuple[str, str]]
+) -> None:
+    many = {f"times-{n}": f"def backward(x, grad_y):\n    return {n} * grad_y\n" for n in range(40)}
+    report = graded(multiples(tmp_path, many), dedent(REFERENCE) + many["times-7"])
+    assert [idea.id for idea in report.misconceptions] == ["times-7"]
+    of_variants = {key: n for key, n in requests.items() if "/" in key[0]}
+    assert sum(n for (_, what), n in of_variants.items() if what == "loads") == 2
+    assert sum(n for (_, what), n in of_variants.items() if what == "several") <= 6
+    assert {what for _, what in of_variants} == {"loads", "several"}
+
+
+SLOW = """
+import time
+
+def backward(x, grad_y):
+    end = time.process_time() + 0.3
+    while time.process_time() < end:
+        pass
+    return {} * grad_y
+"""
+
+
+def test_variants_that_take_long_together_are_asked_in_several_requests(
+    tmp_path: Path, requests: Counter[tuple[str, str]]
+) -> None:
+    slow = {f"times-{n}": SLOW.format(n) for n in (2, 3, 4)}
+    fast = f"{dedent(REFERENCE)}\ndef backward(x, grad_y):\n    return 5 * grad_y\n"
+    report = graded(multiples(tmp_path, slow, cases={"one": CASES["of-3"]}), fast)
+    assert report.misconceptions == ()
+    of_variants = {key: n for key, n in requests.items() if "/" in key[0]}
+    assert of_variants == {
+        ("times-2/0", "loads"): 1,
+        ("times-2/0", "several"): 1,
+        ("times-4/0", "several"): 1,
+    }
 
 
 def test_what_is_counted_inside_is_counted_once(

@@ -178,9 +178,8 @@ def test_a_file_that_sleeps_while_it_is_loaded_ends_by_the_true_clock() -> None:
     with GradingSession(question) as session:
         report = session.grade(b"import time\ntime.sleep(3600)\n", seed=1)
     assert report.verdict is Verdict.LIMIT
-    assert report.message == (
-        "your code was still running at the deadline: a whole grade may take 0.2 seconds"
-    )
+    assert report.message.startswith("your code was still running at the deadline")
+    assert report.message.endswith(": a whole grade may take 0.2 seconds")
 
 
 @pytest.mark.parametrize("seconds", [0, -1, 3601, float("nan")])

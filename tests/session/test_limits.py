@@ -52,9 +52,9 @@ def test_the_message_names_the_limit_and_where_it_is_set(
         report = graded(session, HANGS)
         found = of(report, "values")
         assert found.verdict is Verdict.LIMIT
-        assert found.message == (
-            f"your code did not finish within 0.2 seconds of CPU time ({where}) (case steep)"
-        )
+        said = f"your code did not finish within 0.2 seconds of CPU time ({where})"
+        assert found.message.startswith(said)
+        assert found.message.endswith("(case steep)")
         assert graded(session, REFERENCE).verdict is Verdict.PASS
 
 

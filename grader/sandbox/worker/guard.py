@@ -22,6 +22,8 @@ from types import (
 )
 from typing import Any
 
+_frames = sys._current_frames  # taken now: a program may replace it
+
 _BEARERS = frozenset({TracebackType, GeneratorType, CoroutineType, AsyncGeneratorType})
 _FRAMES = frozenset({"tb_frame", "gi_frame", "cr_frame", "ag_frame"})
 _OF_EVERY_THREAD = frozenset(
@@ -32,6 +34,7 @@ _OF_THE_HEAP = frozenset({"gc.get_objects", "gc.get_referrers"})
 _SENTENCE = "a program may not look at what measures it"
 
 _busy: set[int] = set()  # threads that ask for a frame themselves
+_seen: list[dict[int, FrameType]] = []  # kept, so that nothing of a program's dies in our thread
 
 
 def frame_of(traceback: TracebackType) -> FrameType:
@@ -41,6 +44,19 @@ def frame_of(traceback: TracebackType) -> FrameType:
         return traceback.tb_frame
     finally:
         _busy.discard(get_ident())
+
+
+def place_of(thread: int, file: str) -> tuple[int, str]:
+    """The line and the function of a file in which a thread is; 0 where it is not in it."""
+    _busy.add(get_ident())
+    try:
+        _seen.append(_frames())
+    finally:
+        _busy.discard(get_ident())
+    frame = _seen[-1].get(thread)
+    while frame is not None and frame.f_code.co_filename != file:
+        frame = frame.f_back
+    return (0, "") if frame is None else (frame.f_lineno, frame.f_code.co_name)
 
 
 def close(measuring: int, modules: Iterable[ModuleType]) -> None:
@@ -79,6 +95,8 @@ def _hook(measuring: int, ours: frozenset[int]) -> Callable[[str, tuple[Any, ...
                 frame = frame.f_back
         elif event in heap:
             freeze()  # what is frozen is not looked at
+        elif event in every and here() in busy:
+            busy.discard(here())  # once: a finalizer may run before it is given back
         elif event in every or event == "sys.addaudithook" or here() == measuring:
             raise error(sentence)
 

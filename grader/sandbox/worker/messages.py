@@ -1,6 +1,7 @@
 """What the judge asks of a worker, and what the worker answers: every message, written once.
 
-A request is an operation's name and the fields of `Load`, `Mutants` or, for all others, `Task`.
+A request is an operation's name and the fields of `Load`, `Loads`, `Mutants` or, for all others,
+`Task`.
 An answer is `Header` and one of the replies in one dict, or `Header` with `ok` false and a `Fault`.
 Messages are named tuples: no other class takes less time to make.
 """
@@ -90,6 +91,12 @@ class Load(NamedTuple):
     data: tuple[File, ...] = ()  # to be in the current folder
 
 
+class Loads(NamedTuple):
+    """Execute programs one after another, whatever becomes of those before: `AllLoaded`."""
+
+    programs: tuple[Load, ...]
+
+
 class Work(NamedTuple):
     """Operations alike: products of matrices, or element-wise ones that give `columns` entries."""
 
@@ -106,7 +113,7 @@ class Task(NamedTuple):
 
     - `run` for its inputs and earlier results, after each step: `Outcome`;
     - `interleave` for the same of several runs in lockstep: `Outcomes`;
-    - `several` for the same of several runs, one after another: `Several`;
+    - `several` for the same of several runs, one after another, of one program or more: `Several`;
     - `again` for nothing but what the results of the last of these two are by now: `Outcomes`;
     - `time` for CPU time only: `Outcome`;
     - `differentiate` for a result's numerical gradients, see `differences`: `Gradients`;
@@ -133,6 +140,7 @@ class Task(NamedTuple):
     kinks: bool = False  # whether the function is smooth in pieces only
     number: int = 0  # of runs to hold, or of one that is held
     last: bool = False  # whether results are kept to be sent `again`
+    also: tuple[str, ...] = ()  # programs on which `several` runs the same, while there is time
 
 
 class Mutants(NamedTuple):
@@ -188,6 +196,12 @@ class Loaded(NamedTuple):
     driver: tuple[str, ...] = ()  # what it defines
 
 
+class AllLoaded(NamedTuple):
+    """What each of several files defines, or why it cannot be executed."""
+
+    programs: tuple[Loaded | Fault, ...]
+
+
 class Outcome(NamedTuple):
     """What one run computed, and what it did to its inputs and earlier results."""
 
@@ -206,7 +220,7 @@ class Outcomes(NamedTuple):
 
 
 class Several(NamedTuple):
-    """What each of several runs computed, or why it did not."""
+    """What each of several runs computed, or why it did not; program by program."""
 
     runs: tuple[Outcome | Fault, ...]
 
@@ -252,6 +266,13 @@ class Mutant(NamedTuple):
     old: str = ""  # what changed, in words; see `mutant_words`
     new: str = ""
     names: tuple[str, ...] = ()
+
+
+class Where(NamedTuple):
+    """Where in its file a program is that goes on; the answer to the one request while it does."""
+
+    line: int = 0  # 0: nowhere
+    function: str = ""
 
 
 class Page(NamedTuple):

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import contextlib
+import gc
 import importlib
 import os
+import select
 import socket
+import struct
 import sys
 from collections.abc import Callable, Mapping, Sequence
+from time import process_time
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
@@ -52,6 +56,7 @@ OPERATIONS: Mapping[str, Callable[[LoadedModule, messages.Task], NamedTuple]] = 
 )
 # What of ours is on the stack of a program; nothing else of ours can be reached from it.
 ON_STAGE = ("policy", "meter")
+ENOUGH_SECONDS = 0.5  # of CPU time for several programs in one request
 MEASURING = {"state", "measure", "settle"}  # what a program might replace the meters of
 
 
@@ -124,34 +129,55 @@ class Server:
             if operation in MEASURING:
                 replaced = tuple(self.replaced()[:8])
         except BaseException as error:  # noqa: BLE001 whatever it is, the judge must hear of it
-            ok, reply = False, self._fault(request, error)
+            ok, reply = False, self._fault(operation, request, error)
         evidence = () if self.policy is None else tuple(self.policy.take())
         return wire.fields(reply) | wire.fields(messages.Header(ok, evidence, replaced))
 
     def _reply(self, operation: str, request: dict[str, Any]) -> NamedTuple:
         if operation == "load":
             return self.load(typed.read(messages.Load, request))
+        if operation == "loads":
+            return self._load_all(request)
         if operation == "mutants":
             return mutants.page(typed.read(messages.Mutants, request))
         task = typed.read(messages.Task, request)
         if operation != "again":
             stepping.latest.clear()
         if operation == "several":
-            return self._several(request, task)
+            return self._several(task)
         return OPERATIONS[operation](self.programs[task.program], task)
 
-    def _several(self, request: Mapping[str, Any], task: messages.Task) -> messages.Several:
-        """Run the steps on one set of inputs after another: what fails on one is tried on all."""
-        runs: list[messages.Outcome | messages.Fault] = []
-        for inputs in (task.inputs, *task.others):
-            one = task._replace(inputs=inputs, others=())
+    def _load_all(self, request: Mapping[str, Any]) -> messages.AllLoaded:
+        """Execute one program after another: what fails keeps none from being loaded."""
+        found: list[messages.Loaded | messages.Fault] = []
+        for one in request["programs"]:
             try:
-                runs.append(stepping.run(self.programs[task.program], one))
+                found.append(self.load(typed.read(messages.Load, one)))
             except BaseException as error:  # noqa: BLE001 whatever it is, it is the program's
-                runs.append(self._fault(request, error))
+                found.append(self._fault("load", one, error))
+        return messages.AllLoaded(tuple(found))
+
+    def _several(self, task: messages.Task) -> messages.Several:
+        """Run the steps on one set of inputs after another: what fails on one is tried on all.
+
+        Where programs take long together, the last of them are left out.
+        """
+        runs: list[messages.Outcome | messages.Fault] = []
+        began = process_time()
+        for program in (task.program, *task.also):
+            if runs and process_time() - began > ENOUGH_SECONDS:
+                break
+            for inputs in (task.inputs, *task.others):
+                one = task._replace(program=program, inputs=inputs, others=(), also=())
+                try:
+                    runs.append(stepping.run(self.programs[program], one))
+                except BaseException as error:  # noqa: BLE001 whatever it is, it is the program's
+                    runs.append(self._fault("several", {"program": program}, error))
         return messages.Several(tuple(runs))
 
-    def _fault(self, request: Mapping[str, Any], error: BaseException) -> messages.Fault:
+    def _fault(
+        self, operation: str, request: Mapping[str, Any], error: BaseException
+    ) -> messages.Fault:
         """What to say of an exception: in a step or in loading it is the program's, else ours."""
         if isinstance(error, stepping.Stopped):
             if isinstance(error.error, StepFault):
@@ -159,7 +185,7 @@ class Server:
             program = self.programs[request["program"]]
             raised = describe(error.error, program.filename, program.support_files)
             return messages.Fault(error.step, raised=raised)
-        if request["op"] == "load":
+        if operation == "load":
             asked = typed.read(messages.Load, request)
             files = namespace.support_files(asked)
             return messages.Fault(raised=describe(stage.cause(error), asked.filename, files))
@@ -184,6 +210,7 @@ def import_what_can_be(modules: Sequence[str]) -> None:
 def serve(channel: int, acts: Mapping[str, str], missing: Sequence[str]) -> None:
     """Answer requests on the channel until the judge closes it; for the rest see `Server`."""
     connection = socket.socket(fileno=channel)
+    stage.meanwhile = lambda: _say_where(connection)
     server = Server(acts, missing)
     exits = os._exit  # taken now: a program may replace it
     pack = wire.encode
@@ -202,6 +229,21 @@ def serve(channel: int, acts: Mapping[str, str], missing: Sequence[str]) -> None
         except wire.WireError as error:
             pieces = pack({"ok": False, "fault": f"the result cannot be sent: {error}"})
         for piece in pieces:
+            connection.sendall(piece)
+
+
+def _say_where(connection: socket.socket) -> None:
+    """Answer where the program is, if that is asked while it goes on."""
+    poll = select.poll()
+    poll.register(connection, select.POLLIN)
+    # A program may have closed it, or put something else in its place.
+    if (connection.fileno(), select.POLLIN) not in poll.poll(0):
+        return
+    with contextlib.suppress(OSError, KeyError, struct.error, wire.WireError):
+        gc.disable()  # its end has come: what dies of its own does so outside our thread
+        asked = _receive(connection)
+        place = guard.place_of(stage.staged, str(asked["file"]))
+        for piece in wire.encode({"ok": True, **wire.fields(messages.Where(*place))}):
             connection.sendall(piece)
 
 

@@ -17,7 +17,7 @@ from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from itertools import starmap
-from queue import SimpleQueue
+from queue import Empty, SimpleQueue
 from types import FunctionType, MappingProxyType
 from typing import Any, TypeVar
 
@@ -28,8 +28,11 @@ FAILED = 70  # exit status where what measures cannot go on
 
 _calls: SimpleQueue[Any] = SimpleQueue()
 _results: SimpleQueue[Any] = SimpleQueue()
+LOOK_SECONDS = 0.5  # how often what measures looks around while a call goes on
 _none: Mapping[str, Any] = MappingProxyType({})
 measuring = 0  # the thread that measures; 0 where nothing is set apart, as in tests
+staged = 0  # the thread on which programs run; likewise
+meanwhile: Callable[[], object] = int  # called whenever it looks around
 
 
 class Failed(Exception):
@@ -56,12 +59,20 @@ def call(
     """
     if get_ident() == measuring:
         _calls.put((function, args, kwargs))
-        result, error = _results.get()
+        result, error = _waited()
     else:
         result, error = _attempt(function, args, kwargs)
     if error is not None:
         raise Failed(error)
     return result  # type: ignore[no-any-return]
+
+
+def _waited() -> Any:  # noqa: ANN401 whatever the call gives
+    while True:
+        try:
+            return _results.get(timeout=LOOK_SECONDS)
+        except Empty:
+            meanwhile()
 
 
 @contextmanager
@@ -82,6 +93,8 @@ def flush() -> None:
 
 def set_apart(measure: Callable[[], None]) -> Callable[[], object]:
     """Start what measures in a thread of its own; what to go on as here, from an empty stack."""
+    global staged
+    staged = get_ident()
     # One heap of C's for all threads: what is free in two of them would look like memory in use.
     with suppress(AttributeError, OSError):
         ctypes.CDLL(None).mallopt(_M_ARENA_MAX, 1)

@@ -1,0 +1,82 @@
+"""Inputs and steps as a worker is sent them, each encoded once however often it is sent."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from typing import Any, cast
+
+from grader.model.question import Argument, Step
+from grader.sandbox.worker import messages
+from grader.sandbox.worker.messages import Input
+from grader.sandbox.worker.wire import Encoded, Tensor
+
+Inputs = Mapping[str, Mapping[str, Any]]  # by name: the fields of a `messages.Input`
+Steps = Sequence[Step]
+
+_STEPS_DEPTH, _INPUT_DEPTH = 1, 3  # where they lie in a request, at most
+
+
+class EncodedInput(dict[str, Any]):
+    """The fields of an input, encoded once however often it is sent; they must not change."""
+
+    @cached_property
+    def sent(self) -> Encoded:
+        """What is sent."""
+        return Encoded(Input(**self), _INPUT_DEPTH)
+
+
+@dataclass(frozen=True, slots=True)
+class ManyInputs:
+    """The inputs of many runs."""
+
+    specs: Inputs
+    each: frozenset[str]  # arrays whose first axis is that of the runs; the others are the same
+    count: int
+
+    def part(self, which: int | slice) -> Inputs:
+        """The inputs of some runs, with that axis, or of one, without it."""
+        return {
+            name: {**spec, "value": _along(spec["value"], which)} if name in self.each else spec
+            for name, spec in self.specs.items()
+        }
+
+
+def _along(value: Any, which: int | slice) -> Any:  # noqa: ANN401 an array or a tensor
+    return Tensor(value.values[which], value.dtype) if isinstance(value, Tensor) else value[which]
+
+
+def as_sent(steps: Steps) -> tuple[messages.Step, ...]:
+    """The steps of a question as a worker takes them."""
+    return tuple(
+        messages.Step(s.targets, s.unpack, s.owner, s.function, tuple(map(_argument, s.arguments)))
+        for s in steps
+    )
+
+
+def _argument(a: Argument) -> messages.Argument:
+    items = None if a.items is None else tuple(messages.Item(i.name, i.literal) for i in a.items)
+    return messages.Argument(a.name, a.literal, a.keyword, items)
+
+
+@lru_cache(maxsize=256)
+def encoded_steps(steps: tuple[Step, ...]) -> tuple[messages.Step, ...]:
+    """What is sent for steps, encoded once however often they are."""
+    return cast(tuple[messages.Step, ...], Encoded(as_sent(steps), _STEPS_DEPTH))
+
+
+def array_bytes(inputs: Inputs) -> int:
+    """Bytes of the arrays among inputs."""
+    values = [spec["value"] for spec in inputs.values()]
+    return sum(int(getattr(getattr(v, "values", v), "nbytes", 0)) for v in values)
+
+
+def sent_inputs(inputs: Inputs, lent: messages.Inputs | None = None) -> messages.Inputs:
+    """What is sent for inputs; an encoded one stands for itself until it is on the wire."""
+    lent = lent or {}
+    return {name: lent[name] if name in lent else _input(spec) for name, spec in inputs.items()}
+
+
+def _input(spec: Mapping[str, Any]) -> Input:
+    return cast(Input, spec.sent) if isinstance(spec, EncodedInput) else Input(**spec)

@@ -1,0 +1,65 @@
+"""A misspelled name gets its suggestion, another word gets none."""
+
+from __future__ import annotations
+
+import pytest
+
+from grader.cases import inputs
+from grader.kinds import registry
+from grader.model.nearest import closest
+
+
+@pytest.mark.parametrize(
+    ("word", "words", "expected"),
+    [
+        ("maxpool", ["maxpool-routing", "conv"], "maxpool-routing"),
+        ("routing", ["maxpool-routing", "conv"], "maxpool-routing"),
+        ("POOL", ["maxpool-routing"], "maxpool-routing"),
+        ("minuets", ["minutes", "minus"], "minutes"),
+        ("mini", ["minus", "minimum"], "minimum"),  # one that begins so comes first
+        ("o", ["numbers", "forward"], None),  # a letter is in too many words
+        ("zzz", ["minutes"], None),
+        ("", ["minutes"], None),
+        ("a", [], None),
+    ],
+)
+def test_the_nearest_word(word: str, words: list[str], expected: str | None) -> None:
+    assert closest(word, words) == expected
+
+
+KINDS, GENERATORS = registry.names(), [*inputs.GENERATORS, *inputs.MODIFIERS]
+
+
+@pytest.mark.parametrize("names", [KINDS, GENERATORS])
+def test_a_name_with_one_letter_too_few_or_too_many_or_two_swapped_is_recognized(
+    names: list[str],
+) -> None:
+    for name in names:
+        for at in range(1, len(name)):
+            swapped = f"{name[: at - 1]}{name[at]}{name[at - 1]}{name[at + 1 :]}"
+            for typed in (f"{name[:at]}x{name[at:]}", name[:at] + name[at + 1 :], swapped):
+                assert closest(typed, names) == name, typed
+
+
+@pytest.mark.parametrize("names", [KINDS, GENERATORS])
+@pytest.mark.parametrize(
+    "word",
+    [
+        "forms",
+        "subtract",
+        "yours",
+        "machines",
+        "random",
+        "gaussian",
+        "constant",
+        "tensors",
+        "change",
+        "points",
+        "values",
+        "backward",
+        "loss",
+        "kernel",
+    ],
+)
+def test_a_word_about_something_else_is_no_name_with_a_typo(word: str, names: list[str]) -> None:
+    assert closest(word, names) is None
