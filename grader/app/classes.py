@@ -3,33 +3,27 @@
 from __future__ import annotations
 
 import hashlib
-import os
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import closing
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from grader import __version__
 from grader.app import requirements
 from grader.app.context import Context
-from grader.classroom.jobs import LEVELS, Job, job_for, key_of, versions
+from grader.app.posing import course_of, load
+from grader.app.posing import terms as terms_of
+from grader.classroom.config import ClassFile
+from grader.classroom.jobs import LEVELS, Job, job_for, key_of
 from grader.classroom.layouts import Layout, Plain
 from grader.classroom.ledger import Index, Ledger
 from grader.classroom.pools import Local, Pool
-from grader.classroom.results import (
-    read_handed_in,
-    read_terms,
-    same_terms,
-    write_handed_in,
-    write_terms,
-)
+from grader.classroom.results import read_handed_in, write_handed_in
 from grader.classroom.run import grade_all
 from grader.classroom.submissions import Submissions
 from grader.model.classroom import Graded, HandedIn, Posed, Terms
 from grader.model.errors import UsageError
 from grader.model.numerals import quantity
-from grader.model.question import Question
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,13 +31,16 @@ class Plan:
     """How a class is to be graded."""
 
     submissions: Path
-    questions: tuple[str, ...]
+    questions: tuple[str, ...]  # none where its class.yaml names them
     out: Path
     seed: int | None = None
-    level: str = "strong"
+    level: str = ""  # of isolation, at least; what its class.yaml says, else strong, when empty
     jobs: int | None = None  # processes here; as many as there are cores when None
     shard: tuple[int, int] = (1, 1)  # of how many
     open_pool: Callable[[], Pool] | None = None  # where grades run, if not on this machine
+    layout: str = ""  # how submissions are laid out, where that does not show
+    pattern: str = ""  # their paths, with fields, where no layout fits
+    file: Path | None = None  # its class.yaml
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,15 +95,17 @@ def grade_class(ctx: Context, plan: Plan) -> Iterator[Progress]:
         UsageError: It is not clear what is meant, or this machine is not isolated as it has to be.
         BankError: A question cannot be loaded.
     """
+    course = course_of(plan.file, plan.questions)
+    plan = _completed(plan, course.file)
     if plan.level not in LEVELS:
         raise UsageError(f"--isolation: expected {', '.join(LEVELS)}, found {plan.level}")
-    questions = [_usable(ctx, name) for name in dict.fromkeys(plan.questions)]
+    questions = load(ctx, course)
     if plan.open_pool is None:
         _need(plan.level)
     plan.out.mkdir(parents=True, exist_ok=True)
     shard = "" if plan.shard == (1, 1) else f"-{plan.shard[0]}-of-{plan.shard[1]}"
     with Ledger(plan.out / f"verdicts{shard}.jsonl") as ledger:
-        terms = _terms(plan, [_posed(one) for one in questions])
+        terms = terms_of(course, questions, plan.out, level=plan.level, seed=plan.seed)
         layout: Layout = Plain([one.id for one in questions])
         with Submissions(plan.submissions, layout) as submissions:
             if not write_handed_in(plan.out, submissions):
@@ -116,10 +115,15 @@ def grade_class(ctx: Context, plan: Plan) -> Iterator[Progress]:
             yield from _graded(ctx, plan, terms, submissions, ledger)
 
 
-def _usable(ctx: Context, name: str) -> Question:
-    question = ctx.load(name)
-    requirements.need_libraries(question)
-    return question
+def _completed(plan: Plan, file: ClassFile) -> Plan:
+    """Take from a class.yaml what the command line does not say."""
+    laid_out = plan.layout or plan.pattern
+    return replace(
+        plan,
+        level=plan.level or file.isolation,
+        layout=plan.layout if laid_out else file.layout,
+        pattern=plan.pattern if laid_out else file.pattern,
+    )
 
 
 def _need(level: str) -> None:
@@ -137,37 +141,6 @@ def _need(level: str) -> None:
             f"isolation: expected {level}, found {found}: a submission may do what it must not",
             hint=f"drill doctor shows what is missing; --isolation {found} grades all the same",
         )
-
-
-def _posed(question: Question) -> Posed:
-    parts = question.spec.parts
-    names = ("python", "numpy", *(one for one in question.spec.uses if one != "numpy"))
-    return Posed(
-        question.id,
-        question.spec.title,
-        question.digest,
-        str(question.bank),
-        tuple(range(1, len(parts) + 1)),
-        sum(part.points for part in parts),
-        libraries=versions(names),
-    )
-
-
-def _terms(plan: Plan, posed: Sequence[Posed]) -> Terms:
-    """Return the terms of a class: what was drawn by chance stays when it is graded again."""
-    seed = plan.seed
-    try:
-        old = read_terms(plan.out)
-    except UsageError:
-        if (plan.out / "class.json").exists():
-            raise
-        old = None
-    if seed is None:
-        seed = int.from_bytes(os.urandom(4), "big") if old is None else old.seed
-    terms = Terms(seed, plan.level, __version__, tuple(posed))
-    if old is None or not same_terms(old, terms):
-        write_terms(plan.out, terms)
-    return terms
 
 
 def _graded(

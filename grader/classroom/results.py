@@ -150,5 +150,10 @@ def is_late(at: str, deadline: str) -> bool:
 
 
 def same_terms(old: Terms, new: Terms) -> bool:
-    """Return whether grades under one are grades under the other."""
-    return replace(old, title="", deadline="") == replace(new, title="", deadline="")
+    """Return whether grades under one are grades under the other: what only counts them is left."""
+    return _deciding(old) == _deciding(new)
+
+
+def _deciding(terms: Terms) -> Terms:
+    posed = tuple(replace(one, title="", weight=1.0, hidden=()) for one in terms.posed)
+    return replace(terms, posed=posed, title="", deadline="", counts="last")

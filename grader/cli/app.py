@@ -31,6 +31,7 @@ from grader.cli import (
     class_github,
     class_grade,
     class_gradescope,
+    class_schema,
     doctor,
     entrypoint,
     grade,
@@ -146,7 +147,7 @@ _COMMANDS: dict[typer.Typer, dict[str, ModuleType]] = {
     },
     _class: {
         "grade": class_grade, "export": class_export, "gradescope": class_gradescope,
-        "github": class_github,
+        "github": class_github, "schema": class_schema,
     },
 }  # fmt: skip
 for _group, _commands in _COMMANDS.items():

@@ -23,30 +23,43 @@ def command(
     submissions: Annotated[
         Path, typer.Argument(help="A folder or a zip file.", show_default=False)
     ],
-    question: Annotated[
-        list[str],
-        typer.Option(
-            metavar="ID", autocompletion=ids, help="What they answer.", show_default=False
-        ),
-    ],
     out: Annotated[
         Path,
         typer.Option(metavar="RESULTS", help="Where the verdicts are kept.", show_default=False),
     ],
+    question: Annotated[
+        list[str] | None,
+        typer.Option(metavar="ID", autocompletion=ids, help="What they answer."),
+    ] = None,
+    file: Annotated[
+        Path | None,
+        typer.Option(
+            "--class", metavar="FILE", help="A class.yaml: questions, parts, weights, deadline."
+        ),
+    ] = None,
     jobs: Annotated[
         int | None,
         typer.Option(metavar="N", min=1, help="Grades at once; as many as cores if not given."),
     ] = None,
     isolation: Annotated[
-        str, typer.Option(metavar="LEVEL", help="At least strong, limited or process.")
-    ] = "strong",
+        str | None,
+        typer.Option(metavar="LEVEL", help="At least strong (if not given), limited or process."),
+    ] = None,
     seed: Annotated[int | None, typer.Option(metavar="N", min=0, help="Draws the inputs.")] = None,
     json: Json = False,
 ) -> int:
     """Grade a class; begun again, it goes on where it was."""
     from grader.app.classes import Plan, Tally, grade_class
 
-    plan = Plan(submissions, tuple(question), out, seed=seed, level=isolation, jobs=jobs)
+    plan = Plan(
+        submissions,
+        tuple(question or ()),
+        out,
+        seed=seed,
+        level=isolation or "",
+        jobs=jobs,
+        file=file,
+    )
     tally = Tally()
     try:
         for one in _shown(grade_class(context(ctx), plan)):

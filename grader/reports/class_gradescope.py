@@ -16,7 +16,7 @@ from grader.model.classroom import Entry, Posed
 from grader.model.report import Report
 from grader.model.verdict import Verdict
 from grader.reports.class_rows import NOT_GRADED, NOTHING, note, weighted
-from grader.reports.class_shown import part_lines, without_hidden
+from grader.reports.class_shown import may_see, part_lines
 from grader.reports.inert import harmless, inert
 
 Json = dict[str, object]
@@ -83,7 +83,7 @@ def _tests(posed: Posed, entry: Entry | None, question: str) -> Iterator[Json]:
 
 def _tags(report: Report, posed: Posed) -> list[str]:
     """Names of ideas, by which an instructor can search, where they stand in the text as well."""
-    seen = without_hidden(report, posed.hidden)
+    seen = may_see(report, posed.hidden)
     return [] if report.unchanged else [idea.id for idea in seen.misconceptions]
 
 

@@ -18,6 +18,7 @@ from grader.model.report import CheckResult
 from grader.model.verdict import FINE, Verdict
 from grader.reports.class_rows import note, verdict
 from grader.reports.inert import harmless, inert
+from grader.reports.withheld import withheld
 
 _ILLEGAL = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")  # XML 1.0, 2.2
 _ERRORS = {Verdict.ERROR, Verdict.LIMIT}
@@ -64,7 +65,7 @@ def _suite(entry: Entry) -> ET.Element:
 
 def _cases(entry: Entry) -> Iterator[ET.Element]:
     """A case for every check; one called `program` where what is wrong is of no check."""
-    report = entry.report
+    report = None if entry.report is None else withheld(entry.report)
     if entry.handed.fault or report is None:
         kind = "no-program" if entry.handed.fault else "not-graded"
         said = note(entry)

@@ -11,7 +11,7 @@ from itertools import groupby
 
 from grader.model.classroom import Entry, HandedIn, Posed, Terms
 from grader.model.report import Report
-from grader.reports.spreadsheet import Cell
+from grader.reports.spreadsheet import Cell, Fixed
 
 NOT_GRADED = "not graded"
 NOTHING = "nothing handed in"
@@ -88,7 +88,7 @@ def otter_rows(entries: Iterable[Entry], terms: Terms) -> Iterator[Sequence[Cell
     yield ["file", *(p.id for p in asked), "total_points_earned", "percent_correct",
            "grading_status"]  # fmt: skip
     of, whole = [weighted(posed.of, posed) for posed in asked], _whole(terms)
-    yield ["points-per-question", *of, whole, 1.0, "--"]
+    yield ["points-per-question", *of, whole, 1.0, Fixed("--")]
     for who, found in students(entries):
         earned = [_earned(found.get(posed.id)) for posed in asked]
         sum_ = total(found, terms)

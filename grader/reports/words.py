@@ -363,6 +363,9 @@ def others(report: Report, width: int) -> Iterator[tuple[str, str]]:
     waiting = [c for c in skipped if c.blocked_by]
     if waiting and failing:
         yield "Not tried:", f"{quantity(len(waiting), 'check')}, until {failing[0].id} passes."
+    if any(check.of for check in report.checks):  # else no part of them can be earned
+        points = sum(one.points for one in report.parts)
+        yield "Earned:", f"{points} of {quantity(sum(one.of for one in report.parts), 'point')}."
 
 
 def _some(names: Sequence[str], room: int) -> str:

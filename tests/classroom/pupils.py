@@ -32,7 +32,9 @@ IDEA = Named(
 )  # fmt: skip
 
 
-def report(posed: Posed = POOL, *, passes: bool = True, checks: Sequence[CheckResult] = ()) -> Report:
+def report(
+    posed: Posed = POOL, *, passes: bool = True, checks: Sequence[CheckResult] = ()
+) -> Report:
     """What a grade found: all parts pass, or all but the last."""
     each = posed.of // len(posed.parts)
     parts = [PartResult(f"part-{n}", Verdict.PASS, each, each) for n in posed.parts]

@@ -51,7 +51,7 @@ def test_a_table_is_read_back_as_it_was(row: list[Cell]) -> None:
 
 @pytest.mark.parametrize("table", ["long", "wide", "otter", "nbgrader"])
 @pytest.mark.parametrize(
-    "name", [EVIL, "@SUM(1)", "-1", "\t=1", "a;=1+1", 'a",=1+1', "x\r=1", "a\n=1", "＝1"]
+    "name", [EVIL, "@SUM(1)", "-1", "\t=1", "a;=1+1", 'a",=1+1', "x\r=1", "a\n=1", "\uff1d1"]
 )
 def test_no_student_puts_a_formula_into_a_table(table: str, name: str) -> None:
     handed = replace(entry(name, POOL, report()).handed, name=name, email=name, path=name)
@@ -63,8 +63,8 @@ def test_no_student_puts_a_formula_into_a_table(table: str, name: str) -> None:
     text = "".join(rows(made))
     assert len(text.splitlines()) == len(list(csv.reader(io.StringIO(text))))
     for separator in ",;\t":
-        first = {cell[:1] for cell in cells_of(text, separator)}
-        assert not first & {*"=+-@＝"}, separator
+        first = {cell[:1] for cell in cells_of(text, separator) if cell != "--"}  # otter's
+        assert not first & {*"=+-@\uff1d"}, separator
 
 
 def test_a_row_for_each_student_and_question() -> None:
@@ -101,7 +101,10 @@ def test_otters_table() -> None:
     assert text.splitlines()[1] == '"points-per-question",5,100,105,1.0,"--"'
     found = {row["file"]: row for row in csv.DictReader(io.StringIO(text))}
     assert found["ada"]["percent_correct"] == "1.0"
-    assert (found["ben"]["total_points_earned"], found["ben"]["percent_correct"]) == ("50", "0.4762")
+    assert (found["ben"]["total_points_earned"], found["ben"]["percent_correct"]) == (
+        "50",
+        "0.4762",
+    )
     assert found["ben"]["grading_status"] == "Completed"
     dov = found["dov"]
     assert (dov["pool"], dov["total_points_earned"], dov["percent_correct"]) == ("", "", "")
