@@ -31,6 +31,7 @@ from grader.cli import (
     class_github,
     class_grade,
     class_gradescope,
+    class_merge,
     class_report,
     class_schema,
     doctor,
@@ -148,7 +149,8 @@ _COMMANDS: dict[typer.Typer, dict[str, ModuleType]] = {
     },
     _class: {
         "grade": class_grade, "report": class_report, "export": class_export,
-        "gradescope": class_gradescope, "github": class_github, "schema": class_schema,
+        "merge": class_merge, "gradescope": class_gradescope, "github": class_github,
+        "schema": class_schema,
     },
 }  # fmt: skip
 for _group, _commands in _COMMANDS.items():

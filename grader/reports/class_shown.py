@@ -10,7 +10,7 @@ from grader.reports import words
 from grader.reports.around import Around
 from grader.reports.hiding import seen
 from grader.reports.inert import inert
-from grader.reports.withheld import withheld
+from grader.reports.withheld import hides, withheld
 
 HIDDEN_FAILS = "A hidden check does not pass."
 _LONGEST = 1500  # characters of a line
@@ -38,6 +38,7 @@ def part_lines(report: Report, number: int, hidden: Sequence[str]) -> Iterator[s
 
 
 def _failing(report: Report, number: int) -> Iterator[str]:
+    report = withheld(report)
     failing = [check for check in words.deciding(report) if check.part == number]
     first = next(iter(failing), None)
     if words.keeps_back(report, Around()):
@@ -46,7 +47,7 @@ def _failing(report: Report, number: int) -> Iterator[str]:
             yield _line(f"{first.id}: {words.symptom(first)}")
     elif first is not None:
         yield _line(f"{first.id}: {words.finding(first)}")
-        if first.mismatch and not words.estimated(report):
+        if first.mismatch and not hides(first):
             yield from filter(None, [_line(words.entry(first.mismatch, first.message))])
         for idea in words.ideas(report):
             yield _line(f"{idea.lead} {idea.text} {' '.join(idea.feedback.split())}".strip())
