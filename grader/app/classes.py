@@ -3,32 +3,32 @@
 from __future__ import annotations
 
 import hashlib
-import os
 from array import array
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import closing
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 
-from grader import __version__
 from grader.app import requirements
 from grader.app.context import Context
+from grader.app.handed_in import say_found
+from grader.app.posing import course_of, load
+from grader.app.posing import terms as terms_of
 from grader.bank.packing import packed
+from grader.classroom.config import ClassFile
 from grader.classroom.executors import opener
-from grader.classroom.jobs import LEVELS, Job, job_for, versions
-from grader.classroom.layouts import Layout, Plain
+from grader.classroom.jobs import LEVELS, Job, job_for
 from grader.classroom.ledger import Index, Ledger
 from grader.classroom.pools import Local, Pool
-from grader.classroom.results import agree, make_folder, write_handed_in
+from grader.classroom.results import make_folder, write_handed_in
 from grader.classroom.run import grade_all
 from grader.classroom.submissions import Submissions
 from grader.classroom.work import Work
-from grader.model.classroom import Graded, HandedIn, Posed, Terms
+from grader.model.classroom import Graded, HandedIn, Terms
 from grader.model.errors import UsageError
 from grader.model.numerals import quantity
-from grader.model.question import Question
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,13 +36,16 @@ class Plan:
     """How a class is to be graded."""
 
     submissions: Path
-    questions: tuple[str, ...]
+    questions: tuple[str, ...]  # none where its class.yaml names them
     out: Path
     seed: int | None = None
-    level: str = "strong"
+    level: str = ""  # of isolation, at least; what its class.yaml says, else strong, when empty
     jobs: int | None = None  # processes here; as many as there are cores when None
     shard: tuple[int, int] = (1, 1)  # of how many
     open_pool: Callable[[], Pool] | None = None  # where grades run, if not on this machine
+    layout: str = ""  # how submissions are laid out, where that does not show
+    pattern: str = ""  # their paths, with fields, where no layout fits
+    file: Path | None = None  # its class.yaml
     executor: str = ""  # the same by name: dask, or package.module:function
     scheduler: str = ""  # address, for dask
 
@@ -99,9 +102,11 @@ def grade_class(ctx: Context, plan: Plan) -> Iterator[Progress]:
         UsageError: It is not clear what is meant, or this machine is not isolated as it has to be.
         BankError: A question cannot be loaded.
     """
+    course = course_of(plan.file, plan.questions)
+    plan = _completed(plan, course.file)
     if plan.level not in LEVELS:
         raise UsageError(f"--isolation: expected {', '.join(LEVELS)}, found {plan.level}")
-    questions = [_usable(ctx, name) for name in dict.fromkeys(plan.questions)]
+    questions = load(ctx, course)
     if plan.open_pool is None and not (plan.executor or plan.scheduler):
         _need(plan.level)
     elif plan.open_pool is None:
@@ -109,20 +114,25 @@ def grade_class(ctx: Context, plan: Plan) -> Iterator[Progress]:
     make_folder(plan.out)
     shard = "" if plan.shard == (1, 1) else f"-{plan.shard[0]}-of-{plan.shard[1]}"
     with Ledger(plan.out / f"verdicts{shard}.jsonl") as ledger:
-        terms = _terms(plan, [_posed(one) for one in questions])
-        layout: Layout = Plain([one.id for one in questions])
-        with Submissions(plan.submissions, layout) as submissions:
-            if not write_handed_in(plan.out, submissions):
-                ids = " or ".join(f"STUDENT/{one.id}.py" for one in questions)
-                text = f"{plan.submissions}: expected files like {ids}, found none"
-                raise UsageError(text, hint="--pattern says how they are named")
+        terms = terms_of(
+            course, questions, plan.out, level=plan.level, seed=plan.seed, shared=plan.shard[1] > 1
+        )
+        asked = [one.id for one in questions]
+        with Submissions(plan.submissions, asked, plan.layout, plan.pattern) as submissions:
+            count = write_handed_in(plan.out, submissions)
+            say_found(ctx, plan.submissions, asked, submissions, count)
             yield from _graded(ctx, plan, terms, submissions, ledger)
 
 
-def _usable(ctx: Context, name: str) -> Question:
-    question = ctx.load(name)
-    requirements.need_libraries(question)
-    return question
+def _completed(plan: Plan, file: ClassFile) -> Plan:
+    """Take from a class.yaml what the command line does not say."""
+    laid_out = plan.layout or plan.pattern
+    return replace(
+        plan,
+        level=plan.level or file.isolation,
+        layout=plan.layout if laid_out else file.layout,
+        pattern=plan.pattern if laid_out else file.pattern,
+    )
 
 
 def _need(level: str) -> None:
@@ -140,28 +150,6 @@ def _need(level: str) -> None:
             f"isolation: expected {level}, found {found}: a submission may do what it must not",
             hint=f"drill doctor shows what is missing; --isolation {found} grades all the same",
         )
-
-
-def _posed(question: Question) -> Posed:
-    parts = question.spec.parts
-    names = ("python", "numpy", *(one for one in question.spec.uses if one != "numpy"))
-    return Posed(
-        question.id,
-        question.spec.title,
-        question.digest,
-        str(question.bank),
-        tuple(range(1, len(parts) + 1)),
-        sum(part.points for part in parts),
-        libraries=versions(names),
-    )
-
-
-def _terms(plan: Plan, posed: Sequence[Posed]) -> Terms:
-    """Return the terms of a class: what was drawn by chance stays when it is graded again."""
-    seed = int.from_bytes(os.urandom(4), "big") if plan.seed is None else plan.seed
-    terms = Terms(seed, plan.level, __version__, tuple(posed))
-    shared = plan.shard[1] > 1
-    return agree(plan.out, terms, drawn=plan.seed is None, shared=shared)
 
 
 def _graded(
