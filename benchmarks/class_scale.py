@@ -165,7 +165,7 @@ def main() -> None:
     parser.add_argument("--step", nargs=2, help=argparse.SUPPRESS)
     chosen = parser.parse_args()
     if chosen.without_disk:
-        os.fsync = lambda _: None
+        vars(os)["fsync"] = lambda _: None
     if chosen.step:
         name, folder = chosen.step
         step = {"write": write, "resume": resume}[name]
