@@ -101,14 +101,15 @@ def terms(
     seed = file.seed if seed is None else seed
     if seed is None:
         seed = int.from_bytes(os.urandom(4), "big") if old is None else old.seed
-    posed = tuple(_posed(*one) for one in zip(file.asked, questions, strict=True))
-    found = Terms(seed, level, __version__, posed, file.title, file.deadline, file.counts)
+    asked = tuple(posed(*one) for one in zip(file.asked, questions, strict=True))
+    found = Terms(seed, level, __version__, asked, file.title, file.deadline, file.counts)
     if found != old:
         write_terms(out, found)
     return found
 
 
-def _posed(asked: Asked, question: Question) -> Posed:
+def posed(asked: Asked, question: Question) -> Posed:
+    """Return a question as a class is asked it."""
     parts = question.spec.parts
     names = ("python", "numpy", *(one for one in question.spec.uses if one != "numpy"))
     known = config.numbers(question)
