@@ -31,6 +31,8 @@ from grader.cli import (
     class_github,
     class_grade,
     class_gradescope,
+    class_merge,
+    class_report,
     class_schema,
     doctor,
     entrypoint,
@@ -146,8 +148,9 @@ _COMMANDS: dict[typer.Typer, dict[str, ModuleType]] = {
         "remove": bank_remove, "list": bank_list, "schema": bank_schema,
     },
     _class: {
-        "grade": class_grade, "export": class_export, "gradescope": class_gradescope,
-        "github": class_github, "schema": class_schema,
+        "grade": class_grade, "report": class_report, "export": class_export,
+        "merge": class_merge, "gradescope": class_gradescope, "github": class_github,
+        "schema": class_schema,
     },
 }  # fmt: skip
 for _group, _commands in _COMMANDS.items():

@@ -45,7 +45,7 @@ def test_no_text_is_a_formula_and_each_comes_back(value: str) -> None:
 @given(st.lists(st.text(max_size=20) | st.integers() | st.none(), min_size=1, max_size=4))
 def test_a_table_is_read_back_as_it_was(row: list[Cell]) -> None:
     (found,) = csv.reader(io.StringIO("".join(rows([row])), newline=""), strict=True)
-    said = ["" if c is None else c if isinstance(c, int) else text(inert(c)) for c in row]
+    said = ["" if c is None else c if isinstance(c, int) else text(inert(str(c))) for c in row]
     assert found == [str(cell) for cell in said]
 
 
