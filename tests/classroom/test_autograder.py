@@ -195,7 +195,7 @@ def test_the_wheel_is_one(made: Path, tmp_path: Path) -> None:
     assert "grader/py.typed" in held
     assert not any("_bank" in name for name in held)
     pip = [sys.executable, "-m", "pip", "--disable-pip-version-check", "install", "--quiet"]
-    offline = ["--no-index", "--no-deps", "--target", tmp_path / "site"]
+    offline = ["--no-index", "--no-deps", "--target", str(tmp_path / "site")]
     subprocess.run([*pip, *offline, tmp_path / packing.WHEEL], check=True)
     assert (tmp_path / "site" / "grader" / "__init__.py").exists()
 
