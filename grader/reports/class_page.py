@@ -82,7 +82,6 @@ def class_page(found: Findings, attempts: Iterable[Attempts], results: str) -> I
         same_rule=words.SAME_RULE,
         bar=bar,
         over_time=over_time,
-        lines=_lines,
         cell_mark=cell_mark,
         points=words.points,
         remarks=words.remarks,
@@ -112,10 +111,6 @@ def _shown(value: object) -> object:
     if isinstance(value, str) and not isinstance(value, Markup):
         return inert(str(value).replace("\xa0", " "), _LONGEST)
     return value
-
-
-def _lines(texts: Sequence[str]) -> Markup:
-    return Markup("\n").join(inert(text, _LONGEST) for text in texts)
 
 
 def _pages(found: Findings, attempts: Iterable[Attempts]) -> Iterator[StudentPage]:

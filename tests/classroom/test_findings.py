@@ -122,7 +122,11 @@ def test_an_idea_shows_in_the_parts_of_the_checks_that_caught_it() -> None:
     of = found(entry("a", in_part_two("edges")), entry("b", report(FAIL, named("axis"))))
     assert idea(of, "axis").by_part == {1: 1, 2: 1}
     # A check that is not there to catch it says nothing of the idea's part, its cases do.
-    seen = replace(in_part_two("other"), misconceptions=(named("axis", seen=("edge",)),))
+    first = CheckResult("first", "outputs", FAIL, "wrong", ("wide",), ("wide",))
+    both = in_part_two("other")
+    seen = replace(
+        both, checks=(first, *both.checks), misconceptions=(named("axis", seen=("edge",)),)
+    )
     assert idea(found(entry("a", seen)), "axis").by_part == {2: 1}
 
 
@@ -136,10 +140,12 @@ def test_an_idea_over_time_and_who_no_longer_holds_it() -> None:
         entry("ben", axis, at=DAYS[0]), entry("ben", axis, at=DAYS[1]),
         # Another fault hides the idea: nobody knows whether it is gone.
         entry("cem", axis, at=DAYS[1]), entry("cem", report(Verdict.ERROR), at=DAYS[2]),
+        # The starter holds it by design.
+        entry("dov", replace(axis, unchanged=True), at=DAYS[1]),
     )  # fmt: skip
     held = idea(of, "axis")
     assert of.intervals == ("Nov 18", "Nov 19", "Nov 20")
-    assert (held.over_time, of.asked[0].handed_in) == ((2, 2, 0), (2, 2, 2))
+    assert (held.over_time, of.asked[0].handed_in) == ((2, 2, 0), (2, 3, 2))
     assert (held.students, held.gone, of.asked[0].several) == (("ben",), ("ada",), 3)
 
 
@@ -152,6 +158,20 @@ def test_an_idea_is_gone_too_where_its_checks_pass_and_something_else_fails() ->
     )
     assert idea(of, "axis").gone == ()  # now in part 2
     assert idea(of, "off-by-one").gone == ("ben",)
+
+
+def test_an_idea_that_no_check_is_there_to_catch_is_gone_with_a_pass_alone() -> None:
+    unclaimed = report(FAIL, named("axis", checks=()))
+    last = replace(in_part_two("edges"), misconceptions=())
+    of = found(entry("a", unclaimed, at=DAYS[0]), entry("a", last, at=DAYS[1]))
+    assert idea(of, "axis").gone == ()
+
+
+def test_who_holds_an_idea_in_the_file_that_counts_has_not_left_it_behind() -> None:
+    best = entry("a", report(FAIL, named("axis")), at=DAYS[0])
+    last = entry("a", replace(in_part_two("edges"), misconceptions=()), at=DAYS[1])
+    of = find(ONE, [(best, [best, last])])
+    assert (idea(of, "axis").students, idea(of, "axis").gone) == (("a",), ())
 
 
 @pytest.mark.usefixtures("digests")
