@@ -156,6 +156,14 @@ def test_the_page_says_who_holds_what() -> None:
         assert said in text or said == said
 
 
+def test_a_thousand_students_and_five_questions_stay_below_15_megabytes() -> None:
+    empty = len(page_of([entry("s", report())]).encode())
+    several = [entry(f"s{n:03}", replace(one, question="mean"))
+               for n, one in enumerate(list(SCENARIOS.values()) * 4)]  # fmt: skip
+    each = (len(page_of(several).encode()) - empty) / len(several)
+    assert each * 1000 * 5 < 15e6
+
+
 def test_tables_have_heads_and_pictures_have_words() -> None:
     content = page_of(ordinary())
     page = well_formed(content)
