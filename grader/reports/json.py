@@ -26,14 +26,17 @@ if TYPE_CHECKING:
     from _typeshed import DataclassInstance
 
 
-def to_json(report: Report) -> dict[str, object]:
-    """The report as plain dicts, lists, numbers, text and None; its format first."""
-    return {"format": report.format, **_fields(withheld(report))}
+def to_json(report: Report, *, whole: bool = False) -> dict[str, object]:
+    """The report as plain dicts, lists, numbers, text and None; its format first.
+
+    It is `whole` with what is expected of an estimate, which no candidate is shown.
+    """
+    return {"format": report.format, **_fields(report if whole else withheld(report))}
 
 
-def dumps(report: Report, *, indent: int | None = None) -> str:
+def dumps(report: Report, *, indent: int | None = None, whole: bool = False) -> str:
     """The report as exactly one JSON document, strict and in ASCII."""
-    return json.dumps(to_json(report), allow_nan=False, indent=indent)
+    return json.dumps(to_json(report, whole=whole), allow_nan=False, indent=indent)
 
 
 def audit_to_json(report: AuditReport, mutants: MutationReport | None = None) -> dict[str, object]:

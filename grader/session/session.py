@@ -21,6 +21,7 @@ from grader import __version__
 from grader.bench.bench import BankFault, Bench
 from grader.bench.repeat import require_steady
 from grader.cases.recipe import read_cases
+from grader.explain.fingerprint import fingerprint
 from grader.explain.shrink import made_readable
 from grader.explain.why import Why, more, why
 from grader.model.question import Question
@@ -31,7 +32,7 @@ from grader.sandbox.config import CPU_SECONDS
 from grader.sandbox.deadline import Deadline, OutOfTime
 from grader.sandbox.remote import RemoteProgram
 from grader.session.grading import carry_out, load_submission, out_of_time, unreadable
-from grader.session.order import counting, overall, part_results, unreached
+from grader.session.order import counting, credited, overall, part_results, unreached
 from grader.session.trusted import BankPrograms
 from grader.session.workers import Workers
 
@@ -217,12 +218,14 @@ class GradingSession(Closing):
                 require_steady(bench, self.bank.reference, patience=PATIENCE)
             self._proved = True
         parts = part_results(self.question.spec, checks, self._counting)
+        checks = credited(self.question.spec, checks, self._counting)
         verdict = overall(checks, self._counting)
         report = replace(report, verdict=verdict, parts=parts, checks=checks)
         if report.verdict is Verdict.PASS:
             follow_ups = self.question.spec.follow_ups
             ask = follow_ups[report.seed % len(follow_ups)].ask if follow_ups else ""
             return replace(report, follow_up=ask)
+        report = replace(report, outputs=fingerprint(bench, checks))
         found = why(bench, checks)
         report = replace(_with(report, found), checks=made_readable(bench, checks))
         if self._thorough and found.may_be_more:
