@@ -12,7 +12,6 @@ from typing import Any
 
 import pytest
 
-from grader.classroom import findings
 from grader.classroom.findings import find
 from grader.model.classroom import Entry
 from grader.model.findings import Findings
@@ -52,12 +51,6 @@ def hostile_class() -> list[Entry]:
     return sorted(found, key=lambda one: one.handed.student)
 
 
-@pytest.fixture(autouse=True)
-def digests(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Reports whose bank stands for the digest of their results."""
-    monkeypatch.setattr(findings, "outputs_of", lambda one: one.bank)
-
-
 def page_of(entries: list[Entry], results: str = "RESULTS") -> str:
     found = find(TERMS, attempts(entries))
     return "".join(class_page(found, attempts(entries), results))
@@ -69,8 +62,9 @@ def ordinary() -> list[Entry]:
         entry("ada", report(), name="Ada L."),
         entry("ben", report(FAIL, named("axis")), at=early), entry("ben", report()),
         entry("cem", report(FAIL, named("off-by-one"))),
-        entry("dov", report(FAIL, bank="a3f9" * 16)), entry("eve", report(FAIL, bank="a3f9" * 16)),
-        entry("fay", report(FAIL, bank="b3f9" * 16, explanations=(rule(),))),
+        entry("dov", report(FAIL, outputs="a3f9" * 16)),
+        entry("eve", report(FAIL, outputs="a3f9" * 16)),
+        entry("fay", report(FAIL, outputs="b3f9" * 16, explanations=(rule(),))),
         entry("gus", fault="the disk is full"), entry("hal", handed="it is a link"),
         entry("ivy", report(FAIL, named("axis"), unchanged=True)),
         entry("jo", report(FAIL, named("axis", exact=False)), late=True),
