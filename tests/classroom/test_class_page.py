@@ -8,6 +8,7 @@ import unicodedata
 from collections.abc import Iterator
 from dataclasses import fields, is_dataclass, replace
 from enum import Enum
+from itertools import pairwise
 from typing import Any
 
 import pytest
@@ -169,6 +170,8 @@ def test_tables_have_heads_and_pictures_have_words() -> None:
         assert page.tags[landmark] == 1
     assert ("html", "lang", "en") in page.attributes
     assert page.tags["h1"] == 1
+    levels = [int(level) for level in re.findall(r"<h([1-6])", content)]
+    assert all(level <= before + 1 for before, level in pairwise(levels))
 
 
 def test_a_picture_of_time_says_its_counts_in_words() -> None:
