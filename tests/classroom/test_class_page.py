@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import fields, is_dataclass, replace
 from enum import Enum
 from itertools import pairwise
@@ -22,7 +22,8 @@ from grader.reports import class_words as words
 from grader.reports.class_page import class_page
 from grader.reports.class_tables import class_lines
 from grader.reports.json import findings_to_json
-from tests.classroom.making import TERMS, attempts, entry, named, report, rule
+from grader.reports.sheet import Line
+from tests.classroom.making import MEAN, TERMS, attempts, entry, named, report, rule
 from tests.classroom.pages import Page
 from tests.reports.scenarios import SCENARIOS
 
@@ -118,13 +119,17 @@ def test_what_a_student_writes_is_shown_and_does_not_act() -> None:
     assert "x" * 5000 not in content
 
 
+def told(lines: Iterable[Line]) -> str:
+    """Return what lines say."""
+    texts = (one if isinstance(one, str) else "".join(s for s, _ in one) for one in lines)
+    return "\n".join(texts)
+
+
 def test_the_terminal_shows_the_same_harmlessly() -> None:
     found = find(TERMS, attempts(hostile_class()))
     for plain in (False, True):
-        lines = class_lines(found, width=80, results="RESULTS", plain=plain)
-        text = "\n".join(
-            one if isinstance(one, str) else "".join(s for s, _ in one) for one in lines
-        )
+        lines = class_lines(found, width=80, window=80, results="RESULTS", plain=plain)
+        text = told(lines)
         assert {c for c in text if unicodedata.category(c) in {"Cc", "Cf", "Cs"}} <= {"\n"}
 
 
@@ -239,3 +244,15 @@ def test_the_page_comes_a_student_at_a_time() -> None:
 
 def test_a_class_of_nobody_has_a_page() -> None:
     assert "No listed idea shows in what was handed in." in page_of([])
+
+
+def test_a_table_that_is_too_wide_calls_questions_by_number() -> None:
+    asked = [replace(MEAN, id=f"{'long-' * 8}{n}") for n in range(3)]
+    given = [entry("ada", report(), posed=one, late=True) for one in asked]
+    found = find(replace(TERMS, posed=tuple(asked)), attempts(given))
+    text = told(class_lines(found, width=80, window=80, results="RESULTS"))
+    assert f"2 {'long-' * 8}1" in text
+    assert "; * late" in text
+    assert "ada      10 pass*  10 pass*  10 pass*  30 of 30" in text
+    wide = told(class_lines(found, width=80, window=200, results="RESULTS"))
+    assert re.search("ada +10 pass, late +10 pass, late +10 pass, late +30 of 30", wide)
