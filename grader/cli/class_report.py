@@ -36,6 +36,10 @@ def command(
         from grader.reports.class_tables import class_lines
 
         said = class_lines(
-            found, width=output.measure(), results=str(results), plain=output.manner.plain
+            found,
+            width=output.measure(),
+            window=output.width(),
+            results=str(results),
+            plain=output.manner.plain,
         )
         output.lines(said, paged=True)
