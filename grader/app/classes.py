@@ -11,11 +11,11 @@ from pathlib import Path
 
 from grader.app import requirements
 from grader.app.context import Context
+from grader.app.handed_in import say_found
 from grader.app.posing import course_of, load
 from grader.app.posing import terms as terms_of
 from grader.classroom.config import ClassFile
 from grader.classroom.jobs import LEVELS, Job, job_for, key_of
-from grader.classroom.layouts import Layout, Plain
 from grader.classroom.ledger import Index, Ledger
 from grader.classroom.pools import Local, Pool
 from grader.classroom.results import read_handed_in, write_handed_in
@@ -106,12 +106,10 @@ def grade_class(ctx: Context, plan: Plan) -> Iterator[Progress]:
     shard = "" if plan.shard == (1, 1) else f"-{plan.shard[0]}-of-{plan.shard[1]}"
     with Ledger(plan.out / f"verdicts{shard}.jsonl") as ledger:
         terms = terms_of(course, questions, plan.out, level=plan.level, seed=plan.seed)
-        layout: Layout = Plain([one.id for one in questions])
-        with Submissions(plan.submissions, layout) as submissions:
-            if not write_handed_in(plan.out, submissions):
-                ids = " or ".join(f"STUDENT/{one.id}.py" for one in questions)
-                text = f"{plan.submissions}: expected files like {ids}, found none"
-                raise UsageError(text, hint="--pattern says how they are named")
+        asked = [one.id for one in questions]
+        with Submissions(plan.submissions, asked, plan.layout, plan.pattern) as submissions:
+            count = write_handed_in(plan.out, submissions)
+            say_found(ctx, plan.submissions, asked, submissions, count)
             yield from _graded(ctx, plan, terms, submissions, ledger)
 
 

@@ -96,7 +96,7 @@ def _sync(folder: Path) -> None:
 
 
 def _line(graded: Graded) -> bytes:
-    report = None if graded.report is None else to_json(graded.report)
+    report = None if graded.report is None else to_json(graded.report, whole=True)
     content = {
         "format": RESULTS_FORMAT, "key": graded.key, "at": graded.at, "fault": graded.fault,
         "settled": graded.settled, "report": report,

@@ -115,22 +115,26 @@ class Results:
 
     def entries(self) -> Iterator[Entry]:
         """What counts: of each student one file for each question, by student."""
+        return (counting for counting, _ in self.attempts())
+
+    def attempts(self) -> Iterator[tuple[Entry, list[Entry]]]:
+        """What counts of each student for each question, with all hand-ins for it, oldest first."""
         everything: dict[str, dict[str, list[HandedIn]]] = defaultdict(lambda: defaultdict(list))
         for handed in read_handed_in(self.folder):
             everything[handed.student][handed.question].append(handed)
         for student in sorted(everything):
             for posed in self.terms.posed:
-                files = everything[student].get(posed.id, [])
+                files = sorted(everything[student].get(posed.id, []), key=lambda one: one.at)
                 if files:
-                    yield self._counting(posed, files)
+                    found = [self._entry(posed, one) for one in files]
+                    yield self._counting(found), found
 
     def students(self) -> list[str]:
         """Everybody who handed something in."""
         return sorted({handed.student for handed in read_handed_in(self.folder)})
 
-    def _counting(self, posed: Posed, files: list[HandedIn]) -> Entry:
+    def _counting(self, found: list[Entry]) -> Entry:
         """Return the file that counts: the last one, or the last of the best."""
-        found = [self._entry(posed, one) for one in sorted(files, key=lambda f: (f.at, f.path))]
         if self.terms.counts == "best":
             return max(reversed(found), key=lambda one: -1 if one.points is None else one.points)
         return found[-1]
@@ -139,7 +143,8 @@ class Results:
         graded = None
         if handed.sha256:
             graded = self._index.get(key_of(self.terms, posed, handed.sha256))
-        return Entry(posed, handed, graded, is_late(handed.at, self.terms.deadline))
+        late = handed.late or is_late(handed.at, self.terms.deadline)
+        return Entry(posed, handed, graded, late)
 
 
 def is_late(at: str, deadline: str) -> bool:

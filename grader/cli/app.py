@@ -28,6 +28,7 @@ from grader.cli import (
     bank_schema,
     case,
     class_grade,
+    class_report,
     class_schema,
     doctor,
     entrypoint,
@@ -142,7 +143,7 @@ _COMMANDS: dict[typer.Typer, dict[str, ModuleType]] = {
         "audit": bank_audit, "preview": bank_preview, "new": bank_new, "add": bank_add,
         "remove": bank_remove, "list": bank_list, "schema": bank_schema,
     },
-    _class: {"grade": class_grade, "schema": class_schema},
+    _class: {"grade": class_grade, "report": class_report, "schema": class_schema},
 }  # fmt: skip
 for _group, _commands in _COMMANDS.items():
     for _name, _command in _commands.items():

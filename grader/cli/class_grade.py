@@ -46,20 +46,29 @@ def command(
         typer.Option(metavar="LEVEL", help="At least strong (if not given), limited or process."),
     ] = None,
     seed: Annotated[int | None, typer.Option(metavar="N", min=0, help="Draws the inputs.")] = None,
+    layout: Annotated[
+        str,
+        typer.Option(
+            metavar="NAME",
+            help="How files are laid out, where that does not show.",
+            show_default=False,
+        ),
+    ] = "",
+    pattern: Annotated[
+        str,
+        typer.Option(
+            metavar="PATH", help="Their paths, like '{student}/{question}.py'.", show_default=False
+        ),
+    ] = "",
     json: Json = False,
 ) -> int:
     """Grade a class; begun again, it goes on where it was."""
     from grader.app.classes import Plan, Tally, grade_class
 
     plan = Plan(
-        submissions,
-        tuple(question or ()),
-        out,
-        seed=seed,
-        level=isolation or "",
-        jobs=jobs,
-        file=file,
-    )
+        submissions, tuple(question or ()), out, seed=seed, level=isolation or "", jobs=jobs,
+        layout=layout, pattern=pattern, file=file,
+    )  # fmt: skip
     tally = Tally()
     try:
         for one in _shown(grade_class(context(ctx), plan)):

@@ -215,6 +215,7 @@ class Report:
     digest: str = ""  # of the question: its spec and all its programs
     program: str = ""  # version of drill
     unchanged: bool = False  # whether the submission is the starter as it was handed out
+    outputs: str = ""  # digest of what is wrong in what it computed; "" where nothing was
     format: int = REPORT_FORMAT
 
     @property

@@ -21,6 +21,7 @@ from grader import __version__
 from grader.bench.bench import BankFault, Bench
 from grader.bench.repeat import require_steady
 from grader.cases.recipe import read_cases
+from grader.explain.fingerprint import fingerprint
 from grader.explain.shrink import made_readable
 from grader.explain.why import Why, more, why
 from grader.model.question import Question
@@ -224,6 +225,7 @@ class GradingSession(Closing):
             follow_ups = self.question.spec.follow_ups
             ask = follow_ups[report.seed % len(follow_ups)].ask if follow_ups else ""
             return replace(report, follow_up=ask)
+        report = replace(report, outputs=fingerprint(bench, checks))
         found = why(bench, checks)
         report = replace(_with(report, found), checks=made_readable(bench, checks))
         if self._thorough and found.may_be_more:

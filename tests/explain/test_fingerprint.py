@@ -1,0 +1,157 @@
+"""Answers that compute the same wrong thing have one digest, in whatever way they are written."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from grader import bank
+from grader.explain.fingerprint import DIGITS, fingerprint
+from grader.model.report import Report
+from grader.model.verdict import Verdict
+from grader.session import GradingSession
+from grader.session.grading import carry_out
+
+pytestmark = pytest.mark.usefixtures("one_zygote")
+
+ROOT = Path(__file__).parents[2]
+MINI = ROOT / "tests" / "banks" / "mini"
+SEED = 11
+Grade = Callable[[str, bytes], Report]
+
+# A listed variant of an idea, and a whole program in which somebody else had it.
+SAME = [
+    ("height-for-width", 0, "height_for_width"),
+    ("column-major-ties", 0, "column_major_ties"),
+    ("output-size-rounded-up", 0, "ceil_output_size"),
+]
+LOOPS = b"""
+def softmax_jacobian(p):
+    out = np.zeros((len(p), len(p)), p.dtype)
+    for i in range(len(p)):
+        for j in range(len(p)):
+            out[i, j] = p[i] * (float(i == j) + p[j])
+    return out
+"""
+EINSUM = b"""
+def softmax_jacobian(p):
+    return np.einsum("i,ij->ij", p, np.eye(len(p), dtype=p.dtype)) + np.einsum("i,j->ji", p, p)
+"""
+WRONG = {
+    "twice": b"def centre(x, w): return 2 * w * (x - x.mean(1, keepdims=True)), (x, w)",
+    "a little more": b"def centre(x, w): return 2.001 * w * (x - x.mean(1, keepdims=True)), (x, w)",
+    "swapped": b"def centre(x, w): return x * (w - w.mean(1, keepdims=True)), (x, w)",
+    "nan": b"def centre(x, w): return np.full_like(x, np.nan), (x, w)",
+    "nan once": b"def centre(x, w):\n y = x - 0.5\n y.flat[:1] = np.nan\n return y, (x, w)",
+    "other shape": b"def centre(x, w): return x.T.copy(), (x, w)",
+    "a list": b"def centre(x, w): return x.tolist(), (x, w)",
+    "text": b"def centre(x, w): return 'x', (x, w)",
+    "raises": b"def centre(x, w): raise ValueError(str(x))",
+    "raises another": b"def centre(x, w): raise KeyError(str(x))",
+    "one for two": b"def centre(x, w): return 1",
+    "ends": b"import os\ndef centre(x, w): os._exit(3)",
+}
+
+
+@pytest.fixture(scope="module")
+def grade() -> Iterator[Grade]:
+    opened: dict[str, GradingSession] = {}
+
+    def graded(question: str, source: bytes) -> Report:
+        if question not in opened:
+            opened[question] = GradingSession(bank.load([ROOT, MINI], question), proved=True)
+        return opened[question].grade(source, seed=SEED)
+
+    yield graded
+    for session in opened.values():
+        session.close()
+
+
+def on_top(question: str, layer: bytes) -> bytes:
+    return bank.load([ROOT, MINI], question).reference + b"\n\n" + layer
+
+
+@pytest.mark.parametrize(("idea", "variant", "file"), SAME)
+def test_two_people_with_one_idea_have_one_digest(
+    idea: str, variant: int, file: str, grade: Grade
+) -> None:
+    listed = bank.load([ROOT], "maxpool-routing").variants[idea][variant]
+    whole = ROOT / "tests" / "solutions" / "maxpool-routing" / "wrong" / f"{file}.py"
+    one = grade("maxpool-routing", on_top("maxpool-routing", listed))
+    other = grade("maxpool-routing", whole.read_bytes())
+    assert one.outputs == other.outputs != ""
+
+
+def test_the_way_of_writing_and_its_rounding_do_not_count(grade: Grade) -> None:
+    rounded = EINSUM.replace(b"return ", b"return (1 + 3e-14) * (") + b")\n"
+    digests = {
+        grade("softmax-cross-entropy", on_top("softmax-cross-entropy", layer)).outputs
+        for layer in (LOOPS, EINSUM, rounded.replace(b")\n)", b"))"))
+    }
+    assert len(digests) == 1
+    assert len(digests.pop()) == DIGITS
+
+
+def test_rounding_of_float32_does_not_count_either(grade: Grade) -> None:
+    layers = (
+        b"def spread(x): return float(((x - x.mean(1, keepdims=True)) ** 2).sum())",
+        b"def spread(x): return sum(float(((r - r.mean()) ** 2).sum()) for r in x)",
+    )
+    only_float32 = [
+        b"_right = centre_backward\ndef centre_backward(g, c):\n a, b = _right(g, c)\n"
+        b" return (%s if a.dtype == np.float32 else a), b\n" % a
+        for a in (b"a * a.dtype.type(1.5)", b"((a + a) + a) / a.dtype.type(2)")
+    ]
+    for pair in (layers, only_float32):
+        one, other = (grade("deviations", on_top("deviations", layer)) for layer in pair)
+        assert one.verdict is Verdict.FAIL
+        assert one.outputs == other.outputs != ""
+
+
+def test_other_ideas_have_other_digests(grade: Grade) -> None:
+    found = {
+        what: grade("deviations", on_top("deviations", layer)).outputs
+        for what, layer in WRONG.items()
+    }
+    assert "" not in found.values()
+    assert len(set(found.values())) == len(WRONG), found
+
+
+def test_what_passes_or_computes_nothing_has_none(grade: Grade) -> None:
+    right = bank.load([MINI], "deviations").reference
+    sources = (right, b"def centre(x, w", b"import nothing_like_this", b"centre = 1", b" ")
+    assert [grade("deviations", source).outputs for source in sources] == [""] * len(sources)
+
+
+def test_nothing_is_asked_for_it() -> None:
+    question = bank.load([MINI], "deviations")
+    with GradingSession(question, proved=True) as session, np.errstate(all="ignore"):
+        bench = session.examine("twice", [question.reference, WRONG["twice"]], SEED)
+        checks = carry_out(bench)
+        called = len(bench.called)
+        alive = fingerprint(bench, checks)
+    assert len(bench.called) == called
+    assert fingerprint(bench, checks) == alive != ""  # every process has ended
+
+
+def test_another_process_finds_the_same(grade: Grade) -> None:
+    source = on_top("deviations", WRONG["swapped"])
+    code = (
+        "import sys; from pathlib import Path; from grader import bank; from grader.session import "
+        "grade; q = bank.load([Path(sys.argv[1])], 'deviations'); "
+        f"print(grade(q, sys.stdin.buffer.read(), seed={SEED}, proved=True).outputs)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code, str(MINI)],
+        input=source,
+        capture_output=True,
+        check=True,
+        env={**os.environ, "PYTHONHASHSEED": "5"},
+    )
+    assert done.stdout.decode().strip() == grade("deviations", source).outputs
