@@ -111,7 +111,7 @@ def terms(
 def _posed(asked: Asked, question: Question) -> Posed:
     parts = question.spec.parts
     names = ("python", "numpy", *(one for one in question.spec.uses if one != "numpy"))
-    known = config.numbers(question)
+    known = question.spec.part_numbers
     counting = {known[str(part)] for part in asked.parts} or set(known.values())
     return Posed(
         question.id,
