@@ -3,25 +3,31 @@
 from __future__ import annotations
 
 import hashlib
+from array import array
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import closing
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 
+from grader import bank
 from grader.app import requirements
 from grader.app.context import Context
 from grader.app.handed_in import say_found
 from grader.app.posing import course_of, load
 from grader.app.posing import terms as terms_of
+from grader.bank.packing import packed
 from grader.classroom.config import ClassFile
-from grader.classroom.jobs import LEVELS, Job, job_for, key_of
+from grader.classroom.executors import opener
+from grader.classroom.jobs import LEVELS, Job, job_for
 from grader.classroom.ledger import Index, Ledger
 from grader.classroom.pools import Local, Pool
-from grader.classroom.results import read_handed_in, write_handed_in
+from grader.classroom.results import make_folder, write_handed_in
 from grader.classroom.run import grade_all
 from grader.classroom.submissions import Submissions
-from grader.model.classroom import Graded, HandedIn, Posed, Terms
+from grader.classroom.work import Work
+from grader.model.classroom import Graded, HandedIn, Terms
 from grader.model.errors import UsageError
 from grader.model.numerals import quantity
 
@@ -41,6 +47,8 @@ class Plan:
     layout: str = ""  # how submissions are laid out, where that does not show
     pattern: str = ""  # their paths, with fields, where no layout fits
     file: Path | None = None  # its class.yaml
+    executor: str = ""  # the same by name: dask, or package.module:function
+    scheduler: str = ""  # address, for dask
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,12 +108,16 @@ def grade_class(ctx: Context, plan: Plan) -> Iterator[Progress]:
     if plan.level not in LEVELS:
         raise UsageError(f"--isolation: expected {', '.join(LEVELS)}, found {plan.level}")
     questions = load(ctx, course)
-    if plan.open_pool is None:
+    if plan.open_pool is None and not (plan.executor or plan.scheduler):
         _need(plan.level)
-    plan.out.mkdir(parents=True, exist_ok=True)
+    elif plan.open_pool is None:
+        opener(plan.executor, plan.scheduler, plan.jobs, 1)  # before anything is written
+    make_folder(plan.out)
     shard = "" if plan.shard == (1, 1) else f"-{plan.shard[0]}-of-{plan.shard[1]}"
     with Ledger(plan.out / f"verdicts{shard}.jsonl") as ledger:
-        terms = terms_of(course, questions, plan.out, level=plan.level, seed=plan.seed)
+        terms = terms_of(
+            course, questions, plan.out, level=plan.level, seed=plan.seed, shared=plan.shard[1] > 1
+        )
         asked = [one.id for one in questions]
         with Submissions(plan.submissions, asked, plan.layout, plan.pattern) as submissions:
             count = write_handed_in(plan.out, submissions)
@@ -144,60 +156,75 @@ def _need(level: str) -> None:
 def _graded(
     ctx: Context, plan: Plan, terms: Terms, submissions: Submissions, ledger: Ledger
 ) -> Iterator[Progress]:
-    """Grade what is not known yet; what needs no grade comes first, so that a rate means grades."""
-    index = Index(plan.out)
-    known = index.settled()
-    count = sum(1 for _ in _of_shard(plan, terms))
-    done = 0
-    for handed, _, key in _of_shard(plan, terms):
-        if handed.fault or bytes.fromhex(key) in known:
-            done += 1
-            graded = None if handed.fault else index.get(key)
-            yield Progress(done, count, handed, graded, known=not handed.fault)
-    waiting: dict[str, list[HandedIn]] = {}  # by key: several may have handed in one program
-    aside: list[tuple[HandedIn, Graded]] = []  # done with, but not by the grade that ends next
+    """Grade what is not known yet; what needs no grade comes first, so that a rate means grades.
 
-    def jobs() -> Iterator[Job]:
-        before = frozenset(known)
-        for handed, posed, key in _of_shard(plan, terms):
-            if handed.fault or bytes.fromhex(key) in before:
-                continue
-            if key in waiting:
-                waiting[key].append(handed)
-            elif bytes.fromhex(key) in known and (same := Index(plan.out).get(key)):
-                aside.append((handed, same))
-            elif (source := _source(submissions, handed)) is None:
-                fault = f"{handed.path} was changed while the class was graded"
-                aside.append((handed, Graded(key, fault=fault)))
-            else:
-                waiting[key] = [handed]
-                yield job_for(terms, posed, source)
-
-    size = plan.jobs or requirements.cores()
-    open_pool = plan.open_pool or (lambda: Local(size))
-    with closing(grade_all(jobs(), open_pool, ledger, known, ctx.now)) as found:
-        for graded in found:
-            for handed, one in [*aside, *((h, graded) for h in waiting.pop(graded.key))]:
-                done += 1
-                yield Progress(done, count, handed, one)
-            aside.clear()
-    for handed, one in aside:
-        done += 1
-        yield Progress(done, count, handed, one)
-
-
-def _of_shard(plan: Plan, terms: Terms) -> Iterator[tuple[HandedIn, Posed, str]]:
-    """Give what a shard has to do with and its key, one question after another.
-
-    Programs that are equal fall into one shard.
+    Of a program that several have handed in, the first is graded.  All that is held of the class
+    are keys, and where copies are.
     """
-    number, shards = plan.shard
-    for posed in terms.posed:
-        for handed in read_handed_in(plan.out):
-            if handed.question == posed.id:
-                key = key_of(terms, posed, handed.sha256)
-                if int(key[:8], 16) % shards == number - 1:
-                    yield handed, posed, key
+    index = Index(plan.out)
+    with Work(plan.out, terms, plan.shard) as work:
+        count, copies = _counted(work, index)
+        done = 0
+        for piece in work:
+            if piece.handed.fault or index.is_settled(piece.short):
+                done += 1
+                graded = None if piece.handed.fault else index.get(piece.key)
+                yield Progress(done, count, piece.handed, graded, known=graded is not None)
+        begun: set[bytes] = set()
+        waiting: dict[str, HandedIn] = {}  # by key: whose grade goes on
+        changed: dict[int, tuple[HandedIn, Graded]] = {}  # by place: not what it was any more
+
+        def jobs() -> Iterator[Job]:
+            for piece in work:
+                if piece.handed.fault or piece.short in begun or index.is_settled(piece.short):
+                    continue
+                source = _source(submissions, piece.handed)
+                if source is None:
+                    fault = f"{piece.handed.path} was changed while the class was graded"
+                    changed[piece.place] = piece.handed, Graded(piece.key, fault=fault)
+                else:
+                    waiting[piece.key] = piece.handed
+                    yield job_for(terms, piece.posed, source, archives.get(piece.posed.id, b""))
+
+        open_pool, archives = _where(plan, terms)
+        with closing(grade_all(jobs(), open_pool, ledger, begun, ctx.now, ctx.say)) as found:
+            for graded in found:
+                first = waiting.pop(graded.key)
+                places = copies.pop(bytes.fromhex(graded.key), None)
+                for place in [None] if places is None else places:
+                    if place is None or place not in changed:
+                        done += 1
+                        handed = first if place is None else work.at(place)
+                        yield Progress(done, count, handed, graded)
+        for handed, fault in changed.values():
+            done += 1
+            yield Progress(done, count, handed, fault)
+
+
+def _counted(work: Work, index: Index) -> tuple[int, dict[bytes, array[int]]]:
+    """Return how much there is, and where copies are of programs that are to be graded."""
+    first: dict[bytes, int] = {}
+    copies: dict[bytes, array[int]] = {}
+    count = 0
+    for piece in work:
+        count += 1
+        key = piece.short
+        if piece.handed.fault or index.is_settled(key):
+            continue
+        if key in first:
+            copies.setdefault(key, array("q", [first[key]])).append(piece.place)
+        else:
+            first[key] = piece.place
+    return count, copies
+
+
+def _where(plan: Plan, terms: Terms) -> tuple[Callable[[], Pool], dict[str, bytes]]:
+    """Return what opens a pool, and what jobs carry of their banks to where grades run."""
+    size = requirements.cores()
+    if plan.open_pool is None and not plan.executor:
+        return partial(Local, plan.jobs or size), {}
+    open_pool = plan.open_pool or opener(plan.executor, plan.scheduler, plan.jobs, size)
+    return open_pool, {one.id: packed(bank.load([Path(one.bank)], one.id)) for one in terms.posed}
 
 
 def _source(submissions: Submissions, handed: HandedIn) -> bytes | None:

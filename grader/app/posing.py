@@ -13,7 +13,7 @@ from grader.bank.document import Keys, Problem
 from grader.classroom import config
 from grader.classroom.config import Asked, Course
 from grader.classroom.jobs import versions
-from grader.classroom.results import read_terms, write_terms
+from grader.classroom.results import agree
 from grader.model.classroom import Posed, Terms
 from grader.model.errors import UsageError
 from grader.model.question import Question
@@ -77,7 +77,13 @@ def load(ctx: Context, course: Course) -> list[Question]:
 
 
 def terms(
-    course: Course, questions: Sequence[Question], out: Path, *, level: str, seed: int | None
+    course: Course,
+    questions: Sequence[Question],
+    out: Path,
+    *,
+    level: str,
+    seed: int | None,
+    shared: bool = False,
 ) -> Terms:
     """Return the terms of a class, and keep them: what was drawn by chance stays from then on.
 
@@ -87,25 +93,17 @@ def terms(
         out: The folder of its results.
         level: The isolation that a grade must have had at least.
         seed: That of the command line, which goes before that of the file.
+        shared: Whether others grade into the folder on terms that must not change under them.
 
     Raises:
         UsageError: What the folder holds cannot be read, or it cannot be written.
     """
-    try:
-        old = read_terms(out)
-    except UsageError:
-        if (out / "class.json").exists():
-            raise
-        old = None
     file = course.file
-    seed = file.seed if seed is None else seed
-    if seed is None:
-        seed = int.from_bytes(os.urandom(4), "big") if old is None else old.seed
+    wanted = file.seed if seed is None else seed
+    drawn = int.from_bytes(os.urandom(4), "big") if wanted is None else wanted
     posed = tuple(_posed(*one) for one in zip(file.asked, questions, strict=True))
-    found = Terms(seed, level, __version__, posed, file.title, file.deadline, file.counts)
-    if found != old:
-        write_terms(out, found)
-    return found
+    found = Terms(drawn, level, __version__, posed, file.title, file.deadline, file.counts)
+    return agree(out, found, drawn=wanted is None, shared=shared)
 
 
 def _posed(asked: Asked, question: Question) -> Posed:

@@ -60,14 +60,32 @@ def command(
             metavar="PATH", help="Their paths, like '{student}/{question}.py'.", show_default=False
         ),
     ] = "",
+    shard: Annotated[
+        str,
+        typer.Option(metavar="I/N", help="Grade one of N equal parts.", show_default=False),
+    ] = "",
+    executor: Annotated[
+        str,
+        typer.Option(
+            metavar="NAME",
+            help="Grade elsewhere: dask, or package.module:function.",
+            show_default=False,
+        ),
+    ] = "",
+    scheduler: Annotated[
+        str,
+        typer.Option(metavar="ADDRESS", help="Of the Dask cluster.", show_default=False),
+    ] = "",
     json: Json = False,
 ) -> int:
     """Grade a class; begun again, it goes on where it was."""
     from grader.app.classes import Plan, Tally, grade_class
+    from grader.classroom.work import shard_of
 
     plan = Plan(
         submissions, tuple(question or ()), out, seed=seed, level=isolation or "", jobs=jobs,
-        layout=layout, pattern=pattern, file=file,
+        layout=layout, pattern=pattern, file=file, executor=executor, scheduler=scheduler,
+        shard=shard_of(shard) if shard else (1, 1),
     )  # fmt: skip
     tally = Tally()
     try:
