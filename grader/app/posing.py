@@ -110,7 +110,7 @@ def posed(asked: Asked, question: Question) -> Posed:
     """Return a question as a class is asked it."""
     parts = question.spec.parts
     names = ("python", "numpy", *(one for one in question.spec.uses if one != "numpy"))
-    known = config.numbers(question)
+    known = question.spec.part_numbers
     counting = {known[str(part)] for part in asked.parts} or set(known.values())
     return Posed(
         question.id,

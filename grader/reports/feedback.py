@@ -146,6 +146,8 @@ def _points(points: int | None, posed: Posed) -> str:
 
 
 def _late(entry: Entry, terms: Terms) -> str:
+    if entry.handed.late or not (entry.handed.at and terms.deadline):
+        return "Late, as the learning platform says."
     deadline = datetime.fromisoformat(terms.deadline)
     at = datetime.fromisoformat(entry.handed.at).astimezone(deadline.tzinfo)
     form = "%Y-%m-%d %H:%M"
