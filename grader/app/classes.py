@@ -7,7 +7,7 @@ import os
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from grader import __version__
@@ -107,6 +107,9 @@ def grade_class(ctx: Context, plan: Plan) -> Iterator[Progress]:
     shard = "" if plan.shard == (1, 1) else f"-{plan.shard[0]}-of-{plan.shard[1]}"
     with Ledger(plan.out / f"verdicts{shard}.jsonl") as ledger:
         terms = _terms(plan, [_posed(one) for one in questions])
+        if terms.submissions != (where := str(plan.submissions.resolve())):
+            terms = replace(terms, submissions=where)
+            write_terms(plan.out, terms)
         layout: Layout = Plain([one.id for one in questions])
         with Submissions(plan.submissions, layout) as submissions:
             if not write_handed_in(plan.out, submissions):
