@@ -116,8 +116,9 @@ def grade_class(ctx: Context, plan: Plan) -> Iterator[Progress]:
     shard = "" if plan.shard == (1, 1) else f"-{plan.shard[0]}-of-{plan.shard[1]}"
     with Ledger(plan.out / f"verdicts{shard}.jsonl") as ledger:
         terms = terms_of(
-            course, questions, plan.out, level=plan.level, seed=plan.seed, shared=plan.shard[1] > 1
-        )
+            course, questions, plan.submissions, plan.out, level=plan.level, seed=plan.seed,
+            shared=plan.shard[1] > 1,
+        )  # fmt: skip
         asked = [one.id for one in questions]
         with Submissions(plan.submissions, asked, plan.layout, plan.pattern) as submissions:
             count = write_handed_in(plan.out, submissions)

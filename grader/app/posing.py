@@ -79,6 +79,7 @@ def load(ctx: Context, course: Course) -> list[Question]:
 def terms(
     course: Course,
     questions: Sequence[Question],
+    submissions: Path,
     out: Path,
     *,
     level: str,
@@ -90,6 +91,7 @@ def terms(
     Args:
         course: What the class is asked.
         questions: The same, loaded.
+        submissions: What was handed in.
         out: The folder of its results.
         level: The isolation that a grade must have had at least.
         seed: That of the command line, which goes before that of the file.
@@ -102,7 +104,10 @@ def terms(
     wanted = file.seed if seed is None else seed
     drawn = int.from_bytes(os.urandom(4), "big") if wanted is None else wanted
     asked = tuple(posed(*one) for one in zip(file.asked, questions, strict=True))
-    found = Terms(drawn, level, __version__, asked, file.title, file.deadline, file.counts)
+    found = Terms(
+        drawn, level, __version__, asked, title=file.title, deadline=file.deadline,
+        counts=file.counts, submissions=str(submissions.resolve()),
+    )  # fmt: skip
     return agree(out, found, drawn=wanted is None, shared=shared)
 
 

@@ -135,7 +135,11 @@ def test_what_this_machine_cannot_read_is_nobodys_fault(
 def test_a_disk_that_fails_under_a_zip_file_is_nobodys_fault(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    packed_twice = {"ann/mean.py": "", "bo.zip": zipped({"mean.py": ""}), "cem/mean.py": ""}
+    packed_twice: dict[str, bytes | str] = {
+        "ann/mean.py": "",
+        "bo.zip": zipped({"mean.py": ""}),
+        "cem/mean.py": "",
+    }
     (tmp_path / "all.zip").write_bytes(zipped(packed_twice))
     read = zipfile.ZipFile.open
 
