@@ -79,6 +79,7 @@ def load(ctx: Context, course: Course) -> list[Question]:
 def terms(
     course: Course,
     questions: Sequence[Question],
+    submissions: Path,
     out: Path,
     *,
     level: str,
@@ -90,6 +91,7 @@ def terms(
     Args:
         course: What the class is asked.
         questions: The same, loaded.
+        submissions: What was handed in.
         out: The folder of its results.
         level: The isolation that a grade must have had at least.
         seed: That of the command line, which goes before that of the file.
@@ -101,15 +103,19 @@ def terms(
     file = course.file
     wanted = file.seed if seed is None else seed
     drawn = int.from_bytes(os.urandom(4), "big") if wanted is None else wanted
-    posed = tuple(_posed(*one) for one in zip(file.asked, questions, strict=True))
-    found = Terms(drawn, level, __version__, posed, file.title, file.deadline, file.counts)
+    asked = tuple(posed(*one) for one in zip(file.asked, questions, strict=True))
+    found = Terms(
+        drawn, level, __version__, asked, title=file.title, deadline=file.deadline,
+        counts=file.counts, submissions=str(submissions.resolve()),
+    )  # fmt: skip
     return agree(out, found, drawn=wanted is None, shared=shared)
 
 
-def _posed(asked: Asked, question: Question) -> Posed:
+def posed(asked: Asked, question: Question) -> Posed:
+    """Return a question as a class is asked it."""
     parts = question.spec.parts
     names = ("python", "numpy", *(one for one in question.spec.uses if one != "numpy"))
-    known = config.numbers(question)
+    known = question.spec.part_numbers
     counting = {known[str(part)] for part in asked.parts} or set(known.values())
     return Posed(
         question.id,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import io
 import stat
 import struct
@@ -113,6 +114,9 @@ class Archive(Closing):
             except UsageError as fault:
                 yield Entry(one.path, at, fault.message)
                 continue
+            except OSError as fault:
+                yield Entry(one.path, at, f"cannot be read: {fault.strerror}", stray=True)
+                continue
             none = True
             for entry in inner.entries():
                 none = False
@@ -124,7 +128,8 @@ class Archive(Closing):
         """Return the first bytes of a file.
 
         Raises:
-            UsageError: There is none, or it is damaged.
+            OSError: This machine cannot read it.
+        UsageError: There is none, or it is damaged.
         """
         found = self._by_path.get(path)
         if found is not None:
@@ -191,6 +196,8 @@ def _explained() -> Iterator[None]:
     try:
         yield
     except _DAMAGE as error:
+        if isinstance(error, OSError) and error.errno != errno.EINVAL:
+            raise  # of this machine; a damaged file has it seek what is not there
         said = inert(" ".join(str(error).split()), 120) or type(error).__name__
         raise UsageError(f"expected a zip file, found a damaged one: {said}") from None
 

@@ -66,6 +66,8 @@ def opened(root: Path) -> Files:
         return Zipped(opened_file(root))
     except UsageError as fault:
         raise UsageError(f"{root}: expected a folder or a zip file: {fault.message}") from fault
+    except OSError as fault:
+        raise UsageError(f"{root}: cannot be read: {fault.strerror}") from fault
 
 
 class Folder(Files):

@@ -23,6 +23,7 @@ from grader.cli import (
     bank_audit,
     bank_list,
     bank_new,
+    bank_new_idea,
     bank_preview,
     bank_remove,
     bank_schema,
@@ -144,8 +145,8 @@ _COMMANDS: dict[typer.Typer, dict[str, ModuleType]] = {
     },
     _history: {"list": history_list, "restore": history_restore},
     _bank: {
-        "audit": bank_audit, "preview": bank_preview, "new": bank_new, "add": bank_add,
-        "remove": bank_remove, "list": bank_list, "schema": bank_schema,
+        "audit": bank_audit, "preview": bank_preview, "new": bank_new, "new-idea": bank_new_idea,
+        "add": bank_add, "remove": bank_remove, "list": bank_list, "schema": bank_schema,
     },
     _class: {
         "grade": class_grade, "report": class_report, "export": class_export,

@@ -50,6 +50,7 @@ class Terms:
     posed: tuple[Posed, ...]
     title: str = ""
     deadline: str = ""  # ISO 8601 with its offset; what comes later is marked, no more
+    submissions: str = ""  # path of what was handed in; it decides nothing
     counts: str = "last"  # which counts of what a student handed in for a question: last or best
     format: int = RESULTS_FORMAT
 

@@ -8,6 +8,7 @@ import tracemalloc
 import zipfile
 from io import BytesIO
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -129,6 +130,28 @@ def test_what_this_machine_cannot_read_is_nobodys_fault(
             ("bo/mean.py", "cannot be read: Permission denied"),
             ("cem/mean.py", "cannot be read: Input/output error"),
         ]
+
+
+def test_a_disk_that_fails_under_a_zip_file_is_nobodys_fault(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    packed_twice: dict[str, bytes | str] = {
+        "ann/mean.py": "",
+        "bo.zip": zipped({"mean.py": ""}),
+        "cem/mean.py": "",
+    }
+    (tmp_path / "all.zip").write_bytes(zipped(packed_twice))
+    read = zipfile.ZipFile.open
+
+    def failing(self: zipfile.ZipFile, name: Any, *rest: Any) -> Any:
+        if name.filename.startswith(("ann", "bo")):
+            raise OSError(5, "Input/output error")
+        return read(self, name, *rest)
+
+    monkeypatch.setattr(zipfile.ZipFile, "open", failing)
+    with Submissions(tmp_path / "all.zip", ["mean"]) as submissions:
+        assert [one.student for one in submissions] == ["cem"]
+        assert {path for path, _ in submissions.unused.first} == {"ann/mean.py", "bo.zip"}
 
 
 def test_folders_in_folders_come_to_an_end(tmp_path: Path) -> None:
