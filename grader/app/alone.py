@@ -24,11 +24,10 @@ from grader.classroom.results import Results
 from grader.classroom.submissions import MOST_BYTES
 from grader.model.classroom import Entry, Posed
 from grader.model.errors import DrillError
-from grader.model.question import Question
 from grader.reports import class_github, class_gradescope
 from grader.reports.class_rows import note
 
-SETTINGS, BANK = "settings.json", "bank.zip"
+SETTINGS, COURSE, BANK = "settings.json", "class.yaml", "bank.zip"
 SECONDS = 540.0  # Gradescope ends a grade after 10 minutes, with a zero
 SUFFIXES = (".py", ".ipynb")
 STUDENT = "handed-in"  # whose it is, the platform knows
@@ -40,10 +39,9 @@ TO_DO = (
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """How a platform's grader grades; it lies next to the bank."""
+    """How a platform's grader grades; it lies next to a class.yaml and the bank."""
 
     asked: tuple[Posed, ...]
-    level: str
     seconds: float = SECONDS
 
     def dumps(self) -> str:
@@ -69,14 +67,6 @@ def read_settings(home: Path) -> Settings:
         for one in content.pop("asked")
     )
     return Settings(asked, **content)
-
-
-def asked(question: Question) -> Posed:
-    """Return a question as every student of a platform is asked it."""
-    parts = question.spec.parts
-    of = sum(part.points for part in parts)
-    numbers = tuple(range(1, len(parts) + 1))
-    return Posed(question.id, question.spec.title, question.digest, BANK, numbers, of)
 
 
 def for_gradescope(root: str, home: str) -> None:
@@ -127,7 +117,7 @@ def graded(folder: Path, home: Path) -> Outcome:
         if not any(copied):
             return Outcome(settings.asked, {})
         try:
-            return _graded(settings, home / BANK, Path(work))
+            return _graded(settings, home, Path(work))
         except (OSError, DrillError) as fault:
             return Outcome(settings.asked, {}, str(fault) or type(fault).__name__)
 
@@ -178,13 +168,12 @@ def _is_file(path: Path) -> bool:
     return plain and not path.parent.is_symlink()
 
 
-def _graded(settings: Settings, bank: Path, work: Path) -> Outcome:
+def _graded(settings: Settings, home: Path, work: Path) -> Outcome:
     out, log = work / "results", work / "log"
-    questions = [word for one in settings.asked for word in ("--question", one.id)]
     # Apart from what the student's folder or the environment has under names of modules.
-    command = [sys.executable, "-I", "-m", "grader", "--bank", str(bank), "class", "grade",
-               str(work / "submissions"), *questions, "--out", str(out),
-               "--isolation", settings.level]  # fmt: skip
+    command = [sys.executable, "-I", "-m", "grader", "--bank", str(home.absolute() / BANK),
+               "class", "grade", str(work / "submissions"), "--class",
+               str(home.absolute() / COURSE), "--out", str(out)]  # fmt: skip
     with log.open("wb") as stream:
         process = subprocess.Popen(
             command, stdin=subprocess.DEVNULL, stdout=stream, stderr=stream, cwd=work,

@@ -6,19 +6,21 @@ this program as a wheel, and the questions with their references.
 
 from __future__ import annotations
 
+import os
 import shlex
 import sys
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from grader import __version__
-from grader.app import packing, requirements
-from grader.app.alone import BANK, SECONDS, SETTINGS, Settings, asked
+from grader.app import packing
+from grader.app.alone import BANK, COURSE, SETTINGS, Settings
 from grader.app.context import Context
 from grader.app.exporting import dumped
+from grader.app.posing import course_of, load, posed
 from grader.classroom.jobs import LEVELS
 from grader.model.errors import UsageError
-from grader.model.question import Question
 from grader.reports import class_github, class_gradescope
 
 REQUIREMENTS, NOT_GRADED = "requirements.txt", "not-graded.json"
@@ -131,8 +133,16 @@ CALLED_THERE = (
 FOLDER = ".github/drill"
 
 
-def gradescope(ctx: Context, ids: Sequence[str], level: str) -> bytes:
+def gradescope(
+    ctx: Context, ids: Sequence[str], level: str = "", file: Path | None = None
+) -> bytes:
     """Return an autograder for Gradescope, to be uploaded as it is.
+
+    Args:
+        ctx: where the questions are looked for.
+        ids: the questions, if the file does not name them.
+        level: of isolation, at least; what the file says, else strong, when empty.
+        file: a class.yaml: questions, parts, weights, what is hidden, seed.
 
     Raises:
         UsageError: There is no such question or level, or the program is not installed.
@@ -144,13 +154,17 @@ def gradescope(ctx: Context, ids: Sequence[str], level: str) -> bytes:
         "setup.sh": _filled(SETUP).encode(),
         "run_autograder": _filled(RUN, called=called).encode(),
         NOT_GRADED: dumped(stopped).encode(),
-        **_needed(ctx, ids, level, SECONDS),
+        **_needed(ctx, ids, level, file),
     }
     return packing.zipped(files, executable=("setup.sh", "run_autograder"))
 
 
-def github(ctx: Context, ids: Sequence[str], level: str) -> dict[str, bytes]:
+def github(
+    ctx: Context, ids: Sequence[str], level: str = "", file: Path | None = None
+) -> dict[str, bytes]:
     """Return the files of a repository whose workflow grades it, by their paths in it.
+
+    Takes what `gradescope` takes.
 
     Raises:
         UsageError: There is no such question or level, or the program is not installed.
@@ -158,7 +172,7 @@ def github(ctx: Context, ids: Sequence[str], level: str) -> dict[str, bytes]:
     """
     called = shlex.quote(CALLED_THERE)
     stopped = class_github.encoded(class_github.not_graded(STOPPED))
-    needed = _needed(ctx, ids, level, SECONDS)
+    needed = _needed(ctx, ids, level, file)
     return {
         ".github/workflows/classroom.yml": _filled(WORKFLOW).encode(),
         f"{FOLDER}/grade.sh": _filled(GRADE, called=called).encode(),
@@ -186,24 +200,30 @@ def write_files(folder: Path, files: dict[str, bytes]) -> None:
         raise UsageError(f"{folder}: cannot be written: {fault.strerror}") from fault
 
 
-def _needed(ctx: Context, ids: Sequence[str], level: str, seconds: float) -> dict[str, bytes]:
+def _needed(ctx: Context, ids: Sequence[str], level: str, file: Path | None) -> dict[str, bytes]:
+    """Return what grading takes: the course, its bank, the program and its libraries."""
+    course = course_of(file, tuple(ids))
+    level = level or course.file.isolation
     if level not in LEVELS:
         raise UsageError(f"--isolation: expected {', '.join(LEVELS)}, found {level}")
-    questions = [_usable(ctx, name) for name in dict.fromkeys(ids)]
+    questions = load(ctx, course)
+    posed_ = zip(course.file.asked, questions, strict=True)
+    asked = tuple(replace(posed(*one), bank=BANK, libraries={}) for one in posed_)
+    seed = course.file.seed
+    there = {
+        "format": 1,
+        "seed": int.from_bytes(os.urandom(4), "big") if seed is None else seed,  # everybody's
+        "isolation": level,
+        "questions": [{"id": one.id, "parts": [*one.parts]} for one in asked],
+    }
     uses = sorted({name for question in questions for name in question.spec.uses})
-    settings = Settings(tuple(asked(one) for one in questions), level, seconds)
     return {
-        SETTINGS: settings.dumps().encode(),
+        SETTINGS: Settings(asked).dumps().encode(),
+        COURSE: dumped(there).encode(),  # what is JSON is YAML
         REQUIREMENTS: "".join(f"{one}\n" for one in packing.pins(uses)).encode(),
         BANK: packing.bank(questions),
         packing.WHEEL: packing.wheel(),
     }
-
-
-def _usable(ctx: Context, name: str) -> Question:
-    question = ctx.load(name)
-    requirements.need_libraries(question)  # else nobody knows which version to pin
-    return question
 
 
 def _filled(template: str, **more: str) -> str:

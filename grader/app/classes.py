@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 
+from grader import bank
 from grader.app import requirements
 from grader.app.context import Context
 from grader.app.handed_in import say_found
@@ -185,7 +186,7 @@ def _graded(
                     waiting[piece.key] = piece.handed
                     yield job_for(terms, piece.posed, source, archives.get(piece.posed.id, b""))
 
-        open_pool, archives = _where(ctx, plan, terms)
+        open_pool, archives = _where(plan, terms)
         with closing(grade_all(jobs(), open_pool, ledger, begun, ctx.now, ctx.say)) as found:
             for graded in found:
                 first = waiting.pop(graded.key)
@@ -217,13 +218,13 @@ def _counted(work: Work, index: Index) -> tuple[int, dict[bytes, array[int]]]:
     return count, copies
 
 
-def _where(ctx: Context, plan: Plan, terms: Terms) -> tuple[Callable[[], Pool], dict[str, bytes]]:
+def _where(plan: Plan, terms: Terms) -> tuple[Callable[[], Pool], dict[str, bytes]]:
     """Return what opens a pool, and what jobs carry of their banks to where grades run."""
     size = requirements.cores()
     if plan.open_pool is None and not plan.executor:
         return partial(Local, plan.jobs or size), {}
     open_pool = plan.open_pool or opener(plan.executor, plan.scheduler, plan.jobs, size)
-    return open_pool, {one.id: packed(ctx.load(one.id)) for one in terms.posed}
+    return open_pool, {one.id: packed(bank.load([Path(one.bank)], one.id)) for one in terms.posed}
 
 
 def _source(submissions: Submissions, handed: HandedIn) -> bytes | None:

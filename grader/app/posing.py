@@ -101,15 +101,16 @@ def terms(
     file = course.file
     wanted = file.seed if seed is None else seed
     drawn = int.from_bytes(os.urandom(4), "big") if wanted is None else wanted
-    posed = tuple(_posed(*one) for one in zip(file.asked, questions, strict=True))
-    found = Terms(drawn, level, __version__, posed, file.title, file.deadline, file.counts)
+    asked = tuple(posed(*one) for one in zip(file.asked, questions, strict=True))
+    found = Terms(drawn, level, __version__, asked, file.title, file.deadline, file.counts)
     return agree(out, found, drawn=wanted is None, shared=shared)
 
 
-def _posed(asked: Asked, question: Question) -> Posed:
+def posed(asked: Asked, question: Question) -> Posed:
+    """Return a question as a class is asked it."""
     parts = question.spec.parts
     names = ("python", "numpy", *(one for one in question.spec.uses if one != "numpy"))
-    known = config.numbers(question)
+    known = question.spec.part_numbers
     counting = {known[str(part)] for part in asked.parts} or set(known.values())
     return Posed(
         question.id,

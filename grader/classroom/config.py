@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
@@ -148,11 +148,11 @@ def schema() -> str:
 
 def unlike_the_question(at: Path_, asked: Asked, question: Question) -> Iterator[tuple[Path_, str]]:
     """Say which parts, checks and cases a question of a class has not: paths of keys, sentences."""
-    known = numbers(question)
+    known = question.spec.part_numbers
     for i, part in enumerate(asked.parts):
         if str(part) not in known:
             where = (*at, "parts", i)
-            listed = ", ".join(dict.fromkeys((*known,)))
+            listed = ", ".join(known)
             yield where, f"{dotted(where)}: expected one of the parts {listed}, found {part!r}"
     names = [*(check.id for check in question.spec.checks), *question.spec.cases]
     for i, name in enumerate(asked.hidden):
@@ -160,12 +160,6 @@ def unlike_the_question(at: Path_, asked: Asked, question: Question) -> Iterator
             where = (*at, "hidden", i)
             text = f"expected a check or a case of {question.id}, found {name!r}"
             yield where, f"{dotted(where)}: {text}{did_you_mean(name, names)}"
-
-
-def numbers(question: Question) -> Mapping[str, int]:
-    """Return the number of each part of a question by what it may be called."""
-    found = {str(n): n for n, _ in enumerate(question.spec.parts, 1)}
-    return found | {name: n for n, name in enumerate(question.spec.part_ids, 1)}
 
 
 def _problem(written: Document, at: Path_, group: list[ErrorDetails]) -> Problem:

@@ -11,7 +11,6 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from math import fsum
 from statistics import fmean, median
 
 from grader.classroom import spreads
@@ -30,10 +29,10 @@ from grader.model.findings import (
 from grader.model.report import Named, Report
 from grader.model.verdict import Verdict
 from grader.reports import words
+from grader.reports.class_rows import weighted
 
 FEW = 4  # students who share a wrong result that nobody else has: at most so many
 DIGITS = 4  # of a digest that are shown, more where two begin alike
-_DECIMALS = 6  # of points with weights
 _OTHERWISE = {"state", "rule", "mutant", "class"}  # kinds of explanations that name no listed idea
 
 
@@ -59,11 +58,6 @@ def asserted(report: Report) -> tuple[Named, ...]:
     """Return the listed ideas that a report says are held: exactly, or as two together."""
     together = any(e.kind == "pair" for e in report.explanations) and len(report.misconceptions) > 1
     return tuple(one for one in report.misconceptions if one.exact or together)
-
-
-def outputs_of(report: Report) -> str:
-    """Return the digest of what a submission computed wherever a check failed; "": not known."""
-    return str(getattr(report, "outputs", ""))
 
 
 def find(terms: Terms, attempts: Iterable[Attempts], unreadable: int = 0) -> Findings:
@@ -97,7 +91,7 @@ def find(terms: Terms, attempts: Iterable[Attempts], unreadable: int = 0) -> Fin
         for group in one.groups
         for student in group.students
     }
-    of = round(fsum(posed.weight * posed.of for posed in terms.posed), _DECIMALS)
+    of = round(sum(weighted(posed.of, posed) for posed in terms.posed), 6)
     rows = tuple(
         _student(terms, student, cells, about[student], handles)
         for student, cells in sorted(students.items())
@@ -126,7 +120,7 @@ def _student(
     row = [cells.get(posed.id, Cell(posed.id, Standing.MISSING, 0)) for posed in terms.posed]
     row = [replace(cell, group=handles.get((cell.question, student), "")) for cell in row]
     each = zip(row, terms.posed, strict=True)
-    so_far = round(fsum(posed.weight * (cell.points or 0) for cell, posed in each), _DECIMALS)
+    so_far = round(sum(weighted(cell.points or 0, posed) for cell, posed in each), 6)
     graded = all(cell.points is not None for cell in row)
     name, email = about
     return Student(student, tuple(row), so_far if graded else None, so_far, name, email)
@@ -212,8 +206,8 @@ class _Gathered:
         self.files[sha256].append(student)
         if cell.standing is Standing.PASSED:
             self.passing.add(sha256)
-        elif cell.standing is not Standing.IDEA and (digest := outputs_of(report)):
-            found = self.answers.setdefault(digest, _answers(report))
+        elif cell.standing is not Standing.IDEA and report.outputs:
+            found = self.answers.setdefault(report.outputs, _answers(report))
             found.students.append(student)
             found.files.add(sha256)
 
@@ -239,8 +233,8 @@ class _Gathered:
             at, last = spreads.moment(one.handed.at), one.report
             if at is not None:
                 self.times.append(at)
-            if last is not None and (digest := outputs_of(last)):
-                self.digests.add(digest)
+            if last is not None and last.outputs:
+                self.digests.add(last.outputs)
             if last is None or last.verdict is Verdict.PASS or last.unchanged:
                 continue
             for held in asserted(last):

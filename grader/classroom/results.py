@@ -250,8 +250,3 @@ def is_late(at: str, deadline: str) -> bool:
     if not (at and deadline):
         return False
     return datetime.fromisoformat(at) > datetime.fromisoformat(deadline)
-
-
-def same_terms(old: Terms, new: Terms) -> bool:
-    """Return whether grades under one are grades under the other."""
-    return not differences(old, new)

@@ -17,11 +17,21 @@ def command(
         Path | None,
         typer.Option(metavar="FILE", help="Write a page that stands alone.", show_default=False),
     ] = None,
+    feedback: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="DIR", help="Write a page for each student to read.", show_default=False
+        ),
+    ] = None,
     json: Json = False,
 ) -> None:
     """Show who passed what, and which ideas a class holds."""
     from grader.app.reporting import report_class, write_page
 
+    if feedback is not None:
+        _tell(results, feedback, json=json and html is None)
+        if html is None:
+            return
     found = report_class(results) if html is None else write_page(results, html)
     if json:
         from grader.reports.json import findings_to_json
@@ -36,6 +46,23 @@ def command(
         from grader.reports.class_tables import class_lines
 
         said = class_lines(
-            found, width=output.measure(), results=str(results), plain=output.manner.plain
+            found,
+            width=output.measure(),
+            window=output.width(),
+            results=str(results),
+            plain=output.manner.plain,
         )
         output.lines(said, paged=True)
+
+
+def _tell(results: Path, folder: Path, *, json: bool) -> None:
+    from grader.app.feedback import write_feedback
+    from grader.classroom.results import Results
+    from grader.model.numerals import quantity
+
+    written = write_feedback(Results(results), folder)
+    if json:
+        output.document(students=written.students, changed=written.changed)
+    else:
+        files = quantity(written.changed, "file")
+        output.write(f"{quantity(written.students, 'student')}, {files} written in {folder}")

@@ -21,6 +21,7 @@ from grader.model.findings import Asked, Attempts, Cell, Findings, Standing, Stu
 from grader.model.numerals import quantity
 from grader.reports import class_words as words
 from grader.reports.class_student import StudentPage, student_page
+from grader.reports.feedback import pieces
 from grader.reports.inert import inert
 
 TEMPLATES = Path(__file__).parent / "templates"
@@ -57,7 +58,7 @@ def class_page(found: Findings, attempts: Iterable[Attempts], results: str) -> I
     anchor = {student.id: f"s{number}" for number, student in enumerate(found.students, 1)}
     called = {one.id: _called(one) for one in found.students}
     css = (TEMPLATES / "class.css").read_text(encoding="utf-8")
-    pieces = _template().generate(
+    made = _template().generate(
         css=Markup(css),
         title=found.terms.title or "A class",
         open_ends=list(words.open_ends(found)),
@@ -81,15 +82,15 @@ def class_page(found: Findings, attempts: Iterable[Attempts], results: str) -> I
         equal_rule=words.EQUAL_RULE,
         same_rule=words.SAME_RULE,
         bar=bar,
+        pieces=pieces,
         over_time=over_time,
-        lines=_lines,
         cell_mark=cell_mark,
         points=words.points,
         remarks=words.remarks,
         held_by=words.held_by,
         new_idea=words.new_idea,
     )
-    yield from map(str, pieces)  # not as markup, to which nobody can add text
+    yield from map(str, made)  # not as markup, to which nobody can add text
 
 
 def _called(student: Student) -> str:
@@ -112,10 +113,6 @@ def _shown(value: object) -> object:
     if isinstance(value, str) and not isinstance(value, Markup):
         return inert(str(value).replace("\xa0", " "), _LONGEST)
     return value
-
-
-def _lines(texts: Sequence[str]) -> Markup:
-    return Markup("\n").join(inert(text, _LONGEST) for text in texts)
 
 
 def _pages(found: Findings, attempts: Iterable[Attempts]) -> Iterator[StudentPage]:

@@ -45,9 +45,10 @@ def _failing(report: Report, number: int) -> Iterator[str]:
         if first is not None:
             yield _line(f"{first.id}: {words.symptom(first)}")
     elif first is not None:
-        yield _line(f"{first.id}: {words.finding(first)}")
-        if first.mismatch and not hides(first):
-            yield from filter(None, [_line(words.entry(first.mismatch, first.message))])
+        sentence = words.finding(first)
+        yield _line(f"{first.id}: {sentence}")
+        if first.mismatch and not hides(first) and (said := words.entry(first.mismatch, sentence)):
+            yield _line(f"{said}.")
         for idea in words.ideas(report):
             yield _line(f"{idea.lead} {idea.text} {' '.join(idea.feedback.split())}".strip())
     if len(failing) > 1:

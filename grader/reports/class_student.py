@@ -5,32 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from grader.kinds.registry import get_or_plain
 from grader.model.classroom import Entry
 from grader.model.findings import Attempts, Cell, Standing, Student
 from grader.model.numerals import quantity
-from grader.model.report import CheckResult, Report
+from grader.model.report import Report
 from grader.reports import class_words, words
-from grader.reports.exhibits import exhibit_lines
+from grader.reports.feedback import Block, told
+from grader.reports.hiding import seen
 from grader.reports.inert import inert_lines
-from grader.reports.page import INDENT
-from grader.reports.text import Text
-from grader.reports.trace import raised_lines
 
-_WIDTH = 80  # cells of what is set in columns
-_ROWS = 12  # of a table or of what was kept
 _PRINTED = 8  # lines
-_OTHERS = 160  # characters of a list of checks
 _HISTORY = 20  # hand-ins that are listed
-
-
-@dataclass(frozen=True, slots=True)
-class Block:
-    """A paragraph, or lines set in columns."""
-
-    text: str = ""
-    lead: str = ""
-    pre: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,45 +100,9 @@ def _facts(cell: Cell, entry: Entry, deadline: str) -> Iterator[str]:
 
 
 def _blocks(report: Report) -> Iterator[Block]:
-    """What failed, the smallest case, what is known of it, and what passes."""
-    if report.verdict == "pass":
-        yield Block("; ".join(words.earned(report, "")))
-        return
-    if report.unchanged:
-        yield Block("This is the starter, unchanged.")
-    if report.message:
-        yield Block(words.about_the_file(report))
-    if report.raised is not None:
-        yield _pre(raised_lines(report.raised, _WIDTH, ""))
-    failing = words.deciding(report)
-    if failing:
-        yield from _finding(failing[0])
-    for idea in words.ideas(report):
-        yield Block(idea.text, idea.lead)
-        if idea.feedback:
-            yield Block(words.sentences(idea.feedback, None)[0])
-    if report.note:
-        yield Block(report.note)
-    for lead, rest in words.others(report, _OTHERS):
-        yield Block(rest, lead)
+    """What its page says, with the hidden checks, and what it printed."""
+    yield from told(seen(report, ()))
     if report.printed.strip():
         shown, _ = inert_lines(report.printed, _PRINTED)
-        yield Block("", "It printed, at the end:")
-        yield Block(pre=tuple(shown))
-
-
-def _finding(check: CheckResult) -> Iterator[Block]:
-    hidden = get_or_plain(check.kind).hides_expected
-    sentence = words.finding(check)
-    yield Block(sentence, f"{check.id}:")
-    if check.exhibit is not None:
-        yield _pre(exhibit_lines(check.exhibit, _WIDTH, most=_ROWS, hidden=hidden))
-    worst = check.mismatch
-    if worst is not None and not hidden and (said := words.entry(worst, sentence)):
-        yield Block(f"{said}.")
-    if check.raised is not None:
-        yield _pre(raised_lines(check.raised, _WIDTH, ""))
-
-
-def _pre(lines: Sequence[Text]) -> Block:
-    return Block(pre=tuple(line.plain.rstrip().removeprefix(" " * INDENT) for line in lines))
+        yield Block(lead="It printed, at the end:")
+        yield Block(code=tuple(shown))

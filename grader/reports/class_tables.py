@@ -16,12 +16,15 @@ _NAME = 28  # cells of a name
 _LINE = 1000
 
 
-def class_lines(found: Findings, *, width: int, results: str, plain: bool = False) -> list[Line]:
+def class_lines(
+    found: Findings, *, width: int, window: int, results: str, plain: bool = False
+) -> list[Line]:
     """Everything that follows from a class, as lines.
 
     Args:
         found: what follows.
-        width: cells of a line of prose; tables may be wider.
+        width: cells of a line of prose.
+        window: cells of a row of the table of students, where it can be as narrow.
         results: the folder of results, as it is typed in commands.
         plain: a fact per line, without columns and bars.
     """
@@ -29,7 +32,7 @@ def class_lines(found: Findings, *, width: int, results: str, plain: bool = Fals
     lines += wrapped(words.summary(found), width)
     for name, value in words.about(found):
         lines += wrapped(f"{name}: {inert(value)}", width, indent="    ")
-    lines += ["", *_students(found, plain=plain)]
+    lines += ["", *_students(found, window, plain=plain)]
     for asked in found.asked:
         lines += ["", *_question(found, asked, width, results, plain=plain)]
     for spread in (found.scores, found.seconds, found.times):
@@ -38,18 +41,41 @@ def class_lines(found: Findings, *, width: int, results: str, plain: bool = Fals
     return lines
 
 
-def _students(found: Findings, *, plain: bool) -> list[Line]:
-    head = ("student", "name", *(one.posed.id for one in found.asked), "points")
+def _students(found: Findings, window: int, *, plain: bool) -> list[Line]:
+    """A row for each student; where that is too wide, questions are numbers and late is a mark."""
+    whole = _table(found, [one.posed.id for one in found.asked], plain=plain)
+    if plain or all(_across(line) <= window for line in whole):
+        return whole
+    key = [f"`{n} {inert(one.posed.id)}`" for n, one in enumerate(found.asked, 1)]
+    late = any(cell.late for student in found.students for cell in student.cells)
+    lines = _unbroken(", ".join(key) + ("; * late" if late else ""), window)
+    return [*lines, *_table(found, [str(n + 1) for n, _ in enumerate(found.asked)], short=True)]
+
+
+def _table(
+    found: Findings, questions: Sequence[str], *, plain: bool = False, short: bool = False
+) -> list[Line]:
+    head = ("student", "name", *questions, "points")
     rows = []
     for student in found.students:
-        total = words.points(student.so_far)
+        points = f"{words.points(student.so_far)} of {words.points(found.of)}"
+        said = [words.cell(cell) for cell in student.cells]
         rows.append((
             _name(student.id),
-            _name(student.name),
-            *map(words.cell, student.cells),
-            f"{total} of {words.points(found.of)}{'' if student.points is not None else ' so far'}",
+            "" if short else _name(student.name),
+            *(one.replace(", late", "*") if short else one for one in said),
+            points if student.points is not None else f"{points} so far",
         ))  # fmt: skip
     return columns(head, rows, plain=plain)
+
+
+def _unbroken(text: str, width: int, *, first: str = "") -> list[str]:
+    """Lines that are not broken between backticks, without these."""
+    return [line.replace("`", "") for line in wrapped(text, width, first=first)]
+
+
+def _across(line: Line) -> int:
+    return cells(line if isinstance(line, str) else "".join(text for text, _ in line))
 
 
 def _question(
@@ -88,8 +114,7 @@ def _about_idea(found: Findings, asked: Asked, idea: Held, width: int) -> Iterat
     if sum(idea.over_time) and len(found.intervals) > 1:
         counts = zip(found.intervals, idea.over_time, asked.handed_in, strict=True)
         text = ", ".join(f"`{at}` {held} of {of}" for at, held, of in counts if held)
-        said = wrapped(f"over time, hand-ins that hold it: {text}", width, first="      ")
-        yield from (line.replace("`", "") for line in said)
+        yield from _unbroken(f"over time, hand-ins that hold it: {text}", width, first="      ")
 
 
 def _groups(asked: Asked, width: int, results: str) -> Iterator[Line]:

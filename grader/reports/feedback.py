@@ -130,7 +130,7 @@ def _answer(terms: Terms, posed: Posed, entry: Entry | None) -> Answer:
         _points(entry.points, posed),
         late,
         tuple(_parts(report)),
-        tuple(_blocks(shown)),
+        tuple(told(shown)),
     )
 
 
@@ -146,6 +146,8 @@ def _points(points: int | None, posed: Posed) -> str:
 
 
 def _late(entry: Entry, terms: Terms) -> str:
+    if entry.handed.late or not (entry.handed.at and terms.deadline):
+        return "Late, as the learning platform says."
     deadline = datetime.fromisoformat(terms.deadline)
     at = datetime.fromisoformat(entry.handed.at).astimezone(deadline.tzinfo)
     form = "%Y-%m-%d %H:%M"
@@ -163,7 +165,8 @@ def _parts(report: Report) -> Iterator[str]:
             yield f"Part {number} {word}: {part.points} of {quantity(part.of, 'point')}"
 
 
-def _blocks(shown: Seen) -> Iterator[Block]:
+def told(shown: Seen) -> Iterator[Block]:
+    """What a grade has found, of as much of a report as may be seen."""
     report = shown.report
     yield from (Block(text) for text in _unseen(shown))
     if report.verdict is Verdict.PASS:

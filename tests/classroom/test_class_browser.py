@@ -9,9 +9,7 @@ from typing import Any
 
 import pytest
 
-from grader.classroom import findings
 from grader.classroom.findings import find
-from grader.model.findings import Findings
 from grader.model.verdict import Verdict
 from grader.reports.class_page import class_page
 from tests.classroom import browser
@@ -48,10 +46,10 @@ Object.fromEntries(['body', 'a', '.soft', 'caption', '.late', 'dt', 'code'].map(
 def page(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A class with everything that a page can hold, and long words in it."""
     early = "2026-11-18T12:00:00+00:00"
-    wrong = replace(report(Verdict.FAIL), bank="a3f9" * 16)
+    wrong = replace(report(Verdict.FAIL), outputs="a3f9" * 16)
     entries = [
         entry("a" * 200, wrong, name="Ada Byron King, Countess of Lovelace"),
-        entry("b" * 200, replace(wrong, bank="b3f9" * 16)),
+        entry("b" * 200, replace(wrong, outputs="b3f9" * 16)),
         entry("ben", wrong, late=True),
         entry("cem", report(Verdict.FAIL, named("axis")), at=early),
         entry("cem", report(Verdict.FAIL, named("off-by-one"), named("axis"))),
@@ -59,9 +57,7 @@ def page(tmp_path_factory: pytest.TempPathFactory) -> Path:
         entry("eve", fault="the disk is full"),
         *(entry(f"s-{name}", replace(SCENARIOS[name], question="mean")) for name in SCENARIOS),
     ]  # fmt: skip
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(findings, "outputs_of", lambda one: one.bank)
-        found: Findings = find(TERMS, attempts(entries))
+    found = find(TERMS, attempts(entries))
     path = tmp_path_factory.mktemp("class") / "class.html"
     with path.open("w", encoding="utf-8") as file:
         file.writelines(class_page(found, attempts(entries), "RESULTS"))

@@ -5,14 +5,14 @@ from __future__ import annotations
 import json
 import re
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import fields, is_dataclass, replace
 from enum import Enum
+from itertools import pairwise
 from typing import Any
 
 import pytest
 
-from grader.classroom import findings
 from grader.classroom.findings import find
 from grader.model.classroom import Entry
 from grader.model.findings import Findings
@@ -22,7 +22,8 @@ from grader.reports import class_words as words
 from grader.reports.class_page import class_page
 from grader.reports.class_tables import class_lines
 from grader.reports.json import findings_to_json
-from tests.classroom.making import TERMS, attempts, entry, named, report, rule
+from grader.reports.sheet import Line
+from tests.classroom.making import MEAN, TERMS, attempts, entry, named, report, rule
 from tests.classroom.pages import Page
 from tests.reports.scenarios import SCENARIOS
 
@@ -52,12 +53,6 @@ def hostile_class() -> list[Entry]:
     return sorted(found, key=lambda one: one.handed.student)
 
 
-@pytest.fixture(autouse=True)
-def digests(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Reports whose bank stands for the digest of their results."""
-    monkeypatch.setattr(findings, "outputs_of", lambda one: one.bank)
-
-
 def page_of(entries: list[Entry], results: str = "RESULTS") -> str:
     found = find(TERMS, attempts(entries))
     return "".join(class_page(found, attempts(entries), results))
@@ -69,8 +64,9 @@ def ordinary() -> list[Entry]:
         entry("ada", report(), name="Ada L."),
         entry("ben", report(FAIL, named("axis")), at=early), entry("ben", report()),
         entry("cem", report(FAIL, named("off-by-one"))),
-        entry("dov", report(FAIL, bank="a3f9" * 16)), entry("eve", report(FAIL, bank="a3f9" * 16)),
-        entry("fay", report(FAIL, bank="b3f9" * 16, explanations=(rule(),))),
+        entry("dov", report(FAIL, outputs="a3f9" * 16)),
+        entry("eve", report(FAIL, outputs="a3f9" * 16)),
+        entry("fay", report(FAIL, outputs="b3f9" * 16, explanations=(rule(),))),
         entry("gus", fault="the disk is full"), entry("hal", handed="it is a link"),
         entry("ivy", report(FAIL, named("axis"), unchanged=True)),
         entry("jo", report(FAIL, named("axis", exact=False)), late=True),
@@ -123,13 +119,17 @@ def test_what_a_student_writes_is_shown_and_does_not_act() -> None:
     assert "x" * 5000 not in content
 
 
+def told(lines: Iterable[Line]) -> str:
+    """Return what lines say."""
+    texts = (one if isinstance(one, str) else "".join(s for s, _ in one) for one in lines)
+    return "\n".join(texts)
+
+
 def test_the_terminal_shows_the_same_harmlessly() -> None:
     found = find(TERMS, attempts(hostile_class()))
     for plain in (False, True):
-        lines = class_lines(found, width=80, results="RESULTS", plain=plain)
-        text = "\n".join(
-            one if isinstance(one, str) else "".join(s for s, _ in one) for one in lines
-        )
+        lines = class_lines(found, width=80, window=80, results="RESULTS", plain=plain)
+        text = told(lines)
         assert {c for c in text if unicodedata.category(c) in {"Cc", "Cf", "Cs"}} <= {"\n"}
 
 
@@ -156,6 +156,14 @@ def test_the_page_says_who_holds_what() -> None:
         assert said in text or said == said
 
 
+def test_a_thousand_students_and_five_questions_stay_below_15_megabytes() -> None:
+    empty = len(page_of([entry("s", report())]).encode())
+    several = [entry(f"s{n:03}", replace(one, question="mean"))
+               for n, one in enumerate(list(SCENARIOS.values()) * 4)]  # fmt: skip
+    each = (len(page_of(several).encode()) - empty) / len(several)
+    assert each * 1000 * 5 < 15e6
+
+
 def test_tables_have_heads_and_pictures_have_words() -> None:
     content = page_of(ordinary())
     page = well_formed(content)
@@ -167,6 +175,8 @@ def test_tables_have_heads_and_pictures_have_words() -> None:
         assert page.tags[landmark] == 1
     assert ("html", "lang", "en") in page.attributes
     assert page.tags["h1"] == 1
+    levels = [int(level) for level in re.findall(r"<h([1-6])", content)]
+    assert all(level <= before + 1 for before, level in pairwise(levels))
 
 
 def test_a_picture_of_time_says_its_counts_in_words() -> None:
@@ -234,3 +244,15 @@ def test_the_page_comes_a_student_at_a_time() -> None:
 
 def test_a_class_of_nobody_has_a_page() -> None:
     assert "No listed idea shows in what was handed in." in page_of([])
+
+
+def test_a_table_that_is_too_wide_calls_questions_by_number() -> None:
+    asked = [replace(MEAN, id=f"{'long-' * 8}{n}") for n in range(3)]
+    given = [entry("ada", report(), posed=one, late=True) for one in asked]
+    found = find(replace(TERMS, posed=tuple(asked)), attempts(given))
+    text = told(class_lines(found, width=80, window=80, results="RESULTS"))
+    assert f"2 {'long-' * 8}1" in text
+    assert "; * late" in text
+    assert "ada      10 pass*  10 pass*  10 pass*  30 of 30" in text
+    wide = told(class_lines(found, width=80, window=200, results="RESULTS"))
+    assert re.search("ada +10 pass, late +10 pass, late +10 pass, late +30 of 30", wide)

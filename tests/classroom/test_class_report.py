@@ -108,3 +108,30 @@ def test_handed_in_and_not_graded_yet_is_no_zero(results: Path) -> None:
     assert [student.points for student in found.students] == [None, None, None]
     assert found.students[0].cells[0].note == "not yet"
     assert found.scores.counts == found.seconds.counts == found.asked[0].points.counts == ()
+
+
+HOSTILE = [
+    "<script>alert(1)</script>",
+    "\x1b[2J",
+    "\u202egnp.exe",
+    "\ud800",
+    "../up",
+    "a\nb",
+    "=1+1",
+]
+
+
+def test_names_do_nothing_on_their_way_from_results_to_paper(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    wrong = report(Verdict.FAIL, named("axis"), outputs="c" * 64)
+    given = [entry(name, wrong, name=name, sha256=f"{n:064x}") for n, name in enumerate(HOSTILE)]
+    results, page = write_results(tmp_path / "results", TERMS, given), tmp_path / "class.html"
+    for arguments in ([], ["--json"], ["--html", str(page)]):
+        assert app.run(["class", "report", str(results), *arguments]) == 0
+        said = capsys.readouterr().out
+        assert not {"\x1b", "\u202e", "\ud800"} & {*said}
+    content = page.read_bytes().decode()
+    assert Page.of(content).tags["script"] == 0
+    assert not {"\x1b", "\u202e"} & {*content}
+    assert content.count('<details class="student">') == len(HOSTILE)

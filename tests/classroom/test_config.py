@@ -15,7 +15,7 @@ from grader.app.classes import Plan, Progress, grade_class
 from grader.app.context import Context
 from grader.classroom import config
 from grader.classroom.config import ClassFileError
-from grader.classroom.results import Results, same_terms
+from grader.classroom.results import Results, differences
 from grader.model.classroom import Terms
 from grader.model.errors import UsageError
 from tests.bank.test_parts import BANK as PARTS
@@ -96,11 +96,11 @@ def test_a_class_is_what_its_file_says(here: Context) -> None:
         "Sums, autumn", 0.5, ("few",),
     )  # fmt: skip
     assert now.counts == "last"
-    assert same_terms(found, now)
+    assert differences(found, now) == []
     (entry,) = Results(here.here() / "out").entries()
     assert not entry.late
     assert [p.known for p in graded(here, WHOLE, "[1, spread]", "[1]")] == [False]
-    assert not same_terms(now, terms(here))
+    assert differences(now, terms(here)) != []
     assert [p.known for p in graded(here, WHOLE, "seed: 5", "seed: 6")] == [False]
     # The command line goes before the file.
     assert [p.known for p in graded(here, WHOLE, seed=6)] == [True]

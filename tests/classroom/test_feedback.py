@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator
 from dataclasses import replace
@@ -18,6 +19,7 @@ from grader.bank import load
 from grader.classroom.jobs import key_of
 from grader.classroom.ledger import Ledger
 from grader.classroom.results import Results, write_handed_in, write_terms
+from grader.cli import app
 from grader.model.classroom import Entry, Graded, HandedIn
 from grader.model.report import (
     CheckResult,
@@ -145,6 +147,8 @@ def test_late_is_a_mark_in_the_time_of_the_deadline() -> None:
     assert late in text
     assert "100 of 100 points" in text
     assert "Late" not in to_html(feedback(terms, [entry(passed())]))
+    marked = replace(entry(passed(), at="", late=True), late=True)
+    assert "Late, as the learning platform says." in to_html(feedback(terms, [marked]))
 
 
 def test_parts_say_what_they_earned() -> None:
@@ -463,3 +467,22 @@ def test_a_class_is_written_and_what_has_not_changed_is_left_alone(tmp_path: Pat
     assert write_feedback(now, out).changed == 2
     after = {path.name: path.stat().st_ino for path in out.iterdir()}
     assert {name for name in after if after[name] != before[name]} == {"cem.md", "cem.html"}
+
+
+def test_the_command_writes_feedback_and_a_page_if_asked(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    results, out = tmp_path / "results", tmp_path / "told"
+    class_of(results, {"ada": passed(), "ben": None})
+    told = ["class", "report", str(results), "--feedback", str(out)]
+    assert app.run(told) == 0
+    assert capsys.readouterr().out == f"2 students, 4 files written in {out}\n"
+    assert app.run([*told, "--json"]) == 0
+    said = json.loads(capsys.readouterr().out)
+    assert (said["students"], said["changed"]) == (2, 0)
+    assert app.run([*told, "--html", str(tmp_path / "page.html")]) == 0
+    assert (tmp_path / "page.html").exists()
+    assert "0 files written" in capsys.readouterr().out
+    (tmp_path / "taken").write_text("")
+    assert app.run([*told[:-1], str(tmp_path / "taken")]) == 2
+    assert "taken: expected a folder to write" in capsys.readouterr().err

@@ -6,7 +6,6 @@ from dataclasses import replace
 
 import pytest
 
-from grader.classroom import findings
 from grader.classroom.findings import find, handles
 from grader.model.classroom import Entry
 from grader.model.findings import Findings, Held, Standing
@@ -16,12 +15,6 @@ from tests.classroom.making import MEAN, SUM, TERMS, attempts, entry, named, rep
 
 FAIL = Verdict.FAIL
 ONE = replace(TERMS, posed=(MEAN,))
-
-
-@pytest.fixture
-def digests(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Reports whose `printed` stands for the digest of their results."""
-    monkeypatch.setattr(findings, "outputs_of", lambda one: one.printed)
 
 
 def found(*entries: Entry) -> Findings:
@@ -122,7 +115,11 @@ def test_an_idea_shows_in_the_parts_of_the_checks_that_caught_it() -> None:
     of = found(entry("a", in_part_two("edges")), entry("b", report(FAIL, named("axis"))))
     assert idea(of, "axis").by_part == {1: 1, 2: 1}
     # A check that is not there to catch it says nothing of the idea's part, its cases do.
-    seen = replace(in_part_two("other"), misconceptions=(named("axis", seen=("edge",)),))
+    first = CheckResult("first", "outputs", FAIL, "wrong", ("wide",), ("wide",))
+    both = in_part_two("other")
+    seen = replace(
+        both, checks=(first, *both.checks), misconceptions=(named("axis", seen=("edge",)),)
+    )
     assert idea(found(entry("a", seen)), "axis").by_part == {2: 1}
 
 
@@ -136,10 +133,12 @@ def test_an_idea_over_time_and_who_no_longer_holds_it() -> None:
         entry("ben", axis, at=DAYS[0]), entry("ben", axis, at=DAYS[1]),
         # Another fault hides the idea: nobody knows whether it is gone.
         entry("cem", axis, at=DAYS[1]), entry("cem", report(Verdict.ERROR), at=DAYS[2]),
+        # The starter holds it by design.
+        entry("dov", replace(axis, unchanged=True), at=DAYS[1]),
     )  # fmt: skip
     held = idea(of, "axis")
     assert of.intervals == ("Nov 18", "Nov 19", "Nov 20")
-    assert (held.over_time, of.asked[0].handed_in) == ((2, 2, 0), (2, 2, 2))
+    assert (held.over_time, of.asked[0].handed_in) == ((2, 2, 0), (2, 3, 2))
     assert (held.students, held.gone, of.asked[0].several) == (("ben",), ("ada",), 3)
 
 
@@ -154,16 +153,29 @@ def test_an_idea_is_gone_too_where_its_checks_pass_and_something_else_fails() ->
     assert idea(of, "off-by-one").gone == ("ben",)
 
 
-@pytest.mark.usefixtures("digests")
+def test_an_idea_that_no_check_is_there_to_catch_is_gone_with_a_pass_alone() -> None:
+    unclaimed = report(FAIL, named("axis", checks=()))
+    last = replace(in_part_two("edges"), misconceptions=())
+    of = found(entry("a", unclaimed, at=DAYS[0]), entry("a", last, at=DAYS[1]))
+    assert idea(of, "axis").gone == ()
+
+
+def test_who_holds_an_idea_in_the_file_that_counts_has_not_left_it_behind() -> None:
+    best = entry("a", report(FAIL, named("axis")), at=DAYS[0])
+    last = entry("a", replace(in_part_two("edges"), misconceptions=()), at=DAYS[1])
+    of = find(ONE, [(best, [best, last])])
+    assert (idea(of, "axis").students, idea(of, "axis").gone) == (("a",), ())
+
+
 def test_equal_answers_are_together_the_most_first() -> None:
     two = "a3f9" + "0" * 60
     of = found(
-        entry("a", report(FAIL, printed="b" * 64)),
-        entry("b", report(FAIL, printed=two)),
-        entry("c", report(FAIL, printed=two, explanations=(rule("y is twice"),))),
-        entry("d", report(FAIL, named("axis"), printed=two)),
+        entry("a", report(FAIL, outputs="b" * 64)),
+        entry("b", report(FAIL, outputs=two)),
+        entry("c", report(FAIL, outputs=two, explanations=(rule("y is twice"),))),
+        entry("d", report(FAIL, named("axis"), outputs=two)),
         entry("e", report(FAIL)),
-        entry("f", report(FAIL, named("axis"), unchanged=True, printed=two)),
+        entry("f", report(FAIL, named("axis"), unchanged=True, outputs=two)),
     )
     first, second = of.asked[0].groups
     assert (first.name, first.handle, first.students) == ("mean#1", "a3f9", ("b", "c"))
@@ -176,15 +188,13 @@ def test_equal_answers_are_together_the_most_first() -> None:
 
 
 @pytest.mark.parametrize(("many", "listed"), [(1, False), (2, True), (4, True), (5, False)])
-@pytest.mark.usefixtures("digests")
 def test_only_few_who_share_a_result_are_for_a_person_to_look_at(many: int, listed: bool) -> None:
-    of = found(*(entry(f"s{n}", report(FAIL, printed="c" * 64)) for n in range(many)))
+    of = found(*(entry(f"s{n}", report(FAIL, outputs="c" * 64)) for n in range(many)))
     assert bool(of.asked[0].rare) is listed
 
 
-@pytest.mark.usefixtures("digests")
 def test_one_file_of_several_students_is_listed_once() -> None:
-    wrong = report(FAIL, printed="c" * 64)
+    wrong = report(FAIL, outputs="c" * 64)
     of = found(
         entry("a", wrong, sha256="1" * 64), entry("b", wrong, sha256="1" * 64),
         entry("c", report(), sha256="2" * 64), entry("d", report(), sha256="2" * 64),
@@ -217,12 +227,11 @@ def test_feedback_that_differs_is_given_as_most_are_given_it() -> None:
     assert idea(of, "scale").lines == ("By 3.", "By 2.")
 
 
-@pytest.mark.usefixtures("digests")
 def test_a_handle_tells_a_group_from_answers_that_are_explained_too() -> None:
-    known = report(FAIL, named("axis"), printed="a3f9" + "1" * 60)
+    known = report(FAIL, named("axis"), outputs="a3f9" + "1" * 60)
     of = found(
         entry("a", known, at=DAYS[0]), entry("a", report(), at=DAYS[1]),
-        entry("b", report(FAIL, printed="a3f9" + "0" * 60)),
+        entry("b", report(FAIL, outputs="a3f9" + "0" * 60)),
     )  # fmt: skip
     assert [group.handle for group in of.asked[0].groups] == ["a3f90"]
 
