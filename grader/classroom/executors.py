@@ -9,7 +9,7 @@ import os
 import threading
 import time
 from collections.abc import Callable
-from concurrent.futures import Executor, Future
+from concurrent.futures import BrokenExecutor, Executor, Future
 from contextlib import suppress
 from functools import partial
 from importlib import import_module
@@ -109,10 +109,18 @@ class Dask:
         # Not pure: a program that is graded again is computed again.
         self._executor: Executor = self._client.get_executor(pure=False)
         self._size, self._counted = 1, 0.0
+        self._open: set[Future[Graded]] = set()
 
     @property
     def size(self) -> int:
-        """Threads of all workers; 1 where there is none yet: a job then waits for the first."""
+        """Threads of all workers; 1 where there is none yet: a job then waits for the first.
+
+        It is looked at all the time, so here is where a scheduler that is gone is noticed: what it
+        was given never ends by itself.
+        """
+        if self._client.status == "closed":
+            for future in list(self._open):
+                self._pass_on(future, error=BrokenExecutor("the Dask scheduler was lost"))
         now = time.monotonic()
         if now - self._counted >= AGAIN or not self._counted:
             self._counted = now
@@ -123,28 +131,44 @@ class Dask:
     def submit(self, job: Job) -> Future[Graded]:
         """Begin a grade; where its workers end one after another, that is what came of it."""
         found: Future[Graded] = Future()
-        self._executor.submit(_watched, job).add_done_callback(partial(_pass_on, job, found))
+        source = self._executor.submit(_watched, job)
+        self._open.add(found)
+        source.add_done_callback(partial(self._ended, job, found))
         return found
+
+    def _ended(self, job: Job, target: Future[Graded], source: Future[Graded]) -> None:
+        """Have what came of a job be what came of another future."""
+        error = BrokenExecutor("cancelled") if source.cancelled() else source.exception()
+        if type(error).__name__ == "KilledWorker":
+            fault = "the Dask workers that graded it ended, each time"
+            self._pass_on(target, Graded(job.key, fault=fault))
+        elif error is not None:
+            self._pass_on(target, error=error)
+        else:
+            self._pass_on(target, source.result())
+
+    def _pass_on(
+        self,
+        target: Future[Graded],
+        graded: Graded | None = None,
+        error: BaseException | None = None,
+    ) -> None:
+        """End a future, once."""
+        try:
+            self._open.remove(target)
+        except KeyError:  # another thread has
+            return
+        if not target.set_running_or_notify_cancel():
+            return
+        if graded is not None:
+            target.set_result(graded)
+        else:
+            target.set_exception(error)
 
     def close(self) -> None:
         """Cancel what is going on, and leave the cluster as it was."""
         self._executor.shutdown(wait=False)
         self._client.close(timeout=CONNECTING)
-
-
-def _pass_on(job: Job, target: Future[Graded], source: Future[Graded]) -> None:
-    """Have what came of a job be what came of another future."""
-    if not target.set_running_or_notify_cancel():
-        return
-    error = None if source.cancelled() else source.exception()
-    if source.cancelled():
-        target.set_exception(RuntimeError("the Dask scheduler was lost"))
-    elif type(error).__name__ == "KilledWorker":
-        target.set_result(Graded(job.key, fault="the Dask workers that graded it ended, each time"))
-    elif error is not None:
-        target.set_exception(error)
-    else:
-        target.set_result(source.result())
 
 
 def _watched(job: Job) -> Graded:

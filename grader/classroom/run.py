@@ -95,10 +95,9 @@ class _Running:
     @property
     def has_room(self) -> bool:
         """Whether another job can begin."""
+        most = AHEAD * max(1, self._pool.size)
         held = self._broken or self._suspects or self._alone
-        return not held and len(self._futures) + len(self._waiting) < AHEAD * max(
-            1, self._pool.size
-        )
+        return not held and len(self._futures) + len(self._waiting) < most
 
     @property
     def busy(self) -> bool:

@@ -32,6 +32,7 @@ class Cluster:
 
     address: str
     pids: tuple[int, ...]  # of the workers; one that is killed is replaced
+    scheduler: int  # the pid of what holds it all
 
 
 @contextmanager
@@ -48,7 +49,7 @@ def cluster(folder: Path) -> Iterator[Cluster]:
         assert process.stdout is not None
         address, *pids = process.stdout.readline().split()
         try:
-            yield Cluster(address, tuple(map(int, pids)))
+            yield Cluster(address, tuple(map(int, pids)), process.pid)
         finally:
             process.communicate("")
 

@@ -77,6 +77,20 @@ def test_a_dask_worker_is_killed_and_every_verdict_is_there_once(
     assert len(kept(tmp_path)) == len(set(kept(tmp_path))) == 10
 
 
+def test_a_scheduler_that_is_lost_is_a_sentence(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("grader.classroom.run.LOOK", 0.1)
+    with cluster(tmp_path) as lost:
+        grades = grading(tmp_path, 8, executor="dask", scheduler=lost.address)
+        found = [next(grades)]
+        monkeypatch.setattr("grader.classroom.executors.CONNECTING", 0.2)
+        os.kill(lost.scheduler, signal.SIGKILL)
+        with pytest.raises(UsageError, match=f"no Dask scheduler answers at {lost.address}"):
+            found += grades
+    assert len(found) <= len(kept(tmp_path)) < 8
+
+
 @pytest.mark.parametrize(
     ("address", "said"),
     [
