@@ -135,10 +135,10 @@ def against(
         next((n for n, (most, _) in enumerate(_HOURS) if hour <= most), len(_HOURS))
         for hour in hours
     )
-    bars = [Count(s, found[n], after=most > 0) for n, (most, s) in enumerate(_HOURS)]
+    bars = [Count(s, found[n]) for n, (_, s) in enumerate(_HOURS)]
     late = sum(hour > 0 for hour in hours)
     note = f"deadline {deadline}; {quantity(late, 'file')} late" if times else ""
-    return Spread(title, _trimmed([*bars, Count(_LATEST, found[len(_HOURS)], after=True)]), note)
+    return Spread(title, _trimmed([*bars, Count(_LATEST, found[len(_HOURS)])]), note)
 
 
 def _trimmed(counts: Iterable[Count]) -> tuple[Count, ...]:

@@ -105,7 +105,6 @@ class Count:
 
     label: str
     count: int
-    after: bool = False  # beyond the deadline, or what else is to be marked
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import stat
-import tracemalloc
 import zipfile
 from io import BytesIO
 from pathlib import Path
@@ -135,11 +134,7 @@ def test_what_this_machine_cannot_read_is_nobodys_fault(
 def test_a_disk_that_fails_under_a_zip_file_is_nobodys_fault(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    packed_twice: dict[str, bytes | str] = {
-        "ann/mean.py": "",
-        "bo.zip": zipped({"mean.py": ""}),
-        "cem/mean.py": "",
-    }
+    packed_twice: Files = {"ann/mean.py": "", "bo.zip": zipped({"mean.py": ""}), "cem/mean.py": ""}
     (tmp_path / "all.zip").write_bytes(zipped(packed_twice))
     read = zipfile.ZipFile.open
 
@@ -352,16 +347,25 @@ def test_what_cannot_be_opened_is_said(tmp_path: Path) -> None:
             found(tmp_path / name)
 
 
-def test_many_files_need_little_memory(tmp_path: Path) -> None:
-    folder = tmp_path / "all"
-    folder.mkdir()
-    for number in range(1_000):
-        (folder / f"{number}.py").touch()
-    tracemalloc.start()
-    with Submissions(folder, ["mean"]) as submissions:
-        count = sum(1 for _ in submissions)
-    most = tracemalloc.get_traced_memory()[1]
-    tracemalloc.stop()
-    assert count == 1_000
-    # What one program may hold, and the names of one folder to be sorted.
-    assert most < MOST_BYTES + 600 * count
+def test_files_are_read_one_at_a_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    tree(tmp_path, {f"{number}/mean.py": "" for number in range(50)})
+    looked, read = [], []
+    listed, bytes_of = os.listdir, files.Folder._bytes
+
+    def listing(folder: Path) -> list[str]:
+        looked.append(folder)
+        return listed(folder)
+
+    def reading(self: files.Folder, path: str, most: int) -> bytes:
+        read.append(path)
+        return bytes_of(self, path, most)
+
+    monkeypatch.setattr(os, "listdir", listing)
+    monkeypatch.setattr(files.Folder, "_bytes", reading)
+    with Submissions(tmp_path, ["mean"]) as submissions:
+        looked.clear()
+        found = iter(submissions)
+        for count in range(1, 51):
+            next(found)
+            assert len(read) == count
+            assert len(looked) <= count + 2
