@@ -162,7 +162,7 @@ def _question(asked: Asked) -> dict[str, Any]:
     return {
         "asked": asked,
         "summary": said,
-        "most": max((len(idea.students) for idea in asked.ideas), default=0),
+        "most": asked.judged,  # a full bar is the whole class
         "starters": asked.standings[Standing.STARTER],
         "several": [group for group in asked.groups if len(group.students) > 1],
         "single": [group for group in asked.groups if len(group.students) == 1],

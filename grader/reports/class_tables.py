@@ -89,10 +89,9 @@ def _question(
         yield bold("Ideas that the class holds", f", of {quantity(asked.judged, 'student')}")
         if asked.standings.get(Standing.STARTER):
             yield from wrapped(words.STARTERS, width, first="  ")
-        most = max(len(idea.students) for idea in asked.ideas)
         across = max(cells(inert(idea.id)) for idea in asked.ideas)
         for idea in asked.ideas:
-            bar = "" if plain else padded("#" * _length(len(idea.students), most), _BAR) + "  "
+            bar = "" if plain else padded("#" * _length(len(idea.students), asked.judged), _BAR) + "  "
             facts = ", ".join(filter(None, (words.held_by(idea, asked), words.parts(idea))))
             yield f"  {padded(inert(idea.id), across)}  {bar}{facts}"
             yield from _about_idea(found, asked, idea, width)
