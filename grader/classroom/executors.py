@@ -167,8 +167,10 @@ class Dask:
 
     def close(self) -> None:
         """Cancel what is going on, and leave the cluster as it was."""
-        self._executor.shutdown(wait=False)
-        self._client.close(timeout=CONNECTING)
+        with suppress(Exception):  # a scheduler that is gone
+            self._executor.shutdown(wait=False)
+        with suppress(Exception):
+            self._client.close(timeout=CONNECTING)
 
 
 def _watched(job: Job) -> Graded:

@@ -11,6 +11,7 @@ import os
 import signal
 import threading
 from concurrent.futures import Executor, Future, ProcessPoolExecutor
+from contextlib import suppress
 from dataclasses import dataclass
 from multiprocessing.process import BaseProcess
 from typing import Protocol
@@ -48,7 +49,8 @@ class Executing:
 
     def close(self) -> None:
         """Have it begin nothing more; what it has begun is its own affair."""
-        self.executor.shutdown(wait=False)
+        with suppress(Exception):  # somebody else's, which may be gone already
+            self.executor.shutdown(wait=False)
 
 
 class Local:

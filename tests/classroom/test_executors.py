@@ -16,6 +16,7 @@ from grader.app.classes import Plan, Progress, grade_class
 from grader.app.context import Context
 from grader.bank import load
 from grader.bank.packing import packed
+from grader.classroom import jobs as ours
 from grader.classroom.executors import opener
 from grader.classroom.jobs import Job
 from grader.classroom.ledger import Ledger
@@ -81,6 +82,7 @@ def test_a_scheduler_that_is_lost_is_a_sentence(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("grader.classroom.run.LOOK", 0.1)
+    monkeypatch.setattr("grader.classroom.executors.CONNECTING", 4.0)  # and again, once it is lost
     with cluster(tmp_path) as lost:
         grades = grading(tmp_path, 8, executor="dask", scheduler=lost.address)
         found = [next(grades)]
@@ -116,6 +118,7 @@ def test_without_dask_its_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> Non
 @pytest.mark.parametrize("name", ["threads", "processes"])
 def test_any_executor_grades(tmp_path: Path, name: str) -> None:
     found = list(grading(tmp_path, 3, executor=f"{HERE}:{name}", jobs=None))
+    ours._sessions().close()  # of threads here: other tests count processes
     assert [one.graded.settled for one in found if one.graded] == [True] * 3
     assert len(set(kept(tmp_path))) == 3
 
