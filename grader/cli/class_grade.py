@@ -82,6 +82,11 @@ def command(
     from grader.app.classes import Plan, Tally, grade_class
     from grader.classroom.work import shard_of
 
+    if executor == "dask":
+        import logging
+
+        logging.disable()  # what goes wrong there is said in a sentence, not in its tracebacks
+
     plan = Plan(
         submissions, tuple(question or ()), out, seed=seed, level=isolation or "", jobs=jobs,
         layout=layout, pattern=pattern, file=file, executor=executor, scheduler=scheduler,
