@@ -26,6 +26,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -179,14 +180,15 @@ def on_dask(class_: Path, out: Path, jobs: int, level: str, names: Sequence[str]
     from grader.app.context import Context
     from grader.classroom.pools import Executing
 
-    with LocalCluster(jobs, threads_per_worker=1, dashboard_address=None) as cluster:
-        with Client(cluster) as client:
-            plan = Plan(
-                class_, tuple(names), out, seed=7, level=level,
-                open_pool=lambda: Executing(client.get_executor(), jobs),
-            )  # fmt: skip
-            context = Context(out.parent, out.parent / "home", lambda: "", bank=ROOT)
-            print(sum(1 for _ in grade_class(context, plan)))
+    cluster: Any = LocalCluster(jobs, threads_per_worker=1, dashboard_address=None)  # type: ignore[no-untyped-call]
+    client: Any = Client(cluster)  # type: ignore[no-untyped-call]
+    with cluster, client:
+        plan = Plan(
+            class_, tuple(names), out, seed=7, level=level,
+            open_pool=lambda: Executing(client.get_executor(), jobs),
+        )  # fmt: skip
+        context = Context(out.parent, out.parent / "home", lambda: "", bank=ROOT)
+        print(sum(1 for _ in grade_class(context, plan)))
 
 
 def sampled(folder: Path, names: Sequence[str], size: int) -> Iterator[tuple[str, Run]]:
