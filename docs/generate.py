@@ -3,6 +3,7 @@
     docs/commands.md             every command's --help
     docs/question.schema.json    the JSON Schema of a question, for editors
     docs/keys.md                 every key of a question, from the same
+    docs/class.schema.json       the JSON Schema of a class.yaml
 
 tests/test_docs.py fails while a page is not what this would write.
 """
@@ -21,6 +22,7 @@ from unittest import mock
 import typer
 
 from grader.cases import conditions, inputs, recipe
+from grader.classroom import config
 from grader.cli.app import app, run
 from grader.kinds import registry
 from grader.model.forms import OF_A_PART, WORDS_OF_1
@@ -82,6 +84,7 @@ def pages() -> dict[str, str]:
         "commands.md": commands_page(),
         "question.schema.json": schema_page(),
         "keys.md": keys_page(),
+        "class.schema.json": config.schema(),
     }
 
 

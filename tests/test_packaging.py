@@ -136,6 +136,8 @@ def test_the_wheel_installs_one_package_which_carries_the_bank(dist: Path) -> No
     carried = {n.removeprefix(prefix): data for n, data in held.items() if n.startswith(prefix)}
     assert carried == BANK
     assert "grader/py.typed" in held
+    pages = (ROOT / "grader" / "reports" / "templates").iterdir()
+    assert {path.relative_to(ROOT).as_posix() for path in pages} <= held.keys()
 
 
 def test_torch_and_the_tools_are_not_installed_unless_asked_for(dist: Path) -> None:

@@ -3,33 +3,33 @@
 from __future__ import annotations
 
 import hashlib
-import os
+from array import array
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import closing
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 
-from grader import __version__
+from grader import bank
 from grader.app import requirements
 from grader.app.context import Context
-from grader.classroom.jobs import LEVELS, Job, job_for, key_of, versions
-from grader.classroom.layouts import Layout, Plain
+from grader.app.handed_in import say_found
+from grader.app.posing import course_of, load
+from grader.app.posing import terms as terms_of
+from grader.bank.packing import packed
+from grader.classroom.config import ClassFile
+from grader.classroom.executors import opener
+from grader.classroom.jobs import LEVELS, Job, job_for
 from grader.classroom.ledger import Index, Ledger
 from grader.classroom.pools import Local, Pool
-from grader.classroom.results import (
-    read_handed_in,
-    read_terms,
-    same_terms,
-    write_handed_in,
-    write_terms,
-)
+from grader.classroom.results import make_folder, write_handed_in
 from grader.classroom.run import grade_all
 from grader.classroom.submissions import Submissions
-from grader.model.classroom import Graded, HandedIn, Posed, Terms
+from grader.classroom.work import Work
+from grader.model.classroom import Graded, HandedIn, Terms
 from grader.model.errors import UsageError
 from grader.model.numerals import quantity
-from grader.model.question import Question
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,13 +37,18 @@ class Plan:
     """How a class is to be graded."""
 
     submissions: Path
-    questions: tuple[str, ...]
+    questions: tuple[str, ...]  # none where its class.yaml names them
     out: Path
     seed: int | None = None
-    level: str = "strong"
+    level: str = ""  # of isolation, at least; what its class.yaml says, else strong, when empty
     jobs: int | None = None  # processes here; as many as there are cores when None
     shard: tuple[int, int] = (1, 1)  # of how many
     open_pool: Callable[[], Pool] | None = None  # where grades run, if not on this machine
+    layout: str = ""  # how submissions are laid out, where that does not show
+    pattern: str = ""  # their paths, with fields, where no layout fits
+    file: Path | None = None  # its class.yaml
+    executor: str = ""  # the same by name: dask, or package.module:function
+    scheduler: str = ""  # address, for dask
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,31 +103,38 @@ def grade_class(ctx: Context, plan: Plan) -> Iterator[Progress]:
         UsageError: It is not clear what is meant, or this machine is not isolated as it has to be.
         BankError: A question cannot be loaded.
     """
+    course = course_of(plan.file, plan.questions)
+    plan = _completed(plan, course.file)
     if plan.level not in LEVELS:
         raise UsageError(f"--isolation: expected {', '.join(LEVELS)}, found {plan.level}")
-    questions = [_usable(ctx, name) for name in dict.fromkeys(plan.questions)]
-    if plan.open_pool is None:
+    questions = load(ctx, course)
+    if plan.open_pool is None and not (plan.executor or plan.scheduler):
         _need(plan.level)
-    plan.out.mkdir(parents=True, exist_ok=True)
+    elif plan.open_pool is None:
+        opener(plan.executor, plan.scheduler, plan.jobs, 1)  # before anything is written
+    make_folder(plan.out)
     shard = "" if plan.shard == (1, 1) else f"-{plan.shard[0]}-of-{plan.shard[1]}"
     with Ledger(plan.out / f"verdicts{shard}.jsonl") as ledger:
-        terms = _terms(plan, [_posed(one) for one in questions])
-        if terms.submissions != (where := str(plan.submissions.resolve())):
-            terms = replace(terms, submissions=where)
-            write_terms(plan.out, terms)
-        layout: Layout = Plain([one.id for one in questions])
-        with Submissions(plan.submissions, layout) as submissions:
-            if not write_handed_in(plan.out, submissions):
-                ids = " or ".join(f"STUDENT/{one.id}.py" for one in questions)
-                text = f"{plan.submissions}: expected files like {ids}, found none"
-                raise UsageError(text, hint="--pattern says how they are named")
+        terms = terms_of(
+            course, questions, plan.submissions, plan.out, level=plan.level, seed=plan.seed,
+            shared=plan.shard[1] > 1,
+        )  # fmt: skip
+        asked = [one.id for one in questions]
+        with Submissions(plan.submissions, asked, plan.layout, plan.pattern) as submissions:
+            count = write_handed_in(plan.out, submissions)
+            say_found(ctx, plan.submissions, asked, submissions, count)
             yield from _graded(ctx, plan, terms, submissions, ledger)
 
 
-def _usable(ctx: Context, name: str) -> Question:
-    question = ctx.load(name)
-    requirements.need_libraries(question)
-    return question
+def _completed(plan: Plan, file: ClassFile) -> Plan:
+    """Take from a class.yaml what the command line does not say."""
+    laid_out = plan.layout or plan.pattern
+    return replace(
+        plan,
+        level=plan.level or file.isolation,
+        layout=plan.layout if laid_out else file.layout,
+        pattern=plan.pattern if laid_out else file.pattern,
+    )
 
 
 def _need(level: str) -> None:
@@ -142,94 +154,78 @@ def _need(level: str) -> None:
         )
 
 
-def _posed(question: Question) -> Posed:
-    parts = question.spec.parts
-    names = ("python", "numpy", *(one for one in question.spec.uses if one != "numpy"))
-    return Posed(
-        question.id,
-        question.spec.title,
-        question.digest,
-        str(question.bank),
-        tuple(range(1, len(parts) + 1)),
-        sum(part.points for part in parts),
-        libraries=versions(names),
-    )
-
-
-def _terms(plan: Plan, posed: Sequence[Posed]) -> Terms:
-    """Return the terms of a class: what was drawn by chance stays when it is graded again."""
-    seed = plan.seed
-    try:
-        old = read_terms(plan.out)
-    except UsageError:
-        if (plan.out / "class.json").exists():
-            raise
-        old = None
-    if seed is None:
-        seed = int.from_bytes(os.urandom(4), "big") if old is None else old.seed
-    terms = Terms(seed, plan.level, __version__, tuple(posed))
-    if old is None or not same_terms(old, terms):
-        write_terms(plan.out, terms)
-    return terms
-
-
 def _graded(
     ctx: Context, plan: Plan, terms: Terms, submissions: Submissions, ledger: Ledger
 ) -> Iterator[Progress]:
-    """Grade what is not known yet; what needs no grade comes first, so that a rate means grades."""
-    index = Index(plan.out)
-    known = index.settled()
-    count = sum(1 for _ in _of_shard(plan, terms))
-    done = 0
-    for handed, _, key in _of_shard(plan, terms):
-        if handed.fault or bytes.fromhex(key) in known:
-            done += 1
-            graded = None if handed.fault else index.get(key)
-            yield Progress(done, count, handed, graded, known=not handed.fault)
-    waiting: dict[str, list[HandedIn]] = {}  # by key: several may have handed in one program
-    aside: list[tuple[HandedIn, Graded]] = []  # done with, but not by the grade that ends next
+    """Grade what is not known yet; what needs no grade comes first, so that a rate means grades.
 
-    def jobs() -> Iterator[Job]:
-        before = frozenset(known)
-        for handed, posed, key in _of_shard(plan, terms):
-            if handed.fault or bytes.fromhex(key) in before:
-                continue
-            if key in waiting:
-                waiting[key].append(handed)
-            elif bytes.fromhex(key) in known and (same := Index(plan.out).get(key)):
-                aside.append((handed, same))
-            elif (source := _source(submissions, handed)) is None:
-                fault = f"{handed.path} was changed while the class was graded"
-                aside.append((handed, Graded(key, fault=fault)))
-            else:
-                waiting[key] = [handed]
-                yield job_for(terms, posed, source)
-
-    size = plan.jobs or requirements.cores()
-    open_pool = plan.open_pool or (lambda: Local(size))
-    with closing(grade_all(jobs(), open_pool, ledger, known, ctx.now)) as found:
-        for graded in found:
-            for handed, one in [*aside, *((h, graded) for h in waiting.pop(graded.key))]:
-                done += 1
-                yield Progress(done, count, handed, one)
-            aside.clear()
-    for handed, one in aside:
-        done += 1
-        yield Progress(done, count, handed, one)
-
-
-def _of_shard(plan: Plan, terms: Terms) -> Iterator[tuple[HandedIn, Posed, str]]:
-    """Give what a shard has to do with and its key, one question after another.
-
-    Programs that are equal fall into one shard.
+    Of a program that several have handed in, the first is graded.  All that is held of the class
+    are keys, and where copies are.
     """
-    number, shards = plan.shard
-    for posed in terms.posed:
-        for handed in read_handed_in(plan.out):
-            if handed.question == posed.id:
-                key = key_of(terms, posed, handed.sha256)
-                if int(key[:8], 16) % shards == number - 1:
-                    yield handed, posed, key
+    index = Index(plan.out)
+    with Work(plan.out, terms, plan.shard) as work:
+        count, copies = _counted(work, index)
+        done = 0
+        for piece in work:
+            if piece.handed.fault or index.is_settled(piece.short):
+                done += 1
+                graded = None if piece.handed.fault else index.get(piece.key)
+                yield Progress(done, count, piece.handed, graded, known=graded is not None)
+        begun: set[bytes] = set()
+        waiting: dict[str, HandedIn] = {}  # by key: whose grade goes on
+        changed: dict[int, tuple[HandedIn, Graded]] = {}  # by place: not what it was any more
+
+        def jobs() -> Iterator[Job]:
+            for piece in work:
+                if piece.handed.fault or piece.short in begun or index.is_settled(piece.short):
+                    continue
+                source = _source(submissions, piece.handed)
+                if source is None:
+                    fault = f"{piece.handed.path} was changed while the class was graded"
+                    changed[piece.place] = piece.handed, Graded(piece.key, fault=fault)
+                else:
+                    waiting[piece.key] = piece.handed
+                    yield job_for(terms, piece.posed, source, archives.get(piece.posed.id, b""))
+
+        open_pool, archives = _where(plan, terms)
+        with closing(grade_all(jobs(), open_pool, ledger, begun, ctx.now, ctx.say)) as found:
+            for graded in found:
+                first = waiting.pop(graded.key)
+                places = copies.pop(bytes.fromhex(graded.key), None)
+                for place in [None] if places is None else places:
+                    if place is None or place not in changed:
+                        done += 1
+                        handed = first if place is None else work.at(place)
+                        yield Progress(done, count, handed, graded)
+        for handed, fault in changed.values():
+            done += 1
+            yield Progress(done, count, handed, fault)
+
+
+def _counted(work: Work, index: Index) -> tuple[int, dict[bytes, array[int]]]:
+    """Return how much there is, and where copies are of programs that are to be graded."""
+    first: dict[bytes, int] = {}
+    copies: dict[bytes, array[int]] = {}
+    count = 0
+    for piece in work:
+        count += 1
+        key = piece.short
+        if piece.handed.fault or index.is_settled(key):
+            continue
+        if key in first:
+            copies.setdefault(key, array("q", [first[key]])).append(piece.place)
+        else:
+            first[key] = piece.place
+    return count, copies
+
+
+def _where(plan: Plan, terms: Terms) -> tuple[Callable[[], Pool], dict[str, bytes]]:
+    """Return what opens a pool, and what jobs carry of their banks to where grades run."""
+    size = requirements.cores()
+    if plan.open_pool is None and not plan.executor:
+        return partial(Local, plan.jobs or size), {}
+    open_pool = plan.open_pool or opener(plan.executor, plan.scheduler, plan.jobs, size)
+    return open_pool, {one.id: packed(bank.load([Path(one.bank)], one.id)) for one in terms.posed}
 
 
 def _source(submissions: Submissions, handed: HandedIn) -> bytes | None:

@@ -18,7 +18,6 @@ from grader.app import files
 from grader.app.auditing import Audited, audit, banks_for
 from grader.app.context import Context
 from grader.bank.storage import FOLDER, found_at, is_id
-from grader.classroom.layouts import Plain
 from grader.classroom.results import Results
 from grader.classroom.submissions import Submissions
 from grader.model.classroom import HandedIn
@@ -135,7 +134,7 @@ def _group(read: Results, question_id: str, group: str) -> tuple[str, list[Hande
 def _programs(root: Path, question_id: str, handed: Sequence[HandedIn]) -> Mapping[str, HandedIn]:
     """Return the different programs of some files, as far as they are what was graded."""
     found: dict[str, HandedIn] = {}
-    with Submissions(root, Plain([question_id])) as submissions:
+    with Submissions(root, [question_id], pattern="{student}") as submissions:
         for one in handed:
             with suppress(OSError, UsageError, UnicodeDecodeError, KeyError):
                 source = submissions.program(one.path)

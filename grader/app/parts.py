@@ -49,8 +49,7 @@ def numbers(question: Question, wanted: str | None) -> tuple[int, ...] | None:
     if wanted is None:
         return None
     last = len(question.spec.parts)
-    names = {str(n): n for n in range(1, last + 1)}
-    names |= {name: n for n, name in enumerate(question.spec.part_ids, 1)}
+    names = question.spec.part_numbers
     found = [names.get(word.strip(), 0) for word in wanted.split(",")]
     if not all(found):
         expected = f"expected numbers from 1 to {last}" if last > 1 else "expected 1, its only part"

@@ -17,7 +17,7 @@ from contextlib import contextmanager
 from functools import cached_property
 from pathlib import Path, PurePosixPath
 
-from grader.bank.storage import MAX_SOURCE, SPECS, BankFiles, read_regular
+from grader.bank.storage import MAX_SOURCE, SPECS, BankFiles, idle, read_regular
 from grader.model.errors import BankError
 
 MAX_ARCHIVE = 64 << 20  # bytes of the file
@@ -46,6 +46,13 @@ class Archive(BankFiles):
     def shown(self, name: str) -> Path:
         """The entry's path, as if the archive were a folder."""
         return self.path / self._top / name
+
+    def below(self, folder: str) -> list[str]:
+        """The names of all files in a folder and the folders in it."""
+        inside = f"{self._top}{folder}/"
+        found = (name for name in self._entries if name.startswith(inside))
+        names = (name.removeprefix(self._top) for name in found)
+        return sorted(name for name in names if not idle(PurePosixPath(name)))
 
     def _listed(self, folder: str) -> Iterable[str]:
         inside = f"{self._top}{folder}/"

@@ -133,6 +133,27 @@ class Review:
             if len(parts) > 1 and all(check.stretch for check in part.checks):
                 text = "expected a check that decides, found none: nobody could fail this part"
                 yield (*at, "checks"), f"{dotted(at)}.checks: {text}"
+            yield from self._points_of_checks(p)
+
+    def _points_of_checks(self, p: int) -> Iterator[Problem]:
+        """Points of a part's checks that do not add up to the part's."""
+        part, own = self._spec.parts[p], self._at("parts", p, "checks")
+        sharing = [i for i, check in enumerate(part.checks) if check.points is not None]
+        for i in sharing:
+            at: Keys = (*own, i, "points")
+            if forms.is_of_1(self._data):
+                text = "expected format: 2, which has this key, found format: 1"
+                yield at, f"{dotted(at)}: {text}"
+            elif part.checks[i].stretch:
+                text = f"expected no points of a stretch, found {part.checks[i].points}"
+                yield at, f"{dotted(at)}: {text}"
+        lost = forms.is_of_1(self._data) or any(at[: len(own)] == own for at in self._lost)
+        total = sum(part.checks[i].points or 0 for i in sharing)
+        if sharing and total != part.points and not lost and not self._points_lost():
+            each = " + ".join(str(part.checks[i].points) for i in sharing)
+            found = each if len(sharing) < 2 else f"{each} = {total}"
+            text = f"expected points that add up to the part's {part.points}, found {found}"
+            yield (*own, sharing[0], "points"), f"{dotted(own)}: {text}"
 
     def _points_lost(self) -> bool:
         """Whether a part has no points that could be read."""

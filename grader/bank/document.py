@@ -73,9 +73,10 @@ class Document:
         return BankError(found[0], problems=found)
 
 
-def parse(raw: bytes, path: Path) -> Document:
+def parse(raw: bytes, path: Path, *, newer: bool | None = None) -> Document:
     """Read the bytes of a YAML file that goes by a path.
 
+    Its plain values are YAML 1.2's if it is `newer`, or, where that is not given, says so itself.
     What YAML allows and a spec does not (a key twice, tags) is in `problems` of the document.
 
     Raises:
@@ -90,7 +91,7 @@ def parse(raw: bytes, path: Path) -> Document:
             single = "a list" if isinstance(root, yaml.SequenceNode) else "a single value"
             found = "nothing" if root is None else single
             raise Unreadable(f"expected a mapping of keys such as 'title:', found {found}")
-        builder = _Builder(newer=_is_newer(root))
+        builder = _Builder(newer=_is_newer(root) if newer is None else newer)
         data = builder.build(root)
     except Unreadable as error:
         line, column = error.place
@@ -169,7 +170,7 @@ def _mistake(error: Exception, text: str) -> tuple[str, tuple[str, ...]]:
     elif "mapping values" in problem:
         problem += "; a text that holds ': ' needs quotes"
     said = one_line(f"{mark.line + 1}:{column + 1}: {found}{problem}")
-    return said, _pointed_at(line, column) if line.strip() else ()
+    return said, pointed_at(line, column) if line.strip() else ()
 
 
 def _indents(lines: Iterable[str]) -> list[int]:
@@ -186,7 +187,7 @@ def _indents(lines: Iterable[str]) -> list[int]:
     return found
 
 
-def _pointed_at(line: str, column: int) -> tuple[str, str]:
+def pointed_at(line: str, column: int) -> tuple[str, str]:
     """The part of a line around a column, and a caret below it."""
     first = max(0, column - 50)
     part = "".join(c if c.isprintable() else " " for c in line[first : first + 70])
@@ -194,7 +195,7 @@ def _pointed_at(line: str, column: int) -> tuple[str, str]:
 
 
 def _is_newer(root: yaml.MappingNode) -> bool:
-    """Whether a file says that it is of a format above 1, whose plain values are YAML 1.2's."""
+    """Whether a spec says that it is of a format above 1, whose plain values are YAML 1.2's."""
     written = [value.value for key, value in root.value if key.value == "format"]
     return written[:1] not in ([], ["1"])
 

@@ -3,45 +3,23 @@
 from __future__ import annotations
 
 import copy
-import re
 from collections.abc import Mapping
 from contextlib import suppress
 from functools import reduce
 from operator import getitem
-from typing import Any, get_args
+from typing import Any
 
 from pydantic import BaseModel, ValidationError
-from pydantic.fields import FieldInfo
 from pydantic_core import ErrorDetails
 
-from grader.bank.document import MAX_PROBLEMS, Document, Keys, Problem, dotted, shortened
+from grader.bank.document import Document, Keys, Problem, dotted
+from grader.bank.wording import fields, grouped, model_in, unlike
 from grader.kinds import registry
 from grader.model import forms
 from grader.model.extension import ExtensionError
 from grader.model.keys import Check
 from grader.model.nearest import closest, did_you_mean
 from grader.model.spec import Spec
-
-_EXPECTED = {
-    "string_type": "text",
-    "int_type": "a whole number",
-    "int_from_float": "a whole number",
-    "float_type": "a number",
-    "bool_type": "true or false",
-    "list_type": "a list",
-    "dict_type": "a mapping",
-    "model_type": "a mapping",
-    "model_attributes_type": "a mapping",
-    "finite_number": "a finite number",
-    "string_too_short": "some text",
-    "too_short": "at least one entry",
-    "too_long": "at most {max_length} entries",
-    "union_tag_not_found": "a mapping with the key 'kind'",
-    "greater_than": "a number above {gt}",
-    "less_than_equal": "a number of at most {le}",
-    "string_too_long": "text of at most {max_length} characters",
-}
-
 
 Lost = set[Keys]  # paths of what is not as it was written
 
@@ -68,12 +46,12 @@ def validate(doc: Document) -> tuple[Spec | None, list[Problem], Lost]:
     try:
         return registry.read(whole), problems, set()
     except ValidationError as error:
-        grouped = _grouped(error, whole)
+        by_place = grouped(error, whole)
     placed = {problem[:2] for problem in problems}
-    meant = {near for at, group in grouped.items() if (near := _misspelled(doc, at, group))}
-    found = [_problem(doc, at, group) for at, group in grouped.items() if at not in meant]
+    meant = {near for at, group in by_place.items() if (near := _misspelled(doc, at, group))}
+    found = [_problem(doc, at, group) for at, group in by_place.items() if at not in meant]
     problems += [problem for problem in found if problem[:2] not in placed]
-    data, lost = _without(whole, {at: group[0]["type"] for at, group in grouped.items()})
+    data, lost = _without(whole, {at: group[0]["type"] for at, group in by_place.items()})
     try:
         spec = registry.read(data)
     except ValidationError:
@@ -131,30 +109,6 @@ def _without(data: dict[str, Any], faulty: Mapping[Keys, str]) -> tuple[dict[str
     return left, lost
 
 
-def _grouped(error: ValidationError, data: object) -> dict[Keys, list[ErrorDetails]]:
-    """The faults by place, those left out that only say that another branch did not match."""
-    grouped: dict[Keys, list[ErrorDetails]] = {}
-    for detail in error.errors()[: 2 * MAX_PROBLEMS]:  # what follows takes their square
-        grouped.setdefault(_keys(detail, data), []).append(detail)
-    # Where one branch of a union got further than another, the other has nothing to add.
-    return {
-        at: group
-        for at, group in grouped.items()
-        if not any(other != at and other[: len(at)] == at for other in grouped)
-    }
-
-
-def _keys(detail: ErrorDetails, data: Any) -> Keys:  # noqa: ANN401 parsed YAML
-    """The path in the file: pydantic's names of union members are not in it."""
-    path: list[str | int] = []
-    here = data
-    for step in detail["loc"]:
-        with suppress(LookupError, TypeError):
-            here = here[step]
-            path.append(step)
-    return (*path, detail["loc"][-1]) if detail["type"] == "missing" else tuple(path)
-
-
 def _problem(doc: Document, at: Keys, group: list[ErrorDetails]) -> Problem:
     """What is wrong at a place, in the data with `parts`."""
     kind, value = group[0]["type"], group[0]["input"]
@@ -177,15 +131,7 @@ def _problem(doc: Document, at: Keys, group: list[ErrorDetails]) -> Problem:
         return *doc.position(at, key=True), f"{whole}: found the unknown key {at[-1]!r}{hint}"
     if kind == "union_tag_invalid":
         return *doc.position((*at, "kind")), f"{dotted(at)}.kind: {_unknown_kind(value)}"
-    expected = " or ".join(dict.fromkeys(_expected(detail) for detail in group))
-    advice = ""
-    if expected == "text" and isinstance(value, dict) and len(value) == 1:
-        advice = "; a text that holds ': ' needs quotes"  # - Note: this
-    elif isinstance(value, str):
-        allowed = [d["ctx"]["expected"] for d in group if d["type"] == "literal_error"]
-        advice = did_you_mean(value, re.findall(r"'([^']*)'", " ".join(allowed)))
-    text = f"{dotted(at)}: expected {expected}, found {_found(value)}{advice}"
-    return *doc.position(at), text
+    return *doc.position(at), unlike(at, group)
 
 
 def _misspelled(doc: Document, at: Keys, group: list[ErrorDetails]) -> Keys | None:
@@ -222,58 +168,9 @@ def _known_keys(doc: Document, at: Keys) -> list[str]:
         if isinstance(step, int) and at[number - 1] == "checks":
             kind = registry.usable(str(here.get("kind")))
             model = Check if kind is None else kind.keys
-        elif model is not None and step in (named := _fields(model)):
-            model = _model_in(named[str(step)].annotation)
-    known = [] if model is None else list(_fields(model))
+        elif model is not None and step in (named := fields(model)):
+            model = model_in(named[str(step)].annotation)
+    known = [] if model is None else list(fields(model))
     if len(at) == 1 and "parts" not in doc.data:
         known += [key for key in forms.OF_A_PART if key not in known]
     return known
-
-
-def _model_in(annotation: Any) -> type[BaseModel] | None:  # noqa: ANN401 any type
-    """The mapping of a spec that a key holds, alone, in a list or by name."""
-    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
-        return annotation
-    return next(filter(None, map(_model_in, get_args(annotation))), None)
-
-
-def _expected(detail: ErrorDetails) -> str:
-    kind, context = detail["type"], detail.get("ctx", {})
-    if kind in _EXPECTED:
-        if kind == "too_short" and context["min_length"] > 1:
-            return f"at least {context['min_length']} entries"
-        return _EXPECTED[kind].format(**context)
-    if kind == "literal_error":
-        allowed = str(context["expected"])
-        return f"one of {allowed}" if "or" in allowed else allowed
-    if kind == "string_pattern_mismatch":
-        pattern = str(context["pattern"])
-        if "aten" in pattern:
-            return "a call such as numpy.dot, torch.relu or aten::relu*"
-        if "npz" in pattern:
-            return "the name of a file that ends in .npz, .npy, .csv, .json or .txt"
-        named = "A-Z" in pattern
-        return "a name (letters, digits, _)" if named else "lower-case words joined by hyphens"
-    return detail["msg"]
-
-
-def _found(value: object) -> str:
-    """A value in words, short."""
-    match value:
-        case None:
-            return "nothing"
-        case bool():
-            return f"the word {str(value).lower()!r}"
-        case int() | float():
-            return f"the number {value!r}"
-        case str():
-            return f"the text {shortened(value)!r}"
-        case list():
-            return f"a list of {len(value)}"
-        case dict():
-            return f"a mapping with {', '.join(map(str, list(value)[:4])) or 'no keys'}"
-    return f"a {type(value).__name__}"
-
-
-def _fields(model: type[BaseModel]) -> dict[str, FieldInfo]:
-    return {info.alias or name: info for name, info in model.model_fields.items()}

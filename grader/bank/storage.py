@@ -73,6 +73,10 @@ class BankFiles(ABC):
         except OSError:
             return []
 
+    def below(self, folder: str) -> list[str]:  # noqa: ARG002 - as every bank
+        """The names of all files in a folder and the folders in it; hidden ones are left out."""
+        return []
+
     @abstractmethod
     def read(self, name: str, most: int = MAX_SOURCE + 1) -> bytes:
         """The first bytes of a file.
@@ -96,6 +100,18 @@ class Folder(BankFiles):
     def read(self, name: str, most: int = MAX_SOURCE + 1) -> bytes:
         """The first bytes of a file inside it."""
         return read_regular(self._inside(name), most)
+
+    def below(self, folder: str) -> list[str]:
+        """The names of all files in a folder and the folders in it; links are not followed."""
+        try:
+            top = self._inside(folder)
+        except OSError:
+            return []
+        return sorted(
+            f"{folder}/{path.relative_to(top).as_posix()}"
+            for path in top.rglob("*")
+            if path.is_file() and not path.is_symlink() and not idle(path.relative_to(top))
+        )
 
     def _listed(self, folder: str) -> Iterable[str]:
         return os.listdir(self._inside(folder))  # noqa: PTH208 names alone
@@ -147,6 +163,11 @@ def read_regular(path: Path, most: int) -> bytes:
             return file.read(most)
     finally:
         os.close(handle)
+
+
+def idle(path: PurePath) -> bool:
+    """Whether a file is none of a question's: hidden, or what Python compiled."""
+    return any(part.startswith(".") or part == "__pycache__" for part in path.parts)
 
 
 def _check_name(path: PurePath, folder: Path) -> None:

@@ -21,11 +21,13 @@ from pathlib import Path
 from grader import __version__
 from grader.model.classroom import Graded, Posed, Terms
 from grader.model.errors import DrillError
+from grader.model.question import Question
 from grader.model.report import Report
 from grader.model.verdict import Verdict
 from grader.session import GradingSession
 
 KEPT = 4  # sessions that wait in a process for the next submission of their question
+QUESTIONS = 32  # that stay loaded in a process
 LEVELS = ("process", "limited", "strong")
 
 
@@ -65,7 +67,7 @@ def job_for(terms: Terms, posed: Posed, source: bytes, archive: bytes = b"") -> 
 def key_of(terms: Terms, posed: Posed, sha256: str) -> str:
     """Return what a grade is found by: equal where nothing that decides its outcome differs."""
     decides = [
-        sha256, posed.digest, posed.parts, terms.seed, terms.program,
+        sha256, posed.digest, posed.parts, terms.seed, terms.level, terms.program,
         sorted(posed.libraries.items()),
     ]  # fmt: skip
     return hashlib.sha256(json.dumps(decides).encode()).hexdigest()[:32]
@@ -97,13 +99,14 @@ def _graded(job: Job) -> tuple[Report, str]:
 
 
 class Sessions:
-    """Open sessions by question, each lent to one thread at a time."""
+    """Open sessions by question, each lent to one thread at a time, and loaded questions."""
 
     def __init__(self, most: int = KEPT) -> None:
         """Open none yet; at most so many wait for another submission."""
         self._most = most
         self._lock = threading.Lock()
         self._idle: OrderedDict[int, tuple[object, GradingSession]] = OrderedDict()
+        self._questions: OrderedDict[str, Question] = OrderedDict()  # by digest
 
     def grade(self, job: Job) -> Report:
         """Grade a program in a session of its question.
@@ -120,7 +123,7 @@ class Sessions:
         with self._lock:
             found = next((n for n, (key, _) in self._idle.items() if key == wanted), None)
             session = None if found is None else self._idle.pop(found)[1]
-        session = session or _opened(job)
+        session = session or self._opened(job)
         try:
             yield session
         except BaseException:
@@ -133,6 +136,25 @@ class Sessions:
             ]
         for one in over:
             one.close()
+
+    def _opened(self, job: Job) -> GradingSession:
+        """Open a session of a job's question.
+
+        Raises:
+            DrillError: The question cannot be loaded here, or is another one.
+        """
+        with self._lock:
+            question = self._questions.get(job.digest)
+        question = question or _loaded(job)
+        with self._lock:
+            self._questions[job.digest] = question
+            if len(self._questions) > QUESTIONS:
+                self._questions.popitem(last=False)
+        here = versions(job.libraries)
+        if wrong := [name for name in job.libraries if here[name] != job.libraries[name]]:
+            text = "; ".join(f"expected {n} {job.libraries[n]}, found {here[n]}" for n in wrong)
+            raise DrillError(f"{os.uname().nodename} has other versions: {text}")
+        return GradingSession(question, parts=job.parts)
 
     def close(self) -> None:
         """End every process of every session that waits."""
@@ -150,11 +172,11 @@ def _sessions() -> Sessions:
     return sessions
 
 
-def _opened(job: Job) -> GradingSession:
-    """Open a session of a job's question.
+def _loaded(job: Job) -> Question:
+    """Load a job's question.
 
     Raises:
-        DrillError: The question cannot be loaded here, or is another one.
+        DrillError: It cannot be loaded here, or is another one.
     """
     from grader.bank import load
 
@@ -162,12 +184,7 @@ def _opened(job: Job) -> GradingSession:
         question = load([bank], job.question)
     if question.digest != job.digest:
         raise DrillError(f"{job.question} was changed since grading began: start it again")
-    here = versions(job.libraries)
-    if wrong := [name for name in job.libraries if here[name] != job.libraries[name]]:
-        text = "; ".join(f"expected {n} {job.libraries[n]}, found {here[n]}" for n in wrong)
-        raise DrillError(f"{os.uname().nodename} has other versions: {text}")
-    # Its digest says that it is the question of which the first grade has shown that it is steady.
-    return GradingSession(question, parts=job.parts)
+    return question
 
 
 @contextmanager

@@ -32,6 +32,7 @@ class Ledger(Closing):
         Raises:
             UsageError: Another process is writing to it, or it cannot be written.
         """
+        self.path = path
         try:
             self._file: BinaryIO = path.open("a+b", buffering=0)
         except OSError as fault:
@@ -53,7 +54,15 @@ class Ledger(Closing):
         Raises:
             UsageError: The disk is full, say.
         """
-        text = b"".join(_line(one) for one in found)
+        self.copy([_line(one) for one in found])
+
+    def copy(self, lines: Sequence[bytes]) -> None:
+        """Write down whole lines of another ledger, as they are.
+
+        Raises:
+            UsageError: The disk is full, say.
+        """
+        text = b"".join(lines)
         if not text:
             return
         try:
@@ -96,7 +105,7 @@ def _sync(folder: Path) -> None:
 
 
 def _line(graded: Graded) -> bytes:
-    report = None if graded.report is None else to_json(graded.report)
+    report = None if graded.report is None else to_json(graded.report, whole=True)
     content = {
         "format": RESULTS_FORMAT, "key": graded.key, "at": graded.at, "fault": graded.fault,
         "settled": graded.settled, "report": report,
@@ -107,12 +116,18 @@ def _line(graded: Graded) -> bytes:
 def verdicts(folder: Path) -> Iterator[tuple[Path, int, bytes]]:
     """Give every whole line of every file of verdicts: the file, where it begins, its text."""
     for path in sorted(folder.glob(FILES)):
-        with path.open("rb") as file:
-            start = 0
-            for line in file:
-                if line.endswith(b"\n"):
-                    yield path, start, line
-                start += len(line)
+        for start, line in _lines(path):
+            yield path, start, line
+
+
+def _lines(path: Path, start: int = 0) -> Iterator[tuple[int, bytes]]:
+    """Give every whole line of a file from some place on, and where it begins."""
+    with path.open("rb") as file:
+        file.seek(start)
+        for line in file:
+            if line.endswith(b"\n"):
+                yield start, line
+            start += len(line)
 
 
 def settled(folder: Path) -> set[bytes]:
@@ -125,7 +140,7 @@ def _head(line: bytes) -> dict[str, Any] | None:
 
     Half of the time of starting again would go into reading reports that nobody looks at.
     """
-    before, found, _ = line.partition(b',"report":')
+    before, found, _ = line.partition(_REPORT)
     try:
         head = json.loads(before + b"}") if found else None
         if not isinstance(head, dict) or head.get("format") != RESULTS_FORMAT:
@@ -136,36 +151,61 @@ def _head(line: bytes) -> dict[str, Any] | None:
     return head if alike else None
 
 
+_REPORT = b',"report":'
+_FILE_BITS = 20  # of a place: which file it is in, and whether what is there is settled
+
+
 class Index:
-    """The latest verdict of every key, found without reading the others."""
+    """The latest verdict of every key, found without reading the others.
+
+    A place is one number: a million of them are held at once.
+    """
 
     def __init__(self, folder: Path) -> None:
         """Note where each line is; one that is settled counts before one that is not."""
         self._folder = folder
-        self._places: dict[bytes, tuple[Path, int, int, bool]] = {}
+        self._paths: list[Path] = []
+        self._read: dict[Path, int] = {}  # up to where, in bytes
+        self._places: dict[bytes, int] = {}
         self.unreadable = 0  # lines that are no verdict
-        for path, start, line in verdicts(folder):
-            head = _head(line)
-            if head is None:
-                self.unreadable += 1
-                continue
-            key, done = bytes.fromhex(head["key"]), bool(head["settled"])
-            if done or not self._places.get(key, (None, 0, 0, False))[3]:
-                self._places[key] = path, start, len(line), done
+        self.update()
+
+    def update(self) -> None:
+        """Note what was written since."""
+        for path in sorted(self._folder.glob(FILES)):
+            if path not in self._read:
+                self._read[path] = 0
+                self._paths.append(path)
+            number = self._paths.index(path)
+            for start, line in _lines(path, self._read[path]):
+                self._read[path] = start + len(line)
+                self._note(line, start << _FILE_BITS | number << 1)
+
+    def _note(self, line: bytes, place: int) -> None:
+        head = _head(line)
+        if head is None:
+            self.unreadable += 1
+            return
+        key, done = bytes.fromhex(head["key"]), bool(head["settled"])
+        if done or not self.is_settled(key):
+            self._places[key] = place | done
 
     def settled(self) -> set[bytes]:
         """Return the keys of everything that need not be graded again, 16 bytes each."""
-        return {key for key, (_, _, _, done) in self._places.items() if done}
+        return {key for key, place in self._places.items() if place & 1}
+
+    def is_settled(self, key: bytes) -> bool:
+        """Return whether something need not be graded again."""
+        return bool(self._places.get(key, 0) & 1)
 
     def get(self, key: str) -> Graded | None:
         """Return what came of grading something, if it was graded."""
         place = self._places.get(bytes.fromhex(key))
         if place is None:
             return None
-        path, start, length, _ = place
-        with path.open("rb") as file:
-            file.seek(start)
-            return graded_of(file.read(length))
+        with self._paths[place % (1 << _FILE_BITS) >> 1].open("rb") as file:
+            file.seek(place >> _FILE_BITS)
+            return graded_of(file.readline())
 
 
 def graded_of(line: bytes) -> Graded:
@@ -174,10 +214,10 @@ def graded_of(line: bytes) -> Graded:
     Raises:
         UsageError: It is no verdict of this version.
     """
-    content = json.loads(line)
-    report = content["report"]
+    head, _, report = line.rstrip().removesuffix(b"}").partition(_REPORT)
+    content = json.loads(head + b"}")
     try:
-        read = None if report is None else _reports().validate_python(report)
+        read = None if report == b"null" else _reports().validate_json(report)
     except ValueError as fault:
         text = f"results: expected the report of {content['key']}, found {str(fault)[:200]}"
         raise UsageError(text) from fault
@@ -192,15 +232,27 @@ def _reports() -> Any:  # noqa: ANN401 - pydantic's class is generic in a datacl
 
 
 def merged(folders: Iterable[Path], into: Ledger) -> int:
-    """Add every settled verdict of some folders that the file's folder has not; say how many."""
-    known = settled(Path(into._file.name).parent)
-    count = 0
+    """Add every settled verdict of some folders that the file's folder has not; say how many.
+
+    Lines are taken as they are, many at a time: each write waits for the disk.
+    """
+    known = settled(into.path.parent)
+    count, lines, size = 0, list[bytes](), 0
     for folder in folders:
         for _, _, line in verdicts(folder):
             head = _head(line)
-            if head is None or not head["settled"] or bytes.fromhex(head["key"]) in known:
+            if head is None or not head["settled"] or (key := bytes.fromhex(head["key"])) in known:
                 continue
-            into.add([graded_of(line)])
-            known.add(bytes.fromhex(head["key"]))
+            graded_of(line)  # raises where it is none
+            known.add(key)
+            lines.append(line)
+            size += len(line)
             count += 1
+            if size >= _AT_ONCE:
+                into.copy(lines)
+                lines, size = [], 0
+    into.copy(lines)
     return count
+
+
+_AT_ONCE = 1 << 20  # bytes

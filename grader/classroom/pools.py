@@ -24,8 +24,9 @@ PATIENCE = 900.0  # seconds for one grade of a process here: several times the l
 class Pool(Protocol):
     """What carries out grades side by side."""
 
-    size: int  # how many at once
-    far: bool  # whether a job has to carry its bank, because it may run on another machine
+    @property
+    def size(self) -> int:
+        """How many at once; it may change."""
 
     def submit(self, job: Job) -> Future[Graded]:
         """Begin a grade; where its process ends, the future raises."""
@@ -40,7 +41,6 @@ class Executing:
 
     executor: Executor
     size: int
-    far: bool = True
 
     def submit(self, job: Job) -> Future[Graded]:
         """Begin a grade."""
@@ -54,8 +54,6 @@ class Executing:
 class Local:
     """Processes of this machine, started afresh, each with sessions of its own."""
 
-    far = False
-
     def __init__(self, size: int) -> None:
         """Start none yet: the executor does with the first jobs."""
         self.size = size
@@ -63,8 +61,16 @@ class Local:
         self._executor = ProcessPoolExecutor(size, mp_context=context, initializer=_prepare)
 
     def submit(self, job: Job) -> Future[Graded]:
-        """Begin a grade."""
-        return self._executor.submit(_watched, job)
+        """Begin a grade.
+
+        Processes are started by this, and an interrupt is not for them, from their first moment:
+        they inherit that it is blocked, and ignore it once they run.
+        """
+        before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+        try:
+            return self._executor.submit(_watched, job)
+        finally:
+            signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
     def close(self) -> None:
         """End every process now; their workers end with them."""
@@ -77,6 +83,7 @@ class Local:
 def _prepare() -> None:
     """Begin a process that grades: it ends when the one that started it is gone."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the terminal's, for the one that started it
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
     parent = multiprocessing.parent_process()
     if parent is not None:
         threading.Thread(target=_end_after, args=(parent,), daemon=True).start()

@@ -7,11 +7,12 @@ verdicts*.jsonl   what came of every grade, a line each; nothing is ever taken o
 
 from __future__ import annotations
 
+import filecmp
 import json
 import os
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import asdict, replace
 from datetime import datetime
 from pathlib import Path
@@ -24,9 +25,82 @@ from grader.model.errors import UsageError
 TERMS, HANDED_IN = "class.json", "handed-in.jsonl"
 
 
+def make_folder(out: Path) -> None:
+    """Make the folder of results, if there is none.
+
+    Raises:
+        UsageError: It cannot be made.
+    """
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+    except OSError as fault:
+        text = f"{out}: expected a folder for the results: {fault.strerror}"
+        raise UsageError(text) from fault
+
+
 def write_terms(folder: Path, terms: Terms) -> None:
     """Keep what all grades share."""
-    _replace(folder / TERMS, [json.dumps({"format": RESULTS_FORMAT, **asdict(terms)}, indent=2)])
+    _replace(folder / TERMS, [_text(terms)])
+
+
+def _text(terms: Terms) -> str:
+    return json.dumps({"format": RESULTS_FORMAT, **asdict(terms)}, indent=2)
+
+
+def agree(folder: Path, wanted: Terms, *, drawn: bool, shared: bool = False) -> Terms:
+    """Keep what all grades share, or go on with what is kept already; return it.
+
+    Two that begin in one folder at once agree: one of them writes, the other reads.
+
+    Args:
+        folder: Of the results.
+        wanted: What is asked for now.
+        drawn: Whether its seed was drawn by chance: then one that is kept stays.
+        shared: Whether others grade into the folder on terms that must not change under them.
+
+    Raises:
+        UsageError: They would.
+    """
+    path = folder / TERMS
+    if not path.exists() and _create(path, [_text(wanted)]):
+        return wanted
+    old = read_terms(folder)
+    terms = replace(wanted, seed=old.seed) if drawn else wanted
+    if shared and (others := differences(old, terms)):
+        text = f"{folder}: expected the terms of its other shards, found {'; '.join(others)}"
+        raise UsageError(text, hint="shards share everything; --out another folder begins anew")
+    if old != terms and not shared:
+        write_terms(folder, terms)
+    return terms
+
+
+def differences(old: Terms, new: Terms) -> list[str]:
+    """Return in which way grades under one are not grades under the other.
+
+    Where a bank lies decides nothing, and neither does what only counts the points.
+    """
+    found = [
+        f"{name} {getattr(old, key)} and {getattr(new, key)}"
+        for name, key in (
+            ("seed", "seed"), ("isolation", "level"), ("drill", "program"),
+        )
+        if getattr(old, key) != getattr(new, key)
+    ]  # fmt: skip
+    before, after = ({one.id: one for one in terms.posed} for terms in (old, new))
+    if before.keys() != after.keys():
+        names = (" ".join(sorted(ids)) for ids in (before, after))
+        return [*found, f"questions {' and '.join(names)}"]
+    for name, one in before.items():
+        two = after[name]
+        if one.digest != two.digest:
+            found.append(f"{name} in two versions")
+        libraries = sorted({*one.libraries, *two.libraries})
+        for lib in libraries:
+            mine, theirs = one.libraries.get(lib, "none"), two.libraries.get(lib, "none")
+            found += [f"{lib} {mine} and {theirs}"] if mine != theirs else []
+        if (one.parts, one.of) != (two.parts, two.of):
+            found.append(f"other parts of {name}")
+    return list(dict.fromkeys(found))
 
 
 def read_terms(folder: Path) -> Terms:
@@ -56,7 +130,10 @@ def read_terms(folder: Path) -> Terms:
 
 
 def write_handed_in(folder: Path, handed: Iterable[HandedIn]) -> int:
-    """Keep what was handed in; return how many files that are."""
+    """Keep what was handed in; return how many files that are.
+
+    What is there already and the same stays: another shard may be reading it.
+    """
     count = 0
 
     def lines() -> Iterator[str]:
@@ -65,7 +142,7 @@ def write_handed_in(folder: Path, handed: Iterable[HandedIn]) -> int:
             count += 1
             yield json.dumps(asdict(one), separators=(",", ":"))
 
-    _replace(folder / HANDED_IN, lines())
+    _replace(folder / HANDED_IN, lines(), keep=True)
     return count
 
 
@@ -76,19 +153,40 @@ def read_handed_in(folder: Path) -> Iterator[HandedIn]:
             yield HandedIn(**json.loads(line))
 
 
-def _replace(path: Path, lines: Iterable[str]) -> None:
-    """Write a file whole or not at all."""
-    fresh = path.with_name(f".{path.name}.{os.getpid()}")
+def _replace(path: Path, lines: Iterable[str], *, keep: bool = False) -> None:
+    """Write a file whole or not at all; keep one that is the same, if asked to."""
+    with _fresh(path, lines) as fresh:
+        if not (keep and path.exists() and filecmp.cmp(fresh, path, shallow=False)):
+            fresh.replace(path)
+
+
+def _create(path: Path, lines: Iterable[str]) -> bool:
+    """Write a file whole where there is none; return whether there was none."""
+    with _fresh(path, lines) as fresh:
+        try:
+            path.hardlink_to(fresh)
+        except FileExistsError:
+            return False
+        except OSError:  # a file system without links
+            fresh.replace(path)
+    return True
+
+
+@contextmanager
+def _fresh(path: Path, lines: Iterable[str]) -> Iterator[Path]:
+    """Give a new file next to another one, which is on the disk whole."""
+    fresh = path.with_name(f".{path.name}.{os.urandom(8).hex()}")  # a folder has many machines
     try:
         with fresh.open("w", encoding="utf-8") as file:
             file.writelines(f"{line}\n" for line in lines)
             file.flush()
             os.fsync(file.fileno())
-        fresh.replace(path)
+        yield fresh
     except OSError as fault:
         raise UsageError(f"{path}: cannot be written: {fault.strerror}") from fault
     finally:
-        fresh.unlink(missing_ok=True)
+        with suppress(OSError):
+            fresh.unlink()
 
 
 class Results:
@@ -115,22 +213,26 @@ class Results:
 
     def entries(self) -> Iterator[Entry]:
         """What counts: of each student one file for each question, by student."""
+        return (counting for counting, _ in self.attempts())
+
+    def attempts(self) -> Iterator[tuple[Entry, list[Entry]]]:
+        """What counts of each student for each question, with all hand-ins for it, oldest first."""
         everything: dict[str, dict[str, list[HandedIn]]] = defaultdict(lambda: defaultdict(list))
         for handed in read_handed_in(self.folder):
             everything[handed.student][handed.question].append(handed)
         for student in sorted(everything):
             for posed in self.terms.posed:
-                files = everything[student].get(posed.id, [])
+                files = sorted(everything[student].get(posed.id, []), key=lambda one: one.at)
                 if files:
-                    yield self._counting(posed, files)
+                    found = [self._entry(posed, one) for one in files]
+                    yield self._counting(found), found
 
     def students(self) -> list[str]:
         """Everybody who handed something in."""
         return sorted({handed.student for handed in read_handed_in(self.folder)})
 
-    def _counting(self, posed: Posed, files: list[HandedIn]) -> Entry:
+    def _counting(self, found: list[Entry]) -> Entry:
         """Return the file that counts: the last one, or the last of the best."""
-        found = [self._entry(posed, one) for one in sorted(files, key=lambda f: (f.at, f.path))]
         if self.terms.counts == "best":
             return max(reversed(found), key=lambda one: -1 if one.points is None else one.points)
         return found[-1]
@@ -139,7 +241,8 @@ class Results:
         graded = None
         if handed.sha256:
             graded = self._index.get(key_of(self.terms, posed, handed.sha256))
-        return Entry(posed, handed, graded, is_late(handed.at, self.terms.deadline))
+        late = handed.late or is_late(handed.at, self.terms.deadline)
+        return Entry(posed, handed, graded, late)
 
 
 def is_late(at: str, deadline: str) -> bool:
@@ -147,9 +250,3 @@ def is_late(at: str, deadline: str) -> bool:
     if not (at and deadline):
         return False
     return datetime.fromisoformat(at) > datetime.fromisoformat(deadline)
-
-
-def same_terms(old: Terms, new: Terms) -> bool:
-    """Return whether grades under one are grades under the other."""
-    plain = [replace(one, title="", deadline="", submissions="") for one in (old, new)]
-    return plain[0] == plain[1]

@@ -1,65 +1,194 @@
 """What a class handed in: every file of a folder or a zip archive, and whose it is.
 
-A name decides whose a file is and which question it answers, nothing inside it does.  Links are not
-followed: one may lead to somebody else's answer.
+A path decides whose a file is and which question it answers, nothing inside it does.
 """
 
 from __future__ import annotations
 
 import hashlib
-import os
-import stat
-import zipfile
-from abc import ABC, abstractmethod
-from collections.abc import Iterator
-from dataclasses import dataclass
-from datetime import UTC, datetime
-from pathlib import Path, PurePosixPath
+import re
+from collections import defaultdict, deque
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import groupby
+from pathlib import Path
 
-from grader.classroom.layouts import Layout, Place
+from grader.classroom import notebook
+from grader.classroom.files import Item, opened
+from grader.classroom.layouts import (
+    LAYOUTS,
+    PROGRAMS,
+    Asked,
+    Known,
+    Layout,
+    Look,
+    Place,
+    names,
+    suffix,
+)
+from grader.classroom.patterns import Pattern
+from grader.classroom.platforms import METADATA, Submitted, submitters
 from grader.model.classroom import HandedIn
 from grader.model.errors import UsageError
+from grader.model.numerals import quantity
+from grader.reports.inert import inert
 from grader.sandbox.closing import Closing
 
 MOST_BYTES = 1_000_000  # of a program: a thousand times an honest one
+MOST_METADATA = 256_000_000  # bytes of what Gradescope says, with all that programs printed
+MOST_FILES = 20  # that one student may hand in for one question
+SHOWN = 5  # files that are named
+_NUMBERS = re.compile(r"([0-9]+)")
+
+
+@dataclass(slots=True)
+class Unused:
+    """The files that are nobody's answer."""
+
+    programs: int = 0
+    others: int = 0  # data, pictures, texts
+    first: list[tuple[str, str]] = field(default_factory=list)  # the first of them, and why
+
+    def add(self, path: str, why: str = "") -> None:
+        """Count one more."""
+        counts = bool(why) or suffix(path) in PROGRAMS
+        self.programs += counts
+        self.others += not counts
+        if counts and len(self.first) < SHOWN:
+            self.first.append((path, why or "its name says no question that is asked"))
+
+    def __str__(self) -> str:
+        """Say it, nothing where there are none."""
+        if not self.programs:
+            return ""
+        shown = "; ".join(f"{inert(path, 200)} ({why})" for path, why in self.first)
+        more = self.programs - len(self.first)
+        are = "that is" if self.programs == 1 else "that are"
+        counted = f"{quantity(self.programs, 'file')} {are} nobody's answer"
+        return f"{counted}: {shown}" + (f"; {more:,} more" if more else "")
 
 
 class Submissions(Closing):
     """The files of a class, one after another, in the order of their paths."""
 
-    def __init__(self, root: Path, layout: Layout) -> None:
-        """Open the folder or archive.
+    def __init__(
+        self, root: Path, asked: Sequence[str], layout: str = "", pattern: str = ""
+    ) -> None:
+        """Open the folder or archive and look how it is laid out.
+
+        Args:
+            root: A folder or a zip file.
+            asked: The questions' ids.
+            layout: One of `layouts.LAYOUTS`; the one that fits where it is not given.
+            pattern: The paths of answers, with named fields.
 
         Raises:
-            UsageError: There is none, or it cannot be read.
+            UsageError: There is none, it cannot be read, or it is not clear how it is laid out.
         """
-        self._files = _opened(root)
-        self._layout = layout
+        if layout and pattern:
+            raise UsageError("expected --layout or --pattern, found both")
+        if layout and layout not in LAYOUTS:
+            raise UsageError(f"--layout: expected {names()}, found {layout}")
+        asked_for = Asked(asked)
+        described = Pattern(pattern, asked_for) if pattern else None
+        self.unused = Unused()  # of the last walk
+        self._files = opened(root)
+        try:
+            self.layout: Layout = described or self._known(layout, asked_for)
+        except BaseException:
+            self.close()
+            raise
+
+    def _known(self, name: str, asked: Asked) -> Known:
+        look = Look(asked)
+        metadata = {}
+        for item in self._files.items():
+            look.add(item.path)
+            folder, _, rest = item.path.rpartition("/")
+            if rest == METADATA and "/" not in folder:
+                metadata[folder] = item.path
+        found, skip = look.found(name)
+        said = metadata.get((look.top or "") if skip else "") if found == "gradescope" else None
+        return Known(found, asked, skip, self._metadata(said) if said else {})
+
+    def _metadata(self, path: str) -> dict[str, Submitted]:
+        """Read what Gradescope wrote beside the folders; no file in one of them is that."""
+        try:
+            content = self._files.read(path, MOST_METADATA + 1)
+        except (OSError, UsageError) as fault:
+            raise UsageError(f"{path}: cannot be read: {_said(fault)}") from fault
+        if len(content) > MOST_METADATA:
+            raise UsageError(f"{path}: expected at most {MOST_METADATA:,} bytes, found more")
+        return submitters(line.decode("utf-8", "replace") for line in content.split(b"\n"))
 
     def __iter__(self) -> Iterator[HandedIn]:
         """Every file that is somebody's answer, with a `fault` where there is no program in it."""
+        self.unused = Unused()
+        for _, group in groupby(self._placed(), key=lambda one: one[2]):
+            yield from self._chosen([(item, places) for item, places, _ in group])
+
+    def _placed(self) -> Iterator[tuple[Item, list[Place], tuple[str, ...]]]:
+        """Every file that may be an answer, whose, and all whose it is."""
         for item in self._files.items():
-            place = self._layout.place(item.path)
-            if place is None:
-                continue
+            places = [] if item.stray else list(self.layout.places(item.path))
+            if places:
+                yield item, places, tuple(sorted({one.student for one in places}))
+            else:
+                self.unused.add(item.path, item.fault)
+
+    def _chosen(self, group: list[tuple[Item, list[Place]]]) -> Iterator[HandedIn]:
+        """Give what counts as answers of those who handed some files in, the last one last."""
+        group.sort(key=lambda one: (_at(*one), _in_order(one[0].path)))
+        best: dict[tuple[str, str], tuple[int, int]] = {}
+        for _, places in group:
+            for one in places:
+                whose = one.student, one.question
+                best[whose] = min(best.get(whose, one.rank), one.rank)
+        chosen: dict[tuple[str, str], deque[Item]] = defaultdict(lambda: deque(maxlen=MOST_FILES))
+        for item, places in group:
+            for one in places:
+                if one.rank == best[one.student, one.question]:
+                    chosen[one.student, one.question].append(item)
+        for item, places in group:
+            answers = {
+                (one.student, one.question): one
+                for one in places
+                if any(item is kept for kept in chosen[one.student, one.question])
+            }
+            if answers:
+                yield from self._handed(item, answers.values())
+            else:
+                self.unused.add(item.path, "another file is more likely the answer")
+
+    def _handed(self, item: Item, places: Iterable[Place]) -> Iterator[HandedIn]:
+        sha256, fault = "", item.fault
+        if not fault:
             try:
-                sha256, fault = hashlib.sha256(self.program(item.path)).hexdigest(), ""
-            except (OSError, UsageError) as error:
-                sha256, fault = (
-                    "",
-                    error.strerror or "" if isinstance(error, OSError) else str(error),
-                )
-            yield _handed(place, item, sha256, fault)
+                sha256 = hashlib.sha256(self.program(item.path)).hexdigest()
+            except UsageError as error:
+                fault = error.message
+            except OSError as error:  # of this machine, and not the student's
+                self.unused.add(item.path, f"cannot be read: {_said(error)}")
+                return
+        for place in places:
+            yield HandedIn(
+                place.student, place.question, item.path, sha256, _at(item, [place]), fault,
+                place.name, place.email, place.late,
+            )  # fmt: skip
 
     def program(self, path: str) -> bytes:
-        """Return the program in a file.
+        """Return the program in a file; that of a notebook is its code cells.
 
         Raises:
             OSError, UsageError: There is none.
         """
-        content = self._files.read(path, MOST_BYTES + 1)
-        if len(content) > MOST_BYTES:
-            raise UsageError(f"expected at most {MOST_BYTES:,} bytes, found more")
+        book = suffix(path.rpartition("/")[2]) == ".ipynb"
+        most = notebook.MOST_BYTES if book else MOST_BYTES
+        content = self._files.read(path, most + 1)
+        if book:
+            return notebook.program(content)
+        if len(content) > most:
+            raise UsageError(f"expected at most {most:,} bytes, found more")
         return content
 
     def close(self) -> None:
@@ -67,91 +196,16 @@ class Submissions(Closing):
         self._files.close()
 
 
-@dataclass(frozen=True, slots=True)
-class Item:
-    """A file of a folder or an archive."""
-
-    path: str  # from its root, with `/`
-    at: str  # UTC, ISO 8601: when it was changed last
+def _at(item: Item, places: Sequence[Place]) -> str:
+    return item.at if places[0].at is None else places[0].at
 
 
-def _handed(place: Place, item: Item, sha256: str, fault: str) -> HandedIn:
-    return HandedIn(
-        place.student, place.question, item.path, sha256, place.at or item.at, fault, place.name,
-        place.email,
-    )  # fmt: skip
+def _in_order(path: str) -> list[tuple[int, int, str]]:
+    """Return a key by which file 10 comes after file 9."""
+    pieces = _NUMBERS.split(path)
+    return [(0, int(one), one) if one.isdecimal() and n % 2 else (1, 0, one)
+            for n, one in enumerate(pieces)]  # fmt: skip
 
 
-class _Files(Closing, ABC):
-    @abstractmethod
-    def items(self) -> Iterator[Item]:
-        """Every regular file with a harmless name, in order."""
-
-    @abstractmethod
-    def read(self, path: str, most: int) -> bytes:
-        """Return the first bytes of a file."""
-
-
-def _opened(root: Path) -> _Files:
-    if root.is_dir():
-        return _Folder(root)
-    if not root.exists():
-        raise UsageError(f"{root}: there is no such folder or file")
-    try:
-        return _Zip(zipfile.ZipFile(root))
-    except (OSError, zipfile.BadZipFile) as fault:
-        raise UsageError(f"{root}: expected a folder or a zip file: {fault}") from fault
-
-
-class _Folder(_Files):
-    def __init__(self, root: Path) -> None:
-        self._root = root
-
-    def items(self) -> Iterator[Item]:
-        yield from self._under("")
-
-    def _under(self, folder: str) -> Iterator[Item]:
-        with os.scandir(self._root / folder) as found:
-            entries = sorted(found, key=lambda one: one.name)
-        for entry in entries:
-            if entry.name.startswith((".", "__")):
-                continue
-            path = f"{folder}{entry.name}"
-            if entry.is_dir(follow_symlinks=False):
-                yield from self._under(f"{path}/")
-            else:
-                changed = entry.stat(follow_symlinks=False).st_mtime
-                yield Item(path, datetime.fromtimestamp(changed, UTC).isoformat(timespec="seconds"))
-
-    def read(self, path: str, most: int) -> bytes:
-        handle = os.open(self._root / path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW)
-        try:
-            if not stat.S_ISREG(os.fstat(handle).st_mode):
-                raise UsageError("expected a file")
-            with os.fdopen(handle, "rb", closefd=False) as file:
-                return file.read(most)
-        finally:
-            os.close(handle)
-
-    def close(self) -> None:
-        """There is nothing to close."""
-
-
-class _Zip(_Files):
-    def __init__(self, archive: zipfile.ZipFile) -> None:
-        self._archive = archive
-
-    def items(self) -> Iterator[Item]:
-        for info in sorted(self._archive.infolist(), key=lambda one: one.filename):
-            parts = PurePosixPath(info.filename).parts
-            hidden = any(part.startswith((".", "__")) for part in parts)
-            if not info.is_dir() and not hidden:
-                at = datetime(*info.date_time, tzinfo=UTC)  # an archive does not know its own zone
-                yield Item(info.filename, at.isoformat(timespec="seconds"))
-
-    def read(self, path: str, most: int) -> bytes:
-        with self._archive.open(path) as file:
-            return file.read(most)
-
-    def close(self) -> None:
-        self._archive.close()
+def _said(fault: OSError | UsageError) -> str:
+    return fault.message if isinstance(fault, UsageError) else fault.strerror or str(fault)

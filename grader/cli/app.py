@@ -28,7 +28,13 @@ from grader.cli import (
     bank_remove,
     bank_schema,
     case,
+    class_export,
+    class_github,
     class_grade,
+    class_gradescope,
+    class_merge,
+    class_report,
+    class_schema,
     doctor,
     entrypoint,
     grade,
@@ -142,7 +148,11 @@ _COMMANDS: dict[typer.Typer, dict[str, ModuleType]] = {
         "audit": bank_audit, "preview": bank_preview, "new": bank_new, "new-idea": bank_new_idea,
         "add": bank_add, "remove": bank_remove, "list": bank_list, "schema": bank_schema,
     },
-    _class: {"grade": class_grade},
+    _class: {
+        "grade": class_grade, "report": class_report, "export": class_export,
+        "merge": class_merge, "gradescope": class_gradescope, "github": class_github,
+        "schema": class_schema,
+    },
 }  # fmt: skip
 for _group, _commands in _COMMANDS.items():
     for _name, _command in _commands.items():

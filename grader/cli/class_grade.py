@@ -23,30 +23,70 @@ def command(
     submissions: Annotated[
         Path, typer.Argument(help="A folder or a zip file.", show_default=False)
     ],
-    question: Annotated[
-        list[str],
-        typer.Option(
-            metavar="ID", autocompletion=ids, help="What they answer.", show_default=False
-        ),
-    ],
     out: Annotated[
         Path,
         typer.Option(metavar="RESULTS", help="Where the verdicts are kept.", show_default=False),
     ],
+    question: Annotated[
+        list[str] | None,
+        typer.Option(metavar="ID", autocompletion=ids, help="What they answer."),
+    ] = None,
+    file: Annotated[
+        Path | None,
+        typer.Option(
+            "--class", metavar="FILE", help="A class.yaml: questions, parts, weights, deadline."
+        ),
+    ] = None,
     jobs: Annotated[
         int | None,
         typer.Option(metavar="N", min=1, help="Grades at once; as many as cores if not given."),
     ] = None,
     isolation: Annotated[
-        str, typer.Option(metavar="LEVEL", help="At least strong, limited or process.")
-    ] = "strong",
+        str | None,
+        typer.Option(metavar="LEVEL", help="At least strong (if not given), limited or process."),
+    ] = None,
     seed: Annotated[int | None, typer.Option(metavar="N", min=0, help="Draws the inputs.")] = None,
+    layout: Annotated[
+        str,
+        typer.Option(
+            metavar="NAME",
+            help="How files are laid out, where that does not show.",
+            show_default=False,
+        ),
+    ] = "",
+    pattern: Annotated[
+        str,
+        typer.Option(
+            metavar="PATH", help="Their paths, like '{student}/{question}.py'.", show_default=False
+        ),
+    ] = "",
+    shard: Annotated[
+        str,
+        typer.Option(metavar="I/N", help="Grade one of N equal parts.", show_default=False),
+    ] = "",
+    executor: Annotated[
+        str,
+        typer.Option(
+            metavar="NAME",
+            help="Grade elsewhere: dask, or package.module:function.",
+            show_default=False,
+        ),
+    ] = "",
+    scheduler: Annotated[
+        str,
+        typer.Option(metavar="ADDRESS", help="Of the Dask cluster.", show_default=False),
+    ] = "",
     json: Json = False,
 ) -> int:
     """Grade a class; begun again, it goes on where it was."""
     from grader.app.classes import Plan, Tally, grade_class
+    from grader.classroom.work import shard_of
 
-    plan = Plan(submissions, tuple(question), out, seed=seed, level=isolation, jobs=jobs)
+    plan = Plan(
+        submissions, tuple(question or ()), out, seed=seed, level=isolation or "", jobs=jobs,
+        layout=layout, pattern=pattern, file=file, executor=executor, scheduler=scheduler,
+        shard=shard_of(shard) if shard else (1, 1),
+    )  # fmt: skip
     tally = Tally()
     try:
         for one in _shown(grade_class(context(ctx), plan)):

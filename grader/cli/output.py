@@ -75,6 +75,12 @@ def write(text: str = "") -> None:
     _put(sys.stdout, harmless(text) + "\n")
 
 
+def pieces(content: Iterable[str]) -> None:
+    """Write a text that comes in pieces, line breaks included."""
+    for piece in content:
+        _put(sys.stdout, harmless(piece))
+
+
 def show(page: Page) -> None:
     """Write a page."""
     lines(page.spans)

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
 from grader.bench.bench import BankFault, Bench
-from grader.explain import mutants, raising, rules_entries, rules_whole, state
+from grader.explain import mutants, raising, rules_digits, rules_entries, rules_whole, state
 from grader.explain.cells import Cell, Looked, cells, looked_at
 from grader.explain.classes import possible
 from grader.explain.further import SEED, further_inputs, keeping_output
@@ -28,7 +28,7 @@ from grader.sandbox.deadline import OutOfTime
 from grader.sandbox.replies import ProgramError
 
 WRONG = {Verdict.FAIL, Verdict.ERROR, Verdict.LIMIT, Verdict.POLICY}
-PROPOSALS = (*rules_whole.PROPOSALS, *rules_entries.PROPOSALS)
+PROPOSALS = (*rules_whole.PROPOSALS, *rules_digits.PROPOSALS, *rules_entries.PROPOSALS)
 MOST = 6  # explanations of one grade
 # Further inputs of one run: from each case that fails and each that does not, and of all.
 FROM_FAILING, FROM_OTHERS, MOST_FAILING, MOST_OTHERS = 8, 3, 48, 40

@@ -138,8 +138,10 @@ def _exactly(failure: Failure, ideas: Sequence[Idea]) -> Iterator[Match]:
                 c for c in measured if failure.acts(bench, c) and failure.fits(bench, c)
             )
         explained = tuple(cell for cell in failure.evidence if cell in elsewhere)
+        # Who keeps the same results, and something else with them, does not do just this.
+        exact = all(c.measured_by is None or failure.fits(bench, (c, n)) for c, n in explained)
         if explained:
-            yield Match(idea, frozenset(elsewhere), explained)
+            yield Match(idea, frozenset(elsewhere), explained, exact)
 
 
 def ask(failure: Failure, ideas: Iterable[Idea], cells: Iterable[Cell]) -> None:
@@ -266,7 +268,7 @@ def _best(matches: Iterable[Match]) -> list[Match]:
     best: dict[str, Match] = {}
     for match in matches:
         known = best.get(match.idea.name)
-        if known is None or len(match.acts) > len(known.acts):
+        if known is None or (len(match.acts), match.exact) > (len(known.acts), known.exact):
             best[match.idea.name] = match
     found = list(best.values())
     return [match for match in found if not any(match.acts < other.acts for other in found)]

@@ -16,6 +16,7 @@ import numpy as np
 
 from grader.bench.bench import Bench
 from grader.bench.results import Value, array_of, dtype_of, same_value
+from grader.explain.earlier import wrong_before
 from grader.kinds import registry
 from grader.kinds.base import Count
 from grader.model.keys import Check
@@ -114,9 +115,21 @@ def same_on(a: Bench, b: Bench, component: Component, case: str) -> bool:
         return len(counts) == 2 and same_count(*counts)
     if is_fault(one) or is_fault(other):
         # Who returns nothing has no dtype: that is about the values.
-        return component.of_dtype or (is_fault(one) and is_fault(other) and one == other)
+        if component.of_dtype:
+            return True
+        alike = is_fault(one) and is_fault(other) and one == other
+        return alike and _fail_alike(a, b, component, case)
     one, other = _in_one_dtype(one, other)
     return same_value(one, other, a.cases[case].dtype, exact=component.exact)
+
+
+def _fail_alike(a: Bench, b: Bench, component: Component, case: str) -> bool:
+    """Whether what came before an exception, which may be why, is right in both or in neither."""
+    try:
+        before = [bool(wrong_before(x, component.run, x.cases[case])) for x in (a, b)]
+    except WorkerError:  # both ended there, or one does where less is asked of it
+        return True
+    return before[0] == before[1]
 
 
 def numbers_in(value: Value) -> set[float]:
@@ -133,9 +146,9 @@ def numbers_in(value: Value) -> set[float]:
 
 
 def same_count(one: Count, other: Count) -> bool:
-    """Whether two programs keep the same things; where nobody knows what, whether as much."""
-    if one.kept is not None and other.kept is not None:
-        return one.kept == other.kept
+    """Whether two programs keep as much, and the same things where it is known what."""
+    if one.kept is not None and other.kept is not None and one.kept != other.kept:
+        return False
     return math.isclose(one.value, other.value, rel_tol=SAME_COUNT, abs_tol=256)
 
 

@@ -85,7 +85,9 @@ def _always(bench: Bench, step: Step) -> Iterator[Explanation]:
     if any(one is None or one.type != first.type for one in found):
         return
     messages = {_short(one.message) for one in found if one is not None}
-    why = f": {only}" if len(messages) == 1 and (only := messages.pop()) else ""
+    if len(messages) > 1:
+        return  # a shape or a number has a part in it: other inputs may go through
+    why = f": {only}" if (only := messages.pop()) else ""
     who = "backward" if step.owner == "torch" else step.function
     text = f"Your {who} raises {first.type} in every case that calls it as `{step.text}`"
     cases = tuple(dict.fromkeys(name for _, name in places))

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from grader.explain import rules_entries
+from grader.explain import rules_digits
 from grader.explain.cells import Cell
 from grader.explain.classes import separating
 from grader.explain.rules import Rule, confirmed, is_broad, is_constant, is_refuted, surviving
@@ -60,7 +60,7 @@ def spoken(
 ) -> Iterator[Said]:
     """What to say of a result: at most one statement on each sort of failure."""
     failing, right = component.failing, component.right
-    rounding = all(not cell.raised and rules_entries.right_to(cell, digits=5) for cell in failing)
+    rounding = all(not cell.raised and rules_digits.right_to(cell, digits=5) for cell in failing)
     when = "" if rounding else separating(failing, right)
     own = {(cell.run, cell.case) for cell in failing if cell.own}
     said = False
@@ -112,7 +112,9 @@ def _best(
         if rule.clashes is not None and not refuted:
             return rule, rule.text
         if only and not rule.anywhere:
-            return rule, rule.text + only
+            # What says itself where it holds does not say it twice.
+            twice = " where " in rule.text and " should be " in when
+            return rule, rule.text if twice else rule.text + only
         if rule.local or rule.seen or not right:
             return rule, rule.text + rule.seen
         if not refuted or (is_broad(mine) and not rule.sweeping):

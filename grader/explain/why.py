@@ -80,10 +80,19 @@ def more(bench: Bench, checks: Sequence[CheckResult], known: Why) -> Why:
             named = tuple(before.get(idea.id, idea) for idea in ideas)
             known = replace(known, misconceptions=named, explanations=(said, *known.explanations))
         else:
-            change = mutant(bench, checks)
+            change = [m for m in mutant(bench, checks) if not _is_ruled(m, known.explanations)]
             known = replace(known, explanations=(*change, *known.explanations))
     ordered = sorted(known.explanations, key=lambda e: SUREST_FIRST.index(e.kind))
     return replace(known, explanations=tuple(ordered), may_be_more=False)
+
+
+def _is_ruled(change: Explanation, known: Sequence[Explanation]) -> bool:
+    """Whether a rule says already what the one result that a mutant speaks of is."""
+    result, _, more = change.text.partition(" is just what ")
+    return bool(more) and any(
+        e.kind == "rule" and e.text.startswith(f"{result} ") and set(e.cases) >= set(change.cases)
+        for e in known
+    )
 
 
 def _is_whole(named: Sequence[Named]) -> bool:

@@ -18,10 +18,11 @@ class HandedIn:
     question: str  # id
     path: str  # from the folder or archive of all submissions, with `/`
     sha256: str  # of the program in it, in hexadecimal; "" where there is none
-    at: str = ""  # when, UTC, ISO 8601; the file's own time where the layout says nothing
+    at: str = ""  # when, UTC, ISO 8601; "" where nobody knows
     fault: str = ""  # why there is no program in it, one sentence
     name: str = ""  # the student's, as the layout says
     email: str = ""
+    late: bool = False  # whether a learning platform says so
 
 
 @dataclass(frozen=True, slots=True)

@@ -145,6 +145,11 @@ class Check(Keys):
         "as the candidate sees it, counted through all parts. A page that says what is wrong "
         "quotes it.",
     )
+    points: Annotated[int, Field(gt=0, le=100)] | None = Field(
+        default=None,
+        description="Of its part's points, those that it earns where the part does not pass; those "
+        "of a part's checks add up to the part's.",
+    )
 
     @property
     def needed(self) -> tuple[str, ...]:

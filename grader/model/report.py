@@ -151,6 +151,8 @@ class CheckResult:
     figures: Mapping[str, float] = field(default_factory=dict)  # measured numbers by name
     estimate: bool = False  # it needs an estimate: what is right is not shown either
     clauses: tuple[Clause, ...] = ()  # of what is wrong: those that the check enforces
+    points: int = 0  # earned of its part's
+    of: int = 0  # that could be; 0: its part's are not shared among checks, or do not count
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,7 +161,7 @@ class PartResult:
 
     id: str
     verdict: Verdict  # `skipped`: not asked, because one before it did not pass
-    points: int  # earned
+    points: int  # earned: all of them, or those of its checks that pass
     of: int  # that could be earned; 0: the part does not count in this grade
 
 

@@ -282,6 +282,12 @@ class Spec(Keys):
         """What the parts are called: the id of each, else its number."""
         return tuple(part.id or str(number) for number, part in enumerate(self.parts, 1))
 
+    @property
+    def part_numbers(self) -> dict[str, int]:
+        """The number of each part by what it may be called: that number, or its id."""
+        found = {str(number): number for number, _ in enumerate(self.parts, 1)}
+        return found | {name: number for number, name in enumerate(self.part_ids, 1)}
+
     def part_of(self, check: str) -> int:
         """The number of the part that a check belongs to, from 1.
 

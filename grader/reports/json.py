@@ -13,10 +13,11 @@ from collections.abc import Container, Mapping
 from dataclasses import fields, is_dataclass
 from enum import Enum
 from numbers import Integral, Real
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from grader.model.audit import AuditReport
 from grader.model.errors import GraderError
+from grader.model.findings import Findings
 from grader.model.mutation import Fate, MutationReport, Trial
 from grader.model.report import Exhibit, Report
 from grader.reports.withheld import withheld
@@ -25,14 +26,17 @@ if TYPE_CHECKING:
     from _typeshed import DataclassInstance
 
 
-def to_json(report: Report) -> dict[str, object]:
-    """The report as plain dicts, lists, numbers, text and None; its format first."""
-    return {"format": report.format, **_fields(withheld(report))}
+def to_json(report: Report, *, whole: bool = False) -> dict[str, object]:
+    """The report as plain dicts, lists, numbers, text and None; its format first.
+
+    It is `whole` with what is expected of an estimate, which no candidate is shown.
+    """
+    return {"format": report.format, **_fields(report if whole else withheld(report))}
 
 
-def dumps(report: Report, *, indent: int | None = None) -> str:
+def dumps(report: Report, *, indent: int | None = None, whole: bool = False) -> str:
     """The report as exactly one JSON document, strict and in ASCII."""
-    return json.dumps(to_json(report), allow_nan=False, indent=indent)
+    return json.dumps(to_json(report, whole=whole), allow_nan=False, indent=indent)
 
 
 def audit_to_json(report: AuditReport, mutants: MutationReport | None = None) -> dict[str, object]:
@@ -51,6 +55,11 @@ def mutation_to_json(report: MutationReport) -> dict[str, object]:
         "ok": report.ok,
         "mutants": [_trial(trial) for trial in report.trials],
     }
+
+
+def findings_to_json(found: Findings) -> dict[str, Any]:
+    """What follows from all grades of a class."""
+    return _fields(found)
 
 
 def _trial(trial: Trial) -> dict[str, object]:

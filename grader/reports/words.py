@@ -322,6 +322,10 @@ def _listed(idea: Named) -> Idea:
 
 def _unsure(idea: Named, report: Report) -> Idea:
     """An idea that fits a part, with a case that it does not fit."""
+    if idea.results and set(idea.results) <= _measured(report):
+        of = "inputs and results as yours, in another number of bytes"
+        text = f"{idea.id}. It keeps the same {of}."
+        return Idea("Unsure:", text, idea.feedback)
     results = f"your {joined(idea.results)}" if idea.results else "your numbers"
     where = f"{idea.cases} of {idea.failing} failing cases" if idea.cases else "some cases"
     failing = dict.fromkeys(case for check in deciding(report) for case in check.failing)
@@ -363,6 +367,9 @@ def others(report: Report, width: int) -> Iterator[tuple[str, str]]:
     waiting = [c for c in skipped if c.blocked_by]
     if waiting and failing:
         yield "Not tried:", f"{quantity(len(waiting), 'check')}, until {failing[0].id} passes."
+    if any(check.of for check in report.checks):  # else no part of them can be earned
+        points = sum(one.points for one in report.parts)
+        yield "Earned:", f"{points} of {quantity(sum(one.of for one in report.parts), 'point')}."
 
 
 def _some(names: Sequence[str], room: int) -> str:

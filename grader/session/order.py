@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
 
 from grader.model.keys import Check
 from grader.model.question import Question
@@ -106,11 +107,32 @@ def part_results(
     spec: Spec, checks: Sequence[CheckResult], counting: Collection[int]
 ) -> tuple[PartResult, ...]:
     """What became of each part."""
-    verdicts = []
-    for number in range(1, len(spec.parts) + 1):
-        untried = all(c.verdict is Verdict.SKIPPED for c in checks if c.part == number)
-        verdicts.append(Verdict.SKIPPED if untried else overall(checks, {number}))
-    return _with_points(spec, verdicts, counting)
+    verdicts = [_verdict_of(number, checks) for number in range(1, len(spec.parts) + 1)]
+    return _with_points(spec, verdicts, counting, credited(spec, checks, counting))
+
+
+def credited(
+    spec: Spec, checks: Sequence[CheckResult], counting: Collection[int]
+) -> tuple[CheckResult, ...]:
+    """The checks with the points that they earn, where those of their part are shared.
+
+    Those of a part that passes earn all.  Else a check earns its own where it passes or is too
+    noisy to decide, which costs nobody anything.  They always add up to what the part earns.
+    """
+    passing = {n for n in counting if _verdict_of(n, checks) is Verdict.PASS}
+    worth = {check.id: check.points or 0 for check in spec.checks}
+    found = []
+    for check in checks:
+        of = worth[check.id] if check.part in counting else 0
+        earned = check.part in passing or check.verdict in GOOD_ENOUGH
+        found.append(replace(check, points=of if earned else 0, of=of) if of else check)
+    return tuple(found)
+
+
+def _verdict_of(number: int, checks: Sequence[CheckResult]) -> Verdict:
+    """The verdict of a part."""
+    untried = all(c.verdict is Verdict.SKIPPED for c in checks if c.part == number)
+    return Verdict.SKIPPED if untried else overall(checks, {number})
 
 
 def unreached(spec: Spec, verdict: Verdict, counting: Collection[int]) -> tuple[PartResult, ...]:
@@ -121,11 +143,16 @@ def unreached(spec: Spec, verdict: Verdict, counting: Collection[int]) -> tuple[
 
 
 def _with_points(
-    spec: Spec, verdicts: Sequence[Verdict], counting: Collection[int]
+    spec: Spec,
+    verdicts: Sequence[Verdict],
+    counting: Collection[int],
+    checks: Sequence[CheckResult] = (),
 ) -> tuple[PartResult, ...]:
+    """The parts; one that does not pass earns what its checks do."""
     found = []
     for number, (part, verdict) in enumerate(zip(spec.parts, verdicts, strict=True), 1):
         points = part.points if number in counting else 0
-        earned = points if verdict is Verdict.PASS else 0
+        partly = sum(check.points for check in checks if check.part == number)
+        earned = points if verdict is Verdict.PASS else partly
         found.append(PartResult(spec.part_ids[number - 1], verdict, earned, points))
     return tuple(found)

@@ -32,7 +32,7 @@ from grader.sandbox.config import CPU_SECONDS
 from grader.sandbox.deadline import Deadline, OutOfTime
 from grader.sandbox.remote import RemoteProgram
 from grader.session.grading import carry_out, load_submission, out_of_time, unreadable
-from grader.session.order import counting, overall, part_results, unreached
+from grader.session.order import counting, credited, overall, part_results, unreached
 from grader.session.trusted import BankPrograms
 from grader.session.workers import Workers
 
@@ -218,6 +218,7 @@ class GradingSession(Closing):
                 require_steady(bench, self.bank.reference, patience=PATIENCE)
             self._proved = True
         parts = part_results(self.question.spec, checks, self._counting)
+        checks = credited(self.question.spec, checks, self._counting)
         verdict = overall(checks, self._counting)
         report = replace(report, verdict=verdict, parts=parts, checks=checks)
         if report.verdict is Verdict.PASS:

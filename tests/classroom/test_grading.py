@@ -51,6 +51,15 @@ def handed_in(tmp_path: Path) -> Path:
     return folder
 
 
+@pytest.fixture
+def alone(tmp_path: Path) -> Path:
+    """What one student handed in."""
+    folder = tmp_path / "alone"
+    (folder / "ada").mkdir(parents=True)
+    shutil.copy(PROGRAMS / "reference.py", folder / "ada" / "deviations.py")
+    return folder
+
+
 def graded(ctx: Context, folder: Path, **changes: object) -> list[Progress]:
     """Grade a class."""
     plan = Plan(folder, ("deviations",), ctx.here() / "out", jobs=2, level="process")
@@ -90,8 +99,8 @@ def test_a_class_is_graded_and_gone_on_with(here: Context, handed_in: Path) -> N
     assert now["ben"] == 100
 
 
-def test_a_job_can_be_sent(here: Context, handed_in: Path) -> None:
-    graded(here, handed_in, questions=("deviations",))
+def test_a_job_can_be_sent(here: Context, alone: Path) -> None:
+    graded(here, alone, questions=("deviations",))
     terms = Results(here.here() / "out").terms
     question = load_question("deviations", BANK)
     job = job_for(terms, terms.posed[0], (PROGRAMS / "reference.py").read_bytes())
@@ -102,9 +111,9 @@ def test_a_job_can_be_sent(here: Context, handed_in: Path) -> None:
 
 
 def test_another_version_of_the_question_is_a_fault_and_no_verdict(
-    here: Context, handed_in: Path
+    here: Context, alone: Path
 ) -> None:
-    graded(here, handed_in)
+    graded(here, alone)
     terms = Results(here.here() / "out").terms
     job = job_for(terms, terms.posed[0], b"x = 1\n")
     found = grade_one(replace(job, digest="0" * 64))
@@ -121,10 +130,10 @@ def test_another_version_of_the_question_is_a_fault_and_no_verdict(
     ],
 )
 def test_what_cannot_be_done_is_said(
-    here: Context, handed_in: Path, changes: dict[str, object], said: str
+    here: Context, alone: Path, changes: dict[str, object], said: str
 ) -> None:
     with pytest.raises(UsageError, match=said):
-        graded(here, handed_in, **changes)
+        graded(here, alone, **changes)
 
 
 def test_a_folder_with_nobody_in_it_is_said(here: Context, tmp_path: Path) -> None:

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import json
+import resource
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from grader.classroom.ledger import Index, Ledger, merged, settled
+from grader.classroom.results import make_folder
 from grader.model.classroom import Graded
 from grader.model.errors import UsageError
 from grader.model.report import (
@@ -124,6 +128,57 @@ def test_what_is_settled_counts_before_what_is_not(tmp_path: Path) -> None:
 def test_one_process_at_a_time_writes(tmp_path: Path) -> None:
     with Ledger(tmp_path / "verdicts.jsonl"), pytest.raises(UsageError, match="another drill"):
         Ledger(tmp_path / "verdicts.jsonl")
+
+
+@contextmanager
+def room(size: int) -> Iterator[None]:
+    """Let no file of this process grow beyond a size, as on a disk that is full."""
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size, before[1]))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+
+
+@pytest.mark.parametrize("spare", [0, 1, 40])
+def test_on_a_full_disk_what_was_written_stays(tmp_path: Path, spare: int) -> None:
+    path = tmp_path / "verdicts.jsonl"
+    with Ledger(path) as ledger:
+        ledger.add([graded()])
+        whole = path.read_bytes()
+        with room(len(whole) + spare), pytest.raises(UsageError, match="cannot be written") as said:
+            ledger.add([graded(OTHER)])
+        assert "what was written is kept" in said.value.hint
+        assert path.read_bytes() == whole
+        ledger.add([graded(OTHER)])
+    assert settled(tmp_path) == {bytes.fromhex(KEY), bytes.fromhex(OTHER)}
+
+
+def test_results_that_cannot_be_written_are_a_sentence(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    (tmp_path / "verdicts.jsonl").mkdir()
+    with pytest.raises(UsageError, match=r"verdicts\.jsonl: expected a file to write"):
+        Ledger(tmp_path / "verdicts.jsonl")
+    for folder in (tmp_path / "file", tmp_path / "file" / "out"):
+        with pytest.raises(UsageError, match="expected a folder for the results"):
+            make_folder(folder)
+
+
+def test_an_index_reads_on(tmp_path: Path) -> None:
+    path = written(tmp_path, graded())
+    index = Index(tmp_path)
+    with path.open("ab") as file:
+        file.write(b'{"torn')
+    index.update()
+    written(tmp_path, Graded(OTHER, fault="no"), name="verdicts-2-of-2.jsonl")
+    index.update()
+    assert not index.is_settled(bytes.fromhex(OTHER))
+    written(tmp_path, graded(OTHER))  # cuts what is torn
+    index.update()
+    assert index.settled() == {bytes.fromhex(KEY), bytes.fromhex(OTHER)}
+    assert index.get(OTHER) == graded(OTHER)
+    assert index.unreadable == 0
 
 
 def test_merging_takes_each_verdict_once(tmp_path: Path) -> None:

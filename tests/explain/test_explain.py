@@ -148,12 +148,8 @@ def test_a_call_that_always_raises_is_said_once(session: GradingSession) -> None
     assert set(report.explanations[0].cases) == {"small", "rows", "float32", "empty"}
 
 
-def test_a_message_that_varies_is_not_said_of_every_case(session: GradingSession) -> None:
-    (text,) = texts(graded(session, NEVER_BACK), "class")
-    assert text == (
-        "Your centre_backward raises ValueError in every case that calls it as "
-        "`grad_x, grad_w = centre_backward(grad_y, ctx)`."
-    )
+def test_a_message_that_varies_says_that_the_input_matters(session: GradingSession) -> None:
+    assert texts(graded(session, NEVER_BACK), "class") == []
 
 
 def test_a_call_that_raises_without_a_message_is_said_without_one(session: GradingSession) -> None:

@@ -118,3 +118,35 @@ def test_what_is_wrong_before_an_exception_comes_first(name: str, conv: GradingS
 def test_an_exception_has_its_message_and_its_call(conv: GradingSession) -> None:
     (text,) = texts(explained(conv, "scales_grad_y_and_restores"))
     assert "raised ValueError in case broadcast: output array is read-only, in `grad_x, " in text
+
+
+@pytest.fixture(scope="module")
+def pooling() -> Iterator[GradingSession]:
+    with GradingSession(bank.load([ROOT], "maxpool-routing"), clock=lambda: 0.0) as opened:
+        yield opened
+
+
+def test_a_view_of_a_table_is_not_called_an_index(pooling: GradingSession) -> None:
+    assert not explained(pooling, "index_is_a_view").misconceptions
+
+
+@pytest.mark.parametrize(
+    ("name", "idea"),
+    [("keeps_the_output_too", "keeps-the-output"), ("closure_over_everything", "keeps-the-input")],
+)
+def test_who_keeps_more_than_an_idea_is_not_said_to_keep_just_that(
+    name: str, idea: str, pooling: GradingSession
+) -> None:
+    report = explained(pooling, name)
+    assert [(m.id, m.exact) for m in report.misconceptions] == [(idea, False)]
+    assert not any("exactly" in found.text for found in ideas(report))
+    assert "another number of bytes" in ideas(report)[-1].text
+
+
+def test_an_exception_after_a_wrong_result_has_no_name(conv: GradingSession) -> None:
+    assert not explained(conv, "padding_capped").misconceptions
+
+
+def test_a_message_that_varies_with_the_case_is_not_for_every_call(softmax: GradingSession) -> None:
+    found = texts(explained(softmax, "square_batches_only"))
+    assert not any("in every case that calls it" in text for text in found)

@@ -248,3 +248,54 @@ def test_empty_and_infinite_results_say_nothing_of_factors() -> None:
     assert not any("times" in text or "1/N" in text for text in said(empty))
     infinite = failing(lambda b: np.where(b > 0, np.inf, b))
     assert said(infinite)[0] == "is infinite in every entry that is wrong"
+
+
+def test_a_constant_difference_is_no_matter_of_digits() -> None:
+    wanted = [10**10 + 7, 3 * 10**10 + 11, 7 * 10**10 + 3, 2 * 10**11]
+    found = said([cell(n + 1164, n, n=n) for n in wanted])
+    assert found[0] == "is 1,164 more than it should be in every case"
+    assert not any("digits" in text for text in found)
+    found = said([cell(float(n) + 0.5, n / 1.0, n=n) for n in wanted])
+    assert not any("digits" in text for text in found)
+    assert "is right to 9 digits" in said([cell(n * (1 + 1e-10), n / 1.0, n=n) for n in wanted])
+
+
+@pytest.mark.parametrize(("off", "words"), [(0.4, ""), (0.9, " down"), (-0.9, " up")])
+def test_rounding_to_a_multiple_goes_one_way_or_to_the_nearest(off: float, words: str) -> None:
+    units = [int(n * 10**6 + off * 10**6) for n in (7001, 13003, 20111, 33017)]
+    rounded = [
+        cell(n * 10**6, want, n=want)
+        for n, want in zip((7001, 13003, 20111, 33017), units, strict=True)
+    ]
+    text = f"is rounded{words} to a whole multiple of 1,000,000"
+    assert text in said(rounded)
+    both_ways = [*rounded, cell(5 * 10**6, int((5 - 0.95 * np.sign(off)) * 10**6), n=5)]
+    assert not any("to a whole multiple of 1,000,000" in found for found in said(both_ways))
+
+
+def test_a_sum_of_rounded_parts_is_not_said_to_be_rounded() -> None:
+    cells = []
+    for n in (7_001_400_000, 13_003_300_000, 20_111_200_000, 33_017_300_000):
+        one = cell(n // 10**6 * 10**6, n, n=n)
+        one.others = {"weights": n // 4, "grads": n - n // 4}
+        cells.append(one)
+    assert not any("multiple of 1,000" in text for text in said(cells))
+
+
+def test_right_numbers_in_a_list_are_not_off() -> None:
+    found = said([cell(b.tolist(), b) for b in (drawn((n,)) for n in (3, 4, 5, 6))])
+    assert "holds the right numbers, in a list or tuple" in found
+    assert not any("off by" in text for text in found)
+
+
+def test_what_says_where_it_holds_does_not_say_it_twice() -> None:
+    wrong = [cell(n, None, n=n) for n in (2, 3, 4, 5)]
+    right = [cell(n, n, ok=True, n=n) for n in (6, 7, 8, 9, 10)]
+    for number, one in enumerate(right):
+        one.origin = f"case {number}"
+    for number, one in enumerate(wrong):
+        one.origin = one.case = f"none {number}"
+    component = Component("y", [*wrong, *right])
+    rules = {("y", g): surviving(PROPOSALS, cs) for g, cs in component.groups().items()}
+    (only,) = spoken(component, rules)
+    assert only.text.count("None") == 1

@@ -80,7 +80,7 @@ def kept(program: RemoteProgram, how: str, x: Any = X) -> tuple[str, ...]:
         "in-an-object": ("x (copy)", "y"),
         "shouting": ("x (copy)",),
         "two-views": ("y",),
-        "cut-from-a-copy": ("other (2x4 float64)",),
+        "cut-from-a-copy": ("other (view of 3x4 float64)",),
         "mask": ("other (3x4 bool)",),
         "indices": ("other (12 int64)",),
         "padded": ("other (5x6 float64)",),

@@ -134,7 +134,7 @@ def graded(
             report = session.grade(data, seed=SEED)
             if any(tmp_path.iterdir()):
                 session.bank.close()  # the bank's own programs had to start again meanwhile
-        assert from_json(json.loads(dumps(report))) == report
+        assert from_json(json.loads(dumps(report, whole=True))) == report
         for width in (60, 80, 120):
             shown = rendered(report, width)
             assert all(c.isprintable() or c == "\n" for c in shown)

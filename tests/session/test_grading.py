@@ -227,7 +227,7 @@ def test_a_report_survives_json_and_shows_nothing_that_acts(
     ]
     reports = [graded(question_id, source, 4) for source in sources]
     for report in reports:
-        assert from_json(json.loads(dumps(report))) == report
+        assert from_json(json.loads(dumps(report, whole=True))) == report
         for width in (40, 80, 120):
             text = shown(report, width)
             assert all(c.isprintable() or c == "\n" for c in text)

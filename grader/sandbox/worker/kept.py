@@ -34,7 +34,8 @@ def names(kept: Iterable[object], run: Mapping[str, object]) -> tuple[str, ...]:
     Returns:
         `x` for what lies in the memory of x; `x (copy)` for what has as many entries as x and the
         same ones in the same order, in any shape, after a cast or transposed; `x or y (copy)` for
-        what is a copy of either; else `other (4x5 float32)`.
+        what is a copy of either; else `other (4x5 float32)`,
+        or `other (view of 4x5 float32)` for what keeps a larger array alive.
     """
     known = {name: bare for name, value in run.items() if (bare := _bare(value)) is not None}
     apart: dict[int, Any] = {}
@@ -63,9 +64,15 @@ def _allocation(value: Any) -> int:  # noqa: ANN401 an array or a tensor
     """What is the same for all that lies in the same allocation."""
     if not isinstance(value, np.ndarray):
         return int(value.untyped_storage()._cdata)
-    while isinstance(value.base, np.ndarray):
-        value = value.base
+    value = _base(value)
     return id(value.base if value.base is not None else value)
+
+
+def _base(value: Any) -> Any:  # noqa: ANN401 an array or a tensor
+    """The array that a view keeps alive; of torch itself."""
+    while isinstance(value, np.ndarray) and isinstance(value.base, np.ndarray):
+        value = value.base
+    return value
 
 
 def _name(one: Any, known: Mapping[str, Any], flat: dict[str, Plain]) -> str:  # noqa: ANN401 an array or a tensor
@@ -79,9 +86,12 @@ def _name(one: Any, known: Mapping[str, Any], flat: dict[str, Plain]) -> str:  #
         copied = [name for name in known if _equal(mine, flat[name])]
         if copied:
             return f"{' or '.join(copied)} (copy)"
+    whole, of = _base(one), ""
+    if _bytes(whole) > _bytes(one):
+        one, of = whole, "view of "
     shape = "x".join(map(str, one.shape)) or "one"
     dtype = str(one.dtype).removeprefix("torch.")
-    return f"other ({shape} {dtype})"
+    return f"other ({of}{shape} {dtype})"
 
 
 def _plain(value: Any) -> Plain:  # noqa: ANN401 an array or a tensor

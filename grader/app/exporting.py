@@ -1,0 +1,110 @@
+"""What a class earned, written for other programs; every format from the same entries."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+
+from grader.classroom.results import Results
+from grader.model.classroom import Entry
+from grader.model.errors import UsageError
+from grader.model.nearest import closest
+from grader.reports import (
+    class_github,
+    class_gradescope,
+    class_junit,
+    class_lines,
+    class_rows,
+    spreadsheet,
+)
+
+FORMATS = ("csv", "jsonl", "junit", "gradescope", "otter", "nbgrader", "classroom")
+OF_ONE = ("gradescope", "classroom")  # formats for the result of one student
+
+
+def export(
+    results: Results, format: str, *, student: str | None = None, wide: bool = False
+) -> Iterator[str]:
+    """Give what counts in a class in a format, in pieces of text.
+
+    Args:
+        results: of `drill class grade`.
+        format: one of FORMATS.
+        student: whose alone; formats for one student need it where there are several.
+        wide: of csv: a row per student, rather than per student and question.
+
+    Raises:
+        UsageError: There is no such student, or it is not clear who is meant.
+    """
+    terms = results.terms
+    if format in OF_ONE:
+        found = _of_one(results, format, student)
+        if format == "gradescope":
+            yield dumped(class_gradescope.results(terms.posed, found))
+        else:
+            yield f"{json.dumps(class_github.result(terms.posed, found), indent=2)}\n"
+        return
+    if student is not None:
+        _known(results, student)
+    entries = (e for e in results.entries() if student in {None, e.handed.student})
+    tables: dict[str, Callable[[], Iterable[str]]] = {
+        "csv": lambda: spreadsheet.rows(
+            class_rows.wide_rows(entries, terms) if wide else class_rows.long_rows(entries)
+        ),
+        "otter": lambda: spreadsheet.rows(class_rows.otter_rows(entries, terms)),
+        "nbgrader": lambda: spreadsheet.rows(class_rows.nbgrader_rows(entries, terms)),
+        "jsonl": lambda: (f"{class_lines.line(entry)}\n" for entry in entries),
+        "junit": lambda: class_junit.document(entries, terms),
+    }
+    yield from tables[format]()
+
+
+def dumped(content: object) -> str:
+    """A document of strict JSON in ASCII."""
+    return f"{json.dumps(content, indent=2, allow_nan=False)}\n"
+
+
+def write_whole(file: Path, pieces: Iterable[str] | bytes) -> None:
+    """Write a file whole or not at all.
+
+    Raises:
+        UsageError: It cannot be written.
+    """
+    if file.is_dir():
+        raise UsageError(f"{file}: expected a file, found a folder", hint="name a file in it")
+    fresh = file.with_name(f".{file.name}.{os.getpid()}")
+    try:
+        with fresh.open("wb") as stream:
+            stream.writelines(
+                [pieces] if isinstance(pieces, bytes) else (piece.encode() for piece in pieces)
+            )
+            stream.flush()
+            os.fsync(stream.fileno())
+        fresh.replace(file)
+    except OSError as fault:
+        raise UsageError(f"{file}: cannot be written: {fault.strerror}") from fault
+    finally:
+        fresh.unlink(missing_ok=True)
+
+
+def _of_one(results: Results, format: str, student: str | None) -> dict[str, Entry]:
+    """What counts of the one student who is meant, by question."""
+    if student is None:
+        everybody = results.students()
+        if len(everybody) != 1:
+            text = f"--{format} is for one student, found {len(everybody):,}"
+            raise UsageError(text, hint="--student NAME says who is meant")
+        student = everybody[0]
+    else:
+        _known(results, student)
+    return {e.posed.id: e for e in results.entries() if e.handed.student == student}
+
+
+def _known(results: Results, student: str) -> None:
+    everybody = results.students()
+    if student not in everybody:
+        near = closest(student, everybody)
+        hint = f"did you mean {near}?" if near else "drill class report lists everybody"
+        raise UsageError(f"{results.folder}: no student {student}", hint=hint)

@@ -1,0 +1,145 @@
+"""A report as its student may read it, where a class hides some of its checks and cases.
+
+Nothing is left that speaks of what is hidden: no name, input, number or sentence, no count that it
+is in, no idea or explanation that rests on it alone or is about all cases.  What cannot be told
+apart is left out.  What a program prints is too: it may be the inputs.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass, replace
+
+from grader.model.report import CheckResult, Explanation, Named, Report
+from grader.model.verdict import FINE, Verdict
+from grader.reports.words import deciding, smallest
+
+_ABOUT_ALL = {"class", "check"}  # explanations that speak of cases besides those they name
+_COUNT = re.compile(
+    r"(\d[\d,]*(?: of \d[\d,]*)?|both|all|every|other|no)\b[\w ]{0,24}\bcases?\b", re.IGNORECASE
+)
+_NO = "it does not pass"
+_SOMEWHERE = f"{_NO} on a hidden case"
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """What may be shown of a report."""
+
+    report: Report
+    unseen: tuple[int, ...] = ()  # the parts in which a hidden check does not pass
+    left_out: bool = False  # whether something that is known of the fault is not shown
+
+
+def seen(report: Report, hidden: Collection[str]) -> Seen:
+    """Leave out of a report what some checks and cases say.
+
+    Args:
+        report: without the figures of estimates.
+        hidden: names of checks and of cases.
+    """
+    if not hidden:
+        return Seen(report)
+    checks = [c for c in report.checks if c.id not in hidden]
+    open_cases = {case for check in checks for case in check.cases} - {*hidden}
+    below = {case for c in report.checks if c.id in hidden for case in (*c.cases, *c.failing)}
+    names = frozenset(hidden) | (below - open_cases)
+    shown = _Hidden(names)
+    stopping = deciding(report)
+    found = replace(report, checks=tuple(map(shown.check, checks)), printed="")
+    failing = deciding(found)
+    if stopping:  # the verdict is that of what is shown
+        found = replace(found, verdict=failing[0].verdict if failing else Verdict.FAIL)
+    visible = dict.fromkeys(case for check in failing for case in check.failing)
+    ideas = tuple(shown.ideas(report.misconceptions, len(visible)))
+    lost = len(ideas) < len(report.misconceptions)
+    explanations = tuple(
+        e for e in report.explanations if shown.tells(e) and not (lost and e.kind == "pair")
+    )
+    return Seen(
+        replace(
+            found,
+            misconceptions=ideas,
+            explanations=explanations,
+            note=report.note if not shown.speaks(report.note) else "",
+            follow_up=report.follow_up if not shown.speaks(report.follow_up) else "",
+        ),
+        tuple(dict.fromkeys(check.part for check in stopping if check.id in hidden)),
+        lost or len(explanations) < len(report.explanations),
+    )
+
+
+class _Hidden:
+    """The names of hidden checks and cases."""
+
+    def __init__(self, names: frozenset[str]) -> None:
+        self._names = names
+        listed = "|".join(re.escape(name) for name in sorted(names))
+        self._named = re.compile(rf"(?<![\w-])(?:{listed})(?![\w-])", re.IGNORECASE)
+
+    def speaks(self, text: str) -> bool:
+        """Whether a text names one of them."""
+        return self._named.search(text) is not None
+
+    def check(self, check: CheckResult) -> CheckResult:
+        """Return a check without what was found on hidden cases."""
+        if check.blocked_by in self._names:
+            check = replace(check, blocked_by=None, message="")
+        if self._names.isdisjoint((*check.cases, *check.failing, smallest(check))):
+            return self._worded(check)
+        whole = replace(
+            check,
+            cases=self._rest(check.cases),
+            failing=self._rest(check.failing),
+        )
+        first = next(iter(check.failing), "")
+        if check.verdict not in FINE and first not in self._names and smallest(check) == first:
+            # All that is shown of a check is about its first failing case.
+            message = _NO if check.mismatch is None else f"{check.mismatch.result} is wrong"
+            counts = _COUNT.search(check.message)
+            if check.mismatch is None and first and first in check.message and not counts:
+                message = check.message
+            return self._worded(replace(whole, message=message, figures={}))
+        message = "" if check.verdict in FINE else _NO if whole.failing else _SOMEWHERE
+        return replace(
+            whole, message=message, case_line="", about="", inputs={}, call="", mismatch=None,
+            exhibit=None, raised=None, figures={},
+        )  # fmt: skip
+
+    def ideas(self, named: Collection[Named], failing: int) -> Iterator[Named]:
+        """Give the ideas that rest on what is shown, counted in it alone."""
+        for idea in named:
+            cases, checks = self._rest(idea.seen), self._rest(idea.checks)
+            results = self._rest(idea.results)
+            rests = (idea.checks, checks), (idea.seen, cases), (idea.results, results)
+            if any(before and not after for before, after in rests):
+                continue
+            uncounted = idea.cases and not idea.seen
+            if uncounted or not (checks or cases) or self.speaks(f"{idea.id} {idea.feedback}"):
+                continue
+            yield replace(
+                idea, checks=checks, seen=cases, results=results, cases=len(cases),
+                failing=max(failing, len(cases)),
+            )  # fmt: skip
+
+    def tells(self, explanation: Explanation) -> bool:
+        """Whether an explanation is about what is shown, and nothing else."""
+        about = explanation.cases
+        if explanation.kind in _ABOUT_ALL or not about or self.speaks(explanation.text):
+            return False
+        counts = (one[1].lower() for one in _COUNT.finditer(explanation.text))
+        own = {str(len(about)), *["both"] * (len(about) == 2)}  # else hidden ones may be counted
+        return own.issuperset(counts) and self._names.isdisjoint(about)
+
+    def _worded(self, check: CheckResult) -> CheckResult:
+        """Return a check whose own words name nothing that is hidden."""
+        if self.speaks(check.message):
+            check = replace(check, message="" if check.verdict in FINE else _NO)
+        about = "" if self.speaks(check.about) else check.about
+        return replace(
+            check, about=about, case_line="" if about != check.about else check.case_line
+        )
+
+    def _rest(self, names: tuple[str, ...]) -> tuple[str, ...]:
+        return tuple(name for name in names if name not in self._names)

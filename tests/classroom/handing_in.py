@@ -1,0 +1,62 @@
+"""Folders, zip files and notebooks as students and learning platforms make them."""
+
+from __future__ import annotations
+
+import io
+import json
+import zipfile
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from grader.classroom.submissions import Submissions
+from grader.model.classroom import HandedIn
+
+Files = Mapping[str, bytes | str]
+
+
+def tree(root: Path, files: Files) -> Path:
+    """Write files into a folder."""
+    for name, content in files.items():
+        path = root / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(content.encode() if isinstance(content, str) else content)
+    return root
+
+
+def zipped(files: Files) -> bytes:
+    """Pack files."""
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, content in files.items():
+            archive.writestr(name, content)
+    return packed.getvalue()
+
+
+def notebook(*cells: str, **changes: Any) -> bytes:
+    """A notebook with cells of code."""
+    book: dict[str, Any] = {
+        "nbformat": 4, "nbformat_minor": 5, "metadata": {},
+        "cells": [
+            {"cell_type": "code", "source": cell.splitlines(keepends=True), "metadata": {},
+             "outputs": [], "execution_count": None}
+            for cell in cells
+        ],
+    }  # fmt: skip
+    return json.dumps(book | changes).encode()
+
+
+def found(root: Path, *asked: str, **how: str) -> list[HandedIn]:
+    """What is handed in."""
+    with Submissions(root, asked or ("mean",), **how) as submissions:
+        return list(submissions)
+
+
+def whose(root: Path, *asked: str, **how: str) -> list[tuple[str, str, str]]:
+    """Student, question and path of what is handed in."""
+    return [(one.student, one.question, one.path) for one in found(root, *asked, **how)]
+
+
+def faults(root: Path, *asked: str, **how: str) -> dict[str, str]:
+    """What is wrong, by path."""
+    return {one.path: one.fault for one in found(root, *asked, **how)}

@@ -1,0 +1,371 @@
+"""Folders and zip files that were made to trip whoever opens them."""
+
+from __future__ import annotations
+
+import os
+import stat
+import zipfile
+from io import BytesIO
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from grader.classroom import archives, files
+from grader.classroom.files import Item, opened
+from grader.classroom.submissions import MOST_BYTES, Submissions
+from grader.model.errors import UsageError
+from tests.classroom.handing_in import Files, faults, found, notebook, tree, whose, zipped
+
+DAMAGED = "expected a zip file, found a damaged one"
+LINK = "a link, which is not followed"
+
+
+def items(root: Path) -> dict[str, Item]:
+    """Every file, by path."""
+    with opened(root) as walked:
+        return {one.path: one for one in walked.items()}
+
+
+def packed(*entries: tuple[zipfile.ZipInfo, bytes]) -> bytes:
+    """A zip file with entries as they are given."""
+    content = BytesIO()
+    with zipfile.ZipFile(content, "w") as archive:
+        for info, data in entries:
+            archive.writestr(info, data)
+    return content.getvalue()
+
+
+def info(name: str, mode: int = stat.S_IFREG | 0o644) -> zipfile.ZipInfo:
+    """An entry of a zip file."""
+    made = zipfile.ZipInfo(name, (2026, 1, 2, 3, 4, 6))
+    made.external_attr = mode << 16
+    made.create_system = 3
+    return made
+
+
+def test_what_is_no_file_is_said_and_never_opened(tmp_path: Path) -> None:
+    secret = tmp_path / "secret.py"
+    secret.write_text("x = 1")
+    root = tree(tmp_path / "all", {"zoe/mean.py": ""})
+    for name in ("ann", "bo", "cem"):
+        (root / name).mkdir()
+    (root / "ann" / "mean.py").symlink_to(secret)
+    os.mkfifo(root / "bo" / "mean.py")
+    (root / "cem" / "mean.py").mkdir()
+    (root / "dov").symlink_to(root / "zoe")
+    (root / "eve.zip").symlink_to(secret)
+    assert faults(root) == {
+        "ann/mean.py": "a link, which is not followed", "bo/mean.py": "a pipe", "zoe/mean.py": "",
+        "eve.zip": "a link, which is not followed",
+    }  # fmt: skip
+    with Submissions(root, ["mean"]) as submissions:
+        list(submissions)
+        assert submissions.unused.first == [("dov", "a link, which is not followed")]
+        for path in ("ann/mean.py", "bo/mean.py", "dov/mean.py", "cem/mean.py", "nobody/mean.py"):
+            with pytest.raises((OSError, UsageError)):
+                submissions.program(path)
+
+
+def test_a_folder_that_becomes_a_link_is_not_followed(tmp_path: Path) -> None:
+    root = tree(tmp_path, {"ann/a/mean.py": "x", "zoe/a/mean.py": "y"})
+    with Submissions(root, ["mean"]) as submissions:
+        (root / "ann").rename(root / "gone")
+        (root / "ann").symlink_to(root / "zoe")
+        with pytest.raises(OSError, match=r"irectory|link"):
+            submissions.program("ann/a/mean.py")
+
+
+def test_what_programs_leave_is_no_file_of_anybody(tmp_path: Path) -> None:
+    names = [
+        "__MACOSX/ann/._mean.py", ".DS_Store", ".git/mean.py", "ann/__pycache__/mean.py",
+        "ann/.ipynb_checkpoints/mean.py", "ann/._mean.py", "ann/.drill", "Thumbs.db",
+    ]  # fmt: skip
+    left = dict.fromkeys([*names, "ann/mean.py"], "")
+    tree(tmp_path / "plain", left)
+    (tmp_path / "all.zip").write_bytes(zipped(left))
+    assert list(items(tmp_path / "plain")) == list(items(tmp_path / "all.zip")) == ["ann/mean.py"]
+
+
+def test_names_that_act_are_said(tmp_path: Path) -> None:
+    names = [
+        "ann/me\nan.py", "ann/mean.py", "b\x1b[1mo/mean.py", "zoe/\u202emean.py", "علی‌رضا/mean.py",
+        "山田　太郎/mean.py",
+    ]  # fmt: skip
+    tree(tmp_path, dict.fromkeys(names, ""))
+    with Submissions(tmp_path, ["mean"]) as submissions:
+        assert [one.student for one in submissions if not one.fault] == [
+            "ann", "علی‌رضا", "山田　太郎"
+        ]  # fmt: skip
+        whys = {why for _, why in submissions.unused.first}
+        assert whys == {"its name has characters that cannot be shown"}
+
+
+def test_a_name_that_is_no_text_is_said(tmp_path: Path) -> None:
+    tree(tmp_path, {"ann/mean.py": ""})
+    os.mkdir(os.fsencode(tmp_path) + b"/b\xff")  # noqa: PTH102 - no Path holds these bytes
+    assert whose(tmp_path) == [("ann", "mean", "ann/mean.py")]
+
+
+def test_what_this_machine_cannot_read_is_nobodys_fault(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tree(tmp_path, {"ann/mean.py": "", "bo/mean.py": "", "cem/mean.py": ""})
+    readable = os.access
+    monkeypatch.setattr(
+        os, "access", lambda path, mode: "bo" not in str(path) and readable(path, mode)
+    )
+    bytes_of = files.Folder._bytes
+
+    def failing(self: files.Folder, path: str, most: int) -> bytes:
+        if path.startswith("cem"):
+            raise OSError(5, "Input/output error")
+        return bytes_of(self, path, most)
+
+    monkeypatch.setattr(files.Folder, "_bytes", failing)
+    with Submissions(tmp_path, ["mean"]) as submissions:
+        assert [one.student for one in submissions] == ["ann"]
+        assert submissions.unused.first == [
+            ("bo/mean.py", "cannot be read: Permission denied"),
+            ("cem/mean.py", "cannot be read: Input/output error"),
+        ]
+
+
+def test_a_disk_that_fails_under_a_zip_file_is_nobodys_fault(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    packed_twice: Files = {"ann/mean.py": "", "bo.zip": zipped({"mean.py": ""}), "cem/mean.py": ""}
+    (tmp_path / "all.zip").write_bytes(zipped(packed_twice))
+    read = zipfile.ZipFile.open
+
+    def failing(self: zipfile.ZipFile, name: Any, *rest: Any) -> Any:
+        if name.filename.startswith(("ann", "bo")):
+            raise OSError(5, "Input/output error")
+        return read(self, name, *rest)
+
+    monkeypatch.setattr(zipfile.ZipFile, "open", failing)
+    with Submissions(tmp_path / "all.zip", ["mean"]) as submissions:
+        assert [one.student for one in submissions] == ["cem"]
+        assert {path for path, _ in submissions.unused.first} == {"ann/mean.py", "bo.zip"}
+
+
+def test_folders_in_folders_come_to_an_end(tmp_path: Path) -> None:
+    tree(tmp_path, {"ann/mean.py": ""})
+    deep = tmp_path / "bo"
+    for _ in range(60):
+        deep /= "x"
+    deep.mkdir(parents=True)
+    assert [one.fault for one in items(tmp_path).values()] == ["", "lies deeper than 40 folders"]
+
+
+def test_a_program_has_a_size(tmp_path: Path) -> None:
+    large = b"#" * (MOST_BYTES + 1)
+    tree(tmp_path, {"ann.py": large, "bo.py": large[1:], "cem.zip": zipped({"mean.py": large})})
+    said = f"expected at most {MOST_BYTES:,} bytes, found more"
+    assert faults(tmp_path) == {"ann.py": said, "bo.py": "", "cem.zip/mean.py": said}
+
+
+def test_zip_files_of_students_are_looked_into(tmp_path: Path) -> None:
+    inner: Files = {"hw/mean.py": "x = 1", "hw/data.csv": "1", "__MACOSX/hw/._mean.py": ""}
+    book = notebook("x = 1")
+    named = {
+        "submission_1/hw.zip": zipped(inner),
+        "submission_2/hw.ZIP": zipped({"a.zip": zipped(inner)}),
+        "submission_3/hw.zip": zipped({"any.ipynb": book}), "submission_4/hw.zip": zipped({}),
+        "submission_5/hw.zip": zipped({"notes.txt": ""}), "submission_6/hw.zip": b"PK",
+    }  # fmt: skip
+    tree(tmp_path / "plain", named)
+    (tmp_path / "all.zip").write_bytes(zipped(named))
+    for root in (tmp_path / "plain", tmp_path / "all.zip"):
+        handed = {one.path: one for one in found(root)}
+        assert {path: one.fault for path, one in handed.items()} == {
+            "submission_1/hw.zip/hw/mean.py": "",
+            "submission_2/hw.ZIP/a.zip/hw/mean.py": "",
+            "submission_3/hw.zip/any.ipynb": "",
+            "submission_4/hw.zip": "a zip file with nothing in it",
+            "submission_6/hw.zip": f"{DAMAGED}: File is not a zip file",
+        }
+        with Submissions(root, ["mean"]) as submissions:
+            for path in list(handed)[:2] * 2:
+                assert submissions.program(path) == b"x = 1"
+
+
+def test_the_time_in_a_students_zip_file_is_the_students_word(tmp_path: Path) -> None:
+    tree(tmp_path, {"ann.zip": packed((info("mean.py"), b""))})
+    os.utime(tmp_path / "ann.zip", (86_400, 86_400))
+    assert [one.at for one in found(tmp_path)] == ["1970-01-02T00:00:00+00:00"]
+    (tmp_path / "all.zip").write_bytes(packed((info("ann.py"), b"")))
+    assert [one.at for one in found(tmp_path / "all.zip")] == ["2026-01-02T03:04:06+00:00"]
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("../mean.py", None), ("/mean.py", None), ("a/../mean.py", None), ("C:\\mean.py", None),
+        ("a//mean.py", None), ("./mean.py", ""), ("b\\mean.py", ""),
+        ("mean.py/", "a zip file with nothing in it"),
+        ("me\0an.py", "its name has characters that cannot be shown"),
+        ("m" * 1001 + ".py", None), ("a/" * 9_000 + "mean.py", None),
+    ],
+)  # fmt: skip
+def test_paths_that_lead_out_are_nobodys(tmp_path: Path, name: str, said: str | None) -> None:
+    made = info("mean.py")
+    made.filename = name
+    tree(tmp_path, {"submission_1/hw.zip": packed((made, b"")), "submission_2/hw.py": ""})
+    handed = {one.student: one.fault for one in found(tmp_path)}
+    assert handed.get("submission_1", "nobody's") == ("nobody's" if said is None else said)
+
+
+TWICE = "the zip file has it more than once"
+
+
+@pytest.mark.parametrize(
+    ("entries", "said"),
+    [
+        ([(info("mean.py", stat.S_IFLNK | 0o777), b"/etc/passwd")], LINK),
+        ([(info("mean.py", stat.S_IFIFO), b"")], "a device or a pipe, and no file"),
+        ([(info("mean.py"), b"x"), (info("mean.py"), b"y")], TWICE),
+        ([(info("mean.py"), b"x"), (info("./mean.py"), b"y")], TWICE),
+        ([(info("mean.py"), b"x"), (info("mean.py/mean.py"), b"y")],
+         "the zip file has a file and a folder of one name"),
+    ],
+)  # fmt: skip
+@pytest.mark.filterwarnings("ignore:Duplicate name")
+def test_entries_that_are_no_files_are_said(
+    tmp_path: Path, entries: list[tuple[zipfile.ZipInfo, bytes]], said: str
+) -> None:
+    tree(tmp_path, {"submission_1/hw.zip": packed(*entries)})
+    handed = found(tmp_path)
+    assert {one.fault for one in handed} == {said}
+    with Submissions(tmp_path, ["mean"]) as submissions, pytest.raises(UsageError, match=said):
+        submissions.program(handed[0].path)
+
+
+def test_what_is_encrypted_or_packed_otherwise_is_said(tmp_path: Path) -> None:
+    secret = bytearray(packed((info("mean.py"), b"x = 1")))
+    secret[6] |= 1
+    secret[secret.index(b"PK\x01\x02") + 8] |= 1
+    other = BytesIO()
+    with zipfile.ZipFile(other, "w", zipfile.ZIP_LZMA) as archive:
+        archive.writestr("mean.py", "x = 1")
+    tree(tmp_path, {"ann.zip": bytes(secret), "bo.zip": other.getvalue()})
+    assert faults(tmp_path) == {
+        "ann.zip/mean.py": "it is encrypted",
+        "bo.zip/mean.py": "it is packed in a way that is not read: pack it as a plain zip file",
+    }
+
+
+def test_a_file_and_what_lies_below_it_are_found_among_others(tmp_path: Path) -> None:
+    names = ["a b/mean.py", "a/mean.py", "a-b.py", "a", "a.py", "a/b/c.py"]
+    tree(tmp_path, {"submission_1/hw.zip": zipped(dict.fromkeys(names, ""))})
+    wrong = {one.path[20:] for one in items(tmp_path).values() if one.fault}
+    assert wrong == {"a", "a/mean.py", "a/b/c.py"}
+
+
+@pytest.mark.parametrize("said_utf8", [True, False])
+def test_names_are_read_whatever_packed_them(tmp_path: Path, said_utf8: bool) -> None:
+    content = packed((info("josé/mean.py"), b""))
+    if not said_utf8:  # as a Mac does
+        flags = content.index(b"PK\x01\x02") + 8
+        content = content[:7] + b"\0" + content[8 : flags + 1] + b"\0" + content[flags + 2 :]
+    (tmp_path / "all.zip").write_bytes(content)
+    assert whose(tmp_path / "all.zip") == [("josé", "mean", "josé/mean.py")]
+    cp437 = packed((info("x/mean.py"), b"")).replace(b"x/mean", b"\x82/mean")
+    (tmp_path / "old.zip").write_bytes(cp437)
+    assert [one[0] for one in whose(tmp_path / "old.zip")] == ["é"]
+
+
+def test_bombs_do_not_go_off(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(archives, "MOST_ARCHIVE", 200_000)
+    monkeypatch.setattr(files, "MOST_ARCHIVE", 200_000)
+    zeros = bytes(3_000_000)
+    large = zipped({"mean.py": "x", "noise": os.urandom(300_000)})
+    nested = zipped({"mean.py": "x"})
+    for _ in range(4):
+        nested = zipped({"a.zip": nested})
+    tree(tmp_path, {
+        "ann.zip": zipped({"mean.py": zeros}), "bo.zip": large,
+        "cem.zip": zipped({"a.zip": zeros}), "dov.zip": nested,
+        "eve.zip": zipped({f"{n}.zip": packed((info("x"), bytes(90_000))) for n in range(4)}),
+    })  # fmt: skip
+    handed = faults(tmp_path)
+    assert handed.pop("ann.zip/mean.py") == "expected at most 1,000,000 bytes, found more"
+    assert handed.pop("bo.zip") == "expected a zip file of at most 200,000 bytes, found more"
+    assert handed.pop("cem.zip/a.zip") == "its zip files hold more than 200,000 bytes"
+    assert handed.pop("dov.zip/a.zip/a.zip/a.zip").startswith("expected at most 3 zip files")
+    assert handed == dict.fromkeys(
+        ("eve.zip/2.zip", "eve.zip/3.zip"), "its zip files hold more than 200,000 bytes"
+    )
+
+
+def test_a_zip_file_of_countless_files_is_refused(tmp_path: Path) -> None:
+    entry = packed((info("a"), b""))
+    many = entry * (archives.MOST_ENTRIES + 1)
+    tree(tmp_path, {"ann.zip": many})
+    assert faults(tmp_path) == {
+        "ann.zip": "expected a zip file of at most 20,000 files, found more"
+    }
+
+
+def test_zip_files_in_each_other_share_what_they_may_hold(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(archives, "MOST_ENTRIES", 10)
+    four = zipped({f"{number}.py": "" for number in range(4)})
+    tree(tmp_path, {"ann.zip": zipped({"a.zip": four, "b.zip": four, "c.zip": four})})
+    handed = faults(tmp_path)
+    assert handed == {"ann.zip/c.zip": "its zip files hold more than 10 files"} | {
+        f"ann.zip/{inner}.zip/{number}.py": "" for inner in "ab" for number in range(4)
+    }
+
+
+def test_every_cut_of_a_zip_file_is_a_sentence(tmp_path: Path) -> None:
+    whole = zipped({"mean.py": "x = 1" * 50, "b/data": "y"})
+    for length in range(len(whole)):
+        (tmp_path / "ann.zip").write_bytes(whole[:length])
+        (fault,) = faults(tmp_path).values()
+        assert fault.startswith(DAMAGED)
+
+
+@pytest.mark.parametrize("mask", [0xFF, 0x01, 0x80])
+def test_every_wrong_byte_of_a_zip_file_is_survived(tmp_path: Path, mask: int) -> None:
+    whole = zipped({"mean.py": "x = 1" * 20})
+    (tmp_path / "zoe.py").touch()
+    for at in range(len(whole)):
+        (tmp_path / "ann.zip").write_bytes(whole[:at] + bytes([whole[at] ^ mask]) + whole[at + 1 :])
+        assert {one.student for one in found(tmp_path)} <= {"ann", "zoe"}
+
+
+def test_what_cannot_be_opened_is_said(tmp_path: Path) -> None:
+    (tmp_path / "notes").write_text("no zip")
+    os.mkfifo(tmp_path / "pipe")
+    for name, said in [
+        ("none", "there is no such"), ("notes", "a folder or a zip file: expected a zip"),
+        ("pipe", "expected a folder or a zip file"),
+    ]:  # fmt: skip
+        with pytest.raises(UsageError, match=said):
+            found(tmp_path / name)
+
+
+def test_files_are_read_one_at_a_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    tree(tmp_path, {f"{number}/mean.py": "" for number in range(50)})
+    looked, read = [], []
+    listed, bytes_of = os.listdir, files.Folder._bytes
+
+    def listing(folder: Path) -> list[str]:
+        looked.append(folder)
+        return listed(folder)
+
+    def reading(self: files.Folder, path: str, most: int) -> bytes:
+        read.append(path)
+        return bytes_of(self, path, most)
+
+    monkeypatch.setattr(os, "listdir", listing)
+    monkeypatch.setattr(files.Folder, "_bytes", reading)
+    with Submissions(tmp_path, ["mean"]) as submissions:
+        looked.clear()
+        found = iter(submissions)
+        for count in range(1, 51):
+            next(found)
+            assert len(read) == count
+            assert len(looked) <= count + 2

@@ -1,0 +1,325 @@
+"""Whose a file is: by the part of its path that the student did not choose."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from grader.classroom.platforms import submitters, utc
+from grader.classroom.submissions import Submissions
+from grader.model.errors import UsageError
+from tests.classroom.handing_in import Files, found, notebook, tree, whose, zipped
+
+BOOK = notebook("x = 1")
+
+
+@pytest.mark.parametrize(
+    ("layout", "files", "expected"),
+    [
+        (
+            "files", ["alice.py", "José Núñez.py", "readme.md"],
+            [("José Núñez", "mean", "José Núñez.py"), ("alice", "mean", "alice.py")],
+        ),
+        (
+            "folders", ["alice/mean.py", "bob/submission.py", "bob/data.csv", "cem/src/mean.py"],
+            [("alice", "mean", "alice/mean.py"), ("bob", "mean", "bob/submission.py"),
+             ("cem", "mean", "cem/src/mean.py")],
+        ),
+        (
+            "questions", ["mean/alice.py", "mean/bob/submission.py"],
+            [("alice", "mean", "mean/alice.py"), ("bob", "mean", "mean/bob/submission.py")],
+        ),
+        (
+            "gradescope", ["submission_1/anything.py", "submission_22/src/mean.py"],
+            [("submission_1", "mean", "submission_1/anything.py"),
+             ("submission_22", "mean", "submission_22/src/mean.py")],
+        ),
+        (
+            "moodle",
+            ["Ann Lee_123_assignsubmission_file_/hw.py", "Bo Lee_124_assignsubmission_file/hw.py",
+             "Cem_125_assignsubmission_file_mean.py",
+             "Dov_126_assignsubmission_onlinetext_/onlinetext.html",
+             "Team 7_9_assignsubmission_file_/mean.py",
+             "Default group_assignsubmission_file_/mean.py"],
+            [("123", "mean", "Ann Lee_123_assignsubmission_file_/hw.py"),
+             ("124", "mean", "Bo Lee_124_assignsubmission_file/hw.py"),
+             ("125", "mean", "Cem_125_assignsubmission_file_mean.py"),
+             ("Default group", "mean", "Default group_assignsubmission_file_/mean.py"),
+             ("9", "mean", "Team 7_9_assignsubmission_file_/mean.py")],
+        ),
+        (
+            "canvas",
+            ["leeann_12345_67890_mean.py", "obriencem_LATE_12346_67891_my work-2.py",
+             "anon_aB3xY_67892_mean.py", "LATE_anon_zZ9_67893_mean.py", "dovdoe_12347_text.html"],
+            [("anon_zZ9", "mean", "LATE_anon_zZ9_67893_mean.py"),
+             ("anon_aB3xY", "mean", "anon_aB3xY_67892_mean.py"),
+             ("leeann_12345", "mean", "leeann_12345_67890_mean.py"),
+             ("obriencem_12346", "mean", "obriencem_LATE_12346_67891_my work-2.py")],
+        ),
+    ],
+    ids=["files", "folders", "questions", "gradescope", "moodle", "canvas"],
+)  # fmt: skip
+def test_a_layout_is_recognized(
+    tmp_path: Path, layout: str, files: list[str], expected: list[tuple[str, str, str]]
+) -> None:
+    plain = tree(tmp_path / "plain", dict.fromkeys(files, "x = 1"))
+    (tmp_path / "packed.zip").write_bytes(zipped(dict.fromkeys(files, "x = 1")))
+    wrapped = tree(tmp_path / "wrapped", {f"hw 1/{name}": "x = 1" for name in files})
+    for root in (plain, tmp_path / "packed.zip"):
+        assert whose(root) == expected
+        assert whose(root, layout=layout) == expected
+    assert [(one, two, path[5:]) for one, two, path in whose(wrapped)] == expected
+    with Submissions(wrapped, ["mean"]) as submissions:
+        assert submissions.layout.name == layout
+
+
+def test_what_is_late_and_whose_name_is_known(tmp_path: Path) -> None:
+    tree(tmp_path, {"leeann_LATE_1_2_a.py": "", "bo_3_4_a.py": ""})
+    assert [(one.name, one.late, one.at) for one in found(tmp_path)] == [
+        ("bo", False, ""), ("leeann", True, "")
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("path", "student"),
+    [
+        # Who may choose a name cannot choose another one's.
+        ("eve_1001_5_x_2002_77_mean.py", "eve_1001"),
+        ("submission_1/submission_2/mean.py", "submission_1"),
+        ("Eve_1_assignsubmission_file_/Ann_2_assignsubmission_file_/mean.py", "1"),
+        ("eve/../ann/mean.py", None), ("../ann/mean.py", None), ("/ann/mean.py", None),
+        ("eve/ann/mean.py", "eve"), ("eve\n/mean.py", None), ("e\u202ee/mean.py", None),
+    ],
+)  # fmt: skip
+def test_nobody_hands_in_for_another(tmp_path: Path, path: str, student: str | None) -> None:
+    other = {
+        "e": "zoe/mean.py",
+        "s": "submission_9/mean.py",
+        "E": "Z_9_assignsubmission_file_/m.py",
+    }
+    second = "zoe_9_9_mean.py" if path.startswith("eve_") else other.get(path[0], "zoe/mean.py")
+    (tmp_path / "all.zip").write_bytes(zipped({path: "", second: ""}))
+    handed = {one.path: one.student for one in found(tmp_path / "all.zip") if not one.fault}
+    assert handed.get(path) == student
+    assert handed[second] not in {student, "ann", "2"}
+
+
+@pytest.mark.parametrize(
+    ("name", "question"),
+    [
+        ("layer-norm.py", "layer-norm"), ("layer_norm.py", "layer-norm"),
+        ("Layer-Norm (1).py", "layer-norm"), ("layer-norm-3.py", "layer-norm"),
+        ("layer-norm.ipynb", "layer-norm"), ("layer-norm-2.py", "layer-norm-2"),
+        ("layer.py", None), ("submission.py", None), ("layer-norm.txt", None), ("layer-norm", None),
+    ],
+)  # fmt: skip
+def test_the_question_is_in_the_name(tmp_path: Path, name: str, question: str | None) -> None:
+    asked = ("layer-norm", "mean") + (("layer-norm-2",) if question == "layer-norm-2" else ())
+    tree(tmp_path, {f"ann/{name}": BOOK, "bo/mean.py": ""})
+    assert [one for _, one, path in whose(tmp_path, *asked) if path.startswith("ann")] == (
+        [question] if question else []
+    )
+
+
+def test_a_folder_as_drill_makes_it_says_the_question(tmp_path: Path) -> None:
+    tree(tmp_path, {"ann/mean/submission.py": "", "ann/var/submission.py": "", "bo/var.py": ""})
+    assert whose(tmp_path, "mean", "var") == [
+        ("ann", "mean", "ann/mean/submission.py"), ("ann", "var", "ann/var/submission.py"),
+        ("bo", "var", "bo/var.py"),
+    ]  # fmt: skip
+
+
+def test_a_notebook_for_several_questions_answers_each(tmp_path: Path) -> None:
+    tree(tmp_path, {"ann.ipynb": BOOK, "bo.ipynb": BOOK, "cem.py": ""})
+    assert [one[:2] for one in whose(tmp_path, "mean", "var")] == [
+        ("ann", "mean"), ("ann", "var"), ("bo", "mean"), ("bo", "var")
+    ]  # fmt: skip
+    exported = tree(tmp_path / "lms", {"submission_1/hw.ipynb": BOOK, "submission_1/var.py": ""})
+    # What has a question's name is its answer; the notebook is that of the other one.
+    assert whose(exported, "mean", "var") == [
+        ("submission_1", "mean", "submission_1/hw.ipynb"),
+        ("submission_1", "var", "submission_1/var.py"),
+    ]
+
+
+def test_the_most_likely_files_count_and_the_last_of_them_last(tmp_path: Path) -> None:
+    names = ["submission_1/helper.py", "submission_1/mean.py", "submission_1/old/mean.py",
+             "submission_2/b10.py", "submission_2/b9.py"]  # fmt: skip
+    tree(tmp_path, dict.fromkeys(names, ""))
+    with Submissions(tmp_path, ["mean"]) as submissions:
+        assert [one.path for one in submissions] == [
+            "submission_1/mean.py", "submission_2/b9.py", "submission_2/b10.py"
+        ]  # fmt: skip
+        assert submissions.unused.programs == 2
+        assert "submission_1/old/mean.py" in str(submissions.unused)
+
+
+def test_so_many_of_one_student_and_no_more(tmp_path: Path) -> None:
+    tree(tmp_path, {f"submission_1/{number}.py": "" for number in range(30)})
+    assert [one[2] for one in whose(tmp_path)] == [f"submission_1/{n}.py" for n in range(10, 30)]
+
+
+@pytest.mark.parametrize(
+    ("files", "said", "hint"),
+    [
+        (["a.py", "b/mean.py"], r"1 like STUDENT\.py \(a\.py\); 1 like STUDENT/QUESTION",
+         "--layout files or folders"),
+        (["x_1_2_mean.py", "b.py"], "an export of Canvas .*STUDENT.py|STUDENT.py.*Canvas",
+         "--layout canvas or files"),
+        (["hw/mean.py", "hw/ann.py"], "found hw alone", "--layout folders if"),
+    ],
+)  # fmt: skip
+def test_what_is_not_clear_is_asked(tmp_path: Path, files: list[str], said: str, hint: str) -> None:
+    tree(tmp_path, dict.fromkeys(files, ""))
+    with pytest.raises(UsageError, match=said) as error:
+        found(tmp_path)
+    assert hint in error.value.hint
+
+
+def test_a_layout_that_is_named_is_taken(tmp_path: Path) -> None:
+    tree(tmp_path, {"a.py": "", "b/mean.py": "", "hw/mean.py": ""})
+    assert [one[0] for one in whose(tmp_path, layout="folders")] == ["b", "hw"]
+    assert [one[0] for one in whose(tmp_path, layout="files")] == ["a"]
+    with pytest.raises(UsageError, match="expected files, folders, questions"):
+        found(tmp_path, layout="blackboard")
+    with pytest.raises(UsageError, match="--layout or --pattern, found both"):
+        found(tmp_path, layout="files", pattern="{student}.py")
+
+
+@pytest.mark.parametrize(
+    ("pattern", "path", "expected"),
+    [
+        ("{student}/{question}.py", "ann/mean.py", ("ann", "mean", "", "", "")),
+        ("{question}-{student}.{_}", "mean-ann-lee.ipynb", ("ann-lee", "mean", "", "", "")),
+        ("{student}_{question}.py", "ann_lee_mean.py", ("ann_lee", "mean", "", "", "")),
+        ("{_}/{name} <{email}>/{student}.py", "x/Ann Lee <a@b>/7.py",
+         ("7", "mean", "", "Ann Lee", "a@b")),
+        ("{_}_{student}_attempt_{at}_{question}.py", "ps1_ann_attempt_2016-01-30-15-00-00_mean.py",
+         ("ann", "mean", "2016-01-30T15:00:00+00:00", "", "")),
+        ("{student}.zip/{_}.py", "ann.zip/hw.py", ("ann", "mean", "", "", "")),
+        ("{student}/{question}.py", "ann/deep/mean.py", None),
+        ("{student}/{question}.py", "ann/other.py", None),
+        ("{student}/{_}", "ann/mean.txt", None),
+        ("{student}_{at}.py", "ann_yesterday.py", None),
+        ("{student}" + "_{_}" * 5 + "x.py", "_" * 240 + ".py", None),
+    ],
+)  # fmt: skip
+def test_a_pattern_says_the_rest(
+    tmp_path: Path, pattern: str, path: str, expected: tuple[str, ...] | None
+) -> None:
+    tree(tmp_path, {path: zipped({"hw.py": ""}) if path.endswith(".zip") else BOOK})
+    if ".zip/" in path:
+        (tmp_path / path).unlink()
+        (tmp_path / "ann.zip").rmdir()
+        (tmp_path / "ann.zip").write_bytes(zipped({"hw.py": ""}))
+    handed = found(tmp_path, pattern=pattern)
+    at = "{at}" in pattern
+    seen = [(one.student, one.question, one.at * at, one.name, one.email) for one in handed]
+    assert seen == ([expected] if expected else [])
+
+
+@pytest.mark.parametrize(
+    ("pattern", "said"),
+    [
+        ("{question}.py", "the field {student}, found none"),
+        ("{student}/{who}.py", "found {who}"),
+        ("{student}{question}", "found none before {question}"),
+        ("{student}/{student}", "found {student} twice"), ("{student", "found '{' alone"),
+        ("{student}" + "/{_}" * 9, "at most 12"), ("", ""),
+    ],
+)  # fmt: skip
+def test_a_pattern_that_is_none_is_said(tmp_path: Path, pattern: str, said: str) -> None:
+    tree(tmp_path, {"ann.py": ""})
+    if not pattern:
+        assert [one[0] for one in whose(tmp_path, pattern="")] == ["ann"]
+        return
+    with pytest.raises(UsageError) as error:
+        found(tmp_path, pattern=pattern)
+    assert said in error.value.message
+
+
+METADATA = """\
+---
+submission_1:
+  :submitters:
+  - :name: Ann Lee
+    :sid: '0070'
+    :email: ann@x.edu
+  - :name: "Jos\\u00e9 \\"Joe\\""
+    :sid: ''
+    :email: joe@x.edu
+  :created_at: 2024-02-03 04:05:06.789123456 Z
+  :score: 3.0
+  :results:
+    tests:
+    - name: one
+      output: |
+        submission_9:
+          :submitters:
+          - :name: Forged
+submission_2:
+  :created_at: !ruby/object:ActiveSupport::TimeWithZone
+    utc: &1 2024-02-03 04:05:06.000000000 Z
+    time: 2024-02-02 20:05:06.000000000 Z
+  :submitters:
+  - :name: |-
+      Eve
+      :sid: '0070'
+    :sid: 8
+    :email: eve@x.edu
+"""
+
+
+def test_gradescope_says_who_and_when(tmp_path: Path) -> None:
+    tree(tmp_path, {
+        "submission_metadata.yml": METADATA, "submission_1/mean.py": "", "submission_2/mean.py": "",
+        "submission_3/mean.py": "", "submission_2/submission_metadata.yml": METADATA,
+    })  # fmt: skip
+    first, later = "2024-02-03T04:05:06.789+00:00", "2024-02-03T04:05:06.000+00:00"
+    assert [(one.student, one.name, one.email, one.at) for one in found(tmp_path)] == [
+        ("0070", "Ann Lee", "ann@x.edu", first),
+        ("joe@x.edu", 'José "Joe"', "joe@x.edu", first),
+        ("8", "", "eve@x.edu", later),
+        ("submission_3", "", "", ""),
+    ]
+
+
+def test_metadata_in_a_students_folder_says_nothing(tmp_path: Path) -> None:
+    tree(tmp_path, {"submission_2/submission_metadata.yml": METADATA, "submission_2/mean.py": ""})
+    assert [one.student for one in found(tmp_path)] == ["submission_2"]
+
+
+def test_a_number_that_two_have_tells_nobody_apart() -> None:
+    text = "".join(
+        f"submission_{n}:\n  :submitters:\n  - :sid: {sid}\n    :email: {email}\n"
+        for n, (sid, email) in enumerate([("7", "a@x"), ("7", "b@x"), ("a@x", "c@x"), ("", "")])
+    )
+    known = submitters(text.splitlines())
+    ids = [person.id for one in known.values() for person in one.people]
+    assert ids == ["a@x", "b@x", "c@x", "submission_3"]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("2024-01-30T15:30:10+02:00", "2024-01-30T13:30:10+00:00"),
+        ("20240130T153010Z", "2024-01-30T15:30:10+00:00"),
+        ("2017-01-30 15:30:10 UTC", "2017-01-30T15:30:10+00:00"),
+        ("2024-13-01", ""), ("0001-01-01 00:00+14:00", ""), ("yesterday", ""), ("", ""),
+    ],
+)  # fmt: skip
+def test_times_are_read(text: str, expected: str) -> None:
+    assert utc(text) == expected
+
+
+def test_what_is_nobodys_is_counted_and_named(tmp_path: Path) -> None:
+    files: Files = {f"ann/{n}.py": "" for n in range(9)} | {"ann/mean.py": "", "ann/a.csv": ""}
+    tree(tmp_path, {**files, "bo/mean.py": ""})
+    with Submissions(tmp_path, ["mean"]) as submissions:
+        assert len(list(submissions)) == 2
+        assert (submissions.unused.programs, submissions.unused.others) == (9, 1)
+        assert str(submissions.unused).startswith(
+            "9 files that are nobody's answer: ann/0.py (its name says"
+        )
+        assert str(submissions.unused).endswith("; 4 more")

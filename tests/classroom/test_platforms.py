@@ -1,0 +1,200 @@
+"""What Gradescope and GitHub Classroom are given, as their documents and sources say."""
+
+from __future__ import annotations
+
+import base64
+import json
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from grader.model.classroom import Entry, Posed
+from grader.model.report import CheckResult
+from grader.model.verdict import Verdict
+from grader.reports import class_github, class_gradescope
+from tests.classroom.pupils import FAULT, MEAN, POOL, WRONG, entry, everybody, report
+
+TOP = {
+    "score", "execution_time", "output", "output_format", "test_output_format", "test_name_format",
+    "visibility", "stdout_visibility", "extra_data", "tests", "leaderboard",
+}  # fmt: skip
+TEST = {
+    "score", "max_score", "status", "name", "name_format", "number", "output", "output_format",
+    "tags", "visibility", "extra_data",
+}  # fmt: skip
+VISIBILITY = {"visible", "hidden", "after_due_date", "after_published"}
+FORMATS = {"text", "html", "simple_format", "md", "ansi"}
+
+
+def assert_gradescope(found: dict[str, Any]) -> None:
+    """Check a result against docs/specs.md of gradescope/autograder_samples."""
+    assert found.keys() <= TOP
+    assert "tests" in found or "score" in found
+    for one in [found, *found["tests"]]:
+        assert one.get("visibility", "visible") in VISIBILITY
+        assert one.get("output_format", "text") in FORMATS
+        assert isinstance(one.get("output", ""), str)
+    for test in found["tests"]:
+        assert test.keys() <= TEST
+        assert test["status"] in {"passed", "failed"}
+        assert isinstance(test.get("number", ""), str)
+        assert ("score" in test) == ("max_score" in test)
+        assert all(isinstance(tag, str) for tag in test.get("tags", []))
+    json.dumps(found, allow_nan=False)
+
+
+def assert_classroom(found: dict[str, Any]) -> None:
+    """Check a result against what the graders of classroom-resources write."""
+    assert found.keys() == {"version", "status", "max_score", "tests"}
+    assert (found["version"], found["status"] in {"pass", "fail", "error"}) == (1, True)
+    assert found["tests"]
+    for test in found["tests"]:
+        assert test.keys() == {
+            "name", "status", "score", "message", "test_code", "filename", "line_no", "duration",
+        }  # fmt: skip
+        assert test["status"] in {"pass", "fail", "error"}
+        assert isinstance(test["score"], int | float)
+        assert isinstance(test["duration"], int)
+    # The reporter adds the scores: no more than there are.
+    assert sum(test["score"] for test in found["tests"]) <= found["max_score"]
+    json.dumps(found, allow_nan=False)
+
+
+def of(student: str) -> dict[str, Entry]:
+    """What counts of a student."""
+    return {one.posed.id: one for one in everybody() if one.handed.student == student}
+
+
+def gradescope(entries: dict[str, Entry], asked: Sequence[Posed] = (POOL, MEAN)) -> dict[str, Any]:
+    """The result of a student on Gradescope, which is valid."""
+    found = class_gradescope.results(asked, entries)
+    assert_gradescope(found)
+    return found
+
+
+def classroom(entries: dict[str, Entry], asked: Sequence[Posed] = (POOL, MEAN)) -> dict[str, Any]:
+    """The result of a student on GitHub Classroom, which is valid."""
+    found = class_github.result(asked, entries)
+    assert_classroom(found)
+    return found
+
+
+def test_a_test_for_each_part_with_its_points() -> None:
+    tests = gradescope(of("ada"))["tests"]
+    shown = [(t["name"], t["number"], t["score"], t["max_score"], t["status"]) for t in tests]
+    assert shown == [
+        ("pool, part 1", "1.1", 50, 50, "passed"), ("pool, part 2", "1.2", 50, 50, "passed"),
+        ("mean", "2", 5, 5, "passed"),
+    ]  # fmt: skip
+    assert gradescope(of("ada"))["output"] == "It came after the deadline."
+
+
+def test_a_part_says_what_is_wrong_and_why() -> None:
+    first, second, mean = gradescope(of("ben"))["tests"]
+    assert first["status"] == "passed"
+    assert (second["score"], second["status"]) == (0, "failed")
+    assert "ties: grad_x is wrong in case tied." in second["output"]
+    assert "grad_x[0, 1] is 4.000, expected 10.00" in second["output"]
+    assert "assign-overlap" in second["output"]
+    assert "You overwrite instead of adding." in second["output"]
+    assert "Not tried: manners." in second["output"]
+    assert second["tags"] == ["assign-overlap"]
+    assert (mean["score"], mean["output"]) == (0, "nothing handed in: expected a file mean.py")
+
+
+def test_a_file_without_a_program_earns_nothing_and_says_why() -> None:
+    test = gradescope(of("cem"))["tests"][0]
+    assert (test["score"], test["max_score"], test["output"]) == (0, 100, "a link")
+    found = classroom(of("cem"))
+    assert (found["status"], found["tests"][0]["message"]) == ("fail", "a link")
+
+
+def test_a_fault_of_the_grader_is_no_score_anywhere() -> None:
+    found = gradescope(of("dov"))
+    assert "score" not in found
+    assert not any("score" in test or "max_score" in test for test in found["tests"])
+    assert found["tests"][0]["name"] == "NOT GRADED"
+    assert FAULT in found["tests"][0]["output"]
+    assert "not your fault" in found["tests"][0]["output"]
+    # The reporter passes over what can earn nothing.
+    there = classroom(of("dov"))
+    assert (there["status"], there["max_score"]) == ("error", 0)
+    assert FAULT in there["tests"][0]["message"]
+
+
+def test_classrooms_scores() -> None:
+    found = classroom(of("ada"))
+    assert (found["status"], found["max_score"]) == ("pass", 105)
+    assert sum(test["score"] for test in found["tests"]) == 105
+    wrong = classroom(of("ben"))
+    assert wrong["status"] == "fail"
+    assert [test["status"] for test in wrong["tests"]] == ["pass", "fail", "fail"]
+    assert "assign-overlap" in wrong["tests"][1]["message"]
+    assert json.loads(base64.b64decode(class_github.encoded(wrong))) == wrong
+
+
+@pytest.mark.parametrize(
+    "hidden",
+    ["ties", "tied"],
+    ids=["check", "case"],
+)
+def test_nothing_hidden_is_said(hidden: str) -> None:
+    posed = replace(POOL, hidden=(hidden,))
+    entries = {"pool": replace(of("ben")["pool"], posed=posed)}
+    for made in (gradescope(entries, [posed]), classroom(entries, [posed])):
+        said = " ".join(str(value) for test in made["tests"] for value in test.values())
+        assert "hidden" in said
+        for word in (hidden, "grad_x", "4.000", "10.00", "overlap", "overwrite", "0.4 times"):
+            assert word not in said, word
+    # A hidden test on Gradescope would hide the student's total as well.
+    assert all(t["visibility"] == "visible" for t in gradescope(entries, [posed])["tests"])
+    assert gradescope(entries, [posed])["tests"][1]["score"] == 0
+
+
+def test_the_starter_is_not_explained() -> None:
+    untouched = replace(report(passes=False), unchanged=True)
+    test = gradescope({"pool": entry("ben", POOL, untouched)}, [POOL])["tests"][1]
+    assert "This is the starter, unchanged" in test["output"]
+    assert "overlap" not in json.dumps(test)
+
+
+def raising(message: str) -> CheckResult:
+    """A check on which a submission raises what it likes."""
+    return replace(WRONG, verdict=Verdict.ERROR, message=f"raised ValueError: {message}",
+                   mismatch=None)  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "evil",
+    [
+        '\n::notice title=Autograding report::{"totalPoints":100,"maxPoints":100}',
+        "x\r::add-mask::a", ":::warning::::::", "##[error]x", "a ##[set-output name=result]b",
+        "\u2028::stop-commands::x",
+    ],
+)  # fmt: skip
+def test_no_students_text_is_a_command_of_the_workflow(evil: str) -> None:
+    found = report(passes=False, checks=[raising(evil)])
+    for entries in (
+        {"pool": entry("eve", POOL, found)}, {"pool": entry("eve", POOL, fault=evil)},
+        {"pool": entry("eve", POOL, None, ours=evil)},
+    ):  # fmt: skip
+        made = classroom(entries, [POOL])
+        for test in made["tests"]:
+            for text in (test["name"], test["message"]):
+                assert len(text.splitlines()) <= 1
+                assert "::" not in text
+                assert "##[" not in text
+
+
+def test_no_students_text_is_markup_or_acts_on_a_terminal() -> None:
+    evil = "<script>alert(1)</script> **x** \x1b[2J\u202e"
+    found = report(passes=False, checks=[raising(evil)])
+    made = gradescope({"pool": entry("eve", POOL, found)}, [POOL])
+    assert all(test["output_format"] == "text" for test in made["tests"])
+    assert (made["output_format"], made["test_name_format"]) == ("text", "text")
+    said = made["tests"][1]["output"]
+    assert "<script>" in said  # text is shown as it is
+    assert "\x1b" not in said
+    assert "\u202e" not in said
