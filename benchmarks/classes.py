@@ -26,6 +26,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -179,10 +180,9 @@ def on_dask(class_: Path, out: Path, jobs: int, level: str, names: Sequence[str]
     from grader.app.context import Context
     from grader.classroom.pools import Executing
 
-    with (
-        LocalCluster(jobs, threads_per_worker=1, dashboard_address=None) as cluster,
-        Client(cluster) as client,
-    ):
+    cluster: Any = LocalCluster(jobs, threads_per_worker=1, dashboard_address=None)  # type: ignore[no-untyped-call]
+    client: Any = Client(cluster)  # type: ignore[no-untyped-call]
+    with cluster, client:
         plan = Plan(
             class_, tuple(names), out, seed=7, level=level,
             open_pool=lambda: Executing(client.get_executor(), jobs),

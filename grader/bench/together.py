@@ -26,13 +26,14 @@ def ask_together(benches: Iterable[Bench], run: str, cases: Sequence[CaseRecipe]
         cases: of which those that are not small are left out.
     """
     asked: dict[tuple[str, ...], list[Bench]] = {}
+    plain: dict[str, bool] = {}
     for bench in benches:
-        new = (
-            case.name
-            for case in cases
-            if bench.ahead.is_plain(bench, case)
-            and not bench.knows(bench.submission, bench.outcome_key(run, case))
-        )
+        new = []
+        for case in cases:  # most are known, in the long run
+            if not bench.knows(bench.submission, bench.outcome_key(run, case)):
+                if case.name not in plain:
+                    plain[case.name] = bench.ahead.is_plain(bench, case)
+                new += [case.name] if plain[case.name] else []
         asked.setdefault(tuple(new), []).append(bench)
     asked.pop((), None)
     for names, left in asked.items():

@@ -93,8 +93,10 @@ class Failure:
             yield from ((c, case) for case in c.cases if case not in wrong)
 
     def acts(self, variant: Bench, cell: Cell) -> bool:
-        """Whether a variant differs from the reference there."""
-        return not same_on(self.reference, variant, *cell)
+        """Whether a variant differs from the reference there; remembered with what they compute."""
+        return variant.remember(
+            variant.submission, ("acts", *cell), lambda: not same_on(self.reference, variant, *cell)
+        )
 
     def fits(self, variant: Bench, cell: Cell) -> bool:
         """Whether the submission shows what a variant shows."""
