@@ -131,7 +131,7 @@ def resume(folder: Path, count: int) -> dict[str, float]:
 
 
 def dask(count: int) -> None:
-    """What a cluster with two workers adds to a job: one that does nothing, of 20 KB."""
+    """What a cluster with two workers adds to a job: one that does nothing, of 50 KB."""
     import distributed
 
     untyped: Any = distributed
@@ -146,7 +146,7 @@ def dask(count: int) -> None:
         began = now()
         running: deque[Future[int]] = deque()
         for number in range(count):
-            running.append(executor.submit(len, number.to_bytes(20_000)))
+            running.append(executor.submit(len, number.to_bytes(50_000)))
             if len(running) == 4:
                 running.popleft().result()
         for future in running:

@@ -140,7 +140,7 @@ def find(folder: Path, ids: Sequence[str]) -> Iterator[tuple[str, Path]]:
             except OSError:
                 programs = []
             candidates += programs if len(programs) == 1 else []
-        found = next((path for path in candidates if _is_file(path)), None)
+        found = next((path for path in candidates if _is_file(path, folder)), None)
         if found is not None:
             yield name, found
 
@@ -159,13 +159,13 @@ def copied_to(path: Path, to: Path) -> bool:
     return True
 
 
-def _is_file(path: Path) -> bool:
-    """Whether a path is a regular file in a folder, neither of them a link."""
+def _is_file(path: Path, top: Path) -> bool:
+    """Whether a path is a regular file, neither it nor a folder of the student's a link."""
     try:
         plain = stat.S_ISREG(path.lstat().st_mode)
     except OSError:
         return False
-    return plain and not path.parent.is_symlink()
+    return plain and (path.parent == top or not path.parent.is_symlink())
 
 
 def _graded(settings: Settings, home: Path, work: Path) -> Outcome:

@@ -67,8 +67,10 @@ def agree(folder: Path, wanted: Terms, *, drawn: bool, shared: bool = False) -> 
     old = read_terms(folder)
     terms = replace(wanted, seed=old.seed) if drawn else wanted
     if shared and (others := differences(old, terms)):
-        text = f"{folder}: expected the terms of its other shards, found {'; '.join(others)}"
-        raise UsageError(text, hint="shards share everything; --out another folder begins anew")
+        text = f"{folder}: expected the terms of what is graded there, found {'; '.join(others)}"
+        raise UsageError(
+            text, hint="grades that go together share these; another folder begins anew"
+        )
     if old != terms and not shared:
         write_terms(folder, terms)
     return terms

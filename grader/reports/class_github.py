@@ -78,7 +78,7 @@ def _tests(posed: Posed, entry: Entry | None) -> Iterator[Json]:
         part = report.parts[number - 1]
         name = f"{posed.id}, part {number}" if len(posed.parts) > 1 else posed.id
         passes = part.verdict is Verdict.PASS
-        said = "" if passes else " ".join(part_lines(report, number, posed.hidden))
+        said = "" if passes else " ".join(map(str.strip, part_lines(report, number, posed.hidden)))
         score = weighted(part.points, posed)
         seconds = report.seconds if number == posed.parts[0] else 0.0
         yield _test(name, "pass" if passes else "fail", score, said, seconds)

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from grader.model.report import Report
+from grader.model.report import Raised, Report
 from grader.model.verdict import Verdict
 from grader.reports import words
 from grader.reports.around import Around
 from grader.reports.hiding import seen
 from grader.reports.inert import inert
+from grader.reports.trace import raised_lines
 from grader.reports.withheld import hides, withheld
 
 HIDDEN_FAILS = "A hidden check does not pass."
+_WIDTH = 80  # cells of a line of a traceback
 _LONGEST = 1500  # characters of a line
 
 
@@ -29,6 +31,7 @@ def part_lines(report: Report, number: int, hidden: Sequence[str]) -> Iterator[s
         yield "It passes."
     elif not report.checks:
         yield _line(words.about_the_file(shown.report) or f"the verdict is {report.verdict}")
+        yield from _trace(shown.report.raised)
     elif part.verdict is Verdict.SKIPPED:
         yield "Not asked yet: a part before it does not pass."
     else:
@@ -49,6 +52,7 @@ def _failing(report: Report, number: int) -> Iterator[str]:
         yield _line(f"{first.id}: {sentence}")
         if first.mismatch and not hides(first) and (said := words.entry(first.mismatch, sentence)):
             yield _line(f"{said}.")
+        yield from _trace(first.raised)
         for idea in words.ideas(report):
             yield _line(f"{idea.lead} {idea.text} {' '.join(idea.feedback.split())}".strip())
     if len(failing) > 1:
@@ -56,6 +60,12 @@ def _failing(report: Report, number: int) -> Iterator[str]:
     idle = [c.id for c in report.checks if c.part == number and c.verdict is Verdict.SKIPPED]
     if idle:
         yield f"Not tried: {', '.join(idle)}."
+
+
+def _trace(raised: Raised | None) -> Iterator[str]:
+    """The submission's own lines on the way to an exception, if there is one."""
+    if raised is not None:
+        yield from (line.plain.rstrip() for line in raised_lines(raised, _WIDTH, ""))
 
 
 def _line(text: str) -> str:

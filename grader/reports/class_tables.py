@@ -91,7 +91,11 @@ def _question(
             yield from wrapped(words.STARTERS, width, first="  ")
         across = max(cells(inert(idea.id)) for idea in asked.ideas)
         for idea in asked.ideas:
-            bar = "" if plain else padded("#" * _length(len(idea.students), asked.judged), _BAR) + "  "
+            bar = (
+                ""
+                if plain
+                else padded("#" * _length(len(idea.students), asked.judged), _BAR) + "  "
+            )
             facts = ", ".join(filter(None, (words.held_by(idea, asked), words.parts(idea))))
             yield f"  {padded(inert(idea.id), across)}  {bar}{facts}"
             yield from _about_idea(found, asked, idea, width)

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from grader.model.classroom import Entry, Posed
-from grader.model.report import CheckResult
+from grader.model.report import CheckResult, Frame, Raised
 from grader.model.verdict import Verdict
 from grader.reports import class_github, class_gradescope
 from tests.classroom.pupils import FAULT, MEAN, POOL, WRONG, entry, everybody, report
@@ -161,9 +161,20 @@ def test_the_starter_is_not_explained() -> None:
 
 
 def raising(message: str) -> CheckResult:
-    """A check on which a submission raises what it likes."""
+    """A check on which a submission raises what it likes, on a line that reads as it likes."""
+    raised = Raised("ValueError", message, (Frame(3, "backward", f"raise ValueError # {message}"),))
     return replace(WRONG, verdict=Verdict.ERROR, message=f"raised ValueError: {message}",
-                   mismatch=None)  # fmt: skip
+                   mismatch=None, raised=raised)  # fmt: skip
+
+
+def test_where_something_raised_is_said() -> None:
+    found = report(passes=False, checks=[raising("no")])
+    made = gradescope({"pool": entry("eve", POOL, found)}, [POOL])
+    assert "line 3  raise ValueError # no" in made["tests"][1]["output"]
+    parse = Raised("SyntaxError", "invalid syntax", (Frame(7, "", "def f(:"),), column=7)
+    lost = replace(found, verdict=Verdict.ERROR, checks=(), message="not Python", raised=parse)
+    made = gradescope({"pool": entry("eve", POOL, lost)}, [POOL])
+    assert "def f(:" in made["tests"][1]["output"]
 
 
 @pytest.mark.parametrize(

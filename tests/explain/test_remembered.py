@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -26,7 +27,7 @@ def test_where_an_idea_acts_is_found_out_once(monkeypatch: pytest.MonkeyPatch) -
 
     monkeypatch.setattr(failure, "same_on", counted)
     question = bank.load([MINI], "deviations")
-    found = []
+    found: list[Any] = []
     with GradingSession(question, proved=True) as session:
         for seed in (5, 5, 6):
             found.append(session.grade(question.starter, seed=seed).misconceptions)
