@@ -174,18 +174,16 @@ def graded(
 
 def on_dask(class_: Path, out: Path, jobs: int, level: str, names: Sequence[str]) -> None:
     """Grade a class on a Dask cluster of this machine; this is a process of its own."""
-    from distributed import Client, LocalCluster
+    from distributed import LocalCluster
 
     from grader.app.classes import Plan, grade_class
     from grader.app.context import Context
-    from grader.classroom.pools import Executing
 
     cluster: Any = LocalCluster(jobs, threads_per_worker=1, dashboard_address=None)  # type: ignore[no-untyped-call]
-    client: Any = Client(cluster)  # type: ignore[no-untyped-call]
-    with cluster, client:
+    with cluster:
         plan = Plan(
             class_, tuple(names), out, seed=7, level=level,
-            open_pool=lambda: Executing(client.get_executor(), jobs),
+            executor="dask", scheduler=cluster.scheduler_address,
         )  # fmt: skip
         context = Context(out.parent, out.parent / "home", lambda: "", bank=ROOT)
         print(sum(1 for _ in grade_class(context, plan)))
