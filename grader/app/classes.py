@@ -23,7 +23,7 @@ from grader.classroom.executors import opener
 from grader.classroom.jobs import LEVELS, Job, job_for
 from grader.classroom.ledger import Index, Ledger
 from grader.classroom.pools import Local, Pool
-from grader.classroom.results import make_folder, write_handed_in
+from grader.classroom.results import TERMS, make_folder, read_terms, write_handed_in
 from grader.classroom.run import grade_all
 from grader.classroom.submissions import Submissions
 from grader.classroom.work import Work
@@ -96,8 +96,15 @@ class Tally:
             yield f"{self.known} of them graded before"
 
 
-def grade_class(ctx: Context, plan: Plan) -> Iterator[Progress]:
+def grade_class(
+    ctx: Context, plan: Plan, begin: Callable[[int, int], None] = lambda _done, _of: None
+) -> Iterator[Progress]:
     """Grade what was not graded before, and give every submission when it is done with.
+
+    Args:
+        ctx: Where the person is.
+        plan: What is to be graded, and how.
+        begin: Called before the first grade: how many are done with, and of how many.
 
     Raises:
         UsageError: It is not clear what is meant, or this machine is not isolated as it has to be.
@@ -115,15 +122,28 @@ def grade_class(ctx: Context, plan: Plan) -> Iterator[Progress]:
     make_folder(plan.out)
     shard = "" if plan.shard == (1, 1) else f"-{plan.shard[0]}-of-{plan.shard[1]}"
     with Ledger(plan.out / f"verdicts{shard}.jsonl") as ledger:
+        before = _posed_before(plan.out)
         terms = terms_of(
             course, questions, plan.submissions, plan.out, level=plan.level, seed=plan.seed,
             shared=plan.shard[1] > 1,
         )  # fmt: skip
         asked = [one.id for one in questions]
+        if left := [name for name in before if name not in asked]:
+            ctx.warn(
+                f"{plan.out}: {', '.join(left)} was graded here before and is not asked any more",
+                "the verdicts are kept: ask it again, or give --out another folder",
+            )
         with Submissions(plan.submissions, asked, plan.layout, plan.pattern) as submissions:
             count = write_handed_in(plan.out, submissions)
             say_found(ctx, plan.submissions, asked, submissions, count)
-            yield from _graded(ctx, plan, terms, submissions, ledger)
+            yield from _graded(ctx, plan, terms, submissions, ledger, begin)
+
+
+def _posed_before(folder: Path) -> list[str]:
+    """Return the questions of the results that are there already."""
+    if not (folder / TERMS).exists():
+        return []
+    return [one.id for one in read_terms(folder).posed]
 
 
 def _completed(plan: Plan, file: ClassFile) -> Plan:
@@ -155,7 +175,12 @@ def _need(level: str) -> None:
 
 
 def _graded(
-    ctx: Context, plan: Plan, terms: Terms, submissions: Submissions, ledger: Ledger
+    ctx: Context,
+    plan: Plan,
+    terms: Terms,
+    submissions: Submissions,
+    ledger: Ledger,
+    begin: Callable[[int, int], None],
 ) -> Iterator[Progress]:
     """Grade what is not known yet; what needs no grade comes first, so that a rate means grades.
 
@@ -171,6 +196,7 @@ def _graded(
                 done += 1
                 graded = None if piece.handed.fault else index.get(piece.key)
                 yield Progress(done, count, piece.handed, graded, known=graded is not None)
+        begin(done, count)
         begun: set[bytes] = set()
         waiting: dict[str, HandedIn] = {}  # by key: whose grade goes on
         changed: dict[int, tuple[HandedIn, Graded]] = {}  # by place: not what it was any more

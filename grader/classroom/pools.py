@@ -77,9 +77,9 @@ class Local:
     def close(self) -> None:
         """End every process now; their workers end with them."""
         processes: dict[int, BaseProcess] = dict(self._executor._processes or {})
-        self._executor.shutdown(wait=False, cancel_futures=True)
         for process in processes.values():
             process.terminate()
+        self._executor.shutdown(wait=False)  # what has not begun never does: the pool is broken
 
 
 def _prepare() -> None:

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from itertools import chain
+from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from grader.cli import entrypoint, output
-from grader.cli.bar import bar
+from grader.cli.bar import Step, bar
 from grader.cli.context import Json, context, ids
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from grader.app.classes import Progress, Tally
 
 
@@ -93,33 +91,29 @@ def command(
         shard=shard_of(shard) if shard else (1, 1),
     )  # fmt: skip
     tally = Tally()
-    try:
-        for one in _shown(grade_class(context(ctx), plan)):
-            tally.add(one)
-            if json:
-                _write_line(one)
-    except KeyboardInterrupt:
-        output.aside(f"{tally.done} of {tally.of} are kept; begun again, it goes on from there")
-        raise
+    step: Step = lambda _done, _line: None  # noqa: E731 - the bar's, as soon as there is one
+    with ExitStack() as stack:
+
+        def begin(done: int, of: int) -> None:
+            """Draw the bar: how far it is, and above it who did not pass."""
+            nonlocal step
+            tally.of = of
+            step = stack.enter_context(bar(of, already=done))
+
+        try:
+            for one in grade_class(context(ctx), plan, begin):
+                tally.add(one)
+                step(one.done, _line(one))
+                if json:
+                    _write_line(one)
+        except KeyboardInterrupt:
+            stack.close()
+            kept = f"{tally.done} of {tally.of} are kept"
+            output.aside(f"{kept}; begun again, it goes on from there")
+            raise
     if not json:
         _sum_up(tally, out)
     return entrypoint.OURS if tally.faults else 0
-
-
-def _shown(found: Iterator[Progress]) -> Iterator[Progress]:
-    """Give what is found; a person at a terminal sees a bar, and above it who did not pass."""
-    before = []
-    for one in found:
-        before.append(one)
-        if not one.needs_none:
-            break
-    yield from before[:-1]
-    if not before:
-        return
-    with bar(before[-1].of, already=len(before) - 1) as step:
-        for one in chain(before[-1:], found):
-            step(one.done, _line(one))
-            yield one
 
 
 def _line(one: Progress) -> str:
@@ -133,6 +127,8 @@ def _line(one: Progress) -> str:
         return f"NOT GRADED  {who}  {one.graded.fault}"
     report = one.graded.report
     ideas = ", ".join(idea.id for idea in report.misconceptions)
+    if report.unchanged:
+        ideas = "the starter, unchanged"
     passes = report.verdict == "pass"
     return "" if passes else f"{report.verdict.upper():7} {who}  {ideas}".rstrip()
 

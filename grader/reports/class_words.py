@@ -88,8 +88,12 @@ def summary(found: Findings) -> str:
 def open_ends(found: Findings) -> Iterator[str]:
     """What is not known of the class."""
     if left := len(found.students) - found.complete:
-        verb = "is" if left == 1 else "are"
-        yield f"{quantity(left, 'student')} {verb} not graded throughout and count in no average."
+        counts = (
+            "has something that is not graded yet and counts"
+            if left == 1
+            else ("have something that is not graded yet and count")
+        )
+        yield f"{quantity(left, 'student')} {counts} in no average."
     if found.unreadable:
         yield f"{quantity(found.unreadable, 'line')} of the results cannot be read."
 
