@@ -6,6 +6,7 @@ import fcntl
 import os
 import pty
 import re
+import select
 import struct
 import subprocess
 import termios
@@ -42,13 +43,20 @@ def on_a_terminal(
         preexec_fn=lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0),  # so that ^C is a signal
     )
     os.close(theirs)
-    seen = b""
+    seen, sent = b"", ""
     with suppress(OSError):  # the other end is closed
-        while some := os.read(ours, READ):
+        while True:
+            # A key that ends something is lost where it is typed just before somebody listens.
+            if not select.select([ours], [], [], 1.0)[0]:
+                os.write(ours, sent.encode() if sent in {"\x03", "\x04"} else b"")
+                continue
+            some = os.read(ours, READ)
+            if not some:
+                break
             seen += some
             if typed and b"(ID)" in seen:
                 os.write(ours, typed.encode())
-                typed = ""
+                typed, sent = "", typed
     os.close(ours)
     return running.wait(), seen.decode().replace("\r\n", "\n")
 
