@@ -2,22 +2,41 @@
 
 Nothing is left that speaks of what is hidden: no name, input, number or sentence, no count that it
 is in, no idea or explanation that rests on it alone or is about all cases.  What cannot be told
-apart is left out.  What a program prints is too: it may be the inputs.
+apart is left out.
+
+One process runs all cases, so that a program can keep the inputs of a hidden one and show them
+where an open check fails.  Nothing is left either of what a program chooses: what it prints, texts
+and lines of exceptions, values and how many are wrong, measurements, numbers in explanations.
 """
 
 from __future__ import annotations
 
+import builtins
 import re
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass, replace
 
-from grader.model.report import CheckResult, Explanation, Named, Report
+from grader.model.report import (
+    CheckResult,
+    Exhibit,
+    Explanation,
+    Grids,
+    Named,
+    Raised,
+    Report,
+)
 from grader.model.verdict import FINE, Verdict
 from grader.reports.words import deciding, smallest
 
 _ABOUT_ALL = {"class", "check"}  # explanations that speak of cases besides those they name
 _COUNT = re.compile(
     r"(\d[\d,]*(?: of \d[\d,]*)?|both|all|every|other|no)\b[\w ]{0,24}\bcases?\b", re.IGNORECASE
+)
+_QUOTES = re.compile(r"""[\d"'`]""")  # in an explanation: what may be a program's number or text
+_ERRORS = frozenset(  # names that no program has made up
+    name
+    for name, value in vars(builtins).items()
+    if isinstance(value, type) and issubclass(value, BaseException)
 )
 _NO = "it does not pass"
 _SOMEWHERE = f"{_NO} on a hidden case"
@@ -96,11 +115,7 @@ class _Hidden:
         first = next(iter(check.failing), "")
         if check.verdict not in FINE and first not in self._names and smallest(check) == first:
             # All that is shown of a check is about its first failing case.
-            message = _NO if check.mismatch is None else f"{check.mismatch.result} is wrong"
-            counts = _COUNT.search(check.message)
-            if check.mismatch is None and first and first in check.message and not counts:
-                message = check.message
-            return self._worded(replace(whole, message=message, figures={}))
+            return self._worded(whole)
         message = "" if check.verdict in FINE else _NO if whole.failing else _SOMEWHERE
         return replace(
             whole, message=message, case_line="", about="", inputs={}, call="", mismatch=None,
@@ -126,20 +141,47 @@ class _Hidden:
     def tells(self, explanation: Explanation) -> bool:
         """Whether an explanation is about what is shown, and nothing else."""
         about = explanation.cases
-        if explanation.kind in _ABOUT_ALL or not about or self.speaks(explanation.text):
+        text = explanation.text
+        if explanation.kind in _ABOUT_ALL or not about or self.speaks(text) or _QUOTES.search(text):
             return False
         counts = (one[1].lower() for one in _COUNT.finditer(explanation.text))
         own = {str(len(about)), *["both"] * (len(about) == 2)}  # else hidden ones may be counted
         return own.issuperset(counts) and self._names.isdisjoint(about)
 
     def _worded(self, check: CheckResult) -> CheckResult:
-        """Return a check whose own words name nothing that is hidden."""
-        if self.speaks(check.message):
-            check = replace(check, message="" if check.verdict in FINE else _NO)
+        """Return a check in words that no program chooses and that name nothing hidden."""
+        message, case = check.message, smallest(check)
+        if check.verdict not in FINE:
+            message = _NO
+            if check.raised is not None:
+                message = f"your code raised {_type(check.raised)}"
+            elif check.mismatch is not None:
+                message = f"{check.mismatch.result.partition('[')[0]} is wrong"
+        measured = check.verdict in {Verdict.PASS, Verdict.INCONCLUSIVE}
+        if measured or self.speaks(message):
+            message = "" if check.verdict in FINE else _NO
         about = "" if self.speaks(check.about) else check.about
         return replace(
-            check, about=about, case_line="" if about != check.about else check.case_line
-        )
+            check, message=message, about=about,
+            case_line="" if about != check.about else check.case_line,
+            failing=tuple(dict.fromkeys([case] * bool(case) + [*check.failing])),
+            call="", mismatch=None, exhibit=_given(check.exhibit), raised=None, figures={},
+        )  # fmt: skip
 
     def _rest(self, names: tuple[str, ...]) -> tuple[str, ...]:
         return tuple(name for name in names if name not in self._names)
+
+
+def _type(raised: Raised) -> str:
+    return raised.type if raised.type in _ERRORS else "an exception"
+
+
+def _given(exhibit: Exhibit | None) -> Grids | None:
+    """Inputs and what is right, whole: what is cut is cut to where a program is wrong."""
+    panels = exhibit.panels if isinstance(exhibit, Grids) else ()
+    kept = tuple(
+        replace(panel, wrong=frozenset(), focus=frozenset())
+        for panel in panels
+        if not panel.note and not panel.title.endswith(", yours")
+    )
+    return Grids(kept) if kept else None

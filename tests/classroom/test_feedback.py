@@ -25,13 +25,17 @@ from grader.model.report import (
     CheckResult,
     Explanation,
     Frame,
+    Grids,
     Mismatch,
+    Panel,
     PartResult,
     Raised,
     Report,
 )
-from grader.model.verdict import Verdict
+from grader.model.verdict import FINE, Verdict
+from grader.reports.class_shown import part_lines
 from grader.reports.feedback import NOT_GRADED, UNSEEN, feedback, to_html, to_markdown
+from grader.reports.hiding import seen
 from grader.session import GradingSession
 from tests.bank.test_parts import BANK
 from tests.classroom.entries import (
@@ -264,7 +268,7 @@ def test_nothing_hidden_is_said(checks: tuple[CheckResult, ...], report: Report)
         assert "backward: it does not pass in case tied." in text
     if ON_HIDDEN in checks or FAILS_THERE_TOO in checks:
         assert "backward: y is wrong in case tied: about" in text
-        assert "y[0] is 4.5, expected 5.5" in text
+        assert "4.5" not in text  # the program's own number
     assert "No listed idea" not in text or report.misconceptions == ()
 
 
@@ -286,6 +290,82 @@ def test_what_rests_on_open_cases_is_still_said() -> None:
     assert "Idea: adds-it. It gives exactly your numbers in the failing case. You add." in text
     assert "Rule: y is twice the right one." in text
     assert SECRET not in text
+
+
+KEEPS = b"""
+
+SEEN = []
+_spread = spread
+
+
+def spread(x):
+    SEEN.append(x.tolist())
+    if len(SEEN) > 1:
+        %s
+    return _spread(x)
+"""
+
+
+@pytest.mark.usefixtures("one_zygote")
+@pytest.mark.parametrize(
+    "tells",
+    [
+        "return SEEN[0][-1]",
+        "return repr(SEEN)",
+        "return {repr(SEEN): 1.0}",
+        "raise ValueError(repr(SEEN))",
+        "raise type(repr(SEEN[0][-1]), (Exception,), {})",
+        "exec(compile(f'def f():\\n    raise ValueError\\nf()', repr(SEEN), 'exec'))",
+        "exec(compile('\\n' * int(100 * abs(SEEN[0][-1])) + '1 / 0', __file__, 'exec'))",
+        "raise SyntaxError('no', (__file__, 3, 1, repr(SEEN)))",
+        "import sys; sys.exit(repr(SEEN))",
+    ],
+)
+def test_a_program_cannot_tell_the_inputs_of_a_hidden_case_that_it_keeps(tells: str) -> None:
+    question = load([BANK], "mean-and-spread")
+    source = question.reference + KEEPS % tells.encode()
+    with GradingSession(question) as session:
+        report = session.grade(source, seed=7)
+    hidden = ("few",)  # the first that runs, so that all others could tell of it
+    kept = re.compile(r"6\.0|(is|returned) 6\b|(?<![\d.])[126](?:\.0)?, |\[\[|line \d")
+    failing = [c for c in seen(report, hidden).report.checks if c.verdict not in FINE]
+    assert failing
+    for check in failing:
+        assert (check.raised, check.mismatch, check.call, check.figures) == (None, None, "", {})
+    shut, lines = said(entry(report), hidden=hidden), "\n".join(part_lines(report, 3, hidden))
+    assert not kept.search(shut)
+    assert not kept.search(lines)
+
+
+def test_of_an_exception_only_a_name_that_python_gave_is_said() -> None:
+    names = {"ValueError": "ValueError", "[0.5, 7.25]": "an exception"}
+    for name, shown in names.items():
+        raised = Raised(name, "0.5", (Frame(725, "0.5", "0.5"),), "y = f(x)", "x (0, 5)")
+        check = replace(OPEN, verdict=Verdict.ERROR, message=f"{name} 0.5", mismatch=None,
+                        exhibit=None, raised=raised)  # fmt: skip
+        report = failed(check, explanations=(rule("y is 7.25 times the right one.", "tied"),))
+        text = said(entry(report), hidden=("nothing-else",))
+        assert f"backward: your code raised {shown} in case tied: about" in text
+        assert "contract, 1: y is the mean." in text
+        assert not re.search(r"0\.5|725|7\.25", text)
+        assert "0.5" in said(entry(report))
+
+
+def test_what_was_measured_is_not_said_where_something_is_hidden() -> None:
+    measured = replace(RIGHT, kind="flops", message="31,415 operations")
+    report = replace(passed(), checks=(*passed().checks, measured))
+    assert "31,415" in said(entry(report))
+    assert "31,415" not in said(entry(report), hidden=("nothing-else",))
+
+
+def test_what_is_given_and_right_on_an_open_case_is_still_shown() -> None:
+    x, y = Panel("x", (("1", "2"),)), Panel("y, expected", (("77",),))
+    yours = Panel("y, yours", (("88",),), frozenset({(0, 0)}), frozenset({(0, 0)}))
+    check = replace(OPEN, exhibit=Grids((x, yours, y)))
+    text = said(entry(failed(check)), hidden=("nothing-else",))
+    assert "y is wrong in case tied" in text
+    assert "77" in text
+    assert "88" not in text
 
 
 def test_a_pass_says_nothing_of_what_is_hidden() -> None:
