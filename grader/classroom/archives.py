@@ -115,7 +115,7 @@ class Archive(Closing):
         """
         self._zip, self._depth, self._where = archive, depth, where
         self._budget = budget or _Budget()
-        self._named = _named(archive)
+        self._named = _named(archive, windows=depth > 0 or _windows(archive))
         self._by_path = {one.path: one for one in self._named}
         self._last: tuple[str, Archive] | None = None
 
@@ -228,12 +228,26 @@ def _explained() -> Iterator[None]:
         raise UsageError(f"expected a zip file, found a damaged one: {said}") from None
 
 
-def _named(archive: zipfile.ZipFile) -> list[_Named]:
-    """Return every file that an archive lists, in order, with what is wrong with it."""
+def _windows(archive: zipfile.ZipFile) -> bool:
+    r"""Whether a class's archive has `\` between folders: all its paths do, and none has a `/`.
+
+    Where only some have one, a student wrote it into a name.
+    """
+    names = [info.orig_filename for info in archive.infolist()]
+    return all("\\" in name and "/" not in name for name in names)
+
+
+def _named(archive: zipfile.ZipFile, *, windows: bool) -> list[_Named]:
+    r"""Return every file that an archive lists, in order, with what is wrong with it.
+
+    Args:
+        archive: An open one.
+        windows: Whether `\` stands between folders too.
+    """
     files, lost = [], []
     overlapping = _overlapping(archive.infolist())
     for info in archive.infolist():
-        path = _path(info)
+        path = _path(info, windows=windows)
         if len(path) > LONGEST:
             why = f"its path has more than {LONGEST} characters"
             lost.append(_Named(f"{path[:100]}[...]", info, why, stray=True))
@@ -273,13 +287,13 @@ def _overlapping(infos: Iterable[zipfile.ZipInfo]) -> set[int]:
     return found
 
 
-def _path(info: zipfile.ZipInfo) -> str:
+def _path(info: zipfile.ZipInfo, *, windows: bool) -> str:
     """Return an entry's path; not all programs that write UTF-8 say so."""
     name = info.orig_filename  # `filename` is cut where it has a NUL
     if not info.flag_bits & _UTF8:
         with suppress(UnicodeError):
             name = name.encode("cp437").decode("utf-8")
-    return name.replace("\\", "/").removeprefix("./")
+    return (name.replace("\\", "/") if windows else name).removeprefix("./")
 
 
 def _fault(info: zipfile.ZipInfo) -> str:

@@ -276,6 +276,22 @@ def test_names_are_read_whatever_packed_them(tmp_path: Path, said_utf8: bool) ->
     assert [one[0] for one in whose(tmp_path / "old.zip")] == ["é"]
 
 
+@pytest.mark.parametrize("layout", ["folders", ""])
+def test_a_backslash_in_a_name_is_no_folder_in_a_class(tmp_path: Path, layout: str) -> None:
+    paths = ["eve/x.py", "bo/mean.py", "bo\\mean.py"] if layout else ["ann.py", "bo.py", "bo\\x.py"]
+    (tmp_path / "all.zip").write_bytes(packed(*((info(path), b"") for path in paths)))
+    assert "bo/x.py" not in items(tmp_path / "all.zip")
+    assert paths[-1] in items(tmp_path / "all.zip")
+    handed = [one.path for one in found(tmp_path / "all.zip", layout=layout) if one.student == "bo"]
+    assert handed == paths[1:2]
+
+
+def test_a_class_that_windows_packed_has_folders(tmp_path: Path) -> None:
+    paths = ["ann\\mean.py", "bo\\mean.py"]
+    (tmp_path / "all.zip").write_bytes(packed(*((info(path), b"") for path in paths)))
+    assert [one[0] for one in whose(tmp_path / "all.zip")] == ["ann", "bo"]
+
+
 def test_bombs_do_not_go_off(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(archives, "MOST_ARCHIVE", 200_000)
     monkeypatch.setattr(files, "MOST_ARCHIVE", 200_000)
