@@ -20,6 +20,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from grader.app.exporting import dumped, write_whole
+from grader.classroom import notebook
 from grader.classroom.results import Results
 from grader.classroom.submissions import MOST_BYTES
 from grader.model.classroom import Entry, Posed
@@ -148,12 +149,13 @@ def find(folder: Path, ids: Sequence[str]) -> Iterator[tuple[str, Path]]:
 def copied_to(path: Path, to: Path) -> bool:
     """Copy a regular file, and no link; return whether that was possible.
 
-    Of one that is too long a byte too much is copied, which grading then finds.
+    Of one that is too long a byte too much is copied, which grading then finds and says.
     """
+    most = notebook.MOST_BYTES if path.suffix == ".ipynb" else MOST_BYTES
     try:
         handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
         with os.fdopen(handle, "rb") as file:
-            to.write_bytes(file.read(MOST_BYTES + 1))
+            to.write_bytes(file.read(most + 1))
     except OSError:
         return False
     return True

@@ -9,7 +9,7 @@ import struct
 import zipfile
 import zlib
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -25,6 +25,7 @@ MOST_ENTRIES = 20_000  # of one in a submission
 DEEPEST = 3  # archives in each other, from the one that was handed in
 EMPTY = "a zip file with nothing in it"
 LONGEST = 1000  # characters of a path
+_HEADER = 30  # bytes before each file, its name not counted
 _ENTRY = b"PK\x01\x02"  # with which each entry of the list at the end begins
 _ENCRYPTED, _UTF8 = 0x1, 0x800
 _METHODS = {zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED}
@@ -59,23 +60,39 @@ class _Budget:
     def __init__(self) -> None:
         self._bytes, self._entries = MOST_ARCHIVE, MOST_ENTRIES
         self._seen: set[str] = set()
+        self._over = ""  # why nothing more is opened
 
-    def spend(self, path: str, content: bytes) -> None:
-        """Count an archive, when it is opened first.
+    def reserve(self, path: str, size: int) -> None:
+        """Count the bytes of an archive before they are unpacked, whatever comes of it.
 
         Raises:
-            UsageError: They hold more than those of any honest one.
+            UsageError: They hold more than those of any honest one, this one or one before it.
+        """
+        if path in self._seen:
+            return
+        if not self._over and size > self._bytes:
+            self._over = f"its zip files hold more than {MOST_ARCHIVE:,} bytes"
+        self._check()
+        self._bytes -= size
+
+    def spend(self, path: str, content: bytes) -> None:
+        """Count the files of an archive, when it is opened first.
+
+        Raises:
+            UsageError: They are more than those of any honest one.
         """
         if path in self._seen:
             return
         count = content.count(_ENTRY)
-        if len(content) > self._bytes:
-            raise UsageError(f"its zip files hold more than {MOST_ARCHIVE:,} bytes")
         if count > self._entries:
-            raise UsageError(f"its zip files hold more than {MOST_ENTRIES:,} files")
+            self._over = f"its zip files hold more than {MOST_ENTRIES:,} files"
+        self._check()
         self._seen.add(path)
-        self._bytes -= len(content)
         self._entries -= count
+
+    def _check(self) -> None:
+        if self._over:
+            raise UsageError(self._over)
 
 
 class Archive(Closing):
@@ -98,7 +115,7 @@ class Archive(Closing):
         """
         self._zip, self._depth, self._where = archive, depth, where
         self._budget = budget or _Budget()
-        self._named = _named(archive)
+        self._named = _named(archive, windows=depth > 0 or _windows(archive))
         self._by_path = {one.path: one for one in self._named}
         self._last: tuple[str, Archive] | None = None
 
@@ -146,7 +163,12 @@ class Archive(Closing):
             if self._depth >= DEEPEST:
                 raise UsageError(f"expected at most {DEEPEST} zip files in each other, found more")
             where = f"{self._where}{one.path}/" if self._depth else ""
-            content = self._bytes(one, MOST_ARCHIVE + 1)
+            size = one.info.file_size  # no more is unpacked, even where it is a lie
+            if self._depth:
+                self._budget.reserve(where, size)
+            elif size > MOST_ARCHIVE:
+                raise _too_large()
+            content = self._bytes(one, size)
             if self._depth:
                 self._budget.spend(where, content)
             budget = self._budget if self._depth else None
@@ -183,12 +205,16 @@ def packed(
         UsageError: It is none, or is larger than any honest one.
     """
     if len(content) > MOST_ARCHIVE:
-        raise UsageError(f"expected a zip file of at most {MOST_ARCHIVE:,} bytes, found more")
+        raise _too_large()
     # Counted before zipfile makes an object of each; what the end record says may be a lie.
     if content.count(_ENTRY) > MOST_ENTRIES:
         raise UsageError(f"expected a zip file of at most {MOST_ENTRIES:,} files, found more")
     with _explained():
         return Archive(zipfile.ZipFile(io.BytesIO(content)), depth, where, budget)
+
+
+def _too_large() -> UsageError:
+    return UsageError(f"expected a zip file of at most {MOST_ARCHIVE:,} bytes, found more")
 
 
 @contextmanager
@@ -202,11 +228,26 @@ def _explained() -> Iterator[None]:
         raise UsageError(f"expected a zip file, found a damaged one: {said}") from None
 
 
-def _named(archive: zipfile.ZipFile) -> list[_Named]:
-    """Return every file that an archive lists, in order, with what is wrong with it."""
+def _windows(archive: zipfile.ZipFile) -> bool:
+    r"""Whether a class's archive has `\` between folders: all its paths do, and none has a `/`.
+
+    Where only some have one, a student wrote it into a name.
+    """
+    names = [info.orig_filename for info in archive.infolist()]
+    return all("\\" in name and "/" not in name for name in names)
+
+
+def _named(archive: zipfile.ZipFile, *, windows: bool) -> list[_Named]:
+    r"""Return every file that an archive lists, in order, with what is wrong with it.
+
+    Args:
+        archive: An open one.
+        windows: Whether `\` stands between folders too.
+    """
     files, lost = [], []
+    overlapping = _overlapping(archive.infolist())
     for info in archive.infolist():
-        path = _path(info)
+        path = _path(info, windows=windows)
         if len(path) > LONGEST:
             why = f"its path has more than {LONGEST} characters"
             lost.append(_Named(f"{path[:100]}[...]", info, why, stray=True))
@@ -221,6 +262,8 @@ def _named(archive: zipfile.ZipFile) -> list[_Named]:
         path = "/".join(parts)
         stray = path[1:2] == ":" or any(part in {"", ".", ".."} for part in parts)
         fault = "its path leads out of the zip file" if stray else _fault(info)
+        if id(info) in overlapping:
+            fault = "it lies over another file of the zip file"
         if times[path] > 1:
             fault = "the zip file has it more than once"
         elif above and parts[: len(above)] == above:
@@ -232,13 +275,25 @@ def _named(archive: zipfile.ZipFile) -> list[_Named]:
     return found + lost
 
 
-def _path(info: zipfile.ZipInfo) -> str:
+def _overlapping(infos: Iterable[zipfile.ZipInfo]) -> set[int]:
+    """Return the ids of entries whose bytes are another's too: little that unpacks to much."""
+    found: set[int] = set()
+    end, last = 0, None
+    for info in sorted(infos, key=lambda one: one.header_offset):
+        if last is not None and info.header_offset < end:
+            found |= {id(last), id(info)}
+        if info.header_offset + _HEADER + info.compress_size >= end:
+            end, last = info.header_offset + _HEADER + info.compress_size, info
+    return found
+
+
+def _path(info: zipfile.ZipInfo, *, windows: bool) -> str:
     """Return an entry's path; not all programs that write UTF-8 say so."""
     name = info.orig_filename  # `filename` is cut where it has a NUL
     if not info.flag_bits & _UTF8:
         with suppress(UnicodeError):
             name = name.encode("cp437").decode("utf-8")
-    return name.replace("\\", "/").removeprefix("./")
+    return (name.replace("\\", "/") if windows else name).removeprefix("./")
 
 
 def _fault(info: zipfile.ZipInfo) -> str:

@@ -23,6 +23,7 @@ from grader.app import alone, autograder, packing
 from grader.app.context import Context
 from grader.model.errors import UsageError
 from tests.classroom.fakes import NOW
+from tests.classroom.handing_in import notebook
 from tests.classroom.test_platforms import assert_classroom, assert_gradescope
 
 BANK = Path(__file__).parents[1] / "banks" / "mini"
@@ -157,6 +158,26 @@ def test_no_link_and_no_pipe_is_followed(tmp_path: Path) -> None:
     assert not alone.copied_to(tmp_path / "pool.py", tmp_path / "copy.py")
     # The folder itself is the platform's, and may be one.
     assert [name for name, _ in alone.find(tmp_path / "pool", ["x"])] == ["x"]
+
+
+def test_a_notebook_may_have_pictures(tmp_path: Path) -> None:
+    book, copy = tmp_path / "pool.ipynb", tmp_path / "copy.ipynb"
+    shown = [{"output_type": "display_data", "data": {"image/png": "A" * 2_000_000}}]
+    content = notebook(REFERENCE, metadata={"shown": shown})
+    book.write_bytes(content)
+    assert alone.copied_to(book, copy)
+    assert copy.read_bytes() == content
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [("a.py", "at most 1,000,000 bytes, found more"),
+     ("a.ipynb", "a notebook of at most 16,000,000 bytes, found more")],
+)  # fmt: skip
+def test_what_is_too_large_is_said_and_never_cut(root: Path, name: str, said: str) -> None:
+    content = REFERENCE.encode() + b"#" if name.endswith("py") else notebook(REFERENCE)
+    (root / "submission" / name).write_bytes(content.ljust(17_000_000))
+    assert any(said in test["output"] for test in graded(root)["tests"])
 
 
 def test_the_archive_holds_what_setting_up_needs(made: Path, tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import os
 import stat
 import zipfile
@@ -275,6 +276,22 @@ def test_names_are_read_whatever_packed_them(tmp_path: Path, said_utf8: bool) ->
     assert [one[0] for one in whose(tmp_path / "old.zip")] == ["é"]
 
 
+@pytest.mark.parametrize("layout", ["folders", ""])
+def test_a_backslash_in_a_name_is_no_folder_in_a_class(tmp_path: Path, layout: str) -> None:
+    paths = ["eve/x.py", "bo/mean.py", "bo\\mean.py"] if layout else ["ann.py", "bo.py", "bo\\x.py"]
+    (tmp_path / "all.zip").write_bytes(packed(*((info(path), b"") for path in paths)))
+    assert "bo/x.py" not in items(tmp_path / "all.zip")
+    assert paths[-1] in items(tmp_path / "all.zip")
+    handed = [one.path for one in found(tmp_path / "all.zip", layout=layout) if one.student == "bo"]
+    assert handed == paths[1:2]
+
+
+def test_a_class_that_windows_packed_has_folders(tmp_path: Path) -> None:
+    paths = ["ann\\mean.py", "bo\\mean.py"]
+    (tmp_path / "all.zip").write_bytes(packed(*((info(path), b"") for path in paths)))
+    assert [one[0] for one in whose(tmp_path / "all.zip")] == ["ann", "bo"]
+
+
 def test_bombs_do_not_go_off(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(archives, "MOST_ARCHIVE", 200_000)
     monkeypatch.setattr(files, "MOST_ARCHIVE", 200_000)
@@ -296,6 +313,44 @@ def test_bombs_do_not_go_off(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
     assert handed == dict.fromkeys(
         ("eve.zip/2.zip", "eve.zip/3.zip"), "its zip files hold more than 200,000 bytes"
     )
+
+
+def test_what_is_refused_is_not_unpacked_again_and_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(archives, "MOST_ARCHIVE", 200_000)
+    bombs = {f"{n:02}.zip": bytes(size) for n, size in enumerate([150_000] * 6 + [10**7] * 6)}
+    content = BytesIO()
+    with zipfile.ZipFile(content, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, zeros in bombs.items():
+            archive.writestr(name, zeros)
+    unpacked = 0
+    read = zipfile.ZipExtFile.read
+
+    def counted(self: zipfile.ZipExtFile, n: int | None = -1) -> bytes:
+        nonlocal unpacked
+        found = read(self, n)
+        unpacked += len(found)
+        return found
+
+    monkeypatch.setattr(zipfile.ZipExtFile, "read", counted)
+    with archives.packed(content.getvalue()) as opened_one:
+        said = [one.fault for one in opened_one.entries()]
+    assert said[0].startswith(DAMAGED)
+    assert said[1:] == ["its zip files hold more than 200,000 bytes"] * 11
+    assert unpacked <= 200_000
+
+
+def test_files_that_lie_over_each_other_are_not_read() -> None:
+    content = BytesIO()
+    with zipfile.ZipFile(content, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("a.zip", bytes(10_000))
+        archive.writestr("mean.py", "x = 1")
+        again = copy.copy(archive.getinfo("a.zip"))
+        again.filename = again.orig_filename = "b.zip"
+        archive.filelist.append(again)
+    over = "it lies over another file of the zip file"
+    with archives.packed(content.getvalue()) as opened_one:
+        said = {one.path: one.fault for one in opened_one.entries()}
+    assert said == {"a.zip": over, "b.zip": over, "mean.py": ""}
 
 
 def test_a_zip_file_of_countless_files_is_refused(tmp_path: Path) -> None:
