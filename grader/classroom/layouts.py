@@ -83,9 +83,9 @@ class Asked:
         self.ids = tuple(dict.fromkeys(ids))
         self._loose = {_loose(one): one for one in self.ids}
 
-    def named(self, name: str) -> str:
+    def named(self, name: str, *, copies: bool = True) -> str:
         """Return the question that a name is of, whatever a browser added to it; "" if none."""
-        for one in (name, _COPY.sub("", name)):
+        for one in (name, _COPY.sub("", name)) if copies else (name,):
             if one in self.ids:
                 return one
             if _loose(one) in self._loose:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from itertools import islice
 
-from grader.classroom.layouts import ANY, EXACT, PROGRAMS, Asked, Place, student, suffix
+from grader.classroom.layouts import ANY, EXACT, LONGEST, PROGRAMS, Asked, Place, student, suffix
 from grader.classroom.platforms import utc
 from grader.model.errors import UsageError
 
@@ -45,20 +46,49 @@ class Pattern:
         """Return whose a file is and what it answers."""
         if suffix(path.rpartition("/")[2]) not in PROGRAMS:
             return []
-        fields = self._match(path)
-        if fields is None:
+        found = list(self._whose(path, 0, 0))
+        if len({fields["student"] for fields in found}) != 1:  # nobody's, or of two people
             return []
+        fields = found[0]
         called = student(fields["student"])
+        if not called:
+            return []
         questions = [fields["question"]] if "question" in fields else self._asked.ids
         rank = EXACT if "question" in fields else ANY
         name, email = fields.get("name", ""), fields.get("email", "")
         at = fields.get("at")
         return [Place(called, one, (rank, 1), at, name, email) for one in questions]
 
-    def _match(self, path: str) -> dict[str, str] | None:
-        """Return the fields, each as short as can be; what failed once is not tried again.
+    def _whose(self, path: str, piece: int, start: int) -> Iterator[dict[str, str]]:
+        """Give the fields of each way in which a path fits.
 
-        A regular expression would take years for some file names.
+        Up to the student a field ends where what follows it first occurs, whatever it says: were
+        another end tried where the rest does not fit, the rest, which a student may have chosen,
+        would decide whose the file is.  Only questions and times, which are few, may go on.
+        """
+        is_field, value = self._pieces[piece]
+        if not is_field:
+            if path.startswith(value, start):
+                yield from self._whose(path, piece + 1, start + len(value))
+            return
+        closed = value in {"question", "at"}
+        ends = self._ends(path, piece, start)
+        for end in ends if closed else islice(ends, 1):
+            if closed and end - start > LONGEST:
+                return
+            text = path[start:end]
+            if value == "student":
+                rest = self._rest(path, piece + 1, end)
+                if rest is not None:
+                    yield {value: text, **rest}
+            elif read := self._read(value, text, copies=False):
+                for fields in self._whose(path, piece + 1, end):
+                    yield {value: read, **fields}
+
+    def _rest(self, path: str, first: int, begin: int) -> dict[str, str] | None:
+        """Return the fields after the student, each as short as can be.
+
+        What failed once is not tried again: a regular expression would take years for some names.
         """
         failed: set[tuple[int, int]] = set()
         fields: dict[str, str] = {}
@@ -81,28 +111,36 @@ class Pattern:
             failed.add((piece, start))
             return False
 
-        return fields if fits(0, 0) else None
+        return fields if fits(first, begin) else None
 
     def _ends(self, path: str, piece: int, start: int) -> Iterator[int]:
         """Give where a field may end: before what follows it."""
         stop = path.find("/", start)
         stop = len(path) if stop < 0 else stop
         if piece + 1 == len(self._pieces):
-            yield from range(stop, stop + (stop == len(path)))
+            yield from range(stop, stop + (stop == len(path) > start))
             return
         after = self._pieces[piece + 1][1]
+        if piece + 2 == len(self._pieces):  # the path ends with it
+            end = len(path) - len(after)
+            yield from range(end, end + (start < end <= stop and path.endswith(after)))
+            return
         end = path.find(after, start + 1)
         while 0 <= end <= stop:
             yield end
             end = path.find(after, end + 1)
 
-    def _read(self, field: str, text: str) -> str:
-        """Return what a field says, "" where it cannot be that."""
+    def _read(self, field: str, text: str, *, copies: bool = True) -> str:
+        """Return what a field says, "" where it cannot be that.
+
+        Args:
+            field: Which it is.
+            text: What stands there.
+            copies: Whether a question may have what a browser adds at the end of a name.
+        """
         if field == "question":
-            return self._asked.named(text)
-        if field == "at":
-            return utc(text)
-        return student(text) if field == "student" else text
+            return self._asked.named(text, copies=copies)
+        return utc(text) if field == "at" else text
 
 
 def _pieces(text: str) -> Iterator[tuple[bool, str]]:

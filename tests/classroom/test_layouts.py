@@ -6,6 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from grader.classroom.layouts import Asked
+from grader.classroom.patterns import Pattern
 from grader.classroom.platforms import submitters, utc
 from grader.classroom.submissions import Submissions
 from grader.model.errors import UsageError
@@ -192,7 +194,12 @@ def test_a_layout_that_is_named_is_taken(tmp_path: Path) -> None:
     [
         ("{student}/{question}.py", "ann/mean.py", ("ann", "mean", "", "", "")),
         ("{question}-{student}.{_}", "mean-ann-lee.ipynb", ("ann-lee", "mean", "", "", "")),
-        ("{student}_{question}.py", "ann_lee_mean.py", ("ann_lee", "mean", "", "", "")),
+        # What stands behind a student may be chosen by one: it does not say where the name ends.
+        ("{student}_{question}.py", "ann_lee_mean.py", None),
+        ("{student}_{question}.py", "ann_mean-2.py", ("ann", "mean", "", "", "")),
+        ("{question}_{student}.py", "mean_ann_lee.py", ("ann_lee", "mean", "", "", "")),
+        ("{_}_{student}_{at}_{_}.py", "ps1_ann_2016-01-30_my_mean.py",
+         ("ann", "mean", "2016-01-30T00:00:00+00:00", "", "")),
         ("{_}/{name} <{email}>/{student}.py", "x/Ann Lee <a@b>/7.py",
          ("7", "mean", "", "Ann Lee", "a@b")),
         ("{_}_{student}_attempt_{at}_{question}.py", "ps1_ann_attempt_2016-01-30-15-00-00_mean.py",
@@ -217,6 +224,31 @@ def test_a_pattern_says_the_rest(
     at = "{at}" in pattern
     seen = [(one.student, one.question, one.at * at, one.name, one.email) for one in handed]
     assert seen == ([expected] if expected else [])
+
+
+TWICE = "HW1_ann_attempt_2026-11-20-10-00-00_{}_bob_attempt_2026-11-20-11-00-00_mean.py"
+
+
+@pytest.mark.parametrize(
+    ("pattern", "path"),
+    [
+        *(("{_}_{student}_attempt_{at}_{question}.py", TWICE.format(tail))
+          for tail in ("\u200e", "x" * 201, "x", "mean")),
+        ("{_}_{student}_{question}.py", "HW1_\u200e_bob_mean.py"),
+        ("{question}-{student}.py", "layer-norm-2-ann.py"),  # 2-ann's, or ann's
+    ],
+)  # fmt: skip
+def test_the_tail_of_a_name_makes_nobody_somebody_else(pattern: str, path: str) -> None:
+    described = Pattern(pattern, Asked(["mean", "layer-norm", "layer-norm-2"]))
+    assert described.places(path) == []
+
+
+def test_a_question_with_the_text_between_in_its_name() -> None:
+    described = Pattern("{question}-{student}.py", Asked(["layer-norm", "mean"]))
+    found = [described.places(path) for path in ("layer-norm-ann-lee.py", "mean-1-ann.py")]
+    assert [[(one.student, one.question) for one in places] for places in found] == [
+        [("ann-lee", "layer-norm")], [("1-ann", "mean")]
+    ]  # fmt: skip
 
 
 @pytest.mark.parametrize(
