@@ -29,7 +29,8 @@ def command(
     wide: Annotated[bool, typer.Option("--wide", help="CSV: one row per student.")] = False,
 ) -> None:
     """Write what a class earned for other programs; - is standard output."""
-    from grader.app.exporting import export, write_whole
+    from grader.app.exporting import export
+    from grader.classroom.disk import write_whole
     from grader.classroom.results import Results
     from grader.model.errors import UsageError
 
