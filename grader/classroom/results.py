@@ -235,4 +235,7 @@ def is_late(at: str, deadline: str) -> bool:
     """Return whether a time is after a deadline, if there is one."""
     if not (at and deadline):
         return False
-    return datetime.fromisoformat(at) > datetime.fromisoformat(deadline)
+    try:
+        return datetime.fromisoformat(at) > datetime.fromisoformat(deadline)
+    except OverflowError:  # the year 1 or 9999, in another zone
+        return at > deadline

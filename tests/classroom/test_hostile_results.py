@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from grader.app.exporting import export
+from grader.app.feedback import write_feedback
 from grader.app.reporting import write_page
 from grader.classroom.disk import write_whole
 from grader.classroom.ledger import Ledger
@@ -52,3 +54,30 @@ def test_a_link_in_place_of_what_is_kept_is_replaced(tmp_path: Path) -> None:
     write_terms(folder, TERMS)
     write_handed_in(folder, [entry("ada").handed])
     assert not [path for path in folder.iterdir() if path.is_symlink()]
+
+
+@pytest.mark.parametrize("at", ["9999-12-31T23:59:59Z", "9999-12-31T23:59:59-14:00", ""])
+def test_a_time_at_the_end_of_all_times_keeps_nothing_from_anybody(tmp_path: Path, at: str) -> None:
+    late = replace(entry("ada", at=at).handed, late=not at)
+    results = write_results(tmp_path / "results", TERMS, [entry("ben")])
+    write_handed_in(results, [late, entry("ben").handed])
+    assert write_feedback(Results(results), tmp_path / "out").students == 2
+    assert "Late" in (tmp_path / "out" / "ada.md").read_text()
+    assert "Late" not in (tmp_path / "out" / "ben.md").read_text()
+    for form in ("csv", "jsonl", "nbgrader", "otter"):
+        assert "".join(export(Results(results), form))
+    write_page(results, tmp_path / "page.html")
+
+
+def test_a_link_in_place_of_feedback_is_refused_and_everybody_else_has_theirs(
+    tmp_path: Path,
+) -> None:
+    results = write_results(tmp_path / "results", TERMS, [entry("ada"), entry("ben")])
+    out, precious = tmp_path / "out", tmp_path / "precious"
+    out.mkdir()
+    precious.write_text("mine")
+    (out / "ada.md").symlink_to(precious)
+    with pytest.raises(UsageError, match=r"ada\.md: .* found a symbolic link .*; all other files"):
+        write_feedback(Results(results), out)
+    assert precious.read_text() == "mine"
+    assert all((out / name).is_file() for name in ("ada.html", "ben.md", "ben.html"))
