@@ -19,8 +19,9 @@ from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from grader.app.exporting import dumped, write_whole
+from grader.app.exporting import dumped
 from grader.classroom import notebook
+from grader.classroom.disk import write_whole
 from grader.classroom.results import Results
 from grader.classroom.submissions import MOST_BYTES
 from grader.model.classroom import Entry, Posed

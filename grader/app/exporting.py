@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Callable, Iterable, Iterator
-from pathlib import Path
 
 from grader.classroom.results import Results
 from grader.model.classroom import Entry
@@ -64,29 +62,6 @@ def export(
 def dumped(content: object) -> str:
     """A document of strict JSON in ASCII."""
     return f"{json.dumps(content, indent=2, allow_nan=False)}\n"
-
-
-def write_whole(file: Path, pieces: Iterable[str] | bytes) -> None:
-    """Write a file whole or not at all.
-
-    Raises:
-        UsageError: It cannot be written.
-    """
-    if file.is_dir():
-        raise UsageError(f"{file}: expected a file, found a folder", hint="name a file in it")
-    fresh = file.with_name(f".{file.name}.{os.getpid()}")
-    try:
-        with fresh.open("wb") as stream:
-            stream.writelines(
-                [pieces] if isinstance(pieces, bytes) else (piece.encode() for piece in pieces)
-            )
-            stream.flush()
-            os.fsync(stream.fileno())
-        fresh.replace(file)
-    except OSError as fault:
-        raise UsageError(f"{file}: cannot be written: {fault.strerror}") from fault
-    finally:
-        fresh.unlink(missing_ok=True)
 
 
 def _of_one(results: Results, format: str, student: str | None) -> dict[str, Entry]:

@@ -36,19 +36,28 @@ def write_feedback(results: Results, folder: Path) -> Written:
     What is in the folder already and is as it is to be stays untouched.
 
     Raises:
-        UsageError: The folder cannot be written.
+        UsageError: The folder cannot be written, or some files; all others are then written.
     """
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as fault:
         raise UsageError(f"{folder}: expected a folder to write: {fault.strerror}") from fault
     students = changed = 0
+    refused: list[UsageError] = []
     for student, entries in groupby(results.entries(), key=lambda one: one.handed.student):
         said = feedback(results.terms, list(entries))
         students += 1
         for ending, text in ((".md", to_markdown(said)), (".html", to_html(said))):
             path = folder / f"{stem(student)}{ending}"
-            changed += _put(path, text.encode("utf-8", "backslashreplace"))
+            try:
+                changed += _put(path, text.encode("utf-8", "backslashreplace"))
+            except UsageError as fault:  # a link, say: everybody else's is written
+                refused.append(fault)
+    if refused:
+        more = f" (and {len(refused) - 1:,} more)" if len(refused) > 1 else ""
+        raise UsageError(
+            f"{refused[0]}{more}; all other files are as they are to be", refused[0].hint
+        )
     return Written(students, changed)
 
 

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 
+from grader.classroom.disk import write_whole
 from grader.classroom.findings import find
 from grader.classroom.results import Results
-from grader.model.errors import UsageError
 from grader.model.findings import Findings
 
 
@@ -35,15 +34,5 @@ def write_page(folder: Path, file: Path) -> Findings:
 
     results = Results(folder)
     found = findings(results)
-    if file.is_dir():
-        raise UsageError(f"{file}: expected a file, found a folder", hint="name a file in it")
-    fresh = file.with_name(f".{file.name}.{os.getpid()}")
-    try:
-        with fresh.open("w", encoding="utf-8", buffering=1 << 16) as page:
-            page.writelines(class_page(found, results.attempts(), str(folder)))
-        fresh.replace(file)
-    except OSError as fault:
-        raise UsageError(f"{file}: cannot be written: {fault.strerror}") from fault
-    finally:
-        fresh.unlink(missing_ok=True)
+    write_whole(file, class_page(found, results.attempts(), str(folder)))
     return found

@@ -14,6 +14,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, BinaryIO
 
+from grader.classroom.disk import regular
 from grader.model.classroom import RESULTS_FORMAT, Graded
 from grader.model.errors import UsageError
 from grader.model.report import Report
@@ -34,7 +35,7 @@ class Ledger(Closing):
         """
         self.path = path
         try:
-            self._file: BinaryIO = path.open("a+b", buffering=0)
+            self._file: BinaryIO = open(path, "a+b", buffering=0, opener=regular)  # noqa: SIM115
         except OSError as fault:
             raise UsageError(f"{path}: expected a file to write: {fault.strerror}") from fault
         try:

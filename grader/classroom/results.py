@@ -9,14 +9,14 @@ from __future__ import annotations
 
 import filecmp
 import json
-import os
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from dataclasses import asdict, replace
 from datetime import datetime
 from pathlib import Path
 
+from grader.classroom.disk import fresh
 from grader.classroom.jobs import key_of
 from grader.classroom.ledger import Index
 from grader.model.classroom import RESULTS_FORMAT, Entry, HandedIn, Posed, Terms
@@ -157,38 +157,22 @@ def read_handed_in(folder: Path) -> Iterator[HandedIn]:
 
 def _replace(path: Path, lines: Iterable[str], *, keep: bool = False) -> None:
     """Write a file whole or not at all; keep one that is the same, if asked to."""
-    with _fresh(path, lines) as fresh:
-        if not (keep and path.exists() and filecmp.cmp(fresh, path, shallow=False)):
-            fresh.replace(path)
+    with fresh(path, (f"{line}\n" for line in lines)) as made:
+        same = keep and path.exists() and not path.is_symlink()
+        if not (same and filecmp.cmp(made, path, shallow=False)):
+            made.replace(path)
 
 
 def _create(path: Path, lines: Iterable[str]) -> bool:
     """Write a file whole where there is none; return whether there was none."""
-    with _fresh(path, lines) as fresh:
+    with fresh(path, (f"{line}\n" for line in lines)) as made:
         try:
-            path.hardlink_to(fresh)
+            path.hardlink_to(made)
         except FileExistsError:
             return False
         except OSError:  # a file system without links
-            fresh.replace(path)
+            made.replace(path)
     return True
-
-
-@contextmanager
-def _fresh(path: Path, lines: Iterable[str]) -> Iterator[Path]:
-    """Give a new file next to another one, which is on the disk whole."""
-    fresh = path.with_name(f".{path.name}.{os.urandom(8).hex()}")  # a folder has many machines
-    try:
-        with fresh.open("w", encoding="utf-8") as file:
-            file.writelines(f"{line}\n" for line in lines)
-            file.flush()
-            os.fsync(file.fileno())
-        yield fresh
-    except OSError as fault:
-        raise UsageError(f"{path}: cannot be written: {fault.strerror}") from fault
-    finally:
-        with suppress(OSError):
-            fresh.unlink()
 
 
 class Results:
@@ -251,4 +235,7 @@ def is_late(at: str, deadline: str) -> bool:
     """Return whether a time is after a deadline, if there is one."""
     if not (at and deadline):
         return False
-    return datetime.fromisoformat(at) > datetime.fromisoformat(deadline)
+    try:
+        return datetime.fromisoformat(at) > datetime.fromisoformat(deadline)
+    except OverflowError:  # the year 1 or 9999, in another zone
+        return at > deadline

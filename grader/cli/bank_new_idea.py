@@ -36,7 +36,7 @@ def command(
     ] = None,
     json: Json = False,
 ) -> int:
-    """Make equal answers of a class a misconception of the question, and audit it."""
+    """Make a misconception of equal answers, and audit it."""
     from grader.app.new_idea import find, keep
 
     here = context(ctx)

@@ -28,8 +28,9 @@ def command(
     ] = None,
     wide: Annotated[bool, typer.Option("--wide", help="CSV: one row per student.")] = False,
 ) -> None:
-    """Write what a class earned for other programs; - is standard output."""
-    from grader.app.exporting import export, write_whole
+    """Write what a class earned for other programs."""
+    from grader.app.exporting import export
+    from grader.classroom.disk import write_whole
     from grader.classroom.results import Results
     from grader.model.errors import UsageError
 

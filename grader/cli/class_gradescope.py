@@ -31,8 +31,8 @@ def command(
 ) -> None:
     """Make an autograder for Gradescope."""
     from grader.app import autograder
-    from grader.app.exporting import write_whole
+    from grader.classroom.disk import write_whole
 
-    write_whole(out, autograder.gradescope(context(ctx), questions or (), isolation or "", file))
+    write_whole(out, [autograder.gradescope(context(ctx), questions or (), isolation or "", file)])
     output.write(f"{out}: upload it under Configure Autograder")
     output.aside("it holds the references: it is for the platform alone")

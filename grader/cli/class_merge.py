@@ -19,7 +19,7 @@ def command(
         typer.Argument(metavar="RESULTS...", help="What shards have graded.", show_default=False),
     ],
 ) -> None:
-    """Bring what several machines have graded together; theirs stays as it is."""
+    """Bring together what several machines have graded."""
     from grader.classroom.merging import merge
     from grader.model.numerals import quantity
 

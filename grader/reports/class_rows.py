@@ -171,4 +171,7 @@ def _moment(at: str) -> str:
     """A time as nbgrader writes one: date and time without a zone, in UTC."""
     if not at:
         return ""
-    return str(datetime.fromisoformat(at).astimezone(UTC).replace(tzinfo=None))
+    try:
+        return str(datetime.fromisoformat(at).astimezone(UTC).replace(tzinfo=None))
+    except (ValueError, OverflowError):
+        return at

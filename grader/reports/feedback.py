@@ -148,8 +148,11 @@ def _points(points: int | None, posed: Posed) -> str:
 def _late(entry: Entry, terms: Terms) -> str:
     if entry.handed.late or not (entry.handed.at and terms.deadline):
         return "Late, as the learning platform says."
-    deadline = datetime.fromisoformat(terms.deadline)
-    at = datetime.fromisoformat(entry.handed.at).astimezone(deadline.tzinfo)
+    try:
+        deadline = datetime.fromisoformat(terms.deadline)
+        at = datetime.fromisoformat(entry.handed.at).astimezone(deadline.tzinfo)
+    except (ValueError, OverflowError):  # the last hours of the year 9999, in another zone
+        return "Late."
     form = "%Y-%m-%d %H:%M"
     return f"Late: handed in {at:{form}}, the deadline was {deadline:{form} %z}."
 

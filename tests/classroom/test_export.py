@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from grader.app import exporting
+from grader.classroom import disk
 from grader.classroom.results import Results
 from grader.cli.app import run
 from grader.model.errors import UsageError
@@ -106,7 +107,7 @@ def test_a_file_is_whole_or_as_it_was(results: Path, tmp_path: Path) -> None:
         raise UsageError("the disk is full")
 
     with pytest.raises(UsageError):
-        exporting.write_whole(file, pieces())  # type: ignore[arg-type]
+        disk.write_whole(file, pieces())  # type: ignore[arg-type]
     assert file.read_text() == "before"
     assert {path.name for path in tmp_path.iterdir()} == {"results", "grades.csv"}
 

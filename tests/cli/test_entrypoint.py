@@ -41,6 +41,7 @@ def test_version_and_help(drill: Drill) -> None:
     [
         *("", "list", "show", "start", "grade", "hint", "solution", "reset", "doctor"),
         *("history", "history list", "history restore", "bank", "bank audit"),
+        *("class", "class grade", "class report", "class export"),
     ],
 )
 def test_every_command_has_help_that_fits(drill: Drill, command: str) -> None:
