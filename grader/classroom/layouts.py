@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from grader.classroom.platforms import Submitted, canvas, gradescope, moodle
+from grader.classroom.platforms import Submitted, canvas, gradescope, moodle, normal
 from grader.model.errors import UsageError
 from grader.reports.inert import inert
 
@@ -59,7 +59,7 @@ def acts(text: str) -> bool:
 
 def student(text: str) -> str:
     """Return a name by which a student can be told apart, "" where a text is none."""
-    called = unicodedata.normalize("NFC", text).strip()
+    called = normal(text)
     fits = 0 < len(called) <= LONGEST and called not in {".", ".."}
     return "" if not fits or acts(called) or "/" in called else called
 

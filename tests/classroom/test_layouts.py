@@ -359,6 +359,24 @@ def test_a_number_that_two_have_tells_nobody_apart() -> None:
     assert ids == ["a@x", "b@x", "c@x", "submission_3"]
 
 
+@pytest.mark.parametrize("same", [("7", "'7 '"), ("7", "'\u00a07'"), ("jos\u00e9", "jose\u0301")])
+def test_numbers_that_read_the_same_tell_nobody_apart(
+    tmp_path: Path, same: tuple[str, str]
+) -> None:
+    text = "".join(
+        f"submission_{n}:\n  :submitters:\n  - :sid: {sid}\n    :email: {n}@x\n"
+        for n, sid in enumerate(same)
+    )
+    files = {f"submission_{n}/mean.py": "" for n in range(2)}
+    tree(tmp_path, {"submission_metadata.yml": text, **files})
+    assert {one[0] for one in whose(tmp_path)} == {"0@x", "1@x"}
+
+
+def test_a_name_like_a_number_is_no_number_with_a_space_either(tmp_path: Path) -> None:
+    files = {f"{name}_assignsubmission_file_/mean.py": "" for name in ("Ann_7", " 7", "Bo_8")}
+    assert [one[0] for one in whose(tree(tmp_path, files))] == ["7", "8"]
+
+
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
