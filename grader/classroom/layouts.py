@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from grader.classroom.platforms import Submitted, canvas, gradescope, moodle
+from grader.classroom.platforms import Submitted, canvas, gradescope, moodle, normal
 from grader.model.errors import UsageError
 from grader.reports.inert import inert
 
@@ -59,7 +59,7 @@ def acts(text: str) -> bool:
 
 def student(text: str) -> str:
     """Return a name by which a student can be told apart, "" where a text is none."""
-    called = unicodedata.normalize("NFC", text).strip()
+    called = normal(text)
     fits = 0 < len(called) <= LONGEST and called not in {".", ".."}
     return "" if not fits or acts(called) or "/" in called else called
 
@@ -248,15 +248,18 @@ class Look:
         self._shapes: tuple[Counter[str], Counter[str]] = (Counter(), Counter())
         self._first: dict[tuple[int, str], str] = {}
         self._sure = False  # whether a student's answer lies right in a folder at the top
+        self._below: set[str] = set()  # the first whose files lie in that one folder
 
     def add(self, path: str) -> None:
         """See one more file."""
-        if suffix(path.rpartition("/")[2]) not in {*PROGRAMS, ARCHIVE}:
-            return
         parts = path.split("/")
-        if self.top is None:
-            self.top = parts[0]
-        self._one_top = self._one_top and len(parts) > 1 and parts[0] == self.top
+        program = suffix(parts[-1]) in {*PROGRAMS, ARCHIVE}
+        if program or len(parts) > 1:  # a text in somebody's folder shows whose folder it is
+            self.top = parts[0] if self.top is None else self.top
+            inside = len(parts) > 1 and suffix(parts[0]) != ARCHIVE
+            self._one_top = self._one_top and inside and parts[0] == self.top
+        if not program:
+            return
         for skip in (0, 1) if self._one_top else (0,):
             rest = parts[skip:]
             found = shape(rest, self._asked)
@@ -264,6 +267,8 @@ class Look:
             if places:
                 self._shapes[skip][found] += 1
                 self._first.setdefault((skip, found), path)
+            if skip and len(self._below) < 2:
+                self._below |= {one.student for one in places}
             self._sure |= not skip and any(one.rank == (EXACT, 1) for one in places)
 
     def found(self, name: str = "") -> tuple[str, int]:
@@ -290,14 +295,17 @@ class Look:
         )
 
     def _wrapped(self, name: str) -> bool:
-        """Whether the one folder at the top is nobody's: what was packed, say."""
+        """Whether the one folder at the top is nobody's: what was packed, say.
+
+        Else a student who alone handed something in could make folders for others.
+        """
         above, below = self._shapes
         if set(above) & {*PLATFORMS, "questions"} or not below:
             return False
-        if not above or not self._sure or set(below) & {*PLATFORMS, "questions"}:
-            return True
         if name:
-            return False
+            return name != "folders" and name in below and name not in above
+        if len(self._below) > 1 and not self._sure:
+            return True
         raise UsageError(
             "expected folders of several students, found "
             f"{inert(self.top or '')} alone: is it a student's?",

@@ -9,6 +9,7 @@ Canvas and Moodle date every file by the export, so that nobody knows when it wa
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -59,6 +60,11 @@ class Submitted:
         return self.together or (Person(self.id),)
 
 
+def normal(text: str) -> str:
+    """Return a name in the form in which it is compared with others."""
+    return unicodedata.normalize("NFC", text).strip()
+
+
 def gradescope(parts: Sequence[str]) -> bool:
     """Return whether a path is of a submission in an export of Gradescope."""
     return len(parts) > 1 and _FOLDER.fullmatch(parts[0]) is not None
@@ -70,6 +76,7 @@ def moodle(parts: Sequence[str]) -> Submitted | None:
     if found is None:
         return None
     name, number, kind, file = found.groups()
+    name = normal(name)
     flat = bool(file)
     if flat and len(parts) > 1 and not file.casefold().endswith(".zip"):
         return None
@@ -133,7 +140,9 @@ def submitters(lines: Iterable[str]) -> dict[str, Submitted]:
     def keep() -> None:
         if folder:
             persons = tuple(
-                Person(one.get(":sid", ""), one.get(":name", ""), one.get(":email", ""))
+                Person(
+                    normal(one.get(":sid", "")), one.get(":name", ""), normal(one.get(":email", ""))
+                )
                 for one in people
             )
             found[folder] = Submitted(folder, at=at, together=persons)

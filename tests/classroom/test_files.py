@@ -368,7 +368,7 @@ def test_zip_files_in_each_other_share_what_they_may_hold(
     monkeypatch.setattr(archives, "MOST_ENTRIES", 10)
     four = zipped({f"{number}.py": "" for number in range(4)})
     tree(tmp_path, {"ann.zip": zipped({"a.zip": four, "b.zip": four, "c.zip": four})})
-    handed = faults(tmp_path)
+    handed = {path: one.fault for path, one in items(tmp_path).items()}
     assert handed == {"ann.zip/c.zip": "its zip files hold more than 10 files"} | {
         f"ann.zip/{inner}.zip/{number}.py": "" for inner in "ab" for number in range(4)
     }

@@ -170,6 +170,10 @@ def test_so_many_of_one_student_and_no_more(tmp_path: Path) -> None:
         (["x_1_2_mean.py", "b.py"], "an export of Canvas .*STUDENT.py|STUDENT.py.*Canvas",
          "--layout canvas or files"),
         (["hw/mean.py", "hw/ann.py"], "found hw alone", "--layout folders if"),
+        (["ann/bob/mean.py"], "found ann alone", "--layout folders if"),
+        (["ann/bob.py"], "found ann alone", "give that folder as SUBMISSIONS"),
+        (["ann/submission_1/mean.py"], "found ann alone", "--layout folders if"),
+        (["hw/mean.py", "hw/submission_1/a.py", "hw/submission_2/a.py"], "found hw alone", ""),
     ],
 )  # fmt: skip
 def test_what_is_not_clear_is_asked(tmp_path: Path, files: list[str], said: str, hint: str) -> None:
@@ -177,6 +181,29 @@ def test_what_is_not_clear_is_asked(tmp_path: Path, files: list[str], said: str,
     with pytest.raises(UsageError, match=said) as error:
         found(tmp_path)
     assert hint in error.value.hint
+
+
+def test_who_hands_in_alone_makes_no_folders_for_others(tmp_path: Path) -> None:
+    for others in ({"bob/readme.txt": ""}, {"cem/a/data.csv": "", "bob/x.pdf": ""}):
+        root = tree(tmp_path / f"{len(others)}", {"ann/bob/mean.py": "", "ann/cem/mean.py": ""})
+        assert {one[0] for one in whose(root, layout="folders")} == {"ann"}
+        tree(root, others)
+        assert {one[0] for one in whose(root)} == {"ann"}
+
+
+def test_a_zip_file_is_whose_its_name_says(tmp_path: Path) -> None:
+    packed = {"ann.zip": zipped({"bob.py": "", "cem/mean.py": ""})}
+    for how in ({}, {"layout": "files"}, {"layout": "folders"}):
+        assert {one[0] for one in whose(tree(tmp_path, packed), **how)} == {"ann"}
+
+
+def test_a_folder_around_a_layout_that_is_named(tmp_path: Path) -> None:
+    for layout, path, student in [
+        ("gradescope", "submission_1/a.py", "submission_1"), ("questions", "mean/ann.py", "ann"),
+        ("files", "ann.py", "ann"), ("canvas", "ann_1_2_a.py", "ann_1"),
+    ]:  # fmt: skip
+        root = tree(tmp_path / layout, {f"all/{path}": "", "readme.md": ""})
+        assert [one[0] for one in whose(root, layout=layout)] == [student]
 
 
 def test_a_layout_that_is_named_is_taken(tmp_path: Path) -> None:
@@ -330,6 +357,24 @@ def test_a_number_that_two_have_tells_nobody_apart() -> None:
     known = submitters(text.splitlines())
     ids = [person.id for one in known.values() for person in one.people]
     assert ids == ["a@x", "b@x", "c@x", "submission_3"]
+
+
+@pytest.mark.parametrize("same", [("7", "'7 '"), ("7", "'\u00a07'"), ("jos\u00e9", "jose\u0301")])
+def test_numbers_that_read_the_same_tell_nobody_apart(
+    tmp_path: Path, same: tuple[str, str]
+) -> None:
+    text = "".join(
+        f"submission_{n}:\n  :submitters:\n  - :sid: {sid}\n    :email: {n}@x\n"
+        for n, sid in enumerate(same)
+    )
+    files = {f"submission_{n}/mean.py": "" for n in range(2)}
+    tree(tmp_path, {"submission_metadata.yml": text, **files})
+    assert {one[0] for one in whose(tmp_path)} == {"0@x", "1@x"}
+
+
+def test_a_name_like_a_number_is_no_number_with_a_space_either(tmp_path: Path) -> None:
+    files = {f"{name}_assignsubmission_file_/mean.py": "" for name in ("Ann_7", " 7", "Bo_8")}
+    assert [one[0] for one in whose(tree(tmp_path, files))] == ["7", "8"]
 
 
 @pytest.mark.parametrize(
