@@ -17,6 +17,7 @@ from grader.bank import document
 from grader.bank.document import Document, Problem, dotted
 from grader.bank.document import Keys as Path_
 from grader.bank.wording import fields, grouped, unlike
+from grader.classroom import disk
 from grader.model.errors import BankError, UsageError
 from grader.model.keys import Keys
 from grader.model.nearest import did_you_mean
@@ -80,6 +81,9 @@ class ClassFile(Keys):
         return tuple(Asked(id=one) if isinstance(one, str) else one for one in self.questions)
 
 
+_MOST = 1_000_000  # bytes
+
+
 class ClassFileError(UsageError):
     """A class.yaml is wrong; `problems` holds every fault, `excerpt` the line of one."""
 
@@ -118,7 +122,7 @@ def read(path: Path) -> Course:
         UsageError: It cannot be read, or something in it is wrong; `problems` lists every fault.
     """
     try:
-        raw = path.read_bytes()
+        raw = disk.content(path, disk.followed, _MOST)
     except OSError as fault:
         raise UsageError(f"{path}: expected a class.yaml to read: {fault.strerror}") from fault
     try:

@@ -8,11 +8,13 @@ from __future__ import annotations
 import errno
 import os
 import stat
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from grader.model.errors import UsageError
+
+MOST_LINE = 64 << 20  # bytes: a report is a few thousand
 
 
 def regular(path: str, flags: int) -> int:
@@ -27,6 +29,52 @@ def regular(path: str, flags: int) -> int:
         return handle
     os.close(handle)
     raise OSError(errno.EINVAL, "it is no regular file")
+
+
+def followed(path: str, flags: int) -> int:
+    """Open a regular file to which a link may lead, as one of the person who runs this may.
+
+    Raises:
+        OSError: It cannot be opened, or is a pipe or a device.
+    """
+    return regular(os.path.realpath(path), flags)
+
+
+def content(path: Path, opener: Callable[[str, int], int], most: int) -> bytes:
+    """Return what is in a regular file.
+
+    Raises:
+        OSError: It cannot be read.
+        UsageError: It is larger than `most` bytes.
+    """
+    with open(path, "rb", opener=opener) as file:
+        found = file.read(most + 1)
+    if len(found) > most:
+        raise UsageError(f"{path}: expected at most {most:,} bytes, found more")
+    return found
+
+
+def lines(path: Path, start: int = 0) -> Iterator[tuple[int, bytes]]:
+    """Give each line of a regular file from some byte on, and where it begins.
+
+    Raises:
+        FileNotFoundError: There is no such file.
+        UsageError: It cannot be read, or a line is longer than MOST_LINE bytes.
+    """
+    try:
+        file = open(path, "rb", opener=regular)  # noqa: SIM115 - it is closed below
+    except FileNotFoundError:
+        raise
+    except OSError as fault:
+        raise UsageError(f"{path}: expected a file to read: {fault.strerror}") from fault
+    with file:
+        file.seek(start)
+        while line := file.readline(MOST_LINE + 1):
+            if len(line) > MOST_LINE:
+                text = f"expected lines of at most {MOST_LINE:,} bytes, found a longer one"
+                raise UsageError(f"{path}: {text} at byte {start:,}")
+            yield start, line
+            start += len(line)
 
 
 @contextmanager

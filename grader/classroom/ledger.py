@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from grader.classroom.disk import regular
+from grader.classroom.disk import MOST_LINE, lines, regular
 from grader.model.classroom import RESULTS_FORMAT, Graded
 from grader.model.errors import UsageError
 from grader.model.report import Report
@@ -123,12 +123,7 @@ def verdicts(folder: Path) -> Iterator[tuple[Path, int, bytes]]:
 
 def _lines(path: Path, start: int = 0) -> Iterator[tuple[int, bytes]]:
     """Give every whole line of a file from some place on, and where it begins."""
-    with path.open("rb") as file:
-        file.seek(start)
-        for line in file:
-            if line.endswith(b"\n"):
-                yield start, line
-            start += len(line)
+    return (one for one in lines(path, start) if one[1].endswith(b"\n"))
 
 
 def settled(folder: Path) -> set[bytes]:
@@ -147,7 +142,8 @@ def _head(line: bytes) -> dict[str, Any] | None:
         if not isinstance(head, dict) or head.get("format") != RESULTS_FORMAT:
             return None
         alike = len(bytes.fromhex(head["key"])) == 16 and isinstance(head["settled"], bool)
-    except (ValueError, KeyError, TypeError):
+        alike = alike and isinstance(head["fault"], str) and isinstance(head["at"], str)
+    except (ValueError, KeyError, TypeError, RecursionError):
         return None
     return head if alike else None
 
@@ -204,9 +200,9 @@ class Index:
         place = self._places.get(bytes.fromhex(key))
         if place is None:
             return None
-        with self._paths[place % (1 << _FILE_BITS) >> 1].open("rb") as file:
+        with open(self._paths[place % (1 << _FILE_BITS) >> 1], "rb", opener=regular) as file:
             file.seek(place >> _FILE_BITS)
-            return graded_of(file.readline())
+            return graded_of(file.readline(MOST_LINE))
 
 
 def graded_of(line: bytes) -> Graded:
@@ -238,7 +234,7 @@ def merged(folders: Iterable[Path], into: Ledger) -> int:
     Lines are taken as they are, many at a time: each write waits for the disk.
     """
     known = settled(into.path.parent)
-    count, lines, size = 0, list[bytes](), 0
+    count, kept, size = 0, list[bytes](), 0
     for folder in folders:
         for _, _, line in verdicts(folder):
             head = _head(line)
@@ -246,13 +242,13 @@ def merged(folders: Iterable[Path], into: Ledger) -> int:
                 continue
             graded_of(line)  # raises where it is none
             known.add(key)
-            lines.append(line)
+            kept.append(line)
             size += len(line)
             count += 1
             if size >= _AT_ONCE:
-                into.copy(lines)
-                lines, size = [], 0
-    into.copy(lines)
+                into.copy(kept)
+                kept, size = [], 0
+    into.copy(kept)
     return count
 
 

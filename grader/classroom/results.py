@@ -16,6 +16,7 @@ from dataclasses import asdict, replace
 from datetime import datetime
 from pathlib import Path
 
+from grader.classroom import disk
 from grader.classroom.disk import fresh
 from grader.classroom.jobs import key_of
 from grader.classroom.ledger import Index
@@ -113,7 +114,7 @@ def read_terms(folder: Path) -> Terms:
     """
     path = folder / TERMS
     try:
-        content = json.loads(path.read_bytes())
+        content = json.loads(disk.content(path, disk.regular, disk.MOST_LINE))
         if content.get("format") != RESULTS_FORMAT:
             text = f"{path}: expected format {RESULTS_FORMAT}, found {content.get('format')}"
             raise UsageError(text, hint="another version of drill wrote it")
@@ -121,13 +122,13 @@ def read_terms(folder: Path) -> Terms:
             Posed(**{**one, "parts": tuple(one["parts"]), "hidden": tuple(one["hidden"])})
             for one in content.pop("posed")
         )
-        return Terms(**content, posed=posed)
+        return _checked(Terms(**content, posed=posed))
     except FileNotFoundError:
         raise UsageError(
             f"{folder}: expected results of a class, found no {TERMS}",
             hint="drill class grade SUBMISSIONS --question ID --out RESULTS makes them",
         ) from None
-    except (OSError, ValueError, TypeError, KeyError, AttributeError) as fault:
+    except (OSError, ValueError, TypeError, KeyError, AttributeError, RecursionError) as fault:
         raise UsageError(f"{path}: expected what drill class grade wrote: {fault}") from fault
 
 
@@ -150,9 +151,52 @@ def write_handed_in(folder: Path, handed: Iterable[HandedIn]) -> int:
 
 def read_handed_in(folder: Path) -> Iterator[HandedIn]:
     """Give what was handed in, in the order of the paths."""
-    with suppress(FileNotFoundError), (folder / HANDED_IN).open(encoding="utf-8") as file:
-        for line in file:
-            yield HandedIn(**json.loads(line))
+    path = folder / HANDED_IN
+    with suppress(FileNotFoundError):
+        for number, (_, line) in enumerate(disk.lines(path), 1):
+            try:
+                one = HandedIn(**json.loads(line))
+                _typed(one, str, (key for key in HandedIn.__slots__ if key != "late"))
+                _typed(one, bool, ["late"])
+                _moment(one.at)
+            except (ValueError, TypeError, RecursionError) as fault:
+                text = f"{path}: line {number:,}: expected what drill class grade wrote: {fault}"
+                raise UsageError(text) from fault
+            yield one
+
+
+def _checked(terms: Terms) -> Terms:
+    """Return terms whose values are of their types.
+
+    Raises:
+        TypeError: One is not.
+        ValueError: It is no such number or time.
+    """
+    _typed(terms, int, ["seed"])
+    _typed(terms, str, ["level", "program", "title", "deadline", "submissions", "counts"])
+    _moment(terms.deadline)
+    for one in terms.posed:
+        _typed(one, str, ["id", "title", "digest", "bank"])
+        _typed(one, int, ["of"])
+        if type(one.weight) not in {int, float} or not 0 <= one.weight < 1e9:
+            raise ValueError(f"weight: expected a finite number, found {str(one.weight)[:60]!r}")
+        listed = [*one.hidden, *one.libraries, *one.libraries.values()]
+        if not all(isinstance(text, str) for text in listed):
+            raise TypeError(f"{one.id}: expected texts in hidden and libraries")
+        if not all(type(part) is int for part in one.parts):
+            raise TypeError(f"{one.id}: expected numbers of parts")
+    return terms
+
+
+def _typed(one: object, kind: type, names: Iterable[str]) -> None:
+    for name in names:
+        if type(value := getattr(one, name)) is not kind:
+            raise TypeError(f"{name}: expected {kind.__name__}, found {str(value)[:60]!r}")
+
+
+def _moment(text: str) -> None:
+    if text and datetime.fromisoformat(text).utcoffset() is None:
+        raise ValueError(f"expected a time with its offset, found {text[:60]!r}")
 
 
 def _replace(path: Path, lines: Iterable[str], *, keep: bool = False) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from dataclasses import replace
 from pathlib import Path
@@ -11,6 +12,7 @@ import pytest
 from grader.app.exporting import export
 from grader.app.feedback import write_feedback
 from grader.app.reporting import write_page
+from grader.classroom import config, disk
 from grader.classroom.disk import write_whole
 from grader.classroom.ledger import Ledger
 from grader.classroom.results import Results, write_handed_in, write_terms
@@ -81,3 +83,95 @@ def test_a_link_in_place_of_feedback_is_refused_and_everybody_else_has_theirs(
         write_feedback(Results(results), out)
     assert precious.read_text() == "mine"
     assert all((out / name).is_file() for name in ("ada.html", "ben.md", "ben.html"))
+
+
+@pytest.mark.parametrize("name", ["class.json", "handed-in.jsonl", "verdicts-x.jsonl"])
+def test_a_pipe_or_a_device_in_the_results_is_refused(tmp_path: Path, name: str) -> None:
+    results = write_results(tmp_path / "results", TERMS, [entry("ada")])
+    path = results / name
+    path.unlink(missing_ok=True)
+    path.symlink_to("/dev/null")
+    with pytest.raises(UsageError, match=name):
+        list(Results(results).entries())
+    path.unlink()
+    os.mkfifo(path)
+    holds = os.open(path, os.O_RDWR)  # else a reader that waits would wait for ever
+    os.write(holds, b"{}\n")
+    try:
+        with pytest.raises(UsageError, match=f"{name}.*no regular file"):
+            list(Results(results).entries())
+    finally:
+        os.close(holds)
+
+
+def test_a_class_file_is_regular_and_short(tmp_path: Path) -> None:
+    path = tmp_path / "class.yaml"
+    path.symlink_to("/dev/null")
+    with pytest.raises(UsageError, match="no regular file"):
+        config.read(path)
+    path.unlink()
+    (tmp_path / "mine.yaml").write_text("format: 1\nquestions: [mean]\n")
+    path.symlink_to("mine.yaml")
+    assert config.read(path).file.asked[0].id == "mean"
+    path.write_bytes(b"#" * 2_000_000)
+    with pytest.raises(UsageError, match="expected at most 1,000,000 bytes"):
+        config.read(path)
+
+
+def test_a_line_without_an_end_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    results = write_results(tmp_path / "results", TERMS, [entry("ada")])
+    monkeypatch.setattr(disk, "MOST_LINE", 5000)
+    assert len(list(Results(results).entries())) == 1
+    for name in ("verdicts-x.jsonl", "handed-in.jsonl"):
+        (results / name).write_bytes(b"x" * 5001)
+        with pytest.raises(UsageError, match=f"{name}: expected lines of at most 5,000 bytes"):
+            list(Results(results).entries())
+        (results / name).unlink()
+
+
+DEEP = "[" * 100_000 + "]" * 100_000
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "nonsense", "[]", "{}", DEEP, '{"student": 1}', '{"at": "2026-11-20T12:00:00"}',
+        '{"at": "yesterday"}', '{"late": "x"}', '{"other": 1}', '{"fault": null}',
+    ],
+)  # fmt: skip
+def test_a_line_that_says_no_hand_in_is_named(tmp_path: Path, line: str) -> None:
+    results = write_results(tmp_path / "results", TERMS, [entry("ada")])
+    path = results / "handed-in.jsonl"
+    good = path.read_text()
+    if line.startswith('{"'):
+        line = json.dumps(json.loads(good) | json.loads(line))
+    path.write_text(f"{good}{line}\n")
+    with pytest.raises(UsageError, match=r"handed-in\.jsonl: line 2: expected"):
+        list(Results(results).entries())
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"seed": "x"}, {"title": 3}, {"deadline": "2026-11-20"}, {"deadline": None}, {"posed": 3},
+        {"weight": "x"}, {"weight": float("inf")}, {"weight": float("nan")}, {"weight": -1},
+        {"of": 1.5}, {"parts": ["1"]}, {"hidden": [1]}, {"libraries": {"numpy": 2}}, {"id": None},
+    ],
+)  # fmt: skip
+def test_terms_of_other_types_are_refused(tmp_path: Path, change: dict[str, object]) -> None:
+    results = write_results(tmp_path / "results", TERMS, [entry("ada")])
+    path = results / "class.json"
+    content = json.loads(path.read_text())
+    (content if change.keys() <= content.keys() else content["posed"][0]).update(change)
+    path.write_text(json.dumps(content))
+    with pytest.raises(UsageError, match=r"class\.json: expected"):
+        Results(results)
+    path.write_text(DEEP)
+    with pytest.raises(UsageError, match=r"class\.json: expected"):
+        Results(results)
+
+
+def test_a_verdict_that_is_nested_without_end_is_counted_as_unreadable(tmp_path: Path) -> None:
+    results = write_results(tmp_path / "results", TERMS, [entry("ada")])
+    (results / "verdicts-x.jsonl").write_text(f'{{"format":{DEEP},"report":null}}\n')
+    assert Results(results).unreadable == 1

@@ -120,7 +120,7 @@ def test_what_was_handed_in_stays_where_it_is_the_same(tmp_path: Path) -> None:
 def test_results_come_together_and_theirs_stay(tmp_path: Path) -> None:
     files = [handed(n) for n in range(6)]
     a = results(tmp_path / "a", files[:4], [0, 1])
-    b = results(tmp_path / "b", [replace(files[1], at="2026-11-23"), *files[4:]], [0, 1])
+    b = results(tmp_path / "b", [replace(files[1], at="2026-11-23T00:00:00Z"), *files[4:]], [0, 1])
     with Ledger(b / "verdicts-2-of-2.jsonl") as ledger:
         ledger.add([Graded(f"{9:032x}", fault="the disk was full")])
     before = everything(a), everything(b)
