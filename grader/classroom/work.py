@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from grader.classroom.disk import regular
 from grader.classroom.jobs import key_of
 from grader.classroom.results import HANDED_IN
 from grader.model.classroom import HandedIn, Posed, Terms
@@ -41,7 +42,7 @@ class Work(Closing):
 
     def __init__(self, folder: Path, terms: Terms, shard: tuple[int, int] = (1, 1)) -> None:
         """Open what was handed in."""
-        self._file = (folder / HANDED_IN).open("rb")
+        self._file = open(folder / HANDED_IN, "rb", opener=regular)  # noqa: SIM115
         self._terms = terms
         self._number, self._shards = shard
 
