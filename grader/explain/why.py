@@ -96,5 +96,7 @@ def _is_ruled(change: Explanation, known: Sequence[Explanation]) -> bool:
 
 
 def _is_whole(named: Sequence[Named]) -> bool:
-    """Whether a name explains every failing case."""
-    return any(idea.exact and idea.cases >= idea.failing for idea in named)
+    """Whether the names explain every failing case, one of them or several together."""
+    exact = [idea for idea in named if idea.exact]
+    seen = {case for idea in exact for case in idea.seen}
+    return any(max(idea.cases, len(seen)) >= idea.failing for idea in exact)

@@ -125,15 +125,18 @@ def render_rest(
             replace(m, feedback="" if m.id in old else m.feedback) for m in report.misconceptions
         ]
         more = replace(more, misconceptions=tuple(both))
+    kept_back = words.keeps_back(report, around)
+    if kept_back:  # what was found late would give the starter away as well
+        more = replace(more, misconceptions=(), explanations=())
     if around.plain:
         from grader.reports.plain import ending_lines, idea_lines
 
-        found = [] if more == shown else idea_lines(more)
+        found = [] if kept_back or more == shown else idea_lines(more)
         return Page(Text(line) for line in (*found, *ending_lines(report, around)))
     at = _FULL if around.full else _CUTS[7]
     nothing = not (more.misconceptions or more.explanations)
-    found_before = shown.misconceptions or shown.explanations
-    lines, left = ([], []) if nothing and found_before else _ideas(more, measure(width), at)
+    said_before = kept_back or shown.misconceptions or shown.explanations
+    lines, left = ([], []) if nothing and said_before else _ideas(more, measure(width), at)
     return Page(_joined([lines, *_ending(report, width, around, left)], blank=False))
 
 

@@ -195,6 +195,16 @@ def test_two_ideas_that_stand_on_the_page_are_not_described_again() -> None:
     assert "Every entry" not in rest
 
 
+@pytest.mark.parametrize("plain", [False, True])
+def test_ideas_of_the_untouched_starter_that_are_found_later_are_kept_back(plain: bool) -> None:
+    both = replace(wrong_values.two_ideas, unchanged=True)
+    early = replace(both, misconceptions=(), explanations=())
+    here = Around(plain=plain)
+    assert "idea" not in shown(render_rest(early, both, width=80, around=here)).lower()
+    asked = replace(here, explain=True)
+    assert "eq-mask-ties" in shown(render_rest(early, both, width=80, around=asked))
+
+
 def test_of_two_ideas_found_later_the_one_that_is_new_is_described() -> None:
     both = wrong_values.two_ideas
     early = replace(both, misconceptions=both.misconceptions[:1], explanations=())
