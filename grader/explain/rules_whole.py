@@ -50,13 +50,15 @@ def sizes(cell: Cell) -> dict[str, int]:
         if array is None or not array.ndim:
             continue
         counted = int((array >= 0).sum()) if array.dtype.kind in "iu" else -1
+        if array.shape[-1] and array.ndim > 1:
+            # Named before the first axis: of a matrix they are the same, and what a program does
+            # with an array of more axes, matrices do not say.
+            found[f"the number of rows of {name}"] = array.size // array.shape[-1]
         for axis, length in enumerate(array.shape):
             if array.ndim > 1 or length != counted:  # else nobody knows which of both it is
                 found[axis_of(name, axis, array.ndim)] = length
         if array.ndim > 1:
             found[f"the number of entries of {name}"] = array.size
-            if array.shape[-1] and array.ndim > 2:
-                found[f"the number of rows of {name}"] = array.size // array.shape[-1]
         elif counted >= 0:
             found[f"the number of entries of {name} {COUNTED}"] = counted
     if cell.b is not None and cell.b.ndim > 1:

@@ -118,7 +118,7 @@ def test_a_rule_holds_on_further_inputs(session: GradingSession) -> None:
 
 def test_a_size_is_named_where_it_varies(session: GradingSession) -> None:
     (text,) = texts(graded(session, OVER_ROWS), "rule")
-    assert text == "s is 1/N of the right one, with N the length of the first axis of x."
+    assert text == "s is 1/N of the right one, with N the number of rows of x."
 
 
 def test_a_class_says_where_it_raises(session: GradingSession) -> None:
