@@ -100,6 +100,8 @@ class Bench:
         self._wanted: dict[int, dict[str, tuple[str, ...]]] = {}  # by number of parts asked
         # Whether memory that is counted inside a worker is held against the system's account too.
         self.asks_system = True
+        # The submission, loaded in a process that has seen nothing of the case; None: there is none.
+        self.elsewhere: Callable[[], RemoteProgram | None] = lambda: None
         self.bank = bank
         self.ahead = Ahead()
         self._known = Memory() if bank is None else bank.memory
@@ -116,6 +118,7 @@ class Bench:
         other.secret = FIRST_SECRET + secrets.randbits(64)
         other._own = Memory(math.inf)
         other.called = []
+        other.elsewhere = lambda: None
         return other
 
     def with_bank_program(self, program: RemoteProgram) -> Bench:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from grader.bench import peak_probe, rss_probe
+from grader.bench import moved, peak_probe, rss_probe
 from grader.bench.bands import least, tolerated
 from grader.bench.bench import BankFault, Bench, trusting
 from grader.bench.clock_probe import contradiction
@@ -29,6 +29,6 @@ __all__ = [
     "Outcome", "ProgramError", "RemoteProgram", "Step", "Stopped", "Tensor", "Value", "WorkerError",
     "amount", "array_of", "bars", "baseline", "compare", "contradiction", "describe", "dict_keys",
     "divided", "entered", "excess", "expected", "explained", "fault_of", "grids", "largest",
-    "least", "measure", "np", "peak_probe", "producing", "report", "results", "rss_probe",
+    "least", "measure", "moved", "np", "peak_probe", "producing", "report", "results", "rss_probe",
     "same_value", "tally", "tolerated", "trusting",
 ]  # fmt: skip

@@ -73,6 +73,8 @@ def _outside(bench: kit.Bench, check: StateCheck, case: kit.Case) -> kit.Finding
     """What the system sees of it, and the counts inside do not."""
     allowed = kit.amount(bench, check, check.at_most, case)
     kept = _kept(bench, bench.submission, check, case)
+    if kit.moved.suffices(bench, check.run, case, of=check.of, budget=allowed):
+        return None
     return kit.rss_probe.hidden_memory(
         bench,
         check.run,

@@ -287,6 +287,14 @@ class RemoteProgram:
         """Go on with a run that is held; its number is that of its inputs."""
         return self._perform("finish", Outcome, steps, inputs, number=number, want=want)
 
+    def pack(self, steps: Steps, inputs: Inputs, keep: Names) -> Array:
+        """Run the steps, and give what they keep as bytes, in an array; empty if it cannot be."""
+        return self._perform("pack", messages.Packed, steps, inputs, want=keep).content
+
+    def go_on(self, packed: Array, steps: Steps, inputs: Inputs, want: Names) -> Outcome:
+        """Run the steps on what another process of this program has packed, too."""
+        return self._perform("go on", Outcome, steps, inputs, want=want, packed=packed)
+
     def drop(self) -> None:
         """Let go of what `hold` keeps."""
         self._perform("hold", messages.Header, (), seconds=30)

@@ -8,6 +8,7 @@ remembered by seed.  See docs/adr/0015-sessions.md.
 from __future__ import annotations
 
 import contextlib
+import functools
 import hashlib
 import math
 import threading
@@ -30,7 +31,9 @@ from grader.model.verdict import Verdict
 from grader.sandbox.closing import Closing
 from grader.sandbox.config import CPU_SECONDS
 from grader.sandbox.deadline import Deadline, OutOfTime
+from grader.sandbox.client import WorkerError
 from grader.sandbox.remote import RemoteProgram
+from grader.sandbox.replies import ProgramError
 from grader.session.grading import carry_out, load_submission, out_of_time, unreadable
 from grader.session.order import counting, credited, overall, part_results, unreached
 from grader.session.trusted import BankPrograms
@@ -164,6 +167,7 @@ class GradingSession(Closing):
         with (
             self._alone(),
             np.errstate(all="ignore"),
+            contextlib.ExitStack() as further,
             self._workers.take(_cpu_seconds(question)) as worker,
         ):
             self._progress = progress
@@ -180,13 +184,35 @@ class GradingSession(Closing):
             worker.deadline = Deadline(question.spec.deadline, self._clock)
             self.bank.limit(worker.deadline)
             try:
-                report = self._graded(report, program, lambda found: early(finished(found)))
+                report = self._graded(
+                    report,
+                    program,
+                    lambda found: early(finished(found)),
+                    functools.cache(lambda: self._elsewhere(program, further)),
+                )
             finally:
                 self.bank.limit(None)
             return finished(report)
 
+    def _elsewhere(
+        self, program: RemoteProgram, stack: contextlib.ExitStack
+    ) -> RemoteProgram | None:
+        """A submission loaded in another process, which ends with the stack; None if it cannot."""
+        worker = stack.enter_context(self._workers.take(_cpu_seconds(self.question)))
+        worker.deadline = program.worker.deadline
+        other = replace(program, worker=worker, weighed=False)
+        try:
+            other.load(self.question.functions)
+        except (ProgramError, WorkerError):
+            return None
+        return other
+
     def _graded(
-        self, report: Report, program: RemoteProgram, early: Callable[[Report], None]
+        self,
+        report: Report,
+        program: RemoteProgram,
+        early: Callable[[Report], None],
+        elsewhere: Callable[[], RemoteProgram | None],
     ) -> Report:
         """The report on a submission; until there are checks, it is about the file."""
         try:
@@ -198,7 +224,9 @@ class GradingSession(Closing):
                     report = replace(report, raised=wrong.raised)
                     return self._stopped(report, wrong.verdict, wrong.sentence)
                 self.bank.restore()
-                return self._checked(report, self.bank.bench(program, report.seed), early)
+                bench = self.bank.bench(program, report.seed)
+                bench.elsewhere = elsewhere
+                return self._checked(report, bench, early)
             except OutOfTime:
                 late = out_of_time(program.worker)
                 return self._stopped(report, Verdict.LIMIT, late)

@@ -122,6 +122,7 @@ class Task(NamedTuple):
       last step allocates at once, see `allocated`: `Measured`;
     - `hold` and `settle` for nothing: the judge looks from outside, see `reach`;
     - `finish` for the results of a run that is held: `Outcome`;
+    - `pack` for results as bytes: `Packed`; `go on` from those, in another process: `Outcome`;
     - `repeat` for nothing: the judge times work that another process says it does.
     """
 
@@ -140,6 +141,7 @@ class Task(NamedTuple):
     kinks: bool = False  # whether the function is smooth in pieces only
     number: int = 0  # of runs to hold, or of one that is held
     last: bool = False  # whether results are kept to be sent `again`
+    packed: Array | None = None  # results of another process of the same program
     also: tuple[str, ...] = ()  # programs on which `several` runs the same, while there is time
 
 
@@ -239,6 +241,12 @@ class Kept(NamedTuple):
     added: int  # by the objects that are reachable, apart from their data
     results: dict[str, Any] | None = None  # of the measured run; None where it failed
     kept: tuple[str, ...] = ()  # what is reachable, by name: see `kept`
+
+
+class Packed(NamedTuple):
+    """Results as bytes, see `moving`; none where they cannot be moved."""
+
+    content: Array
 
 
 class Measured(NamedTuple):

@@ -23,6 +23,7 @@ from . import (
     differences,
     guard,
     messages,
+    moving,
     mutants,
     namespace,
     reach,
@@ -50,6 +51,8 @@ OPERATIONS: Mapping[str, Callable[[LoadedModule, messages.Task], NamedTuple]] = 
         "hold": reach.hold,
         "settle": reach.settle,
         "finish": reach.finish,
+        "pack": moving.pack,
+        "go on": moving.go_on,
         "measure": allocated.measure,
         **({"measure": autograd.measure, "repeat": work.repeat} if "torch" in sys.modules else {}),
     }
