@@ -100,7 +100,7 @@ class Bench:
         self._wanted: dict[int, dict[str, tuple[str, ...]]] = {}  # by number of parts asked
         # Whether memory that is counted inside a worker is held against the system's account too.
         self.asks_system = True
-        # The submission, loaded in a process that has seen nothing of the case; None: there is none.
+        # The submission in another process, which has seen nothing of it; None: there is none.
         self.elsewhere: Callable[[], RemoteProgram | None] = lambda: None
         self.bank = bank
         self.ahead = Ahead()

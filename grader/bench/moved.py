@@ -1,9 +1,9 @@
 """State that is moved: a run goes on in another process, with what the judge itself has counted.
 
 What a worker says that a run keeps can be evaded by who runs there.  So the run is broken off, what
-it keeps is handed to the judge, who counts the bytes, and another process of the same program, which
-has never seen the inputs of the first steps, is given that and nothing else to go on from.  If it
-comes to the right results, what was counted is all that is needed, whatever anybody says of it.
+it keeps is handed to the judge, who counts the bytes, and another process of the same program,
+which has never seen the inputs of the first steps, is given that and nothing else to go on from.
+If it comes to the right results, what was counted is all that is needed, whatever anybody says.
 
 That costs one run where holding many for the system to see costs dozens.  It proves innocence only:
 state that cannot be moved, is larger than it may be, or is not enough elsewhere, says nothing yet.

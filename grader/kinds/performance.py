@@ -3,7 +3,9 @@
 Both programs run the same fresh inputs in alternating order; each pair says whether the submission
 took more than the allowed multiple; the check stops when one side leads by five (a sequential
 probability ratio test with p = 0.2 against 0.8 and both errors at 1e-3: Wald, "Sequential
-Analysis", 1947).  When the pairs run out first it is *inconclusive*, which fails nobody.
+Analysis", 1947).  A pair that is off by a factor of two or more counts twice: the odds that load
+did that are below 1 in 16, the square of what a pair has to say.  When the pairs run out first it
+is *inconclusive*, which fails nobody.
 
 Time is CPU time of the worker's process read from outside, less what the exchange itself costs,
 which is measured on the trusted worker.  Machine load moves it by a few per cent.  All threads
@@ -29,7 +31,9 @@ from grader.model.numerals import times
 from grader.model.verdict import Verdict
 
 LEAD = 5
+CLEAR = 2.0  # times the allowed multiple, or one over it, from which on a pair counts twice
 MOST_PAIRS = 60
+FEWEST = 3  # pairs, however slow
 # Of the submission's CPU time: slow code need not prove it sixty times.
 ENOUGH_NANOSECONDS = 3_000_000_000
 WAITING = 100_000  # nanoseconds that an honest process may use after its reply; it takes 40,000
@@ -80,8 +84,13 @@ class Race:
 
     @property
     def lead(self) -> int:
-        """Pairs that were too slow, less those that were not."""
-        return sum(1 if ratio > self.allowed else -1 for ratio in self.ratios)
+        """Pairs that were too slow, less those that were not; clear ones count twice."""
+        return sum(self._says(ratio / self.allowed) for ratio in self.ratios)
+
+    @staticmethod
+    def _says(times_allowed: float) -> int:
+        weight = 2 if not 1 / CLEAR < times_allowed < CLEAR else 1
+        return weight if times_allowed > 1 else -weight
 
     @property
     def decided(self) -> bool:
@@ -122,7 +131,7 @@ class Performance(Kind[PerformanceCheck]):
                 if found is not None:
                     wrong.append(case.name)
                     return found
-                if race.decided or (race.spent > ENOUGH_NANOSECONDS and len(race.ratios) >= LEAD):
+                if race.decided or (race.spent > ENOUGH_NANOSECONDS and len(race.ratios) >= FEWEST):
                     break
             return _decision(race, case)
 

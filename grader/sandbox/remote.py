@@ -86,7 +86,7 @@ class RemoteProgram:
         if self.weighed or self.worker.fresh is None:  # the system takes a millisecond to say it
             self.before = self.worker.occupied_bytes()
         request = self._load(functions, driven)
-        self.loaded = self._ask("load", request, Loaded, seconds=2 * self.call_seconds)
+        self.loaded = self._ask("load", request, Loaded, seconds=self.call_seconds)
         return self.loaded
 
     def load_all(

@@ -28,10 +28,10 @@ from grader.explain.why import Why, more, why
 from grader.model.question import Question
 from grader.model.report import Report
 from grader.model.verdict import Verdict
+from grader.sandbox.client import WorkerError
 from grader.sandbox.closing import Closing
 from grader.sandbox.config import CPU_SECONDS
 from grader.sandbox.deadline import Deadline, OutOfTime
-from grader.sandbox.client import WorkerError
 from grader.sandbox.remote import RemoteProgram
 from grader.sandbox.replies import ProgramError
 from grader.session.grading import carry_out, load_submission, out_of_time, unreadable
