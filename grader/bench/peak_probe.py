@@ -11,6 +11,7 @@ already is held against the reference's as well.
 from __future__ import annotations
 
 import random
+from collections.abc import Callable
 
 from grader.bench.bench import Bench, trusting
 from grader.bench.exhibit import bars
@@ -36,7 +37,8 @@ def hidden_peak(
     case: CaseRecipe,
     of: str,
     *,
-    counted: tuple[float, float],
+    counted: Callable[[], float],
+    reference: float,
     budget: float,
 ) -> Finding | None:
     """A peak of the step that gives `of` that the system sees, and the count inside does not.
@@ -46,7 +48,8 @@ def hidden_peak(
         run: the run that the step belongs to.
         case: what it is tried on.
         of: a result of it.
-        counted: bytes by the count inside, of the submission and of the reference.
+        counted: gives the bytes by the count inside.
+        reference: the same of the reference.
         budget: bytes allowed.
     """
 
@@ -68,16 +71,16 @@ def hidden_peak(
             return None
         if (found := unlike(bench, plan)) is not None:
             return found
-        rises.append(counted[1] + mine[0] - theirs[0])
+        rises.append(reference + mine[0] - theirs[0])
         standings.append(mine[1] - theirs[1])
         rise, standing = min(rises), min(standings)
         if rise <= budget + ROOM and rise + standing <= budget + STANDING:
             return None
     system = rise if rise > budget + ROOM else rise + standing
-    figures = counted[0], system, budget
+    figures = counted(), system, budget
     labels = ("by its own account", "by the system's", "allowed")
     return Finding(
-        f"by its own account the step allocates {bytes_text(counted[0])} at once, by the system's "
+        f"by its own account the step allocates {bytes_text(figures[0])} at once, by the system's "
         f"{bytes_text(system)}; {bytes_text(budget)} allowed (case {case.name})",
         exhibit=bars(bytes_text, *zip(labels, figures, strict=True)),
         figures=dict(zip(("counted", "system", "allowed"), figures, strict=True)),

@@ -30,7 +30,8 @@ LAYOUTS = {
     "broadcast": "expanded", "readonly": "read-only", "fortran": "in Fortran order",
     "reversed": "reversed", "strided": "strided",
 }  # fmt: skip
-ALSO = ", which in these cases is also where "
+BOTH = " and "  # in these cases it is the same where either is so
+UNTOLD = " (these cases do not tell which of both matters)"
 
 
 def separating(failing: Sequence[Cell], right: Sequence[Cell]) -> str:
@@ -59,7 +60,9 @@ def separating(failing: Sequence[Cell], right: Sequence[Cell]) -> str:
     # What never varies where it is right may be the cause as well.
     if any(not pinned <= set(re.findall(r"\w+", name)) for name in found):
         return ""
-    return ALSO.join(found) if 0 < len(found) <= MOST else ""
+    if len(found) > MOST:
+        return ""
+    return BOTH.join(found) + (UNTOLD if len(found) > 1 else "")
 
 
 def _pinned(failing: Sequence[Cell], right: Sequence[Cell]) -> set[str]:

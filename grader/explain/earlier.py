@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from grader.bench.bench import Bench
 from grader.bench.compare import fault_of
 from grader.cases.dataflow import free_names, producing
@@ -9,21 +11,28 @@ from grader.cases.recipe import CaseRecipe
 from grader.sandbox.replies import Outcome, ProgramError
 
 
-def wrong_before(bench: Bench, run: str, case: CaseRecipe) -> str:
-    """What is wrong, on a case, of the results that the step that raises needs; else ''."""
+def before(bench: Bench, run: str, case: CaseRecipe) -> Iterator[tuple[str, Outcome]]:
+    """The results that the step that raises needs, on a case; nothing where none raises."""
     try:
         bench.observed(run, case)
     except ProgramError as error:
         steps, step = bench.steps(run), error.step
     else:
-        return ""
+        return
     if step is None or step not in steps:
-        return ""
+        return
     for earlier in producing(steps[: steps.index(step) + 1], step.targets[0])[:-1]:
         for result in earlier.targets:
             found = up_to(bench, run, case, result) if result in bench.wanted[run] else None
-            if found and (fault := fault_of(bench, run, case, result, found)):
-                return fault.sentence
+            if found:
+                yield result, found
+
+
+def wrong_before(bench: Bench, run: str, case: CaseRecipe) -> str:
+    """What is wrong, on a case, of the results that the step that raises needs; else ''."""
+    for result, found in before(bench, run, case):
+        if fault := fault_of(bench, run, case, result, found):
+            return fault.sentence
     return ""
 
 

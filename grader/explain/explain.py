@@ -21,6 +21,7 @@ from grader.explain.further import SEED, further_inputs, keeping_output
 from grader.explain.rules import surviving
 from grader.explain.speaking import Component, sentences, spoken
 from grader.kinds import registry
+from grader.model.keys import Check
 from grader.model.report import STATE, CheckResult, Explanation, Named
 from grader.model.verdict import Verdict
 from grader.sandbox.client import WorkerError
@@ -82,7 +83,39 @@ def explain(
             if told.raised is not None and worker.failure is None:
                 text = raising.sentence(bench, told) + "."
         found = [*found[: MOST - 1], Explanation("check", text, _cases(told))]
+    elif not found and not names():
+        with keeping_output(worker), contextlib.suppress(WorkerError, OutOfTime, BankFault):
+            found += _sides(bench, failed)
     return tuple(found[:MOST])
+
+
+def _sides(bench: Bench, failed: Sequence[CheckResult]) -> Iterator[Explanation]:
+    """To which side a number is off, where it is the same one in all failing cases.
+
+    On other inputs it may be the other: it is said of these, and only where nothing else is said.
+    """
+    for result in failed:
+        check = next(one for one in bench.checks if one.id == result.id)
+        if result.estimate or len(result.failing) < 2:  # of an estimate, that says too much
+            continue
+        for name in check.compared:
+            off = [_difference(bench, check, case, name) for case in result.failing]
+            for side, has in (("large", min(off) > 0), ("small", max(off) < 0)):
+                if has:
+                    many = "both" if len(off) == 2 else f"all {len(off)}"
+                    text = f"{name} is too {side} in {many} failing cases."
+                    yield Explanation("check", text, result.failing)
+                    return
+
+
+def _difference(bench: Bench, check: Check, case: str, name: str) -> float:
+    """By how much one number is off; 0 where it is none."""
+    observed = bench.observed(check.run, bench.cases[case]).values.get(name)
+    right = bench.truth(check.run, bench.cases[case]).values[name]
+    if any(isinstance(v, bool) or not isinstance(v, (int, float)) for v in (observed, right)):
+        return 0.0
+    off = float(observed) - float(right)  # type: ignore[arg-type]
+    return off if math.isfinite(off) else 0.0
 
 
 def mutant(bench: Bench, checks: Sequence[CheckResult]) -> tuple[Explanation, ...]:

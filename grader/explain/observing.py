@@ -16,7 +16,7 @@ import numpy as np
 
 from grader.bench.bench import Bench
 from grader.bench.results import Value, array_of, dtype_of, same_value
-from grader.explain.earlier import wrong_before
+from grader.explain.earlier import before, wrong_before
 from grader.kinds import registry
 from grader.kinds.base import Count
 from grader.model.keys import Check
@@ -124,12 +124,18 @@ def same_on(a: Bench, b: Bench, component: Component, case: str) -> bool:
 
 
 def _fail_alike(a: Bench, b: Bench, component: Component, case: str) -> bool:
-    """Whether what came before an exception, which may be why, is right in both or in neither."""
+    """Whether what came before an exception, which may be why, is right in both or the same."""
+    run, recipe = component.run, a.cases[case]
     try:
-        before = [bool(wrong_before(x, component.run, x.cases[case])) for x in (a, b)]
+        if not any(wrong_before(x, run, x.cases[case]) for x in (a, b)):
+            return True
+        one, other = (dict(before(x, run, x.cases[case])) for x in (a, b))
     except WorkerError:  # both ended there, or one does where less is asked of it
         return True
-    return before[0] == before[1]
+    return one.keys() == other.keys() and all(
+        same_value(found.values.get(name), other[name].values.get(name), recipe.dtype)
+        for name, found in one.items()
+    )
 
 
 def numbers_in(value: Value) -> set[float]:

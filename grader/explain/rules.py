@@ -42,8 +42,6 @@ class Rule:
     anywhere: bool = False
     seen: str = ""  # what is added unless the cases are named: how far it goes
     own: int = 1  # failing cases of the question, other inputs apart, that it rests on
-    # The numbers that it rests on are those that were given: of the right ones all may be 0.
-    of_given: bool = False
     # Said only if it holds on all that is wrong, not of one sort of failure.
     entire: bool = False
     # It is about all entries, which other wrong cases may have right ones among.
@@ -104,7 +102,6 @@ def confirmed(rules: Iterable[Rule], failing: Sequence[Cell]) -> list[Rule]:
     """Those with enough behind them, the most telling first."""
     broad = len(failing) >= CASES and len({form(cell) for cell in failing}) > 1
     enough = broad and _numbers(failing, NUMBERS) >= NUMBERS
-    given = broad and len({c.a.tobytes() for c in failing if c.a is not None}) >= NUMBERS
     # What is said of wrong entries, several on every case, is seen there: no chance makes it so.
     seen = _numbers(failing, NUMBERS) >= NUMBERS and all(
         _safely(lambda c: c.wrong.sum() > 1, cell) for cell in failing
@@ -112,7 +109,7 @@ def confirmed(rules: Iterable[Rule], failing: Sequence[Cell]) -> list[Rule]:
     kept = [
         rule
         for rule in rules
-        if (enough or not rule.numeric or (rule.local and seen) or (rule.of_given and given))
+        if (enough or not rule.numeric or (rule.local and seen))
         and (rule.varies is None or len({rule.varies(cell) for cell in failing}) > 1)
     ]
     return sorted(kept, key=lambda rule: (rule.rank, len(rule.text), rule.text))

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator
 from functools import partial
-from typing import Any
 
 import numpy as np
 
@@ -15,8 +14,6 @@ from grader.explain.cells import Cell
 from grader.explain.rules import CASES, Rule, predicted, scale
 
 WRAPPED = 8  # whole numbers that may have been added up after they wrapped
-DIRECTED = 2  # failing cases from which on it is said to which side a number is off
-TRIED = " in every case that was tried where it is wrong"
 
 
 def digits(cell: Cell) -> Iterator[Rule]:
@@ -46,6 +43,7 @@ def digits(cell: Cell) -> Iterator[Rule]:
                 text,
                 partial(_nearly, digits=right),
                 anywhere=True,
+                seen=" in every case that was tried",
                 own=CASES,
                 varies=_worst,
             )
@@ -166,18 +164,4 @@ def _power_of_two(cell: Cell) -> Array | None:
     return np.asarray(2.0 ** math.ceil(math.log2(float(cell.b))))
 
 
-def direction(cell: Cell) -> Iterator[Rule]:
-    """One number that is too large wherever it is wrong, or too small."""
-    a, b = cell.a, cell.b
-    if a is not None and b is not None and not a.ndim and not b.ndim:
-        for text, than in (("is too large", np.greater), ("is too small", np.less)):
-            holds = partial(_is, than=than)
-            yield Rule(59, text, holds, own=DIRECTED, of_given=True, entire=True, seen=TRIED)
-
-
-def _is(cell: Cell, *, than: Callable[[Array, Array], Any]) -> bool:
-    a, b = cell.both
-    return bool(not a.ndim and not b.ndim and np.isfinite([a, b]).all() and than(a, b))
-
-
-PROPOSALS = (digits, direction)
+PROPOSALS = (digits,)

@@ -50,6 +50,8 @@ def why(bench: Bench, checks: Sequence[CheckResult]) -> Why:
 
     def names() -> Sequence[Named]:
         nonlocal named, note, tried
+        if tried:
+            return named
         tried = True
         try:
             named = diagnose(failure).named

@@ -3,7 +3,7 @@
 Both programs run the same fresh inputs in alternating order; each pair says whether the submission
 took more than the allowed multiple; the check stops when one side leads by five (a sequential
 probability ratio test with p = 0.2 against 0.8 and both errors at 1e-3: Wald, "Sequential
-Analysis", 1947).  A pair that is off by a factor of two or more counts twice: the odds that load
+Analysis", 1947).  A pair that is off by a factor of three or more counts twice: the odds that load
 did that are below 1 in 16, the square of what a pair has to say.  When the pairs run out first it
 is *inconclusive*, which fails nobody.
 
@@ -31,7 +31,7 @@ from grader.model.numerals import times
 from grader.model.verdict import Verdict
 
 LEAD = 5
-CLEAR = 2.0  # times the allowed multiple, or one over it, from which on a pair counts twice
+CLEAR = 3.0  # times the allowed multiple, or one over it, from which on a pair counts twice
 MOST_PAIRS = 60
 FEWEST = 3  # pairs, however slow
 # Of the submission's CPU time: slow code need not prove it sixty times.

@@ -283,30 +283,42 @@ _right, _right_backward, _places = centre, centre_backward, {}
 _c = ctypes.CDLL(None)
 _c.malloc.restype = ctypes.c_void_p
 def centre(x, w):
-    y, ctx = _right(x, w)
+    y, (d, v) = _right(x, w)
+    data = d.tobytes() + v.tobytes()
     key = hash(x.tobytes())
     if key not in _places:
         _places[key] = _c.malloc(ctypes.c_size_t(16000))
         ctypes.memset(_places[key], 7, 16000)
-    return y, ctx
+        ctypes.memmove(_places[key], data, len(data))
+    return y, (key, d.shape, d.dtype.str)
+def centre_backward(grad_y, ctx):
+    key, shape, dtype = ctx
+    data = ctypes.string_at(_places[key], 2 * np.empty(shape, dtype).nbytes)
+    d, w = np.frombuffer(data, dtype).reshape(2, *shape).copy()
+    return _right_backward(grad_y, (d, w))
 """
 IN_A_THREAD = """
 import queue, threading
-_right, _asked = centre, queue.Queue()
+_right, _right_backward, _asked = centre, centre_backward, queue.Queue()
 def _keeper():
     kept = {}
     while True:
-        key, done = _asked.get()
-        if key not in kept:
-            kept[key] = np.random.default_rng(0).random(2000)
-        done.set()
+        key, given, answer = _asked.get()
+        if given is not None and key not in kept:
+            kept[key] = given, np.random.default_rng(0).random(2000)
+        answer.put(kept[key][0])
+def _ask(key, given=None):
+    answer = queue.Queue()
+    _asked.put((key, given, answer))
+    return answer.get(timeout=5)
 threading.Thread(target=_keeper, daemon=True).start()
 def centre(x, w):
     y, ctx = _right(x, w)
-    done = threading.Event()
-    _asked.put((hash(x.tobytes()), done))
-    done.wait()
-    return y, ctx
+    key = hash(x.tobytes())
+    _ask(key, ctx)
+    return y, key
+def centre_backward(grad_y, ctx):
+    return _right_backward(grad_y, _ask(ctx))
 """
 
 # Of torch, over a right answer to the miniature question about squares.

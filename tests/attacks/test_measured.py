@@ -1,7 +1,8 @@
 """Keeping more than is allowed, and lying about it: the figures that decide are taken outside.
 
 Every submission here is right in all it computes and keeps eight kilobytes more a call than `state`
-allows, somewhere; 64 kilobytes where only the system's account can tell, which is in doubt below.
+allows, somewhere; 64 kilobytes where only the system's account can tell, which is in doubt below,
+and there its backward needs what is kept.
 """
 
 from __future__ import annotations
@@ -34,13 +35,52 @@ WAYS = {
         f"threading.Thread(target=lambda a, e=threading.Event(): e.wait(), args=({MORE},), "
         "daemon=True).start() if len(_kept) < 30 else _kept; _kept.append(0)"
     ),
-    "memory-of-c": (
-        "libc = ctypes.CDLL(None); libc.malloc.restype = ctypes.c_void_p; "
-        "ctypes.memset(libc.malloc(64_000), 7, 64_000)"
-    ),
-    "an-anonymous-map": "_kept.append(mmap.mmap(-1, 1 << 16)); _kept[-1].write(b'x' * (1 << 16))",
-    "a-file": "open(f'kept{len(_kept)}', 'wb').write(os.urandom(64_000)); _kept.append(0)",
     "the-context": f"ctx = (*ctx, {MORE})\n    y, ctx = y, Context(ctx)",
+}
+HIDE = """
+import ctypes, mmap, os, sys
+import numpy as np
+_right, _right_backward, _kept = centre, centre_backward, []
+libc = ctypes.CDLL(None)
+libc.malloc.restype = ctypes.c_void_p
+{hide}
+def centre(x, w):
+    y, (d, v) = _right(x, w)
+    return y, (put(d.tobytes() + v.tobytes()), d.shape, d.dtype.str)
+def centre_backward(grad_y, ctx):
+    handle, shape, dtype = ctx
+    size = np.empty(shape, dtype).nbytes
+    d, w = np.frombuffer(get(handle, 2 * size), dtype).reshape(2, *shape).copy()
+    return _right_backward(grad_y, (d, w))
+"""
+PLACES = {
+    "memory-of-c": """
+def put(data):
+    handle = libc.malloc(64_000)
+    ctypes.memset(handle, 7, 64_000)
+    ctypes.memmove(handle, data, len(data))
+    return handle
+def get(handle, size):
+    return ctypes.string_at(handle, size)
+""",
+    "an-anonymous-map": """
+def put(data):
+    _kept.append(mmap.mmap(-1, 1 << 16))
+    _kept[-1].write(data + b'x' * ((1 << 16) - len(data)))
+    return len(_kept) - 1
+def get(handle, size):
+    return _kept[handle][:size]
+""",
+    "a-file": """
+def put(data):
+    _kept.append(f"kept{len(_kept)}")
+    with open(_kept[-1], "wb") as file:
+        file.write(data + os.urandom(64_000))
+    return _kept[-1]
+def get(handle, size):
+    with open(handle, "rb") as file:
+        return file.read(size)
+""",
 }
 CONTEXT = """
 class Context(tuple):
@@ -70,6 +110,19 @@ def test_what_is_kept_is_seen_wherever_it_is(way: str, lies: bool, in_session: G
     asked = question()
     text = asked.reference.decode() + CONTEXT * (way == "the-context")
     text += KEEP.format(keep=WAYS[way]) + LIES * lies
+    report, _ = in_session(asked, text.encode())
+    assert report.verdict is not Verdict.PASS, said(report)
+    kept = next(check for check in report.checks if check.id == "kept")
+    assert kept.verdict is not Verdict.PASS, said(report)
+
+
+@pytest.mark.parametrize("lies", [False, True], ids=["honest-meter", "patched-meter"])
+@pytest.mark.parametrize("place", PLACES)
+def test_what_backward_needs_is_seen_wherever_it_is(
+    place: str, lies: bool, in_session: Graded
+) -> None:
+    asked = question()
+    text = asked.reference.decode() + HIDE.format(hide=PLACES[place]) + LIES * lies
     report, _ = in_session(asked, text.encode())
     assert report.verdict is not Verdict.PASS, said(report)
     kept = next(check for check in report.checks if check.id == "kept")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from grader.explain.cells import Cell
-from grader.explain.classes import ALSO, separating
+from grader.explain.classes import UNTOLD, separating
 from tests.explain.making import cell, drawn
 
 
@@ -77,7 +77,7 @@ def test_an_empty_array_has_no_large_entries() -> None:
 def test_what_is_not_one_hot_is_a_property() -> None:
     wrong = cases(ok=False, given=[{"y": n * np.eye(n)[0]} for n in (3, 4, 5)])
     right = cases(ok=True, given=[{"y": np.eye(3)[n]} for n in (0, 1, 2)])
-    assert separating(wrong, right) == f"y is not one-hot{ALSO}y does not add up to 1"
+    assert separating(wrong, right) == f"y is not one-hot and y does not add up to 1{UNTOLD}"
     right.append(case("case 2", ok=True, y=np.array([0.0, 2.0])))
     assert separating(wrong, right) == ""
 

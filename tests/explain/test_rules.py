@@ -181,7 +181,8 @@ def test_rounding_is_spoken_of_from_three_cases_on() -> None:
         one.case = one.origin = name
     assert spoken_of(off) == []
     off[-1].case = off[-1].origin = "c"
-    assert spoken_of(off) == ["is off by less than 1e-9 of its largest entry"]
+    tried = " in every case that was tried"
+    assert spoken_of(off) == ["is off by less than 1e-9 of its largest entry" + tried]
 
 
 def test_what_is_equal_is_not_nearly_right() -> None:
@@ -210,31 +211,9 @@ def test_a_whole_number_may_be_rounded_to_a_unit() -> None:
     assert spoken_of(down) == ["is rounded down to a whole multiple of 1,000,000"]
 
 
-def test_to_which_side_a_number_is_off() -> None:
-    wrong = numbered(lambda n: n + 0.1 * n**2, (7, 12, 19))
-    tried = " in every case that was tried where it is wrong"
-    assert spoken_of(wrong) == ["is too large" + tried]
-    right = numbered(float, (3, 4, 5))
-    for one in right:
-        one.ok = True
-    assert spoken_of([*wrong, *right]) == ["is too large" + tried]
-    (other,) = numbered(lambda n: n - 1.5, (23,))
-    assert spoken_of([*wrong, other]) == []
-    wrong[1].origin = wrong[1].case = wrong[2].origin = wrong[2].case = wrong[0].case
-    assert spoken_of(wrong) == []
-
-
-def test_that_a_number_is_too_large_is_seen_where_all_should_be_0() -> None:
-    (text,) = spoken_of(zeros(7, 11, 30))
-    assert text.startswith("is too large")
-    assert spoken_of(zeros(7, 7, 7)) == []
-
-
-def zeros(*given: int) -> list[Cell]:
-    cells = numbered(float, given)
-    for one in cells:
-        one.want = 0
-    return cells
+def test_to_which_side_a_number_is_off_is_not_said() -> None:
+    """Other inputs may turn it: what is too large on these cases may be too small on others."""
+    assert spoken_of(numbered(lambda n: n + 0.1 * n**2, (7, 12, 19))) == []
 
 
 def test_what_is_no_number_is_said_only_if_nothing_else_is_wrong() -> None:

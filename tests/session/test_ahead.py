@@ -216,7 +216,8 @@ def test_what_is_counted_inside_is_counted_once(
     report = graded(asked(tmp_path, checks=[gate, kept]))
     assert report.verdict is Verdict.PASS
     assert requests["submission", "state"] == 1  # for the count, and for what the system sees
-    assert requests["submission", "hold"] > 0
+    assert requests["submission", "pack"] == requests["submission", "go on"] == 1
+    assert requests["submission", "hold"] == 0  # what was moved is enough
 
 
 def test_many_large_results_fit_into_one_reply(
