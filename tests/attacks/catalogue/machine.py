@@ -28,7 +28,7 @@ ATTACKS = (
         time.sleep(600)
         """,
         verdict=LIMIT,
-        says=r"did not finish within 0\.6 seconds.* while it was being loaded",
+        says=r"did not finish within 0\.3 seconds.* while it was being loaded",
         seconds=0.3,
         row="7.17 m20",
     ),
