@@ -253,7 +253,7 @@ def centre(x, w):
     time.sleep(60)
 """,
         verdict=ERROR,
-        seconds=0.3,
+        seconds=2.0,
     ),
     Attack(
         "stops-reading",
