@@ -25,7 +25,7 @@ from grader.cases import conditions, inputs, recipe
 from grader.classroom import config
 from grader.cli.app import app, run
 from grader.kinds import registry
-from grader.model.forms import OF_A_PART, WORDS_OF_1
+from grader.model.formats import OF_A_PART, WORDS_OF_1
 from grader.model.keys import Check
 
 DOCS = Path(__file__).resolve().parent

@@ -57,7 +57,7 @@ def preview(
         programs = {label: programs[label]}
     with GradingSession(question) as session:
         for label, source in programs.items():
-            yield Previewed(label, session.grade(source, seed=seed))
+            yield Previewed(label, session.grade(source, seed=seed, is_program=label != STARTER))
 
 
 def _programs(question: Question, name: str) -> dict[str, bytes]:

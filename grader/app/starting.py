@@ -16,7 +16,8 @@ from grader.app import files, workspace
 from grader.app.context import Context
 from grader.app.parts import asked
 from grader.app.resolve import Search, resolve
-from grader.app.workspace import MARKER, QUESTION, SUBMISSION, Workspace
+from grader.app.workspace import MARKER, QUESTION, Workspace
+from grader.forms import registry as forms
 from grader.model.errors import UsageError
 from grader.model.question import Question
 from grader.records import attempts
@@ -44,6 +45,7 @@ def start(ctx: Context, question_id: str, *, parent: Path | None = None) -> tupl
     from grader.reports.question import question_markdown
 
     question = ctx.load(question_id)
+    own = forms.of(question.spec).file
     search = Search(ctx)
     folder = _folder(ctx, question.id, parent, search)
     wanted = Workspace(question.id, str(question.bank), folder, ctx.now())
@@ -52,7 +54,7 @@ def start(ctx: Context, question_id: str, *, parent: Path | None = None) -> tupl
     found = workspace.open_folder(folder)
     if found is None:
         _make_folder(folder)
-        for name in (SUBMISSION, QUESTION, MARKER):
+        for name in (own, QUESTION, MARKER):
             if os.path.lexists(folder / name):
                 raise UsageError(
                     f"{folder / name} is there already and was not made by drill start;"
@@ -64,7 +66,7 @@ def start(ctx: Context, question_id: str, *, parent: Path | None = None) -> tupl
     elif expected := _refusal(ctx, wanted, found, search):
         raise UsageError(f"{folder}: expected a folder {expected}", hint=elsewhere)
     content = {
-        SUBMISSION: question.handed_out(question.starter),
+        own: question.handed_out(question.starter),
         QUESTION: question_markdown(question, parts=asked(ctx, question)).encode(),
         **question.handed_beside,
     }

@@ -14,7 +14,7 @@ from grader.app import files
 from grader.model.errors import UsageError
 
 MARKER = ".drill"
-SUBMISSION = "submission.py"
+SUBMISSION, ANSWERS = "submission.py", "answers.txt"
 QUESTION = "QUESTION.md"
 
 _MOST_MARKER_BYTES = 10_000
@@ -33,8 +33,9 @@ class Workspace:
 
     @property
     def submission(self) -> Path:
-        """The file that is graded."""
-        return self.folder / SUBMISSION
+        """The file that is graded: code, or answers where no code is there."""
+        code, answers = (self.folder / name for name in (SUBMISSION, ANSWERS))
+        return answers if os.path.lexists(answers) and not os.path.lexists(code) else code
 
     def mark(self) -> None:
         """Write the marker.

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from grader.audit.matrix import Fault, in_words_of, sentences
 from grader.audit.subjects import result_of
 from grader.bench.bench import BankFault
+from grader.forms import registry as forms
 from grader.model.audit import Accepted
 from grader.model.question import Question
 from grader.model.verdict import FINE
@@ -31,8 +32,9 @@ class Style:
 
 def written(question: Question) -> list[Style]:
     """The right solutions that come with a question."""
+    form = forms.of(question.spec)
     return [
-        Style(name, [source], file_of(question, ACCEPTED + name))
+        Style(name, [form.program(source, question)], file_of(question, ACCEPTED + name))
         for name, source in question.accepted.items()
     ]
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 
 from grader.bench.bench import Bench
 from grader.bench.tally import Stopped
+from grader.forms import registry as forms
 from grader.kinds import registry, run_check
 from grader.model.keys import Check
 from grader.model.question import Question
@@ -81,7 +82,7 @@ def subjects(question: Question) -> list[Subject]:
         Subject("reference", [question.reference], file_of(question, "reference")),
         Subject(
             "starter",
-            [question.starter],
+            [forms.of(spec).program(question.starter, question)],
             file_of(question, "starter"),
             set(spec.starter_holds),
             parts=1,

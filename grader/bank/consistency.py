@@ -12,8 +12,10 @@ from grader.bank.document import Keys, dotted
 from grader.cases import size_expr
 from grader.cases.dataflow import case_names, free_names, results
 from grader.cases.recipe import read_cases
+from grader.forms import registry as forms
+from grader.forms.fix import Fix
 from grader.kinds import registry
-from grader.model import forms, mutation
+from grader.model import formats, mutation
 from grader.model.keys import Check, Limits, Mention
 from grader.model.nearest import did_you_mean
 from grader.model.question import Question, Step
@@ -64,7 +66,7 @@ class Review:
 
     def _at(self, *keys: str | int) -> Keys:
         """A path in the file, of one in a spec of parts."""
-        return forms.as_written(keys, self._data)
+        return formats.as_written(keys, self._data)
 
     def _problems(self) -> Iterator[Problem]:
         spec = self._spec
@@ -114,11 +116,14 @@ class Review:
     def _parts(self) -> Iterator[Problem]:
         """Points that do not add up, what the first part lacks, and parts that decide nothing."""
         parts, ids = self._spec.parts, self._spec.part_ids
-        if forms.is_of_1(self._data):
-            for key in forms.NEW_IN_2:
+        if formats.is_of_1(self._data):
+            for key in formats.NEW_IN_2:
                 if key in self._data:
                     yield (key,), f"{key}: expected format: 2, which has this key, found format: 1"
-        if not parts[0].interface:
+        form = forms.of(self._spec)
+        for path, text in form.faults(self._spec):
+            yield self._at(*path), text
+        if not parts[0].interface and isinstance(form, Fix):
             first = self._at("parts", 0)
             whole = dotted(first) or "the question"
             yield first, f"{whole}: expected the key 'interface', found none"
@@ -141,13 +146,13 @@ class Review:
         sharing = [i for i, check in enumerate(part.checks) if check.points is not None]
         for i in sharing:
             at: Keys = (*own, i, "points")
-            if forms.is_of_1(self._data):
+            if formats.is_of_1(self._data):
                 text = "expected format: 2, which has this key, found format: 1"
                 yield at, f"{dotted(at)}: {text}"
             elif part.checks[i].stretch:
                 text = f"expected no points of a stretch, found {part.checks[i].points}"
                 yield at, f"{dotted(at)}: {text}"
-        lost = forms.is_of_1(self._data) or any(at[: len(own)] == own for at in self._lost)
+        lost = formats.is_of_1(self._data) or any(at[: len(own)] == own for at in self._lost)
         total = sum(part.checks[i].points or 0 for i in sharing)
         if sharing and total != part.points and not lost and not self._points_lost():
             each = " + ".join(str(part.checks[i].points) for i in sharing)
@@ -257,7 +262,7 @@ class Review:
 
     def _clauses(self, check: Check, part: int, at: Keys) -> Iterator[Problem]:
         """Clauses that are not in the contract when the check is asked."""
-        written = forms.unified(self._data)["parts"][: part + 1]
+        written = formats.unified(self._data)["parts"][: part + 1]
         most = sum(len(one.get("contract", ())) for one in written)  # faulty ones count too
         for j, number in enumerate(check.enforced):
             if number > most:

@@ -19,6 +19,7 @@ from grader.bank import document, faults, filled, steps
 from grader.bank.consistency import Review
 from grader.bank.document import Document, Keys, Problem, Spot, dotted
 from grader.bank.storage import MAX_SOURCE, BankFiles, OneFile, files_of
+from grader.forms import registry as forms
 from grader.model.errors import BankError
 from grader.model.keys import Value
 from grader.model.nearest import closest
@@ -146,8 +147,10 @@ class Programs:
         self._code = spec.code
         ideas = spec.misconceptions
         wanted = [name for idea, item in ideas.items() for name in item.variants or [idea]]
+        self._form = forms.of(spec)
+        self._suffix = Path(self._form.file).suffix  # of what is handed in
         self._claimed = {_file(name) for name in (*_PROGRAMS, *wanted)}
-        self.starter = self._part("starter")
+        self.starter = self._form.starter(spec) or self._part("starter")
         self.reference = self._part("reference")
         has_driver = spec.code.driver or "driver.py" in self._in_folder_of("driver.py")
         self.driver = self._part("driver") if has_driver else None
@@ -214,17 +217,18 @@ class Programs:
                     ("accepted", i), f"accepted: expected each name once, found {name} again"
                 )
                 continue
-            found[name] = self._read(f"{_ACCEPTED}/{name}.py", ("accepted", i), "code.accepted")
-        known = {f"{name}.py" for name in (*listed, *self._code.accepted)}
+            file = f"{_ACCEPTED}/{name}{self._suffix}"
+            found[name] = self._read(file, ("accepted", i), "code.accepted")
+        known = {f"{name}{self._suffix}" for name in (*listed, *self._code.accepted)}
         missing = not all(found.values())  # then one that seems unnamed is likely what was meant
         for file in self._files.names(f"{self._home}/{_ACCEPTED}"):
-            if file.endswith(".py") and file not in known and not missing:
+            if file.endswith(self._suffix) and file not in known and not missing:
                 path = self._files.shown(f"{self._home}/{_ACCEPTED}/{file}")
                 text = f"accepted: expected the name of every file in {_ACCEPTED}/, found {path}"
                 self._note(("accepted",), f"{text}, which it does not name")
         for name, text in self._code.accepted.items():
             at: Keys = ("code", "accepted", name)
-            self._once(at, f"{_ACCEPTED}/{name}.py")
+            self._once(at, f"{_ACCEPTED}/{name}{self._suffix}")
             found[name] = self._inline(at, text)
         return found
 

@@ -23,7 +23,7 @@ def command(
     """Make a folder with a drill; never over anything."""
     from grader.app.parts import asked
     from grader.app.starting import start
-    from grader.app.workspace import QUESTION, SUBMISSION
+    from grader.app.workspace import QUESTION
     from grader.reports import brief, sheet
 
     here = context(ctx)
@@ -39,12 +39,13 @@ def command(
         )
         return
     folder = made.workspace.folder
-    near = [here.near(folder / name) for name in (QUESTION, SUBMISSION)]
+    own = made.workspace.submission.name
+    near = [here.near(folder / name) for name in (QUESTION, own)]
     width = max(map(len, near))
     said = [f"Read  {near[0]:<{width}}   this, and the interface in full", f"Edit  {near[1]}"]
-    if made.already and SUBMISSION not in made.written:
+    if made.already and own not in made.written:
         said[1] = f"Edit  {near[1]:<{width}}   it is yours and was left as it is"
     there = "" if folder == here.folder else f"cd {here.typed(folder)}"
     ending: list[sheet.Line] = [*said, sheet.steps(there, "drill grade")]  # it knows its bank
-    part = 1 if SUBMISSION in made.written else asked(here, found)  # a starter is of the first
+    part = 1 if own in made.written else asked(here, found)  # a starter is of the first
     output.lines(brief.page(found, part, ending, output.measure(), output.rows()))

@@ -16,7 +16,7 @@ from typing import Annotated, Any, get_args
 from pydantic import Field, TypeAdapter, ValidationError, create_model
 
 from grader.kinds.base import Kind
-from grader.model import extension, forms
+from grader.model import extension, formats
 from grader.model.extension import CHECKS, ExtensionError
 from grader.model.keys import Check, Mention
 from grader.model.spec import Part, Spec
@@ -141,7 +141,7 @@ def read(data: Mapping[str, Any]) -> Spec:
     Raises:
         ValidationError: it is none.
     """
-    whole = forms.unified(data)
+    whole = formats.unified(data)
     checks = [check for part in _dicts(whole["parts"]) for check in _dicts(part.get("checks"))]
     kinds = dict.fromkeys(str(check.get("kind")) for check in checks)
     return spec_model(kinds).model_validate(whole)
@@ -163,12 +163,12 @@ def schema(*, extended: bool) -> str:
     whole |= spec_model([*(names() if extended else BUILT_IN), *OF_FORMAT_1]).model_json_schema()
     # A question of one part has the keys of the part itself.
     part = whole["$defs"]["Part"]
-    whole["properties"] |= {key: part["properties"][key] for key in forms.OF_A_PART}
-    for old, new in forms.WORDS_OF_1.items():
+    whole["properties"] |= {key: part["properties"][key] for key in formats.OF_A_PART}
+    for old, new in formats.WORDS_OF_1.items():
         about = {"description": f"In format 1: {new}.", "deprecated": True}
         whole["properties"][old] = whole["properties"][new] | about
     whole["required"].remove("parts")
-    needed = [key for key in forms.OF_A_PART if key in part["required"]]
+    needed = [key for key in formats.OF_A_PART if key in part["required"]]
     whole["oneOf"] = [{"required": ["parts"]}, {"required": [*needed, "interface"]}]
     case_schema.add(whole, extended=extended)
     kind = Check.model_fields["kind"].description

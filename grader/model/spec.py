@@ -105,6 +105,28 @@ class Misconception(Keys):
         return text
 
 
+class Answer(Keys):
+    """What is asked for in a form of which the answers are text."""
+
+    ask: Text = Field(description="The question, in words.")
+    unit: str = Field(
+        default="1",
+        max_length=20,
+        description="Of an estimate: B, FLOP, s, FLOP/B, B/s, FLOP/s, tok/s, or 1 for a pure "
+        "number; any of the same sort may be written, as GiB or ms.",
+    )
+    over: list[Name] = Field(
+        default=[],
+        description="Of a line to derive: its indices, two at most; each runs over all entries.",
+    )
+    must_use: list[Literal["exp", "log", "sum", "d"]] = Field(
+        default=[], description="Of a line to derive: what has to stand in it."
+    )
+    may_not_use: list[Literal["exp", "log", "sum", "d"]] = Field(
+        default=[], description="Of a line to derive: what must not."
+    )
+
+
 class FollowUp(Keys):
     """A question to think about after a pass."""
 
@@ -127,6 +149,9 @@ class Survivor(Keys):
 
 
 MOST_PARTS = 9
+AnswerName = Annotated[
+    str, Field(pattern=r"^[A-Za-z_][A-Za-z0-9_]*(\[\d{1,4}(,\d{1,4}){0,3}\])?$", max_length=60)
+]
 
 
 class Part(Keys):
@@ -167,6 +192,17 @@ class Spec(Keys):
     format: Literal[1, 2] = Field(description="The version of the format: 2; 1 is read too.")
     title: str = Field(
         min_length=1, max_length=80, description="What the question is called in lists."
+    )
+    form: Literal["fix", "estimate", "predict", "derive"] = Field(
+        default="fix",
+        description="What is handed in: code that was mended, or answers in a text file: numbers "
+        "with units, numbers by hand, or formulas. docs/forms.md has an example of each.",
+    )
+    answers: dict[AnswerName, Answer] = Field(
+        default={}, description="What is asked for, by name, where the answers are text."
+    )
+    then: Slug | Literal[""] = Field(
+        default="", description="The question that is worth opening after this one."
     )
     track: Slug = Field(
         description="The subject it belongs to: lower-case words joined by hyphens."

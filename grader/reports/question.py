@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from grader.forms import registry as forms
 from grader.model.question import Question
 from grader.model.spec import Part
 from grader.reports.around import Request
@@ -48,7 +49,8 @@ def question_markdown(question: Question, *, parts: int | None = None) -> str:
             "\n".join([f"**{asks[0]}** {asks[1]}", "", *_choices(asks[2], "- ")])
             for asks in asked.questions
         ]
-    texts.append(f"`drill grade` grades `submission.py`; `drill hint {question.id}` gives a hint.")
+    file = forms.of(question.spec).file
+    texts.append(f"`drill grade` grades `{file}`; `drill hint {question.id}` gives a hint.")
     return "\n\n".join(texts) + "\n"
 
 

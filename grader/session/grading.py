@@ -8,9 +8,12 @@ from dataclasses import replace
 from grader import kinds
 from grader.bench.bench import BankFault, Bench
 from grader.bench.tally import Finding, Stopped, stopped
+from grader.forms import registry as forms
+from grader.forms.base import Unreadable
+from grader.forms.fix import Fix
 from grader.model.keys import Check
 from grader.model.question import Question
-from grader.model.report import CheckResult, Clause
+from grader.model.report import CheckResult, Clause, Frame, Raised
 from grader.model.spec import Spec
 from grader.model.verdict import FINE, Verdict
 from grader.sandbox.client import WorkerClient, WorkerError
@@ -28,10 +31,22 @@ def unreadable(submission: bytes, question: Question) -> Finding | None:
     if len(submission) > MAX_SUBMISSION:
         size = f"{len(submission):,} bytes, at most {MAX_SUBMISSION:,} are read"
         return Finding(f"the file has {size}", Verdict.LIMIT)
-    if not submission.strip(b"\xef\xbb\xbf \t\r\n\f"):
+    if isinstance(forms.of(question.spec), Fix) and not submission.strip(b"\xef\xbb\xbf \t\r\n\f"):
         sentence = f"the file is empty; expected {_listed(question.functions_of(1))}"
         return Finding(sentence, Verdict.ERROR)
     return None
+
+
+def program_of(submission: bytes, question: Question, file: str) -> bytes | Finding:
+    """The program that a file stands for, or what is wrong with the file, which costs no try."""
+    try:
+        return forms.of(question.spec).program(submission, question)
+    except Unreadable as wrong:
+        place = f"{file}:{wrong.line}: " if wrong.line else f"{file}: "
+        frames = (Frame(wrong.line, "", wrong.text),) if wrong.line else ()
+        column = wrong.column if wrong.line else None
+        raised = Raised("SyntaxError", wrong.sentence, frames, column=column)
+        return Finding(f"{place}{wrong.sentence}", Verdict.ERROR, raised=raised)
 
 
 def load_submission(
@@ -171,7 +186,7 @@ def carry_out(
 def rests_on_estimate(spec: Spec, check: Check) -> bool:
     """Whether a check, or one that it needs, is of an estimate."""
     needed = (one for one in spec.checks if one.id in check.needed)
-    hides = kinds.registry.get(check.kind).hides_expected
+    hides = kinds.registry.get(check.kind).hides_expected and not forms.of(spec).shows_expected
     return hides or any(rests_on_estimate(spec, one) for one in needed)
 
 

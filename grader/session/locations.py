@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
+from grader.forms import registry as forms
 from grader.model.question import Question
 from grader.model.report import Raised
 from grader.sandbox.replies import ProgramError
@@ -33,7 +36,11 @@ def file_of(question: Question, name: str, variant: int = 0) -> str:
     else:
         return ""
     if not in_spec:
-        return f"drills/{question.id}/{file}.py"
+        form = forms.of(spec)
+        suffix = Path(form.file).suffix if file.startswith(ACCEPTED) else ".py"
+        if file == "starter" and form.starter(spec):
+            return question.spec_file
+        return f"drills/{question.id}/{file}{suffix}"
     return question.spec_file
 
 

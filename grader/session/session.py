@@ -21,6 +21,7 @@ import numpy as np
 from grader import __version__
 from grader.bench.bench import BankFault, Bench
 from grader.bench.repeat import require_steady
+from grader.bench.tally import Finding
 from grader.cases.recipe import read_cases
 from grader.explain.fingerprint import fingerprint
 from grader.explain.shrink import made_readable
@@ -34,7 +35,7 @@ from grader.sandbox.config import CPU_SECONDS
 from grader.sandbox.deadline import Deadline, OutOfTime
 from grader.sandbox.remote import RemoteProgram
 from grader.sandbox.replies import ProgramError
-from grader.session.grading import carry_out, load_submission, out_of_time, unreadable
+from grader.session.grading import carry_out, load_submission, out_of_time, program_of, unreadable
 from grader.session.order import counting, credited, overall, part_results, unreached
 from grader.session.trusted import BankPrograms
 from grader.session.workers import Workers
@@ -121,6 +122,7 @@ class GradingSession(Closing):
         filename: str = "submission.py",
         early: Callable[[Report], None] = lambda _: None,
         progress: Callable[[int, int], None] = lambda _done, _all: None,
+        is_program: bool = False,
     ) -> Report:
         """Grade a submission.
 
@@ -131,6 +133,7 @@ class GradingSession(Closing):
             early: called with the report before a longer search for explanations, if there is one;
                 only `misconceptions` and `explanations` may have more in the end.
             progress: called with how many checks are done, and of how many.
+            is_program: whether it is a program already, where the form asks for a text.
 
         Returns:
             The report; whatever the submission does, it becomes a verdict.
@@ -158,6 +161,10 @@ class GradingSession(Closing):
         )
         if (wrong := unreadable(submission, question)) is not None:
             return self._stopped(report, wrong.verdict, wrong.sentence)
+        source = submission if is_program else program_of(submission, question, filename)
+        if isinstance(source, Finding):
+            report = replace(report, raised=source.raised)
+            return self._stopped(report, source.verdict, source.sentence)
 
         def finished(report: Report) -> Report:
             printed = worker.printed[-SHOWN_OUTPUT:].decode("utf-8", "replace")
@@ -174,7 +181,7 @@ class GradingSession(Closing):
             program = RemoteProgram(
                 worker,
                 "submission",
-                [submission],
+                [source],
                 question.support,
                 filename,
                 forbids=question.spec.forbids,

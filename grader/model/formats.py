@@ -11,7 +11,9 @@ from typing import Any
 Keys = tuple[str | int, ...]
 
 OF_A_PART = ("minutes", "prompt", "interface", "contract", "checks", "hints", "follow_ups")
-NEW_IN_2 = ("parts", "starter_holds", "defaults", "display", "helpers", "data")
+NEW_IN_2 = (
+    "parts", "starter_holds", "defaults", "display", "helpers", "data", "form", "answers", "then",
+)  # fmt: skip
 WORDS_OF_1 = {"starter": "starter_holds"}
 
 

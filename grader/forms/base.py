@@ -1,0 +1,49 @@
+"""What a form of question is: the file that is handed in, and the program that it stands for.
+
+A form whose answers are text makes a program of them: functions that give the numbers, or compute
+the formulas, that were written.  From there on it is graded, explained and audited as any program
+is, in a worker, against the reference and the misconceptions.  The text itself is data: read here,
+letter by letter, and never run.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import ClassVar
+
+from grader.model.question import Question
+from grader.model.spec import Spec
+
+Path = tuple[str | int, ...]
+
+
+class Unreadable(Exception):
+    """A file that is not what the form asks for: a sentence, and where in the file it is."""
+
+    def __init__(self, sentence: str, line: int = 0, column: int = 0, text: str = "") -> None:
+        """Note the place: `line` and `column` from 1, 0 where there is none; `text` of the line."""
+        super().__init__(sentence)
+        self.sentence, self.line, self.column, self.text = sentence, line, column, text
+
+
+class Form:
+    """A form of question."""
+
+    file: ClassVar[str] = "answers.txt"  # that the candidate edits
+    shows_expected: ClassVar[bool] = False  # of an estimate, once it is graded
+
+    def starter(self, spec: Spec) -> bytes:
+        """The file that a candidate begins with; empty where the question brings it."""
+        raise NotImplementedError
+
+    def program(self, text: bytes, question: Question) -> bytes:
+        """The program that a file stands for.
+
+        Raises:
+            Unreadable: it is not what is asked for.
+        """
+        raise NotImplementedError
+
+    def faults(self, spec: Spec) -> Iterator[tuple[Path, str]]:
+        """What is wrong with the keys of a spec of this form: paths of keys, and sentences."""
+        raise NotImplementedError

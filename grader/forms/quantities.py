@@ -1,0 +1,73 @@
+"""Quantities as people write them: a number and a unit.
+
+The decimal prefixes of bytes are powers of 1000 (SI), the binary ones of 1024 (IEC 80000-13).
+"""
+
+from __future__ import annotations
+
+import math
+import re
+
+_BYTES = {"B": 1.0, "kB": 1e3, "KB": 1e3, "MB": 1e6, "GB": 1e9, "TB": 1e12} | {
+    f"{prefix}iB": 1024.0**power for power, prefix in enumerate("KMGT", 1)
+}
+_WORK = {"FLOP": 1.0, "kFLOP": 1e3, "MFLOP": 1e6, "GFLOP": 1e9, "TFLOP": 1e12, "PFLOP": 1e15}
+_TIMES = {"s": 1.0, "ms": 1e-3, "us": 1e-6, "min": 60.0, "h": 3600.0}
+UNITS: dict[str, tuple[str, dict[str, float]]] = {
+    "1": ("a pure number", {"": 1.0, "1": 1.0}),
+    "B": ("an amount of memory", _BYTES),
+    "FLOP": ("an amount of work", _WORK),
+    "s": ("a time", _TIMES),
+    "FLOP/B": ("work per byte", {"FLOP/B": 1.0}),
+    "B/s": ("a bandwidth", {f"{name}/s": size for name, size in _BYTES.items()}),
+    "FLOP/s": ("a rate of work", {f"{name}/s": size for name, size in _WORK.items()}),
+    "tok/s": ("a rate", {"tok/s": 1.0}),
+}  # by the unit of an answer: what it measures, and each unit that may be written, in it
+_NUMBER = re.compile(r"[+-]?(\d{1,3}(,\d{3})+|\d[\d_]*)?(\.\d+)?([eE][+-]?\d{1,3})?")
+_COMMAS = re.compile(r"\d+(,\d+)+")
+_GROUPS = re.compile(r"\d{1,3}(,\d{3})+")
+
+
+def quantity(text: str, unit: str) -> float:
+    """A quantity in its base unit, as 1.12e11 for `112 GB`.
+
+    Raises:
+        ValueError: it is none; the sentence says what was expected.
+    """
+    what, known = UNITS[unit]
+    # Python's own words for numbers that are none, and numbers too large, are no digits.
+    commas = _COMMAS.match(text.lstrip("+-"))
+    if commas and not _GROUPS.fullmatch(commas[0]):
+        parts = commas[0].replace(",", ".", 1)
+        raise ValueError(
+            f"{commas[0]} reads as two numbers; write {parts}, and commas only between groups of "
+            "three digits"
+        )
+    found = _NUMBER.match(text)
+    digits = found[0] if found else ""
+    named = text[len(digits) :].strip()
+    if not re.search(r"\d", digits):
+        raise ValueError(f"expected a number{_with(known)}, found {text[:40]!r}")
+    value = float(digits.replace(",", "").replace("_", ""))
+    if not math.isfinite(value) or value < 0:
+        raise ValueError("a quantity is a finite number, 0 or more")
+    if named in known:
+        return value * known[named]
+    listed = _listed([name for name in known if name])
+    if not named:
+        raise ValueError(f"needs a unit: {listed}")
+    if any(named in units for _, units in UNITS.values()):
+        raise ValueError(f"is {what}, which {named} is not; units are {listed}")
+    if named.lower() in {"gb", "mb", "kb", "tb"} and unit == "B":
+        raise ValueError(
+            f"{named} is no unit here; GB is 1e9 bytes, GiB is 2**30, and Gb would be bits"
+        )
+    raise ValueError(f"{named[:20]} is no unit here; units are {listed}")
+
+
+def _with(known: dict[str, float]) -> str:
+    return "" if "" in known else f" with a unit, as 1.5 {next(iter(known))}"
+
+
+def _listed(names: list[str]) -> str:
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} or {names[-1]}"

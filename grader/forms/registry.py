@@ -1,0 +1,23 @@
+"""The forms by name; a module is imported when a question of its form is met."""
+
+from __future__ import annotations
+
+from functools import cache
+from importlib import import_module
+
+from grader.forms.base import Form
+from grader.model.spec import Spec
+
+NAMES = ("fix", "estimate", "predict", "derive")  # each is the module of its name
+
+
+@cache
+def get(name: str) -> Form:
+    """The form of a name that a spec may have."""
+    found: type[Form] = getattr(import_module(f"grader.forms.{name}"), name.title())
+    return found()
+
+
+def of(spec: Spec) -> Form:
+    """The form of a question."""
+    return get(spec.form)
