@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from grader.audit import parts
 from grader.audit.subjects import Seen, Subject
+from grader.forms import registry as forms
 from grader.kinds import registry
 from grader.model.audit import AuditRow, Cell, Remark, Twins
 from grader.model.question import Question
@@ -253,6 +254,8 @@ def _breaking(question: Question, subjects: Iterable[Subject]) -> Iterator[Remar
         everywhere = [seen.raised for seen in subject.seen if seen.raised is not None]
         if not 0 < len(everywhere) == len(subject.seen):
             continue
+        if subject.name == "starter" and forms.of(question.spec).is_text:
+            continue  # nothing is answered in it
         raised = everywhere[0]
         meant = [ideas[name].feedback for name in subject.expected if name in ideas]
         if re.search(rf"{MEANT}|\b{re.escape(raised.type)}\b", " ".join(meant), re.IGNORECASE):

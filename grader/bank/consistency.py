@@ -13,7 +13,6 @@ from grader.cases import size_expr
 from grader.cases.dataflow import case_names, free_names, results
 from grader.cases.recipe import read_cases
 from grader.forms import registry as forms
-from grader.forms.fix import Fix
 from grader.kinds import registry
 from grader.model import formats, mutation
 from grader.model.keys import Check, Limits, Mention
@@ -123,7 +122,7 @@ class Review:
         form = forms.of(self._spec)
         for path, text in form.faults(self._spec):
             yield self._at(*path), text
-        if not parts[0].interface and isinstance(form, Fix):
+        if not parts[0].interface and not form.is_text:
             first = self._at("parts", 0)
             whole = dotted(first) or "the question"
             yield first, f"{whole}: expected the key 'interface', found none"

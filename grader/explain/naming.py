@@ -112,6 +112,7 @@ def named(failure: Failure, match: Match) -> Named:
         failing=len(failure.cases(failure.evidence)),
         seen=seen,
         checks=tuple(c.id for c in failure.checks if c.id in failure.failed & set(idea.killers)),
+        rounded=any(c.within for c, _ in match.explained),
     )
 
 

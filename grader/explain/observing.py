@@ -17,9 +17,10 @@ import numpy as np
 from grader.bench.bench import Bench
 from grader.bench.results import Value, array_of, dtype_of, same_value
 from grader.explain.earlier import before, wrong_before
+from grader.forms import registry as forms
 from grader.kinds import registry
 from grader.kinds.base import Count
-from grader.model.keys import Check
+from grader.model.keys import Check, Tolerance
 from grader.sandbox.client import WorkerError
 from grader.sandbox.replies import ProgramError
 from grader.sandbox.worker.wire import Tensor
@@ -41,6 +42,7 @@ class Component:
     measured_by: Check | None = field(default=None, compare=False)  # of a measure
     exact: bool = False  # every check of it asks for the last bit
     by_style: bool = False  # it depends on how an idea is written too
+    within: float = 0.0  # relative, of numbers that a person has written and rounded
 
     @property
     def of_dtype(self) -> bool:
@@ -58,6 +60,7 @@ def components(bench: Bench) -> list[Component]:
     cases: dict[tuple[str, str], dict[str, list[str]]] = {}
     tolerant: set[tuple[str, str]] = set()
     measured = []
+    is_text, rounded = forms.of(bench.question.spec).is_text, dict[tuple[str, str], float]()
     for check in bench.checks:
         names = [c.name for c in bench.cases_of(check)]
         kind = registry.get(check.kind)
@@ -72,15 +75,24 @@ def components(bench: Bench) -> list[Component]:
         for result in check.compared:
             for case in names:
                 cases.setdefault((check.run, result), {}).setdefault(case, []).append(check.id)
+            allowed: Tolerance | None = getattr(check, "tolerance", None)
+            if is_text and allowed is not None:
+                rounded[check.run, result] = allowed.relative or 0.0
             if not kind.is_exact(check):
                 tolerant.add((check.run, result))
     values = [
-        Component(result, run, by_case, exact=(run, result) not in tolerant)
+        Component(
+            result,
+            run,
+            by_case,
+            exact=(run, result) not in tolerant,
+            within=rounded.get((run, result), 0.0),
+        )
         for (run, result), by_case in cases.items()
     ]
     # Most variants are ruled out by one: the quick ones first, and last what few programs agree in.
     last = [component for *_, component in sorted(measured, key=lambda m: m[:2])]
-    return [*values, *(replace(c, aspect="dtype") for c in values), *last]
+    return [*values, *(replace(c, aspect="dtype", within=0.0) for c in values), *last]
 
 
 def observed(bench: Bench, component: Component, case: str) -> Value:
@@ -119,8 +131,23 @@ def same_on(a: Bench, b: Bench, component: Component, case: str) -> bool:
             return True
         alike = is_fault(one) and is_fault(other) and one == other
         return alike and _fail_alike(a, b, component, case)
+    if component.within:
+        return _nearly(one, other, component.within)
     one, other = _in_one_dtype(one, other)
     return same_value(one, other, a.cases[case].dtype, exact=component.exact)
+
+
+def _nearly(one: Value, other: Value, within: float) -> bool:
+    """Whether two dicts have the same numbers, up to rounding by hand."""
+    if not (isinstance(one, dict) and isinstance(other, dict) and one.keys() == other.keys()):
+        return False
+    pairs = [(one[name], other[name]) for name in one]
+    return all(
+        isinstance(a, (int, float))
+        and isinstance(b, (int, float))
+        and math.isclose(a, b, rel_tol=within, abs_tol=1e-12)
+        for a, b in pairs
+    )
 
 
 def _fail_alike(a: Bench, b: Bench, component: Component, case: str) -> bool:

@@ -30,6 +30,7 @@ class Form:
     """A form of question."""
 
     file: ClassVar[str] = "answers.txt"  # that the candidate edits
+    is_text: ClassVar[bool] = True  # whether what is handed in is answers, and no code
     shows_expected: ClassVar[bool] = False  # of an estimate, once it is graded
 
     def starter(self, spec: Spec) -> bytes:

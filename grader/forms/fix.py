@@ -13,6 +13,7 @@ class Fix(Form):
     """The submission is the program."""
 
     file = "submission.py"
+    is_text = False
 
     def starter(self, spec: Spec) -> bytes:  # noqa: ARG002
         """None: the question brings it."""

@@ -21,7 +21,7 @@ from keyword import iskeyword
 MOST_TOKENS = 400
 DEEPEST = 30
 _TOKEN = re.compile(
-    r"\s*(?:(?P<number>\d+(?:\.\d*)?(?:[eE][+-]?\d{1,3})?|\.\d+)|(?P<name>[A-Za-z_]\w*)"
+    r"\s*(?:(?P<number>(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d{1,3})?)|(?P<name>[A-Za-z_]\w*)"
     r"|(?P<sign>\*\*|[-+*/()\[\],]))", re.ASCII
 )  # fmt: skip
 FUNCTIONS = ("exp", "log")

@@ -23,9 +23,11 @@ UNITS: dict[str, tuple[str, dict[str, float]]] = {
     "FLOP/s": ("a rate of work", {f"{name}/s": size for name, size in _WORK.items()}),
     "tok/s": ("a rate", {"tok/s": 1.0}),
 }  # by the unit of an answer: what it measures, and each unit that may be written, in it
-_NUMBER = re.compile(r"[+-]?(\d{1,3}(,\d{3})+|\d[\d_]*)?(\.\d+)?([eE][+-]?\d{1,3})?")
-_COMMAS = re.compile(r"\d+(,\d+)+")
-_GROUPS = re.compile(r"\d{1,3}(,\d{3})+")
+_NUMBER = re.compile(
+    r"[+-]?(?:(?:\d{1,3}(?:,\d{3})+|\d[\d_]*)(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d{1,3})?", re.ASCII
+)
+_COMMAS = re.compile(r"\d+(,\d+)+", re.ASCII)
+_GROUPS = re.compile(r"\d{1,3}(,\d{3})+", re.ASCII)
 
 
 def quantity(text: str, unit: str) -> float:
@@ -35,7 +37,6 @@ def quantity(text: str, unit: str) -> float:
         ValueError: it is none; the sentence says what was expected.
     """
     what, known = UNITS[unit]
-    # Python's own words for numbers that are none, and numbers too large, are no digits.
     commas = _COMMAS.match(text.lstrip("+-"))
     if commas and not _GROUPS.fullmatch(commas[0]):
         parts = commas[0].replace(",", ".", 1)
@@ -46,7 +47,7 @@ def quantity(text: str, unit: str) -> float:
     found = _NUMBER.match(text)
     digits = found[0] if found else ""
     named = text[len(digits) :].strip()
-    if not re.search(r"\d", digits):
+    if not digits:
         raise ValueError(f"expected a number{_with(known)}, found {text[:40]!r}")
     value = float(digits.replace(",", "").replace("_", ""))
     if not math.isfinite(value) or value < 0:

@@ -12,7 +12,7 @@ Keys = tuple[str | int, ...]
 
 OF_A_PART = ("minutes", "prompt", "interface", "contract", "checks", "hints", "follow_ups")
 NEW_IN_2 = (
-    "parts", "starter_holds", "defaults", "display", "helpers", "data", "form", "answers", "then",
+    "parts", "starter_holds", "defaults", "display", "helpers", "data", "form", "answers",
 )  # fmt: skip
 WORDS_OF_1 = {"starter": "starter_holds"}
 

@@ -102,6 +102,9 @@ class Frame:
     source: str
 
 
+UNREADABLE = "Unreadable"  # of a file of answers that is not what was asked for
+
+
 @dataclass(frozen=True, slots=True)
 class Raised:
     """An exception that left the submission: its own frames only, innermost last."""
@@ -116,6 +119,8 @@ class Raised:
     @property
     def is_of_text(self) -> bool:
         """Whether it says that the file is no Python; one that code raised has frames alone."""
+        if self.type == UNREADABLE:
+            return True
         syntax = self.type in {"SyntaxError", "IndentationError", "TabError"}
         return syntax and (self.column is not None or not self.frames)
 
@@ -177,6 +182,7 @@ class Named:
     failing: int = 0  # failing cases in all
     seen: tuple[str, ...] = ()  # these cases
     checks: tuple[str, ...] = ()  # the checks that fail and are there to catch it
+    rounded: bool = False  # they are numbers of a person's, which agree within what is allowed
 
 
 STATE: Literal["state"] = "state"  # something is remembered between calls: no value says anything

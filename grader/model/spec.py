@@ -201,9 +201,6 @@ class Spec(Keys):
     answers: dict[AnswerName, Answer] = Field(
         default={}, description="What is asked for, by name, where the answers are text."
     )
-    then: Slug | Literal[""] = Field(
-        default="", description="The question that is worth opening after this one."
-    )
     track: Slug = Field(
         description="The subject it belongs to: lower-case words joined by hyphens."
     )

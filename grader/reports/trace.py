@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Sequence
 
-from grader.model.report import Frame, Raised
+from grader.model.report import UNREADABLE, Frame, Raised
 from grader.reports.inert import inert
 from grader.reports.page import INDENT, cut, hanging, listed, padded, paragraph
 from grader.reports.sheet import cells
@@ -27,6 +27,8 @@ def raised_lines(raised: Raised, width: int, filename: str, *, most: int = 6) ->
         lines = _syntax(raised.frames[-1], raised.column, width, filename)
     else:
         lines = _frames(raised.frames, width, filename, most)
+    if raised.type == UNREADABLE:
+        return lines  # the sentence of the page says it
     name, message = inert(raised.type, 80), " ".join(raised.message.split())
     said = f"{name}: {inert(message, _MESSAGE_LIMIT)}" if message else name
     lines += paragraph(said, width, indent=INDENT)

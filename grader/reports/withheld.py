@@ -9,7 +9,6 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
-from grader.kinds.registry import get_or_plain
 from grader.model.report import Breakdown, CheckResult, Report, Row
 from grader.model.verdict import FINE
 
@@ -19,7 +18,7 @@ _DIFFERENCES = {"rule", "mutant", "check"}  # explanations that say how far off 
 
 def hides(check: CheckResult) -> bool:
     """Whether what is right is kept back."""
-    return check.estimate or get_or_plain(check.kind).hides_expected
+    return check.estimate
 
 
 def withheld(report: Report) -> Report:

@@ -262,6 +262,8 @@ def ideas(report: Report, *, over: bool = True) -> list[Idea]:
     judged = any(c.mismatch and get_or_plain(c.kind).judges_values for c in deciding(report))
     if not found and over and judged and not report.note:
         found.append(Idea("", "No listed idea gives exactly these numbers."))
+    if any(m.rounded for m in report.misconceptions):
+        found = [replace(one, text=one.text.replace("exactly ", "")) for one in found]
     return found
 
 

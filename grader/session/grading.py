@@ -10,10 +10,9 @@ from grader.bench.bench import BankFault, Bench
 from grader.bench.tally import Finding, Stopped, stopped
 from grader.forms import registry as forms
 from grader.forms.base import Unreadable
-from grader.forms.fix import Fix
 from grader.model.keys import Check
 from grader.model.question import Question
-from grader.model.report import CheckResult, Clause, Frame, Raised
+from grader.model.report import UNREADABLE, CheckResult, Clause, Frame, Raised
 from grader.model.spec import Spec
 from grader.model.verdict import FINE, Verdict
 from grader.sandbox.client import WorkerClient, WorkerError
@@ -31,7 +30,7 @@ def unreadable(submission: bytes, question: Question) -> Finding | None:
     if len(submission) > MAX_SUBMISSION:
         size = f"{len(submission):,} bytes, at most {MAX_SUBMISSION:,} are read"
         return Finding(f"the file has {size}", Verdict.LIMIT)
-    if isinstance(forms.of(question.spec), Fix) and not submission.strip(b"\xef\xbb\xbf \t\r\n\f"):
+    if not forms.of(question.spec).is_text and not submission.strip(b"\xef\xbb\xbf \t\r\n\f"):
         sentence = f"the file is empty; expected {_listed(question.functions_of(1))}"
         return Finding(sentence, Verdict.ERROR)
     return None
@@ -39,13 +38,18 @@ def unreadable(submission: bytes, question: Question) -> Finding | None:
 
 def program_of(submission: bytes, question: Question, file: str) -> bytes | Finding:
     """The program that a file stands for, or what is wrong with the file, which costs no try."""
+    form = forms.of(question.spec)
+    if form.is_text and submission == question.starter:
+        raised = Raised(UNREADABLE, "nothing is answered yet")
+        sentence = f"{file}: nothing is answered yet: write your answers in it, and grade again"
+        return Finding(sentence, Verdict.ERROR, raised=raised)
     try:
-        return forms.of(question.spec).program(submission, question)
+        return form.program(submission, question)
     except Unreadable as wrong:
         place = f"{file}:{wrong.line}: " if wrong.line else f"{file}: "
         frames = (Frame(wrong.line, "", wrong.text),) if wrong.line else ()
         column = wrong.column if wrong.line else None
-        raised = Raised("SyntaxError", wrong.sentence, frames, column=column)
+        raised = Raised(UNREADABLE, wrong.sentence, frames, column=column)
         return Finding(f"{place}{wrong.sentence}", Verdict.ERROR, raised=raised)
 
 

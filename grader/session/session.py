@@ -26,6 +26,7 @@ from grader.cases.recipe import read_cases
 from grader.explain.fingerprint import fingerprint
 from grader.explain.shrink import made_readable
 from grader.explain.why import Why, more, why
+from grader.forms import registry as forms
 from grader.model.question import Question
 from grader.model.report import Report
 from grader.model.verdict import Verdict
@@ -157,7 +158,8 @@ class GradingSession(Closing):
             bank=str(question.bank),
             digest=question.digest,
             program=__version__,
-            unchanged=question.handed_out(submission) == question.handed_out(question.starter),
+            unchanged=not forms.of(question.spec).is_text
+            and question.handed_out(submission) == question.handed_out(question.starter),
         )
         if (wrong := unreadable(submission, question)) is not None:
             return self._stopped(report, wrong.verdict, wrong.sentence)

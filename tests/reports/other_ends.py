@@ -222,6 +222,7 @@ estimate = replace(
             "numbers",
             FAIL,
             "exp_avg, exp_avg_sq, master, total are wrong in case seven-billion",
+            estimate=True,
             cases=("seven-billion", "small"),
             failing=("seven-billion",),
             about="the 7B of the planning sheet",
