@@ -42,11 +42,13 @@ def new(
     one_file: bool = False,
     oracle: str | None = None,
     parts: int | None = None,
+    form: str = "fix",
 ) -> Written:
     """Write a question to begin from, over nothing.
 
     Without `--bank` the current folder is the bank; a file by itself is a bank too. `oracle` is the
-    dotted name of a library's function to begin from, `parts` the number of parts of a skeleton.
+    dotted name of a library's function to begin from, `parts` the number of parts of a skeleton,
+    `form` what is handed in; where that is text, the programs stand in the spec.
 
     Raises:
         UsageError: `--bank` is no folder, something is in the way, there is no such function, or no
@@ -67,13 +69,15 @@ def new(
         )
     bank = root = root.resolve()
     spec = root / "questions" / f"{question_id}.yaml"
-    drill = None if one_file else root / "drills" / question_id  # None: programs are in the spec
+    begun = _begun(oracle, parts, form)
+    drill = (
+        None if one_file or not begun.programs else root / "drills" / question_id
+    )  # None: programs are in the spec
     if one_file and ctx.bank is None and not spec.parent.is_dir():
         bank = spec = root / spec.name
     documented = root / "docs" / _SCHEMA  # where a checkout of the program has it
     schema = documented if bank == root and documented.is_file() else root / _SCHEMA
     _check_free(ctx, spec, drill)
-    begun = _begun(oracle, parts)
     named = os.path.relpath(schema, spec.parent).replace(os.sep, "/")
     texts = template.files(begun, question_id, schema=named, one_file=one_file)
     written = _write(ctx, spec, drill, texts)
@@ -84,8 +88,17 @@ def new(
     return Written(bank, written, todo)
 
 
-def _begun(oracle: str | None, parts: int | None) -> Template:
+def _begun(oracle: str | None, parts: int | None, form: str) -> Template:
+    from grader.forms.registry import NAMES
     from grader.scaffold import template
+
+    if form not in NAMES:
+        known = ", ".join(NAMES)
+        raise UsageError(f"--form: expected one of {known}, found {form!r}")
+    if form != NAMES[0]:
+        if oracle is not None or parts is not None:
+            raise UsageError(f"--form {form}: expected neither --from nor --parts")
+        return template.of_form(form)
 
     if oracle is not None and parts is not None:
         raise UsageError("--from and --parts: expected one of them, found both")

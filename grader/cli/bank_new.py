@@ -25,13 +25,16 @@ def command(
     parts: Annotated[
         int | None, typer.Option(metavar="N", help="A skeleton in N parts, from 2 to 9.")
     ] = None,
+    form: Annotated[
+        str, typer.Option(metavar="FORM", help="fix, estimate, predict or derive.")
+    ] = "fix",
     json: Json = False,
 ) -> None:
     """Write a question that passes its audit, to begin from."""
     from grader.app.authoring import new
 
     here = context(ctx)
-    made = new(here, question, one_file=one_file, oracle=oracle, parts=parts)
+    made = new(here, question, one_file=one_file, oracle=oracle, parts=parts, form=form)
     if json:
         output.document(
             question=question,

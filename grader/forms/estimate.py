@@ -53,9 +53,9 @@ class Estimate(Form):
                 known = ", ".join(UNITS)
                 yield ("answers", name), f"{name}: expected a unit of {known}, found {one.unit}"
         for check in spec.checks:
-            if check.kind not in {"numbers", "choices"}:
+            if not getattr(check, "parts", ()) and not list(check.asks()):
                 at = ("checks", spec.checks.index(check))
-                yield at, f"{check.id}: expected the kind numbers in this form, found {check.kind}"
+                yield at, f"{check.id}: expected a check of answers by name, as numbers is"
             for part in getattr(check, "parts", ()):
                 if part not in spec.answers:
                     yield ("answers",), f"answers: expected {part}, which {check.id} looks at"

@@ -36,6 +36,11 @@ def blank() -> Template:
     return Template((FOLDER / "question.yaml.txt").read_text(encoding="utf-8"), programs)
 
 
+def of_form(form: str) -> Template:
+    """The template of a new question of which the answers are text; it passes its audit."""
+    return Template((FOLDER / f"{form}.yaml.txt").read_text(encoding="utf-8"), {})
+
+
 def files(template: Template, question_id: str, *, schema: str, one_file: bool) -> dict[str, str]:
     """The texts of a question by their names in a bank.
 
@@ -48,7 +53,8 @@ def files(template: Template, question_id: str, *, schema: str, one_file: bool) 
     Returns:
         `questions/ID.yaml`, and unless it is one file, everything below `drills/ID/`.
     """
-    parts = [f"  {p}: |\n" + indent(template.programs[p], " " * 4) + "\n" for p in _PARTS]
+    programs = {p: template.programs[p] for p in _PARTS if p in template.programs}
+    parts = [f"  {p}: |\n" + indent(text, " " * 4) + "\n" for p, text in programs.items()]
     marks = {"@CODE@\n": _INLINE + "".join(parts) if one_file else _FILES}
     for name in template.programs.keys() - _PARTS:
         code = "    code: |\n" + indent(template.programs[name], " " * 6)
@@ -63,7 +69,7 @@ def files(template: Template, question_id: str, *, schema: str, one_file: bool) 
     for mark, text in marks.items():
         spec = spec.replace(mark, text)
     found = {f"questions/{question_id}.yaml": spec}
-    if not one_file:
+    if not one_file and template.programs:
         found |= {f"drills/{question_id}/{_file(n)}": t for n, t in template.programs.items()}
     return found
 

@@ -356,3 +356,29 @@ def test_a_library_that_is_not_there_is_named(
     ended = real("bank", "new", "begun", "--from", "torch.relu")
     assert ended.status == 2
     assert "torch.relu needs torch, which is not installed" in ended.err
+
+
+@pytest.mark.parametrize("form", ["estimate", "predict", "derive"])
+def test_a_question_of_another_form_passes_its_audit_without_a_remark(
+    form: str, real: Drill
+) -> None:
+    ended = real("bank", "new", "by-hand", "--form", form)
+    assert (ended.status, ended.err) == (0, "")
+    assert tree(Path()) == ["question.schema.json", "questions/by-hand.yaml"]
+    assert_proved(Path(), "by-hand")
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("--form", "essay"), "--form: expected one of fix, estimate, predict, derive, found"),
+        (("--form", "derive", "--parts", "2"), "--form derive: expected neither --from nor"),
+    ],
+)
+def test_a_form_that_there_is_not_is_refused(
+    words: tuple[str, ...], said: str, real: Drill
+) -> None:
+    ended = real("bank", "new", "by-hand", *words)
+    assert ended.status == 2
+    assert said in ended.err
+    assert tree(Path()) == []

@@ -1,0 +1,79 @@
+"""The way through a question of which the answers are text."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.cli.conftest import ROOT, Drill
+
+pytestmark = pytest.mark.usefixtures("one_zygote")
+
+FOLDER = Path("seven-windows")
+ANSWERS = FOLDER / "answers.txt"
+RIGHT = "grad_x[1] = 2\ngrad_x[4] = 8\ngrad_x[6] = 0\n"
+
+
+def grade(drill: Drill, *words: str) -> tuple[int, str]:
+    ended = drill("--bank", str(ROOT), "grade", "seven-windows", *words)
+    return ended.status, ended.out
+
+
+def test_from_start_to_pass(real: Drill, monkeypatch: pytest.MonkeyPatch) -> None:
+    started = real("--bank", str(ROOT), "start", "seven-windows")
+    assert started.status == 0
+    assert "Edit  seven-windows/answers.txt" in started.out
+    assert sorted(p.name for p in FOLDER.iterdir()) == [".drill", "QUESTION.md", "answers.txt"]
+    assert "`drill grade` grades `answers.txt`" in (FOLDER / "QUESTION.md").read_text()
+    status, page = grade(real)
+    assert status == 1
+    assert "nothing is answered yet" in page
+    assert "try" not in page.splitlines()[0]  # it costs none
+    ANSWERS.write_text(RIGHT.replace("8", "8 apples"))
+    status, page = grade(real)
+    assert status == 1
+    assert "answers.txt:2: grad_x[4]: needs a number such as 0.25, -3 or 2/3" in page
+    assert "try" not in page.splitlines()[0]
+    ANSWERS.write_text(RIGHT.replace("8", "5"))
+    status, page = grade(real)
+    assert status == 1
+    assert "try 1" in page.splitlines()[0]
+    assert "Idea: overwrite. It gives your numbers in the failing case." in page
+    assert "8.000" in page  # after a prediction what is right is shown
+    ANSWERS.write_text(RIGHT)
+    monkeypatch.chdir(FOLDER)
+    status, page = grade(real)
+    assert status == 0
+    assert page.startswith("PASS  answers.txt")
+
+
+def test_start_again_leaves_answers_alone(real: Drill) -> None:
+    real("--bank", str(ROOT), "start", "seven-windows")
+    ANSWERS.write_text(RIGHT)
+    again = real("--bank", str(ROOT), "start", "seven-windows")
+    assert "answers.txt   it is yours and was left as it is" in again.out
+    assert ANSWERS.read_text() == RIGHT
+
+
+def test_reset_puts_the_open_answers_back_and_keeps_yours(real: Drill) -> None:
+    real("--bank", str(ROOT), "start", "seven-windows")
+    ANSWERS.write_text(RIGHT)
+    assert real("--bank", str(ROOT), "reset", "seven-windows").status == 0
+    assert "grad_x[4] = ?" in ANSWERS.read_text()
+    assert (FOLDER / "answers.before-reset-1.txt").read_text() == RIGHT
+
+
+def test_an_estimate_never_shows_what_is_right(real: Drill) -> None:
+    answers = Path("mine.txt")
+    answers.write_text(
+        "kv_token = 96 KiB\nkv_total = 14 GB\ndecode_intensity = 24 FLOP/B\n"
+        "decode_time = 8.8 ms\nprefill_time = 0.4 s\n"
+    )
+    for words in ((), ("--full",), ("--plain",), ("--json",)):
+        ended = real(
+            "--bank", str(ROOT), "grade", "seventeen-milliseconds", "--file", str(answers), *words
+        )
+        assert ended.status == 1
+        for kept_back in ("28.3", "2831", "12.27", "0.0172", "17.2", "0.359", "too large", "half"):
+            assert kept_back not in ended.out, (words, kept_back)
