@@ -22,6 +22,7 @@ from pathlib import Path
 from grader.app.exporting import dumped
 from grader.classroom import notebook
 from grader.classroom.disk import write_whole
+from grader.classroom.layouts import TEXT
 from grader.classroom.results import Results
 from grader.classroom.submissions import MOST_BYTES
 from grader.model.classroom import Entry, Posed
@@ -133,10 +134,13 @@ def find(folder: Path, ids: Sequence[str]) -> Iterator[tuple[str, Path]]:
     """
     for name in ids:
         stems = [name, name.replace("-", "_")]
-        candidates = [folder / f"{stem}{suffix}" for stem in stems for suffix in SUFFIXES]
+        ends = (*SUFFIXES, TEXT)
+        candidates = [folder / f"{stem}{suffix}" for stem in stems for suffix in ends]
         candidates += [folder / name / f"submission{suffix}" for suffix in SUFFIXES]
+        candidates.append(folder / name / f"answers{TEXT}")
         if len(ids) == 1:
             candidates += [folder / f"submission{suffix}" for suffix in SUFFIXES]
+            candidates.append(folder / f"answers{TEXT}")
             try:
                 programs = [one for one in folder.iterdir() if one.suffix in SUFFIXES]
             except OSError:

@@ -27,6 +27,7 @@ from grader.classroom.results import TERMS, make_folder, read_terms, write_hande
 from grader.classroom.run import grade_all
 from grader.classroom.submissions import Submissions
 from grader.classroom.work import Work
+from grader.forms import registry as forms
 from grader.model.classroom import Graded, HandedIn, Terms
 from grader.model.errors import UsageError
 from grader.model.numerals import quantity
@@ -133,7 +134,8 @@ def grade_class(
                 f"{plan.out}: {', '.join(left)} was graded here before and is not asked any more",
                 "the verdicts are kept: ask it again, or give --out another folder",
             )
-        with Submissions(plan.submissions, asked, plan.layout, plan.pattern) as submissions:
+        texts = [one.id for one in questions if forms.of(one.spec).is_text]
+        with Submissions(plan.submissions, asked, plan.layout, plan.pattern, texts) as submissions:
             count = write_handed_in(plan.out, submissions)
             say_found(ctx, plan.submissions, asked, submissions, count)
             yield from _graded(ctx, plan, terms, submissions, ledger, begin)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -19,6 +19,7 @@ from grader.reports.inert import inert
 
 ARCHIVE = ".zip"
 PROGRAMS = (".py", ".ipynb")
+TEXT = ".txt"  # of answers, where a question asks for text
 LONGEST = 200  # characters of what a student is called
 EXACT, ANY, BROKEN = range(3)  # how surely a file is the answer: by its name, for want of another
 _COPY = re.compile(r"(?: ?\([0-9]{1,3}\)|-[0-9]{1,3})+$")  # what browsers and Canvas add to a name
@@ -78,9 +79,10 @@ def stem(name: str) -> str:
 class Asked:
     """The questions that a class is asked, and what their answers may be called."""
 
-    def __init__(self, ids: Iterable[str]) -> None:
-        """Know the ids."""
+    def __init__(self, ids: Iterable[str], texts: Collection[str] = ()) -> None:
+        """Know the ids, and which of them are answered by a text."""
         self.ids = tuple(dict.fromkeys(ids))
+        self.texts = frozenset(texts)
         self._loose = {_loose(one): one for one in self.ids}
 
     def named(self, name: str, *, copies: bool = True) -> str:
@@ -102,16 +104,18 @@ class Asked:
         end, name = suffix(own[-1]), stem(own[-1])
         if end == ARCHIVE:  # one that cannot be read: nobody knows what is in it
             return [(one, (BROKEN, len(own))) for one in self.ids]
-        if end not in PROGRAMS:
+        if end not in {*PROGRAMS, TEXT}:
             return []
+        fitting = [one for one in self.ids if (one in self.texts) is (end == TEXT)]
         question = self.named(name)
-        if not question and name == "submission":  # as `drill start` has it: QUESTION/submission.py
+        # As `drill start` has it: QUESTION/submission.py, or answers.txt.
+        if not question and name == ("answers" if end == TEXT else "submission"):
             question = self.named(own[-2]) if len(own) > 1 else ""
             question = question or (self.ids[0] if len(self.ids) == 1 else "")
         if question:
-            return [(question, (EXACT, len(own)))]
+            return [(question, (EXACT, len(own)))] if question in fitting else []
         if free and (len(self.ids) == 1 or end == ".ipynb"):
-            return [(one, (ANY, len(own))) for one in self.ids]
+            return [(one, (ANY, len(own))) for one in fitting]
         return []
 
 
@@ -141,7 +145,7 @@ def _questions(parts: Sequence[str], asked: Asked, _: Mapping[str, Submitted]) -
     question = asked.named(parts[0])
     if not question or len(parts) == 1:
         return []
-    one = Asked([question])
+    one = Asked([question], asked.texts)
     return _folders(parts[1:], one, {}) or _files(parts[1:], one, {})
 
 

@@ -6,7 +6,17 @@ import re
 from collections.abc import Iterator
 from itertools import islice
 
-from grader.classroom.layouts import ANY, EXACT, LONGEST, PROGRAMS, Asked, Place, student, suffix
+from grader.classroom.layouts import (
+    ANY,
+    EXACT,
+    LONGEST,
+    PROGRAMS,
+    TEXT,
+    Asked,
+    Place,
+    student,
+    suffix,
+)
 from grader.classroom.platforms import utc
 from grader.model.errors import UsageError
 
@@ -44,7 +54,8 @@ class Pattern:
 
     def places(self, path: str) -> list[Place]:
         """Return whose a file is and what it answers."""
-        if suffix(path.rpartition("/")[2]) not in PROGRAMS:
+        end = suffix(path.rpartition("/")[2])
+        if end not in {*PROGRAMS, TEXT}:
             return []
         found = list(self._whose(path, 0, 0))
         if len({fields["student"] for fields in found}) != 1:  # nobody's, or of two people
@@ -57,7 +68,11 @@ class Pattern:
         rank = EXACT if "question" in fields else ANY
         name, email = fields.get("name", ""), fields.get("email", "")
         at = fields.get("at")
-        return [Place(called, one, (rank, 1), at, name, email) for one in questions]
+        return [
+            Place(called, one, (rank, 1), at, name, email)
+            for one in questions
+            if (one in self._asked.texts) is (end == TEXT)
+        ]
 
     def _whose(self, path: str, piece: int, start: int) -> Iterator[dict[str, str]]:
         """Give the fields of each way in which a path fits.

@@ -8,7 +8,7 @@ from __future__ import annotations
 import hashlib
 import re
 from collections import defaultdict, deque
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby
 from pathlib import Path
@@ -72,7 +72,12 @@ class Submissions(Closing):
     """The files of a class, one after another, in the order of their paths."""
 
     def __init__(
-        self, root: Path, asked: Sequence[str], layout: str = "", pattern: str = ""
+        self,
+        root: Path,
+        asked: Sequence[str],
+        layout: str = "",
+        pattern: str = "",
+        texts: Collection[str] = (),
     ) -> None:
         """Open the folder or archive and look how it is laid out.
 
@@ -81,6 +86,7 @@ class Submissions(Closing):
             asked: The questions' ids.
             layout: One of `layouts.LAYOUTS`; the one that fits where it is not given.
             pattern: The paths of answers, with named fields.
+            texts: The ids of those that are answered by a text.
 
         Raises:
             UsageError: There is none, it cannot be read, or it is not clear how it is laid out.
@@ -89,7 +95,7 @@ class Submissions(Closing):
             raise UsageError("expected --layout or --pattern, found both")
         if layout and layout not in LAYOUTS:
             raise UsageError(f"--layout: expected {names()}, found {layout}")
-        asked_for = Asked(asked)
+        asked_for = Asked(asked, texts)
         described = Pattern(pattern, asked_for) if pattern else None
         self.unused = Unused()  # of the last walk
         self._files = opened(root)
