@@ -151,7 +151,7 @@ class Programs:
         self._suffix = Path(self._form.file).suffix  # of what is handed in
         self._claimed = {_file(name) for name in (*_PROGRAMS, *wanted)}
         self.starter = self._form.starter(spec) or self._part("starter")
-        self.reference = self._part("reference")
+        self.reference = self._form.reference(spec) or self._part("reference")
         has_driver = spec.code.driver or "driver.py" in self._in_folder_of("driver.py")
         self.driver = self._part("driver") if has_driver else None
         self.variants = {

@@ -27,8 +27,16 @@ class Given:
         return Unreadable(sentence, self.line, self.column + at, self.text)
 
 
-def read(text: bytes, names: Collection[str]) -> dict[str, Given]:
+def read(
+    text: bytes, names: Collection[str], *, needed: Collection[str] | None = None, unknown: str = ""
+) -> dict[str, Given]:
     """The answers that are given, by name; an open one is left out.
+
+    Args:
+        text: of the file.
+        names: that answers may have.
+        needed: those that have to be there; all if not given.
+        unknown: what is said of a number that is none of the names.
 
     Raises:
         Unreadable: the file is no such text, or a name is missing, unknown or there twice.
@@ -50,6 +58,8 @@ def read(text: bytes, names: Collection[str]) -> dict[str, Given]:
         if not equals:
             raise Unreadable("expected NAME = VALUE, found no =", number, 1, line)
         if name not in names:
+            if unknown and name.isdigit():
+                raise Unreadable(unknown, number, 1, line)
             near = did_you_mean(name, list(names))
             raise Unreadable(f"{name[:60]} is not asked for{near}", number, 1, line)
         if name in found:
@@ -57,7 +67,7 @@ def read(text: bytes, names: Collection[str]) -> dict[str, Given]:
             raise Unreadable(there, number, 1, line)
         column = len(left) + 2 + len(right) - len(right.lstrip())
         found[name] = Given(right.strip(), number, column, line)
-    for name in names:
+    for name in names if needed is None else needed:
         if name not in found:
             raise Unreadable(f"{name} has no answer yet; write {name} = ...")
     return {name: given for name, given in found.items() if given.value not in OPEN}

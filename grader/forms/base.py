@@ -37,6 +37,10 @@ class Form:
         """The file that a candidate begins with; empty where the question brings it."""
         raise NotImplementedError
 
+    def reference(self, spec: Spec) -> bytes:  # noqa: ARG002
+        """The right solution, where the spec says it all; else empty: the question brings it."""
+        return b""
+
     def program(self, text: bytes, question: Question) -> bytes:
         """The program that a file stands for.
 

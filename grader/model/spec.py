@@ -193,13 +193,21 @@ class Spec(Keys):
     title: str = Field(
         min_length=1, max_length=80, description="What the question is called in lists."
     )
-    form: Literal["fix", "estimate", "predict", "derive"] = Field(
+    form: Literal["fix", "estimate", "predict", "derive", "review"] = Field(
         default="fix",
         description="What is handed in: code that was mended, or answers in a text file: numbers "
-        "with units, numbers by hand, or formulas. docs/forms.md has an example of each.",
+        "with units, numbers by hand, formulas, or lines of a diff. docs/forms.md has all.",
     )
     answers: dict[AnswerName, Answer] = Field(
         default={}, description="What is asked for, by name, where the answers are text."
+    )
+    diff: str = Field(
+        default="",
+        max_length=8000,
+        description="Of a review: a line each, which begins with a space, + or -.",
+    )
+    reasons: dict[Slug, Text] = Field(
+        default={}, description="Of a review: why a line may be wrong, by name."
     )
     track: Slug = Field(
         description="The subject it belongs to: lower-case words joined by hyphens."

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from grader.forms import registry as forms
+from grader.forms.review import shown as numbered
 from grader.model.question import Question
 from grader.model.spec import Part
 from grader.reports.around import Request
@@ -49,6 +50,8 @@ def question_markdown(question: Question, *, parts: int | None = None) -> str:
             "\n".join([f"**{asks[0]}** {asks[1]}", "", *_choices(asks[2], "- ")])
             for asks in asked.questions
         ]
+    if question.spec.diff:
+        texts += ["## Diff", f"```diff\n{numbered(question.spec.diff)}\n```"]
     file = forms.of(question.spec).file
     texts.append(f"`drill grade` grades `{file}`; `drill hint {question.id}` gives a hint.")
     return "\n\n".join(texts) + "\n"

@@ -38,7 +38,8 @@ def file_of(question: Question, name: str, variant: int = 0) -> str:
     if not in_spec:
         form = forms.of(spec)
         suffix = Path(form.file).suffix if file.startswith(ACCEPTED) else ".py"
-        if file == "starter" and form.starter(spec):
+        made = {"starter": form.starter, "reference": form.reference}
+        if file in made and made[file](spec):
             return question.spec_file
         return f"drills/{question.id}/{file}{suffix}"
     return question.spec_file

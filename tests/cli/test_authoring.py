@@ -358,7 +358,7 @@ def test_a_library_that_is_not_there_is_named(
     assert "torch.relu needs torch, which is not installed" in ended.err
 
 
-@pytest.mark.parametrize("form", ["estimate", "predict", "derive"])
+@pytest.mark.parametrize("form", ["estimate", "predict", "derive", "review"])
 def test_a_question_of_another_form_passes_its_audit_without_a_remark(
     form: str, real: Drill
 ) -> None:
@@ -371,7 +371,10 @@ def test_a_question_of_another_form_passes_its_audit_without_a_remark(
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (("--form", "essay"), "--form: expected one of fix, estimate, predict, derive, found"),
+        (
+            ("--form", "essay"),
+            "--form: expected one of fix, estimate, predict, derive, review, found",
+        ),
         (("--form", "derive", "--parts", "2"), "--form derive: expected neither --from nor"),
     ],
 )

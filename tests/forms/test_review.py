@@ -1,0 +1,186 @@
+"""Reviews: what is found and what is not; and that the faults of the question are faults."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from grader import bank
+from grader.forms.review import shown
+from grader.model.report import Report
+from grader.model.verdict import Verdict
+from grader.session import GradingSession
+
+pytestmark = pytest.mark.usefixtures("one_zygote")
+
+ROOT = Path(__file__).parents[2]
+QUESTION = bank.load([ROOT], "data-parallel-review")
+ALL = {8: "overwritten", 9: "wrong-count", 10: "clipped-too-early", 11: "unequal-ranks",
+       14: "caller-changed"}  # fmt: skip
+REPAIRED = {
+    8: "            acc += len(y[a:a + micro]) * "
+       "mean_gradient(params, x[a:a + micro], y[a:a + micro])",
+    9: "        acc /= len(y)",
+    10: "        acc *= 1.0",
+    12: "    rows = [len(y) for x, y in shards]\n"
+        "    mean = sum(n * g for n, g in zip(rows, grads)) / sum(rows)\n"
+        "    mean = mean * min(1.0, clip / (np.linalg.norm(mean) + 1e-12))",
+    14: "    params = params - lr * velocity",
+}  # fmt: skip
+EQUIVALENT = {4: "    grads = list()", 13: "    velocity = mean + 0.9 * velocity",
+              7: "        for a in range(0, len(x), micro):"}  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def session() -> Iterator[GradingSession]:
+    with GradingSession(QUESTION) as opened:
+        yield opened
+
+
+def graded(session: GradingSession, listed: dict[int, str], approve: str = "no") -> Report:
+    lines = [*(f"{n} = {reason}" for n, reason in listed.items()), f"approve = {approve}"]
+    return session.grade("\n".join(lines).encode(), seed=3, filename="answers.txt")
+
+
+@pytest.mark.parametrize(
+    ("change", "said", "passes"),
+    [
+        ({}, "5 of 5 faults, 0 false alarms", True),
+        ({13: "wrong-sign"}, "5 of 5 faults, 1 false alarm", True),
+        ({13: "wrong-sign", 4: "precision"}, "5 of 5 faults, 2 false alarms; line 4 is", False),
+        ({9: "off-by-one"}, "4 of 5 faults and 1 with another reason, 0 false alarms", False),
+        ({11: ""}, "4 of 5 faults, 0 false alarms; with shards of 2, 5 and 7 rows", False),
+        ({11: "", 12: "unequal-ranks"}, "5 of 5 faults, 0 false alarms", True),
+    ],
+)  # fmt: skip
+def test_what_is_found_is_counted(
+    change: dict[int, str], said: str, passes: bool, session: GradingSession
+) -> None:
+    listed = {n: reason for n, reason in (ALL | change).items() if reason}
+    report = graded(session, listed)
+    assert report.checks[0].message.startswith(said)
+    assert report.verdict is (Verdict.PASS if passes else Verdict.FAIL)
+
+
+def test_every_line_and_no_line_fail(session: GradingSession) -> None:
+    every = {n: "precision" for n in range(4, 16)}
+    assert graded(session, every | ALL).verdict is Verdict.FAIL
+    report = graded(session, {})
+    assert report.checks[0].message.startswith("0 of 5 faults")
+    assert [idea.id for idea in report.misconceptions] == ["lists-nothing"]
+
+
+def test_who_approves_is_told_so_whatever_is_listed(session: GradingSession) -> None:
+    report = graded(session, ALL, "yes")
+    assert report.checks[0].message == "you approved, and something is wrong with it"
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("99 = precision\napprove = no", "answers.txt:1: the diff has lines 1 to 15"),
+        ("3 = precision\napprove = no", "answers.txt:1: line 3 was removed and cannot be wrong"),
+        ("8 = too-early\napprove = no", "answers.txt:1: too-early is no reason"),
+        ("approve = maybe", "answers.txt:1: approve: expected yes or no, found maybe"),
+        ("8 = overwritten", "answers.txt: approve has no answer yet"),
+        ("8 = overwritten\n08 = precision\napprove = no", "answers.txt:2: the diff has lines"),
+    ],
+)
+def test_what_is_no_review_is_said(text: str, said: str, session: GradingSession) -> None:
+    report = session.grade(text.encode(), seed=3, filename="answers.txt")
+    assert report.message.startswith(said)
+
+
+def test_nothing_of_the_question_gives_it_away() -> None:
+    from grader.reports.question import question_markdown
+
+    text = question_markdown(QUESTION)
+    assert shown(QUESTION.spec.diff) in text
+    assert "14  +    params -= lr * velocity" in text
+    for secret in ("shards of 2, 5 and 7", "dampening", "overwritten"):
+        assert secret not in text
+
+
+# -- the faults, proved by running the diff's result --------------------------------------------
+
+
+def step_with(repaired: dict[int, str]) -> Callable[..., Any]:
+    lines = [line[1:] for line in QUESTION.spec.diff.splitlines()]
+    marks = [line[:1] for line in QUESTION.spec.diff.splitlines()]
+    kept = [
+        repaired.get(n, line)
+        for n, (mark, line) in enumerate(zip(marks, lines, strict=True), 1)
+        if mark != "-"
+    ]
+    space: dict[str, Any] = {"np": np, "mean_gradient": mean_gradient}
+    exec("\n".join(kept), space)
+    step: Callable[..., Any] = space["step"]
+    return step
+
+
+def mean_gradient(params: Any, x: Any, y: Any) -> Any:
+    return 2 * x.T @ (x @ params - y) / len(y)
+
+
+def right(params: Any, velocity: Any, shards: Any, lr: float, clip: float) -> Any:
+    """The step over all rows at once, as the contract says it."""
+    x, y = (np.concatenate([shard[i] for shard in shards]) for i in (0, 1))
+    mean = mean_gradient(params, x, y)
+    mean = mean * min(1.0, clip / (np.linalg.norm(mean) + 1e-12))
+    velocity = 0.9 * velocity + mean
+    return params - lr * velocity, velocity
+
+
+CASES = {  # rows of each rank, rows of a micro-batch, clip
+    "even": ((4, 4), 4, 1e9),
+    "micro": ((4, 4), 2, 1e9),
+    "ragged-micro": ((5, 5), 2, 1e9),
+    "clip": ((4, 4), 4, 0.1),
+    "uneven": ((2, 5, 7), 9, 1e9),
+}
+
+
+def failing(step: Callable[..., Any]) -> set[str]:
+    found = set()
+    for name, (rows, micro, clip) in CASES.items():
+        rng = np.random.default_rng(5)
+        shards = [(rng.normal(size=(n, 3)), rng.normal(size=n)) for n in rows]
+        params, velocity = rng.normal(size=3), rng.normal(size=3)
+        expected = right(params, velocity, shards, 0.1, clip)
+        before = params.copy()
+        got = step(params, velocity, shards, 0.1, clip, micro)
+        if not all(np.allclose(a, b, rtol=1e-9) for a, b in zip(got, expected, strict=True)):
+            found.add(name)
+        if not np.array_equal(params, before):
+            found.add("caller")
+    return found
+
+
+def test_repaired_the_diff_is_right() -> None:
+    assert failing(step_with(REPAIRED)) == set()
+
+
+@pytest.mark.parametrize("line", sorted(EQUIVALENT))
+def test_an_innocent_line_may_be_written_in_another_way(line: int) -> None:
+    assert failing(step_with({**REPAIRED, line: EQUIVALENT[line]})) == set()
+
+
+@pytest.mark.parametrize(
+    ("line", "cases"),
+    [
+        (8, {"micro", "ragged-micro"}),
+        (9, {"ragged-micro", "uneven"}),
+        (10, {"clip"}),
+        (12, {"uneven", "clip"}),
+        (14, {"caller"}),
+    ],
+)
+def test_each_fault_put_back_alone_shows(line: int, cases: set[str]) -> None:
+    found = failing(step_with({n: text for n, text in REPAIRED.items() if n != line}))
+    assert found
+    assert cases & found
+    assert "caller" not in found or line == 14
