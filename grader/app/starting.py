@@ -17,7 +17,6 @@ from grader.app.context import Context
 from grader.app.parts import asked
 from grader.app.resolve import Search, resolve
 from grader.app.workspace import MARKER, QUESTION, Workspace
-from grader.forms import registry as forms
 from grader.model.errors import UsageError
 from grader.model.question import Question
 from grader.records import attempts
@@ -42,6 +41,7 @@ def start(ctx: Context, question_id: str, *, parent: Path | None = None) -> tupl
         UsageError: There is no such question; the folder is somebody's own, or cannot be made.
         BankError: The question cannot be loaded.
     """
+    from grader.forms import registry as forms  # reads specs, which other commands do not
     from grader.reports.question import question_markdown
 
     question = ctx.load(question_id)

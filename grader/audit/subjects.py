@@ -82,7 +82,7 @@ def subjects(question: Question) -> list[Subject]:
         Subject("reference", [question.reference], file_of(question, "reference")),
         Subject(
             "starter",
-            [forms.of(spec).program(question.starter, question)],
+            _starter(question),
             file_of(question, "starter"),
             set(spec.starter_holds),
             parts=1,
@@ -95,6 +95,15 @@ def subjects(question: Question) -> list[Subject]:
             killers = spec.misconceptions[name].killers
             found.append(Subject(label, layers, file, {name}, name, killers))
     return found
+
+
+def _starter(question: Question) -> list[bytes]:
+    """The starter as layers; of a file of answers a program that returns nothing."""
+    form = forms.of(question.spec)
+    if not form.is_text:
+        return [question.starter]
+    nothing = "".join(f"def {name}(*_, **__):\n    return None\n" for name in question.functions)
+    return [nothing.encode(), form.program(question.starter, question)]
 
 
 def called_functions(session: GradingSession) -> list[str]:

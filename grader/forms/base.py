@@ -42,12 +42,16 @@ class Form:
         return b""
 
     def program(self, text: bytes, question: Question) -> bytes:
-        """The program that a file stands for.
+        """The program that a file stands for; it lacks functions of which nothing is answered.
 
         Raises:
             Unreadable: it is not what is asked for.
         """
         raise NotImplementedError
+
+    def asked_by(self, function: str, question: Question) -> list[str]:  # noqa: ARG002
+        """The answers, as the file calls them, without which a program has not a function."""
+        return [function]
 
     def faults(self, spec: Spec) -> Iterator[tuple[Path, str]]:
         """What is wrong with the keys of a spec of this form: paths of keys, and sentences."""

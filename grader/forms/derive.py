@@ -18,7 +18,6 @@ _ARRAYS = (  # by number of indices
     "np.array([[{formula} for {j} in range(n_)] for {i} in range(n_)], dtype=float)",
 )
 _BODY = "import numpy as np; from math import exp, log; n_ = len({first}); return {array}"
-_OPEN = "raise NotImplementedError('{shown} has no answer yet')"
 
 
 class Derive(Form):
@@ -35,14 +34,15 @@ class Derive(Form):
         lines = [""] * max((one.line for one in given.values()), default=0)
         for name, one in asked.items():
             symbols, mark = _symbols(question, name), shown(name, one.over)
-            answer = given.get(mark)
-            body = _OPEN.format(shown=mark) if answer is None else _body(answer, mark, one, symbols)
-            line = f"def {name}({', '.join(symbols)}): {body}"
-            if answer is None:
-                lines.append(line)
-            else:
-                lines[answer.line - 1] = line
+            if (answer := given.get(mark)) is not None:
+                body = _body(answer, mark, one, symbols)
+                lines[answer.line - 1] = f"def {name}({', '.join(symbols)}): {body}"
         return "\n".join([*lines, ""]).encode()
+
+    def asked_by(self, function: str, question: Question) -> list[str]:
+        """Its line."""
+        one = question.spec.answers.get(function)
+        return [function if one is None else shown(function, one.over)]
 
     def faults(self, spec: Spec) -> Iterator[tuple[Path, str]]:
         """Lines with more indices than two, or a unit."""

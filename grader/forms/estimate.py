@@ -30,8 +30,8 @@ class Estimate(Form):
                 raise given.wrong(f"{name}: {error}") from None
         lines = []
         for function, names in _functions(question).items():
-            told = {name: found[name] for name in names if name in found}
-            lines.append(f"def {function}(*_, **__):\n    return {told!r}\n")
+            if told := {name: found[name] for name in names if name in found}:
+                lines.append(f"def {function}(*_, **__):\n    return {told!r}\n")
         return "\n".join(lines).encode()
 
     def number(self, text: str, unit: str) -> float:
@@ -41,6 +41,10 @@ class Estimate(Form):
             ValueError: it is none.
         """
         return quantity(text, unit)
+
+    def asked_by(self, function: str, question: Question) -> list[str]:
+        """Those that its dict has."""
+        return _functions(question).get(function, [function])
 
     def faults(self, spec: Spec) -> Iterator[tuple[Path, str]]:
         """Answers that no check looks at, checks of what is not asked, and units."""

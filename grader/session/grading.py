@@ -89,6 +89,10 @@ def lacks(loaded: Loaded | None, required: Collection[str], question: Question) 
     if missing := [name for name in loaded.missing if name in required]:
         from grader.model.nearest import closest
 
+        if (form := forms.of(question.spec)).is_text:
+            open_ = [one for name in missing for one in form.asked_by(name, question)]
+            have = "has" if len(open_) == 1 else "have"
+            return Finding(f"{_listed(open_)} {have} no answer yet", Verdict.FAIL)
         listed = _listed(loaded.defined) if loaded.defined else "no functions"
         text = f"expected {_listed(missing)}, found {listed}"
         spare = [name for name in loaded.defined if name not in question.functions]

@@ -227,7 +227,10 @@ class GradingSession(Closing):
         try:
             try:
                 # What a part asks for that does not count decides nothing.
-                required = self.question.functions_of(1) if 1 in self._counting else ()
+                # What is not answered yet leaves the rest of a file of answers as it is.
+                is_text = forms.of(self.question.spec).is_text
+                whole = 1 in self._counting and not is_text
+                required = self.question.functions_of(1) if whole else ()
                 wrong = load_submission(program, self.question, required, self.bank.restore)
                 if wrong is not None:
                     report = replace(report, raised=wrong.raised)

@@ -9,8 +9,10 @@ import pytest
 from grader.model.errors import GraderError
 from grader.sandbox.client import WorkerClient
 from grader.sandbox.levels import ACTS, BEYOND, Isolation
-from tests.cli.conftest import Drill
+from tests.cli.conftest import ROOT, Drill
 from tests.cli.lacking import without_torch
+
+QUESTIONS = len([*(ROOT / "questions").glob("*.yaml")])
 
 
 @pytest.fixture(autouse=True)
@@ -26,7 +28,13 @@ def test_all_is_well(drill: Drill, home: Path) -> None:
     assert lines[1] == "    MISSING torch: not installed; only some questions need it"
     assert lines[2].startswith("            pip install torch==")
     assert len(lines) <= 22
-    for expected in ("versions    drill ", "numpy", "machine", "5 questions", f"{home}: 0 tries"):
+    for expected in (
+        "versions    drill ",
+        "numpy",
+        "machine",
+        f"{QUESTIONS} questions",
+        f"{home}: 0 tries",
+    ):
         assert expected in " ".join(ended.out.split("\n                "))
     assert f"isolation   strong: {len(ACTS)} of {len(ACTS)} forbidden things" in ended.out
     assert lines[-1] == "Next: drill doctor --walls"

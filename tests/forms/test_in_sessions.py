@@ -128,8 +128,19 @@ def test_a_wrong_line_is_named(line: tuple[str, str], derivation: GradingSession
 def test_a_line_that_is_open_leaves_the_others_judged(derivation: GradingSession) -> None:
     report = graded(derivation, LINES.format(**{**RIGHT, "chain": "?"}))
     verdicts = {check.id: check.verdict for check in report.checks}
-    assert verdicts.pop("chain") is Verdict.ERROR
+    assert verdicts.pop("chain") is Verdict.FAIL
     assert set(verdicts.values()) == {Verdict.PASS}
+    open_ = next(check for check in report.checks if check.id == "chain")
+    assert open_.message == "chain[j] has no answer yet"
+
+
+def test_estimates_that_are_open_leave_the_others_judged(estimate: GradingSession) -> None:
+    report = graded(estimate, NUMBERS.format("96 KiB", "28 GB", "?", "?", "?"))
+    assert {check.id: check.message for check in report.checks} == {
+        "cache": "1 case",
+        "decode": "decode_intensity and decode_time have no answer yet",
+        "prefill": "prefill_time has no answer yet",
+    }
 
 
 @pytest.mark.parametrize(

@@ -14,6 +14,7 @@ import pytest
 
 from grader import bank
 from grader.cli.app import run
+from grader.forms import registry as forms
 from grader.model.question import Question
 from grader.model.report import Report
 from grader.reports import terminal
@@ -38,6 +39,13 @@ def sources(question: Question) -> Iterator[tuple[str, bytes]]:
     """What somebody hands in: the starter, an idea of each part, twice where one is asked more."""
     spec = question.spec
     yield "the starter", question.handed_out(question.starter)
+    if forms.of(spec).is_text:
+        right = next(iter(question.accepted.values()))
+        last = next(line for line in reversed(right.splitlines()) if b"=" in line)
+        yield "an answer left open", right.replace(last, last.partition(b"=")[0] + b"= ?")
+        yield "no name that is asked for", right + b"\nx = 1\n"
+        yield "the reference", right
+        return
     for number in range(1, len(spec.parts) + 1):
         name = next(
             name
@@ -82,7 +90,7 @@ def test_the_way_through_a_question(
     wide.append(f"$ drill start {name}\n{start.replace('elsewhere/', '')}")
     monkeypatch.chdir(work / name)
     for what, text in sources(question):
-        (work / name / "submission.py").write_bytes(text)
+        (work / name / forms.of(question.spec).file).write_bytes(text)
         command = f"$ drill grade --seed {SEED}     ({what})\n"
         wide.append(command)
         page = typed("grade", "--seed", SEED)
