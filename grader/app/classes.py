@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from array import array
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -18,7 +18,7 @@ from grader.app.handed_in import say_found
 from grader.app.posing import course_of, load
 from grader.app.posing import terms as terms_of
 from grader.bank.packing import packed
-from grader.classroom.config import ClassFile
+from grader.classroom.config import ClassFile, Course
 from grader.classroom.executors import opener
 from grader.classroom.jobs import LEVELS, Job, job_for
 from grader.classroom.ledger import Index, Ledger
@@ -31,6 +31,7 @@ from grader.forms import registry as forms
 from grader.model.classroom import Graded, HandedIn, Terms
 from grader.model.errors import UsageError
 from grader.model.numerals import quantity
+from grader.model.question import Question
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,6 +121,37 @@ def grade_class(
         _need(plan.level)
     elif plan.open_pool is None:
         opener(plan.executor, plan.scheduler, plan.jobs, 1)  # before anything is written
+    asked = [one.id for one in questions]
+    texts = [one.id for one in questions if forms.of(one.spec).is_text]
+    _need_apart(plan.submissions, plan.out)
+    # Before anything is written: it may be refused.
+    with Submissions(plan.submissions, asked, plan.layout, plan.pattern, texts) as submissions:
+        yield from _kept(ctx, plan, course, questions, submissions, begin)
+
+
+def _need_apart(submissions: Path, out: Path) -> None:
+    """Refuse results where submissions lie: the next grade would take them for some.
+
+    Raises:
+        UsageError: They would lie there.
+    """
+    inside, folder = out.resolve(), submissions.resolve()
+    if inside == folder or folder in inside.parents:
+        raise UsageError(
+            f"--out {out}: expected a folder outside of {submissions}, found one in it",
+            hint="results among submissions would be taken for submissions",
+        )
+
+
+def _kept(
+    ctx: Context,
+    plan: Plan,
+    course: Course,
+    questions: Sequence[Question],
+    submissions: Submissions,
+    begin: Callable[[int, int], None],
+) -> Iterator[Progress]:
+    """Grade into the folder of results."""
     make_folder(plan.out)
     shard = "" if plan.shard == (1, 1) else f"-{plan.shard[0]}-of-{plan.shard[1]}"
     with Ledger(plan.out / f"verdicts{shard}.jsonl") as ledger:
@@ -134,11 +166,9 @@ def grade_class(
                 f"{plan.out}: {', '.join(left)} was graded here before and is not asked any more",
                 "the verdicts are kept: ask it again, or give --out another folder",
             )
-        texts = [one.id for one in questions if forms.of(one.spec).is_text]
-        with Submissions(plan.submissions, asked, plan.layout, plan.pattern, texts) as submissions:
-            count = write_handed_in(plan.out, submissions)
-            say_found(ctx, plan.submissions, asked, submissions, count)
-            yield from _graded(ctx, plan, terms, submissions, ledger, begin)
+        count = write_handed_in(plan.out, submissions)
+        say_found(ctx, plan.submissions, asked, submissions, count)
+        yield from _graded(ctx, plan, terms, submissions, ledger, begin)
 
 
 def _posed_before(folder: Path) -> list[str]:

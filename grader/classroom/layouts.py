@@ -46,6 +46,7 @@ class Layout(Protocol):
 
     name: str
     looks_like: str
+    misfit: str  # why a program is nobody's answer
 
     def places(self, path: str) -> Sequence[Place]:
         """Return whose a file is and what it answers; nothing where it is nobody's answer."""
@@ -203,6 +204,8 @@ PLATFORMS = ("gradescope", "moodle", "canvas")
 
 class Known:
     """A layout with a name."""
+
+    misfit = "its name says no question that is asked"
 
     def __init__(
         self, name: str, asked: Asked, skip: int = 0, known: Mapping[str, Submitted] | None = None

@@ -29,6 +29,7 @@ class Pattern:
     """A pattern with named fields, each of which is any text without `/`."""
 
     name = "pattern"
+    misfit = "it does not fit the pattern, or says no question that is asked"
     skip = 0
 
     def __init__(self, text: str, asked: Asked) -> None:

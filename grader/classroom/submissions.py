@@ -51,11 +51,10 @@ class Unused:
 
     def add(self, path: str, why: str = "") -> None:
         """Count one more."""
-        counts = bool(why) or suffix(path) in PROGRAMS
-        self.programs += counts
-        self.others += not counts
-        if counts and len(self.first) < SHOWN:
-            self.first.append((path, why or "its name says no question that is asked"))
+        self.programs += bool(why)
+        self.others += not why
+        if why and len(self.first) < SHOWN:
+            self.first.append((path, why))
 
     def __str__(self) -> str:
         """Say it, nothing where there are none."""
@@ -140,7 +139,8 @@ class Submissions(Closing):
             if places:
                 yield item, places, tuple(sorted({one.student for one in places}))
             else:
-                self.unused.add(item.path, item.fault)
+                misfit = self.layout.misfit if _is_program(item.path) else ""
+                self.unused.add(item.path, item.fault or misfit)
 
     def _chosen(self, group: list[tuple[Item, list[Place]]]) -> Iterator[HandedIn]:
         """Give what counts as answers of those who handed some files in, the last one last."""
@@ -200,6 +200,10 @@ class Submissions(Closing):
     def close(self) -> None:
         """Close the archive."""
         self._files.close()
+
+
+def _is_program(path: str) -> bool:
+    return suffix(path) in PROGRAMS
 
 
 def _at(item: Item, places: Sequence[Place]) -> str:

@@ -10,6 +10,7 @@ from grader.app.classes import Plan, grade_class
 from grader.app.context import Context
 from grader.classroom.layouts import Asked
 from grader.classroom.results import Results
+from grader.model.errors import UsageError
 
 ROOT = Path(__file__).parents[2]
 RIGHT = "grad_x[1] = 2\ngrad_x[4] = 8\ngrad_x[6] = 0\n"
@@ -58,3 +59,13 @@ def test_a_class_is_graded(tmp_path: Path) -> None:
     assert [idea.id for idea in found["bob"].misconceptions] == ["overwrite"]
     assert found["cy"] is not None
     assert found["cy"].message.endswith("expected NAME = VALUE, found no =")
+
+
+def test_results_lie_outside_of_submissions_and_a_refusal_writes_nothing(tmp_path: Path) -> None:
+    context = Context(tmp_path, tmp_path / "home", lambda: "", bank=ROOT)
+    (tmp_path / "in").mkdir()
+    for folder, said in ((tmp_path / "in", "--out"), (tmp_path / "none", "none")):
+        plan = Plan(folder, ("seven-windows",), folder / "out", level="process", jobs=1)
+        with pytest.raises(UsageError, match=said):
+            next(iter(grade_class(context, plan)))
+        assert not (folder / "out").exists()
