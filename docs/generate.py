@@ -4,6 +4,7 @@
     docs/question.schema.json    the JSON Schema of a question, for editors
     docs/keys.md                 every key of a question, from the same
     docs/class.schema.json       the JSON Schema of a class.yaml
+    docs/curriculum.md           what the questions of the bank are about, from curriculum.yaml
 
 tests/test_docs.py fails while a page is not what this would write.
 """
@@ -20,6 +21,7 @@ from typing import Any
 from unittest import mock
 
 import typer
+import yaml
 
 from grader.cases import conditions, inputs, recipe
 from grader.classroom import config
@@ -38,6 +40,11 @@ Made from the program by `python docs/generate.py`. `--bank PATH`, `--plain`, `-
 `--color WHEN` may stand anywhere in a command.
 """
 
+_CURRICULUM = """\
+# What the questions are about
+
+Made from [curriculum.yaml](curriculum.yaml) and the bank by `python docs/generate.py`.
+"""
 _KEYS_INTRODUCTION = """\
 # Every key of a question
 
@@ -84,6 +91,7 @@ def pages() -> dict[str, str]:
         "commands.md": commands_page(),
         "question.schema.json": schema_page(),
         "keys.md": keys_page(),
+        "curriculum.md": curriculum_page(),
         "class.schema.json": config.schema(),
     }
 
@@ -109,6 +117,19 @@ def commands() -> Iterator[tuple[str, ...]]:
 def schema_page() -> str:
     """Return the schema; editors find it by the first line of a spec."""
     return registry.schema(extended=False)
+
+
+def curriculum_page() -> str:
+    """Return what there is to know, with the questions that ask it."""
+    there = {path.stem for path in (DOCS.parent / "questions").glob("*.yaml")}
+    lines = [_CURRICULUM]
+    for track, items in yaml.safe_load((DOCS / "curriculum.yaml").read_text("utf-8")).items():
+        lines += [f"## {track}", "", "| what there is to know | asked by |", "|---|---|"]
+        for text, named in items.items():
+            found = ", ".join(f"`{name}`" for name in named if name in there)
+            lines.append(f"| {text} | {found or 'not covered yet'} |")
+        lines.append("")
+    return "\n".join(lines)
 
 
 def keys_page() -> str:

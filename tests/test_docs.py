@@ -224,11 +224,17 @@ def generator() -> ModuleType:
     return module
 
 
-@pytest.mark.parametrize("page", ["commands.md", "keys.md", "question.schema.json"])
+@pytest.mark.parametrize("page", ["commands.md", "curriculum.md", "keys.md", "question.schema.json"])
 def test_pages_made_from_the_program_are_current(page: str) -> None:
     made = generator().pages()
     message = "python docs/generate.py writes it anew"
     assert (ROOT / "docs" / page).read_text(encoding="utf-8") == made[page], message
+
+
+def test_every_question_is_about_something_in_the_curriculum() -> None:
+    tracks = yaml.safe_load((ROOT / "docs" / "curriculum.yaml").read_text("utf-8"))
+    named = {name for items in tracks.values() for names in items.values() for name in names}
+    assert {path.stem for path in (ROOT / "questions").glob("*.yaml")} <= named
 
 
 def test_every_command_is_in_the_readme() -> None:
