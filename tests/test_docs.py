@@ -224,7 +224,9 @@ def generator() -> ModuleType:
     return module
 
 
-@pytest.mark.parametrize("page", ["commands.md", "curriculum.md", "keys.md", "question.schema.json"])
+@pytest.mark.parametrize(
+    "page", ["commands.md", "curriculum.md", "keys.md", "question.schema.json"]
+)
 def test_pages_made_from_the_program_are_current(page: str) -> None:
     made = generator().pages()
     message = "python docs/generate.py writes it anew"
