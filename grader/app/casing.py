@@ -92,11 +92,17 @@ def case(
         BankError: The inputs cannot be drawn.
     """
     from grader.bench.bench import BankFault
+    from grader.forms import registry as forms
     from grader.reports.script import script
     from grader.session import drawing
 
     choice = resolve(ctx, question_id)
     question = choice.question
+    if forms.of(question.spec).is_text:
+        raise UsageError(
+            f"{question.id} asks for text, which no script can call",
+            hint=f"Next: drill grade{choice.argument}   drill hint{choice.argument}",
+        )
     requirements.need_libraries(question)
     recipes = drawing.cases(question)
     asked = parts.asked(ctx, question)

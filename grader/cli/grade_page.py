@@ -52,6 +52,8 @@ def near(path: Path) -> str:
 
 def _next_steps(graded: Graded, *, explained: bool) -> tuple[str, ...]:
     """Return what to type next, as the verdict has it: at most three commands."""
+    from grader.forms import registry as forms
+
     choice, report = graded.choice, graded.report
     if graded.next_part is not None:
         return (f"drill grade{graded.again}",)
@@ -68,7 +70,7 @@ def _next_steps(graded: Graded, *, explained: bool) -> tuple[str, ...]:
         return (f"drill grade{graded.again}",)
     failing = next((c for c in report.checks if c.failing and not c.stretch), None)
     steps = []
-    if failing is not None:
+    if failing is not None and not forms.of(choice.question.spec).is_text:  # nothing to run there
         steps.append(f"drill case {shlex.quote(failing.failing[0])}{choice.argument}")
     if graded.hints_left:
         steps.append(f"drill hint{choice.argument}")

@@ -48,6 +48,15 @@ def test_from_start_to_pass(real: Drill, monkeypatch: pytest.MonkeyPatch) -> Non
     assert page.startswith("PASS  answers.txt")
 
 
+def test_no_script_calls_a_text(real: Drill) -> None:
+    real("--bank", str(ROOT), "start", "seven-windows")
+    ANSWERS.write_text(RIGHT.replace("8", "5"))
+    assert "drill case" not in grade(real)[1]
+    ended = real("--bank", str(ROOT), "case", "seven", "seven-windows")
+    assert ended.status == 2
+    assert "seven-windows asks for text, which no script can call" in ended.err
+
+
 def test_start_again_leaves_answers_alone(real: Drill) -> None:
     real("--bank", str(ROOT), "start", "seven-windows")
     ANSWERS.write_text(RIGHT)
