@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from keyword import iskeyword
 
 from grader.forms import answers
 from grader.forms.answers import Given
 from grader.forms.base import Form, Path
 from grader.forms.estimate import of_text
-from grader.forms.formulas import FormulaError, python
+from grader.forms.formulas import TAKEN, FormulaError, python
 from grader.model.question import Question
 from grader.model.spec import Answer, Spec
 
@@ -54,6 +55,9 @@ class Derive(Form):
                 yield ("answers", name), f"{name}: expected no unit in a formula, found {one.unit}"
             if not name.isidentifier():
                 yield ("answers", name), f"{name}: expected a name; indices stand in over"
+            for word in (name, *one.over):
+                if word in TAKEN or iskeyword(word):
+                    yield ("answers", name), f"{name}: expected another name than {word}"
 
 
 def shown(name: str, over: list[str]) -> str:

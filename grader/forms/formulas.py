@@ -26,6 +26,7 @@ _TOKEN = re.compile(
 )  # fmt: skip
 FUNCTIONS = ("exp", "log")
 WORDS = {*FUNCTIONS, "sum", "d"}
+TAKEN = {*WORDS, "float", "range", "np", "n_", "dtype", "return", "len"}  # in the program, for us
 
 
 class FormulaError(ValueError):
@@ -127,7 +128,7 @@ class _Reader:
 
     def _sum(self, depth: int) -> str:
         _, name, here = self._next("a new index")
-        if name in {*self.symbols, *WORDS} or not name.isidentifier() or iskeyword(name):
+        if name in {*self.symbols, *TAKEN} or not name.isidentifier() or iskeyword(name):
             raise FormulaError(f"sum needs a new index first, as sum(k, ...), found {name}", here)
         if name in self.indices:
             raise FormulaError(f"{name} is an index already: sum needs a new one", here)
@@ -141,8 +142,8 @@ class _Reader:
         kind, text, at = self._next("an index")
         if text in self.indices:
             return text
-        if kind == "number" and text.isdigit():
-            return text
+        if kind == "number" and text.isdigit() and len(text) < 10:
+            return str(int(text))
         raise FormulaError(f"{text} is no index; use {self._some()}", at)
 
     def _known(self) -> str:
