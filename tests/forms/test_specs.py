@@ -24,7 +24,7 @@ BROKEN = [
     ("review", "lines: [4, 5]", "lines: [3, 4]", "diff: expected a line 3, which review calls"),
     ("review", "lines: [4, 5]", "lines: [9]", "diff: expected a line 9, which review calls wrong"),
     ("review", "reason: unequal-batches", "reason: unequal", "reasons: expected unequal of review"),
-    ("review", "by: review\n    feedback: You a", "by: it\n    feedback: You a", "the id of a check"),
+    ("review", "by: review\n    feedback: You a", "by: it\n    feedback: You a", "id of a check"),
 ]  # fmt: skip
 
 
