@@ -29,8 +29,9 @@ def suffices(bench: Bench, run: str, case: CaseRecipe, *, of: str, budget: float
     Its inputs are drawn anew, so that nobody can have kept what they come to.  Where processes
     could reach each other, nothing is said.
     """
-    there = bench.elsewhere()
-    if there is None or bench.submission.worker.isolation.level != STRONG:
+    if bench.submission.worker.isolation.level != STRONG:
+        return False
+    if (there := bench.elsewhere()) is None:
         return False
     plan = prepared(bench, run, case, of, 1, go_on=True)
     if not plan.want:
