@@ -42,8 +42,24 @@ WRONG = {  # what the table of the question's ideas says of each, and two that a
     ("dL_dz", "y[j] - p[j]"): "descent-direction",
     ("dL_dz", "y[j] * (p[j] - 1)"): "target-only",
     ("dL_dz", "p[j] * (p[j] - y[j])"): "sigmoid-habit",
-    ("dL_dz", "2 * (p[j] - y[j])"): "",
+    # Beyond the list: no idea may be named.
+    ("L", "sum(k, y[k] * log(p[k]))"): "",
+    ("L", "-sum(k, log(p[k]))"): "",
+    ("L", "-sum(k, y[k] * p[k])"): "",
+    ("L", "-sum(k, y[k] * log(p[k])) / 3"): "",
+    ("dL_dp", "-y[i]"): "",
+    ("dL_dp", "-log(p[i])"): "",
+    ("dL_dp", "-p[i] / (y[i] + 1)"): "",
     ("dp_dz", "p[i] * (1 - p[j])"): "",
+    ("dp_dz", "-p[i] * p[j]"): "",
+    ("dp_dz", "p[j] * (d(i, j) - p[j])"): "",
+    ("dp_dz", "d(i, j) * p[i]"): "",
+    ("chain", "sum(k, y[k] * (d(k, j) - p[j]))"): "",
+    ("chain", "sum(k, -y[k] / p[k])"): "",
+    ("dL_dz", "2 * (p[j] - y[j])"): "",
+    ("dL_dz", "p[j]"): "",
+    ("dL_dz", "p[j] - 1"): "",
+    ("dL_dz", "exp(z[j]) - y[j]"): "",
 }
 NUMBERS = (
     "kv_token = {}\nkv_total = {}\ndecode_intensity = {}\ndecode_time = {}\nprefill_time = {}\n"
@@ -178,6 +194,43 @@ def test_estimates_as_people_round_them_are_named(idea: str, estimate: GradingSe
     assert report.verdict is (Verdict.FAIL if idea else Verdict.PASS)
     assert names(report) == ({idea} if idea else set())
     assert all(one.rounded for one in report.misconceptions)
+
+
+@pytest.mark.parametrize(
+    "texts",
+    [
+        ("98 B", "28.3 GB", "12.3 FLOP/B", "17.3 ms", "359 ms"),  # a thousand times too small
+        ("96 KiB", "2.83 GB", "12.3 FLOP/B", "17.3 ms", "359 ms"),  # a zero is lost
+        ("96 KiB", "30 GB", "12.3 FLOP/B", "17.3 ms", "359 ms"),  # rounded too far
+        ("96 KiB", "28.3 GB", "1 FLOP/B", "17.3 ms", "359 ms"),
+        ("96 KiB", "28.3 GB", "295 FLOP/B", "17.3 ms", "359 ms"),  # the ridge of the card
+        ("96 KiB", "28.3 GB", "12.3 FLOP/B", "8.45 ms", "359 ms"),  # the cache alone
+        ("96 KiB", "28.3 GB", "12.3 FLOP/B", "17.3 s", "359 ms"),
+        ("96 KiB", "28.3 GB", "12.3 FLOP/B", "17.3 ms", "8.84 ms"),  # bytes only
+        ("96 KiB", "28.3 GB", "12.3 FLOP/B", "17.3 ms", "0.0000299 s"),  # of one token
+        ("12 KiB", "3.54 GB", "12.3 FLOP/B", "17.3 ms", "359 ms"),  # bits that are called bytes
+        ("0 B", "0 B", "0 FLOP/B", "0 s", "0 s"),
+    ],
+)
+def test_other_wrong_estimates_are_given_no_name(
+    texts: tuple[str, ...], estimate: GradingSession
+) -> None:
+    report = graded(estimate, NUMBERS.format(*texts))
+    assert report.verdict is Verdict.FAIL
+    assert names(report) == set()
+
+
+@pytest.mark.parametrize(
+    "triple",
+    [(2, 8, 1), (0, 8, 2), (2, 0, 8), (10, 10, 10), (0, 0, 0), (1, 1, 1), (2, 3, 5), (4, 9, 9),
+     (2, 8, 10), (-2, -8, 0), (2, 5, 5), (0, 5, 5)],
+)  # fmt: skip
+def test_other_wrong_predictions_are_given_no_name(triple: tuple[int, int, int]) -> None:
+    with GradingSession(question("seven-windows")) as session:
+        text = "".join(f"grad_x[{i}] = {n}\n" for i, n in zip((1, 4, 6), triple, strict=True))
+        report = graded(session, text)
+    assert report.verdict is Verdict.FAIL
+    assert names(report) == set()
 
 
 def test_two_wrong_estimates_of_different_ideas_are_not_called_one(
