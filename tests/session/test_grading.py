@@ -25,7 +25,13 @@ from tests.reports.decoding import from_json
 pytestmark = pytest.mark.usefixtures("one_zygote")
 
 ROOT = Path(__file__).parents[2]
-NUMPY = ["maxpool-routing", "conv1d-per-step", "softmax-cross-entropy", "adam-7b-memory"]
+# Every question of numpy in which code is mended.
+NUMPY = sorted(
+    path.stem
+    for path in (ROOT / "questions").glob("*.yaml")
+    if "form:" not in (text := path.read_text("utf-8"))
+    and "torch" not in text.partition("uses:")[2][:20]
+)
 
 
 def load(question_id: str) -> Question:
