@@ -47,9 +47,7 @@ def attention_forward(
     return o, (q, k, v, o, top, total, causal)
 
 
-def attention_backward(
-    grad_o: np.ndarray, ctx: Any
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def attention_backward(grad_o: np.ndarray, ctx: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return the gradients of the sum of grad_o * o.
 
     Args:

@@ -34,4 +34,8 @@ def attention_backward(grad_o, ctx):
     d = (grad_o * o).sum(axis=-1, keepdims=True, dtype=q.dtype)
     ds = p * (np.matmul(grad_o, v.swapaxes(-1, -2)) - d)
     root = np.sqrt(q.dtype.type(q.shape[-1]))
-    return np.matmul(ds, k) / root, np.matmul(ds.swapaxes(-1, -2), q) / root, np.matmul(p.swapaxes(-1, -2), grad_o)
+    return (
+        np.matmul(ds, k) / root,
+        np.matmul(ds.swapaxes(-1, -2), q) / root,
+        np.matmul(p.swapaxes(-1, -2), grad_o),
+    )

@@ -8,7 +8,11 @@ WHY = {"sum-is-zero": "b", "blind-spot": "d"}
 def matrix(q, k, causal):
     s = q @ k.T / np.sqrt(q.dtype.type(q.shape[1]))
     if causal:
-        s = np.where(np.subtract.outer(np.arange(len(q)) - len(q), np.arange(len(k)) - len(k)) < 0, -np.inf, s)
+        s = np.where(
+            np.subtract.outer(np.arange(len(q)) - len(q), np.arange(len(k)) - len(k)) < 0,
+            -np.inf,
+            s,
+        )
     with np.errstate(invalid="ignore"):
         e = np.exp(s - s.max(axis=1)[:, None])
         p = e / e.sum(axis=1)[:, None]
