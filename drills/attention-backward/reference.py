@@ -21,8 +21,8 @@ from typing import Any
 
 import numpy as np
 
-# A vector c added to every key adds q . c to all scores of a query, which a softmax ignores. The sum
-# of the gradients along the keys is still 0 if all of them are multiplied by sqrt(d).
+# A vector c added to every key adds q . c to all scores of a query, which a softmax ignores. The
+# gradients of the keys still sum to 0 if all of them are multiplied by sqrt(d).
 WHY = {"sum-is-zero": "b", "blind-spot": "d"}
 
 

@@ -8,7 +8,7 @@ def attention_forward(q, k, v, causal=False):
     scale = q.dtype.type(q.shape[-1] ** -0.5)
     weights = np.exp(q @ k.transpose(0, 2, 1) * scale)
     if causal:
-        weights = weights * np.tril(np.ones(weights.shape[1:]))
+        weights = weights * np.tril(np.ones(weights.shape[1:], weights.dtype))
     weights = weights / weights.sum(axis=-1, keepdims=True)
     return weights @ v, (q, k, v, weights, scale)
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import itertools
 import types
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -58,8 +58,9 @@ def drawn(seed: int, sizes: tuple[int, ...], dtype: str = "float64") -> list[Arr
     return [rng.standard_normal(shape).astype(dtype) for shape in shapes]
 
 
-def oracle(q: Array, k: Array, v: Array, grad_o: Array, causal: bool) -> list[Array]:
+def oracle(inputs: Sequence[Array], *, causal: bool) -> list[Array]:
     """The output and the gradients of q, k and v, in float64: query by query."""
+    q, k, v, grad_o = inputs
     leaves = [torch.tensor(a.astype(np.float64), requires_grad=True) for a in (q, k, v)]
     queries, keys, values = leaves
     total, rows = torch.zeros(()), []
@@ -83,7 +84,7 @@ def agrees(program: Program, inputs: list[Array], *causal: bool) -> None:
     *qkv, grad_o = inputs
     o, ctx = program.attention_forward(*qkv, *causal)
     found = [o, *program.attention_backward(grad_o, ctx)]
-    wanted = oracle(*inputs, causal=any(causal))
+    wanted = oracle(inputs, causal=any(causal))
     # The gradients are held against the largest of them: with one key, those of q and k are 0.
     scale = max(np.abs(a).max() for a in wanted)
     for array, right in zip(found, wanted, strict=True):
@@ -110,7 +111,7 @@ def test_the_oracle_is_torchs_own_layer_where_every_query_sees_a_key() -> None:
         mask = torch.ones(q.shape[1], k.shape[1], dtype=torch.bool).tril(offset)
         o = F.scaled_dot_product_attention(q, k, v, attn_mask=mask if causal else None)
         grads = torch.autograd.grad(o, [q, k, v], grad_o)
-        for right, found in zip((o, *grads), oracle(*inputs, causal=causal), strict=True):
+        for right, found in zip((o, *grads), oracle(inputs, causal=causal), strict=True):
             np.testing.assert_allclose(found, right.detach().numpy(), rtol=0, atol=1e-14)
 
 
@@ -125,7 +126,7 @@ def test_scores_may_be_large(program: Program, lift: float, causal: bool) -> Non
     q[:, :, 0], k[:, :, 0] = lift, 1.0  # up to 98,000
     o, ctx = program.attention_forward(q, k, v, causal=causal)
     found = [o, *program.attention_backward(grad_o, ctx)]
-    for array, right in zip(found, oracle(q, k, v, grad_o, causal), strict=True):
+    for array, right in zip(found, oracle((q, k, v, grad_o), causal=causal), strict=True):
         np.testing.assert_allclose(array[..., 1:], right[..., 1:], rtol=0, atol=1e-9)
 
 
@@ -137,7 +138,7 @@ def test_a_query_without_a_key_harms_nobody(program: Program) -> None:
     assert not o[:, :2].any()
     assert not grads[0][:, :2].any()
     rest = q[:, 2:], k, v, grad_o[:, 2:]
-    for array, right in zip(grads[1:], oracle(*rest, causal=True)[2:], strict=True):
+    for array, right in zip(grads[1:], oracle(rest, causal=True)[2:], strict=True):
         np.testing.assert_allclose(array, right, rtol=0, atol=1e-13)
 
 
@@ -224,7 +225,9 @@ def test_the_scale_errors_are_off_by_the_root_of_d(reference: Program) -> None:
     inputs = drawn(10, (2, 5, 5, 3, 4))
     right, root = gradients(reference, inputs), 3**0.5
     for name, factors in zip(SCALES, [(root, root), (1 / root, 1 / root), (1, root)], strict=True):
-        for found, wanted, factor in zip(gradients(variant(name), inputs), right, factors):
+        for found, wanted, factor in zip(
+            gradients(variant(name), inputs), right, factors, strict=True
+        ):
             np.testing.assert_allclose(found, wanted * factor, rtol=1e-12)
 
 
@@ -247,7 +250,10 @@ def run(program: Program, steps: int) -> tuple[list[float], list[float]]:
             losses.append(float(((o - target) ** 2).mean()))
             largest.append(float(np.abs(q @ k.swapaxes(1, 2)).max()))
             grads = program.attention_backward(2 * (o - target) / o.size, ctx)
-            weights = [w - 0.2 * np.einsum("nti,ntj->ij", x, g) for w, g in zip(weights, grads)]
+            weights = [
+                w - 0.2 * np.einsum("nti,ntj->ij", x, g)
+                for w, g in zip(weights, grads, strict=True)
+            ]
     return losses, largest
 
 
@@ -268,7 +274,7 @@ def test_what_a_colleague_would_look_at_is_right_in_the_starter(reference: Progr
     for seed in range(8):
         inputs = drawn(seed, (2, 5, 5, 3, 4))
         o = starter.attention_forward(*inputs[:3])[0]
-        np.testing.assert_allclose(o, oracle(*inputs, causal=False)[0], rtol=0, atol=1e-14)
+        np.testing.assert_allclose(o, oracle(inputs, causal=False)[0], rtol=0, atol=1e-14)
         old, right = gradients(starter, inputs), gradients(reference, inputs)
         np.testing.assert_allclose(old[2], right[2], rtol=0, atol=1e-14)
         for a, b in zip(old[:2], right[:2], strict=True):
