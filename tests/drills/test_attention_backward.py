@@ -232,7 +232,7 @@ def test_the_scale_errors_are_off_by_the_root_of_d(reference: Program) -> None:
 
 
 def run(program: Program, steps: int) -> tuple[list[float], list[float], list[float]]:
-    """Of a layer that learns another's outputs: losses, largest scores, and mean ones of a query."""
+    """Losses, largest and mean scores of a layer that learns another's outputs."""
     rng = np.random.default_rng(0)
     x = rng.standard_normal((16, 6, 5))
     teacher = [
@@ -263,11 +263,12 @@ def test_the_layer_of_the_prompt(reference: Program) -> None:
     starter = load(DRILL / "starter.py")
     losses, largest, common = run(starter, 300)
     assert round(losses[0], 2) == 2.98
-    assert round(losses[30], 2) == 1.82
-    assert losses[:31] == sorted(losses[:31], reverse=True)
-    assert not min(losses[60:]) < losses[30]
+    assert round(losses[40], 2) == 1.79
+    assert losses[:41] == sorted(losses[:41], reverse=True)
+    assert all(losses[40] < loss for loss in losses[41:52])
+    assert not np.isfinite(losses[60:]).any()
     assert round(largest[50]) == 528
-    assert (round(common[30], 1), round(common[50])) == (1.2, 25)
+    assert (round(common[30], 1), round(common[50])) == (1.3, 25)
     right, _, common = run(reference, 300)
     assert round(right[300], 4) == 0.0004
     assert round(common[50], 1) == 0.5
