@@ -115,6 +115,14 @@ def test_the_oracle_is_torchs_own_layer_where_every_query_sees_a_key() -> None:
             np.testing.assert_allclose(found, right.detach().numpy(), rtol=0, atol=1e-14)
 
 
+def test_is_causal_in_torch_begins_at_the_first_key_as_the_feedback_says() -> None:
+    inputs = drawn(2, (2, 3, 7, 5, 4))
+    q, k, v = (torch.tensor(a) for a in inputs[:3])
+    o = F.scaled_dot_product_attention(q, k, v, is_causal=True).numpy()
+    found, _ = variant("mask_top_left").attention_forward(*inputs[:3], causal=True)
+    np.testing.assert_allclose(found, o, rtol=0, atol=1e-14)
+
+
 def test_causal_is_left_out_by_default(program: Program) -> None:
     agrees(program, drawn(3, (2, 4, 5, 3, 2)))
 
