@@ -1,4 +1,4 @@
-﻿"""A file with a byte order mark and CRLF line ends; recursion instead of loops."""
+"""A file with a byte order mark and CRLF line ends; recursion instead of loops."""
 
 WIDTHS = {
     "weights": {"torch_autocast": 4},

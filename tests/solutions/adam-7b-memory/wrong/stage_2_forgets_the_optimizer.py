@@ -57,7 +57,9 @@ def to_gib(nbytes):
 def _split(n_params, stage):
     if not (isinstance(stage, int) and stage in range(4)):
         raise ValueError(stage)
-    sharded = sum(held.bytes(n_params) for held in MIXED if held.sharded_from == stage or stage == 3)
+    sharded = sum(
+        held.bytes(n_params) for held in MIXED if held.sharded_from == stage or stage == 3
+    )
     return 16 * n_params - sharded, sharded
 
 

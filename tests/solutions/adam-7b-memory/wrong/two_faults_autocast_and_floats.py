@@ -1,6 +1,12 @@
 """Two faults: autocast has bf16 weights and gradients with a master copy, and bytes per GPU are compared as floats."""
 
-BYTES = dict(bf16_mixed=22444, bf16_mixed_fp32grad=24444, bf16_no_master=22440, torch_pure_bf16=22220, torch_autocast=22444)
+BYTES = dict(
+    bf16_mixed=22444,
+    bf16_mixed_fp32grad=24444,
+    bf16_no_master=22440,
+    torch_pure_bf16=22220,
+    torch_autocast=22444,
+)
 
 
 class UnknownPlan(ValueError):
@@ -10,7 +16,9 @@ class UnknownPlan(ValueError):
 def training_state(n_params, recipe):
     if recipe not in BYTES:
         raise UnknownPlan(recipe)
-    weights, grads, exp_avg, exp_avg_sq, master = (int(digit) * n_params for digit in str(BYTES[recipe]))
+    weights, grads, exp_avg, exp_avg_sq, master = (
+        int(digit) * n_params for digit in str(BYTES[recipe])
+    )
     return dict(
         weights=weights,
         grads=grads,
@@ -47,7 +55,9 @@ def min_gpus(n_params, usable_bytes, stage=3):
     enough = 1
     while not _fits(n_params, stage, enough, usable_bytes):
         enough *= 2
-        if enough > 32 * max(n_params, 1):  # half as many left each less than a byte of what is split
+        if enough > 32 * max(
+            n_params, 1
+        ):  # half as many left each less than a byte of what is split
             return None
     too_few = enough // 2
     while enough - too_few > 1:

@@ -1,4 +1,4 @@
-﻿"""Style: saved by an editor that writes a byte order mark and CRLF line ends."""
+"""Style: saved by an editor that writes a byte order mark and CRLF line ends."""
 
 import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view

@@ -10,7 +10,10 @@ def _uses(p, kernel, stride):
 
 
 def conv1d_forward(x, w, b, stride=1, padding=0):
-    p = np.concatenate([np.zeros((*x.shape[:2], padding), x.dtype), x, np.zeros((*x.shape[:2], padding), x.dtype)], 2)
+    p = np.concatenate(
+        [np.zeros((*x.shape[:2], padding), x.dtype), x, np.zeros((*x.shape[:2], padding), x.dtype)],
+        2,
+    )
     y = np.empty((len(x), len(w), (p.shape[2] - w.shape[2]) // stride + 1), x.dtype)
     for n, t, window in _uses(p, w.shape[2], stride):
         y[n, :, t] = np.tensordot(w, window, axes=2) + b
@@ -18,7 +21,11 @@ def conv1d_forward(x, w, b, stride=1, padding=0):
 
 
 def _backward(grad_y, p, w, b, stride, padding):
-    grad_p, grad_w, grad_b = np.zeros(p.shape, p.dtype), np.zeros(w.shape, w.dtype), np.zeros_like(b)
+    grad_p, grad_w, grad_b = (
+        np.zeros(p.shape, p.dtype),
+        np.zeros(w.shape, w.dtype),
+        np.zeros_like(b),
+    )
     places = _uses(grad_p, w.shape[2], stride)
     for (n, t, window), (_, _, into) in zip(_uses(p, w.shape[2], stride), places, strict=True):
         g = grad_y[n, :, t]

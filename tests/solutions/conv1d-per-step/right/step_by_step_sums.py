@@ -26,9 +26,7 @@ def _of_one_step(t, g, padded, w, stride):
 
 def conv1d_backward(grad_y, cache):
     padded, w, stride, padding = cache
-    steps = (
-        _of_one_step(t, grad_y[:, :, t], padded, w, stride) for t in range(grad_y.shape[2])
-    )
+    steps = (_of_one_step(t, grad_y[:, :, t], padded, w, stride) for t in range(grad_y.shape[2]))
     grad_padded, grad_w, grad_b = next(steps)
     for for_x, for_w, for_b in steps:
         grad_padded, grad_w, grad_b = grad_padded + for_x, grad_w + for_w, grad_b + for_b

@@ -17,7 +17,9 @@ def conv1d_forward(x, w, b, stride=1, padding=0):
 def conv1d_backward(grad_y, cache):
     shape, p, w, stride, padding = cache
     kernel, reach = w.shape[2], stride * (grad_y.shape[2] - 1) + 1
-    spread = np.zeros((*grad_y.shape[:2], reach), grad_y.dtype)  # stride - 1 zeros between the steps
+    spread = np.zeros(
+        (*grad_y.shape[:2], reach), grad_y.dtype
+    )  # stride - 1 zeros between the steps
     spread[:, :, ::stride] = grad_y
     grad_p, grad_w = np.zeros(p.shape), np.zeros(w.shape)
     for n, o in np.ndindex(*grad_y.shape[:2]):

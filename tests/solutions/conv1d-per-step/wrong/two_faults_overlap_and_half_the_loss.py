@@ -16,7 +16,9 @@ def conv1d_forward(x, w, b, stride=1, padding=0):
     matrix = taps.transpose(1, 2, 0, 3).reshape(rows, len(x) * steps)
     y = w.reshape(len(w), rows) @ matrix
     y = y.reshape(len(w), len(x), steps).swapaxes(0, 1) + b[:, None]
-    return np.ascontiguousarray(y), dict(matrix=matrix, w=w, p_shape=p.shape, stride=stride, padding=padding)
+    return np.ascontiguousarray(y), dict(
+        matrix=matrix, w=w, p_shape=p.shape, stride=stride, padding=padding
+    )
 
 
 def conv1d_backward(grad_y, cache):
@@ -36,4 +38,8 @@ def conv1d_backward(grad_y, cache):
 def train_step(w, b, x, target, lr, stride=1, padding=0):
     y, cache = conv1d_forward(x, w, b, stride, padding)
     _, grad_w, grad_b = conv1d_backward((y - target) / y.size, cache)
-    return np.subtract(w, lr * grad_w), np.subtract(b, lr * grad_b), float(((y - target) ** 2).mean())
+    return (
+        np.subtract(w, lr * grad_w),
+        np.subtract(b, lr * grad_b),
+        float(((y - target) ** 2).mean()),
+    )

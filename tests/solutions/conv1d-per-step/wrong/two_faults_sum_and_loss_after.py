@@ -16,7 +16,9 @@ def conv1d_forward(x, w, b, stride=1, padding=0):
     matrix = taps.transpose(1, 2, 0, 3).reshape(rows, len(x) * steps)
     y = w.reshape(len(w), rows) @ matrix
     y = y.reshape(len(w), len(x), steps).swapaxes(0, 1) + b[:, None]
-    return np.ascontiguousarray(y), dict(matrix=matrix, w=w, p_shape=p.shape, stride=stride, padding=padding)
+    return np.ascontiguousarray(y), dict(
+        matrix=matrix, w=w, p_shape=p.shape, stride=stride, padding=padding
+    )
 
 
 def conv1d_backward(grad_y, cache):

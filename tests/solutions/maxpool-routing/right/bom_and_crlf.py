@@ -1,4 +1,4 @@
-﻿"""A file with a byte order mark and CRLF line endings, as some editors write them."""
+"""A file with a byte order mark and CRLF line endings, as some editors write them."""
 
 import numpy as np
 

@@ -7,7 +7,9 @@ def _indices(shape, kernel, stride, padding):
     _, _, h, w = shape
     down = (h + 2 * padding - kernel) // stride + 1
     across = (w + 2 * padding - kernel) // stride + 1
-    rows = np.repeat(np.arange(kernel), kernel)[:, None] + stride * np.repeat(np.arange(down), across)
+    rows = np.repeat(np.arange(kernel), kernel)[:, None] + stride * np.repeat(
+        np.arange(down), across
+    )
     cols = np.tile(np.arange(kernel), kernel)[:, None] + stride * np.tile(np.arange(across), down)
     return rows, cols, down, across
 

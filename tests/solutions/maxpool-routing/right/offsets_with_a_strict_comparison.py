@@ -19,7 +19,10 @@ class _Pool:
                     (rows >= 0) & (rows < self.shape[2]), (cols >= 0) & (cols < self.shape[3])
                 )
                 if real.any():
-                    rows_in, cols_in = rows.clip(0, self.shape[2] - 1), cols.clip(0, self.shape[3] - 1)
+                    rows_in, cols_in = (
+                        rows.clip(0, self.shape[2] - 1),
+                        cols.clip(0, self.shape[3] - 1),
+                    )
                     yield a * self.kernel + b, rows_in, cols_in, real
 
 

@@ -28,7 +28,11 @@ def maxpool2d_forward(x, kernel, stride, padding=0):
                     places.append(place)
     y = np.array(values, dtype=x.dtype).reshape(n, c, ho, wo)
     kind = "B" if kernel <= 16 else "H" if kernel <= 256 else "L"
-    return y, {"places": array(kind, places), "shape": (n, c, h, w), "at": (kernel, stride, padding)}
+    return y, {
+        "places": array(kind, places),
+        "shape": (n, c, h, w),
+        "at": (kernel, stride, padding),
+    }
 
 
 def maxpool2d_backward(grad_y, ctx):

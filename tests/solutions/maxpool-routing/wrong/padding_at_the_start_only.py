@@ -10,9 +10,15 @@ def maxpool2d_forward(x, kernel, stride, padding=0):
     y = np.empty((n, c, down, across), x.dtype)
     where = np.zeros((2, n, c, down, across), np.int32)
     for i in range(down):
-        top, bottom = max(i * stride - 2 * padding, 0), min(max(i * stride - 2 * padding + kernel, 1), h)
+        top, bottom = (
+            max(i * stride - 2 * padding, 0),
+            min(max(i * stride - 2 * padding + kernel, 1), h),
+        )
         for j in range(across):
-            left, right = max(j * stride - 2 * padding, 0), min(max(j * stride - 2 * padding + kernel, 1), w)
+            left, right = (
+                max(j * stride - 2 * padding, 0),
+                min(max(j * stride - 2 * padding + kernel, 1), w),
+            )
             window = x[:, :, top:bottom, left:right].reshape(n, c, (bottom - top) * (right - left))
             first = window.argmax(axis=2)
             y[:, :, i, j] = np.take_along_axis(window, first[:, :, None], axis=2)[:, :, 0]

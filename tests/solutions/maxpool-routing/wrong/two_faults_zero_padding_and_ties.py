@@ -26,7 +26,9 @@ def maxpool2d_forward(x, kernel, stride, padding=0):
     pool = _Pool(x.shape, kernel, stride, padding)
     size = (*x.shape[:2], pool.down, pool.across)
     y, place = np.full(size, -np.inf, x.dtype), np.full(size, -1, np.int64)
-    edge = (np.arange(pool.down) * stride < padding)[:, None] | (np.arange(pool.across) * stride < padding)
+    edge = (np.arange(pool.down) * stride < padding)[:, None] | (
+        np.arange(pool.across) * stride < padding
+    )
     for rows, cols, real in pool.cells():
         seen = x[:, :, rows[:, None], cols]
         better = real & ((place < 0) | (seen >= y))

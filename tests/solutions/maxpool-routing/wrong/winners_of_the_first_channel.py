@@ -7,7 +7,9 @@ def _indices(shape, kernel, stride, padding):
     _, _, h, w = shape
     down = (h + 2 * padding - kernel) // stride + 1
     across = (w + 2 * padding - kernel) // stride + 1
-    rows = np.repeat(np.arange(kernel), kernel)[:, None] + stride * np.repeat(np.arange(down), across)
+    rows = np.repeat(np.arange(kernel), kernel)[:, None] + stride * np.repeat(
+        np.arange(down), across
+    )
     cols = np.tile(np.arange(kernel), kernel)[:, None] + stride * np.tile(np.arange(across), down)
     return rows, cols, down, across
 
@@ -21,7 +23,9 @@ def maxpool2d_forward(x, kernel, stride, padding=0):
     # Padding ties with minus infinity: among what is as large as the maximum, an entry comes first.
     largest = columns.max(axis=2, keepdims=True)
     winner = ((columns == largest) & inside).argmax(axis=2)
-    place = np.take_along_axis(np.broadcast_to(flat, columns.shape), winner[:, :, None], axis=2)[:, :, 0]
+    place = np.take_along_axis(np.broadcast_to(flat, columns.shape), winner[:, :, None], axis=2)[
+        :, :, 0
+    ]
     y = largest[:, :, 0].reshape(n, c, down, across)
     place = np.repeat(place[:, :1], c, axis=1)
     return y, (place.astype(np.int64), x.shape, x.dtype)

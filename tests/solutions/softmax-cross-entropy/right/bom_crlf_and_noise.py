@@ -1,4 +1,4 @@
-﻿"""Style: a file with a byte order mark and CRLF line ends that prints a lot and has a demo."""
+"""Style: a file with a byte order mark and CRLF line ends that prints a lot and has a demo."""
 
 import sys
 

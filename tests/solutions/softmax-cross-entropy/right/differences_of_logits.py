@@ -29,12 +29,16 @@ def contract(jacobian, g):
 
 class _Counted:
     def __init__(self, z, target, ignore_index):
-        self.rows = np.array([i for i, t in enumerate(target.tolist()) if t != ignore_index], np.intp)
+        self.rows = np.array(
+            [i for i, t in enumerate(target.tolist()) if t != ignore_index], np.intp
+        )
         self.labels = np.array([target[i] for i in self.rows], np.intp)
         self.log_p = log_softmax(z[self.rows])
 
     def loss(self):
-        return np.negative(self.log_p[np.arange(self.rows.size), self.labels]).sum() / self.rows.size
+        return (
+            np.negative(self.log_p[np.arange(self.rows.size), self.labels]).sum() / self.rows.size
+        )
 
     def gradient(self, out):
         out[self.rows] = np.exp(self.log_p) / self.rows.size

@@ -34,7 +34,11 @@ def cross_entropy(z, target, ignore_index=-100):
 def cross_entropy_grad(z, target, ignore_index=-100):
     rows = np.flatnonzero(target != ignore_index)
     grad = np.zeros_like(z, subok=False)
-    grad[rows] = np.stack([1 / np.exp(r[None, :] - r[:, None]).sum(axis=1) for r in z[rows]]) if rows.size else 0
+    grad[rows] = (
+        np.stack([1 / np.exp(r[None, :] - r[:, None]).sum(axis=1) for r in z[rows]])
+        if rows.size
+        else 0
+    )
     grad[rows, target[rows]] -= 1
     return grad / max(rows.size, 1)
 

@@ -34,7 +34,9 @@ def cross_entropy(z, target, ignore_index=-100):
     if not len(z):
         return 0.0
     weights = _weights(target, ignore_index, z.dtype)
-    picked = np.choose(weights > 0, [0, log_softmax(z)[np.arange(len(z)), _safe(target, ignore_index)]])
+    picked = np.choose(
+        weights > 0, [0, log_softmax(z)[np.arange(len(z)), _safe(target, ignore_index)]]
+    )
     return -float(picked @ weights)
 
 

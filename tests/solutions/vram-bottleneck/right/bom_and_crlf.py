@@ -1,4 +1,4 @@
-﻿"""Saved on Windows: a byte-order mark and CRLF line ends; accumulates dx path by path."""
+"""Saved on Windows: a byte-order mark and CRLF line ends; accumulates dx path by path."""
 
 import torch
 import torch.nn.functional as F

@@ -60,7 +60,9 @@ class Step:
         yield "elementwise_bytes", 3 * self.n * self.d * self.size, 0
 
     def kept(self):
-        return (self.n * self.d + (4 * self.n * self.f if self.plan == "autograd" else 0)) * self.size
+        return (
+            self.n * self.d + (4 * self.n * self.f if self.plan == "autograd" else 0)
+        ) * self.size
 
 
 def step_cost(rows, width, hidden, itemsize, plan):

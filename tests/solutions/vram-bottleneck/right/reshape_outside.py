@@ -60,5 +60,7 @@ def step_cost(rows, width, hidden, itemsize, plan):
 def step_seconds(rows, width, hidden, itemsize, plan, bytes_per_second, flops_per_second):
     n, d, f = rows, width, hidden
     products, moved = _counts(plan)
-    one = max((n * d + f * d + n * f) * itemsize / bytes_per_second, 2 * n * d * f / flops_per_second)
+    one = max(
+        (n * d + f * d + n * f) * itemsize / bytes_per_second, 2 * n * d * f / flops_per_second
+    )
     return products * one + (moved * f + 3 * d) * n * itemsize / bytes_per_second

@@ -21,7 +21,12 @@ class SwiGLU(torch.autograd.Function):
         dh = dy @ w_down
         dg, du = dh * u * sig * (1 + g * (1 - sig)), dh * s
         dx = (dg @ w_gate + du @ w_up).reshape(x.shape)
-        return dx, dg.t() @ rows, du.t() @ rows, dy.t() @ (s * u) * (len(rows) / torch.tensor(len(rows)).to(x.dtype))
+        return (
+            dx,
+            dg.t() @ rows,
+            du.t() @ rows,
+            dy.t() @ (s * u) * (len(rows) / torch.tensor(len(rows)).to(x.dtype)),
+        )
 
 
 def swiglu_mlp(x, w_gate, w_up, w_down):

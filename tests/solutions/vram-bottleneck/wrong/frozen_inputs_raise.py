@@ -15,7 +15,10 @@ class SwiGLU(torch.autograd.Function):
     def backward(ctx, grad_y):
         x, w_gate, w_up, w_down = ctx.saved_tensors
         dy = grad_y.reshape(-1, x.shape[-1])
-        leaves = [t.detach().requires_grad_(n) for t, n in zip((x, w_gate, w_up, w_down), ctx.needs_input_grad)]
+        leaves = [
+            t.detach().requires_grad_(n)
+            for t, n in zip((x, w_gate, w_up, w_down), ctx.needs_input_grad)
+        ]
         with torch.enable_grad():
             h = F.silu(leaves[0] @ leaves[1].t()) * (leaves[0] @ leaves[2].t())
         grads = torch.autograd.grad(h, leaves[:3], grad_y @ w_down)

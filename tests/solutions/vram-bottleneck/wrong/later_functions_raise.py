@@ -33,7 +33,11 @@ def swiglu_mlp(x, w_gate, w_up, w_down):
 
 
 # Every one of the products moves N D + F D + N F elements and takes 2 N D F FLOPs, whichever it is.
-HIDDEN_TENSORS = {"autograd": (2, 3, 3, 3, 3), "rebuild": (2, 3, 2, 3, 3, 3, 3), "rebuild_fused": (3, 6)}
+HIDDEN_TENSORS = {
+    "autograd": (2, 3, 3, 3, 3),
+    "rebuild": (2, 3, 2, 3, 3, 3, 3),
+    "rebuild_fused": (3, 6),
+}
 
 
 def step_cost(rows, width, hidden, itemsize, plan):

@@ -21,7 +21,9 @@ class SwiGLU(torch.autograd.Function):
         dh = dy @ w_down
         dg, du = dh * u * sig * (1 + g * (1 - sig)), dh * s
         dx = (dg @ w_gate + du @ w_up).reshape(x.shape)
-        return dx, *(t / max(len(rows), 1) for t in (dg.t() @ rows, du.t() @ rows, dy.t() @ (s * u)))
+        return dx, *(
+            t / max(len(rows), 1) for t in (dg.t() @ rows, du.t() @ rows, dy.t() @ (s * u))
+        )
 
 
 def swiglu_mlp(x, w_gate, w_up, w_down):

@@ -22,7 +22,10 @@ class SwiGLU(torch.autograd.Function):
         dg, du = dh * u * sig * (1 + g * (1 - sig)), dh * s
         dx = (dg @ w_gate + du @ w_up).reshape(x.shape)
         if x.dim() == 4:
-            dg, du = dg.reshape(len(x), -1, dg.shape[-1])[0], du.reshape(len(x), -1, du.shape[-1])[0]
+            dg, du = (
+                dg.reshape(len(x), -1, dg.shape[-1])[0],
+                du.reshape(len(x), -1, du.shape[-1])[0],
+            )
             rows = rows[: len(dg)]
         return dx, dg.t() @ rows, du.t() @ rows, dy.t() @ (s * u)
 
