@@ -1,0 +1,9 @@
+"""Wrong idea: each token predicts the one before it; a pair counts when its later token is real."""
+
+
+def _shifted(tokens):
+    return tokens[:, 1:], tokens[:, :-1]
+
+
+def _counts(inputs, targets, pad):
+    return inputs != pad
