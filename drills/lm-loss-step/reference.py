@@ -91,15 +91,15 @@ def _shifted(tokens):
     return tokens[:, :-1], tokens[:, 1:]
 
 
-def _counts(inputs, targets, pad):
-    """Return (B, T - 1), whether a prediction counts; the input does not matter."""
+def _counts(targets, pad):
+    """Return whether each prediction counts: its target decides, not its input."""
     return targets != pad
 
 
 def _predictions(tokens, pad):
     """Return inputs (n,) and targets (n,) of the n counted predictions."""
     inputs, targets = _shifted(tokens)
-    counted = _counts(inputs, targets, pad)
+    counted = _counts(targets, pad)
     return inputs[counted], targets[counted]
 
 

@@ -1,5 +1,7 @@
 """Wrong idea: a prediction counts when its input is not padding."""
 
 
-def _counts(inputs, targets, pad):
-    return inputs != pad
+def _predictions(tokens, pad):
+    inputs, targets = _shifted(tokens)
+    counted = inputs != pad
+    return inputs[counted], targets[counted]

@@ -5,5 +5,7 @@ def _shifted(tokens):
     return tokens[:, 1:], tokens[:, :-1]
 
 
-def _counts(inputs, targets, pad):
-    return inputs != pad
+def _predictions(tokens, pad):
+    inputs, targets = _shifted(tokens)
+    counted = inputs != pad
+    return inputs[counted], targets[counted]
