@@ -10,6 +10,7 @@ def loss_and_grad(E, U, tokens, pad=0):
     """Mean loss per prediction of a batch of tokens (B, T), with dE and dU."""
     inputs, labels = next_tokens(tokens)
     loss, dE, dU, count = language_loss(E, U, inputs, labels, pad)
+    count = max(count, 1)  # a batch may be all padding
     return loss / count, dE / count, dU / count
 
 

@@ -248,10 +248,10 @@ def test_the_bar_of_the_curve_is_far_from_both_sides(
     assert pytest.approx(0.719, abs=5e-4) == ENTROPY
     for seed in range(5):
         rng = np.random.default_rng(seed)
-        e, u = weights(seed, width=6, scale=0.1)
+        e, u = weights(seed, width=6, scale=0.5)
         dice = rng.random((3200, 9))
         right, wrong = (driver.measured(p, e, u, dice, 4.0, 16)[-1] for p in (reference, starter))
-        assert right < 0.03
+        assert right < 0.015
         assert wrong > 1.7
 
 
