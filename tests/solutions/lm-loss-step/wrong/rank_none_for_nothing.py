@@ -1,4 +1,4 @@
-"""Wrong: a machine on which nothing counts hands in zeros of shape ()."""
+"""Wrong: a machine on which nothing counts hands in None."""
 
 import numpy as np
 
