@@ -8,26 +8,31 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from grader import bank
-from grader.app import requirements
+from grader.app import proofs, requirements
 from grader.app.authoring import id_fault
 from grader.app.context import Context
+from grader.app.proofs import BELIEVING, Trust
 from grader.bank.storage import FOLDER, found_at, nearest_id
 from grader.model.audit import AuditReport, Remark
 from grader.model.errors import BankError, UsageError
 from grader.model.mutation import MutationReport
 
 if TYPE_CHECKING:
+    from grader.audit.committed import Standing
     from grader.audit.several import Plan
 
 
 @dataclass(frozen=True, slots=True)
 class Audited:
-    """What became of one question: a report, a fault, or neither where it is skipped."""
+    """What became of one question: a report, a fault, or neither where it is not tried."""
 
     name: str
     report: AuditReport | None = None
     fault: BankError | None = None  # why the question cannot be read
     mutants: MutationReport | None = None
+    standing: Standing | None = None  # of its proof, where that counts; said before any is tried
+    due: bool = True  # False: its proof is believed
+    written: str = ""  # the path of its proof, where that was written
 
     def ready(self, *, strict: bool) -> bool:
         """Return whether nothing that was looked at is against the question.
@@ -45,12 +50,16 @@ def audit(
     question_ids: Sequence[str],
     plan: Plan,
     *,
+    trust: Trust = BELIEVING,
+    strict: bool = False,
     jobs: int | None = None,
     progress: Callable[[str], None] = lambda _: None,
 ) -> Iterator[Audited]:
     """Audit questions, and give what becomes of them, those that cannot be read first.
 
-    What becomes of a question is given again, with its mutants, when those were tried.
+    What becomes of a question is given again, with its mutants, when those were tried.  What the
+    proofs say is given before anything is tried; a question whose proof is believed is not tried,
+    unless it is asked for by name.
 
     Without `--bank` and DRILL_BANK, the current folder counts as well where it is a bank: alone for
     all questions, and for one that is nowhere else.
@@ -59,6 +68,8 @@ def audit(
         ctx: Where the person is.
         question_ids: Which; all of the bank when empty.
         plan: What to do with each.
+        trust: What to make of proofs that are there.
+        strict: Whether a remark fails it too.
         jobs: Questions at once; as many as there are cores when None.
         progress: Is called with each step of what takes long.
 
@@ -71,6 +82,8 @@ def audit(
         raise UsageError("--at-most says how many mutants to try", hint="add --mutants")
     if plan.names and not plan.mutants:
         raise UsageError("--names is about what mutants are called", hint="add --mutants")
+    if trust.write and (not plan.mutants or plan.at_most is not None):
+        raise UsageError("--write-proofs is about all mutants", hint="--mutants without --at-most")
     if not question_ids:
         ctx = replace(ctx, bank=ctx.bank or _bank_here(ctx))
     called = list(question_ids) or [header.called for header in bank.headers(ctx.banks())]
@@ -89,19 +102,32 @@ def audit(
             ctx.warn(f"{name} is not audited: it needs {lacking[0]}, which is not installed")
             yield Audited(name)
             continue
+        if trust.write:
+            proofs.require_place(question)
         questions.append(question)
+    looked_at = proofs.standings(questions, plan, trust, strict=strict, named=bool(question_ids))
+    for one in looked_at:
+        if one.standing is not None:
+            yield Audited(one.question.id, standing=one.standing, due=one.due)
+    due = [one for one in looked_at if one.due]
+    asked = iter(due)
     jobs = jobs or requirements.cores()
+    questions = [one.question for one in due]
     with audited(questions, plan, jobs=jobs, progress=progress) as reports:
         for report in reports:
             if not isinstance(report, MutationReport):
+                one = next(asked)
                 done = Audited(report.question, _named_well(report))
                 yield done
                 if plan.mutants and not report.ok:
                     ctx.warn(f"the mutants of {done.name} are not tried: its audit has problems")
-            else:
-                yield replace(done, mutants=report)
-                if report.interrupted:
-                    return
+                continue
+            done = replace(done, mutants=report)
+            if done.ready(strict=strict) and not report.interrupted and done.report is not None:
+                done = replace(done, written=proofs.found(ctx, one, done.report, report, trust))
+            yield done
+            if report.interrupted:
+                return
 
 
 def _named_well(report: AuditReport) -> AuditReport:

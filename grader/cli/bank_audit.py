@@ -35,6 +35,21 @@ def command(
     names: Annotated[
         bool, typer.Option("--names", help="With --mutants: see that what they are called is true.")
     ] = False,
+    everything: Annotated[
+        bool, typer.Option("--all", help="Prove all, whatever committed proofs say.")
+    ] = False,
+    turn: Annotated[
+        int | None,
+        typer.Option(
+            metavar="N", min=0, help="Prove what has changed, and of the others the Nth pair."
+        ),
+    ] = None,
+    mine: Annotated[
+        bool, typer.Option("--mine", help="Believe the proofs of this bank: it is yours.")
+    ] = False,
+    write: Annotated[
+        bool, typer.Option("--write-proofs", help="With --mutants: write proofs to be committed.")
+    ] = False,
     jobs: Annotated[
         int | None,
         typer.Option(metavar="N", min=1, help="Questions at once; as many as cores if not given."),
@@ -43,28 +58,40 @@ def command(
 ) -> int:
     """Prove questions: every variant through every check."""
     from grader.app.auditing import audit
+    from grader.app.proofs import Trust
     from grader.audit.several import Plan
 
+    trust = Trust(everything=everything, mine=mine, turn=turn, write=write)
     plan = Plan(range(seeds), mutants=mutants, at_most=at_most, names=names)
     step: Callable[[str], None]  # where the next line on what is being done goes
-    results = audit(context(ctx), questions or [], plan, jobs=jobs, progress=lambda s: step(s))
+    results = audit(
+        context(ctx), questions or [], plan, trust=trust, strict=strict, jobs=jobs,
+        progress=lambda s: step(s),
+    )  # fmt: skip
     found: list[Audited] = []
+    looked_at: list[Audited] = []  # questions whose proofs were looked at
     while True:
         with output.waiting() as step:
             done = next(results, None)
         if done is None:
             break
         if not json:
-            _show(done, first=not any(one.report for one in found))
+            _show(done, first=not looked_at and not any(one.report for one in found))
+        if done.standing is not None:
+            looked_at.append(done)
+            if done.due:
+                continue
         if done.mutants is not None:
             found.pop()
         found.append(done)
     faulty = [one.name for one in found if not one.ready(strict=strict)]
     if json:
-        _write_json(found, ok=not faulty, strict=strict, seeds=seeds)
-    elif (count := sum(bool(one.report or one.fault) for one in found)) > 1:
+        _write_json(found, looked_at, ok=not faulty, strict=strict, seeds=seeds)
+    elif (count := sum(bool(one.report or one.fault or not one.due) for one in found)) > 1:
         not_ready = f"{len(faulty)} of {count} not ready: {', '.join(faulty)}"
-        output.write(f"\n{not_ready if faulty else f'all {count} are ready'}")
+        believed = sum(not one.due for one in found)
+        before = f", {believed} of them proved before" if believed else ""
+        output.write(f"\n{not_ready if faulty else f'all {count} are ready{before}'}")
     if faulty and all(one.ready(strict=False) for one in found):
         output.complain("the remarks are faults, because of --strict")
     if any(one.mutants is not None and one.mutants.interrupted for one in found):
@@ -76,17 +103,23 @@ def _show(done: Audited, *, first: bool) -> None:
     from grader.reports.audit import render_audit
     from grader.reports.mutation import render_mutation
 
+    if done.standing is not None:
+        state = done.standing.state
+        then = "; it is proved now" if done.due else "" if state == "current" else "; not its turn"
+        output.write(f"{done.name}: {done.standing.text}{then}")
     for problem in done.fault.problems if done.fault else ():
         output.complain(problem, excerpt=done.fault.excerpt if done.fault else ())
     if done.report is not None and not first:
         output.write()
     if done.mutants is not None:
         output.show(render_mutation(done.mutants, width=output.width()))
+        if done.written:
+            output.write(f"\n  its proof is written: {done.written}")
     elif done.report is not None:
         output.show(render_audit(done.report, width=output.width()))
 
 
-def _write_json(found: Sequence[Audited], **head: object) -> None:
+def _write_json(found: Sequence[Audited], looked_at: Sequence[Audited], **head: object) -> None:
     from grader.model.audit import AUDIT_FORMAT
     from grader.reports.json import audit_to_json
 
@@ -95,6 +128,11 @@ def _write_json(found: Sequence[Audited], **head: object) -> None:
         format=AUDIT_FORMAT,
         **head,
         questions=[audit_to_json(report, mutants) for report, mutants in reports],
-        skipped=[one.name for one in found if one.report is None and one.fault is None],
+        skipped=[one.name for one in found if one.report is None and one.fault is None and one.due],
         problems=[problem for one in found if one.fault for problem in one.fault.problems],
+        proofs=[
+            {"question": one.name, "state": state.state, "text": state.text, "proved": one.due}
+            for one in looked_at
+            if (state := one.standing)
+        ],
     )

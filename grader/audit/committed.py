@@ -1,0 +1,194 @@
+"""The proof of a question as a file beside it, and whether it still says anything.
+
+It has a line per fact and no time, path or machine in it, so that two proofs can be compared as
+text.  A proof says what its writer has seen: whether to believe it is for others to decide.
+"""
+
+from __future__ import annotations
+
+import errno
+import hashlib
+import json
+import sys
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from functools import cache
+from importlib import metadata
+from pathlib import Path
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from grader.audit.matrix import listed
+from grader.audit.several import Plan
+from grader.bank.storage import read_regular
+from grader.model.audit import AuditReport, AuditRow, Cell
+from grader.model.mutation import Fate, MutationReport, Trial
+from grader.model.numerals import quantity
+from grader.model.question import Question
+
+MOST_BYTES = 1 << 18  # of a proof: the longest known takes 10 KB
+Word = Annotated[str, Field(max_length=60)]
+Count = Annotated[int, Field(ge=0, le=1_000_000)]
+DECIDING = ("audit", "bank", "bench", "cases", "explain", "kinds", "model", "sandbox", "session")
+
+
+class Proof(BaseModel):
+    """What an audit with mutants has shown; it had no fault."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
+
+    format: Literal[1] = 1
+    question: str
+    digest: str  # of the question
+    grader: str  # digest of the part of the program that decides
+    versions: dict[Word, Word] = Field(
+        max_length=20
+    )  # of Python and of the libraries that the question uses
+    seeds: int = Field(ge=1, le=1000)  # 0 and so on
+    remarks: Count
+    programs: dict[str, str]  # the checks that stop each, as a grade would have it
+    accepted: list[str]  # right solutions besides the reference that pass
+    styles: list[str]  # of the reference, made by the audit, that pass
+    mutants: Count
+    killed: dict[str, Count]  # mutants, by the check that was seen to stop them
+    equivalent: list[str]
+    explained: list[str]
+
+    @property
+    def extent(self) -> str:
+        """How much was tried, in words."""
+        return f"{quantity(self.seeds, 'seed')}, {quantity(self.mutants, 'mutant')}"
+
+    def text(self) -> bytes:
+        """The file."""
+        return json.dumps(self.model_dump(), indent=1).encode() + b"\n"
+
+
+class State(StrEnum):
+    """What has become of a proof."""
+
+    CURRENT = "current"
+    QUESTION = "question"  # it is about another version of the question
+    LESS = "less"  # it covers less than what is asked for
+    GRADER = "grader"  # another version of the program came to it
+    LIBRARIES = "libraries"  # other versions of Python or of libraries did
+    NONE = "none"
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """What has become of the proof of a question, and a clause that says so."""
+
+    state: State
+    text: str
+    proof: Proof | None = None
+
+
+def place(question: Question) -> Path:
+    """Where the proof of a question is, or would be: beside its spec."""
+    return question.spec_path.with_name(f"{question.id}.proof.json")
+
+
+def proof_of(question: Question, report: AuditReport, mutants: MutationReport) -> Proof:
+    """What was found of a question, to be written; the caller sees that it has no fault."""
+    fates = {fate: [t for t in mutants.trials if t.fate is fate] for fate in Fate}
+    killed = Counter(str(trial.killed_by) for trial in fates[Fate.KILLED])
+    return Proof(
+        question=question.id,
+        digest=question.digest,
+        grader=grader(),
+        versions=versions(question),
+        seeds=len(report.seeds),
+        remarks=len(report.remarks),
+        programs={row.name: _stopped(row, report.seeds) for row in report.programs},
+        accepted=[one.name for one in report.accepted if not one.derived],
+        styles=[one.name for one in report.accepted if one.derived],
+        mutants=len(mutants.trials),
+        killed=dict(sorted(killed.items())),
+        equivalent=[_change(trial) for trial in fates[Fate.EQUIVALENT]],
+        explained=[_change(trial) for trial in fates[Fate.EXPLAINED]],
+    )
+
+
+def standing(question: Question, plan: Plan, *, strict: bool) -> Standing:
+    """Read the proof of a question and hold it against the question, the program and a plan."""
+    proof = _read(place(question))
+    if not isinstance(proof, Proof):
+        return Standing(State.NONE, proof)
+    state, text = State.CURRENT, f"proved before: this question, this grader, {proof.extent}"
+    now = versions(question)
+    if (proof.question, proof.digest) != (question.id, question.digest):
+        state, text = State.QUESTION, "the question has changed since its proof"
+    elif proof.seeds <= max(plan.seeds):
+        asked = len(plan.seeds)
+        state, text = State.LESS, f"proved with {proof.extent}, and {asked} seeds are asked for"
+    elif plan.names:
+        state, text = State.LESS, "its proof does not say what mutants are called"
+    elif strict and proof.remarks:
+        state, text = State.LESS, f"proved with {quantity(proof.remarks, 'remark')}"
+    elif proof.grader != grader():
+        state, text = State.GRADER, f"the grader has changed since its proof ({proof.extent})"
+    elif proof.versions != now:
+        spoken = [f"{name} {version}" for name, version in proof.versions.items()]
+        state, text = State.LIBRARIES, f"proved with {', '.join(spoken)}, not with what is here"
+    return Standing(state, text, proof)
+
+
+@cache
+def grader() -> str:
+    """The digest of all sources of the program that take part in a verdict."""
+    package, whole = Path(__file__).parents[1], hashlib.sha256()
+    for path in sorted(path for room in DECIDING for path in (package / room).rglob("*.py")):
+        content = path.read_bytes()
+        name = path.relative_to(package).as_posix()
+        whole.update(f"{name} {len(content)}\n".encode() + content)
+    return whole.hexdigest()
+
+
+def versions(question: Question) -> dict[str, str]:
+    """Those of Python and of the libraries that a question runs on, as far as they are known."""
+    found = {"python": f"{sys.version_info.major}.{sys.version_info.minor}"}
+    for name in sorted({"numpy", *question.spec.uses}):
+        try:
+            found[name] = metadata.version(name).partition("+")[0]  # `+cpu` is a build's
+        except metadata.PackageNotFoundError:
+            continue
+    return found
+
+
+def _change(trial: Trial) -> str:
+    """What a mutant changes, whatever line it stands in."""
+    scope, was, becomes = trial.mutant.key
+    return f"{scope}: {was} -> {becomes}"
+
+
+def _stopped(row: AuditRow, seeds: Sequence[int]) -> str:
+    """The checks that stop a program in a grade, and where that depends, on which seeds not."""
+    found = []
+    for check, cell in row.cells.items():
+        if cell is Cell.KILLS:
+            found.append(check)
+        elif cell is Cell.VARIES:
+            passing = row.passing_seeds[check]
+            found.append(f"{check} (not on {listed([s for s in seeds if s in passing])})")
+    return ", ".join(found) or "passes"
+
+
+def _read(path: Path) -> Proof | str:
+    """A proof, or why there is none."""
+    try:
+        content = read_regular(path, MOST_BYTES + 1)
+    except (FileNotFoundError, NotADirectoryError):
+        return "no proof"
+    except OSError as error:
+        what = "a symbolic link" if error.errno == errno.ELOOP else error.strerror
+        return f"no proof: expected a file at {path.name}, found {what}"
+    if len(content) > MOST_BYTES:
+        return f"no proof: expected at most {MOST_BYTES:,} bytes in {path.name}, found more"
+    try:
+        return Proof.model_validate_json(content)
+    except ValidationError:
+        return f"no proof: {path.name} is damaged, or of another version of the program"

@@ -1,0 +1,163 @@
+"""`drill bank audit` says what committed proofs are worth, and tries what they do not cover."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from grader.audit import committed, proof
+from grader.bank import load, locate
+from grader.model.audit import AuditReport
+from grader.model.question import Question
+from tests.audit.test_mutation import AT_ZERO, gate
+from tests.cli.conftest import Drill
+
+pytestmark = pytest.mark.usefixtures("one_zygote")
+
+MUTANTS = ("--mutants", "--seeds", "1")
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The bank that comes with the program: two questions, of which `gate` can be proved."""
+    bank = tmp_path / "bank"
+    gate(bank, survivors=AT_ZERO)
+    for name, other in (("questions/gate.yaml", "door.yaml"), ("drills/gate", "door")):
+        (bank / name).with_name(other).symlink_to(bank / name)
+    monkeypatch.setattr(locate, "builtin", lambda: bank)
+    return bank
+
+
+@pytest.fixture
+def tried(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Which questions are audited, none of them in earnest."""
+    found: list[str] = []
+
+    def audit(question: Question, **_: Any) -> AuditReport:
+        found.append(question.id)
+        return AuditReport(question.id, question.spec.title, (0, 1, 2), 0.0, (), (), ())
+
+    monkeypatch.setattr(proof, "audit", audit)
+    return found
+
+
+def claim(folder: Path, *names: str, **changes: Any) -> None:
+    """Write a proof of questions that nobody has proved."""
+    for name in names:
+        question = load([folder], name)
+        text = committed.Proof(
+            question=name, digest=question.digest, grader=committed.grader(),
+            versions=committed.versions(question), seeds=3, remarks=0, programs={}, accepted=[],
+            styles=[], mutants=13, killed={}, equivalent=[], explained=[],
+        ).model_copy(update=changes).text()  # fmt: skip
+        committed.place(question).write_bytes(text)
+
+
+def test_a_proof_is_written_after_an_audit_without_faults(folder: Path, real: Drill) -> None:
+    ended = real("bank", "audit", "gate", *MUTANTS, "--write-proofs")
+    assert ended.status == 0
+    assert "gate: no proof; it is proved now" in ended.out
+    path = folder / "questions" / "gate.proof.json"
+    assert str(path) in ended.out
+    ended = real("bank", "audit", "gate", *MUTANTS)
+    begin = "gate: proved before: this question, this grader, 1 seed, 13 mutants; it is proved now"
+    assert ended.out.startswith(begin)
+    assert "all mutants" in ended.out or "mutants of the reference" in ended.out
+    assert ended.err == "", "it says what was found again"
+
+
+def test_no_proof_is_written_of_a_question_with_a_fault(folder: Path, real: Drill) -> None:
+    gate(folder)  # nothing is explained any more
+    assert real("bank", "audit", "gate", *MUTANTS, "--write-proofs").status == 3
+    (folder / "drills/gate/starter.py").write_bytes(
+        (folder / "drills/gate/reference.py").read_bytes()
+    )
+    assert real("bank", "audit", "gate", *MUTANTS, "--write-proofs").status == 3
+    assert not (folder / "questions" / "gate.proof.json").exists()
+
+
+def test_only_what_is_not_current_is_tried(folder: Path, real: Drill, tried: list[str]) -> None:
+    claim(folder, "door", "gate")
+    ended = real("bank", "audit", "--jobs", "1")
+    assert (ended.status, ended.err, tried) == (0, "", [])
+    before = "proved before: this question, this grader, 3 seeds, 13 mutants"
+    assert ended.out == (
+        f"door: {before}\ngate: {before}\n\nall 2 are ready, 2 of them proved before\n"
+    )
+    claim(folder, "gate", digest="0")
+    ended = real("bank", "audit", "--jobs", "1")
+    assert (ended.status, tried) == (0, ["gate"])
+    assert "gate: the question has changed since its proof; it is proved now\n\n" in ended.out
+    assert ended.out.endswith("\nall 2 are ready, 1 of them proved before\n")
+    real("bank", "audit", "--jobs", "1", "--all")
+    assert tried == ["gate", "door", "gate"]
+
+
+def test_a_turn_leaves_the_others_to_later_ones(
+    folder: Path, real: Drill, tried: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("grader.app.proofs.SAMPLE", 1)
+    claim(folder, "door", "gate", grader="0")
+    out = real("bank", "audit", "--jobs", "1", "--turn", "7").out
+    assert tried == ["gate"]
+    since = "the grader has changed since its proof (3 seeds, 13 mutants)"
+    assert out.startswith(f"door: {since}; not its turn\ngate: {since}; it is proved now\n\n")
+
+
+def test_a_fault_beside_a_proof_ends_with_3(
+    folder: Path, real: Drill, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def audit(question: Question, **_: Any) -> AuditReport:
+        return AuditReport(question.id, "", (0,), 0.0, (), (), ("it is wrong",))
+
+    monkeypatch.setattr(proof, "audit", audit)
+    claim(folder, "gate")
+    ended = real("bank", "audit", "--jobs", "1")
+    assert ended.status == 3
+    assert ended.out.endswith("\n1 of 2 not ready: door\n")
+
+
+def test_json_has_every_proof_that_was_looked_at(
+    folder: Path, real: Drill, tried: list[str]
+) -> None:
+    claim(folder, "door")
+    data = real("bank", "audit", "--jobs", "1", "--json").data
+    assert [(one["question"], one["state"], one["proved"]) for one in data["proofs"]] == [
+        ("door", "current", False),
+        ("gate", "none", True),
+    ]
+    assert data["proofs"][1]["text"] == "no proof"
+    assert [one["question"] for one in data["questions"]] == tried == ["gate"]
+    assert (data["ok"], data["skipped"], data["problems"]) == (True, [], [])
+
+
+def test_a_bank_of_a_stranger_is_proved_whatever_lies_in_it(
+    folder: Path, real: Drill, tried: list[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(locate, "builtin", lambda: tmp_path)
+    claim(folder, "door", "gate")
+    ended = real("--bank", str(folder), "bank", "audit", "--jobs", "1", "--json")
+    assert (tried, ended.data["proofs"]) == (["door", "gate"], [])
+    monkeypatch.chdir(folder)
+    real("bank", "audit", "--jobs", "1", "--turn", "0")
+    assert tried == ["door", "gate"] * 2
+    real("bank", "audit", "--jobs", "1", "--mine")
+    assert tried == ["door", "gate"] * 2
+
+
+@pytest.mark.parametrize("words", [(), ("--mutants", "--at-most", "3")])
+def test_proofs_are_of_all_mutants(folder: Path, real: Drill, words: tuple[str, ...]) -> None:
+    ended = real("bank", "audit", "gate", "--write-proofs", *words)
+    assert ended.status == 2
+    assert "--mutants without --at-most" in ended.err
+
+
+def test_a_proof_is_not_written_through_a_link(
+    folder: Path, real: Drill, tried: list[str], tmp_path: Path
+) -> None:
+    (folder / "questions" / "gate.proof.json").symlink_to(tmp_path / "elsewhere")
+    assert real("bank", "audit", "gate", *MUTANTS, "--write-proofs").status == 2
+    assert tried == []
+    assert not (tmp_path / "elsewhere").exists()
