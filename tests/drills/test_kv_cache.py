@@ -152,6 +152,23 @@ def test_beams_go_on_as_if_each_had_its_whole_text_to_itself(program: Program) -
     assert len({len(history) for _, history in alive}) > 1
 
 
+def test_scores_of_thousands_are_attended_to_as_torch_does(program: Program) -> None:
+    layer = Layer(18, 3, seed=5)
+    x = 60 * layer.tokens(2, 7)
+    close(layer.feed(program, x, [4, 1, 2]), layer.oracle(x), 1e-10)
+
+
+@each("name", ["exponentials_unshifted", "one_maximum_for_all"])
+def test_the_starter_shifts_its_scores_and_without_that_they_are_nan(name: str) -> None:
+    variant = load_layered(REFERENCE, DRILL / "misconceptions" / f"{name}.py")
+    layer = Layer(18, 3, seed=5)
+    x = layer.tokens(2, 7)
+    close(layer.feed(variant, x, [7]), layer.oracle(x))
+    with np.errstate(all="ignore"):
+        assert np.isnan(layer.feed(variant, 60 * x, [7])).any()
+    close(layer.feed(load(DRILL / "starter.py"), 60 * x, [7]), layer.oracle(60 * x), 1e-10)
+
+
 def test_the_given_rotation_is_that_of_complex_numbers() -> None:
     rope = load(DRILL / "rotary.py").rope
     rng = np.random.default_rng(3)
@@ -227,7 +244,8 @@ def test_what_the_follow_ups_say() -> None:
 
 # Right in every number: what these keep, share or return is held by the audit.
 APART = ("cache_in", "mask_kept", "output_buffer", "queries_kept", "float64_returned")
-NUMBERS = [path for path in VARIANTS if not path.stem.startswith(APART)]
+SCORES = ("exponentials_unshifted", "one_maximum_for_all")  # in the thousands
+NUMBERS = [path for path in VARIANTS if not path.stem.startswith((*APART, *SCORES))]
 
 
 @pytest.mark.parametrize("path", NUMBERS, ids=lambda path: path.stem)
