@@ -1,4 +1,4 @@
-"""Wrong: np.sqrt(dh) is a float64 number of numpy, which makes the scores float64."""
+"""Wrong: the mask is float64, and makes the scores float64."""
 
 import numpy as np
 from rotary import rope
@@ -19,8 +19,8 @@ def extend(cache, x, w_qkv, w_out):
     k = rope(np.einsum("bnd,dhe->bhne", x, w[:, 1]), where)
     cache["k"][:, start:stop] = k.swapaxes(1, 2)
     cache["v"][:, start:stop] = np.einsum("bnd,dhe->bnhe", x, w[:, 2])
-    hidden = np.triu(np.full((n, stop), -np.inf, x.dtype), k=start + 1)
-    s = np.einsum("bhne,bshe->bhns", q, cache["k"][:, :stop]) / np.sqrt(dh) + hidden
+    hidden = np.triu(np.full((n, stop), -np.inf), k=start + 1)
+    s = np.einsum("bhne,bshe->bhns", q, cache["k"][:, :stop]) / x.dtype.type(np.sqrt(dh)) + hidden
     p = np.exp(s - s.max(-1, keepdims=True))
     p /= p.sum(-1, keepdims=True)
     o = np.einsum("bhns,bshe->bnhe", p, cache["v"][:, :stop])
