@@ -1,4 +1,4 @@
-"""Wrong: the last slot is never used: with exactly `capacity` tokens the last one replaces the one before."""
+"""Wrong: the last slot is never used: a piece that fills the cache begins one slot too early."""
 
 import numpy as np
 from rotary import rope

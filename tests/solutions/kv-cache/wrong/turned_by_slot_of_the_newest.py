@@ -1,4 +1,4 @@
-"""Wrong: keys are turned as often as there are tokens behind them."""
+"""Wrong: keys are turned by their distance from the newest piece, queries by their position."""
 
 import numpy as np
 from rotary import rope
