@@ -30,6 +30,6 @@ def reach(program, x, w_qkv, w_out, heads):
 
 
 def _change(program, x, moved, w_qkv, w_out, heads):
-    before = program.attention(x.copy(), w_qkv.copy(), w_out.copy(), heads)
+    before = np.array(program.attention(x.copy(), w_qkv.copy(), w_out.copy(), heads))
     after = program.attention(moved, w_qkv.copy(), w_out.copy(), heads)
     return np.abs(after - before).max(axis=(0, 2))

@@ -43,7 +43,11 @@ def _projections(x, w_qkv, heads, kv_heads):
     width = x.shape[-1] // heads
     ends = [heads * width, (heads + kv_heads) * width]
     q, k, v = np.split(x @ w_qkv, ends, axis=-1)
-    return _split(q, heads), _shared(_split(k, kv_heads), heads), _shared(_split(v, kv_heads), heads)
+    return (
+        _split(q, heads),
+        _shared(_split(k, kv_heads), heads),
+        _shared(_split(v, kv_heads), heads),
+    )
 
 
 def _split(a, heads):

@@ -33,12 +33,17 @@ def attention(x, w_qkv, w_out, heads, keep=None, kv_heads=None):
                 g = h // (heads // kv_heads)
                 q = row[h * dh : (h + 1) * dh]
                 key, value = size + g * dh, size + (kv_heads + g) * dh
-                scores = [
-                    sum(a * c for a, c in zip(q, rows[s][key : key + dh])) / math.sqrt(dh)
-                    for s in seen
-                ]
+                scores = []
+                for s in seen:
+                    dot, key_row = 0.0, rows[s]
+                    for d in range(dh):
+                        dot += q[d] * key_row[key + d]
+                    scores.append(dot / math.sqrt(dh))
                 weights = softmax(scores)
-                for d in range(dh):
-                    mixed.append(sum(w * rows[s][value + d] for w, s in zip(weights, seen)))
+                for column in range(value, value + dh):
+                    total = 0.0
+                    for weight, s in zip(weights, seen):
+                        total += weight * rows[s][column]
+                    mixed.append(total)
             y[b, t] = product(mixed, w_end)
     return y

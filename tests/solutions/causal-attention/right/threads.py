@@ -16,7 +16,8 @@ def one_head(h, fused, size, heads, groups, visible):
     out = np.zeros_like(q)
     for b in range(len(fused)):
         s = np.ma.array(q[b] @ k[b].T * fused.dtype.type(dh**-0.5), mask=~visible[b])
-        e = np.exp(s - s.max(axis=1)[:, None]).filled(0)
+        with np.errstate(over="ignore"):  # of hidden ones
+            e = np.exp(s - s.max(axis=1)[:, None]).filled(0)
         seen = visible[b].any(axis=1)
         out[b, seen] = e[seen] @ v[b] / e[seen].sum(axis=1)[:, None]
     return out
