@@ -92,11 +92,9 @@ def fused(
     """Return what torch's fused attention gives, in float64, and 0 where nobody is seen."""
     batch, tokens, size = x.shape
     dh = size // heads
-    all_columns = torch.tensor(x.astype(np.float64) @ w_qkv.astype(np.float64))
-    q, k, v = (
-        part.unflatten(2, (-1, dh)).transpose(1, 2)
-        for part in all_columns.split([size, groups * dh, groups * dh], dim=2)
-    )
+    columns = torch.tensor(x.astype(np.float64) @ w_qkv.astype(np.float64))
+    by_heads = columns.reshape(batch, tokens, heads + 2 * groups, dh).transpose(1, 2)
+    q, k, v = by_heads[:, :heads], by_heads[:, heads:-groups], by_heads[:, -groups:]
     seen = np.tri(tokens, dtype=bool) & (True if keep is None else keep[:, None, :])
     mask = torch.tensor(np.broadcast_to(seen, (batch, tokens, tokens)))[:, None]
     o = F.scaled_dot_product_attention(q, k, v, attn_mask=mask, enable_gqa=True)
