@@ -267,9 +267,9 @@ def peak(program: Program) -> int:
 
 def test_the_budget_is_less_than_the_scores_and_allows_blocks_of_64() -> None:
     text = (DRILL / "reference.py").read_text()
-    assert 12 * 300 * 300 * 4 == 4_320_000
+    assert 12 * 300 * 300 * 4 > 4_300_000
     assert peak(load_text(text)) < 2.5e6
-    assert peak(load_text(text.replace("BLOCK = 32", "BLOCK = 64"))) < 4e6
+    assert peak(load_text(text.replace("BLOCK = 32", "BLOCK = 64"))) < 4.0e6
     assert peak(load_text(text.replace("BLOCK = 32", "BLOCK = 300"))) > 12e6
 
 
