@@ -1,0 +1,5 @@
+"""Dot products are the scores."""
+
+
+def _scale(q):
+    return 1.0
