@@ -1,7 +1,7 @@
 """Loops around the step and the schedule. p, q and r are three parameters throughout.
 
-Gradients come stacked, (S, *shape) for S steps, and so do the weights that are returned: those after
-step 1 come first.
+Gradients come stacked, (S, *shape) for S steps, and so do the weights that are returned: those
+after step 1 come first.
 """
 
 import numpy as np

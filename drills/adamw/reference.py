@@ -37,7 +37,7 @@ def step(params, grads, state, lr, beta1=0.9, beta2=0.999, eps=1e-8, decay=0.01)
     Args:
         params: arrays of any shapes, all float32 or all float64.
         grads: for each parameter its gradient, of its shape and dtype, or None.
-        state: what `init` or the step before returned; it is updated in place.
+        state: what `init` or the step before returned; its moments are updated in place.
         lr: the learning rate.
         beta1: the share of the first moment that stays, in [0, 1).
         beta2: the share of the second moment that stays, in [0, 1).
@@ -48,19 +48,21 @@ def step(params, grads, state, lr, beta1=0.9, beta2=0.999, eps=1e-8, decay=0.01)
         new: new arrays, shaped like params and of their dtype.
         state: for the next step.
     """
-    new = []
-    for p, g, own in zip(params, grads, state):
+    new, after = [], []
+    for p, g, own in zip(params, grads, state, strict=True):
         if g is None:
             new.append(p.copy())
+            after.append(own)
             continue
-        own["steps"] += 1
+        own = {**own, "steps": own["steps"] + 1}
         _mix(own["m"], g, beta1)
         _mix(own["v"], g * g, beta2)
         move = _move(own, lr, beta1, beta2, eps)
         moved = _decayed(p, lr, decay)
         moved -= move
         new.append(moved)
-    return new, state
+        after.append(own)
+    return new, after
 
 
 def lr_at(step, peak, warmup, total):

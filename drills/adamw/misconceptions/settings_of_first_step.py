@@ -10,5 +10,5 @@ def init(params):
 def step(params, grads, state, lr, beta1=0.9, beta2=0.999, eps=1e-8, decay=0.01):
     if state["settings"] is None:
         state["settings"] = (lr, beta1, beta2, eps, decay)
-    new, _ = right_step(params, grads, state["each"], *state["settings"])
+    new, state["each"] = right_step(params, grads, state["each"], *state["settings"])
     return new, state

@@ -11,4 +11,6 @@ def init(params):
 
 
 def step(params, grads, state, lr, beta1=0.9, beta2=0.999, eps=1e-8, decay=0.01):
-    return right_step(params, grads, current, lr, beta1, beta2, eps, decay)[0], state
+    global current
+    new, current = right_step(params, grads, current, lr, beta1, beta2, eps, decay)
+    return new, state
