@@ -6,6 +6,9 @@ after step 1 come first.
 
 import numpy as np
 
+USUAL = {"beta1": 0.9, "beta2": 0.999}  # what is left out is asked for by `defaults` alone
+EPS = 1e-8
+
 
 def trajectory(program, params, grads, settings):
     """Return the weights after each step for S lists of gradients and S dicts of settings."""
@@ -20,7 +23,7 @@ def trajectory(program, params, grads, settings):
 
 def weights(program, p, q, r, grads_p, grads_q, grads_r, lr, eps, decay):
     """Return the weights after each step, with the same settings for all."""
-    given = [{"lr": lr, "eps": eps, "decay": decay}] * len(grads_p)
+    given = [{"lr": lr, "eps": eps, "decay": decay, **USUAL}] * len(grads_p)
     return trajectory(program, [p, q, r], zip(grads_p, grads_q, grads_r, strict=True), given)
 
 
@@ -36,7 +39,7 @@ def partly(program, p, q, r, grads_p, grads_q, grads_r, present, lr, decay):
         [g if there else None for g, there in zip(now, row, strict=True)]
         for *now, row in zip(grads_p, grads_q, grads_r, present, strict=True)
     ]
-    given = [{"lr": lr, "decay": decay}] * len(grads)
+    given = [{"lr": lr, "eps": EPS, "decay": decay, **USUAL}] * len(grads)
     return trajectory(program, [p, q, r], grads, given)
 
 
@@ -45,25 +48,31 @@ def changing(program, p, q, r, grads_p, grads_q, grads_r, lrs, decays, beta1, be
     state, params, after = program.init([p, q, r]), [p, q, r], []
     every = zip(grads_p, grads_q, grads_r, lrs, decays, strict=True)
     for *grads, lr, decay in every:
-        new, state = program.step(params, grads, state, float(lr), beta1, beta2, 1e-8, float(decay))
+        new, state = program.step(params, grads, state, float(lr), beta1, beta2, EPS, float(decay))
         params = list(new)
         after.append([np.array(w) for w in params])
     return tuple(np.stack(w) for w in zip(*after, strict=True))
 
 
 def two_models(program, p, q, r, grads_p, grads_q, grads_r, lr, decay):
-    """Return the last weights of two models that begin with one list of weights and take turns.
+    """Return the last weights of two models that begin with the same weights and take turns.
 
     The first has the gradients of even rows, the second those of odd ones.
     """
-    start = [p, q, r]
-    states = [program.init(start), program.init(start)]
-    params = [start, start]
+    params = [[p, q, r], [p, q, r]]
+    states = [program.init(list(start)) for start in params]
+    settings = {"lr": lr, "eps": EPS, "decay": decay, **USUAL}
     for row, grads in enumerate(zip(grads_p, grads_q, grads_r, strict=True)):
         turn = row % 2
-        new, states[turn] = program.step(params[turn], list(grads), states[turn], lr, decay=decay)
-        params[turn] = new
+        params[turn], states[turn] = program.step(
+            list(params[turn]), list(grads), states[turn], **settings
+        )
     return tuple(np.stack([np.array(w) for w in pair]) for pair in zip(*params, strict=True))
+
+
+def first_step(program, p, grad_p, lr):
+    """Return the weights and the state after one step of a single parameter."""
+    return program.step([p], [grad_p], program.init([p]), lr)
 
 
 def rates(program, peak, warmup, total, steps):
