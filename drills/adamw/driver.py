@@ -75,11 +75,6 @@ def first_step(program, p, grad_p, lr):
     return program.step([p], [grad_p], program.init([p]), lr)
 
 
-def next_step(program, new, grad_p, state, lr):
-    """Return the weights after the step that follows."""
-    return program.step(list(new), [grad_p], state, lr)[0]
-
-
 def rates(program, peak, warmup, total, steps):
     """Return the learning rates of the steps 1 to `steps`."""
     return np.array([float(program.lr_at(s, peak, warmup, total)) for s in range(1, steps + 1)])
