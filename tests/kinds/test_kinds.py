@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,7 @@ from grader.model.report import Grids
 from grader.model.verdict import Verdict
 from grader.sandbox.client import WorkerClient
 from tests.kinds.grading import Desk
+from tests.kinds.one_file import graded, of, opened
 
 Y = "def centre(x, w):\n    d = _centred(x)\n    y = {}\n    return y, (d, np.array(w))\n"
 GRADS = "def centre_backward(grad_y, ctx):\n    d, w = ctx\n    return {}, {}\n"
@@ -319,6 +321,30 @@ def test_state_hidden_in_a_global_is_counted(deviations: Desk) -> None:
     found = deviations.result("kept", source)
     assert found.verdict is Verdict.FAIL
     assert found.figures["kept"] > 700_000
+
+
+IN_PLACE = """
+    run:
+      - sums = begin(x)
+      - y, after = add(x, sums)
+      - last = end(after)
+    cases: {long: {x: {normal: [4000]}}}
+    checks:
+      - {id: kept, kind: state, of: after, at_most: x.nbytes + 64}
+"""
+
+
+@pytest.mark.parametrize("more", ["", "    hidden.append(x.copy())\n"])
+def test_what_is_updated_in_place_excuses_nothing_that_is_hidden(tmp_path: Path, more: str) -> None:
+    source = (
+        "import numpy as np\nhidden = []\ndef begin(x):\n    return [np.zeros_like(x)]\n"
+        f"def add(x, sums):\n{more}    sums[0] += x\n    return x + 1, sums\n"
+        "def end(sums):\n    return sums[0] * 2\n"
+    )
+    with opened(tmp_path, IN_PLACE, source.replace(more, "")) as session:
+        found = of(graded(session, source), "kept")
+    assert found.verdict is (Verdict.FAIL if more else Verdict.PASS), found.message
+    assert found.figures["kept"] == pytest.approx(64_000 if more else 32_000, abs=5_000)
 
 
 def test_figures_are_those_of_the_case_that_is_shown(deviations: Desk) -> None:

@@ -55,8 +55,14 @@ def state(program: LoadedModule, task: Task) -> Kept:
         tracemalloc.stop()
     arrays: list[Any] = []
     found, added = reachable(names[task.of], arrays)
-    others = names.keys() - task.inputs.keys() - {task.of}
-    allocated = traced - added - sum(values.allocation(names[name]) for name in others)
+    others = [names[name] for name in names.keys() - task.inputs.keys() - {task.of}]
+    # What an earlier step gave may be the very arrays that are kept, updated in place.
+    apart = [
+        part
+        for part in values.parts(others)
+        if isinstance(part, np.ndarray) and not values.share_memory(part, arrays)
+    ]
+    allocated = traced - added - values.allocation(apart)
     run = {name: value for name, value in names.items() if name != task.of}
     called = keeping.names(arrays, run)
     results = stepping.finish(program, task.rest, names, task.want)

@@ -1,0 +1,14 @@
+"""The step is taken first, and the result decays."""
+
+
+def step(params, grads, state, lr, beta1=0.9, beta2=0.999, eps=1e-8, decay=0.01):
+    new = []
+    for p, g, own in zip(params, grads, state):
+        if g is None:
+            new.append(p.copy())
+            continue
+        own["steps"] += 1
+        _mix(own["m"], g, beta1)
+        _mix(own["v"], g * g, beta2)
+        new.append(_decayed(p - _move(own, lr, beta1, beta2, eps), lr, decay))
+    return new, state

@@ -1,0 +1,334 @@
+"""AdamW's reference, starter and right solutions against torch's own optimizer and schedulers.
+
+torch computes in float64; nothing of the drill's algorithm is repeated.
+The figures that prompt, hints, feedback and follow-ups quote are at the end.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import math
+import types
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+from tests.drills.loading import ROOT, each, load, load_layered, right_solutions
+
+Array = np.ndarray[Any, np.dtype[Any]]
+Grads = list[list[Array | None]]  # by step and parameter
+
+DRILL = ROOT / "drills" / "adamw"
+REFERENCE = DRILL / "reference.py"
+RIGHT = right_solutions("adamw")
+SHAPES = [(3,), (2, 4), (3,), (2, 1, 3)]
+
+# Differences of 4e-16 were the largest seen; anything near 1e-12 is another computation.
+CLOSE = 1e-12
+SINGLE = 1e-5
+USUAL = {"beta1": 0.9, "beta2": 0.999, "eps": 1e-8, "decay": 0.01}
+
+
+def quietly(path: Path) -> types.SimpleNamespace:
+    with contextlib.redirect_stdout(io.StringIO()):
+        return load(path)
+
+
+def variant(name: str) -> types.SimpleNamespace:
+    return load_layered(REFERENCE, DRILL / "misconceptions" / f"{name}.py")
+
+
+@pytest.fixture(scope="module")
+def reference() -> types.SimpleNamespace:
+    return load(REFERENCE)
+
+
+@pytest.fixture(scope="module", params=[REFERENCE, *RIGHT], ids=lambda path: path.stem)
+def solution(request: pytest.FixtureRequest) -> types.SimpleNamespace:
+    path: Path = request.param
+    return quietly(path)
+
+
+@dataclass
+class Run:
+    """Parameters, their gradients step by step, and the learning rate of each step."""
+
+    params: list[Array]
+    grads: Grads
+    rates: list[float]
+    settings: dict[str, float] = field(default_factory=dict)
+
+    @classmethod
+    def draw(cls, steps: int, seed: int = 0, scale: float = 1.0, **settings: float) -> Run:
+        rng = np.random.default_rng(seed)
+        params = [rng.standard_normal(shape) for shape in SHAPES]
+        grads: Grads = [
+            [scale * rng.standard_normal(shape) for shape in SHAPES] for _ in range(steps)
+        ]
+        return cls(params, grads, rng.uniform(0.05, 0.2, steps).tolist(), settings)
+
+    def astype(self, dtype: str) -> Run:
+        grads: Grads = [[None if g is None else g.astype(dtype) for g in row] for row in self.grads]
+        return Run([p.astype(dtype) for p in self.params], grads, self.rates, self.settings)
+
+    def by(self, program: types.SimpleNamespace) -> list[list[Array]]:
+        """The weights after each step."""
+        params, state, after = list(self.params), program.init(list(self.params)), []
+        for grads, lr in zip(self.grads, self.rates, strict=True):
+            new, state = program.step(list(params), list(grads), state, lr, **self.settings)
+            params = list(new)
+            after.append([np.array(w) for w in params])
+        return after
+
+    def by_torch(self) -> list[list[Array]]:
+        """The weights after each step of torch.optim.AdamW, in float64."""
+        weights = [torch.nn.Parameter(torch.tensor(p, dtype=torch.float64)) for p in self.params]
+        usual = USUAL | self.settings
+        optimizer = torch.optim.AdamW(
+            weights,
+            lr=1.0,
+            betas=(usual["beta1"], usual["beta2"]),
+            eps=usual["eps"],
+            weight_decay=usual["decay"],
+        )
+        after = []
+        for grads, lr in zip(self.grads, self.rates, strict=True):
+            for w, g in zip(weights, grads, strict=True):
+                w.grad = None if g is None else torch.tensor(g, dtype=torch.float64)
+            optimizer.param_groups[0]["lr"] = lr
+            optimizer.step()
+            after.append([w.detach().numpy().copy() for w in weights])
+        return after
+
+
+def assert_agree(
+    got: Sequence[Sequence[Array]], right: Sequence[Sequence[Array]], to: float
+) -> None:
+    for mine, theirs in zip(got, right, strict=True):
+        for one, other in zip(mine, theirs, strict=True):
+            assert one.shape == other.shape
+            assert np.abs(one - other).max() <= to * max(1.0, np.abs(other).max())
+
+
+def off(got: Sequence[Sequence[Array]], right: Sequence[Sequence[Array]]) -> list[float]:
+    """The largest deviation of a weight after each step."""
+    return [
+        max(float(np.abs(a - b).max()) for a, b in zip(mine, theirs, strict=True))
+        for mine, theirs in zip(got, right, strict=True)
+    ]
+
+
+RUNS = [
+    Run.draw(6, decay=0.0),
+    Run.draw(6, seed=1, decay=0.3),
+    Run.draw(6, seed=2, beta1=0.8, beta2=0.95, eps=1e-6, decay=0.5),
+    Run.draw(5, seed=3, scale=1e-7, decay=0.3),  # beside eps
+    Run.draw(4, seed=4),  # nothing but the rate is given
+    Run.draw(40, seed=5, beta1=0.0, decay=0.1),
+    Run.draw(3, seed=6, eps=0.0),
+]
+
+
+@each("run", RUNS)
+def test_every_right_solution_follows_torch(solution: types.SimpleNamespace, run: Run) -> None:
+    assert_agree(run.by(solution), run.by_torch(), CLOSE)
+
+
+@each("holes", [{(0, 1), (1, 1), (3, 0)}, {(t, 2) for t in range(6)}, {(4, 0), (4, 1), (4, 3)}])
+def test_every_right_solution_passes_over_what_has_no_gradient(
+    solution: types.SimpleNamespace, holes: set[tuple[int, int]]
+) -> None:
+    run = Run.draw(6, seed=7, decay=0.3)
+    for step, parameter in holes:
+        run.grads[step][parameter] = None
+    got = run.by(solution)
+    assert_agree(got, run.by_torch(), CLOSE)
+    for step, parameter in holes:
+        before = got[step - 1] if step else run.params
+        assert np.array_equal(got[step][parameter], before[parameter])
+
+
+def test_every_right_solution_takes_zeros_for_a_gradient(solution: types.SimpleNamespace) -> None:
+    run = Run.draw(6, seed=8, decay=0.3)
+    run.grads[2:4] = [[np.zeros(shape) for shape in SHAPES]] * 2
+    got = run.by(solution)
+    assert_agree(got, run.by_torch(), CLOSE)
+    assert min(float(np.abs(got[3][i] - got[1][i]).min()) for i in range(4)) > 0
+
+
+def test_every_right_solution_keeps_float32(solution: types.SimpleNamespace) -> None:
+    run = Run.draw(8, seed=9, decay=0.3).astype("float32")
+    got = run.by(solution)
+    assert {w.dtype for row in got for w in row} == {np.dtype("float32")}
+    assert_agree(got, run.by_torch(), SINGLE)
+
+
+def test_every_right_solution_leaves_what_the_caller_holds(
+    solution: types.SimpleNamespace,
+) -> None:
+    run = Run.draw(2, seed=10, decay=0.3)
+    run.params = [np.asfortranarray(np.repeat(p, 2, axis=-1))[..., ::2] for p in run.params]
+    expected = run.by_torch()
+    for array in (*run.params, *(g for row in run.grads for g in row if g is not None)):
+        array.setflags(write=False)
+    params = list(run.params)
+    once, state = solution.step(
+        params, run.grads[0], solution.init(params), run.rates[0], decay=0.3
+    )
+    kept = [w.copy() for w in once]
+    twice, _ = solution.step(once, run.grads[1], state, run.rates[1], decay=0.3)
+    assert all(one is other for one, other in zip(params, run.params, strict=True))
+    assert_agree([once, kept, twice], [expected[0], expected[0], expected[1]], CLOSE)
+    for new in (*once, *twice):
+        assert not any(np.shares_memory(new, p) for p in run.params)
+    assert not any(np.shares_memory(a, b) for a in once for b in twice)
+
+
+def torch_rates(peak: float, warmup: int, total: int, steps: int) -> list[float]:
+    """The rates of the steps 1 to `steps`, by torch's schedulers one after the other."""
+    optimizer = torch.optim.SGD([torch.nn.Parameter(torch.zeros(1))], lr=peak)
+    rates = [float(r) for r in np.linspace(0, peak, warmup + 1)[1:]]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # about the order of calls
+        cosine = torch.optim.lr_scheduler.CosineAnnealingLR(optimizer, T_max=total - warmup)
+        for _ in range(total - warmup):
+            optimizer.step()
+            cosine.step()
+            rates.append(float(cosine.get_last_lr()[0]))
+    return (rates + [0.0] * steps)[:steps]
+
+
+@each(("peak", "warmup", "total"), [(0.3, 4, 20), (0.3, 0, 10), (2.0, 1, 2), (1e-3, 7, 9)])
+def test_every_right_solution_has_the_rates_of_torch(
+    solution: types.SimpleNamespace, peak: float, warmup: int, total: int
+) -> None:
+    steps = total + 4
+    rates = [float(solution.lr_at(s, peak, warmup, total)) for s in range(1, steps + 1)]
+    assert rates == pytest.approx(torch_rates(peak, warmup, total, steps), abs=1e-14 * peak)
+    if warmup:
+        assert rates[0] == pytest.approx(peak / warmup)
+        assert rates[warmup - 1] == pytest.approx(peak)
+
+
+def test_the_starter_is_right_without_decay_and_wrong_with_it() -> None:
+    starter = load(DRILL / "starter.py")
+    plain = Run.draw(6, seed=11, decay=0.0)
+    assert_agree(plain.by(starter), plain.by_torch(), CLOSE)
+    decayed = Run.draw(6, seed=11, decay=0.3)
+    assert off(decayed.by(starter), decayed.by_torch())[0] > 0.01
+
+
+def test_the_starter_shrinks_what_is_rarely_used_to_almost_nothing() -> None:
+    rng = np.random.default_rng(12)
+    steps = 1500
+    rare = 0.1 * rng.standard_normal(steps)
+    rare[np.arange(steps) % 100 != 0] = 0.0
+    often = rng.standard_normal(steps)
+    run = Run(
+        [np.array([1.0]), np.array([1.0])],
+        [[np.array([a]), np.array([b])] for a, b in zip(rare, often, strict=True)],
+        [1e-3] * steps,
+        {"decay": 0.1},
+    )
+    right, wrong = run.by(load(REFERENCE))[-1], run.by(load(DRILL / "starter.py"))[-1]
+    assert right[0][0] > 0.8
+    assert abs(wrong[0][0]) < 0.1
+    assert wrong[1][0] == pytest.approx(right[1][0], abs=0.05)
+
+
+def noise(program: types.SimpleNamespace, spread: float) -> float:
+    """The mean of 200 weights that begin at 1, after a thousand steps of noise."""
+    rng = np.random.default_rng(13)
+    grads: Grads = [[spread * rng.standard_normal(200)] for _ in range(1000)]
+    run = Run([np.ones(200)], grads, [1e-3] * 1000, {"decay": 0.1})
+    return float(run.by(program)[-1][0].mean())
+
+
+def test_noise_leaves_what_the_follow_up_says(reference: types.SimpleNamespace) -> None:
+    decay_alone = (1 - 1e-3 * 0.1) ** 1000
+    assert decay_alone == pytest.approx(0.905, abs=1e-3)
+    l2 = variant("l2_in_gradient")
+    assert noise(reference, 1.0) == pytest.approx(0.9, abs=0.05)
+    assert noise(reference, 0.01) == pytest.approx(0.9, abs=0.05)
+    assert noise(l2, 1.0) == pytest.approx(0.9, abs=0.05)
+    assert noise(l2, 0.01) == pytest.approx(0.3, abs=0.05)
+
+
+def steps_of(
+    program: types.SimpleNamespace, steps: int, g: float = 1.0, **settings: float
+) -> Array:
+    """By how much lr, in units of it, each of some steps with a constant gradient moves."""
+    run = Run([np.zeros(1)], [[np.array([g])]] * steps, [1e-3] * steps, {"decay": 0.0} | settings)
+    path = np.array([0.0, *(row[0][0] for row in run.by(program))])
+    return np.abs(np.diff(path)) / 1e-3
+
+
+@each("g", [3.0, -0.02, 1e-4])
+def test_a_first_step_has_the_length_of_the_rate(
+    reference: types.SimpleNamespace, g: float
+) -> None:
+    assert steps_of(reference, 1, g)[0] == pytest.approx(1.0, rel=2e-4)
+
+
+def test_steps_without_corrections_are_as_long_as_feedback_says() -> None:
+    lengths = steps_of(variant("no_bias_correction"), 3000)
+    assert lengths[0] == pytest.approx(3.16, abs=0.01)
+    assert lengths[9] == pytest.approx(6.5, abs=0.1)
+    assert lengths[999] > 1.2  # a thousand steps and more
+    assert lengths[2999] < 1.05
+    assert steps_of(variant("second_uncorrected"), 1)[0] == pytest.approx(31.6, abs=0.1)
+    assert steps_of(variant("first_uncorrected"), 1)[0] == pytest.approx(0.1)
+    assert steps_of(variant("root_forgotten"), 1, 0.02)[0] == pytest.approx(50, rel=1e-3)
+
+
+def test_eps_weighs_what_feedback_says() -> None:
+    inside, late = variant("eps_inside_root"), variant("eps_before_correction")
+    assert steps_of(inside, 1, 1e-6)[0] == pytest.approx(0.01, rel=1e-2)
+    # One step at a gradient of eps: the root is as large as what is added.
+    assert steps_of(load(REFERENCE), 1, 1e-8)[0] == pytest.approx(0.5)
+    assert 1 / steps_of(late, 1, 1e-8)[0] - 1 == pytest.approx(31.6, abs=0.1)
+
+
+def test_decays_are_what_feedback_says(reference: types.SimpleNamespace) -> None:
+    zeros: Grads = [[np.zeros(1)]]
+    still = Run([np.ones(1)], zeros, [1e-3], {"decay": 0.01})
+    assert 1 - still.by(reference)[0][0][0] == pytest.approx(1e-5)
+    l2 = variant("l2_in_gradient")
+    assert 1 - still.by(l2)[0][0][0] == pytest.approx(1e-3)  # the whole rate
+    run = Run.draw(1, seed=14, decay=0.3)
+    after = run.by(variant("decay_after_update"))[0][0] - run.by(reference)[0][0]
+    move = run.params[0] * (1 - run.rates[0] * 0.3) - run.by(reference)[0][0]
+    assert after == pytest.approx(run.rates[0] * 0.3 * move)
+
+
+def test_the_first_hint_shows_the_fault(reference: types.SimpleNamespace) -> None:
+    moved = {}
+    for name, program in (("right", reference), ("starter", load(DRILL / "starter.py"))):
+        for g in (1.0, 0.001):
+            ends = [
+                Run([np.ones(1)], [[np.array([g])]] * 2, [0.1] * 2, {"decay": d}).by(program)[-1]
+                for d in (0.3, 0.0)
+            ]
+            moved[name, g] = ends[1][0][0] - ends[0][0][0]
+    assert moved["right", 1.0] == pytest.approx(moved["right", 0.001], rel=0.1)
+    assert abs(moved["starter", 1.0]) < 0.1 * abs(moved["right", 1.0])
+
+
+def test_seven_billion_weights_keep_56_gigabytes() -> None:
+    state = torch.optim.AdamW([w := torch.nn.Parameter(torch.zeros(1000))])
+    w.grad = torch.zeros(1000)
+    state.step()
+    moments = [t for t in state.state[w].values() if t.numel() > 1]
+    assert sum(t.nbytes for t in moments) / 1000 * 7e9 == 56e9
+
+
+def test_the_cosine_has_half_of_the_peak_halfway(reference: types.SimpleNamespace) -> None:
+    assert reference.lr_at(12, 0.3, 4, 20) == pytest.approx(0.15)
+    assert reference.lr_at(8, 0.3, 4, 20) == pytest.approx(0.15 * (1 + math.sqrt(0.5)))
