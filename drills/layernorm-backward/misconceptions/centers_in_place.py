@@ -1,0 +1,3 @@
+def _centered(x):
+    x -= _mean(x)
+    return x

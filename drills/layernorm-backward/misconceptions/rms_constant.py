@@ -1,0 +1,2 @@
+def _rmsnorm_grad_x(g, xhat, rrms):
+    return rrms * g

@@ -1,0 +1,2 @@
+def _layernorm_grad_x(grad_y, gamma, xhat, rstd):
+    return rstd * grad_y * gamma

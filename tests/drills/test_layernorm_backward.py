@@ -1,0 +1,343 @@
+"""The reference and every right solution of layernorm-backward, against torch and closed forms.
+
+Torch's float64 autograd is the oracle on ordinary rows. Far from 0, where torch rounds as well,
+exact fractions stand in.
+"""
+
+from __future__ import annotations
+
+import inspect
+import math
+import types
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+import torch.nn.functional as F
+
+from grader import bank
+from grader.model.verdict import Verdict
+from grader.session import grade
+from tests.drills.loading import ROOT, each, load, load_layered, right_solutions
+
+Array = np.ndarray[Any, np.dtype[Any]]
+Program = types.SimpleNamespace
+
+DRILL = ROOT / "drills" / "layernorm-backward"
+REFERENCE, STARTER = DRILL / "reference.py", DRILL / "starter.py"
+RIGHT = right_solutions("layernorm-backward")
+SHAPES = [(1, 4), (4, 5), (3, 7), (2, 3, 5), (2, 2, 3, 6)]
+CLOSE = {"float64": 1e-11, "float32": 2e-5}
+
+
+@pytest.fixture(scope="module", params=[REFERENCE, *RIGHT], ids=lambda path: path.stem)
+def program(request: pytest.FixtureRequest) -> Program:
+    path: Path = request.param
+    return load(path)
+
+
+@pytest.fixture(scope="module")
+def reference() -> Program:
+    return load(REFERENCE)
+
+
+@pytest.fixture(scope="module")
+def starter() -> Program:
+    return load(STARTER)
+
+
+def draw(shape: tuple[int, ...], dtype: str = "float64") -> tuple[Array, Array, Array, Array]:
+    """Return x, gamma, beta and grad_y."""
+    rng = np.random.default_rng(list(shape))
+    width = shape[-1]
+    x, gamma, beta = rng.standard_normal(shape), rng.uniform(0.5, 2.0, width), rng.random(width)
+    grad_y = rng.standard_normal(shape)
+    return x.astype(dtype), gamma.astype(dtype), beta.astype(dtype), grad_y.astype(dtype)
+
+
+def both(program: Program, x: Array, gamma: Array, beta: Array, dy: Array, eps: float) -> list[Any]:
+    """Return what the four functions compute: y and three gradients, y and two gradients."""
+    y, ctx = program.layernorm(x, gamma, beta, eps)
+    y_rms, ctx_rms = program.rmsnorm(x, gamma, eps=eps)
+    return [
+        y,
+        *program.layernorm_backward(dy, ctx),
+        y_rms,
+        *program.rmsnorm_backward(dy, ctx_rms),
+    ]
+
+
+def oracle(x: Array, gamma: Array, beta: Array, dy: Array, eps: float) -> list[Array]:
+    """Return the same from torch, in float64."""
+    a, g, b, up = (
+        torch.tensor(array.astype(np.float64), requires_grad=k < 3)
+        for k, array in enumerate((x, gamma, beta, dy))
+    )
+    width = (x.shape[-1],)
+    y = F.layer_norm(a, width, g, b, eps)
+    y_rms = F.rms_norm(a, width, g, eps)
+    gradients = torch.autograd.grad(y, (a, g, b), up)
+    gradients_rms = torch.autograd.grad(y_rms, (a, g), up)
+    return [t.detach().numpy() for t in (y, *gradients, y_rms, *gradients_rms)]
+
+
+def agree(found: list[Any], wanted: list[Array], dtype: str = "float64") -> None:
+    for got, value in zip(found, wanted, strict=True):
+        assert isinstance(got, np.ndarray)
+        assert got.shape == value.shape
+        assert got.dtype == dtype
+        assert float(np.abs(got - value).max()) <= CLOSE[dtype] * float(np.abs(value).max())
+
+
+@each("shape", SHAPES)
+@each("eps", [0.0, 1e-5, 0.3])
+def test_all_results_are_those_of_torch(
+    program: Program, shape: tuple[int, ...], eps: float
+) -> None:
+    agree(both(program, *draw(shape), eps), oracle(*draw(shape), eps))
+
+
+@each("shape", SHAPES[1:])
+def test_float32_stays_float32_and_is_as_right_as_it_can_be(
+    program: Program, shape: tuple[int, ...]
+) -> None:
+    inputs = draw(shape, "float32")
+    agree(both(program, *inputs, 1e-5), oracle(*inputs, 1e-5), "float32")
+
+
+def test_eps_is_that_of_torchs_layer_norm_where_none_is_given(program: Program) -> None:
+    default = inspect.signature(F.layer_norm).parameters["eps"].default
+    assert default == 1e-5
+    x, gamma, beta, _ = draw((4, 5))
+    x = x * 1e-3
+    right, right_rms = (
+        program.layernorm(x, gamma, beta, default),
+        program.rmsnorm(x, gamma, default),
+    )
+    np.testing.assert_array_equal(program.layernorm(x, gamma, beta)[0], right[0])
+    np.testing.assert_array_equal(program.rmsnorm(x, gamma)[0], right_rms[0])
+
+
+def test_a_gamma_of_0_gets_a_gradient_as_any_other(program: Program) -> None:
+    x, gamma, beta, dy = draw((4, 5))
+    gamma[1] = 0.0
+    agree(both(program, x, gamma, beta, dy, 1e-5), oracle(x, gamma, beta, dy, 1e-5))
+
+
+def test_a_row_of_equal_entries_gives_beta_and_the_gradients_of_torch(program: Program) -> None:
+    x = np.array([[3.0] * 5, [0.0] * 5, [1.0, -2.0, 4.0, 0.0, 3.0]])
+    _, gamma, beta, dy = draw((3, 5))
+    found = both(program, x, gamma, beta, dy, 1e-5)
+    np.testing.assert_allclose(found[0][:2], [beta, beta], rtol=0, atol=1e-11)
+    agree(found, oracle(x, gamma, beta, dy, 1e-5))
+
+
+def exact_forward(x: Array, gamma: Array, beta: Array, eps: float) -> Array:
+    """LayerNorm with exact mean and variance of each row."""
+    rows = []
+    for row in x.tolist():
+        values = [Fraction(v) for v in row]
+        mean = sum(values, Fraction(0)) / len(values)
+        var = sum(((v - mean) ** 2 for v in values), Fraction(0)) / len(values)
+        rows.append([float(v - mean) / math.sqrt(float(var) + eps) for v in values])
+    return np.array(rows) * gamma.astype(np.float64) + beta.astype(np.float64)
+
+
+@each(("dtype", "offset", "band"), [("float64", 1e6, 2e-9), ("float32", 1e3, 1e-3)])
+def test_rows_far_from_0_keep_their_digits(
+    program: Program, dtype: str, offset: float, band: float
+) -> None:
+    for seed in range(5):
+        rng = np.random.default_rng(seed)
+        x = (rng.standard_normal((3, 7)) + offset).astype(dtype)
+        _, gamma, beta, _ = draw((3, 7), dtype)
+        y = program.layernorm(x, gamma, beta, 1e-5)[0]
+        assert float(np.abs(y - exact_forward(x, gamma, beta, 1e-5)).max()) < band
+
+
+def test_a_ctx_serves_twice_and_the_inputs_stay_as_they_are(program: Program) -> None:
+    inputs = draw((2, 3, 5))
+    for array in inputs:
+        array.setflags(write=False)
+    x, gamma, beta, dy = inputs
+    _, ctx = program.layernorm(x, gamma, beta, 0.3)
+    _, ctx_rms = program.rmsnorm(x, gamma, 0.3)
+    program.layernorm(2 * x + 1, gamma, beta)
+    program.rmsnorm(2 * x + 1, gamma)
+    right = oracle(*inputs, 0.3)
+    for factor in (1.0, -2.0):
+        found = [
+            *program.layernorm_backward(factor * dy, ctx),
+            *program.rmsnorm_backward(factor * dy, ctx_rms),
+        ]
+        agree(found, [factor * value for value in (*right[1:4], *right[5:])])
+
+
+def test_the_rows_worked_by_hand_have_the_answers_worked_by_hand(reference: Program) -> None:
+    # Mean 4, deviation 2, xhat (-1, -1, 1, 1); g is (0, 4, 0, 0), its mean 1, that of g * xhat -1.
+    x, gamma = np.array([[2.0, 2.0, 6.0, 6.0]]), np.array([1.0, 2.0, 3.0, 1.0])
+    y, ctx = reference.layernorm(x, gamma, np.array([0.0, 0.5, 0.0, 1.0]), 0.0)
+    grad_x, grad_gamma, grad_beta = reference.layernorm_backward(np.array([[0.0, 2.0, 0, 0]]), ctx)
+    assert y.tolist() == [[-1.0, -1.5, 3.0, 2.0]]
+    assert grad_x.tolist() == [[-1.0, 1.0, 0.0, 0.0]]
+    assert grad_gamma.tolist() == [0.0, -2.0, 0.0, 0.0]
+    assert grad_beta.tolist() == [0.0, 2.0, 0.0, 0.0]
+    # Root mean square 5: (1, -1, 7, 7) / 5; g is (0, 0, 30, 0), and the mean of g * xhat 10.5.
+    y, ctx = reference.rmsnorm(np.array([[1.0, -1.0, 7.0, 7.0]]), gamma, 0.0)
+    grad_x, grad_gamma = reference.rmsnorm_backward(np.array([[0.0, 0.0, 10.0, 0.0]]), ctx)
+    np.testing.assert_allclose(y, [[0.2, -0.4, 4.2, 1.4]])
+    np.testing.assert_allclose(grad_x, [[-0.42, 0.42, 3.06, -2.94]])
+    np.testing.assert_allclose(grad_gamma, [0.0, 0.0, 14.0, 0.0])
+
+
+def test_the_starter_has_three_right_results_of_four(starter: Program) -> None:
+    """What the colleague compared: forward, gamma and beta, on ordinary rows."""
+    for shape in SHAPES:
+        x, gamma, beta, dy = draw(shape)
+        y, ctx = starter.layernorm(x, gamma, beta)
+        grad_x, grad_gamma, grad_beta = starter.layernorm_backward(dy, ctx)
+        right = oracle(x, gamma, beta, dy, 1e-5)
+        agree([y, grad_gamma, grad_beta], [right[0], right[2], right[3]])
+        assert np.abs(grad_x - right[1]).max() > 0.1 * np.abs(right[1]).max()
+
+
+def test_the_starter_fails_in_part_1_and_is_named() -> None:
+    question = bank.load([ROOT], "layernorm-backward")
+    report = grade(question, STARTER.read_bytes(), seed=7)
+    failing = [check.id for check in report.checks if check.verdict is Verdict.FAIL]
+    assert failing == ["dx", "cube", "row-sums", "derivative"]
+    assert {named.id for named in report.misconceptions} == set(question.spec.starter_holds)
+    assert [part.verdict for part in report.parts] == [
+        Verdict.FAIL,
+        Verdict.SKIPPED,
+        Verdict.SKIPPED,
+    ]
+
+
+def gradient_of_x(program: Program, eps: float, shape: tuple[int, ...] = (4, 5)) -> Array:
+    x, gamma, beta, dy = draw(shape)
+    found: Array = program.layernorm_backward(dy, program.layernorm(x, gamma, beta, eps)[1])[0]
+    return found
+
+
+def variant(name: str) -> Program:
+    return load_layered(REFERENCE, DRILL / "misconceptions" / f"{name}.py")
+
+
+def test_the_letters_are_true(reference: Program, starter: Program) -> None:
+    x, gamma, beta, dy = draw((4, 5))
+    assert reference.WHY == {"no-reference": "b", "not-enough": "c", "rms": "a"}
+    for eps in (0.0, 0.3):
+        right, old = gradient_of_x(reference, eps), gradient_of_x(starter, eps)
+        np.testing.assert_allclose(right.sum(-1), 0, atol=1e-14)
+        assert np.abs(old.sum(-1)).min() > 0.1
+        # d holds for the old file, c for neither; a does not hold where eps is not 0.
+        assert np.abs((right * x).sum(-1)).max() < 1e-13 or eps > 0
+        lengths = np.linalg.norm(dy, axis=-1)
+        assert np.abs(np.linalg.norm(right, axis=-1) - lengths).min() > 1e-3
+    assert np.abs((right * x).sum(-1)).min() > 1e-3
+    sparse = np.where(np.arange(5) == 2, dy, 0.0)
+    ctx, old_ctx = (p.layernorm(x, gamma, beta, 0.3)[1] for p in (reference, starter))
+    assert not starter.layernorm_backward(sparse, old_ctx)[0][sparse == 0].any()
+    assert reference.layernorm_backward(sparse, ctx)[0].all()
+    # Of the wrong gradients only the one that treats the deviation as a constant passes the test.
+    np.testing.assert_allclose(gradient_of_x(variant("mean_path_only"), 0.3).sum(-1), 0, atol=1e-14)
+    for name in ("variance_path_only", "gamma_outside", "sums_for_means"):
+        assert np.abs(gradient_of_x(variant(name), 0.3).sum(-1)).max() > 0.1
+    # RMSNorm.
+    grad_x = reference.rmsnorm_backward(dy, reference.rmsnorm(x, gamma, 0.0)[1])[0]
+    np.testing.assert_allclose((grad_x * x).sum(-1), 0, atol=1e-13)
+    assert np.abs(grad_x.sum(-1)).min() > 1e-3
+    assert np.abs(grad_x.sum(-1) - (dy * gamma).sum(-1)).min() > 1e-3
+    assert np.abs(grad_x - gradient_of_x(reference, 0.0)).max() > 0.1
+
+
+def test_grad_x_is_at_right_angles_to_the_normalized_row_but_for_eps(reference: Program) -> None:
+    x, gamma, beta, dy = draw((4, 5))
+    for eps in (0.0, 0.3):
+        xhat, r, _ = reference.layernorm(x, gamma, beta, eps)[1]
+        var = x.var(axis=-1, keepdims=True)
+        along = (dy * gamma * xhat).mean(axis=-1, keepdims=True)
+        wanted = r * 5 * along * eps / (var + eps)
+        found = (gradient_of_x(reference, eps) * xhat).sum(axis=-1, keepdims=True)
+        np.testing.assert_allclose(found, wanted, atol=1e-13)
+
+
+def test_the_right_gradient_never_points_against_the_old_one(
+    reference: Program, starter: Program
+) -> None:
+    for eps in (0.0, 0.3, 10.0):
+        product = gradient_of_x(reference, eps, (50, 5)) * gradient_of_x(starter, eps, (50, 5))
+        assert product.sum(axis=-1).min() >= -1e-13
+
+
+def test_the_old_gradient_is_worse_the_further_a_layer_is_from_the_loss(
+    reference: Program, starter: Program
+) -> None:
+    """A chain of 12 tanh layers of width 16: cosines after 1, 4 and 12 of them, over 10 draws."""
+    cosines = np.array([_cosines(reference, starter, seed) for seed in range(10)]).mean(axis=0)
+    np.testing.assert_allclose(cosines[[0, 3, 11]], [0.96, 0.88, 0.70], atol=0.005)
+    assert (np.diff(cosines[:11]) < 0).all()
+
+
+def _cosines(reference: Program, starter: Program, seed: int) -> list[float]:
+    rng = np.random.default_rng(seed)
+    weights = [rng.standard_normal((16, 16)) / 4 for _ in range(12)]
+    gammas = [rng.uniform(0.5, 2, 16) for _ in weights]
+    x, kept = rng.standard_normal((32, 16)), []
+    for w, gamma in zip(weights, gammas, strict=True):
+        y, ctx = reference.layernorm(x, gamma, np.zeros(16))
+        old = starter.layernorm(x, gamma, np.zeros(16))[1]
+        x = np.tanh(y @ w)
+        kept.append((w, x, ctx, old))
+    right = rng.standard_normal((32, 16))
+    wrong, found = right.copy(), []
+    for w, h, ctx, old in reversed(kept):
+        right = reference.layernorm_backward((right * (1 - h * h)) @ w.T, ctx)[0]
+        wrong = starter.layernorm_backward((wrong * (1 - h * h)) @ w.T, old)[0]
+        product = float((right * wrong).sum())
+        found.append(product / float(np.linalg.norm(right) * np.linalg.norm(wrong)))
+    return found
+
+
+def test_the_numbers_in_the_feedback_are_right(reference: Program) -> None:
+    # eps outside the root: divisors for a deviation of 1e-3.
+    inside, outside = math.sqrt(1e-3**2 + 1e-5), 1e-3 + 1e-5
+    assert (f"{inside:.1e}", f"{outside:.1e}") == ("3.3e-03", "1.0e-03")
+    # Library defaults.
+    x = torch.tensor([[1.0, -2.0, 4.0]], dtype=torch.float64) * 1e-6
+    tiny = torch.finfo(torch.float64).eps
+    assert torch.equal(F.rms_norm(x, (3,)), F.rms_norm(x, (3,), eps=tiny))
+    assert torch.equal(torch.var(x), torch.var(x, correction=1))
+    # The wrong sign doubles the part along the normalized row.
+    rows, gamma, _, _ = draw((4, 5))
+    xhat = reference.layernorm(rows, gamma, gamma, 0.0)[1][0]
+    added, plain = (
+        (gradient_of_x(variant(name), 0.0) * xhat).sum(-1)
+        for name in ("variance_path_sign", "statistics_constant")
+    )
+    np.testing.assert_allclose(added, 2 * plain)
+    # The norm is sqrt(D) times the root mean square.
+    y, small = (p.rmsnorm(rows, gamma, 0.0)[0] for p in (reference, variant("rms_norm_not_mean")))
+    np.testing.assert_allclose(small * math.sqrt(5), y)
+
+
+def test_a_difference_of_large_numbers_loses_six_digits_in_float32() -> None:
+    worst = []
+    for seed in range(20):
+        x = (np.random.default_rng(seed).standard_normal((3, 7)) + 1000).astype(np.float32)
+        mean = x.mean(axis=-1)
+        exact = x.astype(np.float64).var(axis=-1)
+        worst.append(np.abs((x * x).mean(axis=-1) - mean * mean - exact).max())
+    assert np.median(worst) > 0.03  # of 1: less than two digits are left
+    assert np.median(worst) < 1.0
+
+
+def test_what_the_reference_keeps_is_within_the_budget(reference: Program) -> None:
+    x, gamma, beta, _ = draw((64, 128))
+    kept = sum(array.nbytes for array in reference.layernorm(x, gamma, beta)[1])
+    assert kept == 67_072
+    assert kept <= x.nbytes + 32 * 64 + 32 * 128 + 256 < 2 * x.nbytes

@@ -1,0 +1,36 @@
+"""The variance is the mean square less the squared mean, and 0 if that is negative."""
+
+import numpy as np
+
+WHY = {"no-reference": "b", "not-enough": "c", "rms": "a"}
+
+
+def layernorm(x, gamma, beta, eps=1e-5):
+    mean = x.mean(axis=-1, keepdims=True)
+    d = x - mean
+    r = 1.0 / np.sqrt(np.maximum((x * x).mean(axis=-1, keepdims=True) - mean * mean, 0) + eps)
+    xhat = d * r
+    return xhat * gamma + beta, (xhat, r, gamma)
+
+
+def layernorm_backward(grad_y, ctx):
+    xhat, r, gamma = ctx
+    g = grad_y * gamma
+    through_mean = g.mean(axis=-1, keepdims=True)
+    through_root = xhat * (g * xhat).mean(axis=-1, keepdims=True)
+    rows = tuple(range(grad_y.ndim - 1))
+    grad_x = r * (g - through_mean - through_root)
+    return grad_x, (grad_y * xhat).sum(axis=rows), grad_y.sum(axis=rows)
+
+
+def rmsnorm(x, gamma, eps=1e-5):
+    r = 1.0 / np.sqrt((x * x).mean(axis=-1, keepdims=True) + eps)
+    return x * r * gamma, (x * r, r, gamma)
+
+
+def rmsnorm_backward(grad_y, ctx):
+    xhat, r, gamma = ctx
+    g = grad_y * gamma
+    rows = tuple(range(grad_y.ndim - 1))
+    grad_x = r * (g - xhat * (g * xhat).mean(axis=-1, keepdims=True))
+    return grad_x, (grad_y * xhat).sum(axis=rows)
