@@ -49,6 +49,7 @@ def entries(cell: Cell) -> Iterator[Rule]:
         k = float(x[0] / y[0]) if y[0] else 0.0
         if k and math.isfinite(k) and abs(k - 1) > 1e-6:
             words = "-1" if abs(k + 1) < 1e-9 else number(k)
+            words = f"{k:.9g}" if float(words) == 1 else words  # "1.000 times" says nothing
             holds = partial(_wrong_times, k=k)
             text = f"is {words} times the right one in every entry that is wrong"
             yield Rule(45, text, holds, local=True)

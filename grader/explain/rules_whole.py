@@ -165,7 +165,9 @@ def _times(k: float, tight: float) -> str:
     for known, word in WORDS.items():
         if abs(abs(k) - known) < tight * known:
             return f"{'minus ' if k < 0 else ''}{word} the right one"
-    return f"{number(k)} times the right one"
+    words = number(k)
+    # "1.000 times" says nothing.
+    return f"{f'{k:.9g}' if words.strip('0') == '1.' else words} times the right one"
 
 
 def rates(cell: Cell) -> Iterator[Rule]:

@@ -278,3 +278,8 @@ def test_what_says_where_it_holds_does_not_say_it_twice() -> None:
     rules = {("y", g): surviving(PROPOSALS, cs) for g, cs in component.groups().items()}
     (only,) = spoken(component, rules)
     assert only.text.count("None") == 1
+
+
+def test_a_factor_near_one_is_written_out() -> None:
+    (text,) = spoken_of(numbered(lambda n: 1.00025 * n, (7, 12, 19)))
+    assert text == "is 1.00025 times the right one"
