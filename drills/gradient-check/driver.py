@@ -147,7 +147,7 @@ def leaky_relu():
 
 
 def flat():
-    return lambda x: np.full_like(x, 3.0), lambda g, x: np.zeros_like(x)
+    return lambda x: np.zeros_like(x), lambda g, x: np.zeros_like(x)
 
 
 def first_column():
