@@ -128,7 +128,9 @@ def softmax_loops():
         p, grad_x = forward(x), np.empty_like(x)
         for i, row in enumerate(p):
             for j, pj in enumerate(row):
-                grad_x[i, j] = pj * (g[i, j] - sum(gk * pk for gk, pk in zip(g[i], row, strict=True)))
+                grad_x[i, j] = pj * (
+                    g[i, j] - sum(gk * pk for gk, pk in zip(g[i], row, strict=True))
+                )
         return grad_x
 
     return forward, backward

@@ -21,4 +21,6 @@ def gradient_is_right(forward, backward, x, rng):
         unit[k] = h
         unit = unit.reshape(x.shape)
         found.flat[k] = sum(w * (g * forward(x + n * unit)).sum() for n, w in STENCIL) / h
-    return not np.linalg.norm(found) * 1e-6 < np.linalg.norm(grad - found) and not np.isnan(grad).any()
+    return (
+        not np.linalg.norm(found) * 1e-6 < np.linalg.norm(grad - found) and not np.isnan(grad).any()
+    )
