@@ -66,17 +66,20 @@ class Log:
     """A layer that remembers how it was called."""
 
     def __init__(self, x, forward, backward):
+        """Begin a log for one x; it has no calls yet."""
         self.base, self.moved = x, []
         self.narrow = True
         self._forward, self._backward = forward, backward
 
     def forward(self, x):
+        """Call forward and remember x."""
         x = np.asarray(x)
         self.narrow &= x.dtype.itemsize < 8
         self.moved.append(np.array(x))
         return self._forward(x)
 
     def backward(self, grad_y, x):
+        """Call backward and remember x before."""
         self.base = np.array(x)
         return self._backward(grad_y, x)
 
@@ -85,10 +88,12 @@ class Log:
         return [x - self.base for x in self.moved if x.shape == self.base.shape]
 
     def steps(self):
+        """Return the sizes of all moves, without 0."""
         sizes = [np.abs(difference).max(initial=0.0) for difference in self.differences()]
         return [size for size in sizes if size > 0]
 
     def only_up(self):
+        """Return whether entries were moved, and none of them down."""
         return bool(self.steps()) and not any((d < 0).any() for d in self.differences())
 
     def reach(self):
@@ -100,15 +105,19 @@ class Log:
 
 
 def sine(scale=1.0):
+    """The layer y = scale * sin(x)."""
     return lambda x: scale * np.sin(x), lambda g, x: scale * g * np.cos(x)
 
 
 def softmax_of(x):
+    """Return the softmax of each row."""
     e = np.exp(x - x.max(axis=1, keepdims=True))
     return e / e.sum(axis=1, keepdims=True)
 
 
 def softmax():
+    """A layer with y (rows, columns): the softmax of each row."""
+
     def backward(g, x):
         p = softmax_of(x)
         return p * (g - (p * g).sum(axis=1, keepdims=True))
@@ -117,6 +126,8 @@ def softmax():
 
 
 def softmax_loops():
+    """The same in loops."""
+
     def forward(x):
         p = np.empty_like(x)
         for row, out in zip(x, p, strict=True):
@@ -137,23 +148,27 @@ def softmax_loops():
 
 
 def weights(x):
+    """Return the (columns, 5) weights of the linear layer."""
     return np.cos(np.arange(x.shape[1] * 5)).reshape(x.shape[1], 5).astype(x.dtype)
 
 
 def linear():
+    """A layer with y (rows, 5) = x @ weights."""
     return lambda x: x @ weights(x), lambda g, x: g @ weights(x).T
 
 
 def leaky_relu():
+    """The layer y = x where that is positive, a quarter of it elsewhere."""
     return lambda x: np.where(x > 0, x, x / 4), lambda g, x: np.where(x > 0, g, g / 4)
 
 
 def flat():
-    return lambda x: np.zeros_like(x), lambda g, x: np.zeros_like(x)
+    """The layer y = 0, a branch that is switched off."""
+    return lambda x: np.zeros_like(x), lambda _g, x: np.zeros_like(x)
 
 
 def first_column():
-    """y (rows, 2, 3): the sine of the first column, six times with other factors."""
+    """A layer with y (rows, 2, 3): the sine of the first column, six times with other factors."""
 
     def factors(x):
         return np.arange(1.0, 7.0).reshape(2, 3).astype(x.dtype)
@@ -167,6 +182,7 @@ def first_column():
 
 
 def reuses_buffer():
+    """The layer y = sin(x), always in the same memory."""
     kept = {}
 
     def forward(x):
@@ -187,32 +203,39 @@ def with_gradient(made, change):
 
 
 def sign():
-    return with_gradient(sine(), lambda grad_x, g, x: -grad_x)
+    """Wrong by the factor -1."""
+    return with_gradient(sine(), lambda grad_x, _g, _x: -grad_x)
 
 
 def off_by_two_permille():
-    return with_gradient(sine(), lambda grad_x, g, x: 1.002 * grad_x)
+    """Wrong by the factor 1.002."""
+    return with_gradient(sine(), lambda grad_x, _g, _x: 1.002 * grad_x)
 
 
 def ignores_cotangent():
-    return with_gradient(sine(), lambda grad_x, g, x: np.cos(x))
+    """The gradient for a grad_y of ones."""
+    return with_gradient(sine(), lambda _grad_x, _g, x: np.cos(x))
 
 
 def diagonal_softmax():
-    return with_gradient(softmax(), lambda grad_x, g, x: g * softmax_of(x) * (1 - softmax_of(x)))
+    """The diagonal of the Jacobian only."""
+    return with_gradient(softmax(), lambda _grad_x, g, x: g * softmax_of(x) * (1 - softmax_of(x)))
 
 
 def zero_softmax():
-    return with_gradient(softmax(), lambda grad_x, g, x: np.zeros_like(x))
+    """The gradient of the sum of all outputs, whatever grad_y is."""
+    return with_gradient(softmax(), lambda _grad_x, _g, x: np.zeros_like(x))
 
 
 def mean_for_sum():
-    """y (rows,): the sum of squares, with the gradient of their mean."""
+    """A layer with y (rows,): the sum of squares, with the gradient of their mean."""
     return lambda x: (x * x).sum(axis=1), lambda g, x: 2 * g[:, None] * x / x.shape[1]
 
 
 def last_entry():
-    def change(grad_x, g, x):
+    """Wrong in the last entry, by twice the largest one."""
+
+    def change(grad_x, _g, _x):
         grad_x[-1, -1] += 2 * np.abs(grad_x).max()
         return grad_x
 
@@ -220,23 +243,29 @@ def last_entry():
 
 
 def negative_half():
-    return with_gradient(sine(), lambda grad_x, g, x: np.where(x < 0, grad_x / 2, grad_x))
+    """Half the slope where x is negative."""
+    return with_gradient(sine(), lambda grad_x, _g, x: np.where(x < 0, grad_x / 2, grad_x))
 
 
 def rows_mixed():
-    return with_gradient(sine(), lambda grad_x, g, x: np.roll(grad_x, 1, axis=0))
+    """Right values, each in the row after its own."""
+    return with_gradient(sine(), lambda grad_x, _g, _x: np.roll(grad_x, 1, axis=0))
 
 
 def tiny_zero():
-    return with_gradient(sine(1e-9), lambda grad_x, g, x: np.zeros_like(x))
+    """0 in the place of gradients around 1e-9."""
+    return with_gradient(sine(1e-9), lambda _grad_x, _g, x: np.zeros_like(x))
 
 
 def huge_offset():
-    return with_gradient(sine(1e9), lambda grad_x, g, x: grad_x + 0.005 * np.abs(grad_x).max())
+    """Gradients around 1e9, all off by half a percent of the largest."""
+    return with_gradient(sine(1e9), lambda grad_x, _g, _x: grad_x + 0.005 * np.abs(grad_x).max())
 
 
 def overwrites_x():
-    def change(grad_x, g, x):
+    """The right gradient; x is halved."""
+
+    def change(grad_x, _g, x):
         x *= 0.5
         return grad_x
 
@@ -244,7 +273,9 @@ def overwrites_x():
 
 
 def overwrites_grad_y():
-    def change(grad_x, g, x):
+    """The right gradient; grad_y is halved."""
+
+    def change(grad_x, g, _x):
         g *= 0.5
         return grad_x
 
@@ -252,6 +283,8 @@ def overwrites_grad_y():
 
 
 def not_a_number():
+    """The layer y = log(1 + max(x, 0)), with 0 * log(x) in the branch that is not taken."""
+
     def backward(g, x):
         with np.errstate(all="ignore"):
             return g * np.where(x > 0, 1 / (1 + x), 0 * np.log(x))
@@ -260,8 +293,8 @@ def not_a_number():
 
 
 def one_column():
-    """y (rows,): the sum of a row; grad_x has one column for all."""
-    return lambda x: x.sum(axis=1), lambda g, x: g[:, None].copy()
+    """A layer with y (rows,): the sum of a row; grad_x has one column for all."""
+    return lambda x: x.sum(axis=1), lambda g, _x: g[:, None].copy()
 
 
 LAYERS = {

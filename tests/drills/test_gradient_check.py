@@ -1,4 +1,4 @@
-"""The layers of the gradient check against torch's autograd, and tests of gradients on other draws."""
+"""The layers against torch's autograd, and tests of gradients with other generators."""
 
 from __future__ import annotations
 
@@ -180,7 +180,7 @@ def test_the_starter_passes_right_layers_and_catches_a_wrong_sign() -> None:
     (None, "no verdict but a NoneType"),
 ])  # fmt: skip
 def test_only_true_and_false_are_verdicts(returned: Any, said: str) -> None:
-    program = types.SimpleNamespace(gradient_is_right=lambda forward, backward, x, rng: returned)
+    program = types.SimpleNamespace(gradient_is_right=lambda *_: returned)
     verdict, _ = DRIVER.judge(program, "linear", DRAWS, 1)
     assert verdict == said
 
@@ -204,7 +204,7 @@ def test_calls_of_forward_are_counted() -> None:
 
 
 def central(h: float) -> float:
-    """Return the relative error of a central difference of the sine, the mean over many x near 1."""
+    """Return the relative error of a central difference of the sine: the mean over x near 1."""
     x = np.linspace(0.9, 1.1, 1001)
     measured = (np.sin(x + h) - np.sin(x - h)) / (2 * h)
     return float(np.abs(measured / np.cos(x) - 1).mean())
