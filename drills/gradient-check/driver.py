@@ -35,7 +35,7 @@ def in_words(verdicts, logs, right):
     """Sum up the verdicts on all draws."""
     for verdict in verdicts:
         if not isinstance(verdict, (bool, np.bool_)):
-            return f"no verdict but a {type(verdict).__name__}"
+            return f"no verdict, of type {type(verdict).__name__}"
     if len({bool(verdict) for verdict in verdicts}) > 1:
         return f"accepted in {sum(map(bool, verdicts))} of {len(verdicts)} draws"
     said = bool(verdicts[0])

@@ -176,8 +176,8 @@ def test_the_starter_passes_right_layers_and_catches_a_wrong_sign() -> None:
 @each(("returned", "said"), [
     (True, "accepted"),
     (np.False_, "rejected (forward was never called)"),
-    (1, "no verdict but a int"),
-    (None, "no verdict but a NoneType"),
+    (1, "no verdict, of type int"),
+    (None, "no verdict, of type NoneType"),
 ])  # fmt: skip
 def test_only_true_and_false_are_verdicts(returned: Any, said: str) -> None:
     program = types.SimpleNamespace(gradient_is_right=lambda *_: returned)
