@@ -97,7 +97,7 @@ class Log:
 
     def only_up(self):
         """Return whether entries were moved, and none of them down."""
-        return bool(self.steps()) and not any((d < 0).any() for d in self.differences())
+        return bool(self.steps()) and not any((d < -TINY_STEP).any() for d in self.differences())
 
     def reach(self):
         """How many entries of x were ever moved."""

@@ -230,3 +230,15 @@ def test_the_outputs_of_a_softmax_have_a_sum_without_gradient() -> None:
     _, backward = DRIVER.softmax()
     for x in DRAWS:
         assert np.abs(backward(np.ones_like(x), x)).max() < 1e-15
+
+
+@each(("name", "odd"), [
+    ("same_array", "entries were moved up, never down"),
+    ("single_precision", "forward got float32 only"),
+    ("step_too_large", "every step was above 0.01"),
+    ("step_too_small", "every step was below 1e-9"),
+])  # fmt: skip
+def test_a_wrong_verdict_comes_with_what_was_odd_about_the_calls(name: str, odd: str) -> None:
+    program = load_layered(DRILL / "reference.py", DRILL / "misconceptions" / f"{name}.py")
+    assert DRIVER.judge(program, "softmax", DRAWS, 1) == (f"rejected ({odd})", 0)
+    assert DRIVER.judge(program, "sign", DRAWS, 1) == ("rejected", 0)
