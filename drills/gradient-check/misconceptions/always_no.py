@@ -1,0 +1,2 @@
+def gradient_is_right(forward, backward, x, rng):
+    return False

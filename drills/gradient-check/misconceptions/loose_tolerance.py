@@ -1,0 +1,1 @@
+TOLERANCE = 1e-2
