@@ -59,7 +59,7 @@ def new(
     from grader.scaffold import template
 
     if fault := id_fault(question_id):
-        better = nearest_id(question_id) or "layernorm-backward"
+        better = nearest_id(question_id) or "my-norm"
         raise UsageError(fault, hint=f"drill bank new {better}{ctx.option}")
     root = ctx.here() / (ctx.bank or Path()).expanduser()
     if (found := found_at(root)) not in {FOLDER, NOTHING}:
