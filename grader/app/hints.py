@@ -10,6 +10,7 @@ from grader.app.changes import Change, nearest
 from grader.app.context import Context
 from grader.app.resolve import Choice, resolve
 from grader.model.errors import UsageError
+from grader.model.question import Question
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,16 +76,22 @@ def solution(ctx: Context, question_id: str | None, *, give_up: bool = False) ->
             hint=f"Next: drill hint{choice.argument}   drill solution{choice.argument} --give-up",
         )
     ctx.add(ctx.event("solution", question))
-    right = [
-        _text(question.handed_out(source))
-        for source in (question.reference, *question.accepted.values())
-    ]
+    right = [_text(question.handed_out(source)) for source in _shown(question)]
     starter = _text(question.handed_out(question.starter))
     mine = None
     if choice.workspace is not None:
         with suppress(UsageError):  # there is no such file any more
             mine = nearest(_text(files.read_submission(choice.workspace.submission)), right)
     return Solution(choice, yours.passed, right[0], nearest(starter, right), mine, len(right))
+
+
+def _shown(question: Question) -> list[bytes]:
+    """The right solutions in the form in which one is handed in."""
+    from grader.forms import registry as forms
+
+    texts = [*question.accepted.values()]
+    is_text = forms.of(question.spec).is_text and texts
+    return texts if is_text else [question.reference, *texts]
 
 
 def _text(source: bytes) -> str:

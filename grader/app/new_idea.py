@@ -20,6 +20,7 @@ from grader.app.context import Context
 from grader.bank.storage import FOLDER, found_at, is_id
 from grader.classroom.results import Results
 from grader.classroom.submissions import Submissions
+from grader.forms import registry as forms
 from grader.model.classroom import HandedIn
 from grader.model.errors import UsageError
 from grader.model.question import Question
@@ -76,10 +77,15 @@ def find(
         submissions: Where the class's files are, if not where they were graded from.
 
     Raises:
-        UsageError: There is no such group, or none of its files can be used.
+        UsageError: There is no such group, none of its files can be used, or they are texts.
         BankError: The question is broken.
     """
     question = bank.load(banks_for(ctx, question_id), question_id)
+    if forms.of(question.spec).is_text:
+        raise UsageError(
+            f"{question.id} is answered by texts, and an idea is a program",
+            hint="write the idea into the spec: what the reference would compute with it",
+        )
     if found_at(question.bank) != FOLDER:
         raise UsageError(f"{question.bank}: expected a bank that is a folder", hint=_ELSEWHERE)
     read = Results(results)

@@ -48,7 +48,7 @@ def start(ctx: Context, question_id: str, *, parent: Path | None = None) -> tupl
     own = forms.of(question.spec).file
     search = Search(ctx)
     folder = _folder(ctx, question.id, parent, search)
-    wanted = Workspace(question.id, str(question.bank), folder, ctx.now())
+    wanted = Workspace(question.id, str(question.bank), folder, ctx.now(), file=own)
     elsewhere = f"drill start {question_id}{ctx.option} --dir DIR makes it elsewhere"
     files.refuse_link(folder)
     found = workspace.open_folder(folder)

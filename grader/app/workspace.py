@@ -30,12 +30,12 @@ class Workspace:
     folder: Path
     started_at: str  # UTC, ISO 8601
     mine: bool = True  # whether the marker belongs to the user who runs this
+    file: str = SUBMISSION  # its name
 
     @property
     def submission(self) -> Path:
-        """The file that is graded: code, or answers where no code is there."""
-        code, answers = (self.folder / name for name in (SUBMISSION, ANSWERS))
-        return answers if os.path.lexists(answers) and not os.path.lexists(code) else code
+        """The file that is graded."""
+        return self.folder / self.file
 
     def mark(self) -> None:
         """Write the marker.
@@ -47,6 +47,7 @@ class Workspace:
 
         names = ("question", "bank", "started_at")
         content = {"format": 1} | {name: getattr(self, name) for name in names}
+        content |= {"file": self.file} if self.file != SUBMISSION else {}
         files.create(self.folder / MARKER, (json.dumps(content, indent=2) + "\n").encode())
 
 
@@ -73,7 +74,8 @@ def open_folder(folder: Path) -> Workspace | None:
             f"{marker}: expected what drill start wrote there, found something else",
             hint="move the file away and start the drill again; your submission.py stays yours",
         ) from fault
-    return Workspace(question, bank, folder, at, found.st_uid == os.geteuid())
+    file = ANSWERS if content.get("file") == ANSWERS else SUBMISSION
+    return Workspace(question, bank, folder, at, found.st_uid == os.geteuid(), file)
 
 
 def _text(value: object) -> str:

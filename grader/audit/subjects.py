@@ -103,7 +103,7 @@ def _starter(question: Question) -> list[bytes]:
     if not form.is_text:
         return [question.starter]
     nothing = "".join(f"def {name}(*_, **__):\n    return None\n" for name in question.functions)
-    return [nothing.encode(), form.program(question.starter, question)]
+    return [nothing.encode()]
 
 
 def called_functions(session: GradingSession) -> list[str]:

@@ -19,6 +19,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from grader import __version__
+from grader.forms import registry as forms
 from grader.model.classroom import Graded, Posed, Terms
 from grader.model.errors import DrillError
 from grader.model.question import Question
@@ -115,7 +116,8 @@ class Sessions:
             DrillError: The question cannot be loaded here, or is another one.
         """
         with self._lent(job) as session:
-            return session.grade(job.source, seed=job.seed)
+            file = forms.of(session.question.spec).file
+            return session.grade(job.source, seed=job.seed, filename=file)
 
     @contextmanager
     def _lent(self, job: Job) -> Iterator[GradingSession]:

@@ -84,6 +84,7 @@ class Asked:
         """Know the ids, and which of them are answered by a text."""
         self.ids = tuple(dict.fromkeys(ids))
         self.texts = frozenset(texts)
+        self.ends = (*PROGRAMS, TEXT) if self.texts else PROGRAMS  # of what may be an answer
         self._loose = {_loose(one): one for one in self.ids}
 
     def named(self, name: str, *, copies: bool = True) -> str:
@@ -260,7 +261,7 @@ class Look:
     def add(self, path: str) -> None:
         """See one more file."""
         parts = path.split("/")
-        program = suffix(parts[-1]) in {*PROGRAMS, ARCHIVE}
+        program = suffix(parts[-1]) in {*self._asked.ends, ARCHIVE}
         if program or len(parts) > 1:  # a text in somebody's folder shows whose folder it is
             self.top = parts[0] if self.top is None else self.top
             inside = len(parts) > 1 and suffix(parts[0]) != ARCHIVE

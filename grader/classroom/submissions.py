@@ -17,7 +17,6 @@ from grader.classroom import notebook
 from grader.classroom.files import Item, opened
 from grader.classroom.layouts import (
     LAYOUTS,
-    PROGRAMS,
     Asked,
     Known,
     Layout,
@@ -97,6 +96,7 @@ class Submissions(Closing):
         asked_for = Asked(asked, texts)
         described = Pattern(pattern, asked_for) if pattern else None
         self.unused = Unused()  # of the last walk
+        self._ends = asked_for.ends
         self._files = opened(root)
         try:
             self.layout: Layout = described or self._known(layout, asked_for)
@@ -139,7 +139,7 @@ class Submissions(Closing):
             if places:
                 yield item, places, tuple(sorted({one.student for one in places}))
             else:
-                misfit = self.layout.misfit if _is_program(item.path) else ""
+                misfit = self.layout.misfit if suffix(item.path) in self._ends else ""
                 self.unused.add(item.path, item.fault or misfit)
 
     def _chosen(self, group: list[tuple[Item, list[Place]]]) -> Iterator[HandedIn]:
@@ -200,10 +200,6 @@ class Submissions(Closing):
     def close(self) -> None:
         """Close the archive."""
         self._files.close()
-
-
-def _is_program(path: str) -> bool:
-    return suffix(path) in PROGRAMS
 
 
 def _at(item: Item, places: Sequence[Place]) -> str:

@@ -14,6 +14,7 @@ Every number becomes a float, so that no power can take all memory.
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Sequence
 from keyword import iskeyword
@@ -93,7 +94,10 @@ class _Reader:
     def _atom(self, depth: int) -> str:
         kind, text, at = self._next("a number, a symbol or (")
         if kind == "number":
-            return repr(float(text))
+            value = float(text)
+            if math.isinf(value):
+                raise FormulaError("is too large a number", at)
+            return repr(value)
         if text == "(":
             found = self.expression(depth + 1)
             self._need(")")

@@ -7,7 +7,7 @@ import re
 
 from grader.forms.estimate import Estimate
 
-_FRACTION = re.compile(r"([+-]?\d{1,15}(?:\.\d{1,15})?)\s*(?:/\s*(\d{1,15}))?")
+_FRACTION = re.compile(r"([+-]?\d{1,15}(?:\.\d{1,15})?)\s*(?:/\s*(\d{1,15}))?", re.ASCII)
 
 
 class Predict(Estimate):

@@ -38,7 +38,7 @@ def quantity(text: str, unit: str) -> float:
     """
     what, known = UNITS[unit]
     commas = _COMMAS.match(text.lstrip("+-"))
-    if commas and not _GROUPS.fullmatch(commas[0]):
+    if commas and (commas[0][0] == "0" or not _GROUPS.fullmatch(commas[0])):
         parts = commas[0].replace(",", ".", 1)
         raise ValueError(
             f"{commas[0]} reads as two numbers; write {parts}, and commas only between groups of "

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from itertools import count
 
 from grader.forms import answers
-from grader.forms.base import Form, Path
+from grader.forms.base import Form, Path, Unreadable
 from grader.model.nearest import did_you_mean
 from grader.model.question import Question
 from grader.model.spec import Spec
@@ -55,6 +55,8 @@ class Review(Form):
             if name != APPROVE and marks[int(name) - 1] == "-":
                 raise given.wrong(f"line {name} was removed and cannot be wrong any more")
             found[name] = value
+        if APPROVE not in found:
+            raise Unreadable(f"{APPROVE} has no answer yet; write {APPROVE} = yes or no")
         return _program(found, _function_of(spec))
 
     def faults(self, spec: Spec) -> Iterator[tuple[Path, str]]:

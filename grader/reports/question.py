@@ -93,11 +93,16 @@ def _choices(answers: Mapping[str, str], mark: str) -> list[str]:
 def _allowances(question: Question, part: Part) -> Iterator[str]:
     """What decides besides the contract, and stands elsewhere in the spec."""
     spec = question.spec
+    alike: dict[str, list[str]] = {}
+    is_text = forms.of(spec).is_text
     for check in part.checks:
         tolerance: Tolerance | None = getattr(check, "tolerance", None)
         if tolerance is not None:
-            named = ", ".join(f"`{name}`" for name in tolerance.names or check.compared)
-            yield f"{named} may be {tolerance.words}: {tolerance.because}"
+            asked = getattr(check, "parts", ()) if is_text else ()
+            names = alike.setdefault(f"may be {tolerance.words}: {tolerance.because}", [])
+            names += asked or tolerance.names or check.compared
+    for words, names in alike.items():
+        yield f"{', '.join(f'`{name}`' for name in dict.fromkeys(names))} {words}"
     if part is not spec.parts[0]:
         return
     if (seconds := spec.limits.cpu_seconds) is not None:

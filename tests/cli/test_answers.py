@@ -81,7 +81,7 @@ def test_an_estimate_never_shows_what_is_right(real: Drill) -> None:
     )
     for words in ((), ("--full",), ("--plain",), ("--json",)):
         ended = real(
-            "--bank", str(ROOT), "grade", "seventeen-milliseconds", "--file", str(answers), *words
+            "--bank", str(ROOT), "grade", "decode-on-paper", "--file", str(answers), *words
         )
         assert ended.status == 1
         for kept_back in ("28.3", "2831", "12.27", "0.0172", "17.2", "0.359", "too large", "half"):

@@ -18,7 +18,7 @@ from grader.session import GradingSession
 pytestmark = pytest.mark.usefixtures("one_zygote")
 
 ROOT = Path(__file__).parents[2]
-IDS = ("seventeen-milliseconds", "seven-windows", "softmax-five-lines")
+IDS = ("decode-on-paper", "seven-windows", "softmax-five-lines")
 LINES = """L = {L}
 dL_dp[i] = {dL_dp}
 dp_dz[i,j] = {dp_dz}
@@ -50,7 +50,8 @@ WRONG = {  # what the table of the question's ideas says of each, and two that a
     ("dL_dp", "-y[i]"): "",
     ("dL_dp", "-log(p[i])"): "",
     ("dL_dp", "-p[i] / (y[i] + 1)"): "",
-    ("dp_dz", "p[i] * (1 - p[j])"): "",
+    ("dp_dz", "p[i] * (1 - p[j])"): "delta-forgotten",
+    ("dp_dz", "p[i] * (1 - p[i])"): "delta-forgotten",
     ("dp_dz", "-p[i] * p[j]"): "",
     ("dp_dz", "p[j] * (d(i, j) - p[j])"): "",
     ("dp_dz", "d(i, j) * p[i]"): "",
@@ -99,7 +100,7 @@ def derivation() -> Iterator[GradingSession]:
 
 @pytest.fixture(scope="module")
 def estimate() -> Iterator[GradingSession]:
-    with GradingSession(question("seventeen-milliseconds")) as opened:
+    with GradingSession(question("decode-on-paper")) as opened:
         yield opened
 
 
@@ -273,7 +274,7 @@ def test_the_numbers_are_those_of_other_people() -> None:
 def test_the_figures_of_the_estimate() -> None:
     """Bytes by hand: 2 * 48 * 8 * 128, times 288,000 tokens; the rest by division."""
     program = types.ModuleType("reference")
-    exec(question("seventeen-milliseconds").reference, vars(program))
+    exec(question("decode-on-paper").reference, vars(program))
     shape = (48, 40, 8, 128, 12_000, 24)
     assert program.cache(*shape) == {"kv_token": 98_304, "kv_total": 98_304 * 288_000}
     decode = program.decode(*shape, 14_800_000_000)
