@@ -158,8 +158,7 @@ class GradingSession(Closing):
             bank=str(question.bank),
             digest=question.digest,
             program=__version__,
-            unchanged=not forms.of(question.spec).is_text
-            and question.handed_out(submission) == question.handed_out(question.starter),
+            unchanged=question.handed_out(submission) == question.handed_out(question.starter),
         )
         if (wrong := unreadable(submission, question)) is not None:
             return self._stopped(report, wrong.verdict, wrong.sentence)

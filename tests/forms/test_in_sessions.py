@@ -123,6 +123,7 @@ def test_an_untouched_file_says_so_and_costs_no_try(session: GradingSession) -> 
     report = session.grade(session.question.starter, seed=11, filename="answers.txt")
     assert report.verdict is Verdict.ERROR
     assert report.message.startswith("answers.txt: nothing is answered yet")
+    assert report.unchanged  # a class does not count who hands it in
     assert report.raised is not None
     assert report.raised.is_of_text
 
