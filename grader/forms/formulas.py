@@ -110,9 +110,11 @@ class _Reader:
         if text in self.indices:
             raise FormulaError(f"{text} is an index: it stands in [ ] or in d( )", at)
         if text not in self.symbols:
-            raise FormulaError(f"{text} is not a symbol; use {self._known()}", at)
+            meant = "; the natural logarithm is log" if text == "ln" else ""
+            raise FormulaError(f"{text} is not a symbol; use {self._known()}{meant}", at)
         if self._take("[") is None:
-            raise FormulaError(f"{text} has entries: write {text}[{self._some()}]", at)
+            entry = f"{text}[{self._some()}]" if self.indices else f"sum(k, {text}[k])"
+            raise FormulaError(f"{text} has entries: write {entry}", at)
         index = self._index()
         self._need("]")
         return f"float({text}[{index}])"
@@ -187,7 +189,8 @@ def _tokens(text: str) -> list[tuple[str, str, int]]:
         token = _TOKEN.match(text, at)
         if token is None:
             place = at + len(text[at:]) - len(text[at:].lstrip())
-            raise FormulaError(f"{text[place]!r} is not part of the notation", place)
+            meant = "; a power is **" if text[place] == "^" else ""
+            raise FormulaError(f"{text[place]!r} is not part of the notation{meant}", place)
         kind = token.lastgroup or ""
         found.append((kind, token[kind], token.start(kind)))
         at = token.end()

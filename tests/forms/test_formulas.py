@@ -63,7 +63,8 @@ def test_it_computes_what_is_written(text: str, expected: float) -> None:
         ("sum(if, p[i])", "sum needs a new index first", 4),
         ("sum(float, p[float])", "sum needs a new index first", 4),
         ("sum(k p[k])", "expected ,, found p", 6),
-        ("p[i] ^ 2", "'^' is not part of the notation", 5),
+        ("p[i] ^ 2", "'^' is not part of the notation; a power is **", 5),
+        ("ln(p[i])", "use p, z, i, j; the natural logarithm is log", 0),
         ("exp(1, 2)", "expected ), found ,", 5),
         ("", "expected a number, a symbol or ( at the end", 0),
         ("x" * 5000, "is not a symbol", 0),
@@ -80,6 +81,11 @@ def test_what_is_no_formula_is_refused(text: str, said: str, at: int) -> None:
 def test_what_is_endless_is_refused(text: str) -> None:
     with pytest.raises(FormulaError, match=r"nested deeper|more than 400"):
         python(text, [], [])
+
+
+def test_entries_are_summed_where_there_is_no_index() -> None:
+    with pytest.raises(FormulaError, match=r"p has entries: write sum\(k, p\[k\]\)"):
+        python("p", ["p"], [])
 
 
 def test_the_words_that_it_uses_are_known() -> None:
