@@ -41,16 +41,16 @@ def quantity(text: str, unit: str) -> float:
     if commas and (commas[0][0] == "0" or not _GROUPS.fullmatch(commas[0])):
         parts = commas[0].replace(",", ".", 1)
         raise ValueError(
-            f"{commas[0]} reads as two numbers; write {parts}, and commas only between groups of "
-            "three digits"
+            f"{commas[0]:.30} reads as two numbers; write {parts:.30}, and commas only between "
+            "groups of three digits"
         )
     found = _NUMBER.match(text)
     digits = found[0] if found else ""
     named = text[len(digits) :].strip()
     if not digits:
-        raise ValueError(f"expected a number{_with(known)}, found {text[:40]!r}")
+        raise ValueError(f"expected a number{_with(known)}, found {text[:40]!r:.60}")
     value = float(digits.replace(",", "").replace("_", ""))
-    if not math.isfinite(value) or value < 0:
+    if not math.isfinite(value * known.get(named, 1.0)) or value < 0:
         raise ValueError("a quantity is a finite number, 0 or more")
     if named in known:
         return value * known[named]
