@@ -21,6 +21,7 @@ from keyword import iskeyword
 
 MOST_TOKENS = 400
 DEEPEST = 30
+LONGEST = 240  # characters of what is said about one formula
 _TOKEN = re.compile(
     r"\s*(?:(?P<number>(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d{1,3})?)|(?P<name>[A-Za-z_]\w*)"
     r"|(?P<sign>\*\*|[-+*/()\[\],]))", re.ASCII
@@ -34,8 +35,9 @@ class FormulaError(ValueError):
     """What is no formula, and the place in it, from 0."""
 
     def __init__(self, sentence: str, at: int) -> None:
-        """Note the place."""
-        super().__init__(sentence)
+        """Note the place; a sentence that quotes something endless is cut in the middle."""
+        cut = len(sentence) > LONGEST
+        super().__init__(f"{sentence[:40]}...{sentence[-100:]}" if cut else sentence)
         self.at = at
 
 

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from grader.forms.formulas import MOST_TOKENS, FormulaError, python
+from grader.forms.formulas import LONGEST, MOST_TOKENS, FormulaError, python
 
 P, Z = np.array([0.2, 0.3, 0.5]), np.array([1.0, -2.0, 0.5])
 
@@ -75,6 +75,7 @@ def test_what_is_no_formula_is_refused(text: str, said: str, at: int) -> None:
         python(text, ["p", "z"], ["i", "j"])
     assert said in str(refused.value)
     assert refused.value.at == at
+    assert len(str(refused.value)) <= LONGEST
 
 
 @pytest.mark.parametrize("text", ["(" * 40 + "1", "-" * 40 + "1", "1" + "+1" * MOST_TOKENS])
