@@ -24,8 +24,11 @@ def command(
     json: Json = False,
 ) -> None:
     """Show a question, as far as you are with it, without starting it."""
+    from dataclasses import asdict
+
     from grader.app.parts import asked
     from grader.app.resolve import resolve
+    from grader.forms import registry as forms
 
     here = context(ctx)
     found = resolve(here, question).question
@@ -58,6 +61,7 @@ def command(
             for n, part in enumerate(shown)
         ],
         parts_in_all=several,
+        materials=[asdict(one) for one in forms.of(spec).materials(spec)],
     )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from grader.forms import registry as forms
 from grader.model.question import Question
 from grader.model.spec import Part
 from grader.reports import sheet
@@ -67,6 +68,12 @@ def document(question: Question, asked: int, width: int) -> list[Line]:
             lines += ["", *sheet.wrapped(f"{name}: {' '.join(ask.split())}", width, first="  ")]
             for letter, text in answers.items():
                 lines += _clause(f"  {letter}", " ".join(text.split()), width)
+    for shown in forms.of(question.spec).materials(question.spec):
+        lines += ["", sheet.bold(shown.heading)]
+        lines += [f"  {line}".rstrip() for line in shown.text.splitlines()]
+        widest = max((sheet.cells(name) for name, _ in shown.rows), default=0)
+        for name, text in shown.rows:
+            lines += sheet.wrapped(text, width, first=f"  {name:<{widest}}  ")
     return lines
 
 

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from grader.forms import registry as forms
-from grader.forms.review import shown as numbered
 from grader.model.question import Question
 from grader.model.spec import Part
 from grader.reports.around import Request
@@ -50,10 +49,12 @@ def question_markdown(question: Question, *, parts: int | None = None) -> str:
             "\n".join([f"**{asks[0]}** {asks[1]}", "", *_choices(asks[2], "- ")])
             for asks in asked.questions
         ]
-    if question.spec.diff:
-        texts += ["## Diff", f"```diff\n{numbered(question.spec.diff)}\n```"]
-    file = forms.of(question.spec).file
-    texts.append(f"`drill grade` grades `{file}`; `drill hint {question.id}` gives a hint.")
+    form = forms.of(question.spec)
+    for one in form.materials(question.spec):
+        rows = [f"- `{name}`: {' '.join(text.split())}" for name, text in one.rows]
+        whole = "\n".join(rows) or f"```{one.language}\n{one.text}\n```"
+        texts += [f"## {one.heading}", whole]
+    texts.append(f"`drill grade` grades `{form.file}`; `drill hint {question.id}` gives a hint.")
     return "\n\n".join(texts) + "\n"
 
 

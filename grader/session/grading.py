@@ -12,7 +12,7 @@ from grader.forms import registry as forms
 from grader.forms.base import Unreadable
 from grader.model.keys import Check
 from grader.model.question import Question
-from grader.model.report import UNREADABLE, CheckResult, Clause, Frame, Raised
+from grader.model.report import UNREADABLE, CheckResult, Clause, Frame, Raised, Report
 from grader.model.spec import Spec
 from grader.model.verdict import FINE, Verdict
 from grader.sandbox.client import WorkerClient, WorkerError
@@ -51,6 +51,23 @@ def program_of(submission: bytes, question: Question, file: str) -> bytes | Find
         column = wrong.column if wrong.line else None
         raised = Raised(UNREADABLE, wrong.sentence, frames, column=column)
         return Finding(f"{place}{wrong.sentence}", Verdict.ERROR, raised=raised)
+
+
+def as_written(report: Report, submission: bytes) -> Report:
+    """A report on answers: where code made of them raised, their own lines are shown."""
+    lines = submission.decode("utf-8-sig").splitlines()
+
+    def written(frame: Frame) -> Frame:
+        own = lines[frame.line - 1].strip() if 0 < frame.line <= len(lines) else frame.source
+        return Frame(frame.line, "", own)
+
+    def of(check: CheckResult) -> CheckResult:
+        if check.raised is None:
+            return check
+        frames = tuple(dict.fromkeys(map(written, check.raised.frames)))  # a line, once
+        return replace(check, raised=replace(check.raised, frames=frames))
+
+    return replace(report, checks=tuple(map(of, report.checks)))
 
 
 def load_submission(

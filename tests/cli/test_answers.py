@@ -89,3 +89,14 @@ def test_an_estimate_never_shows_what_is_right(real: Drill) -> None:
         said = re.sub(r'"(seconds|sha256|digest|outputs)": [^,]+', "", ended.out)  # any digits
         for kept_back in ("28.3", "2831", "12.27", "0.0172", "17.2", "0.359", "too large", "half"):
             assert kept_back not in said, (words, kept_back)
+
+
+def test_what_a_review_is_about_can_be_read_before_it_begins(real: Drill) -> None:
+    shown = real("--bank", str(ROOT), "show", "data-parallel-review").out
+    assert "\n  19  +    params -= lr * velocity\n" in shown
+    assert "\n  overwritten        something that should be added up is replaced\n" in shown
+    real("--bank", str(ROOT), "start", "data-parallel-review")
+    written = Path("data-parallel-review", "QUESTION.md").read_text()
+    assert "- `overwritten`: something that should be added up is replaced\n" in written
+    shown = real("--bank", str(ROOT), "show", "decode-on-paper", "--json").out
+    assert '"heading": "Answers"' in shown

@@ -161,6 +161,17 @@ def test_estimates_that_are_open_leave_the_others_judged(estimate: GradingSessio
     }
 
 
+def test_an_estimate_of_which_half_is_open_says_which(estimate: GradingSession) -> None:
+    report = graded(estimate, NUMBERS.format("96 KiB", "?", "12.3 FLOP/B", "17.3 ms", "359 ms"))
+    assert report.checks[0].message.startswith("kv_total has no answer yet")
+
+
+def test_the_caret_is_at_what_is_wrong(estimate: GradingSession) -> None:
+    report = graded(estimate, NUMBERS.format("96 KiB", "28.3 gb", "?", "?", "?"))
+    assert report.raised is not None
+    assert report.raised.frames[0].source[(report.raised.column or 0) - 1 :] == "gb"
+
+
 @pytest.mark.parametrize(
     ("name", "formula", "said"),
     [
@@ -187,7 +198,8 @@ def test_what_overflows_fails_its_line_alone(derivation: GradingSession) -> None
     outer = next(check for check in report.checks if check.id == "outer")
     assert outer.raised is not None
     assert outer.raised.type == "OverflowError"
-    assert outer.raised.frames[0].line == 2  # of the file
+    (frame,) = outer.raised.frames
+    assert (frame.line, frame.source) == (2, "dL_dp[i] = 9 ** 9 ** 9")  # of the file
 
 
 @pytest.mark.parametrize("idea", ESTIMATES)
