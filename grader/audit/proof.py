@@ -57,6 +57,7 @@ def audit(
     rows = tuple(matrix.row(question, s) for s in proof.subjects if s.seen)
     checks = tuple(proof.facts(check, rows) for check in question.spec.checks)
     remarks = [*_todos(question), *(Remark("unused", text) for text in question.unused)]
+    remarks += _prerequisites(question)
     problems = proof.problems
     if not problems:
         problems = matrix.problems(question, proof.subjects, seeds, proof.twins)
@@ -274,3 +275,13 @@ def _todos(question: Question) -> list[Remark]:
     count = quantity(len(places), "TODO is", "TODOs are")
     text = f"{count} left: {', '.join(places[:SHOWN])}{more}"
     return [Remark("todo", text)] if places else []
+
+
+def _prerequisites(question: Question) -> list[Remark]:
+    """What is to be passed before, and is no other question of the bank."""
+    folder = question.spec_path.parent
+    return [
+        Remark("prerequisites", f"prerequisites: there is no other question {name} in this bank")
+        for name in question.spec.prerequisites
+        if name == question.id or not (folder / f"{name}.yaml").is_file()
+    ]

@@ -212,6 +212,11 @@ class Spec(Keys):
     track: Slug = Field(
         description="The subject it belongs to: lower-case words joined by hyphens."
     )
+    prerequisites: Annotated[list[Slug], Field(max_length=9)] = Field(
+        default=[],
+        description="Questions of the bank that are better passed before this one; give them above "
+        "`uses`.",
+    )
     level: Level = Field(description="How hard it is.")
     deadline: float = Field(
         default=120,

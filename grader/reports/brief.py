@@ -53,6 +53,8 @@ def page(
 def document(question: Question, asked: int, width: int) -> list[Line]:
     """All that is asked up to a part."""
     lines: list[Line] = [*_head(question, None, asked, width)]
+    if before := question.spec.prerequisites:
+        lines += sheet.wrapped(f"Better after {' and '.join(before)}.", width)
     for one in asked_parts(question, asked):
         lines += ["", sheet.bold(one.heading)] if one.heading else []
         lines += ["", *prose(one.part.prompt, width)]

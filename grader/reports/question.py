@@ -117,4 +117,5 @@ def _terms(question: Question) -> str:
     """What else is asked of the candidate: "core, 25 minutes, numpy"."""
     spec = question.spec
     uses = " and ".join(spec.uses)
-    return ", ".join(filter(None, [spec.level, f"{spec.minutes} minutes", uses]))
+    after = f"better after {' and '.join(spec.prerequisites)}" if spec.prerequisites else ""
+    return ", ".join(filter(None, [spec.level, f"{spec.minutes} minutes", uses, after]))
