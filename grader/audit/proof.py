@@ -211,10 +211,12 @@ class _Proof:
             file=subject.file,
             parts=subject.parts,
         )
-        bench.asks_system = asks_system
         results = {}
         for check in self.question.spec.checks:
             with self._clocked(session, check.id):
+                # What was stopped on the first seed may have been so by the system alone.
+                before = subject.seen[0].results[check.id].verdict if subject.seen else None
+                bench.asks_system = asks_system or not (before is None or before in FINE)
                 results[check.id] = result_of(bench, check, timed=right)
         deviations = margins.deviations(bench, results, right=right)
         graded, bench.parts_asked = as_graded(self.question, results)
