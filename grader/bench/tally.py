@@ -5,6 +5,7 @@ The cases come smallest first, so the first finding is the one worth showing.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
@@ -177,6 +178,9 @@ def stopped(sentence: str, failure: WorkerError) -> Finding:
     return Finding(sentence, Verdict.LIMIT if isinstance(failure, Overran) else Verdict.ERROR)
 
 
+_LACKS = re.compile(r"module 'submission' has no attribute '(\w+)'")
+
+
 def _raised(bench: Bench, case: CaseRecipe, error: ProgramError) -> Finding:
     """A finding about an exception of the submission, or about a result of the wrong form."""
     if isinstance(error, Flagged):
@@ -191,6 +195,8 @@ def _raised(bench: Bench, case: CaseRecipe, error: ProgramError) -> Finding:
         record = replace(record, step=step.text, called_with=together(given))
         who = f"your {step.function}" if step.owner == "submission" else who
     if step is not None and step.owner == "driver" and not record.frames:
+        if lacking := _LACKS.fullmatch(record.message):  # which the driver alone calls
+            return Finding(f"your file defines no {lacking[1]}", Verdict.ERROR)
         sentence = f"what your code returned cannot be used: {record.type} in case {case.name}"
         return Finding(sentence, Verdict.ERROR, raised=record)
     verdict = Verdict.LIMIT if error.out_of_memory else Verdict.ERROR
