@@ -46,12 +46,12 @@ def suggestions(ctx: Context) -> list[Suggested]:
     order = {name: n for n, name in enumerate(dict.fromkeys(ctx.read(progress.latest, ())))}
     able = requirements.torch_installed()
     begun: list[tuple[int, Suggested]] = []
-    passed = {(header.bank, header.id) for header, yours in known if yours.passed}
+    passed = {(header.bank, header.id) for header, yours in known if _is_done(header, yours)}
     there = {(header.bank, header.id) for header, _ in known}
     new: list[tuple[tuple[bool, bool, int, int], Suggested]] = []
     given_up: list[Suggested] = []
     for header, yours in known:
-        if yours.passed:
+        if _is_done(header, yours):
             continue
         folder = _folder(header, starts)
         if yours.given_up:
@@ -76,6 +76,11 @@ def suggestions(ctx: Context) -> list[Suggested]:
         *(one for _, one in sorted(new, key=lambda pair: pair[0])),
         *given_up,
     ]
+
+
+def _is_done(header: Header, yours: Progress) -> bool:
+    """Whether there is nothing left to do: a prediction counts once, right or wrong."""
+    return yours.passed or (header.form == "predict" and yours.tries > 0)
 
 
 def _folder(header: Header, starts: Sequence[progress.Start]) -> Path | None:

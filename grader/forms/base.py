@@ -43,6 +43,7 @@ class Form:
     file: ClassVar[str] = "answers.txt"  # that the candidate edits
     is_text: ClassVar[bool] = True  # whether what is handed in is answers, and no code
     shows_expected: ClassVar[bool] = False  # of an estimate, once it is graded
+    one_try: ClassVar[bool] = False  # whether the first that is graded counts, and no other
 
     def starter(self, spec: Spec) -> bytes:
         """The file that a candidate begins with; empty where the question brings it."""

@@ -75,6 +75,7 @@ class Header:
     further: tuple[str, ...] = ()  # libraries besides these two, in alphabetical order
     parts: int = 1  # how many
     prerequisites: tuple[str, ...] = ()  # ids, of the same bank
+    form: str = "fix"
     before: str = ""  # the bank's name and a `/`, where another bank holds the id too
 
     @property

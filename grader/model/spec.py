@@ -217,6 +217,9 @@ class Spec(Keys):
         description="Questions of the bank that are better passed before this one; give them above "
         "`uses`.",
     )
+    then: Slug | Literal[""] = Field(
+        default="", description="Of a prediction: the question to begin once it was graded."
+    )
     level: Level = Field(description="How hard it is.")
     deadline: float = Field(
         default=120,

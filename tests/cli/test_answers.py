@@ -42,11 +42,33 @@ def test_from_start_to_pass(real: Drill, monkeypatch: pytest.MonkeyPatch) -> Non
     assert "try 1" in page.splitlines()[0]
     assert "Idea: overwrite. It gives your numbers in the failing case." in page
     assert "8.000" in page  # after a prediction what is right is shown
+    assert page.endswith("\nNext: drill start maxpool-routing --bank " + str(ROOT) + "\n")
     ANSWERS.write_text(RIGHT)
     monkeypatch.chdir(FOLDER)
-    status, page = grade(real)
+    status, page = grade(real)  # the first prediction is what counts
     assert status == 0
     assert page.startswith("PASS  answers.txt")
+    assert "try" not in page.splitlines()[0]
+    (state,) = (
+        row["state"]
+        for row in real("--bank", str(ROOT), "list", "--json").data["questions"]
+        if row["id"] == "seven-windows"
+    )
+    assert state == "tried"
+    following = real("--bank", str(ROOT), "next", "--json").data
+    assert "seven-windows" not in {following["next"]["question"], following["then"]["question"]}
+
+
+def test_a_prediction_that_lacks_a_number_costs_nothing(real: Drill) -> None:
+    real("--bank", str(ROOT), "start", "seven-windows")
+    ANSWERS.write_text(RIGHT.replace("= 8", "= ?"))
+    status, page = grade(real)
+    assert status == 1
+    assert "grad_x[4] has no answer yet; the first prediction counts" in page
+    ANSWERS.write_text(RIGHT)
+    status, page = grade(real)
+    assert status == 0
+    assert "try 1" in page.splitlines()[0]
 
 
 def test_no_script_calls_a_text(real: Drill) -> None:
