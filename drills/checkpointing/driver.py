@@ -15,22 +15,22 @@ def rates(n, drop):
     return [0.0 if i % 3 == 1 else float(drop) for i in range(n)]
 
 
-def stack(program, weights, drop):
+def stack(_, weights, drop):
     """Return a list of blocks: weights (n, d, d); drop, the share that most blocks drop."""
     return [Block(w, rate) for w, rate in zip(weights, rates(len(weights), drop), strict=True)]
 
 
-def generator(program, seed):
+def generator(_, seed):
     """Return a generator that begins at `seed`."""
     return np.random.default_rng(int(seed))
 
 
-def draw(program, rng):
+def draw(_, rng):
     """Return the next three numbers of a generator."""
     return rng.random(3)
 
 
-def inside(program, blocks):
+def inside(_, blocks):
     """Return the gradients (n, d, d), running means (n, d) and counts of steps (n,) of blocks."""
     return (
         np.stack([block.grad_w for block in blocks]),

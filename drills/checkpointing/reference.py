@@ -1,16 +1,18 @@
 """Backpropagation through a stack of blocks that keeps the input of each segment only.
 
-With the blocks f_1 .. f_n cut into s segments, forward keeps what it takes to run a segment again: its
-input and the state of the random generator there. Backward begins with the last segment, so its
-contexts are simply kept; every other segment is run again just before its backward, from the same
-input and with the same random numbers. A repetition therefore computes what the first run computed.
+Forward cuts the blocks into s segments and keeps what it takes to run a segment again: its input,
+and where the random generator stood there. Backward begins with the last segment, so its contexts
+are simply kept. Every other segment is run again just before its backward, from the same input and
+with the same random numbers, and computes what it computed the first time.
 
-Values have no unit. Memory, in arrays of the size of x, if a context is w of them: s - 1 inputs and w
-times the longest segment's length.
+Values have no unit. When forward ends, s - 1 inputs are there and the contexts of the longest
+segment, which has ceil(n / s) of the n blocks.
 
 Source: Chen, Xu, Zhang and Guestrin, "Training Deep Nets with Sublinear Memory Cost",
 arXiv:1604.06174.
 """
+
+import itertools
 
 
 def forward(blocks, x, rng, segments):
@@ -28,7 +30,7 @@ def forward(blocks, x, rng, segments):
     """
     begins = _begins(len(blocks), segments)
     starts = []
-    for begin, end in zip(begins[:-1], begins[1:], strict=True):
+    for begin, end in itertools.pairwise(begins):
         starts.append((begin, end, x, _saved(rng)))
         for block in blocks[begin:end]:
             x, _ = block.forward(x, rng)
