@@ -98,7 +98,7 @@ class Stack:
                     kept = torch.tensor(rng.random(x.shape) >= self.drop)
                     mask = kept.to(torch.float64) / (1 - self.drop)
                 h = h + mask * torch.tanh(centered @ w[i])
-            h.backward(torch.tensor(grad_y))
+            torch.autograd.backward(h, torch.tensor(grad_y))
             ys.append(h.detach().numpy())
         assert w.grad is not None
         return {
@@ -314,7 +314,8 @@ def test_torch_cuts_14_modules_in_5_as_the_follow_up_says() -> None:
 
     modules = torch.nn.Sequential(*map(Counting, range(14)))
     x = torch.full((2,), -50.0, requires_grad=True)
-    torch_checkpoint.checkpoint_sequential(modules, 5, x, use_reentrant=False).sum().backward()
+    sequential: Any = torch_checkpoint.checkpoint_sequential
+    sequential(modules, 5, x, use_reentrant=False).sum().backward()
     assert calls == [2] * 8 + [1] * 6
     assert max(cut(14, 5)) == 3
 
