@@ -16,7 +16,7 @@ from grader.cases.recipe import CaseRecipe
 from grader.model.keys import Check
 from grader.model.numerals import shape_text
 from grader.model.question import Scalar
-from grader.model.report import CheckResult, Exhibit, Mismatch, Raised
+from grader.model.report import Breakdown, CheckResult, Exhibit, Mismatch, Raised
 from grader.model.verdict import FINE, Verdict
 from grader.sandbox.client import Overran, WorkerError
 from grader.sandbox.replies import Flagged, ProgramError
@@ -97,6 +97,8 @@ def _result(
         line = f"{case.about}: {line}" if case.about else line
         about = case.about
         call = _call(bench, case, check.run, shown.mismatch.result) if shown.mismatch else ""
+        if bench.question.spec.answers and isinstance(shown.exhibit, Breakdown):
+            call, given = "", {}  # numbers that somebody wrote, called by nobody
         alike = [f for _, f in wrong if f.subject == shown.subject and f.verdict == verdict]
         message = shown.sentence
         if len(alike) > 1 and shown.subject:

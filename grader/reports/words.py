@@ -187,6 +187,9 @@ def _said(check: CheckResult, case: str) -> str:
             said = f"{check.call} returned" if check.call else f"{worst.result} is"
             more = f"; {worst.result} is wrong in {_of(check)}" if len(check.failing) > 1 else ""
             return f"{said} {found}, which is wrong{more}"
+        if not (check.call or check.inputs):  # numbers that were written, and not computed
+            wrong = [row.name for row in check.exhibit.rows if row.note]
+            return f"{joined(wrong)} {'is' if len(wrong) == 1 else 'are'} wrong"
         name = check.call or worst.result.partition("[")[0]
         return f"{name} has {worst.wrong} of {worst.total} parts wrong"
     if worst is not None and _is_called(check):
