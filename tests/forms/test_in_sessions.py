@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import types
 from collections.abc import Iterator
 from pathlib import Path
@@ -18,7 +19,7 @@ from grader.session import GradingSession
 pytestmark = pytest.mark.usefixtures("one_zygote")
 
 ROOT = Path(__file__).parents[2]
-IDS = ("decode-on-paper", "seven-windows", "softmax-five-lines")
+IDS = ("decode-on-paper", "seven-windows", "softmax-five-lines", "two-rows-count")
 LINES = """L = {L}
 dL_dp[i] = {dL_dp}
 dp_dz[i,j] = {dp_dz}
@@ -266,6 +267,17 @@ def test_the_numbers_are_those_of_other_people() -> None:
     exec(question("seven-windows").reference, vars(program))
     given = (x.detach().tolist(), 3, 2, [2.0, 3.0, 5.0])
     assert program.entries(*given) == {f"grad_x[{i}]": grad[i].item() for i in (1, 4, 6)}
+
+    logits = torch.tensor([[0.0, math.log(3), math.log(6)]] * 3, dtype=torch.float64)
+    targets = torch.tensor([1, 0, -1])
+    logits.requires_grad_()
+    (slopes,) = torch.autograd.grad(
+        torch.nn.functional.cross_entropy(logits, targets, ignore_index=-1), logits
+    )
+    counted = types.ModuleType("reference")
+    exec(question("two-rows-count").reference, vars(counted))
+    found = counted.entries([1.0, 3.0, 6.0], 1, 2, 3)
+    assert list(found.values()) == pytest.approx(slopes[0].tolist(), abs=1e-15)
 
     lines = types.ModuleType("reference")
     exec(question("softmax-five-lines").reference, vars(lines))
