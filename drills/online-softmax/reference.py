@@ -46,8 +46,10 @@ def merge(
     """Return what `attend` gives over two disjoint sets of keys, from its results over each.
 
     Args:
-        o1, o2: (T, e) float64.
-        lse1, lse2: (T,) float64.
+        o1: (T, e) float64.
+        lse1: (T,) float64.
+        o2: as o1, over other keys.
+        lse2: as lse1.
 
     Returns:
         o: (T, e) float64.
@@ -72,8 +74,13 @@ def attend_backward(
 
     Args:
         grad_o: (T, e) float64.
-        q, k, v, block, mask: as for `attend`.
-        o, lse: its results, over these keys or over more; then grad_q is the share of these keys.
+        q: (T, d) float64, as k, v, block and mask what `attend` was called with.
+        k: (S, d) float64.
+        v: (S, e) float64.
+        o: (T, e) float64, over these keys or over more; then grad_q is the share of these keys.
+        lse: (T,) float64, over the same keys as o.
+        block: how many keys are read at a time.
+        mask: (T, S) bool or None.
 
     Returns:
         grad_q, grad_k, grad_v: float64, in the shapes of q, k and v.
