@@ -193,6 +193,19 @@ def test_libraries_differ_on_a_query_without_a_key() -> None:
     assert not F.scaled_dot_product_attention(q, k, v, attn_mask=seen)[0].any()
 
 
+def test_true_means_hidden_in_one_place_and_seen_in_another() -> None:
+    torch.manual_seed(0)
+    layer = torch.nn.MultiheadAttention(4, 1, batch_first=True).double()
+    x, moved = (torch.tensor(a)[None] for a in drawn(11, (3, 3, 4, 4))[:2])
+    moved[:, :2] = x[:, :2]  # the last key differs
+    last = torch.tensor([[False, False, True]])
+    for hidden, alike in ((last, True), (None, False)):
+        a, b = (layer(x, y, y, key_padding_mask=hidden)[0] for y in (x, moved))
+        assert torch.allclose(a, b) == alike
+    a, b = (F.scaled_dot_product_attention(x, y, y, attn_mask=~last) for y in (x, moved))
+    assert torch.allclose(a, b)
+
+
 def test_ideas_about_one_machine_are_right_on_one(reference: Program) -> None:
     """What only two machines show: the audit has the other direction."""
     *qkv, grad_o = drawn(10, (3, 7, 3, 4))
