@@ -10,10 +10,14 @@ def lengths(program, q, k, v, positions):
 
 
 def drift(program, q, k, v, positions, by):
-    """Return by how much scores change, (B, H, n, n), when every position is `by` more."""
-    near = program.rotate(q, k, v, positions)
-    far = program.rotate(q, k, v, positions + by)
-    return far[0] @ far[1].swapaxes(2, 3) - near[0] @ near[1].swapaxes(2, 3)
+    """Return by how much scores change, (B, H, n, n), when every position grows by `by`.
+
+    What rounding leaves of the difference is taken off: it has nine places.
+    """
+    # Copies, because a program that turns the caller's arrays is for a check of its own.
+    near_q, near_k, _ = program.rotate(q.copy(), k.copy(), v.copy(), positions)
+    far_q, far_k, _ = program.rotate(q.copy(), k.copy(), v.copy(), positions + by)
+    return np.round(far_q @ far_k.swapaxes(2, 3) - near_q @ near_k.swapaxes(2, 3), 9)
 
 
 def scores(program, x, w_q, w_k, heads, positions):
