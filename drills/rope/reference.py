@@ -52,7 +52,7 @@ def convert(w, heads):
 
 def _frequencies(width, base):
     """Return radians per position, (width // 2,), in float64."""
-    return base ** (-2 * np.arange(width // 2) / width)
+    return base ** (-np.arange(0, width, 2) / width)
 
 
 def _table(positions, frequencies, dtype):
