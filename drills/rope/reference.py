@@ -1,7 +1,7 @@
-"""Rotary position embeddings: queries and keys are turned by angles in proportion to their positions.
+"""Rotary position embeddings: queries and keys are turned, by angles that grow with the position.
 
-Entries i and i + d/2 of a head are the two coordinates (a, b) of a point in a plane, and the token at
-position m turns it by m * w_i radians, with w_i = base ** (-2 i / d):
+Entries i and i + d/2 of a head are the two coordinates (a, b) of a point in a plane, and the token
+at position m turns it by m * w_i radians, with w_i = base ** (-2 i / d):
 
     (a, b)  becomes  (a cos(m w_i) - b sin(m w_i), b cos(m w_i) + a sin(m w_i))
 
@@ -24,7 +24,7 @@ def rotate(q, k, v, positions, base=10000.0, width=None):
         k: like q.
         v: like q.
         positions: (n,) or (B, n) integers, at least 0.
-        base: the first pair turns by 1 radian per position, and would be the last by 1 / base.
+        base: pair i turns by base ** (-2 i / width) radians per position, from 1 to nearly 1 / base.
         width: how many entries of each head turn, an even number; None for all d.
 
     Returns:
