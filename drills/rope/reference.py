@@ -24,14 +24,19 @@ def rotate(q, k, v, positions, base=10000.0, width=None):
         k: like q.
         v: like q.
         positions: (n,) or (B, n) integers, at least 0.
-        base: pair i turns by base ** (-2 i / width) radians per position, from 1 to nearly 1 / base.
+        base: pair i turns by base ** (-2 i / width) radians per position.
         width: how many entries of each head turn, an even number; None for all d.
 
     Returns:
         q, k: new arrays, shape and dtype of the old ones.
         v: the very array that was given.
+
+    Raises:
+        ValueError: the width is odd.
     """
     width = q.shape[-1] if width is None else width
+    if width % 2:
+        raise ValueError("what turns has to be pairs")
     cos, sin = _table(positions, _frequencies(width, base), q.dtype)
     return _turned(q, cos, sin), _turned(k, cos, sin), v
 

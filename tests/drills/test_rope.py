@@ -266,7 +266,8 @@ def angles(program: Program, position: int, d: int, dtype: str) -> Array:
     x = np.zeros((1, 1, 1, d), dtype)
     x[..., : d // 2] = 1
     new = program.rotate(x, x, x, np.array([position]))[0][0, 0, 0].astype("float64")
-    return np.arctan2(new[d // 2 :], new[: d // 2])
+    result: Array = np.arctan2(new[d // 2 :], new[: d // 2])
+    return result
 
 
 def off(name: str, position: int, d: int = 64, dtype: str = "float32") -> float:
