@@ -29,7 +29,7 @@ def half_squared_error(y, t, keep=None):
         keep = np.full(len(y), True)
     grad = np.zeros_like(y)
     grad[keep] = y[keep] - t[keep]
-    rows = max(np.count_nonzero(keep), 1)
+    rows = max(int(np.count_nonzero(keep)), 1)
     return 0.5 * float(np.vdot(grad, grad)) / rows, grad / rows
 
 
