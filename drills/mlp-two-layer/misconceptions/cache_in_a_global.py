@@ -1,14 +1,17 @@
-"""The forward pass leaves what backward needs in a global, where the next one overwrites it."""
+"""The forward pass leaves what backward needs, and z, in a global, which the next one overwrites."""
 
-right_forward, right_backward = forward, backward
+right_backward = backward
 latest = None
 
 
 def forward(x, W1, b1, W2, b2, act):
     global latest
-    y, latest = right_forward(x, W1, b1, W2, b2, act)
-    return y, {}
+    z = _linear(x, W1, b1)
+    h = _activation(z, act)
+    latest = x, W1, W2, z, h, act
+    return _linear(h, W2, b2), None
 
 
 def backward(grad_y, cache):
-    return right_backward(grad_y, latest)
+    x, W1, W2, _, h, act = latest
+    return right_backward(grad_y, (x, W1, W2, h, act))
