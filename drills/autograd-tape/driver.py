@@ -1,0 +1,99 @@
+"""Run a few lines of code on Tensors, and fetch what they come to.
+
+`code` is Python in which x and w are leaves that require a gradient, and c is a constant; those
+that are None are not there. It assigns y, and z where two Tensors are differentiated.
+"""
+
+import sys
+
+import numpy as np
+
+LEAVES = ("x", "w", "c")
+
+
+def forward(program, code, x, w, c):
+    """Return all names that the code leaves behind, and the values of y."""
+    names = {
+        name: program.Tensor(data, requires_grad=name != "c")
+        for name, data in zip(LEAVES, (x, w, c), strict=True)
+        if data is not None
+    }
+    exec(code, {}, names)
+    return names, np.array(names["y"].data)
+
+
+def backward(program, names, grad):
+    """Call backward of y, and return copies of the gradients of x, w and c."""
+    return _differentiate(names, "y", grad)
+
+
+def second(program, names, grad):
+    """Call backward of z, and return copies of the gradients of x, w and c."""
+    return _differentiate(names, "z", grad)
+
+
+def halve(program, names):
+    """Halve the gradient of x in place, and return copies of those of x and w."""
+    names["x"].grad *= 0.5
+    return _gradients(names)[:2]
+
+
+def own(program, names, grad):
+    """Call backward of y, and return the gradients of x and w themselves."""
+    names["y"].backward(grad)
+    return names["x"].grad, names["w"].grad
+
+
+def counted(program, code, x, operations):
+    """Return whether backward needs at most 500 calls per operation, and the gradient of x."""
+    names, _ = forward(program, code, x, None, None)
+    calls = 0
+
+    def count(_frame, event, _what):
+        nonlocal calls
+        calls += event in {"call", "c_call"}
+
+    sys.setprofile(count)
+    try:
+        names["y"].backward()
+    finally:
+        sys.setprofile(None)
+    return calls <= 500 * operations, _gradients(names)[0]
+
+
+def deep(program, code, x):
+    """Return whether backward got through without a RecursionError, and the gradient of x."""
+    try:
+        names, _ = forward(program, code, x, None, None)
+        return True, backward(program, names, None)[0]
+    except RecursionError:
+        return False, None
+
+
+def keep(program, code, x, constant):
+    """Return x and y as Tensors, and copies of what the code calls p, q and r."""
+    names = {"x": program.Tensor(x, requires_grad=not constant)}
+    exec(code, {}, names)
+    p, q, r = (np.array(names[name].data) for name in "pqr")
+    return (names["x"], names["y"]), p, q, r
+
+
+def finish(program, pair, constant):
+    """Call backward of y unless x is a constant, and return the gradient of x."""
+    x, y = pair
+    if not constant:
+        y.backward(np.ones_like(y.data))
+    return None if x.grad is None else np.array(x.grad)
+
+
+def _differentiate(names, root, grad):
+    if grad is None:
+        names[root].backward()
+    else:
+        names[root].backward(grad)
+    return _gradients(names)
+
+
+def _gradients(names):
+    found = [names[name].grad if name in names else None for name in LEAVES]
+    return tuple(None if grad is None else np.array(grad) for grad in found)
