@@ -51,7 +51,7 @@ class Tensor:
         for node in _users_first(root):
             g = grads.pop(node)
             if not node.ways:
-                node.grad = np.array(g) if node.grad is None else node.grad + g
+                node.grad = np.array(g if node.grad is None else node.grad + g)
             for operand, shape, way in node.ways:
                 share = _unbroadcast(way(g), shape)
                 grads[operand] = grads[operand] + share if operand in grads else share
