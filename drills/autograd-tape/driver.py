@@ -34,7 +34,8 @@ def second(program, names, grad):
 
 def halve(program, names):
     """Halve the gradient of x in place, and return copies of those of x and w."""
-    names["x"].grad *= 0.5
+    grad = names["x"].grad
+    grad *= 0.5
     return _gradients(names)[:2]
 
 

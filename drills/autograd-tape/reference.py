@@ -5,7 +5,7 @@ arrives at each. The graph links operations, and not the Tensors that they gave:
 needs is let go. (PyTorch does the same: a tensor has a `grad_fn`, and that has `next_functions`.)
 
 Sources: PyTorch notes, "Autograd mechanics"; Griewank and Walther, "Evaluating Derivatives", SIAM
-2008, section 3.2 (every use of a value adds to its adjoint).
+2008.
 """
 
 import numpy as np

@@ -293,6 +293,10 @@ def test_what_torch_refuses_as_the_follow_ups_say() -> None:
     assert x.grad == 12
     with pytest.raises(RuntimeError, match="retain_graph=True"):
         y.backward()
+    y = (x + x).sum()
+    y.backward()
+    y.backward()
+    assert x.grad == 16
     h = x * 1
     y = h * h
     h.add_(1)
