@@ -18,28 +18,28 @@ def forward(program, code, x, w, c):
         for name, data in zip(LEAVES, (x, w, c), strict=True)
         if data is not None
     }
-    exec(code, {}, names)
+    exec(code, {}, names)  # noqa: S102 the question's own lines
     return names, np.array(names["y"].data)
 
 
-def backward(program, names, grad):
+def backward(_program, names, grad):
     """Call backward of y, and return copies of the gradients of x, w and c."""
     return _differentiate(names, "y", grad)
 
 
-def second(program, names, grad):
+def second(_program, names, grad):
     """Call backward of z, and return copies of the gradients of x, w and c."""
     return _differentiate(names, "z", grad)
 
 
-def halve(program, names):
+def halve(_program, names):
     """Halve the gradient of x in place, and return copies of those of x and w."""
     grad = names["x"].grad
     grad *= 0.5
     return _gradients(names)[:2]
 
 
-def own(program, names, grad):
+def own(_program, names, grad):
     """Call backward of y, and return the gradients of x and w themselves."""
     names["y"].backward(grad)
     return names["x"].grad, names["w"].grad
@@ -74,12 +74,12 @@ def deep(program, code, x):
 def keep(program, code, x, constant):
     """Return x and y as Tensors, and copies of what the code calls p, q and r."""
     names = {"x": program.Tensor(x, requires_grad=not constant)}
-    exec(code, {}, names)
+    exec(code, {}, names)  # noqa: S102 the question's own lines
     p, q, r = (np.array(names[name].data) for name in "pqr")
     return (names["x"], names["y"]), p, q, r
 
 
-def finish(program, pair, constant):
+def finish(_program, pair, constant):
     """Call backward of y unless x is a constant, and return the gradient of x."""
     x, y = pair
     if not constant:

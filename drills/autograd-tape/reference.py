@@ -12,29 +12,32 @@ import numpy as np
 
 
 class Node:
-    """An operation that was recorded.
-
-    `ways` holds a triple for each operand that requires a gradient: its node, its shape, and a
-    function from the gradient of the result to that of the operand before broadcasting is undone.
-    """
+    """An operation that was recorded: how a gradient gets back to its operands."""
 
     __slots__ = ("ways",)
 
     def __init__(self, ways):
+        """Take a triple for each operand that requires a gradient.
+
+        Args:
+            ways: its node, its shape, and a function from the gradient of the result to that of the
+                operand, in which broadcasting is not undone yet.
+        """
         self.ways = ways
 
 
 class Tensor:
-    """A float64 array that can be differentiated.
-
-    Args:
-        data: a number or an array; it is not copied where it is a float64 array already.
-        requires_grad: whether backward passes add to `.grad`, which is None before the first.
-    """
+    """A float64 array that can be differentiated."""
 
     ways = ()  # a leaf is a node of its own, with no way to go on
 
     def __init__(self, data, requires_grad=False):
+        """Make a leaf, or a constant.
+
+        Args:
+            data: a number or an array; it is not copied where it is a float64 array already.
+            requires_grad: whether backward passes add to `.grad`, which is None before the first.
+        """
         self.data = np.asarray(data, dtype=np.float64)
         self.requires_grad = requires_grad
         self.grad = None
