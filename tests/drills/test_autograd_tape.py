@@ -29,6 +29,17 @@ DRILL = ROOT / "drills" / ID
 PATHS = [DRILL / "reference.py", *right_solutions(ID)]
 SHAPES = [(2, 3), (3,), (1, 3), (2, 1), (), (4, 1, 3)]
 LAYERS = 6
+OPERATIONS: list[Callable[[Any, Any, float], Any]] = [
+    lambda a, b, _: a + b,
+    lambda a, b, _: a - b,
+    lambda a, b, _: a * b * 0.5,
+    lambda a, *_: a.relu(),
+    lambda a, *_: -a,
+    lambda a, b, _: a.sum() + b,
+    lambda a, _, n: n * a - 1,
+    lambda a, _, n: n - a,
+    lambda a, _, n: a * 2 + n,
+]
 
 
 @pytest.fixture(scope="module", params=PATHS, ids=lambda path: path.stem)
@@ -84,20 +95,7 @@ def tangle(seed: int) -> Callable[..., Any]:
         for _ in range(12):
             a, b = (made[i] for i in rng.integers(0, len(made), 2))
             number = float(rng.uniform(0.5, 2))
-            choice = rng.integers(0, 9)
-            made.append(
-                [
-                    lambda a, b, _: a + b,
-                    lambda a, b, _: a - b,
-                    lambda a, b, _: a * b * 0.5,
-                    lambda a, *_: a.relu(),
-                    lambda a, *_: -a,
-                    lambda a, b, _: a.sum() + b,
-                    lambda a, _, n: n * a - 1,
-                    lambda a, _, n: n - a,
-                    lambda a, _, n: a * 2 + n,
-                ][choice](a, b, number)
-            )
+            made.append(OPERATIONS[rng.integers(0, len(OPERATIONS))](a, b, number))
         total = made[-1]
         for one in made[:-1]:
             total = total + one.sum() * 0.25
