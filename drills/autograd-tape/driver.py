@@ -33,10 +33,15 @@ def second(_program, names, grad):
 
 
 def halve(_program, names):
-    """Halve the gradient of x in place, and return copies of those of x and w."""
+    """Halve the gradient of x in place.
+
+    Return whether it may be written to, and copies of the gradients of x and w afterwards.
+    """
     grad = names["x"].grad
-    grad *= 0.5
-    return _gradients(names)[:2]
+    writable = bool(grad.flags.writeable)
+    if writable:
+        grad *= 0.5
+    return writable, *_gradients(names)[:2]
 
 
 def own(_program, names, grad):

@@ -269,6 +269,7 @@ def saved(make: Callable[[], Any]) -> list[tuple[int, ...]]:
 def test_what_torch_keeps_as_the_follow_ups_say() -> None:
     a: Any
     b: Any
+    y: Any
     a, b = (torch.randn(2, 3, requires_grad=True) for _ in range(2))
     assert saved(lambda: a + b) == []
     assert saved(lambda: a * b) == [(2, 3)] * 2
