@@ -9,7 +9,7 @@ from grader.model.question import Question
 from grader.model.spec import Part
 from grader.reports import sheet
 from grader.reports.prose import prose
-from grader.reports.question import asked_parts
+from grader.reports.question import asked_parts, causes, runs
 from grader.reports.sheet import Line
 
 LEAST_ROWS = 23  # of a page: a screen of 24 with the prompt below it
@@ -67,6 +67,15 @@ def document(question: Question, asked: int, width: int) -> list[Line]:
             lines += ["", *sheet.wrapped(f"{name}: {' '.join(ask.split())}", width, first="  ")]
             for letter, text in answers.items():
                 lines += _clause(f"  {letter}", " ".join(text.split()), width)
+    if log := question.spec.log.rstrip():
+        lines += ["", sheet.bold("Log of a run with seed 0")]
+        lines += [f"  {line}".rstrip() for line in log.split("\n")]
+    if question.spec.causes:
+        lines += ["", sheet.bold("Causes", ", some of them innocent")]
+        for name, text in causes(question):
+            lines += sheet.wrapped(f"{name}: {text}", width, first="  ", indent=" " * 6)
+    if question.spec.experiments is not None:
+        lines += ["", *prose(runs(question), width)]
     return lines
 
 

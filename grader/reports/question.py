@@ -52,9 +52,32 @@ def question_markdown(question: Question, *, parts: int | None = None) -> str:
         ]
     if question.spec.diff:
         texts += ["## Diff", f"```diff\n{numbered(question.spec.diff)}\n```"]
+    if question.spec.log:
+        texts += ["## Log of a run with seed 0", f"```text\n{question.spec.log.rstrip()}\n```"]
+    if question.spec.causes:
+        listed = [f"- `{name}`: {text}" for name, text in causes(question)]
+        texts += ["## Causes", "Some were at work; the others are innocent.", "\n".join(listed)]
+    texts += [f"{runs(question)}"] * bool(question.spec.experiments)
     file = forms.of(question.spec).file
     texts.append(f"`drill grade` grades `{file}`; `drill hint {question.id}` gives a hint.")
     return "\n\n".join(texts) + "\n"
+
+
+def causes(question: Question) -> list[tuple[str, str]]:
+    """What may have been wrong, by name, each on one line."""
+    return [(name, " ".join(text.split())) for name, text in question.spec.causes.items()]
+
+
+def runs(question: Question) -> str:
+    """What a candidate may run, and how often; empty where there is nothing to run."""
+    asked = question.spec.experiments
+    if asked is None:
+        return ""
+    times = f"{asked.budget} time{'s' * (asked.budget > 1)}"
+    return (
+        f"`drill run` runs `{forms.of(question.spec).file}` as it is, {times} in all and up to "
+        f"{asked.seconds:g} seconds each; `--seed N` chooses the seed, else it is 0."
+    )
 
 
 @dataclass(frozen=True, slots=True)
