@@ -69,7 +69,8 @@ def train(seed):
             losses.append(loss)
         history["loss"].append(float(np.mean(losses)))
         history["accuracy"].append(evaluate(params, x_held, y_held, rng))
-        print(f"epoch {epoch + 1}   loss {history['loss'][-1]:.0f}   accuracy {history['accuracy'][-1]:.2f}")
+        loss, accuracy = (history[name][-1] for name in ("loss", "accuracy"))
+        print(f"epoch {epoch + 1}   loss {loss:.3g}   accuracy {accuracy:.2f}")
     return history
 
 

@@ -57,6 +57,7 @@ class Causes(Kind[CausesCheck]):
 
     keys = CausesCheck
     judges_values = True
+    always_said = True
 
     def carry_out(self, bench: kit.Bench, check: CausesCheck) -> CheckResult:
         """Look once, and speak of no case: causes do not depend on inputs."""
