@@ -78,8 +78,9 @@ def noise(program, rows, drop, seeds):
     """A step on rows that differ in nothing but the units that are dropped.
 
     Each hidden unit is 1. The first logit is 2 times the mean of what is kept, the others are 0.
-    Returns the loss, how far the weights behind and before the hidden layer move, in the mean, and
-    whether another generator gives another loss.
+    Returns the loss, how far the weights behind and before the hidden layer move, in the mean,
+    whether another generator gives another loss, how many units were dropped for all rows, and
+    whether the units that one row keeps are the same on both sides of the layer.
     """
     hidden, seed = 64, int(seeds[0])
     x, y = np.zeros((rows, 3)), np.zeros(rows, dtype=np.int64)
@@ -94,7 +95,12 @@ def noise(program, rows, drop, seeds):
     new, loss = found[0]
     behind = (new["w2"] - params["w2"]).mean(axis=0)
     before = float((new["b1"] - params["b1"]).mean() * hidden)
-    return float(loss), behind, before, bool(loss != found[1][1])
+    idle = int(np.sum(np.all(new["w2"] == params["w2"], axis=1)))
+    rng = np.random.default_rng(seed)
+    alone, _ = program.step(_copied(params), [(x[:1], y[:1])], rng, drop=drop, lr=1.0)
+    kept = np.any(alone["w2"] != params["w2"], axis=1), alone["b1"] != params["b1"]
+    agree = bool(np.array_equal(*kept) and not kept[0].all())
+    return float(loss), behind, before, bool(loss != found[1][1]), idle, agree
 
 
 def twice(program, x, y, seeds):
