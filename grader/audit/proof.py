@@ -15,7 +15,18 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from grader.audit import accepted, coincide, derived, hints, margins, matrix, parts, ranges, trivial
+from grader.audit import (
+    accepted,
+    coincide,
+    derived,
+    hints,
+    logs,
+    margins,
+    matrix,
+    parts,
+    ranges,
+    trivial,
+)
 from grader.audit.search import Search
 from grader.audit.subjects import Seen, Subject, always_raised, is_certain, result_of, subjects
 from grader.bench.bench import BankFault
@@ -153,6 +164,7 @@ class _Proof:
         own, rejected = accepted.hold(session, styles, self.seeds, self._say)
         others, turned_down, self.unmade = derived.hold(session, self.seeds, self._say)
         self.accepted, self.rejected = own + others, rejected + turned_down
+        self.rejected += logs.problems(self.question)
         self.alike = coincide.remarks(session, self.seeds[-1])
         self._say("trivial answers")
         self.trivial = trivial.try_answers(session, self.seeds[-1])

@@ -50,6 +50,7 @@ def command(
     if made.already and own not in made.written:
         said[1] = f"Edit  {near[1]:<{width}}   it is yours and was left as it is"
     there = "" if folder == here.folder else f"cd {here.typed(folder)}"
-    ending: list[sheet.Line] = [*said, sheet.steps(there, "drill grade")]  # it knows its bank
+    run = "" if found.spec.experiments is None else "drill run"
+    ending: list[sheet.Line] = [*said, sheet.steps(there, run, "drill grade")]  # it knows its bank
     part = 1 if own in made.written else asked(here, found)  # a starter is of the first
     output.lines(brief.page(found, part, ending, output.measure(), output.rows()))

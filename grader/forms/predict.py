@@ -24,9 +24,7 @@ class Predict(Estimate):
         given = answers.read(text, asked)
         for name in asked:
             if name not in given:
-                raise Unreadable(
-                    f"{name} has no answer yet; the first prediction counts"
-                )
+                raise Unreadable(f"{name} has no answer yet; the first prediction counts")
         return super().program(text, question)
 
     def number(self, text: str, unit: str) -> float:  # noqa: ARG002

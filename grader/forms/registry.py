@@ -8,7 +8,7 @@ from importlib import import_module
 from grader.forms.base import Form
 from grader.model.spec import Spec
 
-NAMES = ("fix", "estimate", "predict", "derive", "review")  # each is the module of its name
+NAMES = ("fix", "estimate", "predict", "derive", "review", "diagnose")  # each is a module
 
 
 @cache

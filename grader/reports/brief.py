@@ -10,7 +10,7 @@ from grader.model.question import Question
 from grader.model.spec import Part
 from grader.reports import sheet
 from grader.reports.prose import prose
-from grader.reports.question import asked_parts
+from grader.reports.question import asked_parts, runs
 from grader.reports.sheet import Line
 
 LEAST_ROWS = 23  # of a page: a screen of 24 with the prompt below it
@@ -76,6 +76,8 @@ def document(question: Question, asked: int, width: int) -> list[Line]:
         widest = max((sheet.cells(name) for name, _ in shown.rows), default=0)
         for name, text in shown.rows:
             lines += sheet.wrapped(text, width, first=f"  {name:<{widest}}  ")
+    if question.spec.experiments is not None:
+        lines += ["", *prose(runs(question), width)]
     return lines
 
 

@@ -54,8 +54,21 @@ def question_markdown(question: Question, *, parts: int | None = None) -> str:
         rows = [f"- `{name}`: {' '.join(text.split())}" for name, text in one.rows]
         whole = "\n".join(rows) or f"```{one.language}\n{one.text}\n```"
         texts += [f"## {one.heading}", whole]
+    texts += [runs(question)] * bool(question.spec.experiments)
     texts.append(f"`drill grade` grades `{form.file}`; `drill hint {question.id}` gives a hint.")
     return "\n\n".join(texts) + "\n"
+
+
+def runs(question: Question) -> str:
+    """What a candidate may run, and how often; empty where there is nothing to run."""
+    asked = question.spec.experiments
+    if asked is None:
+        return ""
+    times = f"{asked.budget} time{'s' * (asked.budget > 1)}"
+    return (
+        f"`drill run` runs `{forms.of(question.spec).file}` as it is, {times} in all and up to "
+        f"{asked.seconds:g} seconds each; `--seed N` chooses the seed, else it is 0."
+    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -356,11 +356,13 @@ def others(report: Report, width: int) -> Iterator[tuple[str, str]]:
     Of many checks as many are named as fit on a line of `width` characters.
     """
     failing, part = deciding(report), _reached(report)
-    names = [c.id for c in failing[1:]]
-    if len(names) == 1 and get_or_plain(failing[1].kind).shows_measurement:
+    said = [c for c in failing[1:] if get_or_plain(c.kind).always_said]
+    names = [c.id for c in failing[1:] if c not in said]
+    if len(names) == 1 == len(failing[1:]) and get_or_plain(failing[1].kind).shows_measurement:
         names = [f"{names[0]}, {failing[1].message}"]
     if names:
         yield "Also fails:", f"{_some(names, width - 13)}."
+    yield from ((f"{check.id}:", f"{check.message}.") for check in said)
     passed = [c.id for c in report.checks if c.verdict is Verdict.PASS and not c.stretch]
     if passed and failing:
         right = f"{_some(passed, width - 20)} {'pass' if len(passed) > 1 else 'passes'}."

@@ -75,17 +75,20 @@ def load_submission(
     question: Question,
     required: Collection[str],
     restore: Callable[[], None] = lambda: None,
+    *,
+    functions: Collection[str] = (),
 ) -> Finding | None:
     """Execute the file; None when it can be graded, else what is wrong.
 
-    Of the functions that the question calls, it need only define those `required`.  `restore` is
-    called where the driver could not be loaded with it: it loads the reference.
+    Of the functions that the question calls, and of further `functions`, it need only define those
+    `required`.  `restore` is called where the driver could not be loaded with it: it loads the
+    reference.
 
     Raises:
         BankFault: neither could it be with the reference.
     """
     try:
-        loaded = program.load(question.functions)
+        loaded = program.load((*question.functions, *functions))
     except WorkerError as failure:
         return stopped(f"your file {failure} while it was being loaded", failure)
     except Flagged as evidence:
