@@ -28,3 +28,24 @@ def half(program, h, w, target, chunk, pad, grad_loss):
         loss = np.asarray(loss).astype(np.float64)
     wide = (np.asarray(grad).astype(np.float64) for grad in (grad_h, grad_w))
     return loss, *wide, dtypes
+
+
+def twice(program, ctx, grad_loss, grad_second):
+    """Return the gradients of two backward passes with one ctx.
+
+    The caller adds to the gradients of the first in place before it asks for the second.
+
+    Args:
+        program: the functions under test; only `loss_backward` is called.
+        ctx: what its `loss_forward` returned.
+        grad_loss: what arrives at the loss the first time.
+        grad_second: what arrives the second time.
+
+    Returns:
+        grad_h, grad_w as the first pass gave them, and grad_h, grad_w of the second.
+    """
+    first = program.loss_backward(grad_loss, ctx)
+    kept = [np.array(grad) for grad in first]
+    for grad in first:
+        grad += 7.0
+    return *kept, *program.loss_backward(grad_second, ctx)
