@@ -19,7 +19,13 @@ from grader.session import GradingSession
 pytestmark = pytest.mark.usefixtures("one_zygote")
 
 ROOT = Path(__file__).parents[2]
-IDS = ("decode-on-paper", "seven-windows", "softmax-five-lines", "two-rows-count")
+IDS = (
+    "decode-on-paper",
+    "roofline-and-ledger",
+    "seven-windows",
+    "softmax-five-lines",
+    "two-rows-count",
+)
 LINES = """L = {L}
 dL_dp[i] = {dL_dp}
 dp_dz[i,j] = {dp_dz}
