@@ -8,13 +8,14 @@ from importlib import import_module
 from grader.forms.base import Form
 from grader.model.spec import Spec
 
-NAMES = ("fix", "estimate", "predict", "derive", "review")  # each is the module of its name
+NAMES = ("fix", "estimate", "predict", "derive", "review", "write-the-test")  # modules, likewise
 
 
 @cache
 def get(name: str) -> Form:
     """The form of a name that a spec may have."""
-    found: type[Form] = getattr(import_module(f"grader.forms.{name}"), name.title())
+    module = import_module(f"grader.forms.{name.replace('-', '_')}")
+    found: type[Form] = getattr(module, name.title().replace("-", ""))
     return found()
 
 

@@ -157,6 +157,7 @@ class CheckResult:
     estimate: bool = False  # it needs an estimate: what is right is not shown either
     clauses: tuple[Clause, ...] = ()  # of what is wrong: those that the check enforces
     points: int = 0  # earned of its part's
+    share: float = 0.0  # of its points, what it earns where it fails: 1/2 of the work is done
     of: int = 0  # that could be; 0: its part's are not shared among checks, or do not count
 
 

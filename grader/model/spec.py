@@ -193,10 +193,11 @@ class Spec(Keys):
     title: str = Field(
         min_length=1, max_length=80, description="What the question is called in lists."
     )
-    form: Literal["fix", "estimate", "predict", "derive", "review"] = Field(
+    form: Literal["fix", "estimate", "predict", "derive", "review", "write-the-test"] = Field(
         default="fix",
         description="What is handed in: code that was mended, or answers in a text file: numbers "
-        "with units, numbers by hand, formulas, or lines of a diff. docs/forms.md has all.",
+        "with units, numbers by hand, formulas, or lines of a diff; or a test, which is tried on "
+        "what is right and what is wrong. docs/forms.md has all.",
     )
     answers: dict[AnswerName, Answer] = Field(
         default={}, description="What is asked for, by name, where the answers are text."

@@ -117,7 +117,8 @@ def credited(
     """The checks with the points that they earn, where those of their part are shared.
 
     Those of a part that passes earn all.  Else a check earns its own where it passes or is too
-    noisy to decide, which costs nobody anything.  They always add up to what the part earns.
+    noisy to decide, which costs nobody anything, and its share of them where it counts what is
+    right.  They always add up to what the part earns.
     """
     passing = {n for n in counting if _verdict_of(n, checks) is Verdict.PASS}
     worth = {check.id: check.points or 0 for check in spec.checks}
@@ -125,7 +126,8 @@ def credited(
     for check in checks:
         of = worth[check.id] if check.part in counting else 0
         earned = check.part in passing or check.verdict in GOOD_ENOUGH
-        found.append(replace(check, points=of if earned else 0, of=of) if of else check)
+        points = of if earned else int(of * check.share)
+        found.append(replace(check, points=points, of=of) if of else check)
     return tuple(found)
 
 

@@ -20,6 +20,7 @@ import numpy as np
 from . import (
     allocated,
     control,
+    crossing,
     differences,
     guard,
     messages,
@@ -72,6 +73,7 @@ class Server:
         self.programs: dict[str, LoadedModule] = {}
         self.loads = 0
         self.policy: Policy | None = None
+        self.tester = crossing.Tester()
         typed.prepare(vars(messages).values())  # while the modules are what they were
         own = seal.take_away()
         guard.close(stage.measuring, [m for m in own if not m.__name__.endswith(ON_STAGE)])
@@ -143,12 +145,16 @@ class Server:
             return self._load_all(request)
         if operation == "mutants":
             return mutants.page(typed.read(messages.Mutants, request))
+        if operation == "test":
+            asked = typed.read(messages.Said, request)
+            return self.tester.test(self.programs[request["program"]], asked)
         task = typed.read(messages.Task, request)
         if operation != "again":
             stepping.latest.clear()
         if operation == "several":
             return self._several(task)
-        return OPERATIONS[operation](self.programs[task.program], task)
+        program: Any = self.programs[task.program]
+        return OPERATIONS[operation](crossing.Elsewhere(program) if task.apart else program, task)
 
     def _load_all(self, request: Mapping[str, Any]) -> messages.AllLoaded:
         """Execute one program after another: what fails keeps none from being loaded."""
@@ -214,6 +220,7 @@ def serve(channel: int, acts: Mapping[str, str], missing: Sequence[str]) -> None
     """Answer requests on the channel until the judge closes it; for the rest see `Server`."""
     connection = socket.socket(fileno=channel)
     stage.meanwhile = lambda: _say_where(connection)
+    crossing.exchange = lambda said: _exchange(connection, said)
     server = Server(acts, missing)
     exits = os._exit  # taken now: a program may replace it
     pack = wire.encode
@@ -248,6 +255,13 @@ def _say_where(connection: socket.socket) -> None:
         place = guard.place_of(stage.staged, str(asked["file"]))
         for piece in wire.encode({"ok": True, **wire.fields(messages.Where(*place))}):
             connection.sendall(piece)
+
+
+def _exchange(connection: socket.socket, said: messages.Said) -> messages.Said:
+    """Say something while a request goes on; what is said to it."""
+    for piece in wire.encode({"ok": True, **wire.fields(said)}):
+        connection.sendall(piece)
+    return typed.read(messages.Said, _receive(connection))
 
 
 def _receive(connection: socket.socket) -> dict[str, Any]:
