@@ -1,4 +1,4 @@
-"""The layers that a test is tried on, right and wrong ones, and how it is called.
+"""The layers that a test is tried on, right and wrong ones, and what a test says of each.
 
 All this runs where no submission does: a test gets functions that it can call, and nothing else.
 """
@@ -20,19 +20,32 @@ def judge(program, layer, xs, seed):
         seed: an int; every draw has a generator of its own.
 
     Returns:
-        A verdict for every draw; what was odd about the calls, where all verdicts are the same;
-        and by how many calls of forward the worst draw is above MOST_CALLS.
+        What was said in words, and by how many calls of forward the worst draw is above MOST_CALLS.
+        A verdict that is wrong comes with what was odd about the calls, if anything was.
     """
+    right, make = LAYERS[layer]
     logs, verdicts = [], []
     for number, x in enumerate(xs):
-        log = Log(x, *LAYERS[layer]())
+        log = Log(x, *make())
         rng = np.random.default_rng([seed, number])
         with np.errstate(all="ignore"):
             verdicts.append(program.gradient_is_right(log.forward, log.backward, x.copy(), rng))
         logs.append(log)
     extra_calls = max(0, max(log.calls for log in logs) - MOST_CALLS)
-    alike = all(isinstance(v, (bool, np.bool_)) and v == verdicts[0] for v in verdicts)
-    return verdicts, oddity(logs, accepted=bool(verdicts[0])) if alike else "", extra_calls
+    return in_words(verdicts, logs, right), extra_calls
+
+
+def in_words(verdicts, logs, right):
+    """Sum up the verdicts on all draws."""
+    for verdict in verdicts:
+        if not isinstance(verdict, (bool, np.bool_)):
+            return f"no verdict, of type {type(verdict).__name__}"
+    if len({bool(verdict) for verdict in verdicts}) > 1:
+        return f"accepted in {sum(map(bool, verdicts))} of {len(verdicts)} draws"
+    said = bool(verdicts[0])
+    text = "accepted" if said else "rejected"
+    odd = oddity(logs, accepted=said) if said != right else ""
+    return f"{text} ({odd})" if odd else text
 
 
 def oddity(logs, *, accepted):
@@ -291,28 +304,28 @@ def one_column():
 
 
 LAYERS = {
-    "softmax": softmax,
-    "softmax-loops": softmax_loops,
-    "linear": linear,
-    "huge": lambda: sine(1e9),
-    "tiny": lambda: sine(1e-9),
-    "leaky-relu": leaky_relu,
-    "flat": flat,
-    "first-column": first_column,
-    "reuses-buffer": reuses_buffer,
-    "sign": sign,
-    "off-by-two-permille": off_by_two_permille,
-    "ignores-cotangent": ignores_cotangent,
-    "diagonal-softmax": diagonal_softmax,
-    "zero-softmax": zero_softmax,
-    "mean-for-sum": mean_for_sum,
-    "last-entry": last_entry,
-    "negative-half": negative_half,
-    "rows-mixed": rows_mixed,
-    "tiny-zero": tiny_zero,
-    "huge-offset": huge_offset,
-    "overwrites-x": overwrites_x,
-    "overwrites-grad-y": overwrites_grad_y,
-    "not-a-number": not_a_number,
-    "one-column": one_column,
+    "softmax": (True, softmax),
+    "softmax-loops": (True, softmax_loops),
+    "linear": (True, linear),
+    "huge": (True, lambda: sine(1e9)),
+    "tiny": (True, lambda: sine(1e-9)),
+    "leaky-relu": (True, leaky_relu),
+    "flat": (True, flat),
+    "first-column": (True, first_column),
+    "reuses-buffer": (True, reuses_buffer),
+    "sign": (False, sign),
+    "off-by-two-permille": (False, off_by_two_permille),
+    "ignores-cotangent": (False, ignores_cotangent),
+    "diagonal-softmax": (False, diagonal_softmax),
+    "zero-softmax": (False, zero_softmax),
+    "mean-for-sum": (False, mean_for_sum),
+    "last-entry": (False, last_entry),
+    "negative-half": (False, negative_half),
+    "rows-mixed": (False, rows_mixed),
+    "tiny-zero": (False, tiny_zero),
+    "huge-offset": (False, huge_offset),
+    "overwrites-x": (False, overwrites_x),
+    "overwrites-grad-y": (False, overwrites_grad_y),
+    "not-a-number": (False, not_a_number),
+    "one-column": (False, one_column),
 }

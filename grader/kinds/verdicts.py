@@ -15,7 +15,7 @@ from typing import Any, Literal
 from pydantic import Field, model_validator
 
 from grader.kinds.base import Check, CheckResult, Kind, kit
-from grader.model.keys import Mention, Name, Slug
+from grader.model.keys import Name, Slug
 from grader.model.verdict import Verdict
 
 ACCEPTED, REJECTED, NONE = "accepted", "rejected", "no verdict"
@@ -26,12 +26,9 @@ class VerdictsCheck(Check):
 
     kind: Literal["verdicts"]
     of: Name = Field(
-        description="The result, a list: what the test returned, once for every draw of a case."
-    )
-    facts: Name | Literal[""] = Field(
-        default="",
-        description="Another result, a text: what was odd about its calls. It tells ideas apart "
-        "whose verdicts are the same, where these are wrong.",
+        description="The result, a text: accepted, rejected, no verdict, or else that it depends "
+        "on the draw. What was odd about its calls may follow in parentheses where that is wrong: "
+        "it tells ideas apart whose verdicts are the same."
     )
     accept: list[Slug] = Field(default=[], description="Cases in which what is tested is right.")
     reject: list[Slug] = Field(default=[], description="Cases in which it is wrong.")
@@ -52,22 +49,6 @@ class VerdictsCheck(Check):
             return {**keys, "cases": [*listed[0], *listed[1]]}
         return keys
 
-    @property
-    def wanted(self) -> tuple[str, ...]:
-        """The verdicts, and the facts where there are some."""
-        return (self.of, self.facts) if self.facts else (self.of,)
-
-    @property
-    def compared(self) -> tuple[str, ...]:
-        """Nothing: verdicts are held against what is said of the case."""
-        return ()
-
-    def mentions(self) -> Iterator[Mention]:
-        """The results."""
-        yield from super().mentions()
-        if self.facts:
-            yield Mention(("facts",), self.facts, "result")
-
     def faults(self) -> Iterator[tuple[tuple[str | int, ...], str]]:
         """Cases that are said twice, or otherwise."""
         if self.cases != [*self.accept, *self.reject]:
@@ -80,6 +61,7 @@ class Verdicts(Kind[VerdictsCheck]):
     """Count what was accepted and what was rejected."""
 
     keys = VerdictsCheck
+    judges_values = True
 
     def carry_out(self, bench: kit.Bench, check: VerdictsCheck) -> CheckResult:
         """Try the test on everything, in an order of its own, and name no case."""
@@ -117,35 +99,14 @@ class Verdicts(Kind[VerdictsCheck]):
         said = _said(bench, check, case)
         return None if said == _right(check, case) else kit.Finding(said)
 
-    def observe(self, bench: kit.Bench, check: VerdictsCheck, case: kit.Case) -> str:
-        """What it says, and where that is wrong, what was odd about its calls."""
-        values = bench.observed(check.run, case).values
-        said = in_words(values.get(check.of), check.of)
-        odd = values.get(check.facts) if check.facts and said != _right(check, case) else ""
-        return f"{said} ({odd})" if odd else said
-
-
-def in_words(verdicts: object, name: str) -> str:
-    """What a test said of one implementation.
-
-    Raises:
-        BankFault: the driver gives something else.
-    """
-    if not isinstance(verdicts, list) or not verdicts:
-        found = kit.describe(verdicts)
-        raise kit.BankFault(f"{name}: expected a list, a verdict for every draw, found {found}")
-    odd = [v for v in verdicts if not isinstance(v, (bool, kit.np.bool_))]
-    if odd:
-        return f"{NONE}, of type {getattr(odd[0], 'type', type(odd[0]).__name__)}"
-    yes = sum(map(bool, verdicts))
-    if 0 < yes < len(verdicts):
-        return f"accepted in {yes} of {len(verdicts)} draws"
-    return ACCEPTED if yes else REJECTED
-
 
 def _said(bench: kit.Bench, check: VerdictsCheck, case: kit.Case) -> str:
+    """What a test says of one implementation, without what was odd about its calls."""
     try:
-        return in_words(bench.observed(check.run, case).values.get(check.of), check.of)
+        text = bench.observed(check.run, case).values.get(check.of)
+        if isinstance(text, str):
+            return text.partition(" (")[0]
+        raise kit.BankFault(f"{check.of}: expected a text, found {kit.describe(text)}")
     except kit.ProgramError as error:
         return f"{NONE}, raised {error.raised.type}" if error.raised else NONE
 

@@ -14,9 +14,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from grader.sandbox.channel import Reply
 from grader.sandbox.client import (
     CALL_SECONDS,
     KEEP_OUTPUT,
+    MOST_SLACK,
     Died,
     Garbled,
     Overran,
@@ -30,12 +32,13 @@ from grader.sandbox.replies import Outcome, ProgramError, answer
 from grader.sandbox.sending import Inputs, Steps, encoded_steps, sent_inputs
 from grader.sandbox.worker.messages import Passed, Said, Task
 from grader.sandbox.worker.typed import Malformed, read
-from grader.sandbox.worker.wire import fields
+from grader.sandbox.worker.wire import encode, fields
 
 MOST_CALLS = 10_000  # of one run; the driver says what more than a few hundred cost
 MOST_REPLY = 8 << 20  # bytes that a call may give
+MOST_WALL = CALL_SECONDS + MOST_SLACK  # seconds that it may take by the clock
 
-Reply = dict[str, Any]
+Frame = list[bytes | memoryview]
 
 
 def nobody() -> Any:  # noqa: ANN401 never
@@ -130,13 +133,14 @@ class _Relay:
         """
         request = {"op": "test", "program": self.tester.name, **fields(asked)}
         try:
-            found = self._asked(request)
-            while found.get("about") == "call":
+            found = self._asked(encode(request))
+            while found.said:
                 self.calls += 1
                 if self.calls > MOST_CALLS:
                     raise Overran(f"called what it tests more than {MOST_CALLS:,} times")
-                found = self._asked(fields(self._called(_said(found))))
-            said = answer(Said, found, "test", (), watched=bool(self.tester.forbids))
+                found = self._asked(self._called(found.frame()))
+            watched = bool(self.tester.forbids)
+            said = answer(Said, found.value(), "test", (), watched=watched)
             if said.about != "gives" or len(said.given) != 1:
                 raise Garbled("broke the protocol: not a reply to test (given)")
         except BaseException:
@@ -153,31 +157,34 @@ class _Relay:
         worker.failure = worker.failure or Died("was left in a call")  # another one is started
         worker.close()
 
-    def _called(self, call: Said) -> Said:
+    def _called(self, call: Frame) -> Frame:
         """Have something carried out that is tested."""
         try:
-            return _said(self._kept(fields(call)))
+            found = self.keeper.worker.hand_on(call, CALL_SECONDS, MOST_WALL, MOST_REPLY)
         except WorkerError as failure:
             raise Overran(f"calls what it tests with arguments on which that {failure}") from None
+        if not found.said:
+            raise Garbled("broke the protocol: not a call of what it tests")
+        return found.frame()
 
-    def _kept(self, request: Reply) -> Reply:
+    def _kept(self, request: dict[str, Any]) -> dict[str, Any]:
         """What the side of the driver answers."""
         return self.keeper.worker.ask(request, seconds=CALL_SECONDS, reply_bytes=MOST_REPLY)
 
-    def _asked(self, request: Reply) -> Reply:
+    def _asked(self, frame: Frame) -> Reply:
         """What the side of the submission answers, in the time that is left of its run."""
         worker = self.tester.worker
         spent = ((worker.cpu_nanoseconds() or 0) - self.spent_before) / 1e9
-        left = max(0.0, self.cpu - spent), max(0.0, self.began + self.wall - time.monotonic())
+        wall = self.began + self.wall - time.monotonic()
         try:
-            return worker.ask(request, seconds=left[0], wall=left[1], reply_bytes=2 * ROOM)
+            return worker.hand_on(frame, max(0.0, self.cpu - spent), max(0.0, wall), 2 * ROOM)
         except TooSlow:
             place = f", stopped in {worker.stopped_at}" if worker.stopped_at else ""
             by = f" ({self.set_by})" if self.set_by else ""
             raise TooSlow(f"did not finish within {self.cpu:.3g} seconds{by}{place}") from None
 
 
-def _said(found: Reply) -> Said:
+def _said(found: dict[str, Any]) -> Said:
     """What a frame says."""
     try:
         return read(Said, found)

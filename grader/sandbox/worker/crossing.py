@@ -24,6 +24,7 @@ from .namespace import LoadedModule
 from .steps import Stopped, text_of
 from .wire import DTYPES, Array, Opaque, type_name
 
+TO_THE_JUDGE = {"ask", "malformed"}  # what is said that it has to read itself
 MOST_BYTES = 1 << 20  # of arrays in one call
 MOST_KEPT = 64  # results in whose memory a later one may be
 Answers = SimpleQueue[tuple[Any, Any, Any]]  # a function with its arguments; or None, a result, why
@@ -218,9 +219,10 @@ class Elsewhere:
         self._functions.clear()
         self._kept.clear()
         try:
-            said = exchange(Said("ask", name, given=pack_all(args, kwargs, self._functions)))
+            given = pack_all(args, kwargs, self._functions)
+            said = _heard(Said("ask", name, given=given))
             while said.about == "call":
-                said = exchange(self._carried_out(said, answers))
+                said = _heard(self._carried_out(said, answers))
             if said.about != "gives":
                 raise Over
             answers.put((None, unpack(said.given[0]), None))
@@ -233,12 +235,17 @@ class Elsewhere:
             return Said("gives", raised=("ValueError", "there is no such function"))
         try:
             found = [unpack(one) for one in said.given]
+            before = [value.tobytes() if type(value) is np.ndarray else b"" for value in found]
             args, kwargs = _arguments(said.given, found)
         except Exception as error:  # noqa: BLE001 what was sent may be anything
             return _raised(error)
         answers.put((self._functions[said.number], args, kwargs))
         result, error = stage.attempted()
-        changed = tuple(_changed(said.given, found))
+        changed = tuple(
+            (index, pack(value))
+            for index, (value, content) in enumerate(zip(found, before, strict=True))
+            if type(value) is np.ndarray and value.tobytes() != content
+        )
         try:
             if error is not None:
                 return _raised(error)._replace(changed=changed)
@@ -263,13 +270,12 @@ class Elsewhere:
         return self._kept[key][0]
 
 
-def _changed(given: Sequence[Passed], found: Sequence[Any]) -> Iterator[tuple[int, Passed]]:
-    """The arrays among arguments that a call has changed, each with its index."""
-    for index, (before, value) in enumerate(zip(given, found, strict=True)):
-        if type(value) is np.ndarray and not before.readonly:
-            now = pack(value)
-            if now.value.tobytes() != before.value.tobytes():
-                yield index, now
+def _heard(said: Said) -> Said:
+    """What is said to something; whoever says what cannot be said is reported to the judge."""
+    try:
+        return exchange(said)
+    except ValueError:  # every fault of a frame is one
+        return exchange(Said("malformed"))
 
 
 def _raised(error: BaseException) -> Said:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import gc
 import importlib
 import os
@@ -220,7 +221,7 @@ def serve(channel: int, acts: Mapping[str, str], missing: Sequence[str]) -> None
     """Answer requests on the channel until the judge closes it; for the rest see `Server`."""
     connection = socket.socket(fileno=channel)
     stage.meanwhile = lambda: _say_where(connection)
-    crossing.exchange = lambda said: _exchange(connection, said)
+    crossing.exchange = functools.partial(_exchange, connection)
     server = Server(acts, missing)
     exits = os._exit  # taken now: a program may replace it
     pack = wire.encode
@@ -258,14 +259,29 @@ def _say_where(connection: socket.socket) -> None:
 
 
 def _exchange(connection: socket.socket, said: messages.Said) -> messages.Said:
-    """Say something while a request goes on; what is said to it."""
-    for piece in wire.encode({"ok": True, **wire.fields(said)}):
+    """Say something while a request goes on; what is said to it.
+
+    Raises:
+        WireError, Malformed: nothing that can be, at this time.
+    """
+    magic = wire.MAGIC if said.about in crossing.TO_THE_JUDGE else wire.SAID
+    for piece in wire.encode({"ok": True, **wire.fields(said)}, magic):
         connection.sendall(piece)
-    return typed.read(messages.Said, _receive(connection))
+    magic, frame = _frame(connection)
+    found = typed.read(messages.Said, wire.decode(*frame))
+    if magic == wire.SAID and found.about == "gives" and said.about != "call":
+        raise wire.WireError("a result that nobody asked for")
+    return found
 
 
 def _receive(connection: socket.socket) -> dict[str, Any]:
-    _, meta, payload = wire.HEADER.unpack(control.exactly(connection, wire.HEADER.size))
-    head = bytes(control.exactly(connection, meta))
-    request: Any = wire.decode(head, memoryview(control.exactly(connection, payload)))
+    request: Any = wire.decode(*_frame(connection)[1])
     return request  # type: ignore[no-any-return]
+
+
+def _frame(connection: socket.socket) -> tuple[bytes, tuple[bytes, memoryview]]:
+    """The next frame: its first word, its structure and its payload."""
+    head = control.exactly(connection, wire.HEADER.size)
+    magic, meta, payload = wire.HEADER.unpack(head)
+    body = memoryview(control.exactly(connection, meta + payload))
+    return magic, (bytes(body[:meta]), body[meta:])

@@ -20,6 +20,7 @@ from typing import Any
 import numpy as np
 
 MAGIC = b"drl1"
+SAID = b"drls"  # of a frame from one worker to another, which the judge hands on as it is
 HEADER = struct.Struct("<4sIQ")
 MAX_META = 1 << 20  # bytes of structure in one frame; decoded it takes at most 40 times that
 MAX_DEPTH = 16
@@ -147,7 +148,7 @@ def widen_bfloat16(bits: Array) -> Array:
 _json = json.JSONEncoder(check_circular=False, ensure_ascii=False, separators=(",", ":")).encode
 
 
-def encode(value: object) -> list[bytes | memoryview]:
+def encode(value: object, magic: bytes = MAGIC) -> list[bytes | memoryview]:
     """Return the pieces of one frame, to be sent in order.
 
     Raises:
@@ -161,7 +162,7 @@ def encode(value: object) -> list[bytes | memoryview]:
     contents: list[bytes | memoryview] = [
         a.reshape(-1).view(np.uint8).data for a in payload if a.nbytes
     ]
-    contents[:0] = [HEADER.pack(MAGIC, len(meta), size), meta]
+    contents[:0] = [HEADER.pack(magic, len(meta), size), meta]
     return contents if size > JOINED else [b"".join(contents)]
 
 
