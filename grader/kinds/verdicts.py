@@ -16,6 +16,7 @@ from pydantic import Field, model_validator
 
 from grader.kinds.base import Check, CheckResult, Kind, kit
 from grader.model.keys import Name, Slug
+from grader.model.report import SHARE
 from grader.model.verdict import Verdict
 
 ACCEPTED, REJECTED, NONE = "accepted", "rejected", "no verdict"
@@ -91,7 +92,8 @@ class Verdicts(Kind[VerdictsCheck]):
         message = _counts(check, figures)
         if missed:
             message += "".join(f"; {text}" for text in _misses(check, missed, told))
-        return replace(_nameless(found), message=message, figures=figures, share=_share(figures))
+        shared = {**figures, SHARE: _share(figures)}
+        return replace(_nameless(found), message=message, figures=shared)
 
     def judge(self, bench: kit.Bench, check: VerdictsCheck, case: kit.Case) -> kit.Finding | None:
         """Whether what it says of one case is right."""

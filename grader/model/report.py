@@ -13,6 +13,7 @@ from typing import Literal
 from grader.model.verdict import Verdict
 
 REPORT_FORMAT = 1
+SHARE = "share"  # among a check's figures: of its points, what it earns where it fails
 MADE_SMALLER = "made smaller"  # about a case that is shown with smaller inputs than it has
 
 
@@ -157,7 +158,6 @@ class CheckResult:
     estimate: bool = False  # it needs an estimate: what is right is not shown either
     clauses: tuple[Clause, ...] = ()  # of what is wrong: those that the check enforces
     points: int = 0  # earned of its part's
-    share: float = 0.0  # of its points, what it earns where it fails: 1/2 of the work is done
     of: int = 0  # that could be; 0: its part's are not shared among checks, or do not count
 
 

@@ -320,8 +320,9 @@ class WorkerClient(Closing):
                 events = ready.get(channel.fileno(), 0)
                 if events & select.POLLOUT:
                     send(channel, pending)
-                if events & ~select.POLLOUT and not reply.read(channel):
-                    raise self._death()
+                while events & ~select.POLLOUT and not reply.done:
+                    if not reply.read(channel):
+                        raise self._death()
             except BlockingIOError:
                 continue
             except ConnectionError:

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from grader.model.keys import Check
 from grader.model.question import Question
-from grader.model.report import CheckResult, PartResult
+from grader.model.report import SHARE, CheckResult, PartResult
 from grader.model.spec import Spec
 from grader.model.verdict import FINE, Verdict
 
@@ -126,7 +126,7 @@ def credited(
     for check in checks:
         of = worth[check.id] if check.part in counting else 0
         earned = check.part in passing or check.verdict in GOOD_ENOUGH
-        points = of if earned else int(of * check.share)
+        points = of if earned else int(of * check.figures.get(SHARE, 0.0))
         found.append(replace(check, points=points, of=of) if of else check)
     return tuple(found)
 

@@ -18,13 +18,15 @@ from weakref import ref
 
 import numpy as np
 
-from . import stage, values
+from . import stage, typed, values, wire
 from .messages import Passed, Said
 from .namespace import LoadedModule
 from .steps import Stopped, text_of
-from .wire import DTYPES, Array, Opaque, type_name
+from .typed import Malformed
+from .wire import DTYPES, Array, Opaque, WireError, type_name
 
 TO_THE_JUDGE = {"ask", "malformed"}  # what is said that it has to read itself
+_PLAIN = Passed()
 MOST_BYTES = 1 << 20  # of arrays in one call
 MOST_KEPT = 64  # results in whose memory a later one may be
 Answers = SimpleQueue[tuple[Any, Any, Any]]  # a function with its arguments; or None, a result, why
@@ -81,6 +83,36 @@ def unpack(passed: Passed) -> Any:  # noqa: ANN401 any value
     if passed.readonly:
         value.flags.writeable = False
     return value
+
+
+def framed(said: Said) -> Sequence[bytes | memoryview]:
+    """The pieces of a frame; most calls are of nothing but arrays."""
+    magic = wire.MAGIC if said.about in TO_THE_JUDGE else wire.SAID
+    arrays = [one.value for one in said.given if type(one.value) is np.ndarray]
+    usual = not said.changed and said.raised is None and not said.name
+    if (
+        usual
+        and all(one[1:] == _PLAIN[1:] for one in said.given)
+        and len(arrays) == len(said.given)
+    ):
+        return [wire.encode_plain([said.about, said.number, said.argument], arrays, magic)]
+    return wire.encode({"ok": True, **wire.fields(said)}, magic)
+
+
+def read(meta: bytes, payload: memoryview) -> Said:
+    """What a frame says.
+
+    Raises:
+        WireError, Malformed: it is none.
+    """
+    if meta[:1] != b"[":
+        return typed.read(Said, wire.decode(meta, payload))
+    about, arrays = wire.decode_plain(meta, payload)
+    match about:
+        case [str(word), int(number), int(argument)]:
+            given = tuple(Passed(array) for array in arrays)
+            return Said(word, number=number, given=given, argument=argument)
+    raise WireError("a frame about nothing")
 
 
 def pack_all(
@@ -274,7 +306,7 @@ def _heard(said: Said) -> Said:
     """What is said to something; whoever says what cannot be said is reported to the judge."""
     try:
         return exchange(said)
-    except ValueError:  # every fault of a frame is one
+    except (WireError, Malformed):
         return exchange(Said("malformed"))
 
 

@@ -264,11 +264,10 @@ def _exchange(connection: socket.socket, said: messages.Said) -> messages.Said:
     Raises:
         WireError, Malformed: nothing that can be, at this time.
     """
-    magic = wire.MAGIC if said.about in crossing.TO_THE_JUDGE else wire.SAID
-    for piece in wire.encode({"ok": True, **wire.fields(said)}, magic):
+    for piece in crossing.framed(said):
         connection.sendall(piece)
     magic, frame = _frame(connection)
-    found = typed.read(messages.Said, wire.decode(*frame))
+    found = crossing.read(*frame)
     if magic == wire.SAID and found.about == "gives" and said.about != "call":
         raise wire.WireError("a result that nobody asked for")
     return found
