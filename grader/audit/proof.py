@@ -15,7 +15,18 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from grader.audit import accepted, coincide, derived, hints, margins, matrix, parts, ranges, trivial
+from grader.audit import (
+    accepted,
+    coincide,
+    derived,
+    hints,
+    implementations,
+    margins,
+    matrix,
+    parts,
+    ranges,
+    trivial,
+)  # fmt: skip
 from grader.audit.search import Search
 from grader.audit.subjects import Seen, Subject, always_raised, is_certain, result_of, subjects
 from grader.bench.bench import BankFault
@@ -62,6 +73,7 @@ def audit(
         problems = matrix.problems(question, proof.subjects, seeds, proof.twins)
         if proof.is_sound:
             problems += proof.rejected
+            problems += implementations.idle(question, proof.subjects)
             problems += matrix.idle(question, rows) + trivial.problems(proof.trivial)
         remarks += [
             *matrix.remarks(question, rows, proof.subjects),

@@ -65,7 +65,7 @@ class Verdicts(Kind[VerdictsCheck]):
     judges_values = True
 
     def carry_out(self, bench: kit.Bench, check: VerdictsCheck) -> CheckResult:
-        """Try the test on everything, in an order of its own, and name no case."""
+        """Try the test on everything in an order of its own; of a submission no case is named."""
         cases = bench.cases_of(check)
         for case in random.Random(bench.secret).sample(cases, len(cases)):
             if bench.reference_first:
@@ -80,9 +80,9 @@ class Verdicts(Kind[VerdictsCheck]):
             found = super().carry_out(bench, check)
         except kit.Stopped as stop:
             message = stop.result.message.rpartition(" (case ")[0]
-            raise kit.Stopped(_nameless(replace(stop.result, message=message))) from None
+            raise kit.Stopped(_nameless(bench, replace(stop.result, message=message))) from None
         if found.verdict is Verdict.POLICY:
-            return _nameless(found)
+            return _nameless(bench, found)
         told = {case.name: _said(bench, check, case) for case in cases}
         missed = [case for case in cases if told[case.name] != _right(check, case)]
         accepted = sum(told[name] == ACCEPTED for name in check.accept)
@@ -93,7 +93,7 @@ class Verdicts(Kind[VerdictsCheck]):
         if missed:
             message += "".join(f"; {text}" for text in _misses(check, missed, told))
         shared = {**figures, SHARE: _share(figures)}
-        return replace(_nameless(found), message=message, figures=shared)
+        return replace(_nameless(bench, found), message=message, figures=shared)
 
     def judge(self, bench: kit.Bench, check: VerdictsCheck, case: kit.Case) -> kit.Finding | None:
         """Whether what it says of one case is right."""
@@ -150,10 +150,11 @@ def _share(figures: Mapping[str, int]) -> float:
     return max(0.0, figures["accepted"] / right + figures["rejected"] / wrong - 1.0)
 
 
-def _nameless(found: CheckResult) -> CheckResult:
-    raised = found.raised
-    if raised is not None:
-        raised = replace(raised, step="", called_with="")
+def _nameless(bench: kit.Bench, found: CheckResult) -> CheckResult:
+    """A result without its cases, unless an audit asks, which runs programs of the bank's own."""
+    if not bench.reference_first:
+        return found
+    raised = found.raised and replace(found.raised, step="", called_with="")
     return replace(
         found, cases=(), failing=(), case_line="", about="", inputs={}, call="", raised=raised
     )

@@ -119,7 +119,7 @@ class _Relay:
     def run(self, steps: Steps, inputs: Inputs, want: Names) -> Outcome:
         """Hand on what is said, until the driver is done."""
         name, sent = self.keeper.name, sent_inputs(inputs)
-        task = Task(name, encoded_steps(tuple(steps)), sent, want=want, apart=True)
+        task = Task(name, encoded_steps(tuple(steps)), sent, tuple(want), apart=True)
         found = self._kept({"op": "run", **fields(task)})
         while "about" in found:
             found = self._kept(fields(self._tested(_said(found))))

@@ -1,9 +1,9 @@
 """Calls between two programs in two processes, which know nothing of each other.
 
 A test runs in one worker and what it tests in another; the judge hands on what they say.  Values
-cross as plain data, functions as numbers.  What a call changes in an array that it was given is
-changed in the caller's array too, and a result in the memory of an earlier one comes back in that
-one's: a caller sees what it would see in one process.
+cross as plain data, functions as numbers.  What a call changes in an array or a list that it was
+given is changed in the caller's too, and a result in the memory of an earlier one comes back in
+that one's: a caller sees what it would see in one process.
 """
 
 from __future__ import annotations
@@ -21,12 +21,13 @@ import numpy as np
 from . import stage, typed, values, wire
 from .messages import Passed, Said
 from .namespace import LoadedModule
-from .steps import Stopped, text_of
+from .steps import StepFault, Stopped, text_of
 from .typed import Malformed
 from .wire import DTYPES, Array, Opaque, WireError, type_name
 
 TO_THE_JUDGE = {"ask", "malformed"}  # what is said that it has to read itself
 _PLAIN = Passed()
+_CHANGEABLE = {np.ndarray, list, dict}
 MOST_BYTES = 1 << 20  # of arrays in one call
 MOST_KEPT = 64  # results in whose memory a later one may be
 Answers = SimpleQueue[tuple[Any, Any, Any]]  # a function with its arguments; or None, a result, why
@@ -34,7 +35,9 @@ Answers = SimpleQueue[tuple[Any, Any, Any]]  # a function with its arguments; or
 _copy_to, _array, _generator = np.copyto, np.frombuffer, np.random.Generator
 _BITS = {n: getattr(np.random, n) for n in ("PCG64", "PCG64DXSM", "MT19937", "Philox", "SFC64")}
 # What has no name on the wire crosses as bytes.
-_WIDE = {np.dtype(w): w for w in ("longdouble", "clongdouble") if np.dtype(w).name not in DTYPES}
+_WIDE: dict[Any, str] = {
+    np.dtype(w): w for w in ("longdouble", "clongdouble") if np.dtype(w).name not in DTYPES
+}
 _EXCEPTIONS = {
     name: kind
     for name, kind in vars(builtins).items()
@@ -88,13 +91,9 @@ def unpack(passed: Passed) -> Any:  # noqa: ANN401 any value
 def framed(said: Said) -> Sequence[bytes | memoryview]:
     """The pieces of a frame; most calls are of nothing but arrays."""
     magic = wire.MAGIC if said.about in TO_THE_JUDGE else wire.SAID
-    arrays = [one.value for one in said.given if type(one.value) is np.ndarray]
-    usual = not said.changed and said.raised is None and not said.name
-    if (
-        usual
-        and all(one[1:] == _PLAIN[1:] for one in said.given)
-        and len(arrays) == len(said.given)
-    ):
+    plain = all(type(one.value) is np.ndarray and one[1:] == _PLAIN[1:] for one in said.given)
+    if plain and not said.changed and said.raised is None and not said.name:
+        arrays = [one.value for one in said.given]
         return [wire.encode_plain([said.about, said.number, said.argument], arrays, magic)]
     return wire.encode({"ok": True, **wire.fields(said)}, magic)
 
@@ -175,7 +174,11 @@ class Tester:
                 for one in asked.given
             ]
             args, kwargs = _arguments(asked.given, found)
-            result = stage.call(program.function("submission", asked.name), args, kwargs)
+            function = program.found(asked.name)
+            if not callable(function):
+                there = "none" if function is None else f"one {type_name(function)}"
+                raise StepFault(f"expected a function called {asked.name}, found {there}")
+            result = stage.call(function, args, kwargs)
             return Said("gives", given=(pack(result),))
         except BaseException as error:  # noqa: BLE001 whatever it is, it is the program's
             raise Stopped(0, stage.cause(error)) from None
@@ -192,7 +195,7 @@ class Tester:
             said = exchange(Said("call", number=number, given=given))
             originals = (*args, *kwargs.values())
             for index, now in said.changed:
-                _copy_to(originals[index], unpack(now))
+                _assign(originals[index], unpack(now))
             if said.raised is not None:
                 raise _EXCEPTIONS[said.raised[0]](said.raised[1])
             if 0 <= said.argument < len(originals):
@@ -267,16 +270,16 @@ class Elsewhere:
             return Said("gives", raised=("ValueError", "there is no such function"))
         try:
             found = [unpack(one) for one in said.given]
-            before = [value.tobytes() if type(value) is np.ndarray else b"" for value in found]
+            before = [values.snapshot(value) for value in found]
             args, kwargs = _arguments(said.given, found)
-        except Exception as error:  # noqa: BLE001 what was sent may be anything
-            return _raised(error)
+        except Exception as refused:  # noqa: BLE001 what was sent may be anything
+            return _raised(refused)
         answers.put((self._functions[said.number], args, kwargs))
         result, error = stage.attempted()
         changed = tuple(
             (index, pack(value))
-            for index, (value, content) in enumerate(zip(found, before, strict=True))
-            if type(value) is np.ndarray and value.tobytes() != content
+            for index, (value, was) in enumerate(zip(found, before, strict=True))
+            if type(value) in _CHANGEABLE and not values.same(values.snapshot(value), was)
         )
         try:
             if error is not None:
@@ -300,6 +303,17 @@ class Elsewhere:
             if len(self._kept) > MOST_KEPT:
                 self._kept.pop(next(iter(self._kept)))
         return self._kept[key][0]
+
+
+def _assign(original: Any, now: Any) -> None:  # noqa: ANN401 any value
+    """Make an argument what it is on the other side."""
+    if isinstance(original, np.ndarray):
+        _copy_to(original, now)
+    elif type(original) is list:
+        original[:] = now
+    elif type(original) is dict:
+        original.clear()
+        original.update(now)
 
 
 def _heard(said: Said) -> Said:

@@ -155,7 +155,9 @@ class Server:
         if operation == "several":
             return self._several(task)
         program: Any = self.programs[task.program]
-        return OPERATIONS[operation](crossing.Elsewhere(program) if task.apart else program, task)
+        if task.apart:
+            program = crossing.Elsewhere(program)
+        return OPERATIONS[operation](program, task)
 
     def _load_all(self, request: Mapping[str, Any]) -> messages.AllLoaded:
         """Execute one program after another: what fails keeps none from being loaded."""

@@ -160,6 +160,7 @@ def _speak(put: Any, queue: Any, about: Any, /, *args: Any, **kwargs: Any) -> An
             if further is not None:
                 raise further
             return found
+        attempt: tuple[Any, Any]
         try:
             attempt = function(*found, **further), None
         except BaseException as error:  # noqa: BLE001 whatever it is, it is the caller's
