@@ -110,7 +110,7 @@ def _said(bench: kit.Bench, check: VerdictsCheck, case: kit.Case) -> str:
             return text.partition(" (")[0]
         raise kit.BankFault(f"{check.of}: expected a text, found {kit.describe(text)}")
     except kit.ProgramError as error:
-        return f"{NONE}, raised {error.raised.type}" if error.raised else NONE
+        return f"{NONE}, {f'raised {error.raised.type}' if error.raised else error.message}"
 
 
 def _right(check: VerdictsCheck, case: kit.Case) -> str:
