@@ -15,7 +15,8 @@ def idle(question: Question, subjects: Sequence[Subject]) -> Iterator[str]:
         question: what is audited.
         subjects: the reference, and the wrong programs, put through all checks.
     """
-    checks = {check.id: check for check in question.spec.checks if check.kind == "verdicts"}
+    every = question.spec.checks
+    checks = {check.id: check for check in every if getattr(check, "reject", None) is not None}
     wrong = {
         case
         for subject in subjects[1:]

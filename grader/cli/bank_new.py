@@ -26,7 +26,10 @@ def command(
         int | None, typer.Option(metavar="N", help="A skeleton in N parts, from 2 to 9.")
     ] = None,
     form: Annotated[
-        str, typer.Option(metavar="FORM", help="fix, estimate, predict, derive or review.")
+        str,
+        typer.Option(
+            metavar="FORM", help="fix, estimate, predict, derive, review or write-the-test."
+        ),
     ] = "fix",
     json: Json = False,
 ) -> None:

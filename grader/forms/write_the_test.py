@@ -8,8 +8,6 @@ from grader.forms.base import Path
 from grader.forms.fix import Fix
 from grader.model.spec import Spec
 
-KINDS = ("verdicts", "outputs", "numbers")  # which ask for nothing but what the driver gives
-
 
 class WriteTheTest(Fix):
     """The submission is a test; the driver makes what it is tried on, in another process."""
@@ -19,12 +17,12 @@ class WriteTheTest(Fix):
     def faults(self, spec: Spec) -> Iterator[tuple[Path, str]]:
         """No verdicts, calls that no driver makes, and what does not cross between processes."""
         yield from super().faults(spec)
-        if not any(check.kind == "verdicts" for check in spec.checks):
+        if not any(getattr(check, "reject", None) is not None for check in spec.checks):
             yield ("form",), "form: expected a check of kind verdicts, which a test is graded by"
         for check in spec.checks:
-            if check.kind not in KINDS:
+            if not check.only_runs:
                 found = f"found {check.id} of kind {check.kind}"
-                yield ("form",), f"form: expected checks of kind {', '.join(KINDS)}, {found}"
+                yield ("form",), f"form: expected checks that measure nothing of a test, {found}"
         if spec.needs_torch:
             yield ("uses",), "uses: expected numpy alone: tensors are not handed to a test"
         for run, steps in spec.runs.items():

@@ -10,7 +10,7 @@ from __future__ import annotations
 import random
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 from pydantic import Field, model_validator
 
@@ -25,6 +25,7 @@ ACCEPTED, REJECTED, NONE = "accepted", "rejected", "no verdict"
 class VerdictsCheck(Check):
     """What a test says of implementations, right ones and wrong ones."""
 
+    only_runs: ClassVar[bool] = True
     kind: Literal["verdicts"]
     of: Name = Field(
         description="The result, a text: accepted, rejected, no verdict, or else that it depends "

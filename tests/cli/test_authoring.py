@@ -358,7 +358,7 @@ def test_a_library_that_is_not_there_is_named(
     assert "torch.relu needs torch, which is not installed" in ended.err
 
 
-@pytest.mark.parametrize("form", ["estimate", "predict", "derive", "review"])
+@pytest.mark.parametrize("form", ["estimate", "predict", "derive", "review", "write-the-test"])
 def test_a_question_of_another_form_passes_its_audit_without_a_remark(
     form: str, real: Drill
 ) -> None:
@@ -373,7 +373,7 @@ def test_a_question_of_another_form_passes_its_audit_without_a_remark(
     [
         (
             ("--form", "essay"),
-            "--form: expected one of fix, estimate, predict, derive, review, found",
+            "--form: expected one of fix, estimate, predict, derive, review, write-the-test, found",
         ),
         (("--form", "derive", "--parts", "2"), "--form derive: expected neither --from nor"),
     ],
