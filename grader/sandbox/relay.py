@@ -54,10 +54,20 @@ class TesterProgram(RemoteProgram):
     start: Callable[[], WorkerClient] = nobody  # a worker in which nothing has run
     functions: Names = ()  # that it is to define
     used: bool = field(default=False, init=False)  # whether it has run in the worker it has
+    known: dict[object, tuple[Inputs, Outcome]] = field(default_factory=dict, init=False)
     ahead: list[WorkerClient] = field(default_factory=list, init=False)  # while others run
 
     def run(self, steps: Steps, inputs: Inputs, want: Names) -> Outcome:
-        """Have the driver run the steps and call the submission."""
+        """Have the driver run the steps and call the submission, once on the same inputs."""
+        key = (*steps, *(id(inputs[name]) for name in sorted(inputs)))
+        if key not in self.known:
+            every = [name for step in steps for name in step.targets]
+            self.known[key] = inputs, self._run(steps, inputs, every)
+        values = self.known[key][1].values
+        return Outcome({name: values[name] for name in want})
+
+    def _run(self, steps: Steps, inputs: Inputs, want: Names) -> Outcome:
+        """The same, whatever was run before."""
         tester = self._anew()
         try:
             return _Relay(tester, self).run(steps, inputs, want)
