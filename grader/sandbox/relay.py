@@ -97,7 +97,7 @@ class TesterProgram(RemoteProgram):
         tester: RemoteProgram = self
         if self.used:
             worker = self.ahead.pop() if self.ahead else self.start()
-            worker.deadline = self.worker.deadline
+            worker.deadline, worker.fresh = self.worker.deadline, 0  # it is not weighed
             tester = RemoteProgram(
                 worker,
                 self.name,
