@@ -47,23 +47,30 @@ def nobody() -> Any:  # noqa: ANN401 never
 
 
 @dataclass(slots=True)
+class SoFar:
+    """What has become of a program."""
+
+    used: bool = False  # whether it has run in the worker in which it was loaded
+    ahead: list[WorkerClient] = field(default_factory=list)  # started while others run
+    known: dict[object, tuple[Inputs, Outcome]] = field(default_factory=dict)
+
+
+@dataclass(slots=True)
 class TesterProgram(RemoteProgram):
     """A submission that a driver calls from another process, in a new process for every run."""
 
     keeper: Callable[[], RemoteProgram] = nobody  # the reference, loaded, with its driver
     start: Callable[[], WorkerClient] = nobody  # a worker in which nothing has run
     functions: Names = ()  # that it is to define
-    used: bool = field(default=False, init=False)  # whether it has run in the worker it has
-    known: dict[object, tuple[Inputs, Outcome]] = field(default_factory=dict, init=False)
-    ahead: list[WorkerClient] = field(default_factory=list, init=False)  # while others run
+    so_far: SoFar = field(default_factory=SoFar)  # the same of all copies
 
     def run(self, steps: Steps, inputs: Inputs, want: Names) -> Outcome:
         """Have the driver run the steps and call the submission, once on the same inputs."""
         key = (*steps, *(id(inputs[name]) for name in sorted(inputs)))
-        if key not in self.known:
+        if key not in self.so_far.known:
             every = [name for step in steps for name in step.targets]
-            self.known[key] = inputs, self._run(steps, inputs, every)
-        values = self.known[key][1].values
+            self.so_far.known[key] = inputs, self._run(steps, inputs, every)
+        values = self.so_far.known[key][1].values
         return Outcome({name: values[name] for name in want})
 
     def _run(self, steps: Steps, inputs: Inputs, want: Names) -> Outcome:
@@ -95,8 +102,8 @@ class TesterProgram(RemoteProgram):
     def _anew(self) -> RemoteProgram:
         """The program, loaded where it has not run."""
         tester: RemoteProgram = self
-        if self.used:
-            worker = self.ahead.pop() if self.ahead else self.start()
+        if self.so_far.used:
+            worker = self.so_far.ahead.pop() if self.so_far.ahead else self.start()
             worker.deadline, worker.fresh = self.worker.deadline, 0  # it is not weighed
             tester = RemoteProgram(
                 worker,
@@ -108,10 +115,10 @@ class TesterProgram(RemoteProgram):
                 untrusted=True,
                 weighed=False,
             )
-        self.ahead.append(self.start())
-        if self.used:
+        self.so_far.ahead.append(self.start())
+        if self.so_far.used:
             tester.load(self.functions)
-        self.used, tester.limits = True, self.limits
+        self.so_far.used, tester.limits = True, self.limits
         return tester
 
 

@@ -253,7 +253,8 @@ class GradingSession(Closing):
                     return self._stopped(report, wrong.verdict, wrong.sentence)
                 self.bank.restore()
                 bench = self.bank.bench(program, report.seed)
-                bench.elsewhere = elsewhere
+                if not forms.of(self.question.spec).apart:  # where nothing is ever left of a run
+                    bench.elsewhere = elsewhere
                 return self._checked(report, bench, early)
             except OutOfTime:
                 late = out_of_time(program.worker)
