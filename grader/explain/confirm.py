@@ -10,12 +10,10 @@ from grader.explain.explain import SECONDS
 from grader.explain.failure import Cell, Failure
 from grader.explain.further import SEED, further_inputs
 from grader.explain.observing import is_fault, observed, same_on
-from grader.forms import registry as forms
 from grader.sandbox.client import WorkerError
 from grader.sandbox.remote import RemoteProgram
 
 FROM_EACH = 4  # further inputs, of each case that an idea explains
-FROM_EACH_APART = 2  # where every run takes a process of its own
 MOST = 24  # of a run
 
 
@@ -31,12 +29,10 @@ def holds_further(failure: Failure, program: RemoteProgram, explained: tuple[Cel
     reference = further.bench
     mine = reference.with_submission(replace(failure.mine.submission, call_seconds=SECONDS), SEED)
     idea = reference.with_bank_program(program)
-    apart = forms.of(failure.mine.question.spec).apart
-    most = FROM_EACH_APART if apart else FROM_EACH
     with contextlib.suppress(WorkerError, BankFault):
         for run in dict.fromkeys(c.run for c, _ in explained if c.measured_by is None):
             origins = dict.fromkeys(case for c, case in explained if c.run == run)
-            each = max(1, min(most, MOST // len(origins)))
+            each = max(1, min(FROM_EACH, MOST // len(origins)))
             cases = [case for case, _ in further.of(run, dict.fromkeys(origins, each))]
             mine.ask_all(mine.submission, run, cases)
             idea.ask_all(program, run, cases)

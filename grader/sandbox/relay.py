@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import contextlib
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -35,7 +35,6 @@ from grader.sandbox.worker.typed import Malformed, read
 from grader.sandbox.worker.wire import encode, fields
 
 MOST_CALLS = 10_000  # of one run; the driver says what more than a few hundred cost
-AHEAD = 2  # processes that start while a run goes on
 MOST_REPLY = 8 << 20  # bytes that a call may give
 MOST_WALL = CALL_SECONDS + MOST_SLACK  # seconds that it may take by the clock
 
@@ -76,13 +75,8 @@ class TesterProgram(RemoteProgram):
 
     def _run(self, steps: Steps, inputs: Inputs, want: Names) -> Outcome:
         """The same, whatever was run before."""
-        tester = self._anew()
-        try:
+        with self._anew() as tester:
             return _Relay(tester, self).run(steps, inputs, want)
-        finally:
-            if tester.worker is not self.worker:
-                self.worker.printed = (self.worker.printed + tester.worker.printed)[-KEEP_OUTPUT:]
-                tester.worker.close()
 
     def several(
         self,
@@ -91,17 +85,19 @@ class TesterProgram(RemoteProgram):
         want: Names,
         also: Sequence[RemoteProgram] = (),  # noqa: ARG002 of other questions
     ) -> list[Outcome | ProgramError]:
-        """The same on one set of inputs after another."""
+        """The same on one set of inputs after another, in one process: no verdict depends on it."""
         found: list[Outcome | ProgramError] = []
-        for one in inputs:
-            try:
-                found.append(self.run(steps, one, want))
-            except ProgramError as error:
-                found.append(error)
+        with self._anew() as tester:
+            for one in inputs:
+                try:
+                    found.append(_Relay(tester, self).run(steps, one, want))
+                except ProgramError as error:
+                    found.append(error)
         return found
 
-    def _anew(self) -> RemoteProgram:
-        """The program, loaded where it has not run."""
+    @contextlib.contextmanager
+    def _anew(self) -> Iterator[RemoteProgram]:
+        """The program, loaded where it has not run; that process ends with it."""
         tester: RemoteProgram = self
         if self.so_far.used:
             worker = self.so_far.ahead.pop() if self.so_far.ahead else self.start()
@@ -116,12 +112,17 @@ class TesterProgram(RemoteProgram):
                 untrusted=True,
                 weighed=False,
             )
-        while len(self.so_far.ahead) < AHEAD:
+        if not self.so_far.ahead:
             self.so_far.ahead.append(self.start())
-        if self.so_far.used:
-            tester.load(self.functions)
         self.so_far.used, tester.limits = True, self.limits
-        return tester
+        try:
+            if tester is not self:
+                tester.load(self.functions)
+            yield tester
+        finally:
+            if tester is not self:
+                self.worker.printed = (self.worker.printed + tester.worker.printed)[-KEEP_OUTPUT:]
+                tester.worker.close()
 
 
 class _Relay:
