@@ -20,6 +20,7 @@ import numpy as np
 
 from . import (
     allocated,
+    calling,
     control,
     crossing,
     differences,
@@ -74,7 +75,7 @@ class Server:
         self.programs: dict[str, LoadedModule] = {}
         self.loads = 0
         self.policy: Policy | None = None
-        self.tester = crossing.Tester()
+        self.tester = calling.Tester()
         typed.prepare(vars(messages).values())  # while the modules are what they were
         own = seal.take_away()
         guard.close(stage.measuring, [m for m in own if not m.__name__.endswith(ON_STAGE)])
@@ -156,7 +157,7 @@ class Server:
             return self._several(task)
         program: Any = self.programs[task.program]
         if task.apart:
-            program = crossing.Elsewhere(program)
+            program = calling.Elsewhere(program)
         return OPERATIONS[operation](program, task)
 
     def _load_all(self, request: Mapping[str, Any]) -> messages.AllLoaded:
@@ -223,7 +224,7 @@ def serve(channel: int, acts: Mapping[str, str], missing: Sequence[str]) -> None
     """Answer requests on the channel until the judge closes it; for the rest see `Server`."""
     connection = socket.socket(fileno=channel)
     stage.meanwhile = lambda: _say_where(connection)
-    crossing.exchange = functools.partial(_exchange, connection)
+    calling.exchange = functools.partial(_exchange, connection)
     server = Server(acts, missing)
     exits = os._exit  # taken now: a program may replace it
     pack = wire.encode
