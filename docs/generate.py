@@ -23,6 +23,7 @@ from unittest import mock
 import typer
 import yaml
 
+from grader import bank
 from grader.cases import conditions, inputs, recipe
 from grader.classroom import config
 from grader.cli.app import app, run
@@ -121,8 +122,17 @@ def schema_page() -> str:
 
 def curriculum_page() -> str:
     """Return what there is to know, with the questions that ask it."""
-    there = {path.stem for path in (DOCS.parent / "questions").glob("*.yaml")}
-    lines = [_CURRICULUM]
+    heads = bank.headers([DOCS.parent])
+    there = {head.id for head in heads}
+    lines = [
+        _CURRICULUM,
+        "| question | track | level | minutes | better after |",
+        "|---|---|---|---|---|",
+    ]
+    for head in sorted(heads, key=lambda one: (one.track, one.id)):
+        before = ", ".join(head.prerequisites)
+        lines.append(f"| `{head.id}` | {head.track} | {head.level} | {head.minutes} | {before} |")
+    lines.append("")
     for track, items in yaml.safe_load((DOCS / "curriculum.yaml").read_text("utf-8")).items():
         lines += [f"## {track}", "", "| what there is to know | asked by |", "|---|---|"]
         for text, named in items.items():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import graphlib
 import importlib.util
 import os
 import re
@@ -22,7 +23,7 @@ import yaml
 from pydantic import BaseModel
 
 from grader.audit.proof import audit
-from grader.bank import load
+from grader.bank import headers, load
 from grader.cases import inputs, recipe
 from grader.cli import entrypoint, grade, output
 from grader.cli.app import app
@@ -231,6 +232,15 @@ def test_pages_made_from_the_program_are_current(page: str) -> None:
     made = generator().pages()
     message = "python docs/generate.py writes it anew"
     assert (ROOT / "docs" / page).read_text(encoding="utf-8") == made[page], message
+
+
+def test_what_is_better_passed_before_is_there_and_goes_around_in_no_circle() -> None:
+    before = {head.id: head.prerequisites for head in headers([ROOT])}
+    order = list(graphlib.TopologicalSorter(before).static_order())
+    assert set(order) == set(before)
+    seven = {"attention", "debugging", "derivations", "memory", "numerics",
+             "pooling-and-convolution", "training-loops"}  # fmt: skip
+    assert {head.track for head in headers([ROOT])} <= seven
 
 
 def test_every_question_is_about_something_in_the_curriculum() -> None:

@@ -149,6 +149,7 @@ def _grade(
     *,
     review: bool,
 ) -> Graded:
+    from grader.forms import registry as forms  # reads specs, as the grade will
     from grader.session import grade as judge
 
     question = choice.question
@@ -158,7 +159,8 @@ def _grade(
     mine = choice.workspace.submission if choice.workspace else None
     same = mine is not None and os.path.realpath(path) == os.path.realpath(mine)
     # A folder that is not on record may be anybody's: what passes in it is no pass of this person.
-    own = same and choice.recorded and not review
+    once = forms.of(question.spec).one_try and ctx.progress(question).tries > 0
+    own = same and choice.recorded and not (review or once)
     event = ctx.event("begun" if own else "review", question)
     event = replace(event, seed=seed, path=str(path))
     earlier, latest = ctx.read(
@@ -172,6 +174,8 @@ def _grade(
     # A verdict of its checks on the question as it is: its reference was run twice then, or before.
     proved = any(a.digest == question.digest and a.verdict in {"pass", "fail"} for a in latest)
     begun = ctx.write(lambda db: attempts.begin(db, event, submission))
+    if once and same and choice.recorded and not review:
+        ctx.warn(f"your first prediction counts: {path.name} is graded, and is no try of yours", "")
     if same and not (choice.recorded or review) and begun is not None:
         ctx.warn(
             f"{path.parent} is not on record as a drill of yours, so that this is no try of yours",

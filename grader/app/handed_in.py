@@ -6,20 +6,22 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from grader.app.context import Context
-from grader.classroom.submissions import Submissions
+from grader.classroom.submissions import SHOWN, Submissions
 from grader.model.errors import UsageError
 from grader.model.numerals import quantity
+from grader.reports.inert import inert
 
 
 def say_found(
     ctx: Context, root: Path, asked: Sequence[str], submissions: Submissions, count: int
 ) -> None:
-    """Say how files are laid out, and which are nobody's answer.
+    """Say how files are laid out, which are nobody's answer, and from whom there is none.
 
     Raises:
         UsageError: No file is an answer.
     """
     layout, unused = submissions.layout, submissions.unused
+    count -= len(unused.lacking)
     if not count:
         like = " or ".join(f"STUDENT/{one}.py" for one in asked)
         if layout.looks_like != "STUDENT/QUESTION.py":
@@ -32,3 +34,7 @@ def say_found(
     ctx.say(f"{root}: {quantity(count, 'answer')} like {layout.looks_like} ({layout.name})", "")
     if unused.programs:
         ctx.say(f"{root}: {unused}", "")
+    if without := list(dict.fromkeys(unused.lacking)):
+        more = f" and {len(without) - SHOWN:,} more" if len(without) > SHOWN else ""
+        listed = ", ".join(inert(one, 60) for one in without[:SHOWN])
+        ctx.say(f"{root}: no answer from {quantity(len(without), 'student')}: {listed}{more}", "")

@@ -1,7 +1,8 @@
 """What to do next, and why: a plain rule.
 
-First what was begun and not passed, the one worked on last before the others; then what is new, the
-easiest level first and in it the shortest; then what was given up, without the solution this time.
+First what was begun and not passed, the one worked on last before the others; then what is new:
+what asks for nothing that is still to be passed, the easiest level first and in it the shortest;
+then what was given up, without the solution this time.
 """
 
 from __future__ import annotations
@@ -45,10 +46,12 @@ def suggestions(ctx: Context) -> list[Suggested]:
     order = {name: n for n, name in enumerate(dict.fromkeys(ctx.read(progress.latest, ())))}
     able = requirements.torch_installed()
     begun: list[tuple[int, Suggested]] = []
-    new: list[tuple[tuple[bool, int, int], Suggested]] = []
+    passed = {(header.bank, header.id) for header, yours in known if _is_done(header, yours)}
+    there = {(header.bank, header.id) for header, _ in known}
+    new: list[tuple[tuple[bool, bool, int, int], Suggested]] = []
     given_up: list[Suggested] = []
     for header, yours in known:
-        if yours.passed:
+        if _is_done(header, yours):
             continue
         folder = _folder(header, starts)
         if yours.given_up:
@@ -58,7 +61,11 @@ def suggestions(ctx: Context) -> list[Suggested]:
             lacks = header.torch and not able
             reason = f"new, {header.level}, {header.minutes} min"
             reason += "; it needs torch, which is not installed" if lacks else ""
-            rank = (lacks, [*catalog.LEVELS, header.level].index(header.level), header.minutes)
+            asked = {(header.bank, name) for name in header.prerequisites}
+            first = sorted(name for _, name in asked & there - passed)
+            reason += f"; better after {' and '.join(first)}" if first else ""
+            level = [*catalog.LEVELS, header.level].index(header.level)
+            rank = (lacks, bool(first), level, header.minutes)
             new.append((rank, Suggested(header, reason, folder)))
         else:
             part = f"part {yours.asked(header.parts)} of {header.parts}, " * (header.parts > 1)
@@ -69,6 +76,11 @@ def suggestions(ctx: Context) -> list[Suggested]:
         *(one for _, one in sorted(new, key=lambda pair: pair[0])),
         *given_up,
     ]
+
+
+def _is_done(header: Header, yours: Progress) -> bool:
+    """Whether there is nothing left to do: a prediction counts once, right or wrong."""
+    return yours.passed or (header.form == "predict" and yours.tries > 0)
 
 
 def _folder(header: Header, starts: Sequence[progress.Start]) -> Path | None:

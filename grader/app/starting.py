@@ -88,7 +88,10 @@ def reset(ctx: Context, question_id: str | None) -> tuple[Question, Path, Path |
     path = choice.need_workspace().submission
     question = choice.question
     starter = question.handed_out(question.starter)
-    copy = put_back(ctx, path, starter, "reset", ctx.event("reset", question))
+    event = ctx.event("reset", question)
+    copy = put_back(ctx, path, starter, "reset", event)
+    if copy is None and question.spec.experiments is not None:
+        ctx.add(event)  # its runs begin anew, though nothing was written over
     return question, path, copy
 
 

@@ -176,7 +176,8 @@ class _Trying:
         for patience in (1, 3):  # a busy machine must not count as a kill
             bench = self.session.examine(NAME, [source], seed)
             bench.submission.call_seconds = patience * self.call_seconds
-            bench.asks_system = seed == self.seeds[0]  # sizes are the same on all of them
+            # Sizes are the same on all of them; what it alone stopped is stopped by it again.
+            bench.asks_system = seed == self.seeds[0] or bool(likely)
             killer, certain = self._killer(bench, likely)
             if not isinstance(bench.submission.worker.failure, Overran):
                 break

@@ -21,12 +21,13 @@ from grader.audit import (
     derived,
     hints,
     implementations,
+    logs,
     margins,
     matrix,
     parts,
     ranges,
     trivial,
-)  # fmt: skip
+)
 from grader.audit.search import Search
 from grader.audit.subjects import Seen, Subject, always_raised, is_certain, result_of, subjects
 from grader.bench.bench import BankFault
@@ -68,6 +69,7 @@ def audit(
     rows = tuple(matrix.row(question, s) for s in proof.subjects if s.seen)
     checks = tuple(proof.facts(check, rows) for check in question.spec.checks)
     remarks = [*_todos(question), *(Remark("unused", text) for text in question.unused)]
+    remarks += _prerequisites(question)
     problems = proof.problems
     if not problems:
         problems = matrix.problems(question, proof.subjects, seeds, proof.twins)
@@ -164,6 +166,7 @@ class _Proof:
         own, rejected = accepted.hold(session, styles, self.seeds, self._say)
         others, turned_down, self.unmade = derived.hold(session, self.seeds, self._say)
         self.accepted, self.rejected = own + others, rejected + turned_down
+        self.rejected += logs.problems(self.question)
         self.alike = coincide.remarks(session, self.seeds[-1])
         self._say("trivial answers")
         self.trivial = trivial.try_answers(session, self.seeds[-1])
@@ -222,10 +225,12 @@ class _Proof:
             file=subject.file,
             parts=subject.parts,
         )
-        bench.asks_system = asks_system
         results = {}
         for check in self.question.spec.checks:
             with self._clocked(session, check.id):
+                # What was stopped on the first seed may have been so by the system alone.
+                before = subject.seen[0].results[check.id].verdict if subject.seen else None
+                bench.asks_system = asks_system or not (before is None or before in FINE)
                 results[check.id] = result_of(bench, check, timed=right)
         deviations = margins.deviations(bench, results, right=right)
         graded, bench.parts_asked = as_graded(self.question, results)
@@ -286,3 +291,13 @@ def _todos(question: Question) -> list[Remark]:
     count = quantity(len(places), "TODO is", "TODOs are")
     text = f"{count} left: {', '.join(places[:SHOWN])}{more}"
     return [Remark("todo", text)] if places else []
+
+
+def _prerequisites(question: Question) -> list[Remark]:
+    """What is to be passed before, and is no other question of the bank."""
+    folder = question.spec_path.parent
+    return [
+        Remark("prerequisites", f"prerequisites: there is no other question {name} in this bank")
+        for name in question.spec.prerequisites
+        if name == question.id or not (folder / f"{name}.yaml").is_file()
+    ]

@@ -15,6 +15,7 @@ from grader.model.libraries import further
 from grader.model.question import Header
 
 KEYS = {"title", "track", "level", "minutes", "uses"}
+ALSO = {"prerequisites", "form"}  # which a spec may have, above the last of them
 MOST = 1 << 18  # bytes, in which every spec has them all
 MOST_EVENTS = 500  # of YAML, which stand for time as bytes do not; specs have all five within 20
 MOST_EVENTS_OF_PARTS = 5000  # the same up to the end of the parts, which have the minutes
@@ -40,6 +41,8 @@ def read_head(question_id: str, files: BankFiles, name: str, before: str = "") -
         bank=files.path,
         before=before,
         parts=_whole(found.get("parts", "1")),
+        prerequisites=tuple(found.get("prerequisites", "").split()),
+        form=found.get("form", "fix"),
         torch="torch" in uses,
         further=further(uses),
     )
@@ -57,7 +60,7 @@ def _scan(data: bytes) -> dict[str, str]:
             keys[depth] = text
         elif text is not None and depth == 3 and parts and keys[3] == "minutes":
             minutes += _whole(text)
-        elif text is not None and keys[1] in KEYS and depth <= 2:
+        elif text is not None and keys[1] in KEYS | ALSO and depth <= 2:
             words = f"{found.get(keys[1], '')} {text[:LONGEST]}".split()
             found[keys[1]] = one_line(" ".join(words))[:LONGEST]
         depth += isinstance(event, yaml.CollectionStartEvent)

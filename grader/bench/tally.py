@@ -5,6 +5,7 @@ The cases come smallest first, so the first finding is the one worth showing.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
@@ -15,7 +16,7 @@ from grader.cases.recipe import CaseRecipe
 from grader.model.keys import Check
 from grader.model.numerals import shape_text
 from grader.model.question import Scalar
-from grader.model.report import CheckResult, Exhibit, Mismatch, Raised
+from grader.model.report import Breakdown, CheckResult, Exhibit, Mismatch, Raised
 from grader.model.verdict import FINE, Verdict
 from grader.sandbox.client import Overran, WorkerError
 from grader.sandbox.replies import Flagged, ProgramError
@@ -96,6 +97,8 @@ def _result(
         line = f"{case.about}: {line}" if case.about else line
         about = case.about
         call = _call(bench, case, check.run, shown.mismatch.result) if shown.mismatch else ""
+        if bench.question.spec.answers and isinstance(shown.exhibit, Breakdown):
+            call, given = "", {}  # numbers that somebody wrote, called by nobody
         alike = [f for _, f in wrong if f.subject == shown.subject and f.verdict == verdict]
         message = shown.sentence
         if len(alike) > 1 and shown.subject:
@@ -177,6 +180,9 @@ def stopped(sentence: str, failure: WorkerError) -> Finding:
     return Finding(sentence, Verdict.LIMIT if isinstance(failure, Overran) else Verdict.ERROR)
 
 
+_LACKS = re.compile(r"module 'submission' has no attribute '(\w+)'")
+
+
 def _raised(bench: Bench, case: CaseRecipe, error: ProgramError) -> Finding:
     """A finding about an exception of the submission, or about a result of the wrong form."""
     if isinstance(error, Flagged):
@@ -191,6 +197,8 @@ def _raised(bench: Bench, case: CaseRecipe, error: ProgramError) -> Finding:
         record = replace(record, step=step.text, called_with=together(given))
         who = f"your {step.function}" if step.owner == "submission" else who
     if step is not None and step.owner == "driver" and not record.frames:
+        if lacking := _LACKS.fullmatch(record.message):  # which the driver alone calls
+            return Finding(f"your file defines no {lacking[1]}", Verdict.ERROR)
         sentence = f"what your code returned cannot be used: {record.type} in case {case.name}"
         return Finding(sentence, Verdict.ERROR, raised=record)
     verdict = Verdict.LIMIT if error.out_of_memory else Verdict.ERROR

@@ -171,6 +171,8 @@ def _draws(case: str, written: object, inputs: Mapping[str, Recipe], faults: lis
     """How many draws there are of a case; what is wrong with that is added to the faults."""
     if type(written) is not int or not 1 <= written <= MAX_DRAWS:
         text = f"expected a whole number from 1 to {MAX_DRAWS}, found {written!r}"
+        if isinstance(written, (dict, list)):
+            text += "; draws is a word of cases: an input needs another name"
     elif written > 1 and not any(recipe.is_drawn for recipe in inputs.values()):
         text = "expected inputs that are drawn, found only fixed ones: every draw would be the same"
     else:

@@ -21,7 +21,8 @@ ARCHIVE = ".zip"
 PROGRAMS = (".py", ".ipynb")
 TEXT = ".txt"  # of answers, where a question asks for text
 LONGEST = 200  # characters of what a student is called
-EXACT, ANY, BROKEN = range(3)  # how surely a file is the answer: by its name, for want of another
+# How surely a file is the answer: by its name, for want of another, not known, not at all.
+EXACT, ANY, BROKEN, NONE = range(4)
 _COPY = re.compile(r"(?: ?\([0-9]{1,3}\)|-[0-9]{1,3})+$")  # what browsers and Canvas add to a name
 _BIDI = frozenset("\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
 
@@ -49,7 +50,10 @@ class Layout(Protocol):
     misfit: str  # why a program is nobody's answer
 
     def places(self, path: str) -> Sequence[Place]:
-        """Return whose a file is and what it answers; nothing where it is nobody's answer."""
+        """Return whose a file is and what it answers; nothing where it is nobody's.
+
+        A file that is somebody's and no answer has the rank `NONE`.
+        """
 
 
 def acts(text: str) -> bool:
@@ -120,6 +124,10 @@ class Asked:
             return [(one, (ANY, len(own))) for one in fitting]
         return []
 
+    def places(self, own: Sequence[str], *, free: bool) -> list[tuple[str, Rank]]:
+        """Return the same, or every question with the rank `NONE` for a file that answers none."""
+        return self.answers(own, free=free) or [(one, (NONE, len(own))) for one in self.ids]
+
 
 def _loose(name: str) -> str:
     return name.casefold().replace("_", "-")
@@ -132,7 +140,8 @@ def _files(parts: Sequence[str], asked: Asked, _: Mapping[str, Submitted]) -> li
         return _own(whose, asked, parts[1:], free=True)
     if len(parts) > 1 or asked.named(whose) or whose == "submission":
         return []
-    return _own(whose, asked, [f" {end}"], free=True)  # its name says whose it is, and no more
+    found = _own(whose, asked, [f" {end}"], free=True)  # its name says whose it is, and no more
+    return [one for one in found if one.rank[0] != NONE]  # and of no answer not even that
 
 
 def _folders(parts: Sequence[str], asked: Asked, _: Mapping[str, Submitted]) -> list[Place]:
@@ -153,7 +162,7 @@ def _questions(parts: Sequence[str], asked: Asked, _: Mapping[str, Submitted]) -
 
 def _own(whose: str, asked: Asked, own: Sequence[str], *, free: bool) -> list[Place]:
     called = student(whose)
-    answers = asked.answers(own, free=free) if called else []
+    answers = asked.places(own, free=free) if called else []
     return [Place(called, question, rank) for question, rank in answers]
 
 
@@ -166,7 +175,7 @@ def _gradescope(parts: Sequence[str], asked: Asked, known: Mapping[str, Submitte
         Place(called, question, rank, found.at, person.name, person.email)
         for person in found.people
         if (called := student(person.id))
-        for question, rank in asked.answers(parts[1:], free=True)
+        for question, rank in asked.places(parts[1:], free=True)
     ]
 
 
@@ -184,7 +193,7 @@ def _canvas(parts: Sequence[str], asked: Asked, _: Mapping[str, Submitted]) -> l
 
 def _exported(found: Submitted, asked: Asked) -> list[Place]:
     called = student(found.id)
-    answers = asked.answers(found.own, free=True) if called and found.own else []
+    answers = asked.places(found.own, free=True) if called and found.own else []
     return [
         Place(called, question, rank, found.at, found.name, late=found.late)
         for question, rank in answers
@@ -272,7 +281,7 @@ class Look:
             rest = parts[skip:]
             found = shape(rest, self._asked)
             places = LAYOUTS[found or "files"][1](rest, self._asked, {})
-            if places:
+            if places := [one for one in places if one.rank[0] != NONE]:
                 self._shapes[skip][found] += 1
                 self._first.setdefault((skip, found), path)
             if skip and len(self._below) < 2:

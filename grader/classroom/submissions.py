@@ -17,6 +17,7 @@ from grader.classroom import notebook
 from grader.classroom.files import Item, opened
 from grader.classroom.layouts import (
     LAYOUTS,
+    NONE,
     Asked,
     Known,
     Layout,
@@ -42,11 +43,12 @@ _NUMBERS = re.compile(r"([0-9]+)")
 
 @dataclass(slots=True)
 class Unused:
-    """The files that are nobody's answer."""
+    """The files that are nobody's answer, and who handed in nothing else."""
 
     programs: int = 0
     others: int = 0  # data, pictures, texts
     first: list[tuple[str, str]] = field(default_factory=list)  # the first of them, and why
+    lacking: list[str] = field(default_factory=list)  # students, once for each question
 
     def add(self, path: str, why: str = "") -> None:
         """Count one more."""
@@ -139,8 +141,7 @@ class Submissions(Closing):
             if places:
                 yield item, places, tuple(sorted({one.student for one in places}))
             else:
-                misfit = self.layout.misfit if suffix(item.path) in self._ends else ""
-                self.unused.add(item.path, item.fault or misfit)
+                self.unused.add(item.path, self._misfit(item))
 
     def _chosen(self, group: list[tuple[Item, list[Place]]]) -> Iterator[HandedIn]:
         """Give what counts as answers of those who handed some files in, the last one last."""
@@ -155,19 +156,50 @@ class Submissions(Closing):
             for one in places:
                 if one.rank == best[one.student, one.question]:
                     chosen[one.student, one.question].append(item)
+        lacking = self._without(group)
         for item, places in group:
             answers = {
                 (one.student, one.question): one
                 for one in places
-                if any(item is kept for kept in chosen[one.student, one.question])
+                if one.rank[0] != NONE
+                and any(item is kept for kept in chosen[one.student, one.question])
             }
+            nothing = [one for one in places if lacking.get(one.student) is item]
             if answers:
                 yield from self._handed(item, answers.values())
+            elif nothing:
+                self.unused.lacking += [one.student for one in nothing]
+                self.unused.add(item.path, self._misfit(item))
+                yield from self._handed(item, nothing, self._unfit(item))
+            elif all(one.rank[0] == NONE for one in places):
+                self.unused.add(item.path, self._misfit(item))
             else:
                 self.unused.add(item.path, "another file is more likely the answer")
 
-    def _handed(self, item: Item, places: Iterable[Place]) -> Iterator[HandedIn]:
-        sha256, fault = "", item.fault
+    def _without(self, group: list[tuple[Item, list[Place]]]) -> dict[str, Item]:
+        """Return the students of whose files none is an answer, each with the likeliest."""
+        answered = {one.student for _, places in group for one in places if one.rank[0] != NONE}
+        found: dict[str, Item] = {}
+        for item, places in group:
+            for one in places:
+                before = found.get(one.student)
+                if one.student not in answered and (
+                    before is None or self._misfit(item) or not self._misfit(before)
+                ):
+                    found[one.student] = item
+        return found
+
+    def _misfit(self, item: Item) -> str:
+        """Why a program is nobody's answer; nothing where it is no program."""
+        return item.fault or (self.layout.misfit if suffix(item.path) in self._ends else "")
+
+    def _unfit(self, item: Item) -> str:
+        """Why the one file of somebody is no answer."""
+        name = item.path.rpartition("/")[2]
+        return self._misfit(item) or f"expected a {' or '.join(self._ends)} file, found {name}"
+
+    def _handed(self, item: Item, places: Iterable[Place], fault: str = "") -> Iterator[HandedIn]:
+        sha256, fault = "", fault or item.fault
         if not fault:
             try:
                 sha256 = hashlib.sha256(self.program(item.path)).hexdigest()

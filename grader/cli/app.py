@@ -46,6 +46,7 @@ from grader.cli import (
     next_,
     output,
     reset,
+    run_,
     show,
     solution,
     start,
@@ -141,7 +142,7 @@ def class_group(ctx: typer.Context) -> None:
 _COMMANDS: dict[typer.Typer, dict[str, ModuleType]] = {
     app: {
         "list": list_, "show": show, "start": start, "grade": grade, "case": case, "hint": hint,
-        "solution": solution, "next": next_, "reset": reset, "doctor": doctor,
+        "run": run_, "solution": solution, "next": next_, "reset": reset, "doctor": doctor,
     },
     _history: {"list": history_list, "restore": history_restore},
     _bank: {

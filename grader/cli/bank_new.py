@@ -28,7 +28,8 @@ def command(
     form: Annotated[
         str,
         typer.Option(
-            metavar="FORM", help="fix, estimate, predict, derive, review or write-the-test."
+            metavar="FORM",
+            help="fix, estimate, predict, derive, review, diagnose or write-the-test.",
         ),
     ] = "fix",
     json: Json = False,

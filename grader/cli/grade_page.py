@@ -55,6 +55,8 @@ def _next_steps(graded: Graded, *, explained: bool) -> tuple[str, ...]:
     from grader.forms import registry as forms
 
     choice, report = graded.choice, graded.report
+    if choice.question.spec.then and report.checks:  # whatever was predicted
+        return (f"drill start {choice.question.spec.then}{choice.option}",)
     if graded.next_part is not None:
         return (f"drill grade{graded.again}",)
     match report.verdict:

@@ -24,8 +24,11 @@ def command(
     json: Json = False,
 ) -> None:
     """Show a question, as far as you are with it, without starting it."""
+    from dataclasses import asdict
+
     from grader.app.parts import asked
     from grader.app.resolve import resolve
+    from grader.forms import registry as forms
 
     here = context(ctx)
     found = resolve(here, question).question
@@ -41,12 +44,15 @@ def command(
         output.lines([*lines, "", sheet.steps(start, every)], paged=True)
         return
     shown = spec.parts[:number]
-    names = ("title", "track", "level", "minutes", "uses", "prompt", "forbids")
+    names = ("title", "track", "level", "minutes", "uses", "prerequisites", "prompt", "forbids")
     output.document(  # nothing that gives the answer away
         question=found.id,
         bank=found.bank,
         digest=found.digest,
         **{name: getattr(spec, name) for name in names},
+        causes=spec.causes,
+        log=spec.log,
+        experiments=None if spec.experiments is None else spec.experiments.model_dump(),
         interface="\n".join(part.interface for part in shown if part.interface),
         contract=[clause for part in shown for clause in part.contract],
         functions=list(found.functions_of(number)),
@@ -58,6 +64,7 @@ def command(
             for n, part in enumerate(shown)
         ],
         parts_in_all=several,
+        materials=[asdict(one) for one in forms.of(spec).materials(spec)],
     )
 
 

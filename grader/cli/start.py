@@ -24,6 +24,7 @@ def command(
     from grader.app.parts import asked
     from grader.app.starting import start
     from grader.app.workspace import QUESTION
+    from grader.forms import registry as forms
     from grader.reports import brief, sheet
 
     here = context(ctx)
@@ -42,10 +43,14 @@ def command(
     own = made.workspace.submission.name
     near = [here.near(folder / name) for name in (QUESTION, own)]
     width = max(map(len, near))
-    said = [f"Read  {near[0]:<{width}}   this, and the interface in full", f"Edit  {near[1]}"]
+    also = [one.heading.lower() for one in forms.of(found.spec).materials(found.spec)]
+    also += ["interface in full"] * bool(found.spec.parts[0].interface)
+    read = f"this, and the {' and the '.join(also)}" if also else "this"
+    said = [f"Read  {near[0]:<{width}}   {read}", f"Edit  {near[1]}"]
     if made.already and own not in made.written:
         said[1] = f"Edit  {near[1]:<{width}}   it is yours and was left as it is"
     there = "" if folder == here.folder else f"cd {here.typed(folder)}"
-    ending: list[sheet.Line] = [*said, sheet.steps(there, "drill grade")]  # it knows its bank
+    run = "" if found.spec.experiments is None else "drill run"
+    ending: list[sheet.Line] = [*said, sheet.steps(there, run, "drill grade")]  # it knows its bank
     part = 1 if own in made.written else asked(here, found)  # a starter is of the first
     output.lines(brief.page(found, part, ending, output.measure(), output.rows()))

@@ -9,6 +9,7 @@ letter by letter, and never run.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import ClassVar
 
 from grader.model.question import Question
@@ -26,6 +27,16 @@ class Unreadable(Exception):
         self.sentence, self.line, self.column, self.text = sentence, line, column, text
 
 
+@dataclass(frozen=True, slots=True)
+class Material:
+    """Something that a candidate is shown besides the prompt and the contract."""
+
+    heading: str
+    text: str = ""  # its lines as they are
+    language: str = ""  # of the text, for a Markdown reader
+    rows: tuple[tuple[str, str], ...] = ()  # instead: names, and a sentence on each
+
+
 class Form:
     """A form of question."""
 
@@ -33,6 +44,7 @@ class Form:
     is_text: ClassVar[bool] = True  # whether what is handed in is answers, and no code
     apart: ClassVar[bool] = False  # whether a submission never shares a process with the driver
     shows_expected: ClassVar[bool] = False  # of an estimate, once it is graded
+    one_try: ClassVar[bool] = False  # whether the first that is graded counts, and no other
 
     def starter(self, spec: Spec) -> bytes:
         """The file that a candidate begins with; empty where the question brings it."""
@@ -41,6 +53,13 @@ class Form:
     def reference(self, spec: Spec) -> bytes:  # noqa: ARG002
         """The right solution, where the spec says it all; else empty: the question brings it."""
         return b""
+
+    def materials(self, spec: Spec) -> Iterator[Material]:
+        """What is shown besides: what is asked for by name, unless the form has something else."""
+        if spec.answers:
+            units = {name: f" (in {a.unit})" * (a.unit != "1") for name, a in spec.answers.items()}
+            rows = ((name, f"{a.ask.strip()}{units[name]}") for name, a in spec.answers.items())
+            yield Material("Answers", rows=tuple(rows))
 
     def program(self, text: bytes, question: Question) -> bytes:
         """The program that a file stands for; it lacks functions of which nothing is answered.

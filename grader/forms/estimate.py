@@ -27,7 +27,7 @@ class Estimate(Form):
             try:
                 found[name] = self.number(given.value, asked[name].unit)
             except ValueError as error:
-                raise given.wrong(f"{name}: {error}") from None
+                raise given.wrong(f"{name}: {error}", getattr(error, "at", 0)) from None
         lines = []
         for function, names in _functions(question).items():
             if told := {name: found[name] for name in names if name in found}:

@@ -27,3 +27,6 @@ class Fix(Form):
         """Keys that are of other forms."""
         if spec.answers:
             yield ("answers",), "answers: expected form: estimate, predict or derive, found none"
+        for key in ("causes", "log", "experiments") if spec.form == "fix" else ():
+            if getattr(spec, key):
+                yield (key,), f"{key}: expected form: diagnose, found none"

@@ -5,7 +5,10 @@ from __future__ import annotations
 import math
 import re
 
+from grader.forms import answers
+from grader.forms.base import Unreadable
 from grader.forms.estimate import Estimate
+from grader.model.question import Question
 
 _FRACTION = re.compile(r"([+-]?\d{1,15}(?:\.\d{1,15})?)\s*(?:/\s*(\d{1,15}))?", re.ASCII)
 
@@ -13,7 +16,16 @@ _FRACTION = re.compile(r"([+-]?\d{1,15}(?:\.\d{1,15})?)\s*(?:/\s*(\d{1,15}))?", 
 class Predict(Estimate):
     """As an estimate, with decimals and fractions, and what is right is shown."""
 
-    shows_expected = True
+    shows_expected = one_try = True
+
+    def program(self, text: bytes, question: Question) -> bytes:
+        """Likewise; a file that lacks a number is none yet, because the first one counts."""
+        asked = question.spec.answers
+        given = answers.read(text, asked)
+        for name in asked:
+            if name not in given:
+                raise Unreadable(f"{name} has no answer yet; the first prediction counts")
+        return super().program(text, question)
 
     def number(self, text: str, unit: str) -> float:  # noqa: ARG002
         """A decimal or a fraction."""

@@ -30,17 +30,26 @@ _COMMAS = re.compile(r"\d+(,\d+)+", re.ASCII)
 _GROUPS = re.compile(r"\d{1,3}(,\d{3})+", re.ASCII)
 
 
+class QuantityError(ValueError):
+    """What is no quantity, and the place in it, from 0."""
+
+    def __init__(self, sentence: str, at: int = 0) -> None:
+        """Note the place."""
+        super().__init__(sentence)
+        self.at = at
+
+
 def quantity(text: str, unit: str) -> float:
     """A quantity in its base unit, as 1.12e11 for `112 GB`.
 
     Raises:
-        ValueError: it is none; the sentence says what was expected.
+        QuantityError: it is none; the sentence says what was expected.
     """
     what, known = UNITS[unit]
     commas = _COMMAS.match(text.lstrip("+-"))
     if commas and (commas[0][0] == "0" or not _GROUPS.fullmatch(commas[0])):
         parts = commas[0].replace(",", ".", 1)
-        raise ValueError(
+        raise QuantityError(
             f"{commas[0]:.30} reads as two numbers; write {parts:.30}, and commas only between "
             "groups of three digits"
         )
@@ -48,22 +57,23 @@ def quantity(text: str, unit: str) -> float:
     digits = found[0] if found else ""
     named = text[len(digits) :].strip()
     if not digits:
-        raise ValueError(f"expected a number{_with(known)}, found {text[:40]!r:.60}")
+        raise QuantityError(f"expected a number{_with(known)}, found {text[:40]!r:.60}")
     value = float(digits.replace(",", "").replace("_", ""))
     if not math.isfinite(value * known.get(named, 1.0)) or value < 0:
-        raise ValueError("a quantity is a finite number, 0 or more")
+        raise QuantityError("a quantity is a finite number, 0 or more")
     if named in known:
         return value * known[named]
     listed = _listed([name for name in known if name])
+    at = len(text) - len(named)  # of the unit: there are no spaces after it
     if not named:
-        raise ValueError(f"needs a unit: {listed}")
+        raise QuantityError(f"needs a unit: {listed}", len(digits))
     if any(named in units for _, units in UNITS.values()):
-        raise ValueError(f"is {what}, which {named} is not; units are {listed}")
+        raise QuantityError(f"is {what}, which {named} is not; units are {listed}", at)
     if named.lower() in {"gb", "mb", "kb", "tb"} and unit == "B":
-        raise ValueError(
-            f"{named} is no unit here; GB is 1e9 bytes, GiB is 2**30, and Gb would be bits"
+        raise QuantityError(
+            f"{named} is no unit here; GB is 1e9 bytes, GiB is 2**30, and Gb would be bits", at
         )
-    raise ValueError(f"{named[:20]} is no unit here; units are {listed}")
+    raise QuantityError(f"{named[:20]} is no unit here; units are {listed}", at)
 
 
 def _with(known: dict[str, float]) -> str:

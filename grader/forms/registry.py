@@ -8,7 +8,9 @@ from importlib import import_module
 from grader.forms.base import Form
 from grader.model.spec import Spec
 
-NAMES = ("fix", "estimate", "predict", "derive", "review", "write-the-test")  # modules, likewise
+NAMES = (  # each is a module
+    "fix", "estimate", "predict", "derive", "review", "diagnose", "write-the-test",
+)  # fmt: skip
 
 
 @cache

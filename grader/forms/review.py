@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from itertools import count
 
 from grader.forms import answers
-from grader.forms.base import Form, Path, Unreadable
+from grader.forms.base import Form, Material, Path, Unreadable
 from grader.model.nearest import did_you_mean
 from grader.model.question import Question
 from grader.model.spec import Spec
@@ -21,15 +21,22 @@ class Review(Form):
     def starter(self, spec: Spec) -> bytes:
         """The reasons to choose from, and nothing answered."""
         width = max(map(len, spec.reasons), default=0)
-        reasons = [f"#   {name:<{width}}  {_one_line(text)}" for name, text in spec.reasons.items()]
         lines = [
             "# For each line of the diff that is wrong: its number = the reason, one of",
-            *reasons,
+            *(
+                f"#   {name:<{width}}  {' '.join(text.split())}"
+                for name, text in spec.reasons.items()
+            ),
             "",
             "# yes or no",
             f"{APPROVE} = ?",
         ]
         return ("\n".join(lines) + "\n").encode()
+
+    def materials(self, spec: Spec) -> Iterator[Material]:
+        """The diff, its lines numbered, and the reasons to choose from."""
+        yield Material("Diff", _with_numbers(spec.diff), "diff")
+        yield Material("Reasons", rows=tuple(spec.reasons.items()))
 
     def reference(self, spec: Spec) -> bytes:
         """Every fault at its first line."""
@@ -84,17 +91,12 @@ def numbered(diff: str) -> list[str]:
     return [line[:1] or " " for line in diff.splitlines()]
 
 
-def shown(diff: str) -> str:
-    """A diff with the numbers of its lines."""
+def _with_numbers(diff: str) -> str:
     lines = diff.splitlines()
     width = len(str(len(lines)))
     return "\n".join(
         f"{n:>{width}}  {line}".rstrip() for n, line in zip(count(1), lines, strict=False)
     )
-
-
-def _one_line(text: str) -> str:
-    return " ".join(text.split())
 
 
 def _function_of(spec: Spec) -> str:

@@ -58,6 +58,7 @@ class Kind(Generic[K]):
     long_limit: ClassVar[bool] = False  # a call that hangs is stopped late
     slow: ClassVar[bool] = False  # to observe: the others rule most ideas out
     shows_measurement: ClassVar[bool] = False  # what it measured is worth a line of a pass
+    always_said: ClassVar[bool] = False  # it fails: that is worth a line of its own
     missed: ClassVar[str] = "missed"  # the word for a stretch that is not reached
 
     def carry_out(self, bench: kit.Bench, check: K) -> CheckResult:

@@ -22,12 +22,16 @@ class CurveCheck(TolerantCheck):
     ends_below: Annotated[float, Field(allow_inf_nan=False)] | None = Field(
         default=None, description="What the last one has to be below."
     )
+    ends_above: Annotated[float, Field(allow_inf_nan=False)] | None = Field(
+        default=None, description="What the last one has to be above."
+    )
     falls: bool = Field(default=False, description="Whether the last has to be below the first.")
 
     def lacks(self) -> str:
         """Something that the points are held against."""
-        held = self.ends_below is not None or self.falls or self.tolerance is not None
-        return "" if held else "ends_below, falls or tolerance"
+        bounds = (self.ends_below, self.ends_above, self.tolerance)
+        held = self.falls or any(bound is not None for bound in bounds)
+        return "" if held else "ends_below, ends_above, falls or tolerance"
 
 
 class Curve(Kind[CurveCheck]):
@@ -58,13 +62,17 @@ class Curve(Kind[CurveCheck]):
             )
         count, last = len(points), points[-1]
         figures = {"last": last}
+        bound = ""
         if check.ends_below is not None and not last < check.ends_below:
-            below = f"below {number(check.ends_below)}"
+            bound = f"below {number(check.ends_below)}"
+        elif check.ends_above is not None and not last > check.ends_above:
+            bound = f"above {number(check.ends_above)}"
+        if bound:
             return kit.Finding(
                 f"the last of {count} values of {check.of} is {number(last)}, "
-                f"expected {below} (case {case.name})",
+                f"expected {bound} (case {case.name})",
                 mismatch=Mismatch(
-                    check.of, case.name, (count - 1,), number(last), below, None, 1, count
+                    check.of, case.name, (count - 1,), number(last), bound, None, 1, count
                 ),
                 exhibit=exhibit,
                 figures=figures,

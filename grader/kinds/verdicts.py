@@ -16,7 +16,6 @@ from pydantic import Field, model_validator
 
 from grader.kinds.base import Check, CheckResult, Kind, kit
 from grader.model.keys import Name, Slug
-from grader.model.report import SHARE
 from grader.model.verdict import Verdict
 
 ACCEPTED, REJECTED, NONE = "accepted", "rejected", "no verdict"
@@ -93,7 +92,7 @@ class Verdicts(Kind[VerdictsCheck]):
         message = _counts(check, figures)
         if missed:
             message += "".join(f"; {text}" for text in _misses(check, missed, told))
-        shared = {**figures, SHARE: _share(figures)}
+        shared = {**figures, "share": _share(figures)}
         return replace(_nameless(bench, found), message=message, figures=shared)
 
     def judge(self, bench: kit.Bench, check: VerdictsCheck, case: kit.Case) -> kit.Finding | None:

@@ -108,7 +108,7 @@ class Remark:
     """What would make the question better."""
 
     # redundant, flaky, raising, starter, alike, tolerance, range, trivial, hints, parts, id, todo,
-    # unused
+    # unused, prerequisites
     about: str
     text: str
 

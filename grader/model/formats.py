@@ -13,7 +13,7 @@ Keys = tuple[str | int, ...]
 OF_A_PART = ("minutes", "prompt", "interface", "contract", "checks", "hints", "follow_ups")
 NEW_IN_2 = (
     "parts", "starter_holds", "defaults", "display", "helpers", "data", "form", "answers",
-    "diff", "reasons",
+    "diff", "reasons", "prerequisites", "then", "causes", "log", "experiments",
 )  # fmt: skip
 WORDS_OF_1 = {"starter": "starter_holds"}
 

@@ -74,6 +74,8 @@ class Header:
     torch: bool = False  # whether it needs torch
     further: tuple[str, ...] = ()  # libraries besides these two, in alphabetical order
     parts: int = 1  # how many
+    prerequisites: tuple[str, ...] = ()  # ids, of the same bank
+    form: str = "fix"
     before: str = ""  # the bank's name and a `/`, where another bank holds the id too
 
     @property

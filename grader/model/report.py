@@ -13,7 +13,6 @@ from typing import Literal
 from grader.model.verdict import Verdict
 
 REPORT_FORMAT = 1
-SHARE = "share"  # among a check's figures: of its points, what it earns where it fails
 MADE_SMALLER = "made smaller"  # about a case that is shown with smaller inputs than it has
 
 

@@ -127,6 +127,21 @@ class Answer(Keys):
     )
 
 
+class Experiments(Keys):
+    """The runs of the candidate's script, `drill run`, that a diagnosis allows."""
+
+    function: Annotated[
+        str, Field(pattern=r"^(driver\.)?[A-Za-z_][A-Za-z0-9_]*$", max_length=60)
+    ] = Field(
+        description="What a run calls with the seed, of the script or as driver.NAME; it may "
+        "return numbers by name, or a list of them for a curve, which are shown."
+    )
+    budget: Annotated[int, Field(ge=1, le=99)] = Field(description="How many runs there are.")
+    seconds: Annotated[float, Field(gt=0, le=60)] = Field(
+        default=10, description="Of CPU time that one run may take; 10 if not given."
+    )
+
+
 class FollowUp(Keys):
     """A question to think about after a pass."""
 
@@ -193,11 +208,19 @@ class Spec(Keys):
     title: str = Field(
         min_length=1, max_length=80, description="What the question is called in lists."
     )
-    form: Literal["fix", "estimate", "predict", "derive", "review", "write-the-test"] = Field(
+    form: Literal[  # of `grader.forms.registry`
+        "fix",
+        "estimate",
+        "predict",
+        "derive",
+        "review",
+        "diagnose",
+        "write-the-test",
+    ] = Field(
         default="fix",
         description="What is handed in: code that was mended, or answers in a text file: numbers "
-        "with units, numbers by hand, formulas, or lines of a diff; or a test, which is tried on "
-        "what is right and what is wrong. docs/forms.md has all.",
+        "with units, numbers by hand, formulas, or lines of a diff; or code, and its faults; or a "
+        "test, which is tried on what is right and what is wrong. docs/forms.md has all.",
     )
     answers: dict[AnswerName, Answer] = Field(
         default={}, description="What is asked for, by name, where the answers are text."
@@ -210,8 +233,29 @@ class Spec(Keys):
     reasons: dict[Slug, Text] = Field(
         default={}, description="Of a review: why a line may be wrong, by name."
     )
+    causes: dict[Slug, Text] = Field(
+        default={},
+        description="Of a diagnosis: what may have been wrong, by name, in the order shown; some "
+        "are innocent.",
+    )
+    log: str = Field(
+        default="",
+        max_length=8000,
+        description="Of a diagnosis: what the starter prints in a run with seed 0.",
+    )
+    experiments: Experiments | None = Field(
+        default=None, description="Of a diagnosis: the runs that the candidate may make."
+    )
     track: Slug = Field(
         description="The subject it belongs to: lower-case words joined by hyphens."
+    )
+    prerequisites: Annotated[list[Slug], Field(max_length=9)] = Field(
+        default=[],
+        description="Questions of the bank that are better passed before this one; give them above "
+        "`uses`.",
+    )
+    then: Slug | Literal[""] = Field(
+        default="", description="Of a prediction: the question to begin once it was graded."
     )
     level: Level = Field(description="How hard it is.")
     deadline: float = Field(

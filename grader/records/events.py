@@ -23,6 +23,7 @@ What = Literal[
     "solution",
     "reset",  # with the bytes that were there, if there were any
     "restored",  # likewise
+    "run",  # an experiment: the candidate's script was called with `seed`
 ]
 
 

@@ -5,11 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from grader.forms import registry as forms
 from grader.model.question import Question
 from grader.model.spec import Part
 from grader.reports import sheet
 from grader.reports.prose import prose
-from grader.reports.question import asked_parts
+from grader.reports.question import asked_parts, runs
 from grader.reports.sheet import Line
 
 LEAST_ROWS = 23  # of a page: a screen of 24 with the prompt below it
@@ -52,6 +53,8 @@ def page(
 def document(question: Question, asked: int, width: int) -> list[Line]:
     """All that is asked up to a part."""
     lines: list[Line] = [*_head(question, None, asked, width)]
+    if before := question.spec.prerequisites:
+        lines += sheet.wrapped(f"Better after {' and '.join(before)}.", width)
     for one in asked_parts(question, asked):
         lines += ["", sheet.bold(one.heading)] if one.heading else []
         lines += ["", *prose(one.part.prompt, width)]
@@ -67,6 +70,14 @@ def document(question: Question, asked: int, width: int) -> list[Line]:
             lines += ["", *sheet.wrapped(f"{name}: {' '.join(ask.split())}", width, first="  ")]
             for letter, text in answers.items():
                 lines += _clause(f"  {letter}", " ".join(text.split()), width)
+    for shown in forms.of(question.spec).materials(question.spec):
+        lines += ["", sheet.bold(shown.heading)]
+        lines += [f"  {line}".rstrip() for line in shown.text.splitlines()]
+        widest = max((sheet.cells(name) for name, _ in shown.rows), default=0)
+        for name, text in shown.rows:
+            lines += sheet.wrapped(text, width, first=f"  {name:<{widest}}  ")
+    if question.spec.experiments is not None:
+        lines += ["", *prose(runs(question), width)]
     return lines
 
 

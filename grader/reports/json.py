@@ -20,10 +20,13 @@ from grader.model.errors import GraderError
 from grader.model.findings import Findings
 from grader.model.mutation import Fate, MutationReport, Trial
 from grader.model.report import Exhibit, Report
+from grader.reports.runs import numbers
 from grader.reports.withheld import withheld
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
+
+    from grader.session.experiment import Ran
 
 
 def to_json(report: Report, *, whole: bool = False) -> dict[str, object]:
@@ -60,6 +63,11 @@ def mutation_to_json(report: MutationReport) -> dict[str, object]:
 def findings_to_json(found: Findings) -> dict[str, Any]:
     """What follows from all grades of a class."""
     return _fields(found)
+
+
+def run_to_json(ran: Ran) -> dict[str, Any]:
+    """What came of a run of a script; of what it returned, the numbers."""
+    return {**_fields(ran, without={"value"}), "numbers": _encoded(numbers(ran.value))}
 
 
 def _trial(trial: Trial) -> dict[str, object]:

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from grader.forms import registry as forms
-from grader.forms.review import shown as numbered
 from grader.model.question import Question
 from grader.model.spec import Part
 from grader.reports.around import Request
@@ -50,11 +49,26 @@ def question_markdown(question: Question, *, parts: int | None = None) -> str:
             "\n".join([f"**{asks[0]}** {asks[1]}", "", *_choices(asks[2], "- ")])
             for asks in asked.questions
         ]
-    if question.spec.diff:
-        texts += ["## Diff", f"```diff\n{numbered(question.spec.diff)}\n```"]
-    file = forms.of(question.spec).file
-    texts.append(f"`drill grade` grades `{file}`; `drill hint {question.id}` gives a hint.")
+    form = forms.of(question.spec)
+    for one in form.materials(question.spec):
+        rows = [f"- `{name}`: {' '.join(text.split())}" for name, text in one.rows]
+        whole = "\n".join(rows) or f"```{one.language}\n{one.text}\n```"
+        texts += [f"## {one.heading}", whole]
+    texts += [runs(question)] * bool(question.spec.experiments)
+    texts.append(f"`drill grade` grades `{form.file}`; `drill hint {question.id}` gives a hint.")
     return "\n\n".join(texts) + "\n"
+
+
+def runs(question: Question) -> str:
+    """What a candidate may run, and how often; empty where there is nothing to run."""
+    asked = question.spec.experiments
+    if asked is None:
+        return ""
+    times = f"{asked.budget} time{'s' * (asked.budget > 1)}"
+    return (
+        f"`drill run` runs `{forms.of(question.spec).file}` as it is, {times} in all and up to "
+        f"{asked.seconds:g} seconds each; `--seed N` chooses the seed, else it is 0."
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,4 +130,5 @@ def _terms(question: Question) -> str:
     """What else is asked of the candidate: "core, 25 minutes, numpy"."""
     spec = question.spec
     uses = " and ".join(spec.uses)
-    return ", ".join(filter(None, [spec.level, f"{spec.minutes} minutes", uses]))
+    after = f"better after {' and '.join(spec.prerequisites)}" if spec.prerequisites else ""
+    return ", ".join(filter(None, [spec.level, f"{spec.minutes} minutes", uses, after]))

@@ -187,6 +187,9 @@ def _said(check: CheckResult, case: str) -> str:
             said = f"{check.call} returned" if check.call else f"{worst.result} is"
             more = f"; {worst.result} is wrong in {_of(check)}" if len(check.failing) > 1 else ""
             return f"{said} {found}, which is wrong{more}"
+        if not (check.call or check.inputs):  # numbers that were written, and not computed
+            wrong = [row.name for row in check.exhibit.rows if row.note]
+            return f"{joined(wrong)} {'is' if len(wrong) == 1 else 'are'} wrong"
         name = check.call or worst.result.partition("[")[0]
         return f"{name} has {worst.wrong} of {worst.total} parts wrong"
     if worst is not None and _is_called(check):
@@ -353,11 +356,13 @@ def others(report: Report, width: int) -> Iterator[tuple[str, str]]:
     Of many checks as many are named as fit on a line of `width` characters.
     """
     failing, part = deciding(report), _reached(report)
-    names = [c.id for c in failing[1:]]
-    if len(names) == 1 and get_or_plain(failing[1].kind).shows_measurement:
+    said = [c for c in failing[1:] if get_or_plain(c.kind).always_said]
+    names = [c.id for c in failing[1:] if c not in said]
+    if len(names) == 1 == len(failing[1:]) and get_or_plain(failing[1].kind).shows_measurement:
         names = [f"{names[0]}, {failing[1].message}"]
     if names:
         yield "Also fails:", f"{_some(names, width - 13)}."
+    yield from ((f"{check.id}:", f"{check.message}.") for check in said)
     passed = [c.id for c in report.checks if c.verdict is Verdict.PASS and not c.stretch]
     if passed and failing:
         right = f"{_some(passed, width - 20)} {'pass' if len(passed) > 1 else 'passes'}."

@@ -33,6 +33,7 @@ __all__ = [
 
 CALL_SECONDS = 5.0
 KEEP_OUTPUT = 64 << 10  # bytes of output kept for the reader
+KEEP_FIRST = 16 << 10  # and of its beginning
 MAX_OUTPUT = 16 << 20  # bytes of output after which the worker is stopped
 MAX_WRITTEN = 64 << 20  # bytes written in all, output included: whatever became of the files
 WATCH_SECONDS = 0.05  # how often a worker is watched while there is nothing to read
@@ -77,7 +78,7 @@ class WorkerClient(Closing):
             ahead: modules that it imports before it is asked anything.
         """
         self.torch = torch
-        self.printed = b""
+        self.printed, self.first_printed = b"", b""
         self.output_bytes = 0
         self.failure: WorkerError | None = None
         self.fresh: int | None = None  # bytes that it held before the first program was loaded
@@ -379,6 +380,7 @@ class WorkerClient(Closing):
             while piece := os.read(self._output, 1 << 16):
                 self.output_bytes += len(piece)
                 self.printed = (self.printed + piece)[-KEEP_OUTPUT:]
+                self.first_printed += piece[: KEEP_FIRST - len(self.first_printed)]
                 if self.output_bytes > MAX_OUTPUT:
                     raise Overran(f"printed more than {MAX_OUTPUT >> 20} MB")
             return False
@@ -403,7 +405,7 @@ class WorkerClient(Closing):
 
     def count_anew(self) -> None:
         """Forget what was printed and written so far: the next program is another one."""
-        self.printed, self.output_bytes = b"", 0
+        self.printed, self.first_printed, self.output_bytes = b"", b"", 0
         self._written_before = probes.written_bytes(self.pid) or 0
 
     def cpu_nanoseconds(self) -> int | None:

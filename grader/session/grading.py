@@ -12,7 +12,7 @@ from grader.forms import registry as forms
 from grader.forms.base import Unreadable
 from grader.model.keys import Check
 from grader.model.question import Question
-from grader.model.report import UNREADABLE, CheckResult, Clause, Frame, Raised
+from grader.model.report import UNREADABLE, CheckResult, Clause, Frame, Raised, Report
 from grader.model.spec import Spec
 from grader.model.verdict import FINE, Verdict
 from grader.sandbox.client import WorkerClient, WorkerError
@@ -53,22 +53,42 @@ def program_of(submission: bytes, question: Question, file: str) -> bytes | Find
         return Finding(f"{place}{wrong.sentence}", Verdict.ERROR, raised=raised)
 
 
+def as_written(report: Report, submission: bytes) -> Report:
+    """A report on answers: where code made of them raised, their own lines are shown."""
+    lines = submission.decode("utf-8-sig").splitlines()
+
+    def written(frame: Frame) -> Frame:
+        own = lines[frame.line - 1].strip() if 0 < frame.line <= len(lines) else frame.source
+        return Frame(frame.line, "", own)
+
+    def of(check: CheckResult) -> CheckResult:
+        if check.raised is None:
+            return check
+        frames = tuple(dict.fromkeys(map(written, check.raised.frames)))  # a line, once
+        return replace(check, raised=replace(check.raised, frames=frames))
+
+    return replace(report, checks=tuple(map(of, report.checks)))
+
+
 def load_submission(
     program: RemoteProgram,
     question: Question,
     required: Collection[str],
     restore: Callable[[], None] = lambda: None,
+    *,
+    functions: Collection[str] = (),
 ) -> Finding | None:
     """Execute the file; None when it can be graded, else what is wrong.
 
-    Of the functions that the question calls, it need only define those `required`.  `restore` is
-    called where the driver could not be loaded with it: it loads the reference.
+    Of the functions that the question calls, and of further `functions`, it need only define those
+    `required`.  `restore` is called where the driver could not be loaded with it: it loads the
+    reference.
 
     Raises:
         BankFault: neither could it be with the reference.
     """
     try:
-        loaded = program.load(question.functions)
+        loaded = program.load((*question.functions, *functions))
     except WorkerError as failure:
         return stopped(f"your file {failure} while it was being loaded", failure)
     except Flagged as evidence:

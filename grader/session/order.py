@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from grader.model.keys import Check
 from grader.model.question import Question
-from grader.model.report import SHARE, CheckResult, PartResult
+from grader.model.report import CheckResult, PartResult
 from grader.model.spec import Spec
 from grader.model.verdict import FINE, Verdict
 
@@ -117,8 +117,8 @@ def credited(
     """The checks with the points that they earn, where those of their part are shared.
 
     Those of a part that passes earn all.  Else a check earns its own where it passes or is too
-    noisy to decide, which costs nobody anything, and its share of them where it counts what is
-    right.  They always add up to what the part earns.
+    noisy to decide, which costs nobody anything, and else the share that it tells, if it does.
+    They always add up to what the part earns.
     """
     passing = {n for n in counting if _verdict_of(n, checks) is Verdict.PASS}
     worth = {check.id: check.points or 0 for check in spec.checks}
@@ -126,7 +126,7 @@ def credited(
     for check in checks:
         of = worth[check.id] if check.part in counting else 0
         earned = check.part in passing or check.verdict in GOOD_ENOUGH
-        points = of if earned else int(of * check.figures.get(SHARE, 0.0))
+        points = of if earned else int(of * check.figures.get("share", 0))
         found.append(replace(check, points=points, of=of) if of else check)
     return tuple(found)
 

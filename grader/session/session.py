@@ -36,7 +36,14 @@ from grader.sandbox.config import CPU_SECONDS
 from grader.sandbox.deadline import Deadline, OutOfTime
 from grader.sandbox.remote import RemoteProgram
 from grader.sandbox.replies import ProgramError
-from grader.session.grading import carry_out, load_submission, out_of_time, program_of, unreadable
+from grader.session.grading import (
+    as_written,
+    carry_out,
+    load_submission,
+    out_of_time,
+    program_of,
+    unreadable,
+)
 from grader.session.order import counting, credited, overall, part_results, unreached
 from grader.session.trusted import BankPrograms
 from grader.session.workers import Workers
@@ -169,6 +176,8 @@ class GradingSession(Closing):
 
         def finished(report: Report) -> Report:
             printed = worker.printed[-SHOWN_OUTPUT:].decode("utf-8", "replace")
+            if forms.of(question.spec).is_text and not is_program:
+                report = as_written(report, submission)
             return replace(report, printed=printed, seconds=time.perf_counter() - began)
 
         # No numpy warnings: infinities and NaN are what comparing is about.

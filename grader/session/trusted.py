@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cached_property
+from functools import cache, cached_property
 
 from grader.bench.bench import BankFault, Bench
 from grader.bench.memory import Memory
@@ -34,7 +34,8 @@ class BankPrograms(Closing):
         self.question = question
         self.memory = Memory()
         self._supply = workers
-        self._workers: dict[str, WorkerClient] = {}  # for: reference, variants, examined, tried
+        # For the reference, variants, what is examined or tried, and for going on elsewhere.
+        self._workers: dict[str, WorkerClient] = {}
         self._programs: dict[str, RemoteProgram] = {}  # once loaded; those examined excepted
         self._tried: dict[str, RemoteProgram] = {}
         self._deadline: Deadline | None = None
@@ -149,7 +150,18 @@ class BankPrograms(Closing):
         self._load(program, called, file, parts)
         bench = self.bench(program, seed)
         bench.reference_first = False  # the reference itself is examined too
+        bench.elsewhere = cache(lambda: self._elsewhere(program))
         return bench
+
+    def _elsewhere(self, program: RemoteProgram) -> RemoteProgram | None:
+        """What is examined, loaded in a process in which it has not run; None if it cannot be."""
+        self._renew("elsewhere")
+        other = self._program("elsewhere", program.name, program.sources)
+        try:
+            other.load(self.question.functions, self.question.driven)
+        except (ProgramError, WorkerError):
+            return None
+        return other
 
     def bench(self, program: RemoteProgram, seed: int) -> Bench:
         """A bench for a program that has not been on one.

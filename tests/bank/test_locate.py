@@ -228,6 +228,11 @@ def test_a_head_behind_a_long_comment_is_found(home: Path) -> None:
     assert headers([bank])[0].title == "A scaled copy"
 
 
+def test_what_is_to_be_passed_before_stands_in_the_head(home: Path) -> None:
+    bank = write_bank(home / "bank", "prerequisites: [one, two-more]\n" + SPEC)
+    assert headers([bank])[0].prerequisites == ("one", "two-more")
+
+
 def test_hidden_and_foreign_files_are_no_questions(home: Path) -> None:
     folder = write_bank(home / "bank") / "questions"
     for name in (".swap.yaml", "README.md", "notes.txt", "old.yaml~"):

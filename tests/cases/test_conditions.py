@@ -93,6 +93,12 @@ def test_a_condition_that_no_draw_meets_is_a_fault_that_names_it() -> None:
         ("draws", 0, "expected a whole number from 1"),
         ("draws", MAX_DRAWS + 1, "expected a whole number from 1"),
         ("draws", True, "expected a whole number from 1"),
+        (
+            "draws",
+            {"normal": [2]},
+            f"expected a whole number from 1 to {MAX_DRAWS}, found "
+            "{'normal': [2]}; draws is a word of cases: an input needs another name",
+        ),
     ],
 )
 def test_what_is_written_wrongly_is_a_fault_with_its_key(

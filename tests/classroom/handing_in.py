@@ -53,8 +53,9 @@ def found(root: Path, *asked: str, **how: str) -> list[HandedIn]:
 
 
 def whose(root: Path, *asked: str, **how: str) -> list[tuple[str, str, str]]:
-    """Student, question and path of what is handed in."""
-    return [(one.student, one.question, one.path) for one in found(root, *asked, **how)]
+    """Student, question and path of the programs that are handed in."""
+    handed = found(root, *asked, **how)
+    return [(one.student, one.question, one.path) for one in handed if one.sha256]
 
 
 def faults(root: Path, *asked: str, **how: str) -> dict[str, str]:

@@ -114,7 +114,7 @@ def test_what_this_machine_cannot_read_is_nobodys_fault(
     tree(tmp_path, {"ann/mean.py": "", "bo/mean.py": "", "cem/mean.py": ""})
     readable = os.access
     monkeypatch.setattr(
-        os, "access", lambda path, mode: "bo" not in str(path) and readable(path, mode)
+        os, "access", lambda path, mode: "bo" not in Path(path).parts and readable(path, mode)
     )
     bytes_of = files.Folder._bytes
 
@@ -184,6 +184,7 @@ def test_zip_files_of_students_are_looked_into(tmp_path: Path) -> None:
             "submission_2/hw.ZIP/a.zip/hw/mean.py": "",
             "submission_3/hw.zip/any.ipynb": "",
             "submission_4/hw.zip": "a zip file with nothing in it",
+            "submission_5/hw.zip/notes.txt": "expected a .py or .ipynb file, found notes.txt",
             "submission_6/hw.zip": f"{DAMAGED}: File is not a zip file",
         }
         with Submissions(root, ["mean"]) as submissions:

@@ -32,16 +32,23 @@ def test_an_export_is_graded(tmp_path: Path) -> None:
         tmp_path, tmp_path / "data", lambda: NOW, bank=BANK, say=lambda text, _: said.append(text)
     )
     plan = Plan(tmp_path / "export.zip", ("deviations",), tmp_path / "out", jobs=1, level="process")
-    assert len(list(grade_class(here, plan))) == 5
+    assert len(list(grade_class(here, plan))) == 6
     entries = {one.handed.student: one for one in Results(tmp_path / "out").entries()}
     assert {name: one.points for name, one in entries.items()} == {
-        "leeann_1": 100, "bobo_2": 100, "cem_3": 0, "dov_4": 0, "fay_6": 0,
+        "leeann_1": 100, "bobo_2": 100, "cem_3": 0, "dov_4": 0, "eve_5": 0, "fay_6": 0,
     }  # fmt: skip
     assert [name for name, one in entries.items() if one.late] == ["bobo_2"]
     assert "no JSON" in entries["cem_3"].handed.fault
     assert entries["dov_4"].report is not None
     assert entries["dov_4"].report.verdict is Verdict.ERROR
-    assert said == [f"{tmp_path / 'export.zip'}: 5 answers like an export of Canvas (canvas)"]
+    assert (
+        entries["eve_5"].handed.fault == "expected a .py or .ipynb file, found eve_5_14_text.html"
+    )
+    root = tmp_path / "export.zip"
+    assert said == [
+        f"{root}: 5 answers like an export of Canvas (canvas)",
+        f"{root}: no answer from 1 student: eve_5",
+    ]
 
 
 @pytest.mark.parametrize(

@@ -42,11 +42,33 @@ def test_from_start_to_pass(real: Drill, monkeypatch: pytest.MonkeyPatch) -> Non
     assert "try 1" in page.splitlines()[0]
     assert "Idea: overwrite. It gives your numbers in the failing case." in page
     assert "8.000" in page  # after a prediction what is right is shown
+    assert page.endswith("\nNext: drill start maxpool-routing --bank " + str(ROOT) + "\n")
     ANSWERS.write_text(RIGHT)
     monkeypatch.chdir(FOLDER)
-    status, page = grade(real)
+    status, page = grade(real)  # the first prediction is what counts
     assert status == 0
     assert page.startswith("PASS  answers.txt")
+    assert "try" not in page.splitlines()[0]
+    (state,) = (
+        row["state"]
+        for row in real("--bank", str(ROOT), "list", "--json").data["questions"]
+        if row["id"] == "seven-windows"
+    )
+    assert state == "tried"
+    following = real("--bank", str(ROOT), "next", "--json").data
+    assert "seven-windows" not in {following["next"]["question"], following["then"]["question"]}
+
+
+def test_a_prediction_that_lacks_a_number_costs_nothing(real: Drill) -> None:
+    real("--bank", str(ROOT), "start", "seven-windows")
+    ANSWERS.write_text(RIGHT.replace("= 8", "= ?"))
+    status, page = grade(real)
+    assert status == 1
+    assert "grad_x[4] has no answer yet; the first prediction counts" in page
+    ANSWERS.write_text(RIGHT)
+    status, page = grade(real)
+    assert status == 0
+    assert "try 1" in page.splitlines()[0]
 
 
 def test_no_script_calls_a_text(real: Drill) -> None:
@@ -89,3 +111,16 @@ def test_an_estimate_never_shows_what_is_right(real: Drill) -> None:
         said = re.sub(r'"(seconds|sha256|digest|outputs)": [^,]+', "", ended.out)  # any digits
         for kept_back in ("28.3", "2831", "12.27", "0.0172", "17.2", "0.359", "too large", "half"):
             assert kept_back not in said, (words, kept_back)
+        if not words:
+            assert "cache: kv_total is wrong in case card: the model and the card of the" in said
+
+
+def test_what_a_review_is_about_can_be_read_before_it_begins(real: Drill) -> None:
+    shown = real("--bank", str(ROOT), "show", "data-parallel-review").out
+    assert "\n  19  +    params -= lr * velocity\n" in shown
+    assert "\n  overwritten        something that should be added up is replaced\n" in shown
+    real("--bank", str(ROOT), "start", "data-parallel-review")
+    written = Path("data-parallel-review", "QUESTION.md").read_text()
+    assert "- `overwritten`: something that should be added up is replaced\n" in written
+    shown = real("--bank", str(ROOT), "show", "decode-on-paper", "--json").out
+    assert '"heading": "Answers"' in shown

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from grader.app import catalog
 from tests.cli.conftest import Drill
 
 
@@ -73,6 +76,31 @@ def test_what_cannot_be_graded_here_is_not_first(
     (first, reason), _ = suggested(drill)
     assert first == "needs-torch"
     assert reason.endswith("; it needs torch, which is not installed")
+
+
+def test_what_asks_for_another_comes_after_it(
+    drill: Drill, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    questions = catalog.questions
+
+    def asking(*args: Any, **more: Any) -> Any:
+        found = questions(*args, **more)
+        before = ("halve-well", "nothing-of-this-bank")
+        return [
+            (replace(header, prerequisites=before * (header.id == "double-trouble")), yours)
+            for header, yours in found
+        ]
+
+    monkeypatch.setattr(catalog, "questions", asking)
+    assert suggested(drill)[0] == ("halve-well", "new, core, 25 min")
+    drill("solution", "needs-torch", "--give-up")
+    assert suggested(drill)[1] == (
+        "double-trouble", "new, core, 25 min; better after halve-well"
+    )  # fmt: skip
+    drill("start", "halve-well")
+    Path("halve-well/submission.py").write_text("# pass\n")
+    drill("grade", "halve-well")
+    assert suggested(drill)[0] == ("double-trouble", "new, core, 25 min")
 
 
 def test_without_records_it_still_answers(drill: Drill, monkeypatch: pytest.MonkeyPatch) -> None:

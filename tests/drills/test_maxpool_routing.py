@@ -317,8 +317,8 @@ def test_an_even_split_is_the_gradient_of_average_pooling(
     np.testing.assert_allclose(pool(wrong, x, (3, 2, 1), grad_y)[1], grad_x.numpy(), rtol=1e-12)
 
 
-def test_a_normalised_mask_is_the_gradient_of_amax() -> None:
-    name = "eq_mask_normalised_padded.py"
+def test_a_normalized_mask_is_the_gradient_of_amax() -> None:
+    name = "eq_mask_normalized_padded.py"
     wrong = load_layered(DRILL / "reference.py", DRILL / "misconceptions" / name)
     x = maps("masked", (1, 2, 6, 7))
     leaf = torch.tensor(x, requires_grad=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import types
 from collections.abc import Iterator
 from pathlib import Path
@@ -18,7 +19,13 @@ from grader.session import GradingSession
 pytestmark = pytest.mark.usefixtures("one_zygote")
 
 ROOT = Path(__file__).parents[2]
-IDS = ("decode-on-paper", "seven-windows", "softmax-five-lines")
+IDS = (
+    "decode-on-paper",
+    "roofline-and-ledger",
+    "seven-windows",
+    "softmax-five-lines",
+    "two-rows-count",
+)
 LINES = """L = {L}
 dL_dp[i] = {dL_dp}
 dp_dz[i,j] = {dp_dz}
@@ -161,6 +168,17 @@ def test_estimates_that_are_open_leave_the_others_judged(estimate: GradingSessio
     }
 
 
+def test_an_estimate_of_which_half_is_open_says_which(estimate: GradingSession) -> None:
+    report = graded(estimate, NUMBERS.format("96 KiB", "?", "12.3 FLOP/B", "17.3 ms", "359 ms"))
+    assert report.checks[0].message.startswith("kv_total has no answer yet")
+
+
+def test_the_caret_is_at_what_is_wrong(estimate: GradingSession) -> None:
+    report = graded(estimate, NUMBERS.format("96 KiB", "28.3 gb", "?", "?", "?"))
+    assert report.raised is not None
+    assert report.raised.frames[0].source[(report.raised.column or 0) - 1 :] == "gb"
+
+
 @pytest.mark.parametrize(
     ("name", "formula", "said"),
     [
@@ -187,7 +205,8 @@ def test_what_overflows_fails_its_line_alone(derivation: GradingSession) -> None
     outer = next(check for check in report.checks if check.id == "outer")
     assert outer.raised is not None
     assert outer.raised.type == "OverflowError"
-    assert outer.raised.frames[0].line == 2  # of the file
+    (frame,) = outer.raised.frames
+    assert (frame.line, frame.source) == (2, "dL_dp[i] = 9 ** 9 ** 9")  # of the file
 
 
 @pytest.mark.parametrize("idea", ESTIMATES)
@@ -254,6 +273,17 @@ def test_the_numbers_are_those_of_other_people() -> None:
     exec(question("seven-windows").reference, vars(program))
     given = (x.detach().tolist(), 3, 2, [2.0, 3.0, 5.0])
     assert program.entries(*given) == {f"grad_x[{i}]": grad[i].item() for i in (1, 4, 6)}
+
+    logits = torch.tensor([[0.0, math.log(3), math.log(6)]] * 3, dtype=torch.float64)
+    targets = torch.tensor([1, 0, -1])
+    logits.requires_grad_()
+    (slopes,) = torch.autograd.grad(
+        torch.nn.functional.cross_entropy(logits, targets, ignore_index=-1), logits
+    )
+    counted = types.ModuleType("reference")
+    exec(question("two-rows-count").reference, vars(counted))
+    found = counted.entries([1.0, 3.0, 6.0], 1, 2, 3)
+    assert list(found.values()) == pytest.approx(slopes[0].tolist(), abs=1e-15)
 
     lines = types.ModuleType("reference")
     exec(question("softmax-five-lines").reference, vars(lines))

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from grader import bank
-from grader.forms.review import shown
+from grader.forms import registry as forms
 from grader.model.report import Report
 from grader.model.verdict import Verdict
 from grader.session import GradingSession
@@ -19,20 +19,20 @@ pytestmark = pytest.mark.usefixtures("one_zygote")
 
 ROOT = Path(__file__).parents[2]
 QUESTION = bank.load([ROOT], "data-parallel-review")
-ALL = {8: "overwritten", 9: "wrong-count", 10: "clipped-too-early", 11: "unequal-ranks",
-       14: "caller-changed"}  # fmt: skip
+ALL = {12: "overwritten", 13: "wrong-count", 14: "clipped-too-early", 15: "unequal-ranks",
+       19: "caller-changed"}  # fmt: skip
 REPAIRED = {
-    8: "            acc += len(y[a:a + micro]) * "
+    12: "            acc += len(y[a:a + micro]) * "
        "mean_gradient(params, x[a:a + micro], y[a:a + micro])",
-    9: "        acc /= len(y)",
-    10: "        acc *= 1.0",
-    12: "    rows = [len(y) for x, y in shards]\n"
+    13: "        acc /= len(y)",
+    14: "        acc *= 1.0",
+    16: "    rows = [len(y) for x, y in shards]\n"
         "    mean = sum(n * g for n, g in zip(rows, grads)) / sum(rows)\n"
         "    mean = mean * min(1.0, clip / (np.linalg.norm(mean) + 1e-12))",
-    14: "    params = params - lr * velocity",
+    19: "    params = params - lr * velocity",
 }  # fmt: skip
-EQUIVALENT = {4: "    grads = list()", 13: "    velocity = mean + 0.9 * velocity",
-              7: "        for a in range(0, len(x), micro):"}  # fmt: skip
+EQUIVALENT = {8: "    grads = list()", 17: "    velocity = mean + 0.9 * velocity",
+              11: "        for a in range(0, len(x), micro):"}  # fmt: skip
 
 
 @pytest.fixture(scope="module")
@@ -50,11 +50,11 @@ def graded(session: GradingSession, listed: dict[int, str], approve: str = "no")
     ("change", "said", "passes"),
     [
         ({}, "5 of 5 faults, 0 false alarms", True),
-        ({13: "wrong-sign"}, "5 of 5 faults, 1 false alarm", True),
-        ({13: "wrong-sign", 4: "precision"}, "5 of 5 faults, 2 false alarms; line 4 is", False),
-        ({9: "off-by-one"}, "4 of 5 faults and 1 with another reason, 0 false alarms", False),
-        ({11: ""}, "4 of 5 faults, 0 false alarms; with shards of 2, 5 and 7 rows", False),
-        ({11: "", 12: "unequal-ranks"}, "5 of 5 faults, 0 false alarms", True),
+        ({17: "wrong-sign"}, "5 of 5 faults, 1 false alarm", True),
+        ({17: "wrong-sign", 8: "precision"}, "5 of 5 faults, 2 false alarms; line 8 is", False),
+        ({13: "off-by-one"}, "4 of 5 faults and 1 with another reason, 0 false alarms", False),
+        ({15: ""}, "4 of 5 faults, 0 false alarms; with shards of 2, 5 and 7 rows", False),
+        ({15: "", 16: "unequal-ranks"}, "5 of 5 faults, 0 false alarms", True),
     ],
 )  # fmt: skip
 def test_what_is_found_is_counted(
@@ -67,7 +67,7 @@ def test_what_is_found_is_counted(
 
 
 def test_every_line_and_no_line_fail(session: GradingSession) -> None:
-    every = {n: "precision" for n in range(4, 16)}
+    every = {n: "precision" for n in range(6, 21) if n != 18}
     assert graded(session, every | ALL).verdict is Verdict.FAIL
     report = graded(session, {})
     assert report.checks[0].message.startswith("0 of 5 faults")
@@ -82,12 +82,12 @@ def test_who_approves_is_told_so_whatever_is_listed(session: GradingSession) -> 
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("99 = precision\napprove = no", "answers.txt:1: the diff has lines 1 to 15"),
+        ("99 = precision\napprove = no", "answers.txt:1: the diff has lines 1 to 20"),
         ("3 = precision\napprove = no", "answers.txt:1: line 3 was removed and cannot be wrong"),
-        ("8 = too-early\napprove = no", "answers.txt:1: too-early is no reason"),
+        ("12 = too-early\napprove = no", "answers.txt:1: too-early is no reason"),
         ("approve = maybe", "answers.txt:1: approve: expected yes or no, found maybe"),
-        ("8 = overwritten", "answers.txt: approve has no answer yet"),
-        ("8 = overwritten\n08 = precision\napprove = no", "answers.txt:2: the diff has lines"),
+        ("12 = overwritten", "answers.txt: approve has no answer yet"),
+        ("12 = overwritten\n012 = precision\napprove = no", "answers.txt:2: the diff has lines"),
     ],
 )
 def test_what_is_no_review_is_said(text: str, said: str, session: GradingSession) -> None:
@@ -99,23 +99,19 @@ def test_nothing_of_the_question_gives_it_away() -> None:
     from grader.reports.question import question_markdown
 
     text = question_markdown(QUESTION)
-    assert shown(QUESTION.spec.diff) in text
-    assert "14  +    params -= lr * velocity" in text
-    for secret in ("shards of 2, 5 and 7", "dampening", "overwritten"):
+    assert next(forms.of(QUESTION.spec).materials(QUESTION.spec)).text in text
+    assert "19  +    params -= lr * velocity" in text
+    for secret in ("shards of 2, 5 and 7", "dampening", "the gradient is too small"):
         assert secret not in text
 
 
 # -- the faults, proved by running the diff's result --------------------------------------------
 
 
-def step_with(repaired: dict[int, str]) -> Callable[..., Any]:
-    lines = [line[1:] for line in QUESTION.spec.diff.splitlines()]
-    marks = [line[:1] for line in QUESTION.spec.diff.splitlines()]
-    kept = [
-        repaired.get(n, line)
-        for n, (mark, line) in enumerate(zip(marks, lines, strict=True), 1)
-        if mark != "-"
-    ]
+def step_with(repaired: dict[int, str], *, without: str = "-") -> Callable[..., Any]:
+    """One side of the diff, run: what it makes of the step, or what was there before."""
+    lines = QUESTION.spec.diff.splitlines()
+    kept = [repaired.get(n, line[1:]) for n, line in enumerate(lines, 1) if line[:1] != without]
     space: dict[str, Any] = {"np": np, "mean_gradient": mean_gradient}
     exec("\n".join(kept), space)
     step: Callable[..., Any] = space["step"]
@@ -160,6 +156,11 @@ def failing(step: Callable[..., Any]) -> set[str]:
     return found
 
 
+def test_what_the_diff_replaces_was_right() -> None:
+    before = step_with({}, without="+")
+    assert failing(lambda *args: before(*args[:-1])) == set()
+
+
 def test_repaired_the_diff_is_right() -> None:
     assert failing(step_with(REPAIRED)) == set()
 
@@ -172,15 +173,15 @@ def test_an_innocent_line_may_be_written_in_another_way(line: int) -> None:
 @pytest.mark.parametrize(
     ("line", "cases"),
     [
-        (8, {"micro", "ragged-micro"}),
-        (9, {"ragged-micro", "uneven"}),
-        (10, {"clip"}),
-        (12, {"uneven", "clip"}),
-        (14, {"caller"}),
+        (12, {"micro", "ragged-micro"}),
+        (13, {"ragged-micro", "uneven"}),
+        (14, {"clip"}),
+        (16, {"uneven", "clip"}),
+        (19, {"caller"}),
     ],
 )
 def test_each_fault_put_back_alone_shows(line: int, cases: set[str]) -> None:
     found = failing(step_with({n: text for n, text in REPAIRED.items() if n != line}))
     assert found
     assert cases & found
-    assert "caller" not in found or line == 14
+    assert "caller" not in found or line == 19

@@ -305,7 +305,7 @@ def swiglu_mlp(x, w_gate, w_up, w_down):
     assert graded(SWIGLU, blind).misconceptions == ()
 
 
-@pytest.mark.parametrize("question_id", [POOL, CONV, SOFTMAX])
+@pytest.mark.parametrize("question_id", [POOL, SOFTMAX])
 def test_a_right_solution_is_never_named_not_even_a_slow_one(
     question_id: str, graded: Grading
 ) -> None:

@@ -116,6 +116,25 @@ def test_a_function_that_it_lacks_is_named_with_the_nearest(tmp_path: Path) -> N
         session.examine("reference", [asked.reference], 1)
 
 
+def test_what_the_driver_alone_calls_and_the_file_lacks_is_said(tmp_path: Path) -> None:
+    asked = question(tmp_path, driver=TWICE, run=["y = driver.twice(x)"])
+    with GradingSession(asked) as session:
+        (check,) = session.grade(b"def rellu(x): return x", seed=1).checks
+    assert check.message.startswith("your file defines no relu")
+    assert check.verdict is Verdict.ERROR
+
+
+def test_what_is_examined_may_go_on_in_another_process(tmp_path: Path) -> None:
+    asked = question(tmp_path, driver=TWICE, run=["y = driver.twice(x)"])
+    with GradingSession(asked) as session:
+        bench = session.examine("it", [asked.reference], 1)
+        other = bench.elsewhere()
+        assert other is not None
+        assert other is bench.elsewhere()
+        workers = {program.worker for program in (other, bench.submission, bench.reference)}
+        assert len(workers) == 3
+
+
 def test_so_is_one_that_the_reference_lacks(tmp_path: Path) -> None:
     asked = question(tmp_path, reference="def rellu(x): return x * (x > 0)")
     text = said(asked)

@@ -1,4 +1,4 @@
-"""Style: the normaliser by np.logaddexp.reduce, which needs no maximum of our own."""
+"""Style: the normalizer by np.logaddexp.reduce, which needs no maximum of our own."""
 
 import numpy as np
 

@@ -5,7 +5,7 @@ from functools import partial
 import numpy as np
 
 
-def _normalise(z, axis, logarithm):
+def _normalize(z, axis, logarithm):
     shifted = z - np.amax(z, axis=axis, keepdims=True)
     e = np.exp(shifted)
     total = e.sum(axis=axis, keepdims=True)
@@ -17,7 +17,7 @@ def _kernel(z, target, ignore_index=-100, *, want):
     picked = (rows, target[rows])
     if want == "loss":
         return float(np.average(-log_softmax(z)[picked])) if rows.size else 0.0
-    p = _normalise(z, -1, logarithm=False)
+    p = _normalize(z, -1, logarithm=False)
     p[picked] -= 1
     grad = np.zeros(z.shape, z.dtype)
     if rows.size:
@@ -25,7 +25,7 @@ def _kernel(z, target, ignore_index=-100, *, want):
     return grad
 
 
-log_softmax = partial(_normalise, axis=-1, logarithm=True)
+log_softmax = partial(_normalize, axis=-1, logarithm=True)
 cross_entropy = partial(_kernel, want="loss")
 cross_entropy_grad = partial(_kernel, want="gradient")
 

@@ -1,0 +1,13 @@
+def _record(data, *operands):
+    result = Tensor(data)
+    ways = [(t.node or t, t.data.shape, way) for t, way in operands if t.requires_grad]
+    if ways:
+        result.requires_grad, result.node = True, Linked(ways)
+        result.node.operands = [t for t, _ in operands]
+    else:
+        result.operands = operands
+    return result
+
+
+class Linked(Node):
+    __slots__ = ("operands",)

@@ -1,0 +1,2 @@
+def _unbroadcast(grad, shape):
+    return np.array(grad)

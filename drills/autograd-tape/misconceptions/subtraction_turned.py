@@ -1,0 +1,1 @@
+Tensor.__rsub__ = Tensor.__sub__

@@ -1,0 +1,12 @@
+def backward(blocks, state, grad_y, rng):
+    starts, contexts = state
+    found = _saved(rng)
+    every = [contexts]
+    grad = _unwound(blocks[-len(contexts) :], list(contexts), grad_y)
+    for begin, end, x, there in reversed(starts):
+        _restore(rng, there)
+        _, contexts = _run(blocks[begin:end], x, rng, True)
+        every.append(contexts)
+        grad = _unwound(blocks[begin:end], list(contexts), grad)
+    _restore(rng, found)
+    return grad

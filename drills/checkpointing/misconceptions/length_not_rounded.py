@@ -1,0 +1,2 @@
+def _kept(n, segments, weight):
+    return segments - 1 + weight * n / segments

@@ -1,0 +1,2 @@
+def _begins(n, segments):
+    return [i * (n // segments) for i in range(segments)]

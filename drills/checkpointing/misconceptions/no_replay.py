@@ -1,0 +1,2 @@
+def _restore(rng, there):
+    pass

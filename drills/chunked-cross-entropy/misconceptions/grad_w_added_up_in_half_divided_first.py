@@ -1,0 +1,14 @@
+"""The chunks' gradients of w are divided, and then added up in the dtype of w."""
+
+def loss_forward(h, w, target, chunk, ignore_index=-100):
+    wide = _wide(h.dtype)
+    rows = np.flatnonzero(target != ignore_index)
+    n = max(len(rows), 1)
+    loss, grad_h, grad_w = 0.0, np.zeros(h.shape, wide), np.zeros(w.shape, w.dtype)
+    for some in _pieces(rows, chunk):
+        h_some = h[some].astype(wide)
+        losses, grad_logits = _cross_entropy(h_some @ w.T.astype(wide), target[some])
+        loss += float(losses.sum())
+        grad_h[some] = grad_logits @ w / n
+        grad_w += (grad_logits.T @ h_some / n).astype(w.dtype)
+    return loss / n, (grad_h, grad_w.astype(wide), h.dtype)

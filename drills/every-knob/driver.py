@@ -1,0 +1,121 @@
+"""What each property of the script needs: rows that carry their number, weights of other sizes."""
+
+import numpy as np
+import task
+
+
+def _params(inputs, hidden, classes, seed):
+    """Weights of a network, from no function of the script."""
+    rng = np.random.default_rng(seed)
+    return {
+        "w1": rng.standard_normal((inputs, hidden)) * np.sqrt(2 / inputs),
+        "b1": 0.1 * rng.standard_normal(hidden),
+        "w2": rng.standard_normal((hidden, classes)) / np.sqrt(hidden),
+        "b2": 0.1 * rng.standard_normal(classes),
+    }
+
+
+def _copied(params):
+    return {name: p.copy() for name, p in params.items()}
+
+
+def _loss(params, x, y):
+    """The mean loss without dropout."""
+    hidden = np.maximum(x @ params["w1"] + params["b1"], 0)
+    logits = hidden @ params["w2"] + params["b2"]
+    logits = logits - logits.max(axis=1, keepdims=True)
+    log_p = logits - np.log(np.exp(logits).sum(axis=1, keepdims=True))
+    return float(-log_p[np.arange(len(y)), y].mean())
+
+
+def one_pass(program, rows, seeds):
+    """Rows and labels that carry their number, through one pass of batches.
+
+    Returns the numbers of the rows in rising order, how far each label is from its row, the sizes
+    of all pieces, batch by batch with a 0 between them, and whether rows come in another order than
+    before, and in another one with another generator.
+    """
+    number, seed = np.arange(rows), int(seeds[0])
+    x, y = np.stack([number, number**2], axis=1).astype(np.float64), number.copy()
+    orders = []
+    for rng in (np.random.default_rng(seed), np.random.default_rng(seed + 1)):
+        given = [list(pieces) for pieces in program.batches(x.copy(), y.copy(), rng)]
+        orders.append([np.asarray(px) for pieces in given for px, _ in pieces])
+        if len(orders) == 1:
+            labels = np.concatenate([np.asarray(py) for pieces in given for _, py in pieces])
+            sizes = [n for pieces in given for n in (*(len(py) for _, py in pieces), 0)]
+    first, second = (np.concatenate(order)[:, 0] for order in orders)
+    moved = [bool(np.any(first != number)), bool(np.any(first != second))]
+    return np.sort(first), np.abs(first - labels), sizes, moved
+
+
+def one_step(program, x, y, cuts, hidden):
+    """One step without dropout, on rows that are cut into pieces of the sizes `cuts`."""
+    params = _params(x.shape[1], hidden, 4, len(y))
+    ends = np.cumsum(cuts)
+    pieces = [(x[a:b], y[a:b]) for a, b in zip([0, *ends[:-1]], ends)]
+    new, loss = program.step(params, pieces, np.random.default_rng(1), drop=0.0, lr=0.1)
+    return new["w1"], new["b1"], new["w2"], new["b2"], float(loss)
+
+
+def one_batch(program, seeds):
+    """The loss on 64 rows after five steps at the script's own rate, divided by that before them.
+
+    For each of some batches, each with weights of its own; the worst one last.
+    """
+    found = []
+    for seed in map(int, seeds):
+        x, y = (rows[:64] for rows in task.rows(seed)[:2])
+        params, rng = _params(x.shape[1], 64, 4, seed), np.random.default_rng(seed)
+        before = _loss(params, x, y)
+        for _ in range(5):
+            params, _ = program.step(_copied(params), [(x.copy(), y.copy())], rng, drop=0.0)
+        found.append(_loss(params, x, y) / before)
+    return sorted(found)
+
+
+def noise(program, rows, drop, seeds):
+    """A step on rows that differ in nothing but the units that are dropped.
+
+    Each hidden unit is 1. The first logit is 2 times the mean of what is kept, the others are 0.
+    Returns the loss, how far the weights behind and before the hidden layer move, in the mean,
+    whether another generator gives another loss, how many units were dropped for all rows, and
+    whether the units that one row keeps are the same on both sides of the layer.
+    """
+    hidden, seed = 64, int(seeds[0])
+    x, y = np.zeros((rows, 3)), np.zeros(rows, dtype=np.int64)
+    params = {
+        "w1": np.zeros((3, hidden)), "b1": np.ones(hidden),
+        "w2": np.tile([2 / hidden, 0, 0, 0], (hidden, 1)), "b2": np.zeros(4),
+    }  # fmt: skip
+    found = [
+        program.step(_copied(params), [(x, y)], np.random.default_rng(s), drop=drop, lr=1.0)
+        for s in (seed, seed + 1)
+    ]
+    new, loss = found[0]
+    behind = (new["w2"] - params["w2"]).mean(axis=0)
+    before = float((new["b1"] - params["b1"]).mean() * hidden)
+    idle = int(np.sum(np.all(new["w2"] == params["w2"], axis=1)))
+    rng = np.random.default_rng(seed)
+    alone, _ = program.step(_copied(params), [(x[:1], y[:1])], rng, drop=drop, lr=1.0)
+    kept = np.any(alone["w2"] != params["w2"], axis=1), alone["b1"] != params["b1"]
+    agree = bool(np.array_equal(*kept) and not kept[0].all())
+    return float(loss), behind, before, bool(loss != found[1][1]), idle, agree
+
+
+def twice(program, x, y, seeds):
+    """The accuracy with two generators, and what the first one draws afterwards."""
+    seed = int(seeds[0])
+    params = _params(x.shape[1], 32, 4, seed)
+    rng = np.random.default_rng(seed)
+    first = program.evaluate(_copied(params), x.copy(), y.copy(), rng)
+    second = program.evaluate(_copied(params), x.copy(), y.copy(), np.random.default_rng(seed + 1))
+    return float(first), float(second), float(rng.random())
+
+
+def trained(program, seeds):
+    """How runs end: their accuracies, the worst last, the mean of their last losses, and lengths."""
+    runs = [program.train(int(seed)) for seed in seeds]
+    accuracies = sorted((float(run["accuracy"][-1]) for run in runs), reverse=True)
+    last_loss = float(np.mean([float(run["loss"][-1]) for run in runs]))
+    return accuracies, last_loss, [len(run[name]) for run in runs for name in ("loss", "accuracy")]

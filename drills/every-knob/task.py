@@ -1,0 +1,18 @@
+"""The rows that are trained on and those that are held out: four classes, twenty inputs."""
+
+import numpy as np
+
+CLASSES, INPUTS, TRAINED, HELD_OUT = 4, 20, 640, 1000
+APART = 2.3  # of a class's center from the origin; the spread around it is 1
+
+
+def rows(seed):
+    """Return x, y of the rows to train on and x, y of those held out, drawn from a seed.
+
+    x has shape (rows, 20), float64; y holds the classes, 0 to 3, int64.
+    """
+    rng = np.random.default_rng([seed, 41])
+    centers = APART * np.linalg.qr(rng.standard_normal((INPUTS, CLASSES)))[0].T
+    y = rng.permutation(np.arange(TRAINED + HELD_OUT) % CLASSES)
+    x = centers[y] + rng.standard_normal((TRAINED + HELD_OUT, INPUTS))
+    return x[:TRAINED], y[:TRAINED], x[TRAINED:], y[TRAINED:]

@@ -1,0 +1,7 @@
+"""Everything turns the other way."""
+
+_forward = _turned
+
+
+def _turned(x, cos, sin):
+    return _forward(x, cos, -sin)

@@ -1,0 +1,5 @@
+"""Weights stay as they are."""
+
+
+def convert(w, heads):
+    return w.copy()

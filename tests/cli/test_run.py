@@ -1,0 +1,194 @@
+"""`drill run`: one run of the script of a diagnosis, out of a budget that the records keep."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from grader import bank
+from grader.audit import logs
+from grader.records import runs
+from grader.records.store import Store
+from grader.session import experiment as running
+from tests.cli.conftest import ROOT, Drill, Ended
+
+FILE = Path("my-fit") / "submission.py"
+TRAIN = "def train(seed):\n"
+
+
+@pytest.fixture
+def fit(real: Drill) -> Callable[..., Ended]:
+    """Start the question that `bank new --form diagnose` writes; give what runs its script."""
+    assert real("--bank", "mine", "bank", "new", "my-fit", "--form", "diagnose").status == 0
+    started = real("--bank", "mine", "start", "my-fit")
+    assert "drill run" in started.out
+    return lambda *words: real("--bank", "mine", "run", "my-fit", *words)
+
+
+def script(body: str) -> None:
+    """Let the script's run do something else."""
+    text = FILE.read_text()
+    head = text[: text.index(TRAIN)] if TRAIN in text else text
+    FILE.write_text(f"{head}{TRAIN}    {body}\n")
+
+
+def test_a_run_shows_numbers_and_prints_and_counts(fit: Callable[..., Ended], real: Drill) -> None:
+    first = fit()
+    assert (first.status, first.err) == (0, "")
+    head, *printed, last = first.out.splitlines()
+    assert head.startswith("run 1 of 3, seed 0   loss 14.62 -> 6.4")
+    assert printed == ["  loss at first 14.6", "  loss at last 6e+26"]
+    assert last.startswith("2 left   Next: drill run --bank mine   drill grade --bank mine")
+    script(r"print('\x1b[31mred', *range(30), sep='\n'); return 2.5")
+    second = fit("--seed", "7")
+    head, *printed, _ = second.out.splitlines()
+    assert head.startswith("run 2 of 3, seed 7   result 2.5   ")
+    assert printed[0] == r"  \x1b[31mred"
+    assert printed[20:] == ["  ... 11 more lines"]
+    script("return {'loss': [1, float('nan')], 'name': 'x'}")
+    data = fit("--json").data
+    assert (data["run"], data["used"], data["budget"], data["seed"]) == (3, 3, 3, 0)
+    assert (data["numbers"], data["fault"]) == ({"loss": [1.0, "NaN"]}, "")
+    spent = fit()
+    assert (spent.status, spent.out) == (2, "")
+    assert "3 of 3 runs are used; you can still edit and grade" in spent.err
+    assert real("--bank", "mine", "reset", "my-fit").status == 0
+    assert fit().out.startswith("run 1 of 3")
+
+
+def test_to_begin_anew_the_script_need_not_have_changed(
+    fit: Callable[..., Ended], real: Drill, home: Path
+) -> None:
+    script("return")
+    FILE.unlink()
+    real("--bank", "mine", "start", "my-fit")
+    assert fit("--json").data["used"] == 1
+    real("--bank", "mine", "reset", "my-fit")
+    where = str(Path("mine").resolve())
+    records = Store(home, notice=print)
+    assert records.read(lambda db: runs.used(db, "my-fit", where), empty=9) == 0
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("def train(", "the file is not valid Python at line 1"),
+        ("x = 1 / 0", "loading the file raised ZeroDivisionError: division by zero"),
+        ("def trian(seed): pass", "expected train, found trian; is trian meant"),
+        ("", "the file is empty"),
+    ],
+)
+def test_what_is_not_begun_costs_nothing(fit: Callable[..., Ended], text: str, said: str) -> None:
+    FILE.write_text(text)
+    ended = fit()
+    assert ended.status == 1
+    assert " ".join(ended.out.split()).startswith(f"no run, nothing is used {said}")
+    assert "3 left" in ended.out
+
+
+@pytest.mark.parametrize(
+    ("body", "said"),
+    [
+        ("return 1 / (seed - seed)", "run 1 of 3, seed 0   raised ZeroDivisionError   "),
+        ("import os; os._exit(3)", "run 1 of 3, seed 0   your script ended its process (exit sta"),
+        ("while True: pass", "run 1 of 3, seed 0   your script did not finish within 0.2 seconds"),
+    ],
+)
+def test_what_comes_to_no_end_has_cost_a_run(
+    fit: Callable[..., Ended], body: str, said: str
+) -> None:
+    spec = Path("mine/questions/my-fit.yaml")
+    spec.write_text(spec.read_text().replace("seconds: 5", "seconds: 0.2"))
+    script(body)
+    ended = fit()
+    assert ended.status == 1
+    assert ended.out.startswith(said)
+    assert "2 left" in ended.out
+    if "/" in body:
+        assert "submission.py:15  return 1 / (seed - seed)" in ended.out
+
+
+def test_of_endless_prints_the_first_lines_are_shown(fit: Callable[..., Ended]) -> None:
+    script("print('first'); [print('x' * 99) for _ in range(20_000)]")
+    ended = fit()
+    assert ended.status == 0
+    lines = ended.out.splitlines()
+    assert lines[1] == "  first"
+    assert len(lines) == 23
+    assert lines[21].endswith(" more characters")
+
+
+def test_where_nothing_can_be_recorded_a_run_is_not_counted(
+    fit: Callable[..., Ended], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    Path("file").write_text("")
+    monkeypatch.setenv("DRILL_HOME", str(Path("file/home").resolve()))
+    ended = fit()
+    assert ended.out.startswith("run, not counted, seed 0   loss 14.6")
+    assert ended.err.count("\n") == 1
+    assert "the records cannot be" in ended.err
+
+
+def test_a_run_that_is_stopped_counts(
+    fit: Callable[..., Ended], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def stopped(*_: object, **named: Callable[[], None]) -> None:
+        named["begin"]()
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched:
+        patched.setattr(running, "experiment", stopped)
+        ended = fit()
+    assert (ended.status, ended.out) == (130, "")
+    assert ended.err.startswith("drill: run 1 of 3 was stopped, and counts\n")
+    assert fit().out.startswith("run 2 of 3")
+
+
+def test_a_question_without_experiments_says_so(real: Drill) -> None:
+    ended = real("--bank", str(ROOT), "run", "seven-windows")
+    assert ended.status == 2
+    assert "seven-windows is not found out by experiments: there is nothing to run" in ended.err
+
+
+def test_what_is_shown_has_log_causes_and_budget(fit: Callable[..., Ended], real: Drill) -> None:
+    assert callable(fit)
+    shown = real("--bank", "mine", "show", "my-fit").out
+    written = (FILE.parent / "QUESTION.md").read_text()
+    for text in (shown, written):
+        assert "loss at last 6e+26" in text
+        assert "the learning rate is too large" in text
+        assert "3 times in all" in text
+        assert "40 steps" not in text
+    data = json.loads(real("--bank", "mine", "show", "my-fit", "--json").out)
+    assert data["experiments"] == {"function": "train", "budget": 3, "seconds": 5.0}
+
+
+@pytest.mark.parametrize(
+    ("was", "becomes", "said"),
+    [
+        (
+            "at first 14.6",
+            "at first 14.9",
+            "log: expected what the starter prints with seed 0; line",
+        ),
+        ("  loss at last 6e+26\n", "", "log: expected what the starter prints with seed 0; line 2"),
+        (
+            "function: train",
+            "function: descend",
+            "experiments: a run of the starter comes to no end",
+        ),
+        ("at first 14.6", "at first 14.61", ""),
+    ],
+)
+def test_the_log_is_that_of_the_starter(
+    was: str, becomes: str, said: str, fit: Callable[..., Ended]
+) -> None:
+    assert callable(fit)
+    spec = Path("mine/questions/my-fit.yaml")
+    spec.write_text(spec.read_text().replace(was, becomes, 1))
+    found = list(logs.problems(bank.load([Path("mine")], "my-fit")))
+    assert len(found) == bool(said) or said.startswith("experiments")
+    assert not said or found[0].startswith(said)

@@ -1,0 +1,371 @@
+"""The reference and every right solution of checkpointing, against torch's autograd in float64.
+
+The oracle writes the whole stack as one expression and lets torch differentiate it; it knows no
+segments, keeps everything, and draws the masks from a generator of its own that begins at the same
+seed.  The figures that prompts, hints, feedback and follow-ups quote are in the second half.
+"""
+
+from __future__ import annotations
+
+import math
+import types
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+import torch.utils.checkpoint as torch_checkpoint
+
+from grader.sandbox.worker.reach import reachable
+from tests.drills.loading import ROOT, each, load, load_layered, right_solutions
+
+Array = np.ndarray[Any, np.dtype[Any]]
+Program = types.SimpleNamespace
+
+DRILL = ROOT / "drills" / "checkpointing"
+REFERENCE = DRILL / "reference.py"
+PATHS = [REFERENCE, *right_solutions("checkpointing")]
+CLOSE = 1e-12  # what was seen is below 1e-14
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _the_helper_is_found() -> Iterator[None]:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.syspath_prepend(str(DRILL))
+        yield
+
+
+@pytest.fixture(scope="module", params=PATHS, ids=lambda path: path.stem)
+def program(request: pytest.FixtureRequest, _the_helper_is_found: None) -> Program:
+    path: Path = request.param
+    return load(path)
+
+
+@pytest.fixture(scope="module")
+def reference(_the_helper_is_found: None) -> Program:
+    return load(REFERENCE)
+
+
+@pytest.fixture(scope="module")
+def driver(_the_helper_is_found: None) -> Program:
+    return load(DRILL / "driver.py")
+
+
+def variant(name: str) -> Program:
+    return load_layered(REFERENCE, DRILL / "misconceptions" / f"{name}.py")
+
+
+@dataclass
+class Stack:
+    """Weights of n blocks of width d, and the share that most of them drop."""
+
+    n: int
+    segments: int
+    drop: float = 0.0
+    rows: int = 5
+    d: int = 3
+
+    def __post_init__(self) -> None:
+        self.numbers = np.random.default_rng([self.n, self.segments])
+        self.weights = self.numbers.standard_normal((self.n, self.d, self.d)) * 0.4
+
+    def batch(self) -> tuple[Array, Array]:
+        """x, and the gradient that arrives."""
+        x, grad_y = self.numbers.standard_normal((2, self.rows, self.d))
+        return x, grad_y
+
+    def blocks(self, driver: Program) -> list[Any]:
+        blocks: list[Any] = driver.stack(None, self.weights, self.drop)
+        return blocks
+
+    def by_torch(self, batches: list[tuple[Array, Array]], seed: int) -> dict[str, Any]:
+        """y and grad_x of every batch, gradients of all weights, and running means."""
+        rng = np.random.default_rng(seed)
+        w = torch.tensor(self.weights, requires_grad=True)
+        means = torch.zeros(self.n, self.d, dtype=torch.float64)
+        xs, ys = [], []
+        for x, grad_y in batches:
+            xs.append(torch.tensor(x, requires_grad=True))
+            h = xs[-1]
+            for i in range(self.n):
+                centered = h - h.mean(0)
+                means[i] = 0.9 * means[i] + 0.1 * h.detach().mean(0)
+                mask = torch.ones_like(h)
+                if self.drop and i % 3 != 1:
+                    kept = torch.tensor(rng.random(x.shape) >= self.drop)
+                    mask = kept.to(torch.float64) / (1 - self.drop)
+                h = h + mask * torch.tanh(centered @ w[i])
+            torch.autograd.backward(h, torch.tensor(grad_y))
+            ys.append(h.detach().numpy())
+        assert w.grad is not None
+        return {
+            "y": ys,
+            "grad_x": [x.grad.numpy() for x in xs if x.grad is not None],
+            "grads": w.grad.numpy(),
+            "means": means.numpy(),
+            "next": rng.random(4),
+        }
+
+
+def assert_close(got: Array, right: Array) -> None:
+    assert got.shape == right.shape
+    assert np.abs(got - right).max() <= CLOSE * max(1.0, np.abs(right).max())
+
+
+STACKS = [
+    Stack(2, 2),
+    Stack(12, 3),
+    Stack(12, 1),
+    Stack(13, 4),
+    Stack(7, 7),
+    Stack(1, 1, 0.5),
+    Stack(2, 2, 0.5),
+    Stack(12, 3, 0.4),
+    Stack(14, 5, 0.3),
+    Stack(9, 9, 0.6),
+]
+
+
+@each("stack", STACKS)
+def test_every_right_solution_has_the_numbers_of_torch(
+    program: Program, driver: Program, stack: Stack
+) -> None:
+    (x, grad_y), blocks, rng = stack.batch(), stack.blocks(driver), np.random.default_rng(3)
+    y, state = program.forward(blocks, x, rng, stack.segments)
+    grad_x = program.backward(blocks, state, grad_y, rng)
+    grads, means, steps = driver.inside(None, blocks)
+    right = stack.by_torch([(x, grad_y)], 3)
+    assert_close(y, right["y"][0])
+    assert_close(grad_x, right["grad_x"][0])
+    assert_close(grads, right["grads"])
+    assert_close(means, right["means"])
+    assert steps.tolist() == [1] * stack.n
+    assert np.array_equal(rng.random(4), right["next"])
+
+
+@each("order", [(0, 1, 2), (2, 1, 0), (1, 2, 0)])
+def test_every_right_solution_lets_three_batches_wait(
+    program: Program, driver: Program, order: tuple[int, ...]
+) -> None:
+    stack = Stack(11, 4, 0.4)
+    batches = [stack.batch() for _ in range(3)]
+    blocks, rng = stack.blocks(driver), np.random.default_rng(4)
+    ys, states, grads_x = [], [], {}
+    for x, _ in batches:
+        y, state = program.forward(blocks, x, rng, stack.segments)
+        ys.append(y)
+        states.append(state)
+    drawn = [rng.random(2)]
+    for i in order:
+        grads_x[i] = program.backward(blocks, states[i], batches[i][1], rng)
+    drawn.append(rng.random(2))
+    grads, means, steps = driver.inside(None, blocks)
+    right = stack.by_torch(batches, 4)
+    for i in range(3):
+        assert_close(ys[i], right["y"][i])
+        assert_close(grads_x[i], right["grad_x"][i])
+    assert_close(grads, right["grads"])
+    assert_close(means, right["means"])
+    assert steps.tolist() == [3] * stack.n
+    assert np.array_equal(np.concatenate(drawn), right["next"])
+
+
+def counted(driver: Program, program: Program, n: int, segments: int) -> tuple[int, int]:
+    x = np.ones((2, 2))
+    weights = np.full((n, 2, 2), 0.1)
+    alive, calls = driver.counts(program, weights, 0.1, x, x, segments, 0)
+    return alive, calls
+
+
+@each(("n", "segments"), [(64, 8), (14, 5), (10, 3), (16, 2), (5, 1), (5, 5)])
+def test_every_right_solution_stays_within_the_limits(
+    program: Program, driver: Program, n: int, segments: int
+) -> None:
+    assert counted(driver, program, n, segments) == (
+        math.ceil(n / segments) + 2,
+        n - n // segments,
+    )
+
+
+def test_the_limits_of_the_contract_are_what_it_says() -> None:
+    assert (math.ceil(64 / 8) + 2, 64 - 64 // 8) == (10, 56)
+
+
+def cut(n: int, segments: int) -> list[int]:
+    """Lengths of segments, as numpy cuts: the oracle of best_segments knows no formula."""
+    return [len(part) for part in np.array_split(np.arange(n), segments)]
+
+
+def test_every_right_solution_finds_the_best_number_of_segments(program: Program) -> None:
+    for n in (1, 2, 3, 5, 7, 16, 24, 63, 64, 100):
+        for weight in (1, 2, 3, 5, 17, 400):
+            kept = [s - 1 + weight * max(cut(n, s)) for s in range(1, n + 1)]
+            assert program.best_segments(n, weight) == 1 + kept.index(min(kept))
+
+
+# Figures that the question quotes.
+
+
+def kept(driver: Program, program: Program, segments: int, n: int = 64) -> float:
+    """What forward keeps, in arrays of the size of x."""
+    x = np.ones((1000, 2))
+    blocks = driver.stack(None, np.zeros((n, 2, 2)), 0.1)
+    _, state = program.forward(blocks, x, np.random.default_rng(0), segments)
+    return float(reachable(state)[0] / x.nbytes)
+
+
+def test_what_is_kept_is_what_the_prompts_say(driver: Program, reference: Program) -> None:
+    for segments, arrays in {1: 192, 2: 97, 4: 51, 8: 31, 13: 27, 14: 28, 16: 27, 64: 66}.items():
+        assert kept(driver, reference, segments) == pytest.approx(arrays, abs=0.3)
+    assert kept(driver, load(DRILL / "starter.py"), 8) == pytest.approx(64, abs=0.1)
+    assert kept(driver, variant("keeps_everything"), 8) == pytest.approx(192, abs=0.1)
+    assert kept(driver, variant("keeps_random_numbers"), 8) - 31 > 24
+    assert reference.best_segments(64, 3) == 13
+    assert reference.best_segments(64, 1) == 8
+
+
+def test_no_number_of_segments_keeps_less_than_27(driver: Program, reference: Program) -> None:
+    least = min(s - 1 + 3 * max(cut(64, s)) for s in range(1, 65))
+    assert least == 27
+
+
+def test_wrong_ideas_cost_what_feedback_says(driver: Program) -> None:
+    assert counted(driver, variant("frees_at_the_end"), 64, 8)[0] == 64
+    assert counted(driver, variant("collects_in_forward"), 64, 8)[0] == 64
+    assert counted(driver, variant("outlive_in_forward"), 64, 8)[0] == 16
+    assert counted(driver, variant("outlive_in_backward"), 64, 8)[0] == 16
+    assert counted(driver, variant("outlive_with_the_state"), 64, 8)[0] == 24
+    assert counted(driver, variant("from_the_input_each_time"), 64, 8)[1] == 224
+    assert counted(driver, variant("reruns_the_last"), 64, 8)[1] == 64
+
+
+def test_the_starter_moves_running_means_twice(driver: Program) -> None:
+    stack, starter = Stack(6, 2), load(DRILL / "starter.py")
+    (x, grad_y), blocks, rng = stack.batch(), stack.blocks(driver), np.random.default_rng(0)
+    y, state = starter.forward(blocks, x, rng, 2)
+    grad_x = starter.backward(blocks, state, grad_y, rng)
+    grads, means, steps = driver.inside(None, blocks)
+    right = stack.by_torch([(x, grad_y)], 0)
+    assert_close(y, right["y"][0])
+    assert_close(grad_x, right["grad_x"][0])
+    assert_close(grads, right["grads"])
+    assert_close(means, 1.9 * right["means"])  # 0.19 of the way in place of 0.1
+    assert steps.tolist() == [2] * 6
+
+
+def test_a_state_of_the_generator_is_a_dict_of_its_own() -> None:
+    rng = np.random.default_rng(0)
+    there, expected = rng.bit_generator.state, np.random.default_rng(0).random(3)
+    rng.random(100)
+    rng.bit_generator.state = there
+    assert np.array_equal(rng.random(3), expected)
+
+
+def test_a_step_costs_what_the_follow_up_says() -> None:
+    factors = {blocks: round((3 + blocks / 64) / 3, 2) for blocks in (56, 60, 64)}
+    assert factors == {56: 1.29, 60: 1.31, 64: 1.33}
+
+
+@pytest.mark.parametrize("use_reentrant", [True, False])
+def test_torch_moves_the_statistics_of_a_checkpointed_block_twice(use_reentrant: bool) -> None:
+    norm = torch.nn.BatchNorm1d(4)
+    layers = torch.nn.Sequential(
+        torch.nn.Linear(4, 4), norm, torch.nn.Tanh(), torch.nn.Linear(4, 4)
+    )
+    x = torch.randn(5, 4, requires_grad=True)
+    torch_checkpoint.checkpoint(layers, x, use_reentrant=use_reentrant).sum().backward()
+    assert norm.num_batches_tracked is not None
+    assert norm.num_batches_tracked.item() == 2
+
+
+@pytest.mark.parametrize("use_reentrant", [True, False])
+def test_torch_replays_its_own_generator_and_no_other(use_reentrant: bool) -> None:
+    own = torch.Generator().manual_seed(0)
+    seen: dict[str, list[torch.Tensor]] = {"torch": [], "own": []}
+
+    def block(x: torch.Tensor) -> torch.Tensor:
+        seen["torch"].append(torch.rand(8))
+        seen["own"].append(torch.rand(8, generator=own))
+        return x.exp()
+
+    x = torch.ones(8, requires_grad=True)
+    y = torch_checkpoint.checkpoint(block, x, use_reentrant=use_reentrant)
+    before = torch.get_rng_state()
+    y.sum().backward()
+    assert torch.equal(before, torch.get_rng_state())  # the caller's place is put back
+    assert torch.equal(*seen["torch"])
+    assert not torch.equal(*seen["own"])
+
+
+def test_torch_cuts_14_modules_in_5_as_the_follow_up_says() -> None:
+    calls = [0] * 14
+
+    class Counting(torch.nn.Module):
+        def __init__(self, i: int) -> None:
+            super().__init__()
+            self.i = i
+
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            calls[self.i] += 1
+            return x.exp()
+
+    modules = torch.nn.Sequential(*map(Counting, range(14)))
+    x = torch.full((2,), -50.0, requires_grad=True)
+    sequential: Any = torch_checkpoint.checkpoint_sequential
+    sequential(modules, 5, x, use_reentrant=False).sum().backward()
+    assert calls == [2] * 8 + [1] * 6
+    assert max(cut(14, 5)) == 3
+
+
+def test_halving_again_and_again_costs_what_the_follow_up_says() -> None:
+    most, calls = 0, 0
+
+    def back(begin: int, end: int, inputs: int, first: bool) -> None:
+        """Go through blocks backward; `inputs` are kept, and `first` is the pass of forward."""
+        nonlocal most, calls
+        most = max(most, inputs)
+        if end - begin == 1:
+            calls += not first
+            return
+        half = (begin + end) // 2
+        calls += 0 if first else half - begin
+        back(half, end, inputs + 1, first)
+        back(begin, half, inputs, False)
+
+    back(0, 64, 0, True)
+    assert (most, calls) == (6, 192)
+
+
+def test_weights_of_attention_are_what_to_make_again() -> None:
+    batch, length, width, heads = 2, 512, 256, 8
+    w = [torch.randn(width, width, requires_grad=True) for _ in range(4)]
+    x = torch.randn(batch, length, width, requires_grad=True)
+    free = {t.untyped_storage().data_ptr() for t in (*w, x)}
+    storages = {}
+
+    def pack(t: torch.Tensor) -> torch.Tensor:
+        if t.untyped_storage().data_ptr() not in free:
+            storages[t.untyped_storage().data_ptr()] = t
+        return t
+
+    def split(t: torch.Tensor) -> torch.Tensor:
+        return t.view(batch, length, heads, -1).transpose(1, 2)
+
+    with torch.autograd.graph.saved_tensors_hooks(pack, lambda t: t):
+        q, k, v = (split(x @ w[i]) for i in range(3))
+        scores = q @ k.transpose(-1, -2) / math.sqrt(width // heads)
+        mixed = scores.softmax(-1) @ v
+        out = mixed.transpose(1, 2).reshape(batch, length, width) @ w[3]
+    assert out.shape == x.shape
+    mib = [t.untyped_storage().nbytes() / 2**20 for t in storages.values()]
+    assert (sum(mib), max(mib)) == (20, 16)
+    product, attended = 2 * batch * length * width**2, 2 * batch * length**2 * width
+    forward = 4 * product + 2 * attended
+    assert attended / forward == 0.25
+    assert max(mib) * 2**20 / attended == pytest.approx(0.06, abs=0.005)
+    assert 2**20 / product == pytest.approx(0.008, abs=0.0005)
+    assert attended / (3 * forward) == pytest.approx(0.08, abs=0.005)
+    assert (forward - product) / (3 * forward) == pytest.approx(0.29, abs=0.005)

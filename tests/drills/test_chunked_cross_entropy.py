@@ -1,0 +1,273 @@
+"""The reference and every right solution of chunked-cross-entropy, against torch and closed forms.
+
+Torch's own linear layer and cross-entropy, in float64 and without chunks, are the oracle.
+"""
+
+from __future__ import annotations
+
+import inspect
+import types
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+import torch.nn.functional as F
+
+from grader import bank
+from grader.model.verdict import Verdict
+from grader.session import grade
+from tests.drills.loading import ROOT, each, load, load_layered, right_solutions
+
+Array = np.ndarray[Any, np.dtype[Any]]
+Program = types.SimpleNamespace
+
+ID = "chunked-cross-entropy"
+DRILL = ROOT / "drills" / ID
+PATHS = [DRILL / "reference.py", *right_solutions(ID)]
+BAND = {"float64": 1e-12, "float32": 2e-5, "float16": 2e-3}
+
+
+@pytest.fixture(scope="module", params=PATHS, ids=lambda path: path.stem)
+def program(request: pytest.FixtureRequest) -> Program:
+    path: Path = request.param
+    return load(path)
+
+
+@pytest.fixture(scope="module")
+def reference() -> Program:
+    return load(DRILL / "reference.py")
+
+
+@pytest.fixture(scope="module")
+def starter() -> Program:
+    return load(DRILL / "starter.py")
+
+
+def variant(name: str) -> Program:
+    return load_layered(DRILL / "reference.py", DRILL / "misconceptions" / f"{name}.py")
+
+
+def drawn(seed: int, sizes: tuple[int, int, int], dtype: str = "float64") -> list[Array]:
+    """h, w and target for N tokens, D features and V words."""
+    n, d, v = sizes
+    rng = np.random.default_rng(seed)
+    h, w = (rng.standard_normal(shape).astype(dtype) for shape in ((n, d), (v, d)))
+    return [h, w, rng.integers(0, v, n)]
+
+
+def oracle(h: Array, w: Array, target: Array, grad_loss: float, pad: int = -100) -> list[Array]:
+    """The loss and its gradients, in float64, from torch; 0 where nothing counts."""
+    leaves = [torch.tensor(a.astype(np.float64), requires_grad=True) for a in (h, w)]
+    logits = F.linear(*leaves)
+    total = F.cross_entropy(logits, torch.tensor(target), ignore_index=pad, reduction="sum")
+    loss = total / max(int((target != pad).sum()), 1)
+    grads = torch.autograd.grad(loss, leaves, torch.tensor(grad_loss, dtype=torch.float64))
+    return [tensor.detach().numpy() for tensor in (loss, *grads)]
+
+
+def agrees(
+    program: Program,
+    inputs: list[Array],
+    chunk: int,
+    grad_loss: float = 1.0,
+    *pad: int,
+    rounding: float = 1,
+) -> None:
+    """Demand the oracle's loss and gradients, in the dtype of the inputs."""
+    wanted = oracle(*inputs, grad_loss, *pad)
+    loss, ctx = program.loss_forward(*inputs, chunk, *pad)
+    grads = program.loss_backward(grad_loss, ctx)
+    dtype = inputs[0].dtype
+    sure = {"float16": 1e-5, "float32": 1e-5}.get(dtype.name, 1e-12)
+    assert abs(float(loss) - wanted[0]) <= rounding * sure * max(1, wanted[0])
+    for grad, right in zip(grads, wanted[1:], strict=True):
+        assert (grad.dtype, grad.shape) == (dtype, right.shape)
+        scale = max(np.abs(right).max(), np.abs(grad_loss) * 1e-3)
+        assert np.abs(grad - right).max() <= rounding * BAND[dtype.name] * scale
+
+
+@each("dtype", ["float64", "float32", "float16"])
+@each("chunk", [1, 3, 4, 50])
+def test_loss_and_gradients_are_those_of_torch(program: Program, dtype: str, chunk: int) -> None:
+    for grad_loss in (1.0, -2.5, 0.125):
+        agrees(program, drawn(1, (12, 3, 7), dtype), chunk, grad_loss)
+        agrees(program, drawn(2, (1, 2, 1), dtype), chunk, grad_loss)
+
+
+@each("pad", [-100, -1, 0, 2, 100])
+def test_padding_is_torchs_ignore_index(program: Program, pad: int) -> None:
+    h, w, target = drawn(3, (9, 3, 5))
+    target[[1, 3, 4, 5]] = pad
+    agrees(program, [h, w, target], 3, 2.0, pad)
+    target[:] = pad
+    loss, ctx = program.loss_forward(h, w, target, 3, pad)
+    assert loss == 0
+    assert not any(grad.any() for grad in program.loss_backward(2.0, ctx))
+
+
+def test_logits_may_be_large(program: Program) -> None:
+    h, w, target = drawn(4, (5, 3, 4))
+    h[:, 0], w[:, 0] = [1e4, 0, -1e4, 9e4, 1], [1, 1.0001, -1, 0.9999]
+    agrees(program, [h, w, target], 2, rounding=1e4)  # logits are right to 1e-11
+
+
+def test_results_are_new_and_a_ctx_can_be_used_again(program: Program) -> None:
+    inputs = drawn(5, (5, 3, 4))
+    inputs[2][1] = -100
+    before = [a.copy() for a in inputs]
+    for array in inputs:
+        array.setflags(write=False)
+    _, ctx = program.loss_forward(*inputs, 2)
+    program.loss_forward(*drawn(6, (5, 3, 4)), 2)
+    first = program.loss_backward(1.0, ctx)
+    kept = [grad.copy() for grad in first]
+    for grad in first:
+        grad += 7
+    for again, right in zip(program.loss_backward(1.0, ctx), kept, strict=True):
+        np.testing.assert_array_equal(again, right)
+    for array, copy in zip(inputs, before, strict=True):
+        np.testing.assert_array_equal(array, copy)
+
+
+def test_the_reference_warns_about_nothing_legal(reference: Program) -> None:
+    with np.errstate(all="raise", under="ignore"):
+        for dtype in ("float64", "float32"):
+            h, w, target = drawn(7, (6, 3, 5), dtype)
+            target[2] = -100
+            for scale in (1, 20_000):
+                _, ctx = reference.loss_forward(h * h.dtype.type(scale), w, target, 4)
+                reference.loss_backward(3.0, ctx)
+
+
+# What the text says.
+
+
+def test_the_sizes_of_the_prompt() -> None:
+    assert round(8192 * 128_000 * 4 / 1e9, 1) == 4.2
+
+
+def training(program: Program, steps: int = 60, lr: float = 2.0) -> list[float]:
+    """The losses of a matrix that learns from eight small batches per step, by torch's loss."""
+    rng = np.random.default_rng(0)
+    teacher, w = rng.standard_normal((11, 4)), np.zeros((11, 4))
+    batches = []
+    for _ in range(8):
+        h = rng.standard_normal((int(rng.integers(17, 33)), 4)) * 2
+        z = h @ teacher.T / 2
+        batches.append((h, (z + rng.gumbel(size=z.shape)).argmax(1)))
+    losses = []
+    for _ in range(steps + 1):
+        losses.append(0.0)
+        step = np.zeros_like(w)
+        for h, target in batches:
+            losses[-1] += float(oracle(h, w, target, 1.0)[0]) / 8
+            _, ctx = program.loss_forward(h, w, target, 8)
+            step += program.loss_backward(1 / 8, ctx)[1]
+        w = w - lr * step
+    return losses
+
+
+def test_the_run_of_the_prompt(reference: Program, starter: Program) -> None:
+    right, old = training(reference), training(starter)
+    assert [round(old[0], 2), round(old[60], 2), round(right[60], 2)] == [2.40, 6.70, 1.56]
+
+
+def test_the_starter_passes_the_test_batch(starter: Program) -> None:
+    agrees(starter, drawn(8, (32, 5, 11)), 8)
+    with pytest.raises(AssertionError):
+        agrees(starter, drawn(8, (33, 5, 11)), 8)
+    with pytest.raises(AssertionError):
+        agrees(starter, drawn(8, (32, 5, 11)), 8, 0.125)
+
+
+def test_means_of_means_of_the_hint() -> None:
+    losses = np.array([1, 1, 1, 1, 6.0])
+    assert losses.mean() == 2
+    assert (losses[:4].mean() + losses[4:].mean()) / 2 == 3.5
+
+
+def test_the_gradients_grow_by_what_the_feedback_says(reference: Program) -> None:
+    inputs = drawn(9, (12, 3, 7))
+    loss, ctx = reference.loss_forward(*inputs, 3)
+    right = reference.loss_backward(1.0, ctx)
+    for name, of_loss, of_grads in [
+        ("sum_of_chunk_means", 4, 4),
+        ("gradient_of_chunk_means", 1, 4),
+        ("gradient_of_the_sum", 1, 12),
+        ("sum_of_losses", 12, 12),
+    ]:
+        other = variant(name)
+        found, ctx = other.loss_forward(*inputs, 3)
+        np.testing.assert_allclose(found, of_loss * loss)
+        for grad, wanted in zip(other.loss_backward(1.0, ctx), right, strict=True):
+            np.testing.assert_allclose(grad, of_grads * wanted)
+
+
+def test_float16_is_as_the_text_says() -> None:
+    half = np.finfo(np.float16)
+    assert float(half.max) == 65504
+    with np.errstate(over="ignore"):
+        assert np.isinf(np.float16(65536))
+    assert np.float16(2.9e-8) == 0
+    assert np.float16(3.1e-8) > 0
+    assert (half.nmant + 1, torch.finfo(torch.bfloat16).eps) == (11, 2.0**-7)
+    assert np.nextafter(np.float16(16), np.float16(17)) == np.float16(16.015625)
+    assert np.nextafter(np.float16(10), np.float16(11)) - np.float16(10) == 2.0**-7
+    for dtype, stop in ((torch.float16, 2048), (torch.bfloat16, 256)):
+        number = torch.zeros((), dtype=dtype)
+        for _ in range(stop + 3):
+            number = number + torch.ones((), dtype=dtype)
+        assert number == stop
+    scaler = inspect.signature(torch.amp.GradScaler).parameters
+    assert scaler["init_scale"].default == 65536
+    assert scaler["backoff_factor"].default == 0.5
+
+
+def test_exponentials_overflow_where_the_text_says() -> None:
+    with np.errstate(over="ignore"):
+        assert np.isinf(np.exp(710.0))
+        assert np.isfinite(np.exp(709.0))
+        assert np.isinf(np.exp(np.float32(89)))
+        assert np.isfinite(np.exp(np.float32(88)))
+
+
+def test_a_scale_after_the_rounding_saves_nothing(reference: Program) -> None:
+    """The case scaled: the words 2 to 4 hardly ever come."""
+    h = np.array([[1, 0.5], [1, -0.5], [1.125, 0.25], [0.875, 1]], np.float16)
+    w = np.array([[0, 0.5], [0, -0.5], [-18, 0.25], [-19, 1], [-18.5, -1]], np.float16)
+    inputs = [h, w, np.array([0, 1, 0, 1])]
+    agrees(reference, inputs, 3, 65536.0)
+    _, ctx = variant("rounded_before_the_scale").loss_forward(*inputs, 3)
+    late = reference.loss_backward(65536.0, ctx)[1]
+    _, ctx = reference.loss_forward(*inputs, 3)
+    right = reference.loss_backward(65536.0, ctx)[1]
+    assert not late[2:].any()
+    assert np.abs(right[2:]).max() > 1e-4
+    assert not reference.loss_backward(1.0, ctx)[1][2:].any()
+
+
+def test_the_matrix_split_by_words_needs_two_numbers_per_machine() -> None:
+    """What the follow-up says is exchanged: a maximum and a sum per machine, and the target's."""
+    h, w, target = drawn(10, (6, 3, 8))
+    parts = [h @ some.T for some in np.split(w, 4)]
+    tops = np.array([z.max(axis=1) for z in parts])
+    sums = np.array([np.exp(z - z.max(axis=1, keepdims=True)).sum(axis=1) for z in parts])
+    top = tops.max(axis=0)
+    lse = top + np.log((sums * np.exp(tops - top)).sum(axis=0))
+    own = np.concatenate(parts, axis=1)[np.arange(6), target]
+    np.testing.assert_allclose((lse - own).mean(), oracle(h, w, target, 1.0)[0])
+
+
+def test_the_starter_fails_in_part_1_and_is_named_as_it_should_be() -> None:
+    question = bank.load([ROOT], ID)
+    report = grade(question, (DRILL / "starter.py").read_bytes(), seed=7)
+    failing = [check.id for check in report.checks if check.verdict is Verdict.FAIL]
+    assert failing == ["any-chunk", "upstream", "differences"]
+    assert {named.id for named in report.misconceptions} == set(question.spec.starter_holds)
+    assert [part.verdict for part in report.parts] == [
+        Verdict.FAIL,
+        Verdict.SKIPPED,
+        Verdict.SKIPPED,
+    ]

@@ -1,0 +1,228 @@
+"""The reference and every right solution of online-softmax, against torch in float64.
+
+The oracle knows no blocks: torch's scaled_dot_product_attention and autograd for the queries that
+have a key, torch.logsumexp for lse, and for queries without a key what the contract says.
+"""
+
+from __future__ import annotations
+
+import itertools
+import tracemalloc
+import types
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+import torch.nn.functional as F
+
+from grader import bank
+from grader.model.verdict import Verdict
+from grader.session import grade
+from tests.drills.loading import ROOT, each, load, load_layered, right_solutions
+
+Array = np.ndarray[Any, np.dtype[Any]]
+Program = types.SimpleNamespace
+
+ID = "online-softmax"
+DRILL = ROOT / "drills" / ID
+PATHS = [DRILL / "reference.py", *right_solutions(ID)]
+# T, S, d, e and block: one that divides S, one that does not, blocks of one, and one above S.
+SIZES = [(5, 12, 3, 7, 4), (4, 11, 3, 2, 3), (3, 5, 2, 4, 1), (2, 3, 5, 1, 8), (1, 1, 1, 1, 1)]
+
+
+@pytest.fixture(scope="module", params=PATHS, ids=lambda path: path.stem)
+def program(request: pytest.FixtureRequest) -> Program:
+    path: Path = request.param
+    return load(path)
+
+
+@pytest.fixture(scope="module")
+def reference() -> Program:
+    return load(DRILL / "reference.py")
+
+
+@pytest.fixture(scope="module")
+def starter() -> Program:
+    return load(DRILL / "starter.py")
+
+
+def variant(name: str) -> Program:
+    return load_layered(DRILL / "reference.py", DRILL / "misconceptions" / f"{name}.py")
+
+
+def drawn(seed: int, sizes: tuple[int, ...]) -> list[Array]:
+    """q, k, v and grad_o for T, S, d and e."""
+    t, s, d, e = sizes[:4]
+    rng = np.random.default_rng(seed)
+    return [rng.standard_normal(shape) for shape in ((t, d), (s, d), (s, e), (t, e))]
+
+
+def oracle(inputs: list[Array], mask: Array | None = None) -> list[Array]:
+    """o, lse and the gradients of q, k and v; a query without a key takes no part."""
+    q, k, v, grad_o = (torch.tensor(a, requires_grad=True) for a in inputs)
+    seen = torch.ones(len(q), len(k), dtype=torch.bool) if mask is None else torch.tensor(mask)
+    alive = seen.any(1)
+    o, lse = torch.zeros_like(grad_o), torch.full((len(q),), -torch.inf, dtype=torch.float64)
+    live = F.scaled_dot_product_attention(q[alive], k, v, attn_mask=seen[alive])
+    scores = (q @ k.T / q.shape[1] ** 0.5).masked_fill(~seen, -torch.inf)
+    o, lse = o.index_put((alive,), live), lse.index_put((alive,), scores[alive].logsumexp(1))
+    grads = torch.autograd.grad(o, [q, k, v], grad_o)
+    return [tensor.detach().numpy() for tensor in (o, lse, *grads)]
+
+
+def close(found: Array, wanted: Array, atol: float = 1e-12) -> None:
+    assert found.dtype == np.float64
+    np.testing.assert_allclose(found, wanted, rtol=1e-12, atol=atol)
+
+
+def agrees(program: Program, inputs: list[Array], block: int, *mask: Array) -> None:
+    *qkv, grad_o = inputs
+    o, lse = program.attend(*qkv, block, *mask)
+    grads = program.attend_backward(grad_o, *qkv, o, lse, block, *mask)
+    for found, wanted in zip((o, lse, *grads), oracle(inputs, *mask), strict=True):
+        close(found, wanted)
+
+
+@each("sizes", SIZES)
+def test_results_and_gradients_are_those_of_torch(program: Program, sizes: tuple[int, ...]) -> None:
+    agrees(program, drawn(1, sizes), sizes[4])
+
+
+def test_masks_with_hidden_blocks_and_queries_without_a_key(program: Program) -> None:
+    mask = np.random.default_rng(2).random((6, 10)) < 0.5
+    mask[0, :4], mask[1], mask[2, :-1] = False, False, False
+    for block in (1, 3, 10):
+        agrees(program, drawn(3, (6, 10, 3, 4)), block, mask)
+    agrees(program, drawn(4, (3, 4, 2, 3)), 3, np.zeros((3, 4), bool))
+
+
+@each("lift", [2e4, -2e4])
+def test_scores_may_be_large(program: Program, lift: float) -> None:
+    inputs = drawn(5, (3, 7, 4, 2))
+    inputs[0][:, 0], inputs[1][:, 0] = lift, 1 + np.arange(7) * 1e-5  # around 10,000
+    *qkv, grad_o = inputs
+    o, lse = program.attend(*qkv, 2)
+    wanted = oracle(inputs)
+    close(o, wanted[0], 1e-10)
+    close(lse, wanted[1])
+    for found, right in zip(
+        program.attend_backward(grad_o, *qkv, o, lse, 2), wanted[2:], strict=True
+    ):
+        close(found, right, 1e-10 * np.abs(right).max())
+
+
+def test_machines_merge_in_any_order_and_their_shares_add_up(program: Program) -> None:
+    inputs = drawn(6, (4, 11, 3, 5))
+    q, k, v, grad_o = inputs
+    mask = np.random.default_rng(7).random((4, 11)) < 0.6
+    mask[1], mask[2, :7] = False, False
+    cuts = [slice(0, 2), slice(2, 7), slice(7, 11)]
+    parts = [program.attend(q, k[cut], v[cut], 2, mask[:, cut]) for cut in cuts]
+    wanted = oracle(inputs, mask)
+    for first, second, third in itertools.permutations(parts):
+        o, lse = program.merge(*program.merge(*first, *second), *third)
+        close(o, wanted[0])
+        close(lse, wanted[1])
+    shares = [
+        program.attend_backward(grad_o, q, k[cut], v[cut], o, lse, 2, mask[:, cut]) for cut in cuts
+    ]
+    close(sum(share[0] for share in shares), wanted[2])
+    for number in (1, 2):
+        close(np.concatenate([share[number] for share in shares]), wanted[number + 2])
+
+
+def test_memory_does_not_know_how_many_keys_there_are(reference: Program) -> None:
+    def peak(count: int) -> int:
+        q, k, v, _ = drawn(8, (2, count, 3, 2))
+        tracemalloc.start()
+        reference.attend(q, k, v, 64)
+        size = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+        return size
+
+    peak(64)  # whatever is allocated once
+    assert abs(peak(8000) - peak(1000)) < 2000
+    assert peak(8000) < 60_000 < 8000 * 8
+
+
+# What the text says.
+
+
+def test_two_keys_as_the_follow_up_says(reference: Program, starter: Program) -> None:
+    q, k = np.array([[1.0]]), np.array([[0.0], [np.log(3)]])
+    o, lse = reference.attend(q, k, np.eye(2), 1)
+    close(o, np.array([[0.25, 0.75]]))
+    close(lse, np.log([4.0]))
+    assert [round(float(p.attend(q, k, np.eye(2), 1)[1][0]), 3) for p in (starter, reference)] == [
+        1.792,
+        1.386,
+    ]
+
+
+def test_what_a_colleague_would_look_at_is_right_in_the_starter(
+    reference: Program, starter: Program
+) -> None:
+    for seed in range(8):
+        inputs = drawn(seed, (1, 256, 16, 16))
+        order = np.argsort(-(inputs[1] @ inputs[0][0]))
+        inputs[1], inputs[2] = inputs[1][order], inputs[2][order]
+        old = starter.attend(*inputs[:3], 64)
+        for a, b in zip(old, reference.attend(*inputs[:3], 64), strict=True):
+            np.testing.assert_array_equal(a, b)  # not one bit
+        assert np.abs(old[0] - oracle(inputs)[0]).max() < 1e-15
+
+
+def test_in_production_it_is_wrong_by_as_much_as_the_prompt_says(
+    reference: Program, starter: Program
+) -> None:
+    off = []
+    for seed in range(20):
+        q, k, v, _ = drawn(seed, (8, 4096, 16, 16))
+        (old, high), (o, lse) = (p.attend(q, k, v, 64) for p in (starter, reference))
+        off.append(np.linalg.norm(old - o) / np.linalg.norm(o))
+        assert (high >= lse).all()  # upward, always
+    assert round(100 * float(np.mean(off))) == 46, off
+
+
+def test_libraries_differ_on_a_query_without_a_key() -> None:
+    q, k, v, _ = (torch.tensor(a) for a in drawn(9, (2, 3, 2, 2)))
+    seen = torch.tensor([[False, False, False], [True, True, False]])
+    assert torch.full((3,), -torch.inf).softmax(0).isnan().all()
+    assert not F.scaled_dot_product_attention(q, k, v, attn_mask=seen)[0].any()
+
+
+def test_true_means_hidden_in_one_place_and_seen_in_another() -> None:
+    torch.manual_seed(0)
+    layer = torch.nn.MultiheadAttention(4, 1, batch_first=True).double()
+    x, moved = (torch.tensor(a)[None] for a in drawn(11, (3, 3, 4, 4))[:2])
+    moved[:, :2] = x[:, :2]  # the last key differs
+    last = torch.tensor([[False, False, True]])
+    for hidden, alike in ((last, True), (None, False)):
+        a, b = (layer(x, y, y, key_padding_mask=hidden)[0] for y in (x, moved))
+        assert torch.allclose(a, b) == alike
+    a, b = (F.scaled_dot_product_attention(x, y, y, attn_mask=~last) for y in (x, moved))
+    assert torch.allclose(a, b)
+
+
+def test_ideas_about_one_machine_are_right_on_one(reference: Program) -> None:
+    """What only two machines show: the audit has the other direction."""
+    *qkv, grad_o = drawn(10, (3, 7, 3, 4))
+    o, lse = reference.attend(*qkv, 3)
+    wanted = reference.attend_backward(grad_o, *qkv, o, lse, 3)
+    for name in ("normalizes_anew", "correction_of_these_keys"):
+        for a, b in zip(
+            variant(name).attend_backward(grad_o, *qkv, o, lse, 3), wanted, strict=True
+        ):
+            close(a, b)
+
+
+def test_the_starter_fails_in_part_1_and_is_named_as_it_should_be() -> None:
+    question = bank.load([ROOT], ID)
+    report = grade(question, (DRILL / "starter.py").read_bytes(), seed=7)
+    failing = [check.id for check in report.checks if check.verdict is Verdict.FAIL]
+    assert failing == ["forward"]
+    assert {named.id for named in report.misconceptions} == set(question.spec.starter_holds)
+    verdicts = [part.verdict for part in report.parts]
+    assert verdicts == [Verdict.FAIL, Verdict.SKIPPED, Verdict.SKIPPED]

@@ -1,0 +1,44 @@
+"""Wrong: query by query, each with all keys at once."""
+
+import numpy as np
+
+
+def attend(q, k, v, block, mask=None):
+    o, lse = np.zeros((len(q), v.shape[1])), np.full(len(q), -np.inf)
+    for t in range(len(q)):
+        seen = slice(None) if mask is None else mask[t]
+        s = k[seen] @ q[t] / np.sqrt(q.shape[1])
+        if s.size:
+            e = np.exp(s - s.max())
+            o[t] = e @ v[seen] / e.sum()
+            lse[t] = s.max() + np.log(e.sum())
+    return o, lse
+
+
+def merge(o1, lse1, o2, lse2):
+    top = np.maximum(lse1, lse2)
+    base = np.where(np.isfinite(top), top, 0.0)
+    w1, w2 = np.exp(lse1 - base), np.exp(lse2 - base)
+    total = w1 + w2
+    divisor = np.where(total > 0, total, 1.0)
+    o = (w1[:, None] * o1 + w2[:, None] * o2) / divisor[:, None]
+    return o, np.where(total > 0, base + np.log(divisor), -np.inf)
+
+
+def attend_backward(grad_o, q, k, v, o, lse, block, mask=None):
+    scale = 1 / np.sqrt(q.shape[1])
+    base = np.where(np.isfinite(lse), lse, 0.0)
+    grad_q = np.zeros(q.shape)
+    grad_k = np.zeros(k.shape)
+    grad_v = np.zeros(v.shape)
+    for start in range(0, len(k), block):
+        part = slice(start, start + block)
+        scores = q @ k[part].T * scale
+        if mask is not None:
+            scores[~mask[:, part]] = -np.inf
+        p = np.exp(scores - base[:, None])
+        ds = p * (grad_o @ v[part].T - np.sum(grad_o * o, axis=1, keepdims=True))
+        grad_q += scale * (ds @ k[part])
+        grad_k[part] = scale * (ds.T @ q)
+        grad_v[part] = p.T @ grad_o
+    return grad_q, grad_k, grad_v

@@ -1,0 +1,28 @@
+"""Wrong: entries that do not turn come back as 0."""
+
+import numpy as np
+
+
+def table(positions, base, width, dtype):
+    frequencies = 1.0 / base ** (np.arange(0, width, 2) / width)
+    angles = positions[..., None] * frequencies
+    if positions.ndim == 2:
+        angles = angles[:, None]
+    return np.cos(angles).astype(dtype), np.sin(angles).astype(dtype)
+
+
+def turn(x, cos, sin, width):
+    half = width // 2
+    a, b = x[..., :half], x[..., half:width]
+    return np.concatenate([a * cos - b * sin, b * cos + a * sin, 0 * x[..., width:]], axis=-1)
+
+
+def rotate(q, k, v, positions, base=10000.0, width=None):
+    width = q.shape[-1] if width is None else width
+    cos, sin = table(positions, base, width, q.dtype)
+    return turn(q, cos, sin, width), turn(k, cos, sin, width), v
+
+
+def convert(w, heads):
+    pairs = w.reshape(*w.shape[:-1], heads, -1, 2)
+    return pairs.swapaxes(-1, -2).reshape(w.shape).copy()

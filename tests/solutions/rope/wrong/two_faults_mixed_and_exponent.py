@@ -1,0 +1,29 @@
+"""Wrong: the table is that of neighbors, and its exponents are half of what they should be."""
+
+import numpy as np
+
+
+def table(positions, base, width, dtype):
+    frequencies = 1.0 / base ** (np.arange(0, width, 2) / (2 * width))
+    angles = positions[..., None] * frequencies
+    if positions.ndim == 2:
+        angles = angles[:, None]
+    return np.cos(angles).astype(dtype), np.sin(angles).astype(dtype)
+
+
+def turn(x, cos, sin, width):
+    half = width // 2
+    a, b = x[..., :half], x[..., half:width]
+    c, s = np.repeat(cos, 2, -1), np.repeat(sin, 2, -1)
+    return np.concatenate([a * c[..., :half] - b * s[..., :half], b * c[..., half:] + a * s[..., half:], x[..., width:]], -1)
+
+
+def rotate(q, k, v, positions, base=10000.0, width=None):
+    width = q.shape[-1] if width is None else width
+    cos, sin = table(positions, base, width, q.dtype)
+    return turn(q, cos, sin, width), turn(k, cos, sin, width), v
+
+
+def convert(w, heads):
+    pairs = w.reshape(*w.shape[:-1], heads, -1, 2)
+    return pairs.swapaxes(-1, -2).reshape(w.shape).copy()
