@@ -1,4 +1,7 @@
-"""The layers that a test is tried on, right and wrong ones, and what a test says of each."""
+"""The layers that a test is tried on, right and wrong ones, and what a test says of each.
+
+All this runs where no submission does: a test gets functions that it can call, and nothing else.
+"""
 
 import numpy as np
 

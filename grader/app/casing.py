@@ -98,9 +98,11 @@ def case(
 
     choice = resolve(ctx, question_id)
     question = choice.question
-    if forms.of(question.spec).is_text:
+    form = forms.of(question.spec)
+    if form.is_text or form.apart:
+        what = "tries a test on what nobody may read" if form.apart else "asks for text"
         raise UsageError(
-            f"{question.id} asks for text, which no script can call",
+            f"{question.id} {what}, which no script can call",
             hint=f"Next: drill grade{choice.argument}   drill hint{choice.argument}",
         )
     requirements.need_libraries(question)

@@ -20,6 +20,7 @@ from grader.audit import (
     coincide,
     derived,
     hints,
+    implementations,
     logs,
     margins,
     matrix,
@@ -74,6 +75,7 @@ def audit(
         problems = matrix.problems(question, proof.subjects, seeds, proof.twins)
         if proof.is_sound:
             problems += proof.rejected
+            problems += implementations.idle(question, proof.subjects)
             problems += matrix.idle(question, rows) + trivial.problems(proof.trivial)
         remarks += [
             *matrix.remarks(question, rows, proof.subjects),

@@ -27,7 +27,10 @@ def command(
     ] = None,
     form: Annotated[
         str,
-        typer.Option(metavar="FORM", help="fix, estimate, predict, derive, review or diagnose."),
+        typer.Option(
+            metavar="FORM",
+            help="fix, estimate, predict, derive, review, diagnose or write-the-test.",
+        ),
     ] = "fix",
     json: Json = False,
 ) -> None:

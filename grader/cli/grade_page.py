@@ -72,7 +72,8 @@ def _next_steps(graded: Graded, *, explained: bool) -> tuple[str, ...]:
         return (f"drill grade{graded.again}",)
     failing = next((c for c in report.checks if c.failing and not c.stretch), None)
     steps = []
-    if failing is not None and not forms.of(choice.question.spec).is_text:  # nothing to run there
+    form = forms.of(choice.question.spec)
+    if failing is not None and not (form.is_text or form.apart):  # nothing to run there
         steps.append(f"drill case {shlex.quote(failing.failing[0])}{choice.argument}")
     if graded.hints_left:
         steps.append(f"drill hint{choice.argument}")

@@ -75,7 +75,8 @@ def fingerprint(bench: Bench, checks: Sequence[CheckResult]) -> str:
     failing = [
         specs[c.id]
         for c in checks
-        if c.verdict not in FINE and c.verdict is not Verdict.SKIPPED and c.cases
+        if c.verdict not in FINE and c.verdict is not Verdict.SKIPPED
+        if c.cases or c.figures
     ]
     places = {(c.run, case.name): case for c in failing for case in bench.cases_of(c)}
     valued = {

@@ -42,6 +42,7 @@ class Form:
 
     file: ClassVar[str] = "answers.txt"  # that the candidate edits
     is_text: ClassVar[bool] = True  # whether what is handed in is answers, and no code
+    apart: ClassVar[bool] = False  # whether a submission never shares a process with the driver
     shows_expected: ClassVar[bool] = False  # of an estimate, once it is graded
     one_try: ClassVar[bool] = False  # whether the first that is graded counts, and no other
 

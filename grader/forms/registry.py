@@ -8,13 +8,16 @@ from importlib import import_module
 from grader.forms.base import Form
 from grader.model.spec import Spec
 
-NAMES = ("fix", "estimate", "predict", "derive", "review", "diagnose")  # each is a module
+NAMES = (  # each is a module
+    "fix", "estimate", "predict", "derive", "review", "diagnose", "write-the-test",
+)  # fmt: skip
 
 
 @cache
 def get(name: str) -> Form:
     """The form of a name that a spec may have."""
-    found: type[Form] = getattr(import_module(f"grader.forms.{name}"), name.title())
+    module = import_module(f"grader.forms.{name.replace('-', '_')}")
+    found: type[Form] = getattr(module, name.title().replace("-", ""))
     return found()
 
 

@@ -7,7 +7,7 @@ doubled.
 from __future__ import annotations
 
 import math
-from typing import Literal
+from typing import ClassVar, Literal
 
 from pydantic import Field
 
@@ -25,6 +25,7 @@ _RATIOS = {
 class NumbersCheck(TolerantCheck):
     """A dict of named numbers."""
 
+    only_runs: ClassVar[bool] = True
     kind: Literal["numbers"]
     of: Name = Field(description="The result, a dict.")
     parts: list[str] = Field(description="Its keys: exactly these.")

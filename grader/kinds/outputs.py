@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from typing import Literal
+from typing import ClassVar, Literal
 
 from pydantic import Field
 
@@ -17,6 +17,7 @@ FEWEST_DIGITS = 4  # right, for it to be worth saying how many are
 class OutputsCheck(TolerantCheck):
     """Results agree with the reference."""
 
+    only_runs: ClassVar[bool] = True
     kind: Literal["outputs"]
     of: Name | list[Name] = Field(description="The result, or a list of results, that it looks at.")
     exact: bool = Field(

@@ -25,7 +25,7 @@ from grader.model.spec import Part, Spec
 BUILT_IN = (
     "outputs", "gradcheck", "conservation", "side-effects", "state", "numbers", "curve", "graph",
     "memory", "flops", "performance", "peak", "choices", "findings",
-    "causes",
+    "causes", "verdicts",
 )  # fmt: skip
 OF_FORMAT_1 = {"contract": "side_effects"}  # kinds by other words, and the module of each
 STAND_IN: dict[str, object] = {"kind": "outputs", "of": []}  # keys in place of a wrong check's

@@ -120,6 +120,7 @@ class Check(Keys):
     `grader.kinds.base.Kind`.
     """
 
+    only_runs: ClassVar[bool] = False  # it asks a submission for results, and measures nothing
     of_format_1: ClassVar[Mapping[str, str]] = {}  # keys that format 2 has not, and what it has
 
     id: Slug = Field(description="Its name, once in a question.")

@@ -208,11 +208,19 @@ class Spec(Keys):
     title: str = Field(
         min_length=1, max_length=80, description="What the question is called in lists."
     )
-    form: Literal["fix", "estimate", "predict", "derive", "review", "diagnose"] = Field(
+    form: Literal[  # of `grader.forms.registry`
+        "fix",
+        "estimate",
+        "predict",
+        "derive",
+        "review",
+        "diagnose",
+        "write-the-test",
+    ] = Field(
         default="fix",
         description="What is handed in: code that was mended, or answers in a text file: numbers "
-        "with units, numbers by hand, formulas, or lines of a diff; or code, and its faults. "
-        "docs/forms.md has all.",
+        "with units, numbers by hand, formulas, or lines of a diff; or code, and its faults; or a "
+        "test, which is tried on what is right and what is wrong. docs/forms.md has all.",
     )
     answers: dict[AnswerName, Answer] = Field(
         default={}, description="What is asked for, by name, where the answers are text."

@@ -86,6 +86,7 @@ class WorkerClient(Closing):
         self.waited = 0.0  # seconds, by the deadline's clock, that its answers took
         self._isolation: levels.Isolation | None = None
         self._written_before = 0
+        self._looked = 0.0  # when it was last watched
         self._owner, self._thread = os.getpid(), threading.get_ident()
         with contextlib.ExitStack() as stack:
             self._scratch = Scratch()
@@ -240,6 +241,44 @@ class WorkerClient(Closing):
         Raises:
             WorkerError: there was no proper answer in time.
         """
+        pieces = wire.encode(request)
+        return self._answered(
+            pieces, seconds, reply_bytes, grace=grace, due=due, wall=wall, set_by=set_by
+        ).value()
+
+    def hand_on(
+        self, frame: list[bytes | memoryview], seconds: float, wall: float, reply_bytes: int
+    ) -> Reply:
+        """Send a frame while a request goes on; the frame that comes back, not decoded.
+
+        Arguments are those of `exchange`, and it raises what `ask` does.
+        """
+        due = (lambda: None) if self.deadline is None else self.deadline.check
+        if self.failure is not None:
+            raise self.failure
+        try:
+            return self._answered(
+                frame, seconds, reply_bytes, grace=0, due=due, wall=wall, looked=self._looked
+            )
+        except (WorkerError, OutOfTime) as failure:
+            late = Overran("did not finish before the deadline")
+            self.failure = failure if isinstance(failure, WorkerError) else late
+            self.close()
+            raise
+
+    def _answered(
+        self,
+        pieces: list[bytes | memoryview],
+        seconds: float,
+        reply_bytes: int,
+        *,
+        grace: float,
+        due: Callable[[], None],
+        wall: float | None = None,
+        set_by: str = "",
+        looked: float | None = None,
+    ) -> Reply:
+        """The frame that comes back for one that is sent; `looked` is when it was last watched."""
         channel = self._channel
         with contextlib.suppress(BlockingIOError):
             try:
@@ -251,10 +290,12 @@ class WorkerClient(Closing):
         slack = 0.0 if before is None else min(SLACK * seconds, MOST_SLACK)
         most = seconds + slack if wall is None else wall
         deadline = time.monotonic() + most + grace
-        pending = [memoryview(piece) for piece in wire.encode(request)]
+        pending = [memoryview(piece) for piece in pieces]
         reply = Reply(reply_bytes)
         output_open = True
-        looked = time.monotonic()
+        self._looked = time.monotonic() if looked is None else looked
+        with contextlib.suppress(BlockingIOError, ConnectionError):  # met again below
+            send(channel, pending)
         while not reply.done:
             left = deadline - time.monotonic()
             spent = 0 if before is None else (self.cpu_nanoseconds() or before) - before
@@ -273,22 +314,23 @@ class WorkerClient(Closing):
             ready = dict(poll.poll(1000 * min(left, WATCH_SECONDS)))
             if self._output in ready:
                 output_open = self._drain()
-            if time.monotonic() >= looked + WATCH_SECONDS:  # however busy it keeps us
+            if time.monotonic() >= self._looked + WATCH_SECONDS:  # however busy it keeps us
                 self._watch_all()
-                looked = time.monotonic()
+                self._looked = time.monotonic()
             try:
                 events = ready.get(channel.fileno(), 0)
                 if events & select.POLLOUT:
                     send(channel, pending)
-                if events & ~select.POLLOUT and not reply.read(channel):
-                    raise self._death()
+                while events & ~select.POLLOUT and not reply.done:
+                    if not reply.read(channel):
+                        raise self._death()
             except BlockingIOError:
                 continue
             except ConnectionError:
                 raise self._death() from None
         if pending:
             raise Garbled("broke the protocol: answered before it was asked")
-        return reply.value()
+        return reply
 
     def _placed(self, pending: Sequence[memoryview], reply: Reply) -> str:
         """Where its program is now, as the end of a sentence; see `whereabouts`."""

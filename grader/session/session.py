@@ -30,7 +30,7 @@ from grader.forms import registry as forms
 from grader.model.question import Question
 from grader.model.report import Report
 from grader.model.verdict import Verdict
-from grader.sandbox.client import WorkerError
+from grader.sandbox.client import WorkerClient, WorkerError
 from grader.sandbox.closing import Closing
 from grader.sandbox.config import CPU_SECONDS
 from grader.sandbox.deadline import Deadline, OutOfTime
@@ -188,15 +188,7 @@ class GradingSession(Closing):
             self._workers.take(_cpu_seconds(question)) as worker,
         ):
             self._progress = progress
-            program = RemoteProgram(
-                worker,
-                "submission",
-                [source],
-                question.support,
-                filename,
-                forbids=question.spec.forbids,
-                untrusted=True,
-            )
+            program = self._program(worker, source, filename, further)
             report = replace(report, isolation=worker.isolation.level)
             worker.deadline = Deadline(question.spec.deadline, self._clock)
             self.bank.limit(worker.deadline)
@@ -210,6 +202,31 @@ class GradingSession(Closing):
             finally:
                 self.bank.limit(None)
             return finished(report)
+
+    def _program(
+        self, worker: WorkerClient, source: bytes, filename: str, stack: contextlib.ExitStack
+    ) -> RemoteProgram:
+        """A submission, not loaded yet; further processes that it gets end with the stack."""
+        question, support = self.question, self.question.support
+        forbids = question.spec.forbids
+        if not forms.of(question.spec).apart:
+            return RemoteProgram(
+                worker, "submission", [source], support, filename, forbids=forbids, untrusted=True
+            )
+        from grader.sandbox.relay import TesterProgram
+
+        return TesterProgram(
+            worker,
+            "submission",
+            [source],
+            replace(support, driver=None),
+            filename,
+            forbids=forbids,
+            untrusted=True,
+            keeper=self.bank.living_reference,
+            start=lambda: stack.enter_context(self._workers.take(_cpu_seconds(question))),
+            functions=question.functions,
+        )
 
     def _elsewhere(
         self, program: RemoteProgram, stack: contextlib.ExitStack
@@ -245,7 +262,8 @@ class GradingSession(Closing):
                     return self._stopped(report, wrong.verdict, wrong.sentence)
                 self.bank.restore()
                 bench = self.bank.bench(program, report.seed)
-                bench.elsewhere = elsewhere
+                if not forms.of(self.question.spec).apart:  # where nothing is ever left of a run
+                    bench.elsewhere = elsewhere
                 return self._checked(report, bench, early)
             except OutOfTime:
                 late = out_of_time(program.worker)

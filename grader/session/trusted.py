@@ -49,6 +49,16 @@ class BankPrograms(Closing):
         """
         return self._loaded("reference")
 
+    def living_reference(self) -> RemoteProgram:
+        """The same, in a process that has not ended.
+
+        Raises:
+            BankFault: it cannot be loaded.
+        """
+        if self.reference.worker.failure is not None:
+            self.revive("reference")
+        return self.reference
+
     def expect_variants(self) -> None:
         """Start the process of the misconceptions, if there are any, while others are at work."""
         if self.question.variants:

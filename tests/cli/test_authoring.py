@@ -10,6 +10,7 @@ import yaml
 
 from grader import bank
 from grader.audit.proof import audit
+from grader.forms.registry import NAMES
 from grader.kinds import registry
 from grader.sandbox.client import WorkerClient
 from grader.sandbox.spawn import Zygote
@@ -358,7 +359,9 @@ def test_a_library_that_is_not_there_is_named(
     assert "torch.relu needs torch, which is not installed" in ended.err
 
 
-@pytest.mark.parametrize("form", ["estimate", "predict", "derive", "review", "diagnose"])
+@pytest.mark.parametrize(
+    "form", ["estimate", "predict", "derive", "review", "diagnose", "write-the-test"]
+)
 def test_a_question_of_another_form_passes_its_audit_without_a_remark(
     form: str, real: Drill
 ) -> None:
@@ -373,7 +376,7 @@ def test_a_question_of_another_form_passes_its_audit_without_a_remark(
     [
         (
             ("--form", "essay"),
-            "--form: expected one of fix, estimate, predict, derive, review, diagnose, found",
+            f"--form: expected one of {', '.join(NAMES)}, found",
         ),
         (("--form", "derive", "--parts", "2"), "--form derive: expected neither --from nor"),
     ],

@@ -25,6 +25,11 @@ BROKEN = [
     ("review", "lines: [4, 5]", "lines: [9]", "diff: expected a line 9, which review calls wrong"),
     ("review", "reason: unequal-batches", "reason: unequal", "reasons: expected unequal of review"),
     ("review", "by: review\n    feedback: You a", "by: it\n    feedback: You a", "id of a check"),
+    ("write-the-test", "uses: [numpy]", "uses: [numpy, torch]", "uses: expected numpy alone"),
+    ("write-the-test", "kind: outputs\n    of: extra", "kind: curve\n    of: extra", "measure"),
+    ("write-the-test", "accept: [sorts]", "accept: [reverses-it]", "found reverses-it in"),
+    ("write-the-test", "accept: [sorts]", "cases: [sorts]", "accept and reject in place of cases"),
+    ("write-the-test", "driver.judge(", "judge(", "main: expected a step of the driver"),
 ]  # fmt: skip
 
 

@@ -142,7 +142,36 @@ class Task(NamedTuple):
     number: int = 0  # of runs to hold, or of one that is held
     last: bool = False  # whether results are kept to be sent `again`
     packed: Array | None = None  # results of another process of the same program
+    apart: bool = False  # whether only the driver runs here, and the program somewhere else
     also: tuple[str, ...] = ()  # programs on which `several` runs the same, while there is time
+
+
+class Passed(NamedTuple):
+    """A value on its way from one program to another; see `crossing`."""
+
+    value: Any = None
+    keyword: str = ""  # by which it is passed
+    function: int = -1  # the number of a function, in place of a value
+    wide: str = ""  # of an array whose bytes are the value: its dtype, and its shape
+    shape: tuple[int, ...] = ()
+    readonly: bool = False
+    generator: bool = False  # whether the value is the state of one
+
+
+class Said(NamedTuple):
+    """What one program has another one do, or what came of it, while a request goes on.
+
+    - `ask` for a call of the submission's function `name`: `gives`, or `over` where it failed;
+    - `call` for one of the function with that `number` among its arguments: `gives`.
+    """
+
+    about: str
+    name: str = ""
+    number: int = -1  # of a result: the same one for all in the same memory
+    given: tuple[Passed, ...] = ()  # arguments, or the result
+    changed: tuple[tuple[int, Passed], ...] = ()  # arguments that the call changed, by index
+    argument: int = -1  # which of them is the result
+    raised: tuple[str, str] | None = None  # the name of a class of Python's own, and the text
 
 
 class Mutants(NamedTuple):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import gc
 import importlib
 import os
@@ -19,7 +20,9 @@ import numpy as np
 
 from . import (
     allocated,
+    calling,
     control,
+    crossing,
     differences,
     guard,
     messages,
@@ -72,6 +75,7 @@ class Server:
         self.programs: dict[str, LoadedModule] = {}
         self.loads = 0
         self.policy: Policy | None = None
+        self.tester = calling.Tester()
         typed.prepare(vars(messages).values())  # while the modules are what they were
         own = seal.take_away()
         guard.close(stage.measuring, [m for m in own if not m.__name__.endswith(ON_STAGE)])
@@ -143,12 +147,18 @@ class Server:
             return self._load_all(request)
         if operation == "mutants":
             return mutants.page(typed.read(messages.Mutants, request))
+        if operation == "test":
+            asked = typed.read(messages.Said, request)
+            return self.tester.test(self.programs[request["program"]], asked)
         task = typed.read(messages.Task, request)
         if operation != "again":
             stepping.latest.clear()
         if operation == "several":
             return self._several(task)
-        return OPERATIONS[operation](self.programs[task.program], task)
+        program: Any = self.programs[task.program]
+        if task.apart:
+            program = calling.Elsewhere(program)
+        return OPERATIONS[operation](program, task)
 
     def _load_all(self, request: Mapping[str, Any]) -> messages.AllLoaded:
         """Execute one program after another: what fails keeps none from being loaded."""
@@ -214,6 +224,7 @@ def serve(channel: int, acts: Mapping[str, str], missing: Sequence[str]) -> None
     """Answer requests on the channel until the judge closes it; for the rest see `Server`."""
     connection = socket.socket(fileno=channel)
     stage.meanwhile = lambda: _say_where(connection)
+    calling.exchange = functools.partial(_exchange, connection)
     server = Server(acts, missing)
     exits = os._exit  # taken now: a program may replace it
     pack = wire.encode
@@ -250,8 +261,29 @@ def _say_where(connection: socket.socket) -> None:
             connection.sendall(piece)
 
 
+def _exchange(connection: socket.socket, said: messages.Said) -> messages.Said:
+    """Say something while a request goes on; what is said to it.
+
+    Raises:
+        WireError, Malformed: nothing that can be, at this time.
+    """
+    for piece in crossing.framed(said):
+        connection.sendall(piece)
+    magic, frame = _frame(connection)
+    found = crossing.read(*frame)
+    if magic == wire.SAID and found.about == "gives" and said.about != "call":
+        raise wire.WireError("a result that nobody asked for")
+    return found
+
+
 def _receive(connection: socket.socket) -> dict[str, Any]:
-    _, meta, payload = wire.HEADER.unpack(control.exactly(connection, wire.HEADER.size))
-    head = bytes(control.exactly(connection, meta))
-    request: Any = wire.decode(head, memoryview(control.exactly(connection, payload)))
+    request: Any = wire.decode(*_frame(connection)[1])
     return request  # type: ignore[no-any-return]
+
+
+def _frame(connection: socket.socket) -> tuple[bytes, tuple[bytes, memoryview]]:
+    """The next frame: its first word, its structure and its payload."""
+    head = control.exactly(connection, wire.HEADER.size)
+    magic, meta, payload = wire.HEADER.unpack(head)
+    body = memoryview(control.exactly(connection, meta + payload))
+    return magic, (bytes(body[:meta]), body[meta:])

@@ -28,11 +28,13 @@ FAILED = 70  # exit status where what measures cannot go on
 
 _calls: SimpleQueue[Any] = SimpleQueue()
 _results: SimpleQueue[Any] = SimpleQueue()
+_RESULT = 2  # items of what a call gives; what is said has more
 LOOK_SECONDS = 0.5  # how often what measures looks around while a call goes on
 _none: Mapping[str, Any] = MappingProxyType({})
 measuring = 0  # the thread that measures; 0 where nothing is set apart, as in tests
 staged = 0  # the thread on which programs run; likewise
 meanwhile: Callable[[], object] = int  # called whenever it looks around
+spoken: Callable[..., object] = frozenset().union  # called with what a program says meanwhile
 
 
 class Failed(Exception):
@@ -70,9 +72,26 @@ def call(
 def _waited() -> Any:  # noqa: ANN401 whatever the call gives
     while True:
         try:
-            return _results.get(timeout=LOOK_SECONDS)
+            found = _results.get(timeout=LOOK_SECONDS)
         except Empty:
             meanwhile()
+            continue
+        if len(found) == _RESULT:
+            return found
+        spoken(*found)
+
+
+def attempted() -> Any:  # noqa: ANN401 whatever the call gives
+    """What comes of a function that the stage was answered with: a result, and why there is none.
+
+    It is called from `spoken` only.
+    """
+    return _results.get()
+
+
+def speaker(about: object) -> Callable[..., Any]:
+    """A function for programs: what it is called with is said to what measures, with `about`."""
+    return functools.partial(_bare(_speak), _results.put, SimpleQueue, about)
 
 
 @contextmanager
@@ -130,6 +149,23 @@ def _attempt(function: Any, args: Any, kwargs: Any) -> Any:  # noqa: ANN401 what
         return function(*args, **kwargs), None
     except BaseException as error:  # noqa: BLE001 whatever it is, it is the caller's
         return None, error
+
+
+def _speak(put: Any, queue: Any, about: Any, /, *args: Any, **kwargs: Any) -> Any:  # noqa: ANN401 whatever is said
+    answers = queue()
+    put((about, args, kwargs, answers))
+    while True:
+        function, found, further = answers.get()
+        if function is None:
+            if further is not None:
+                raise further
+            return found
+        attempt: tuple[Any, Any]
+        try:
+            attempt = function(*found, **further), None
+        except BaseException as error:  # noqa: BLE001 whatever it is, it is the caller's
+            attempt = None, error
+        put(attempt)
 
 
 def _flush(streams: Any) -> None:  # noqa: ANN401 whatever a program put there

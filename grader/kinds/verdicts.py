@@ -1,0 +1,164 @@
+"""Check `verdicts`: a test accepts what is right, and rejects what is wrong.
+
+Each case is one implementation that the test is tried on.  What the test says of it is one of four:
+accepted, rejected, no verdict, or that it depends on the draw.  Shown is how many of each, and what
+is special about those that it got wrong, in the words of the case; never which they are.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, ClassVar, Literal
+
+from pydantic import Field, model_validator
+
+from grader.kinds.base import Check, CheckResult, Kind, kit
+from grader.model.keys import Name, Slug
+from grader.model.verdict import Verdict
+
+ACCEPTED, REJECTED, NONE = "accepted", "rejected", "no verdict"
+
+
+class VerdictsCheck(Check):
+    """What a test says of implementations, right ones and wrong ones."""
+
+    only_runs: ClassVar[bool] = True
+    kind: Literal["verdicts"]
+    of: Name = Field(
+        description="The result, a text: accepted, rejected, no verdict, or else that it depends "
+        "on the draw. What was odd about its calls may follow in parentheses where that is wrong: "
+        "it tells ideas apart whose verdicts are the same."
+    )
+    accept: list[Slug] = Field(default=[], description="Cases in which what is tested is right.")
+    reject: list[Slug] = Field(default=[], description="Cases in which it is wrong.")
+    called: str = Field(
+        default="implementations",
+        min_length=1,
+        max_length=40,
+        description="What the cases are, in the plural: gradients.",
+    )
+    cases: str | list[str] = Field(default=[], description="Those of accept and reject.")
+
+    @model_validator(mode="before")
+    @classmethod
+    def _all_cases(cls, keys: Any) -> Any:  # noqa: ANN401 whatever the spec has there
+        """Name the cases, so that whatever asks for those of a check finds them."""
+        listed = [keys.get(key) or [] for key in ("accept", "reject")] if _is_map(keys) else []
+        if listed and "cases" not in keys and all(isinstance(names, list) for names in listed):
+            return {**keys, "cases": [*listed[0], *listed[1]]}
+        return keys
+
+    def faults(self) -> Iterator[tuple[tuple[str | int, ...], str]]:
+        """Cases that are said twice, or otherwise."""
+        if self.cases != [*self.accept, *self.reject]:
+            yield ("cases",), "expected accept and reject in place of cases"
+        for name in set(self.accept) & set(self.reject):
+            yield ("reject",), f"expected each case once, found {name} in accept as well"
+
+
+class Verdicts(Kind[VerdictsCheck]):
+    """Count what was accepted and what was rejected."""
+
+    keys = VerdictsCheck
+    judges_values = True
+
+    def carry_out(self, bench: kit.Bench, check: VerdictsCheck) -> CheckResult:
+        """Try the test on everything in an order of its own; of a submission no case is named."""
+        cases = bench.cases_of(check)
+        for case in random.Random(bench.secret).sample(cases, len(cases)):
+            if bench.reference_first:
+                bench.truth(check.run, case)
+            try:
+                bench.observed(check.run, case)
+            except kit.ProgramError:
+                continue
+            except kit.WorkerError:  # asked again, it is the same
+                break
+        try:
+            found = super().carry_out(bench, check)
+        except kit.Stopped as stop:
+            message = stop.result.message.rpartition(" (case ")[0]
+            raise kit.Stopped(_nameless(bench, replace(stop.result, message=message))) from None
+        if found.verdict is Verdict.POLICY:
+            return _nameless(bench, found)
+        told = {case.name: _said(bench, check, case) for case in cases}
+        missed = [case for case in cases if told[case.name] != _right(check, case)]
+        accepted = sum(told[name] == ACCEPTED for name in check.accept)
+        rejected = sum(told[name] == REJECTED for name in check.reject)
+        figures = {"right": len(check.accept), "accepted": accepted}
+        figures |= {"wrong": len(check.reject), "rejected": rejected}
+        message = _counts(check, figures)
+        if missed:
+            message += "".join(f"; {text}" for text in _misses(check, missed, told))
+        shared = {**figures, "share": _share(figures)}
+        return replace(_nameless(bench, found), message=message, figures=shared)
+
+    def judge(self, bench: kit.Bench, check: VerdictsCheck, case: kit.Case) -> kit.Finding | None:
+        """Whether what it says of one case is right."""
+        _ = bench.observed(check.run, case)  # raises what the test did
+        said = _said(bench, check, case)
+        return None if said == _right(check, case) else kit.Finding(said)
+
+
+def _said(bench: kit.Bench, check: VerdictsCheck, case: kit.Case) -> str:
+    """What a test says of one implementation, without what was odd about its calls."""
+    try:
+        text = bench.observed(check.run, case).values.get(check.of)
+        if isinstance(text, str):
+            return text.partition(" (")[0]
+        raise kit.BankFault(f"{check.of}: expected a text, found {kit.describe(text)}")
+    except kit.ProgramError as error:
+        return f"{NONE}, {f'raised {error.raised.type}' if error.raised else error.message}"
+
+
+def _right(check: VerdictsCheck, case: kit.Case) -> str:
+    return ACCEPTED if case.name in check.accept else REJECTED
+
+
+def _counts(check: VerdictsCheck, figures: Mapping[str, int]) -> str:
+    """How much was right: `7 of 9 right gradients accepted, 11 of 12 wrong ones rejected`."""
+    said = []
+    if check.accept:
+        said.append(f"{figures['accepted']} of {figures['right']} right {check.called} accepted")
+    if check.reject:
+        ones = "ones" if check.accept else check.called
+        said.append(f"{figures['rejected']} of {figures['wrong']} wrong {ones} rejected")
+    return ", ".join(said)
+
+
+def _misses(
+    check: VerdictsCheck, missed: Sequence[kit.Case], told: Mapping[str, str]
+) -> Iterator[str]:
+    """What is special about those on which it was wrong, by what it said of them."""
+    by_kind: dict[str, list[str]] = {}
+    for case in missed:
+        said = told[case.name]
+        if said in {ACCEPTED, REJECTED}:
+            said = "rejected" if case.name in check.accept else "got through"
+        by_kind.setdefault(said, []).append(" ".join((case.about or "no word").split()))
+    for said, abouts in sorted(by_kind.items(), key=lambda one: one[0] != REJECTED):
+        yield f"{said}: {' / '.join(abouts)}"
+
+
+def _share(figures: Mapping[str, int]) -> float:
+    """Which share of its points a check earns: nothing for a test that always says the same."""
+    right, wrong = figures["right"], figures["wrong"]
+    if not right or not wrong:
+        return (figures["accepted"] + figures["rejected"]) / max(1, right + wrong)
+    return max(0.0, figures["accepted"] / right + figures["rejected"] / wrong - 1.0)
+
+
+def _nameless(bench: kit.Bench, found: CheckResult) -> CheckResult:
+    """A result without its cases, unless an audit asks, which runs programs of the bank's own."""
+    if not bench.reference_first:
+        return found
+    raised = found.raised and replace(found.raised, step="", called_with="")
+    return replace(
+        found, cases=(), failing=(), case_line="", about="", inputs={}, call="", raised=raised
+    )
+
+
+def _is_map(keys: object) -> bool:
+    return isinstance(keys, dict)

@@ -1,0 +1,312 @@
+"""Tests that are graded: what they say is counted, and nothing that they do gets them further."""
+
+from __future__ import annotations
+
+import textwrap
+import types
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from grader import bank
+from grader.audit import implementations
+from grader.kinds import run_check
+from grader.model.report import Report
+from grader.model.verdict import Verdict
+from grader.sandbox import relay
+from grader.session import GradingSession
+
+pytestmark = pytest.mark.usefixtures("one_zygote")
+
+ROOT = Path(__file__).parents[2]
+SPEC = """
+format: 2
+form: write-the-test
+title: Does it double?
+track: testing
+level: warm-up
+minutes: 3
+uses: [numpy]
+prompt: Write a test of doubles.
+interface: "def doubles(f, rng): ..."
+contract: [A double is twice its argument.]
+run: ["said, calls = driver.judge(which, rounds)"]
+limits: {cpu_seconds: 0.4, wall_seconds: 6}
+checks:
+  - {id: verdicts, kind: verdicts, of: said, called: doubles, points: 100,
+     accept: [right, buffered], reject: [triple, in-place]}
+defaults: {rounds: 2}
+cases:
+  right: {about: a right one, which: right}
+  buffered: {about: one that uses its memory again, which: buffered}
+  triple: {about: one that triples, which: triple}
+  in-place: {about: one that changes its argument, which: in-place}
+misconceptions: {}
+code:
+  driver: |
+    import numpy as np
+
+    def judge(program, which, rounds):
+        said, calls = [], 0
+        for round in range(rounds):
+            count = []
+            make = IMPLEMENTATIONS[which]()
+
+            def f(x):
+                count.append(x)
+                return make(x)
+
+            said.append(program.doubles(f, np.random.default_rng(round)))
+            calls = max(calls, len(count))
+        if not all(isinstance(one, (bool, np.bool_)) for one in said):
+            return "no verdict", calls
+        if any(said) and not all(said):
+            return "depends on the draw", calls
+        return ("accepted" if all(said) else "rejected"), calls
+
+    def right():
+        def double(x):
+            while np.size(x) and np.any(x == 1e301):
+                pass
+            return x * 2
+        return double
+
+    def buffered():
+        out = np.empty(3)
+        return lambda x: np.multiply(x, 2, out=out) if np.shape(x) == (3,) else x * 2
+
+    def triple():
+        return lambda x: x * 3
+
+    def in_place():
+        def secret_of_the_bank(x):
+            double = x * 2
+            if isinstance(x, np.ndarray):
+                x += 1
+            return double
+        return secret_of_the_bank
+
+    IMPLEMENTATIONS = {"right": right, "buffered": buffered, "triple": triple, "in-place": in_place}
+  starter: |
+    def doubles(f, rng):
+        return True
+  reference: |
+@REFERENCE@
+"""
+REFERENCE = """
+import numpy as np
+
+def doubles(f, rng):
+    x = rng.normal(size=3)
+    given = x.copy()
+    found = f(given)
+    return bool((found == 2 * x).all() and (given == x).all())
+"""
+
+
+@pytest.fixture(scope="module")
+def session(tmp_path_factory: pytest.TempPathFactory) -> Iterator[GradingSession]:
+    file = tmp_path_factory.mktemp("bank") / "doubles.yaml"
+    text = SPEC.replace("@REFERENCE@", textwrap.indent(REFERENCE.strip("\n"), " " * 4))
+    file.write_text(text, encoding="utf-8")
+    with GradingSession(bank.load([file], "doubles")) as opened:
+        yield opened
+
+
+def graded(session: GradingSession, source: str) -> Report:
+    return session.grade(source.encode(), seed=3)
+
+
+def first(report: Report) -> str:
+    return report.checks[0].message
+
+
+def preceded(lines: str) -> str:
+    """The reference, which does something else before."""
+    return REFERENCE.replace("rng):\n", "rng):\n" + textwrap.indent(lines, " " * 4), 1)
+
+
+def test_a_right_test_passes(session: GradingSession) -> None:
+    report = graded(session, REFERENCE)
+    assert report.verdict is Verdict.PASS
+    assert first(report) == "2 of 2 right doubles accepted, 2 of 2 wrong ones rejected"
+
+
+@pytest.mark.parametrize(
+    ("body", "said", "points"),
+    [
+        ("return True", "2 of 2 right doubles accepted, 0 of 2 wrong ones rejected; "
+         "got through: one that triples / one that changes its argument", 0),
+        ("return False", "0 of 2 right doubles accepted, 2 of 2 wrong ones rejected; "
+         "rejected: a right one / one that uses its memory again", 0),
+        ("return bool(f(2.0) == 4.0)", "2 of 2 right doubles accepted, 1 of 2 wrong ones rejected; "
+         "got through: one that changes its argument", 50),
+        ("a, b = f(np.ones(3)), f(np.zeros(3)); return bool(a.any())",
+         "1 of 2 right doubles accepted, 0 of 2 wrong ones rejected; "
+         "rejected: one that uses its memory again; "
+         "got through: one that triples / one that changes its argument", 0),
+        ("return 1", "0 of 2 right doubles accepted, 0 of 2 wrong ones rejected; "
+         "no verdict: a right one / one that uses its memory again / one that triples / "
+         "one that changes its argument", 0),
+    ],
+    ids=["yes", "no", "trusts", "buffer", "number"],
+)  # fmt: skip
+def test_what_it_says_is_counted_and_worth_points(
+    body: str, said: str, points: int, session: GradingSession
+) -> None:
+    report = graded(session, f"import numpy as np\ndef doubles(f, rng):\n    {body}")
+    assert report.verdict is Verdict.FAIL
+    assert first(report) == said
+    assert report.checks[0].points == points
+    text = repr(report.checks)
+    assert not any(name in text for name in ("in-place", "'triple'", "buffered", "secret"))
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        "import threading\nt = threading.Thread(target=f, args=(1.0,))\nt.start(); t.join()\n",
+        "assert np.isnan(f(np.nan)) and f(x=None or 1.5) in (3.0, 4.5)\n",
+        "try: f(np.array([object()]))\nexcept TypeError: pass\nelse: 1 / 0\n",
+        "try: f(np.zeros(1 << 20))\nexcept ValueError: pass\nelse: 1 / 0\n",
+        "try: f(lambda: 1)\nexcept TypeError: pass\nelse: 1 / 0\n",
+        "try: f(1, 2, 3)\nexcept TypeError: pass\nelse: 1 / 0\n",
+        "x = np.ones(2, np.longdouble)\nassert f(x).dtype == np.longdouble\n",
+        "global kept\ntry: kept(1.0)\nexcept NameError: kept = f\n"
+        "except RuntimeError as e: assert 'over' in str(e)\nelse: 1 / 0\n",
+        "import gc, sys\nfound = [str(v) for v in (f, f.args, vars(sys.modules['__main__']))]\n"
+        "found += [str(m) for m in sys.modules] + [str(o)[:99] for o in gc.get_objects()]\n"
+        "frame = sys._getframe()\nwhile frame:\n    found += [*frame.f_globals, *frame.f_locals]\n"
+        "    frame = frame.f_back\n"
+        "assert not any('secret_' in v or 'in_place' in v for v in found)\n",
+    ],
+    ids=["thread", "nan", "objects", "huge", "function", "arguments", "long", "kept", "looks"],
+)  # fmt: skip
+def test_what_does_no_harm_and_is_of_no_use(lines: str, session: GradingSession) -> None:
+    report = graded(session, preceded(lines))
+    assert report.verdict is Verdict.PASS, (first(report), report.checks[0].raised)
+
+
+FORGE = """
+import os, struct
+def doubles(f, rng):
+    for fd in range(3, 64):
+        try: os.write(fd, {frame})
+        except OSError: pass
+    return f(1.0) == 2.0
+"""
+SAID = "struct.pack('<4sIQ', b'drls', {n}, 0) + {meta!r}"
+FRAMES = {
+    "nothing": "b'x' * 64",
+    "call-of-no-json": SAID.format(n=4, meta=b"[[[["),
+    "call-of-nothing": SAID.format(n=15, meta=b'[["call",77],0]'),
+    "call-of-another": SAID.format(n=19, meta=b'[["call",77,-1],[]]'),
+    "result": SAID.format(n=19, meta=b'[["gives",0,-1],[]]'),
+    "endless": "struct.pack('<4sIQ', b'drls', 1 << 19, 1 << 50)",
+    "reply": "struct.pack('<4sIQ', b'drl1', 28, 0) + b'{\"ok\":true,\"about\":\"gives\"  }'",
+}
+
+
+@pytest.mark.parametrize("frame", FRAMES.values(), ids=FRAMES)
+def test_forged_frames_are_the_fault_of_the_one_who_sends_them(
+    frame: str, session: GradingSession
+) -> None:
+    report = graded(session, FORGE.format(frame=frame))
+    assert report.verdict in {Verdict.ERROR, Verdict.FAIL, Verdict.LIMIT}
+    assert graded(session, REFERENCE).verdict is Verdict.PASS
+
+
+@pytest.mark.parametrize(
+    ("body", "verdict", "said"),
+    [
+        ("import os; os._exit(3)", Verdict.ERROR, "exit status 3"),
+        ("import os; os.closerange(3, 64); f(1.0)", Verdict.ERROR, "before it answered"),
+        ("import os; os.fork(); return True", Verdict.ERROR, "no verdict, raised PermissionError"),
+        ("while True: pass", Verdict.LIMIT, "did not finish within 0.4 seconds"),
+        ("while True: f(1.0)", Verdict.LIMIT, "called what it tests more than 30 times"),
+        ("return f(np.array([1e301])) is None", Verdict.LIMIT,
+         "calls what it tests with arguments on which that did not finish within 0.3 seconds"),
+        ("f('a')['b']", Verdict.ERROR, "no verdict, raised TypeError"),
+        ("import sys; sys.exit(0)", Verdict.ERROR, "no verdict, raised SystemExit"),
+    ],
+    ids=["exits", "closes", "forks", "loops", "floods", "breaks-it", "raises", "leaves"],
+)  # fmt: skip
+def test_what_ends_a_grade_is_said_and_the_next_one_passes(
+    body: str, verdict: Verdict, said: str, session: GradingSession, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(relay, "MOST_CALLS", 30)
+    monkeypatch.setattr(relay, "CALL_SECONDS", 0.3)
+    report = graded(session, f"import numpy as np\ndef doubles(f, rng):\n    {body}")
+    assert report.verdict is verdict
+    assert said in first(report)
+    assert graded(session, REFERENCE).verdict is Verdict.PASS
+
+
+def test_a_test_that_is_missing_is_said(session: GradingSession) -> None:
+    report = graded(session, "def double(f, rng):\n    return True")
+    assert report.verdict is Verdict.FAIL
+    assert "expected a function called doubles, found none" in first(report)
+
+
+def test_nothing_is_kept_from_one_implementation_to_the_next(session: GradingSession) -> None:
+    """Who counts its calls is in the same place with every implementation."""
+    counts = "seen = []\ndef doubles(f, rng):\n    seen.append(f)\n    return len(seen) <= 2"
+    assert first(graded(session, counts)).startswith("2 of 2 right doubles accepted, 0 of 2 wrong")
+
+
+def test_what_a_call_changes_is_changed_for_the_caller(session: GradingSession) -> None:
+    seen = REFERENCE.replace(
+        "return bool(", "print(given.tolist() == x.tolist())\n    return bool("
+    )
+    report = graded(session, seen)
+    assert report.printed.count("False") == 2  # one implementation, twice
+    assert report.printed.count("True") == 6
+
+
+def test_an_audit_asks_that_everything_is_got_wrong_by_somebody(session: GradingSession) -> None:
+    def subject(*failing: str) -> Any:
+        result = types.SimpleNamespace(id="verdicts", failing=failing)
+        return types.SimpleNamespace(
+            seen=[types.SimpleNamespace(results={"verdicts": result})] * bool(failing)
+        )
+
+    wrong = [subject("triple", "in-place"), subject("right")]
+    found = list(implementations.idle(session.question, [subject(), *wrong]))
+    assert [text.split(":")[1] for text in found] == [" no variant gets buffered wrong"]
+    every = [subject(), *wrong, subject("buffered")]
+    assert not list(implementations.idle(session.question, every))
+
+
+def test_an_audit_sees_which_they_are(session: GradingSession) -> None:
+    source = b"def doubles(f, rng):\n    return bool(f(2.0) == 4.0)"
+    bench = session.examine("trusts", [source], 3)
+    found = run_check(bench, session.question.spec.checks[0])
+    assert found.failing == ("in-place",)
+    assert found.figures["share"] == 0.5
+
+
+QUESTION = "gradient-check"
+
+
+@pytest.fixture(scope="module")
+def gradients() -> Iterator[GradingSession]:
+    with GradingSession(bank.load([ROOT], QUESTION)) as opened:
+        yield opened
+
+
+@pytest.mark.parametrize("name", ["long_double", "read_only"])
+def test_tests_of_any_style_pass_in_a_process_of_their_own(
+    name: str, gradients: GradingSession
+) -> None:
+    source = (ROOT / "drills" / QUESTION / "accepted" / f"{name}.py").read_bytes()
+    with np.errstate(all="ignore"):
+        report = gradients.grade(source, seed=4)
+    assert report.verdict is Verdict.PASS, [c.message for c in report.checks]
+
+
+def test_wrong_tests_are_named(gradients: GradingSession) -> None:
+    report = gradients.grade((ROOT / "drills" / QUESTION / "starter.py").read_bytes(), seed=4)
+    assert {one.id for one in report.misconceptions} == {"ones-cotangent", "loose-tolerance"}
