@@ -53,7 +53,7 @@ def one_step(program, x, y, cuts, hidden):
     """One step without dropout, on rows that are cut into pieces of the sizes `cuts`."""
     params = _params(x.shape[1], hidden, 4, len(y))
     ends = np.cumsum(cuts)
-    pieces = [(x[a:b], y[a:b]) for a, b in zip([0, *ends[:-1]], ends)]
+    pieces = [(x[a:b], y[a:b]) for a, b in zip([0, *ends[:-1]], ends, strict=True)]
     new, loss = program.step(params, pieces, np.random.default_rng(1), drop=0.0, lr=0.1)
     return new["w1"], new["b1"], new["w2"], new["b2"], float(loss)
 
@@ -114,7 +114,7 @@ def twice(program, x, y, seeds):
 
 
 def trained(program, seeds):
-    """How runs end: their accuracies, the worst last, the mean of their last losses, and lengths."""
+    """How runs end: accuracies, the worst last, the mean of the last losses, and lengths."""
     runs = [program.train(int(seed)) for seed in seeds]
     accuracies = sorted((float(run["accuracy"][-1]) for run in runs), reverse=True)
     last_loss = float(np.mean([float(run["loss"][-1]) for run in runs]))
