@@ -172,7 +172,10 @@ def test_a_misspelt_word_suggests_that_of_an_extension(
         .replace("  - {id: total, kind: outputs,", "  - {id: total, kind: monotone, slakc: 1.0,")
     )
     said = drill("--bank", str(wrong), "show", "wrong", sites=(site,)).stderr
-    assert "peak, choices, findings, causes, monotone, found 'monotne'; did you mean 'monotone'?" in said
+    assert (
+        "peak, choices, findings, causes, monotone, found 'monotne'; did you mean 'monotone'?"
+        in said
+    )
     assert "walk takes step, scale, shift, sprinkle" in said
     assert "found the key 'stpe'; did you mean 'step'?" in said
     assert "found the unknown key 'slakc'; did you mean 'slack'?" in said
