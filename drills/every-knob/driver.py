@@ -53,25 +53,24 @@ def one_step(program, x, y, cuts, hidden):
     """One step without dropout, on rows that are cut into pieces of the sizes `cuts`."""
     params = _params(x.shape[1], hidden, 4, len(y))
     ends = np.cumsum(cuts)
-    pieces = [(x[a:b], y[a:b]) for a, b in zip([0, *ends[:-1]], ends)]
+    pieces = [(x[a:b], y[a:b]) for a, b in zip([0, *ends[:-1]], ends, strict=True)]
     new, loss = program.step(params, pieces, np.random.default_rng(1), drop=0.0, lr=0.1)
     return new["w1"], new["b1"], new["w2"], new["b2"], float(loss)
 
 
 def one_batch(program, seeds):
-    """The loss on 64 rows after five steps at the script's own rate, divided by that before them.
+    """The loss on 64 rows after five steps at the script's own rate.
 
     For each of some batches, each with weights of its own; the worst one last.
     """
-    found = []
+    losses = []
     for seed in map(int, seeds):
         x, y = (rows[:64] for rows in task.rows(seed)[:2])
         params, rng = _params(x.shape[1], 64, 4, seed), np.random.default_rng(seed)
-        before = _loss(params, x, y)
         for _ in range(5):
             params, _ = program.step(_copied(params), [(x.copy(), y.copy())], rng, drop=0.0)
-        found.append(_loss(params, x, y) / before)
-    return sorted(found)
+        losses.append(_loss(params, x, y))
+    return sorted(losses)
 
 
 def noise(program, rows, drop, seeds):
@@ -114,7 +113,7 @@ def twice(program, x, y, seeds):
 
 
 def trained(program, seeds):
-    """How runs end: their accuracies, the worst last, the mean of their last losses, and lengths."""
+    """How runs end: accuracies, the worst last, the mean of the last losses, and lengths."""
     runs = [program.train(int(seed)) for seed in seeds]
     accuracies = sorted((float(run["accuracy"][-1]) for run in runs), reverse=True)
     last_loss = float(np.mean([float(run["loss"][-1]) for run in runs]))

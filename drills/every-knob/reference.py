@@ -8,25 +8,8 @@ import numpy as np
 import task
 
 BATCH, PIECE = 64, 20  # rows of a step, and rows that fit into memory
-HIDDEN, EPOCHS = 64, 8
+EPOCHS = 8
 RATE, DROP = 0.15, 0.6
-
-
-def start(rng):
-    """Return the weights that training begins with.
-
-    Args:
-        rng: from which they are drawn.
-
-    Returns:
-        A dict of float64 arrays: w1 (20, 64), b1 (64,), w2 (64, 4), b2 (4,).
-    """
-    return {
-        "w1": rng.standard_normal((task.INPUTS, HIDDEN)) * np.sqrt(2 / task.INPUTS),
-        "b1": np.zeros(HIDDEN),
-        "w2": rng.standard_normal((HIDDEN, task.CLASSES)) / np.sqrt(HIDDEN),
-        "b2": np.zeros(task.CLASSES),
-    }
 
 
 def batches(x, y, rng):
@@ -45,7 +28,7 @@ def step(params, pieces, rng, drop=DROP, lr=RATE):
     """Return the weights after a step of gradient descent on the mean loss, and that loss.
 
     Args:
-        params: the weights, as `start` returns them, of any sizes.
+        params: the weights, as `task.start` returns them, of any sizes.
         pieces: a list of (x, y), the rows of one batch.
         rng: from which dropped units are drawn.
         drop: the probability that a hidden unit of a row is dropped, in [0, 1).
@@ -66,7 +49,7 @@ def train(seed):
     """Train, and return the mean loss of the steps and the held-out accuracy of each epoch."""
     rng = np.random.default_rng(seed)
     x, y, x_held, y_held = task.rows(seed)
-    params = start(rng)
+    params = task.start(rng)
     history = {"loss": [], "accuracy": []}
     for _ in range(EPOCHS):
         losses = []
@@ -107,8 +90,7 @@ def _sums(params, x, y, rng, drop):
     hidden = _hidden(params, x)
     mask = _mask(hidden.shape, rng, drop)
     logits = _logits(params, hidden * mask)
-    logits = logits - logits.max(axis=1, keepdims=True)
-    log_p = logits - np.log(np.exp(logits).sum(axis=1, keepdims=True))
+    log_p = logits - np.logaddexp.reduce(logits, axis=1, keepdims=True)
     rows = np.arange(len(y))
     grad = np.exp(log_p)
     grad[rows, y] -= 1

@@ -1,8 +1,8 @@
-"""The rows that are trained on and those that are held out: four classes, twenty inputs."""
+"""The task: rows to train on and rows held out, and weights to begin with."""
 
 import numpy as np
 
-CLASSES, INPUTS, TRAINED, HELD_OUT = 4, 20, 640, 1000
+CLASSES, INPUTS, HIDDEN, TRAINED, HELD_OUT = 4, 20, 64, 640, 1000
 APART = 2.3  # of a class's center from the origin; the spread around it is 1
 
 
@@ -16,3 +16,13 @@ def rows(seed):
     y = rng.permutation(np.arange(TRAINED + HELD_OUT) % CLASSES)
     x = centers[y] + rng.standard_normal((TRAINED + HELD_OUT, INPUTS))
     return x[:TRAINED], y[:TRAINED], x[TRAINED:], y[TRAINED:]
+
+
+def start(rng):
+    """Return the weights of a network with one hidden layer, drawn from rng, as a dict."""
+    return {
+        "w1": rng.standard_normal((INPUTS, HIDDEN)) * np.sqrt(2 / INPUTS),
+        "b1": np.zeros(HIDDEN),
+        "w2": rng.standard_normal((HIDDEN, CLASSES)) / np.sqrt(HIDDEN),
+        "b2": np.zeros(CLASSES),
+    }

@@ -63,7 +63,7 @@ FIRST = "kind: outputs, of: y"  # of the check `forward`, line 16
         ),
         (
             "kind: curve, of: y",
-            "16:5: forward: expected ends_below, falls or tolerance, found none: the check could not fail",
+            "16:5: forward: expected ends_below, ends_above, falls or tolerance, found none: the check could not fail",
         ),
         (
             "kind: gradcheck, loss: y, gradients: {}",

@@ -4,6 +4,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from grader.bench.bench import BankFault
@@ -83,3 +85,15 @@ def test_curve(ledger: Desk, step: str, check: str, message: str) -> None:
 def test_a_curve_that_falls_passes(ledger: Desk, check: str) -> None:
     assert ledger.result(check).verdict is Verdict.PASS
     assert ledger.result(check, DRIVEN.format("0.0 * x")).verdict is Verdict.PASS
+
+
+def test_a_curve_may_have_to_end_above_a_bar(ledger: Desk) -> None:
+    above: dict[str, Any] = {"ends_below": None, "ends_above": 0.5}
+    assert ledger.result("descent", DRIVEN.format("x"), **above).verdict is Verdict.PASS
+    found = ledger.result("descent", DRIVEN.format("x - rate * x"), **above)
+    assert found.verdict is Verdict.FAIL
+    assert found.message.endswith("expected above 0.5000 (case down)")
+    low = ledger.result("descent", DRIVEN.format("x"), **above | {"ends_above": 1.0})
+    assert low.message == (
+        "the last of 13 values of losses is 1.000, expected above 1.000 (case down)"
+    )

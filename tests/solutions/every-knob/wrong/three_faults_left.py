@@ -4,17 +4,8 @@ import numpy as np
 import task
 
 BATCH, PIECE = 64, 20
-HIDDEN, EPOCHS = 64, 8
+EPOCHS = 8
 RATE, DROP = 6.0, 0.6
-
-
-def start(rng):
-    return {
-        "w1": rng.standard_normal((task.INPUTS, HIDDEN)) * np.sqrt(2 / task.INPUTS),
-        "b1": np.zeros(HIDDEN),
-        "w2": rng.standard_normal((HIDDEN, task.CLASSES)) / np.sqrt(HIDDEN),
-        "b2": np.zeros(task.CLASSES),
-    }
 
 
 def batches(x, y, rng):
@@ -61,7 +52,7 @@ def evaluate(params, x, y, rng):
 def train(seed):
     rng = np.random.default_rng(seed)
     x, y, x_held, y_held = task.rows(seed)
-    params = start(rng)
+    params = task.start(rng)
     history = {"loss": [], "accuracy": []}
     for epoch in range(EPOCHS):
         losses = []
