@@ -16,7 +16,7 @@ BOOT = file_grants.WORKER / "boot.py"
 MEMORY = {False: 2 << 30, True: 8 << 30}
 CPU_SECONDS = 120  # of a worker for one submission
 # What torch imports when it is used: gradients with cotangents the first of these, 0.25 s, and
-# checkpointing the second, 0.5 s more; together 80 MB.
+# its checkpoints the second, 0.5 s more; together 80 MB.
 TORCH_USES_LATE = ("torch.fx.experimental.symbolic_shapes", "torch._dynamo")
 SPARE_THREADS = 64  # beyond those that run already
 

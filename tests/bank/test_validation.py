@@ -12,7 +12,7 @@ from tests.bank.specs import Problems, loaded
 
 KINDS = (
     "outputs, gradcheck, conservation, side-effects, state, numbers, curve, graph, memory, flops, "
-    "performance, peak, choices, findings, causes"
+    "performance, peak, choices, findings, causes, verdicts"
 )
 LIBRARIES = "'numpy', 'torch', 'einops', 'pandas', 'scipy' or 'sympy'"
 

@@ -22,6 +22,7 @@ from tests.drills.loading import ROOT, each, load, load_layered, right_solutions
 
 Array = np.ndarray[Any, np.dtype[Any]]
 Program = types.SimpleNamespace
+Inputs = tuple[Array, Array, Array]
 
 ID = "chunked-cross-entropy"
 DRILL = ROOT / "drills" / ID
@@ -49,12 +50,12 @@ def variant(name: str) -> Program:
     return load_layered(DRILL / "reference.py", DRILL / "misconceptions" / f"{name}.py")
 
 
-def drawn(seed: int, sizes: tuple[int, int, int], dtype: str = "float64") -> list[Array]:
+def drawn(seed: int, sizes: tuple[int, int, int], dtype: str = "float64") -> Inputs:
     """h, w and target for N tokens, D features and V words."""
     n, d, v = sizes
     rng = np.random.default_rng(seed)
     h, w = (rng.standard_normal(shape).astype(dtype) for shape in ((n, d), (v, d)))
-    return [h, w, rng.integers(0, v, n)]
+    return h, w, rng.integers(0, v, n)
 
 
 def oracle(h: Array, w: Array, target: Array, grad_loss: float, pad: int = -100) -> list[Array]:
@@ -69,7 +70,7 @@ def oracle(h: Array, w: Array, target: Array, grad_loss: float, pad: int = -100)
 
 def agrees(
     program: Program,
-    inputs: list[Array],
+    inputs: Inputs,
     chunk: int,
     grad_loss: float = 1.0,
     *pad: int,
@@ -81,10 +82,10 @@ def agrees(
     grads = program.loss_backward(grad_loss, ctx)
     dtype = inputs[0].dtype
     sure = {"float16": 1e-5, "float32": 1e-5}.get(dtype.name, 1e-12)
-    assert abs(float(loss) - wanted[0]) <= rounding * sure * max(1, wanted[0])
+    assert abs(float(loss) - wanted[0]) <= rounding * sure * max(1.0, float(wanted[0]))
     for grad, right in zip(grads, wanted[1:], strict=True):
         assert (grad.dtype, grad.shape) == (dtype, right.shape)
-        scale = max(np.abs(right).max(), np.abs(grad_loss) * 1e-3)
+        scale = max(float(np.abs(right).max()), abs(grad_loss) * 1e-3)
         assert np.abs(grad - right).max() <= rounding * BAND[dtype.name] * scale
 
 
@@ -100,7 +101,7 @@ def test_loss_and_gradients_are_those_of_torch(program: Program, dtype: str, chu
 def test_padding_is_torchs_ignore_index(program: Program, pad: int) -> None:
     h, w, target = drawn(3, (9, 3, 5))
     target[[1, 3, 4, 5]] = pad
-    agrees(program, [h, w, target], 3, 2.0, pad)
+    agrees(program, (h, w, target), 3, 2.0, pad)
     target[:] = pad
     loss, ctx = program.loss_forward(h, w, target, 3, pad)
     assert loss == 0
@@ -110,7 +111,7 @@ def test_padding_is_torchs_ignore_index(program: Program, pad: int) -> None:
 def test_logits_may_be_large(program: Program) -> None:
     h, w, target = drawn(4, (5, 3, 4))
     h[:, 0], w[:, 0] = [1e4, 0, -1e4, 9e4, 1], [1, 1.0001, -1, 0.9999]
-    agrees(program, [h, w, target], 2, rounding=1e4)  # logits are right to 1e-11
+    agrees(program, (h, w, target), 2, rounding=1e4)  # logits are right to 1e-11
 
 
 def test_results_are_new_and_a_ctx_can_be_used_again(program: Program) -> None:
@@ -237,7 +238,7 @@ def test_a_scale_after_the_rounding_saves_nothing(reference: Program) -> None:
     """The case scaled: the words 2 to 4 hardly ever come."""
     h = np.array([[1, 0.5], [1, -0.5], [1.125, 0.25], [0.875, 1]], np.float16)
     w = np.array([[0, 0.5], [0, -0.5], [-18, 0.25], [-19, 1], [-18.5, -1]], np.float16)
-    inputs = [h, w, np.array([0, 1, 0, 1])]
+    inputs = (h, w, np.array([0, 1, 0, 1]))
     agrees(reference, inputs, 3, 65536.0)
     _, ctx = variant("rounded_before_the_scale").loss_forward(*inputs, 3)
     late = reference.loss_backward(65536.0, ctx)[1]

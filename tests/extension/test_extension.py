@@ -157,7 +157,9 @@ def test_without_the_package_both_words_are_unknown(drill: Drill) -> None:
     ended = drill("show", "running-total")
     assert ended.returncode == 3
     assert f"{QUESTION}:21:23: checks[0].kind: expected one of outputs, gradch" in ended.stderr
-    assert "performance, peak, choices, findings, causes, found 'monotone'" in ended.stderr
+    assert (
+        "performance, peak, choices, findings, causes, verdicts, found 'monotone'" in ended.stderr
+    )
     assert f"{QUESTION}:19:40: cases.walk.x: expected exactly one generator" in ended.stderr
 
 
@@ -173,7 +175,7 @@ def test_a_misspelt_word_suggests_that_of_an_extension(
     )
     said = drill("--bank", str(wrong), "show", "wrong", sites=(site,)).stderr
     assert (
-        "peak, choices, findings, causes, monotone, found 'monotne'; did you mean 'monotone'?"
+        "choices, findings, causes, verdicts, monotone, found 'monotne'; did you mean 'monotone'?"
         in said
     )
     assert "walk takes step, scale, shift, sprinkle" in said

@@ -110,7 +110,9 @@ def test_the_starter_fails_and_nothing_is_asked_yet(question_id: str, graded: Gr
     report = graded(question_id, question.starter, 4)
     assert report.verdict == "fail"
     assert report.follow_up == ""
-    assert {m.id for m in report.misconceptions if m.exact} == set(question.spec.starter_holds)
+    # Two that act in one case are exact together, and neither of them is alone.
+    named = {m.id for m in report.misconceptions if m.exact or m.cases < m.failing}
+    assert named == set(question.spec.starter_holds)
 
 
 def test_checks_that_depend_on_a_failed_one_name_it() -> None:
