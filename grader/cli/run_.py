@@ -18,7 +18,7 @@ def command(
     ] = 0,
     json: Json = False,
 ) -> int:
-    """Run your script once, out of its budget: 0 it ends, 1 it does not."""
+    """Run the script of a diagnosis once: 0 it ends, 1 it does not."""
     from grader.app.experiments import run
     from grader.reports import runs, sheet
 

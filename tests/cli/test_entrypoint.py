@@ -39,7 +39,7 @@ def test_version_and_help(drill: Drill) -> None:
 @pytest.mark.parametrize(
     "command",
     [
-        *("", "list", "show", "start", "grade", "hint", "solution", "reset", "doctor"),
+        *("", "list", "show", "start", "grade", "run", "hint", "solution", "reset", "doctor"),
         *("history", "history list", "history restore", "bank", "bank audit"),
         *("class", "class grade", "class report", "class export"),
     ],
