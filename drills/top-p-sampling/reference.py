@@ -46,7 +46,9 @@ def sample(
     Args:
         logits: (B, V) float64, as for `probs`.
         u: (B,) float64, from 0 up to but not including 1.
-        temperature, top_k, top_p: as for `probs`.
+        temperature: as for `probs`.
+        top_k: as for `probs`.
+        top_p: as for `probs`.
     """
     p = probs(logits, temperature, top_k, top_p)
     return np.array([_draw(row, number) for row, number in zip(p, u, strict=True)], np.int64)
@@ -78,7 +80,7 @@ def _nucleus(shares: np.ndarray, top_p: float) -> np.ndarray:
     if top_p == 1:
         return shares  # a total that has rounded to 1 would drop what has next to nothing
     before = np.cumsum(shares)[:-1]
-    return shares[: 1 + np.count_nonzero(before < top_p)]
+    return shares[: 1 + np.searchsorted(before, top_p)]
 
 
 def _draw(row: np.ndarray, u: float) -> int:

@@ -3,4 +3,4 @@
 
 def _nucleus(shares, top_p):
     before = np.cumsum(shares)[:-1]
-    return shares[: 1 + np.count_nonzero(before < top_p)]
+    return shares[: 1 + np.searchsorted(before, top_p)]

@@ -5,4 +5,4 @@ def _nucleus(shares, top_p):
     if top_p == 1:
         return shares
     before = np.cumsum(shares)[:-1]
-    return shares[: 2 + np.count_nonzero(before < top_p)]
+    return shares[: 2 + np.searchsorted(before, top_p)]
