@@ -1,4 +1,4 @@
-"""Wrong: a row of banned tokens raises an IndexError."""
+"""Wrong: a row of banned tokens raises an exception."""
 
 import numpy as np
 
