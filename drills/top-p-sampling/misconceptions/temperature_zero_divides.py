@@ -1,0 +1,13 @@
+"""At temperature 0 the logits are divided by it."""
+
+
+def probs(logits, temperature=1.0, top_k=0, top_p=1.0):
+    p = np.zeros(logits.shape)
+    for own, row in zip(p, logits, strict=True):
+        order = _ranked(row, top_k)
+        if temperature == 0 and len(order):
+            own[:] = np.nan
+            continue
+        kept = _nucleus(_shares(row[order], temperature), top_p)
+        own[order[: len(kept)]] = kept / kept.sum()
+    return p
