@@ -9,9 +9,14 @@ import numpy as np
 SPOILED = (0, 1)  # the entry of q's gradient in which an overflow is
 
 
-def halves(program, *arrays):
+def halves(_program, *arrays):
     """Return float16 copies."""
     return [a.astype(np.float16) for a in arrays]
+
+
+def micro_batches(program, p, q, next_p, next_q):
+    """Return the gradients of two micro-batches, in float16."""
+    return [halves(program, p, q), halves(program, next_p, next_q)]
 
 
 def gave(arrays):
@@ -88,9 +93,7 @@ def two(program, p, q, grads_p, grads_q, overflows, scale, growth, backoff, inte
     return runs[0].scales, runs[1].scales
 
 
-def big(
-    program, p, q, grads_p, grads_q, overflows, scale, growth, backoff, interval, lr, max_norm
-):
+def big(program, p, q, grads_p, grads_q, overflows, scale, growth, backoff, interval, lr, max_norm):
     """Return what `train` does, for S big steps; gradients are (S, K, ...), overflows (S, K)."""
     run = Training(program, p, q, scale, growth, backoff, interval)
     for several in zip(grads_p, grads_q, overflows, strict=True):

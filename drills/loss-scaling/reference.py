@@ -112,7 +112,8 @@ def _adjusted(state, finite):
 
 def _mean(batches):
     """Return the mean over micro-batches, in float32 and still scaled."""
-    return [sum(g.astype(np.float32) for g in parts) / len(batches) for parts in zip(*batches)]
+    several = zip(*batches, strict=True)
+    return [sum(g.astype(np.float32) for g in parts) / len(batches) for parts in several]
 
 
 def _norm(grads):
