@@ -45,7 +45,7 @@ def train_step(master, grads, state, lr):
 def big_step(master, batches, state, lr, max_norm):
     """Return the same after one step for several micro-batches, its gradient clipped."""
     grads = [sum(parts) / len(batches) for parts in zip(*batches)]
-    norm = np.sqrt(sum(float(np.linalg.norm(g)) ** 2 for g in grads))
+    norm = np.sqrt(sum(np.square(g, dtype=np.float64).sum() for g in grads))
     if norm > max_norm:
         grads = [g * float(max_norm / norm) for g in grads]
     return train_step(master, grads, state, lr)

@@ -36,7 +36,11 @@ def overflows_are_no_warnings() -> Iterator[None]:
         yield
 
 
-@pytest.fixture(scope="module", params=[REFERENCE, *right_solutions("loss-scaling")], ids=str)
+@pytest.fixture(
+    scope="module",
+    params=[REFERENCE, *right_solutions("loss-scaling")],
+    ids=lambda path: path.stem,
+)
 def solution(request: pytest.FixtureRequest) -> Program:
     path: Path = request.param
     return load(path)
@@ -70,7 +74,7 @@ class Run:
     backoff: float = 0.5
     interval: int = 3
     lr: float = 0.3
-    max_norm: float = float("inf")
+    max_norm: float = 1e9
     spoiled: set[tuple[int, int]] = field(default_factory=set)  # (step, micro-batch) with a NaN
 
     @classmethod
