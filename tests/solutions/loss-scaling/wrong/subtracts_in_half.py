@@ -11,8 +11,9 @@ def step(master, grads, scale, lr):
     if not finite(grads):
         new = [p.copy() for p in master]
     else:
-        new = [
-            (p.astype(np.float16) - (lr * (g.astype(np.float32) / scale)).astype(np.float16)).astype(p.dtype) for p, g in zip(master, grads)]
+        moves = [lr * (g.astype(np.float32) / scale) for g in grads]
+        new = [p.astype(np.float16) - m.astype(np.float16) for p, m in zip(master, moves)]
+        new = [w.astype(np.float32) for w in new]
     return new, [w.astype(np.float16) for w in new]
 
 
