@@ -314,6 +314,9 @@ def test_torch_unscales_once_refuses_float16_and_leaves_adam_alone_when_it_skips
     scaler.step(adam)
     scaler.update()
     assert all(torch.equal(adam.state[w][k], v) for k, v in before.items())
+    scaler.unscale_(adam)
+    with pytest.raises(RuntimeError, match="already been called"):
+        scaler.unscale_(adam)
     assert scaler.get_scale() == 4
     half = torch.nn.Parameter(torch.zeros(2, dtype=torch.float16))
     half.grad = torch.ones(2, dtype=torch.float16)
