@@ -1,0 +1,12 @@
+"""A row has to be one step longer."""
+
+
+def _adjusted(state, finite):
+    scale, clean = state["scale"], state["clean"]
+    if not finite:
+        scale, clean = scale * state["backoff"], 0
+    elif clean == state["interval"]:
+        scale, clean = scale * state["growth"], 0
+    else:
+        clean += 1
+    return {**state, "scale": scale, "clean": clean}

@@ -1,0 +1,56 @@
+"""Wrong: the float16 copies are cut off towards 0, not rounded to the nearest."""
+
+import numpy as np
+
+
+def finite(grads):
+    return all(np.isfinite(g).all() for g in grads)
+
+
+def step(master, grads, scale, lr):
+    if not finite(grads):
+        new = [p.copy() for p in master]
+    else:
+        new = [p - lr * (g.astype(np.float32) / scale) for p, g in zip(master, grads)]
+    half = []
+    for w in new:
+        h = w.astype(np.float16)
+        over = np.abs(h.astype(np.float32)) > np.abs(w)
+        half.append(np.where(over, np.nextafter(h, np.float16(0)), h))
+    return new, half
+
+
+def init(scale, growth, backoff, interval):
+    return {"scale": scale, "growth": growth, "backoff": backoff, "interval": interval, "row": 0}
+
+
+def loss_scale(state):
+    return state["scale"]
+
+
+def adjust(state, fine):
+    if not fine:
+        state["scale"] *= state["backoff"]
+        state["row"] = 0
+    else:
+        state["row"] += 1
+        if state["row"] == state["interval"]:
+            state["scale"] *= state["growth"]
+            state["row"] = 0
+    return state
+
+
+def train_step(master, grads, state, lr):
+    new, half = step(master, grads, state["scale"], lr)
+    return new, half, adjust(state, finite(grads))
+
+
+def big_step(master, batches, state, lr, max_norm):
+    grads = [sum(g.astype(np.float32) for g in parts) / len(batches) for parts in zip(*batches)]
+    fine = finite(grads)
+    if fine:
+        norm = float(np.sqrt(sum(np.sum(g * g) for g in grads))) / state["scale"]
+        if norm > max_norm:
+            grads = [g * (max_norm / norm) for g in grads]
+    new, half = step(master, grads, state["scale"], lr)
+    return new, half, adjust(state, fine)
