@@ -18,12 +18,12 @@ def why(program):
     return getattr(program, "WHY", None)
 
 
-def train(program, layer, batches):
+def train(_program, layer, batches):
     """Return the outputs in training mode, (S, B, n)."""
     return np.stack([layer.forward(x) for x in batches])
 
 
-def statistics(program, layer, batches):
+def statistics(_program, layer, batches):
     """Return the running means and variances after each batch in training mode, (S, n) each."""
     after = []
     for x in batches:
@@ -33,23 +33,23 @@ def statistics(program, layer, batches):
     return np.stack(means), np.stack(variances)
 
 
-def means(program, layer, batches):
+def means(_program, layer, batches):
     """Return the running means alone."""
-    return statistics(program, layer, batches)[0]
+    return statistics(_program, layer, batches)[0]
 
 
-def variances(program, layer, batches):
+def variances(_program, layer, batches):
     """Return the running variances alone."""
-    return statistics(program, layer, batches)[1]
+    return statistics(_program, layer, batches)[1]
 
 
-def evaluate(program, layer, mean, var, batches):
+def evaluate(_program, layer, mean, var, batches):
     """Return the outputs in evaluation mode, (S, B, n), with the running statistics given."""
     _load(layer, mean, var)
     return np.stack([layer.forward(x) for x in batches])
 
 
-def left(program, layer, mean, var, batches):
+def left(_program, layer, mean, var, batches):
     """Return the running statistics after batches in evaluation mode."""
     _load(layer, mean, var)
     for x in batches:
@@ -57,7 +57,7 @@ def left(program, layer, mean, var, batches):
     return _running(layer)
 
 
-def in_turn(program, layer, batches):
+def in_turn(_program, layer, batches):
     """Return outputs (S, B, n) and running statistics (S, n); every second batch is evaluated."""
     outputs, after = [], []
     for call, x in enumerate(batches):
@@ -68,29 +68,29 @@ def in_turn(program, layer, batches):
     return np.stack(outputs), np.stack(means), np.stack(variances)
 
 
-def forward(program, layer, x):
+def forward(_program, layer, x):
     """Return y of one batch, in the mode that the layer is in."""
     return layer.forward(x)
 
 
-def forward_loaded(program, layer, mean, var, x):
+def forward_loaded(_program, layer, mean, var, x):
     """Return y of one batch in evaluation mode, with the running statistics given."""
     _load(layer, mean, var)
     return layer.forward(x)
 
 
-def forward_training(program, layer, x):
+def forward_training(_program, layer, x):
     """Return y of one batch in training mode, whatever the mode was before."""
     layer.training = True
     return layer.forward(x)
 
 
-def backward(program, layer, grad_y):
+def backward(_program, layer, grad_y):
     """Return the three gradients of the latest forward."""
     return layer.backward(grad_y)
 
 
-def switched(program, layer, x, x_other, grad_y):
+def switched(_program, layer, x, x_other, grad_y):
     """Return gradients of a batch in training mode, then of one in evaluation mode.
 
     The mode is switched between each forward and its backward.
@@ -103,12 +103,12 @@ def switched(program, layer, x, x_other, grad_y):
     return (*trained, *layer.backward(grad_y))
 
 
-def running(program, layer):
+def running(_program, layer):
     """Return copies of the running statistics."""
     return _running(layer)
 
 
-def refused(program, layer, mean, var, x):
+def refused(_program, layer, mean, var, x):
     """Return whether a batch in training mode is refused, and the running statistics after it."""
     _load(layer, mean, var)
     layer.training = True

@@ -57,7 +57,7 @@ def _gradient_in_training(g, xhat, rstd):
     return _wide(rstd, g) * (g - _wide(mean, g) - xhat * _wide(along, g))
 
 
-def _gradient_in_evaluation(g, xhat, rstd):
+def _gradient_in_evaluation(g, _xhat, rstd):
     """Return grad_x where mean and variance are constants."""
     return _wide(rstd, g) * g
 
@@ -70,6 +70,7 @@ class BatchNorm1d:
     """Normalizes each feature of x (B, n) or (B, n, L); gamma and beta are (n,)."""
 
     def __init__(self, gamma, beta, eps=1e-5, momentum=0.1):
+        """Begin in training mode; a momentum of None weighs all batches alike."""
         self.gamma, self.beta = gamma, beta
         self.eps, self.momentum = eps, momentum
         self.running_mean, self.running_var = _initial(gamma)
@@ -77,6 +78,7 @@ class BatchNorm1d:
         self.training = True
 
     def forward(self, x):
+        """Return y, shaped like x; in training the running statistics follow."""
         mean, var = self._learn(x) if self.training else self._recall(x)
         rstd = _reciprocal(var, self.eps)
         xhat = (x - _wide(mean, x)) * _wide(rstd, x)
@@ -84,6 +86,7 @@ class BatchNorm1d:
         return xhat * _wide(self.gamma, x) + _wide(self.beta, x)
 
     def backward(self, grad_y):
+        """Return (grad_x, grad_gamma, grad_beta) of the latest forward, in its mode."""
         xhat, rstd, training = self.kept
         gradient = _gradient_in_training if training else _gradient_in_evaluation
         grad_x = gradient(grad_y * _wide(self.gamma, grad_y), xhat, rstd)
@@ -103,6 +106,6 @@ class BatchNorm1d:
         self.running_mean = _fade(self.running_mean, mean, share)
         self.running_var = _fade(self.running_var, var, share)
 
-    def _recall(self, x):
+    def _recall(self, _x):
         """Return the running statistics."""
         return self.running_mean, self.running_var
