@@ -43,6 +43,16 @@ def variances(_program, layer, batches):
     return statistics(_program, layer, batches)[1]
 
 
+def trained(_program, layer, batches):
+    """Return the outputs in training mode, and the running statistics after each batch."""
+    outputs, after = [], []
+    for x in batches:
+        outputs.append(layer.forward(x))
+        after.append(_running(layer))
+    means, variances = zip(*after, strict=True)
+    return np.stack(outputs), np.stack(means), np.stack(variances)
+
+
 def evaluate(_program, layer, mean, var, batches):
     """Return the outputs in evaluation mode, (S, B, n), with the running statistics given."""
     _load(layer, mean, var)

@@ -215,13 +215,13 @@ def test_the_starter_does_what_the_prompts_say(starter: Program) -> None:
     agree([found[0], *found[3:]], [wanted[0], *wanted[3:]])
 
 
-def test_the_starter_fails_in_part_1_and_its_three_faults_are_named() -> None:
+def test_the_starter_fails_in_part_1_and_its_faults_are_named() -> None:
     question = bank.load([ROOT], "bn-train-eval")
     report = grade(question, STARTER.read_bytes(), seed=7)
     failing = [check.id for check in report.checks if check.verdict is Verdict.FAIL]
     assert failing == ["running-mean", "running-var", "evaluation", "eval-leaves"]
     assert {named.id for named in report.misconceptions} == set(question.spec.starter_holds)
-    assert len(report.misconceptions) == 3
+    assert all(named.exact for named in report.misconceptions)
     assert [part.verdict for part in report.parts[1:]] == [Verdict.SKIPPED, Verdict.SKIPPED]
 
 
