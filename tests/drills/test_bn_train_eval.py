@@ -185,7 +185,9 @@ def test_the_columns_worked_by_hand_have_the_answers_worked_by_hand(reference: P
     grad_x, grad_gamma, grad_beta = layer.backward(
         np.array([[0.0, 3.0], [2.0, 0.0], [0.0, 0.0], [0.0, 0.0]])
     )
-    np.testing.assert_allclose(grad_x, [[-1.0, 0.5], [1.0, -0.5], [0, 0], [0, 0]], atol=1e-15)
+    np.testing.assert_allclose(
+        grad_x, [[-1.0, 0.5], [1.0, -0.5], [0.0, 0.0], [0.0, 0.0]], atol=1e-15
+    )
     assert grad_gamma.tolist() == [-2.0, -3.0]
     assert grad_beta.tolist() == [2.0, 3.0]
     # Means 4 and 2, squared deviations 18 and 6 over three rows.
