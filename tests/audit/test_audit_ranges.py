@@ -41,7 +41,7 @@ def test_a_case_that_no_check_looks_at_is_remarked_on_with_its_place(tmp_path: P
 
 def test_what_is_to_be_passed_before_is_another_question_of_the_bank(tmp_path: Path) -> None:
     before = ["there", "nowhere", "gate"]
-    asked = question(tmp_path, prerequisites=before)
+    asked = question(tmp_path, format=2, starter=None, starter_holds=["open"], prerequisites=before)
     (tmp_path / "questions" / "there.yaml").write_text("title: There\n")
     assert said(audit(asked, seeds=(1,)), "prerequisites") == [
         f"prerequisites: there is no other question {name} in this bank" for name in before[1:]
