@@ -76,7 +76,9 @@ def without_labels(program, w1, w2, x):
     params = _params(w1, w2)
     found = program.loss_fn(params, x.detach().clone(), torch.full((len(x),), -1))
     found.backward()
-    return found.item(), *(torch.zeros_like(w) if w.grad is None else w.grad for w in params.values())
+    return found.item(), *(
+        torch.zeros_like(w) if w.grad is None else w.grad for w in params.values()
+    )
 
 
 def shown(program, w1, w2, x, y):

@@ -1,16 +1,21 @@
 """A classifier of scans whose first loss is near log(c), whatever the batch holds."""
 
+import math
+
 import torch
 
 EPS = 1e-5  # below any variance that means something, and far above what float32 rounds to 0
 
 
+def _drawn(rows, columns, rng):
+    """Weights whose product with a row of numbers around 1 is around 1 too."""
+    return (torch.randn(rows, columns, generator=rng) / math.sqrt(rows)).requires_grad_()
+
+
 def init_params(d=32, h=64, c=10, seed=0):
-    """Return w1 (d, h) and w2 (h, c), whose products are of the size of what comes in."""
+    """Return w1 (d, h) and w2 (h, c); with small logits all classes begin as equals."""
     rng = torch.Generator().manual_seed(seed)
-    w1 = torch.randn(d, h, generator=rng) / d**0.5
-    w2 = torch.randn(h, c, generator=rng) / h**0.5
-    return {"w1": w1.requires_grad_(), "w2": w2.requires_grad_()}
+    return {"w1": _drawn(d, h, rng), "w2": _drawn(h, c, rng)}
 
 
 def _standardized(z):

@@ -17,7 +17,11 @@ def loss_fn(params, x, y):
     deviation = z - z.mean(dim=1, keepdim=True)
     spread = (deviation.square().mean(dim=1, keepdim=True) + 1e-5).sqrt()
     logits = torch.relu(deviation / spread) @ params["w2"]
-    nll = torch.log(torch.exp(logits - logits.max()).sum(dim=1)) + logits.max() - logits.gather(1, y[:, None])[:, 0]
+    nll = (
+        torch.log(torch.exp(logits - logits.max()).sum(dim=1))
+        + logits.max()
+        - logits.gather(1, y[:, None])[:, 0]
+    )
     return nll.sum() / max(len(y), 1)
 
 
