@@ -129,7 +129,7 @@ def repaired(
     p = logits.exp() / logits.exp().sum(dim=1, keepdim=True)
     log_p = logits.log_softmax(dim=1) if softmax else p.log()
     nll = -log_p[torch.arange(len(y)), y] * (y >= 0)
-    return (nll.sum() / (y >= 0).sum()).item()
+    return float((nll.sum() / (y >= 0).sum()).item())
 
 
 def test_three_of_sixteen_repairs_give_a_number(

@@ -1,4 +1,4 @@
-"""float32 throughout: the mean is subtracted twice, and each row is scaled to its largest unit before it is squared."""
+"""float32 throughout: each row is centered twice, and scaled to its largest unit before squares."""
 
 import torch
 

@@ -1,4 +1,4 @@
-"""The second layer starts at 0, and cross_entropy takes the rows that have a label; none, and the sum is 0."""
+"""The second layer starts at 0, and cross_entropy takes the sum over labeled rows."""
 
 import torch
 

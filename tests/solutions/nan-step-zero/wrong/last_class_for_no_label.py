@@ -1,4 +1,4 @@
-"""Rows without a label are counted as rows of the last class; those that are not finite are left out."""
+"""Rows without a label count as rows of the last class, if they are finite."""
 
 import torch
 

@@ -1,4 +1,4 @@
-"""The largest logit of the whole batch is subtracted, so that rows far below it are left with sums of 0."""
+"""The largest logit of the batch is subtracted: rows far below it have sums of 0."""
 
 import torch
 

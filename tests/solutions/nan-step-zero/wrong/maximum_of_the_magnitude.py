@@ -1,4 +1,4 @@
-"""The largest magnitude is subtracted, not the largest logit: where all are far below 0 the sum is 0."""
+"""The largest magnitude is subtracted, not the largest logit."""
 
 import torch
 

@@ -1,4 +1,4 @@
-"""A loss that is NaN is returned as 0 times the sum of the weights: no labels, and a broken detector, look alike."""
+"""A loss that is NaN is returned as 0: no labels and a broken detector look alike."""
 
 import torch
 

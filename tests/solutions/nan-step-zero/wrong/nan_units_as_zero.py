@@ -1,4 +1,4 @@
-"""What is NaN after the division becomes 0, which is right for a blank row and has a gradient that is NaN."""
+"""What is NaN after the division becomes 0, and its gradient is NaN."""
 
 import torch
 

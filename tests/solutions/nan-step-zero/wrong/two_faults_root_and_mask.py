@@ -1,4 +1,4 @@
-"""Two faults: the root is taken of a variance of 0, and rows without a label are left out after the logits."""
+"""Two faults: a root of 0, and rows without a label are left out after the logits."""
 
 import torch
 

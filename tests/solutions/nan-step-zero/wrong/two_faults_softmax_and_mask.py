@@ -1,4 +1,4 @@
-"""Two faults: exponentials are divided before the logarithm, and the losses of rows without a label are multiplied by 0."""
+"""Two faults: the log of a probability, and losses without a label are multiplied by 0."""
 
 import torch
 
