@@ -67,7 +67,7 @@ def changed(program, w1, w2, x, y):
     program.loss_fn(params, given[0], given[1])
     return [
         not torch.allclose(t.detach(), old, rtol=0, atol=0, equal_nan=True)
-        for t, old in zip(given, before)
+        for t, old in zip(given, before, strict=True)
     ]
 
 
