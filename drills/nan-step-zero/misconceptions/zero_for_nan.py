@@ -1,0 +1,13 @@
+"""A loss that is NaN is reported as 0."""
+
+
+def loss_fn(params, x, y):
+    z = x @ params["w1"]
+    deviation = z - z.mean(dim=1, keepdim=True)
+    spread = deviation.square().mean(dim=1, keepdim=True).sqrt()
+    hidden = torch.relu(deviation / spread)
+    weights = torch.exp(hidden @ params["w2"])
+    p = weights / weights.sum(dim=1, keepdim=True)
+    labeled = (y >= 0).to(p.dtype)
+    nll = -torch.log(p[torch.arange(len(y)), y])
+    return torch.nan_to_num((nll * labeled).sum() / labeled.sum())

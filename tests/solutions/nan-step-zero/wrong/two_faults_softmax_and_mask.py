@@ -1,0 +1,24 @@
+"""Two faults: the log of a probability, and losses without a label are multiplied by 0."""
+
+import torch
+
+
+def init_params(d=32, h=64, c=10, seed=0):
+    rng = torch.Generator().manual_seed(seed)
+    w1 = torch.randn(d, h, generator=rng) * d**-0.5
+    w2 = torch.randn(h, c, generator=rng) * h**-0.5
+    return {"w1": w1.requires_grad_(), "w2": w2.requires_grad_()}
+
+
+def loss_fn(params, x, y):
+    keep = y >= 0
+    z = x @ params["w1"]
+    deviation = z - z.mean(dim=1, keepdim=True)
+    spread = (deviation.square().mean(dim=1, keepdim=True) + 1e-5).sqrt()
+    p = torch.softmax(torch.relu(deviation / spread) @ params["w2"], dim=1)
+    nll = -p.gather(1, y.clamp(min=0)[:, None])[:, 0].log()
+    return (nll * keep).sum() / max(int(keep.sum()), 1)
+
+
+def causes():
+    return ["init", "mask", "softmax", "spread"]
