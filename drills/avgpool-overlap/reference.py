@@ -103,9 +103,7 @@ def _counts(
     return _within_plane(starts, ends, length)
 
 
-def _within_padding(
-    starts: np.ndarray, ends: np.ndarray, length: int, padding: int
-) -> np.ndarray:
+def _within_padding(starts: np.ndarray, ends: np.ndarray, length: int, padding: int) -> np.ndarray:
     return np.minimum(ends, length + padding) - starts
 
 
