@@ -20,25 +20,26 @@ MOST = 24  # of a run
 def holds_further(failure: Failure, program: RemoteProgram, explained: tuple[Cell, ...]) -> bool:
     """Whether nothing contradicts an idea on further inputs; so it is where there are none.
 
+    Numbers that a person has written are about one input: no other can contradict them.
+
     Args:
         failure: of the submission.
         program: that of the idea.
         explained: what the idea explains.
     """
+    computed = [(c, case) for c, case in explained if c.measured_by is None and not c.within]
     further = further_inputs(failure.mine)
     reference = further.bench
     mine = reference.with_submission(replace(failure.mine.submission, call_seconds=SECONDS), SEED)
     idea = reference.with_bank_program(program)
     with contextlib.suppress(WorkerError, BankFault):
-        for run in dict.fromkeys(c.run for c, _ in explained if c.measured_by is None):
+        for run in dict.fromkeys(c.run for c, _ in computed):
             origins = dict.fromkeys(case for c, case in explained if c.run == run)
             each = max(1, min(FROM_EACH, MOST // len(origins)))
             cases = [case for case, _ in further.of(run, dict.fromkeys(origins, each))]
             mine.ask_all(mine.submission, run, cases)
             idea.ask_all(program, run, cases)
-            components = dict.fromkeys(
-                c for c, _ in explained if c.run == run and c.measured_by is None
-            )
+            components = dict.fromkeys(c for c, _ in computed if c.run == run)
             for c in components:
                 for case in cases:
                     if _contradicts(reference, mine, idea, (c, case.name)):

@@ -1,0 +1,14 @@
+"""The padded input is kept for the backward pass."""
+
+right_forward, right_backward = avgpool2d_forward, avgpool2d_backward
+
+
+def avgpool2d_forward(x, *settings, **more):
+    y, ctx = right_forward(x, *settings, **more)
+    frame = _frame(ctx)
+    _plane(frame, ctx)[...] = x
+    return y, (ctx, frame)
+
+
+def avgpool2d_backward(grad_y, ctx):
+    return right_backward(grad_y, ctx[0])
