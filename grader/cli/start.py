@@ -43,7 +43,8 @@ def command(
     own = made.workspace.submission.name
     near = [here.near(folder / name) for name in (QUESTION, own)]
     width = max(map(len, near))
-    also = [one.heading.lower() for one in forms.of(found.spec).materials(found.spec)]
+    shown = forms.of(found.spec).materials(found.spec)
+    also = [one.heading.split()[0].strip(",").lower() for one in shown]
     also += ["interface in full"] * bool(found.spec.parts[0].interface)
     read = f"this, and the {' and the '.join(also)}" if also else "this"
     said = [f"Read  {near[0]:<{width}}   {read}", f"Edit  {near[1]}"]
