@@ -21,6 +21,7 @@ pytestmark = pytest.mark.usefixtures("one_zygote")
 ROOT = Path(__file__).parents[2]
 IDS = (
     "decode-on-paper",
+    "nine-cells",
     "roofline-and-ledger",
     "seven-windows",
     "softmax-five-lines",
