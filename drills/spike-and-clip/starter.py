@@ -4,14 +4,12 @@ import numpy as np
 
 
 def clip(grads, max_norm):
-    """Scale the gradients down in place; return their norm before that."""
-    largest = 0.0
-    for g in grads:
-        norm = float(np.sqrt(np.sum(g * g)))
-        largest = max(largest, norm)
+    """Scale long gradients down in place, and return the norm that they had."""
+    norms = [float(np.sqrt(np.sum(g * g))) for g in grads]
+    for g, norm in zip(grads, norms):
         if norm > max_norm:
             g *= max_norm / norm
-    return largest
+    return float(np.sqrt(np.sum(np.square(norms))))
 
 
 def train_step(params, batch, loss_and_grads, opt, max_norm):
