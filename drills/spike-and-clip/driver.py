@@ -8,11 +8,11 @@ import task
 
 
 def _copied(array, strided):
-    """A writeable copy; with `strided` every other column of an array twice as wide."""
+    """A writeable copy; with `strided` some columns of a wider array, which no vector can view."""
     if not strided or array.ndim == 0:
         return np.array(array)
-    wide = np.zeros((*array.shape[:-1], 2 * array.shape[-1]), array.dtype)
-    view = wide[..., ::2]
+    wide = np.zeros((*array.shape[:-1], 2 * array.shape[-1] + 1), array.dtype)
+    view = wide[..., 1::2]
     view[...] = array
     return view
 
@@ -27,7 +27,10 @@ def clipped(program, a, b, c, max_norm, strided, doublings):
 
 
 class _Steps:
-    """Steps on a loss and gradients that are given for each, and what they leave."""
+    """Steps on a loss and gradients that are given for each, and what they leave.
+
+    The sum of the weights is added to the loss, so that it matters when somebody asks for it.
+    """
 
     def __init__(self, program, opt, params, losses, grads, max_norm, doublings=0):
         self.times = 2.0**doublings
@@ -44,7 +47,7 @@ class _Steps:
         grads = [np.array(g) for g in grads]
         for g in grads:
             g *= self.times
-        return float(loss), grads
+        return float(loss) + sum(float(p.sum()) for p in params), grads
 
     def weights(self):
         return tuple(np.stack(w) for w in zip(*self.after, strict=True))

@@ -1,8 +1,7 @@
 """The run: a network of two layers, 32 rows to a batch, and something wrong with batch 300.
 
-    import optim, submission, task
-    params = task.start()
-    losses, logs = task.run(submission.train_step, params, optim.SGD(params, lr=0.1))
+With params = start() and opt = optim.SGD(params, lr=0.1) the run of the first part is
+run(train_step, params, opt), and the one of the second run(train_step, params, opt, "pixel").
 """
 
 import numpy as np
