@@ -94,7 +94,7 @@ def trained(program, fault, seeds):
 
 
 def _flags(found, steps):
-    flags = [0] * steps
+    flags = np.zeros(steps, dtype=np.int64)
     for step in found:
         flags[int(step)] = 1
     return flags, len(found)
