@@ -1,0 +1,6 @@
+def clip(grads, max_norm):
+    norm = norm_of(grads)
+    scale = scale_of(norm, max_norm)
+    for g in grads:
+        g = g * scale
+    return norm

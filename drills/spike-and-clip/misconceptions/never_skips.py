@@ -1,0 +1,2 @@
+def is_usable(loss, grads):
+    return True

@@ -1,0 +1,421 @@
+"""The clipped step against torch's clipper and optimizers in float64.
+
+The figures that prompt, choices, hints, feedback and follow-ups quote are at the end.
+"""
+
+from __future__ import annotations
+
+import copy
+import importlib
+import math
+import statistics
+import sys
+import types
+import warnings
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+from tests.drills.loading import ROOT, each, load, load_layered, right_solutions
+
+Array = np.ndarray[Any, np.dtype[Any]]
+Program = types.SimpleNamespace
+
+DRILL = ROOT / "drills" / "spike-and-clip"
+REFERENCE = DRILL / "reference.py"
+RIGHT = right_solutions("spike-and-clip")
+SHAPES = [(3,), (2, 4), (), (2, 1, 3)]
+
+# torch adds 1e-6 to a norm before it divides by it; the norms here are above 0.3.
+CLOSE = 5e-6
+
+pytestmark = pytest.mark.filterwarnings("ignore::RuntimeWarning")
+
+
+@pytest.fixture(scope="module")
+def helpers() -> Iterator[tuple[Any, Any]]:
+    """The modules optim and task that come with the question."""
+    names = ("optim", "task")
+    before = {name: sys.modules.pop(name) for name in names if name in sys.modules}
+    sys.path.insert(0, str(DRILL))
+    try:
+        yield importlib.import_module("optim"), importlib.import_module("task")
+    finally:
+        sys.path.remove(str(DRILL))
+        for name in names:
+            sys.modules.pop(name, None)
+        sys.modules.update(before)
+
+
+@pytest.fixture(scope="module", params=[REFERENCE, *RIGHT], ids=lambda path: path.stem)
+def solution(request: pytest.FixtureRequest) -> Program:
+    path: Path = request.param
+    return load(path)
+
+
+@pytest.fixture(scope="module")
+def reference() -> Program:
+    return load(REFERENCE)
+
+
+def variant(name: str) -> Program:
+    return load_layered(REFERENCE, DRILL / "misconceptions" / f"{name}.py")
+
+
+def drawn(seed: int, scale: float = 1.0) -> list[Array]:
+    rng = np.random.default_rng(seed)
+    return [np.asarray(scale * rng.standard_normal(shape)) for shape in SHAPES]
+
+
+def clipped_by_torch(grads: list[Array], max_norm: float) -> tuple[list[Array], float]:
+    weights = [torch.nn.Parameter(torch.zeros(g.shape, dtype=torch.float64)) for g in grads]
+    for w, g in zip(weights, grads, strict=True):
+        w.grad = torch.tensor(g, dtype=torch.float64)
+    norm = torch.nn.utils.clip_grad_norm_(weights, max_norm)
+    return [w.grad.numpy() for w in weights if w.grad is not None], float(norm)
+
+
+@each(
+    ("seed", "scale", "max_norm"), [(0, 3.0, 1.0), (1, 1.0, 0.5), (2, 0.1, 5.0), (3, 1.0, math.inf)]
+)
+def test_every_right_solution_clips_as_torch_does(
+    solution: Program, seed: int, scale: float, max_norm: float
+) -> None:
+    grads = drawn(seed, scale)
+    expected, norm = clipped_by_torch(grads, max_norm)
+    assert solution.clip(grads, max_norm) == pytest.approx(norm, rel=1e-12)
+    for g, right in zip(grads, expected, strict=True):
+        assert np.allclose(g, right, rtol=0, atol=CLOSE)
+
+
+def test_every_right_solution_leaves_zeros_and_writes_through_views(solution: Program) -> None:
+    zeros = [np.zeros(3), np.zeros(())]
+    assert solution.clip(zeros, 1.0) == 0
+    assert all(not g.any() for g in zeros)
+    wide = np.arange(12.0).reshape(3, 4)
+    solution.clip([wide[:, ::2]], 1.0)
+    assert np.linalg.norm(wide[:, ::2]) == pytest.approx(1, abs=CLOSE)
+    assert np.array_equal(wide[:, 1::2], np.arange(12.0).reshape(3, 4)[:, 1::2])
+
+
+def test_every_right_solution_has_a_norm_for_large_float32(solution: Program) -> None:
+    for size in (1e20, 1e25, 1e30):
+        grads = [np.float32(size) * np.array([3, 4], np.float32), np.zeros(2, np.float32)]
+        assert solution.clip(grads, 1.0) == pytest.approx(5 * size, rel=1e-6)
+        assert grads[0] == pytest.approx([0.6, 0.8], rel=1e-5)
+        assert grads[0].dtype == np.float32
+
+
+def by_torch(
+    optimizer: str,
+    settings: dict[str, float],
+    batches: list[tuple[float, list[Array]]],
+    limit: float,
+) -> tuple[list[list[Array]], list[bool], list[float]]:
+    """Weights after each step of torch's optimizer, what was skipped, and the norms before."""
+    weights = [torch.nn.Parameter(torch.tensor(p)) for p in drawn(100)]
+    opt = getattr(torch.optim, optimizer)(weights, **settings)
+    after, skipped, norms = [], [], []
+    for loss, grads in batches:
+        for w, g in zip(weights, grads, strict=True):
+            w.grad = torch.tensor(g)
+        bad = not math.isfinite(loss) or any(not np.isfinite(g).all() for g in grads)
+        if not bad:
+            norms.append(float(torch.nn.utils.clip_grad_norm_(weights, limit)))
+            opt.step()
+        skipped.append(bad)
+        after.append([w.detach().numpy().copy() for w in weights])
+    return after, skipped, norms
+
+
+def spoiled(value: float, entry: tuple[int, ...], seed: int) -> list[Array]:
+    grads = drawn(seed)
+    grads[1][entry] = value
+    return grads
+
+
+BATCHES: list[tuple[float, list[Array]]] = [
+    (1.0, drawn(10, 100.0)),
+    (math.nan, [np.full(shape, math.nan) for shape in SHAPES]),
+    (0.5, drawn(11, 0.1)),
+    (0.5, spoiled(math.inf, (0, 2), 12)),
+    (-math.inf, drawn(13)),
+    (0.75, drawn(14, 1e6)),
+    (0.5, spoiled(-math.inf, (1, 0), 15)),
+    (0.25, drawn(16)),
+]
+
+
+@each(
+    ("optimizer", "settings"),
+    [("SGD", {"lr": 0.1}), ("SGD", {"lr": 0.1, "momentum": 0.9}), ("Adam", {"lr": 0.05})],
+)
+def test_every_right_solution_steps_as_torch_does(
+    solution: Program, helpers: tuple[Any, Any], optimizer: str, settings: dict[str, float]
+) -> None:
+    params = drawn(100)
+    opt = getattr(helpers[0], optimizer)(params, **settings)
+    after, logs = [], []
+    for batch in BATCHES:
+        logs.append(
+            solution.train_step(params, batch, lambda _, b: (b[0], copy.deepcopy(b[1])), opt, 2.0)
+        )
+        after.append([p.copy() for p in params])
+    expected, skipped, norms = by_torch(optimizer, settings, BATCHES, 2.0)
+    assert [bool(log["skipped"]) for log in logs] == skipped
+    good = [log for log in logs if not log["skipped"]]
+    assert [float(log["grad_norm"]) for log in good] == pytest.approx(norms)
+    assert [float(log["loss"]) for log in good] == [1.0, 0.5, 0.75, 0.25]
+    for row, right in zip(after, expected, strict=True):
+        for p, w in zip(row, right, strict=True):
+            assert np.allclose(p, w, rtol=0, atol=CLOSE)
+
+
+def spikes(norms: list[float], window: int, factor: float) -> list[int]:
+    """The definition with Python's own median."""
+    found = []
+    for i, norm in enumerate(norms):
+        near = [n for n in norms[max(0, i - window) : i] if not (math.isnan(n) or math.isinf(n))]
+        finite = not (math.isnan(norm) or math.isinf(norm))
+        if not finite or (near and norm / statistics.median(near) > factor):
+            found.append(i)
+    return found
+
+
+def test_every_right_solution_finds_the_spikes(solution: Program) -> None:
+    rng = np.random.default_rng(20)
+    for window, factor in ((1, 3.0), (2, 4.0), (5, 10.0), (40, 2.5), (300, 3.0)):
+        norms = np.exp(rng.standard_normal(120)) * np.repeat([1, 30], 60)
+        norms[rng.random(120) < 0.1] *= 50
+        norms[rng.random(120) < 0.1] = math.nan
+        norms[rng.random(120) < 0.05] = math.inf
+        given = norms.tolist()
+        assert list(solution.find_spikes(given, window, factor)) == spikes(given, window, factor)
+    assert list(solution.find_spikes([])) == []
+    late = [1.0] * 150 + [99.0, 101.0, 1.0]
+    assert list(solution.find_spikes(late)) == [151]
+
+
+# The run, and its figures
+
+
+Trained = tuple[Array, Array]
+Train = Callable[..., Trained]
+
+
+@pytest.fixture(scope="module")
+def train(helpers: tuple[Any, Any]) -> Train:
+    optim, task = helpers
+    known: dict[Any, Trained] = {}
+
+    def run(
+        program: Program, optimizer: str, fault: str | None, limit: float, steps: int
+    ) -> Trained:
+        key = (id(program), optimizer, fault, limit, steps)
+        if key not in known:
+            params = task.start()
+            opt = optim.SGD(params, 0.1) if optimizer == "SGD" else optim.Adam(params, 0.01)
+            losses, logs = task.run(program.train_step, params, opt, fault, limit, steps)
+            known[key] = np.array(losses), np.array([log["grad_norm"] for log in logs])
+        return known[key]
+
+    return run
+
+
+def test_the_gradients_of_the_run_are_those_of_torch(helpers: tuple[Any, Any]) -> None:
+    _, task = helpers
+    params, (x, y) = task.start(), next(task.batches(1, None))
+    w1, b1, w2, b2 = (torch.tensor(p, requires_grad=True) for p in params)
+    loss = ((torch.tanh(torch.tensor(x) @ w1 + b1) @ w2 + b2 - torch.tensor(y)) ** 2).mean()
+    loss.backward()  # type: ignore[no-untyped-call]
+    value, grads = task.loss_and_grads(params, (x, y))
+    assert value == pytest.approx(loss.item())
+    for w, g in zip((w1, b1, w2, b2), grads, strict=True):
+        assert w.grad is not None
+        assert np.allclose(g, w.grad.numpy(), rtol=0, atol=1e-13)
+
+
+def test_the_starter_passes_its_test_and_its_run_does_not_survive(train: Train) -> None:
+    starter = load(DRILL / "starter.py")
+    grad = np.array([3.0, 4.0])
+    assert starter.clip([grad], 1.0) == pytest.approx(5)
+    assert grad == pytest.approx([0.6, 0.8])
+    losses, norms = train(starter, "SGD", "targets", 1.0, 400)
+    assert losses[301] == pytest.approx(1.6e6, rel=0.02)
+    assert losses[399] == pytest.approx(29, abs=0.5)
+    assert norms[300] == pytest.approx(13000, rel=0.01)
+    without, _ = train(starter, "SGD", None, 1.0, 400)
+    assert without[399] == pytest.approx(0.08, abs=0.001)
+    assert not np.isfinite(train(starter, "SGD", "pixel", 1.0, 400)[0][-1])
+
+
+@each("fault", ["targets", "pixel"])
+def test_the_clipped_run_survives(reference: Program, train: Train, fault: str) -> None:
+    losses, norms = train(reference, "SGD", fault, 1.0, 400)
+    assert losses[350:].mean() < 0.1
+    assert np.median(norms[200:300]) == pytest.approx(0.52, abs=0.005)
+    assert int(np.sum(norms[200:300] > 1)) == 8
+
+
+def test_adam_without_clipping_is_late_and_stays_high(reference: Program, train: Train) -> None:
+    losses, _ = train(reference, "Adam", "targets", math.inf, 600)
+    assert losses[[301, 310, 599]] == pytest.approx([0.076, 2.2, 1.6], rel=0.02)
+    assert train(reference, "Adam", None, math.inf, 600)[0][599] == pytest.approx(0.04, abs=0.002)
+    clipped, _ = train(reference, "Adam", "targets", 1.0, 600)
+    assert clipped[[301, 599]] == pytest.approx([0.064, 0.041], abs=0.001)
+
+
+def adam(helpers: tuple[Any, Any], change: Callable[[Any, Any, int], None]) -> tuple[Array, Array]:
+    """Losses and lengths of steps of the Adam run without clipping; `change` sees each step."""
+    optim, task = helpers
+    params = task.start()
+    opt, losses, lengths = optim.Adam(params, 0.01), [], []
+    before = copy.deepcopy(vars(opt))
+    for i, batch in enumerate(task.batches(600, "targets")):
+        if i == task.BAD:
+            before = copy.deepcopy(vars(opt))
+        loss, grads = task.loss_and_grads(params, batch)
+        old = [p.copy() for p in params]
+        opt.step(params, grads)
+        losses.append(loss)
+        lengths.append(
+            math.sqrt(sum(float(((p - q) ** 2).sum()) for p, q in zip(params, old, strict=True)))
+        )
+        change(opt, before, i)
+    return np.array(losses), np.array(lengths)
+
+
+def put_back(names: str, at: int) -> Callable[[Any, Any, int], None]:
+    def change(opt: Any, before: Any, step: int) -> None:
+        if step == at:
+            vars(opt).update({name: copy.deepcopy(before[name]) for name in names})
+
+    return change
+
+
+def test_the_first_moment_drives_the_climb_and_the_second_holds_it(
+    helpers: tuple[Any, Any],
+) -> None:
+    whole, lengths = adam(helpers, put_back("", 0))
+    # Without what is left in the first moment there is no climb, though steps are short at once.
+    losses, short = adam(helpers, put_back("m", 300))
+    assert losses[301:350].max() < 0.35 < 2 < whole[301:350].max()
+    assert short[301:600].max() < 0.3 * lengths[200:300].min()
+    # With a second moment that had not seen the batch the step after it would be enormous.
+    assert adam(helpers, put_back("v", 300))[0][302] > 1000
+    # And with the one of before the batch the run comes down.
+    assert adam(helpers, put_back("v", 350))[0][599] == pytest.approx(0.08, abs=0.001)
+
+
+def test_a_new_adam_saves_the_run(helpers: tuple[Any, Any]) -> None:
+    def begin_anew(opt: Any, before: Any, step: int) -> None:
+        if step == 350:
+            opt.m, opt.v = ([np.zeros_like(a) for a in kind] for kind in (opt.m, opt.v))
+            opt.t = 0
+
+    assert adam(helpers, begin_anew)[0][599] == pytest.approx(0.05, abs=0.005)
+
+
+def test_what_moves_the_weights_after_the_batch_is_its_gradient(helpers: tuple[Any, Any]) -> None:
+    cosines: dict[int, float] = {}
+    spike: list[Array] = []
+
+    def look(opt: Any, before: Any, step: int) -> None:
+        now = np.concatenate([m.ravel() for m in opt.m])
+        if step == 300:
+            spike.append(now)
+        if step in (301, 310, 320, 330, 340):
+            cosines[step] = float(now @ spike[0] / np.linalg.norm(now) / np.linalg.norm(spike[0]))
+
+    adam(helpers, look)
+    assert min(cosines.values()) > 0.97
+
+
+def test_a_lone_gradient_moves_a_weight_by_16_rates(helpers: tuple[Any, Any]) -> None:
+    weight = [np.zeros(1)]
+    opt = helpers[0].Adam(weight, lr=1.0)
+    opt.t, moved = 300, []
+    for step in range(400):
+        opt.step(weight, [np.full(1, 0.0 if step else 1e4)])
+        moved.append(-float(weight[0][0]))
+    assert moved[0] == pytest.approx(1.6, abs=0.02)
+    assert moved[-1] == pytest.approx(16.4, abs=0.05)
+    left = [beta**299 for beta in (0.9, 0.999)]
+    assert left == pytest.approx([2e-14, 0.74], rel=0.05)
+
+
+# What feedback says
+
+
+def cosine(program: Program, max_norm: float = 1.0) -> tuple[float, float]:
+    before = np.array([3.0, 4.0, 0.0, 12.0])
+    grads = [before[:2].copy(), before[2:].copy()]
+    program.clip(grads, max_norm)
+    after = np.concatenate(grads)
+    length = float(np.linalg.norm(after))
+    return float(after @ before) / length / 13, length
+
+
+def test_directions_and_lengths_are_what_feedback_says(reference: Program) -> None:
+    assert cosine(reference) == pytest.approx((1, 1))
+    assert cosine(variant("norm_per_array")) == pytest.approx((0.92, 1.41), abs=0.006)
+    assert cosine(variant("clips_values")) == pytest.approx((0.84, 1.73), abs=0.006)
+    assert cosine(variant("always_scales"), 20.0) == pytest.approx((1, 20))
+
+
+@each(
+    ("name", "norm"),
+    [
+        ("sum_of_norms", 17),
+        ("largest_norm", 12),
+        ("root_forgotten", 169),
+        ("root_mean_square", 5.81),
+    ],
+)
+def test_norms_are_what_feedback_says(name: str, norm: float) -> None:
+    grads = [np.array([3.0, 4.0]), np.array([0.0, 12.0]), np.zeros(())]
+    assert variant(name).clip(grads, 1.0) == pytest.approx(norm, abs=0.005)
+
+
+def test_squares_of_float32_end_where_feedback_says() -> None:
+    assert math.sqrt(np.finfo(np.float32).max) == pytest.approx(1.8e19, rel=0.03)
+    assert float(np.finfo(np.float32).max) == pytest.approx(3.4e38, rel=0.01)
+
+
+def test_torch_goes_on_with_what_is_not_finite() -> None:
+    grads, norm = clipped_by_torch([np.array([1.0, math.nan]), np.array([2.0])], 1.0)
+    assert math.isnan(norm)
+    assert all(np.isnan(g).all() for g in grads)
+    grads, norm = clipped_by_torch([np.array([1.0, math.inf]), np.array([2.0])], 1.0)
+    assert math.isinf(norm)
+    assert [grads[0][0], grads[1][0]] == [0, 0]
+    assert math.isnan(grads[0][1])
+    weight = torch.nn.Parameter(torch.zeros(1))
+    weight.grad = torch.full((1,), math.nan)
+    with pytest.raises(RuntimeError, match="non-finite"):
+        torch.nn.utils.clip_grad_norm_([weight], 1.0, error_if_nonfinite=True)
+
+
+def test_what_underflows_is_zero_and_not_nan() -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        small = torch.tensor([1e-30]) * 1e-30
+    assert small.item() == 0
+    root = torch.zeros(1, requires_grad=True)
+    value = root.sqrt().sum()
+    value.backward()  # type: ignore[no-untyped-call]
+    assert value.item() == 0
+    assert root.grad is not None
+    assert root.grad.item() == math.inf
+
+
+def test_the_detector_has_the_figures_of_feedback() -> None:
+    assert np.mean([2, 1, 40, 1, 2]) == pytest.approx(9.2)
+    assert 10 * np.median([1, 40]) == 205
+    rises = [0.001] * 60 + [1.0] * 160
+    assert len(load(REFERENCE).find_spikes(rises)) == 50
+    assert len(variant("whole_history").find_spikes(rises)) == 60
