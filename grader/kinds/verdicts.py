@@ -7,6 +7,7 @@ is special about those that it got wrong, in the words of the case; never which 
 
 from __future__ import annotations
 
+import builtins
 import random
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -16,6 +17,7 @@ from pydantic import Field, model_validator
 
 from grader.kinds.base import Check, CheckResult, Kind, kit
 from grader.model.keys import Name, Slug
+from grader.model.report import Raised
 from grader.model.verdict import Verdict
 
 ACCEPTED, REJECTED, NONE = "accepted", "rejected", "no verdict"
@@ -65,13 +67,22 @@ class Verdicts(Kind[VerdictsCheck]):
     judges_values = True
 
     def carry_out(self, bench: kit.Bench, check: VerdictsCheck) -> CheckResult:
-        """Try the test on everything in an order of its own; of a submission no case is named."""
+        """Try the test on everything in a secret order; of a submission no case is named.
+
+        On everything that any check has it tried on, so that the number of a process says nothing.
+        """
         cases = bench.cases_of(check)
-        for case in random.Random(bench.secret).sample(cases, len(cases)):
+        every = [
+            (one.run, case)
+            for one in bench.question.spec.checks
+            if isinstance(one, VerdictsCheck)
+            for case in bench.cases_of(one)
+        ]
+        for run, case in random.Random(bench.secret).sample(every, len(every)):
             if bench.reference_first:
-                bench.truth(check.run, case)
+                bench.truth(run, case)
             try:
-                bench.observed(check.run, case)
+                bench.observed(run, case)
             except kit.ProgramError:
                 continue
             except kit.WorkerError:  # asked again, it is the same
@@ -82,7 +93,8 @@ class Verdicts(Kind[VerdictsCheck]):
             message = stop.result.message.rpartition(" (case ")[0]
             raise kit.Stopped(_nameless(bench, replace(stop.result, message=message))) from None
         if found.verdict is Verdict.POLICY:
-            return _nameless(bench, found)
+            message = found.message.rpartition(" (case ")[0] or found.message
+            return _nameless(bench, replace(found, message=message))
         told = {case.name: _said(bench, check, case) for case in cases}
         missed = [case for case in cases if told[case.name] != _right(check, case)]
         accepted = sum(told[name] == ACCEPTED for name in check.accept)
@@ -110,7 +122,14 @@ def _said(bench: kit.Bench, check: VerdictsCheck, case: kit.Case) -> str:
             return text.partition(" (")[0]
         raise kit.BankFault(f"{check.of}: expected a text, found {kit.describe(text)}")
     except kit.ProgramError as error:
-        return f"{NONE}, {f'raised {error.raised.type}' if error.raised else error.message}"
+        return f"{NONE}, {_raised(error.raised) if error.raised else error.message}"
+
+
+def _raised(raised: Raised) -> str:
+    """What was raised, in words that a test cannot choose: they would say what it was tried on."""
+    known = getattr(builtins, raised.type, None)
+    own = isinstance(known, type) and issubclass(known, BaseException)
+    return f"raised {raised.type}" if own else "raised an exception"
 
 
 def _right(check: VerdictsCheck, case: kit.Case) -> str:

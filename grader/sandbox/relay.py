@@ -32,7 +32,7 @@ from grader.sandbox.replies import Outcome, ProgramError, answer
 from grader.sandbox.sending import Inputs, Steps, encoded_steps, sent_inputs
 from grader.sandbox.worker.messages import Passed, Said, Task
 from grader.sandbox.worker.typed import Malformed, read
-from grader.sandbox.worker.wire import encode, fields
+from grader.sandbox.worker.wire import WireError, encode, fields
 
 MOST_CALLS = 10_000  # of one run; the driver says what more than a few hundred cost
 MOST_REPLY = 8 << 20  # bytes that a call may give
@@ -53,6 +53,7 @@ class SoFar:
     used: bool = False  # whether it has run in the worker in which it was loaded
     ahead: list[WorkerClient] = field(default_factory=list)  # started while others run
     known: dict[object, tuple[Inputs, Outcome]] = field(default_factory=dict)
+    late: WorkerError | None = None  # what stopped a run: others would take as long
 
 
 @dataclass(slots=True)
@@ -68,8 +69,14 @@ class TesterProgram(RemoteProgram):
         """Have the driver run the steps and call the submission, once on the same inputs."""
         key = (*steps, *(id(inputs[name]) for name in sorted(inputs)))
         if key not in self.so_far.known:
+            if self.so_far.late is not None:
+                raise self.so_far.late
             every = [name for step in steps for name in step.targets]
-            self.so_far.known[key] = inputs, self._run(steps, inputs, every)
+            try:
+                self.so_far.known[key] = inputs, self._run(steps, inputs, every)
+            except (TooSlow, Overran, Garbled) as stopped:
+                self.so_far.late = stopped
+                raise
         values = self.so_far.known[key][1].values
         return Outcome({name: values[name] for name in want})
 
@@ -153,20 +160,30 @@ class _Relay:
         """
         request = {"op": "test", "program": self.tester.name, **fields(asked)}
         try:
-            found = self._asked(encode(request))
-            while found.said:
-                self.calls += 1
-                if self.calls > MOST_CALLS:
-                    raise Overran(f"called what it tests more than {MOST_CALLS:,} times")
-                found = self._asked(self._called(found.frame()))
-            watched = bool(self.tester.forbids)
-            said = answer(Said, found.value(), "test", (), watched=watched)
-            if said.about != "gives" or len(said.given) != 1:
-                raise Garbled("broke the protocol: not a reply to test (given)")
+            with self.program.worker.waiting():  # for the submission, whoever is asked meanwhile
+                return self._answer(request)
+        except WireError as error:
+            self._unwind()
+            raise Garbled(f"broke the protocol: {error}") from None
         except BaseException:
             self._unwind()
             raise
-        return Said("gives", given=(Passed(said.given[0].value),))
+
+    def _answer(self, request: dict[str, Any]) -> Said:
+        """What the submission returns, small enough to be handed on."""
+        found = self._asked(encode(request))
+        while found.said:
+            self.calls += 1
+            if self.calls > MOST_CALLS:
+                raise Overran(f"called what it tests more than {MOST_CALLS:,} times")
+            found = self._asked(self._called(found.frame()))
+        watched = bool(self.tester.forbids)
+        said = answer(Said, found.value(), "test", (), watched=watched)
+        if said.about != "gives" or len(said.given) != 1:
+            raise Garbled("broke the protocol: not a reply to test (given)")
+        gives = Said("gives", given=(Passed(said.given[0].value),))
+        encode(fields(gives))  # it may be longer than it came
+        return gives
 
     def _unwind(self) -> None:
         """End the run of a driver whose call of the submission comes to nothing."""

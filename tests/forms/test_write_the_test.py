@@ -231,8 +231,11 @@ def test_forged_frames_are_the_fault_of_the_one_who_sends_them(
          "calls what it tests with arguments on which that did not finish within 0.3 seconds"),
         ("f('a')['b']", Verdict.ERROR, "no verdict, raised TypeError"),
         ("import sys; sys.exit(0)", Verdict.ERROR, "no verdict, raised SystemExit"),
+        # Whatever a test could choose would tell it what it was tried on.
+        ("raise type('L' + str(f(2.0)), (Exception,), {})", Verdict.ERROR,
+         "no verdict, raised an exception: a right one"),
     ],
-    ids=["exits", "closes", "forks", "loops", "floods", "breaks-it", "raises", "leaves"],
+    ids=["exits", "closes", "forks", "loops", "floods", "breaks-it", "raises", "leaves", "labels"],
 )  # fmt: skip
 def test_what_ends_a_grade_is_said_and_the_next_one_passes(
     body: str, verdict: Verdict, said: str, session: GradingSession, monkeypatch: pytest.MonkeyPatch
@@ -242,6 +245,30 @@ def test_what_ends_a_grade_is_said_and_the_next_one_passes(
     report = graded(session, f"import numpy as np\ndef doubles(f, rng):\n    {body}")
     assert report.verdict is verdict
     assert said in first(report)
+    assert graded(session, REFERENCE).verdict is Verdict.PASS
+
+
+def test_what_hangs_hangs_once(session: GradingSession, monkeypatch: pytest.MonkeyPatch) -> None:
+    runs: list[object] = []
+    run = relay.TesterProgram._run
+
+    def counted(self: relay.TesterProgram, *args: Any) -> Any:
+        runs.append(args)
+        return run(self, *args)
+
+    monkeypatch.setattr(relay.TesterProgram, "_run", counted)
+    assert graded(session, "def doubles(f, rng):\n    while True: pass").verdict is Verdict.LIMIT
+    assert len(runs) == 1
+
+
+def test_an_answer_that_grows_on_its_way_is_the_fault_of_the_one_who_sends_it(
+    session: GradingSession,
+) -> None:
+    """1e15 is three times as long when it is written anew."""
+    given = '{"ok":true,"about":"gives","given":[{"value":[' + ",".join(["1e15"] * 200_000) + "]}]}"
+    frame = f"(lambda text: struct.pack('<4sIQ', b'drl1', len(text), 0) + text)({given.encode()!r})"
+    report = graded(session, FORGE.format(frame=frame))
+    assert report.verdict is Verdict.ERROR
     assert graded(session, REFERENCE).verdict is Verdict.PASS
 
 

@@ -92,3 +92,12 @@ def test_a_frame_is_short_where_it_holds_arrays_only() -> None:
     other = crossing.framed(Said("gives", number=3, given=(Passed(np.ones(2), readonly=True),)))
     assert b'"about"' not in b"".join(plain)
     assert b'"about"' in b"".join(other)
+
+
+@pytest.mark.parametrize("place", [-1, 625, 10**8])
+def test_a_generator_stands_within_its_buffer(place: int) -> None:
+    state = np.random.MT19937(3).state
+    assert crossing.unpack(Passed(state, generator=True)).random() >= 0
+    state["state"]["pos"] = place
+    with pytest.raises(wire.WireError, match="no state of a generator"):
+        crossing.unpack(Passed(state, generator=True))

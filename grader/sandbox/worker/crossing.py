@@ -21,6 +21,7 @@ MOST_BYTES = 1 << 20  # of arrays in one call
 _array, _generator = np.frombuffer, np.random.Generator
 # numpy imports `random` when it is first used: here, in the zygote, once for all workers.
 _BITS = {n: getattr(np.random, n) for n in ("PCG64", "PCG64DXSM", "MT19937", "Philox", "SFC64")}
+_MOST_PLACES = {"MT19937": 624, "Philox": 4}
 # What has no name on the wire crosses as bytes.
 _WIDE: dict[Any, str] = {
     np.dtype(w): w for w in ("longdouble", "clongdouble") if np.dtype(w).name not in DTYPES
@@ -41,11 +42,20 @@ def pack(value: Any, keyword: str = "", functions: list[Any] | None = None) -> P
     return Passed(values.snapshot(value), keyword, readonly=readonly)
 
 
+def _place(state: Mapping[str, Any]) -> int:
+    """Where in its buffer a generator stands; 0 for those that have none."""
+    if state["bit_generator"] == "MT19937":
+        return int(state["state"]["pos"])
+    return int(state.get("buffer_pos", 0))
+
+
 def unpack(passed: Passed) -> Any:  # noqa: ANN401 any value
     """The value, which nobody else holds."""
     value = passed.value
     if passed.generator:
         bits = _BITS[value["bit_generator"]]()
+        if not 0 <= _place(value) <= _MOST_PLACES.get(value["bit_generator"], 0):
+            raise WireError("no state of a generator")  # numpy reads whatever lies there
         bits.state = value
         return _generator(bits)
     if passed.wide:

@@ -41,8 +41,8 @@ _RLIMIT_CORE = 4
 _MAP_ANONYMOUS, _MAP_TYPE, _MAP_OF_A_FILE = 0x20, 0x0F, (1, 3)
 _REFUSED_PRCTL = (PR_SET_PDEATHSIG, PR_SET_DUMPABLE, PR_SET_SECCOMP)
 # F_SETOWN, F_SETSIG and F_SETOWN_EX have the kernel signal another process; leases and notification
-# watch what others do: <linux/fcntl.h>.
-_REFUSED_FCNTL = (8, 10, 15, 1024, 1026)
+# watch what others do; locks (F_GETLK to F_SETLKW, F_OFD_*) are seen by them: <linux/fcntl.h>.
+_REFUSED_FCNTL = (5, 6, 7, 8, 10, 15, 36, 37, 38, 1024, 1026)
 # What Python and numpy ask of their files: TCGETS, TIOCGPGRP, TIOCGWINSZ, FIONREAD, FIONBIO,
 # FIONCLEX, FIOCLEX.  The rest is a world of its own: file systems make snapshots by ioctl.
 _ALLOWED_IOCTL = (0x5401, 0x540F, 0x5413, 0x541B, 0x5421, 0x5450, 0x5451)
