@@ -113,11 +113,14 @@ def _within_plane(starts: np.ndarray, ends: np.ndarray, length: int) -> np.ndarr
 
 def _frame(ctx: Context) -> np.ndarray:
     """Return zeros for the padded planes, with room for windows that reach beyond them."""
-    sides = (
-        max(length + ctx.padding, ctx.stride * (outputs - 1) + ctx.kernel)
-        for length, outputs in zip(ctx.shape[2:], ctx.divisor.shape, strict=True)
-    )
+    sizes = zip(ctx.shape[2:], ctx.divisor.shape, strict=True)
+    sides = (_side(length, outputs, ctx) for length, outputs in sizes)
     return np.zeros((*ctx.shape[:2], *sides), ctx.divisor.dtype)
+
+
+def _side(length: int, outputs: int, ctx: Context) -> int:
+    end = ctx.stride * (outputs - 1) + ctx.kernel  # of the last window
+    return max(length + ctx.padding, end)
 
 
 def _plane(frame: np.ndarray, ctx: Context) -> np.ndarray:
