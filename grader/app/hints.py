@@ -70,7 +70,10 @@ def solution(ctx: Context, question_id: str | None, *, give_up: bool = False) ->
     choice = resolve(ctx, question_id)
     question = choice.question
     yours = ctx.progress(question)
-    if not (yours.passed or yours.given_up or give_up):
+    from grader.forms import registry as forms
+
+    over = forms.of(question.spec).one_try and yours.tries > 0  # it cannot be passed any more
+    if not (yours.passed or yours.given_up or give_up or over):
         raise UsageError(
             f"the solution of {question.id} is shown after a pass",
             hint=f"Next: drill hint{choice.argument}   drill solution{choice.argument} --give-up",

@@ -10,7 +10,6 @@ import gc
 import os
 import sys
 from contextlib import suppress
-from functools import partial
 from pathlib import Path
 from types import ModuleType
 from typing import Annotated, NoReturn
@@ -162,11 +161,14 @@ for _group, _commands in _COMMANDS.items():
 
 def run(arguments: list[str]) -> int:
     """Carry a command out and return its exit status."""
+    return entrypoint.run(_carried_out, arguments)
+
+
+def _carried_out(arguments: list[str]) -> object:
+    """Build the commands, and carry one out; both may be interrupted."""
     command = typer.main.get_command(app)
     lean.spare(command)
-
-    invoke = partial(command.main, prog_name="drill", standalone_mode=False)
-    return entrypoint.run(invoke, arguments)
+    return command.main(arguments, prog_name="drill", standalone_mode=False)
 
 
 def main() -> NoReturn:

@@ -47,7 +47,8 @@ def command(
     also = [one.heading.split()[0].strip(",").lower() for one in shown]
     also += ["interface in full"] * bool(found.spec.parts[0].interface)
     read = f"this, and the {' and the '.join(also)}" if also else "this"
-    said = [f"Read  {near[0]:<{width}}   {read}", f"Edit  {near[1]}"]
+    once = "   the first grade counts" if forms.of(found.spec).one_try else ""
+    said = [f"Read  {near[0]:<{width}}   {read}", f"Edit  {near[1]:<{width}}{once}".rstrip()]
     if made.already and own not in made.written:
         said[1] = f"Edit  {near[1]:<{width}}   it is yours and was left as it is"
     there = "" if folder == here.folder else f"cd {here.typed(folder)}"

@@ -9,6 +9,7 @@ from grader.forms import answers
 from grader.forms.base import Unreadable
 from grader.forms.estimate import Estimate
 from grader.model.question import Question
+from grader.model.spec import Spec
 
 _FRACTION = re.compile(r"([+-]?\d{1,15}(?:\.\d{1,15})?)\s*(?:/\s*(\d{1,15}))?", re.ASCII)
 
@@ -17,6 +18,13 @@ class Predict(Estimate):
     """As an estimate, with decimals and fractions, and what is right is shown."""
 
     shows_expected = one_try = True
+
+    def starter(self, spec: Spec) -> bytes:
+        """Every number open."""
+        said = (
+            b"# Decimals or fractions, as 0.25 or 2/3. The first grade counts, and no later one.\n"
+        )
+        return said + super().starter(spec)
 
     def program(self, text: bytes, question: Question) -> bytes:
         """Likewise; a file that lacks a number is none yet, because the first one counts."""

@@ -56,6 +56,7 @@ def question_markdown(question: Question, *, parts: int | None = None) -> str:
         texts += [f"## {one.heading}", whole]
     texts += [runs(question)] * bool(question.spec.experiments)
     texts.append(f"`drill grade` grades `{form.file}`; `drill hint {question.id}` gives a hint.")
+    texts += ["The first grade counts, and no later one."] * form.one_try
     return "\n\n".join(texts) + "\n"
 
 
@@ -67,7 +68,7 @@ def runs(question: Question) -> str:
     times = f"{asked.budget} time{'s' * (asked.budget > 1)}"
     return (
         f"`drill run` runs `{forms.of(question.spec).file}` as it is, {times} in all and up to "
-        f"{asked.seconds:g} seconds each; `--seed N` chooses the seed, else it is 0."
+        f"{asked.seconds:g} seconds of CPU time each; `--seed N` chooses the seed, else it is 0."
     )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from grader.reports import sheet
 from grader.reports.inert import inert
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 MOST_LINES = 20  # of what the script prints
 MOST_NAMES = 8  # of numbers
-MOST_POINTS = 1000  # of a series
+MOST_POINTS = 1000  # of a series; of a longer one as many, evenly spread, both ends among them
 
 
 def numbers(value: object) -> dict[str, list[float]]:
@@ -26,10 +26,18 @@ def numbers(value: object) -> dict[str, list[float]]:
     found = {}
     for name, one in islice(named.items(), MOST_NAMES):
         one = one.tolist() if hasattr(one, "tolist") else one
-        several = list(one[:MOST_POINTS]) if isinstance(one, (list, tuple)) else [one]
+        several = _thinned(one) if isinstance(one, (list, tuple)) else [one]
         if several and all(isinstance(x, (int, float)) for x in several):
             found[str(name)] = [float(x) for x in several]
     return found
+
+
+def _thinned(series: Sequence[Any]) -> list[Any]:
+    """A series, or some points of one that is too long."""
+    if len(series) <= MOST_POINTS:
+        return list(series)
+    last = len(series) - 1
+    return [series[round(n * last / (MOST_POINTS - 1))] for n in range(MOST_POINTS)]
 
 
 def page(ran: Ran, head: str, *, filename: str, width: int, plain: bool = False) -> Page:
@@ -61,11 +69,24 @@ def _course(series: Sequence[float]) -> str:
 
 
 def _printed(ran: Ran) -> Iterator[Text]:
-    """The first lines that the script printed; nothing in them acts on a terminal."""
-    lines = ran.printed.rstrip("\r\n").split("\n") if ran.printed.strip() else []
-    yield from (Text(f"  {inert(line.rstrip())}") for line in lines[:MOST_LINES])
-    more, bytes_ = len(lines) - MOST_LINES, ran.left
-    if bytes_ > 0:
-        yield Text(f"  ... and {bytes_ + sum(map(len, lines[MOST_LINES:])):,} more characters")
-    elif more > 0:
-        yield Text(f"  ... {more} more line{'s' * (more > 1)}")
+    """The first and the last lines that the script printed; none of them acts on a terminal."""
+    lines, end = _lines(ran.printed), _lines(ran.end)
+    more = len(lines) - MOST_LINES
+    if not end and more <= 0:
+        yield from map(_line, lines)
+        return
+    half = MOST_LINES // 2
+    yield from map(_line, lines[:half])
+    if end:
+        yield Text(f"  ... {ran.bytes_printed:,} characters in all ...")
+    else:
+        yield Text(f"  ... {more} more line{'s' * (more > 1)} ...")
+    yield from map(_line, (end or lines)[-half:])
+
+
+def _lines(printed: str) -> list[str]:
+    return printed.rstrip("\r\n").split("\n") if printed.strip() else []
+
+
+def _line(text: str) -> Text:
+    return Text(f"  {inert(text.rstrip())}")

@@ -33,7 +33,8 @@ class Ran:
     seconds: float = 0.0  # by the clock
     value: Value = None  # what the function returned
     printed: str = ""  # the beginning of what the script printed
-    left: int = 0  # bytes that it printed after that
+    end: str = ""  # the end of it, where that is not all
+    bytes_printed: int = 0
     fault: str = ""  # why it came to no end, in a sentence
     raised: Raised | None = None
 
@@ -85,8 +86,9 @@ def experiment(
         except WorkerError as failure:
             fault = Finding(f"your script {failure}")
         seconds = time.perf_counter() - began
-        printed = worker.first_printed
+        printed, size = worker.first_printed, worker.output_bytes
+        end = worker.printed if size > len(printed) else b""
         return Ran(
             True, seconds, value, printed.decode("utf-8", "replace"),
-            worker.output_bytes - len(printed), fault.sentence, fault.raised,
+            end.decode("utf-8", "replace"), size, fault.sentence, fault.raised,
         )  # fmt: skip

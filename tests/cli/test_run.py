@@ -47,7 +47,8 @@ def test_a_run_shows_numbers_and_prints_and_counts(fit: Callable[..., Ended], re
     head, *printed, _ = second.out.splitlines()
     assert head.startswith("run 2 of 3, seed 7   result 2.5   ")
     assert printed[0] == r"  \x1b[31mred"
-    assert printed[20:] == ["  ... 11 more lines"]
+    assert printed[9:12] == ["  8", "  ... 11 more lines ...", "  20"]
+    assert printed[-1] == "  29"
     script("return {'loss': [1, float('nan')], 'name': 'x'}")
     data = fit("--json").data
     assert (data["run"], data["used"], data["budget"], data["seed"]) == (3, 3, 3, 0)
@@ -111,14 +112,22 @@ def test_what_comes_to_no_end_has_cost_a_run(
         assert "submission.py:15  return 1 / (seed - seed)" in ended.out
 
 
-def test_of_endless_prints_the_first_lines_are_shown(fit: Callable[..., Ended]) -> None:
-    script("print('first'); [print('x' * 99) for _ in range(20_000)]")
+def test_of_endless_prints_both_ends_are_shown(fit: Callable[..., Ended]) -> None:
+    script("print('first'); [print('x' * 99) for _ in range(20_000)]; print('last')")
     ended = fit()
     assert ended.status == 0
     lines = ended.out.splitlines()
     assert lines[1] == "  first"
     assert len(lines) == 23
-    assert lines[21].endswith(" more characters")
+    assert lines[11] == "  ... 2,000,011 characters in all ..."
+    assert lines[21] == "  last"
+
+
+def test_a_long_series_ends_where_it_ends(fit: Callable[..., Ended]) -> None:
+    script("return {'loss': list(range(5000))}")
+    assert "   loss 0 -> 4999   " in fit().out
+    series = fit("--json").data["numbers"]["loss"]
+    assert (len(series), series[0], series[-1]) == (1000, 0, 4999)
 
 
 def test_where_nothing_can_be_recorded_a_run_is_not_counted(
