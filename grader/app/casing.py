@@ -55,10 +55,15 @@ class Case:
 
 
 def cases(ctx: Context, question_id: str | None) -> tuple[Choice, list[Listed]]:
-    """Return the cases of a question that some check of the parts that are asked has."""
+    """Return the cases of a question that some check of the parts that are asked has.
+
+    Raises:
+        UsageError: No script can call what is handed in.
+    """
     from grader.session import drawing
 
     choice = resolve(ctx, question_id)
+    _need_code(choice)
     failing = {case for case, _ in _failing(_last(ctx, choice)[1])}
     found = []
     asked = parts.asked(ctx, choice.question)
@@ -67,6 +72,19 @@ def cases(ctx: Context, question_id: str | None) -> tuple[Choice, list[Listed]]:
         if checks:
             found.append(Listed(name, recipe.about, checks, name in failing))
     return choice, found
+
+
+def _need_code(choice: Choice) -> None:
+    """Refuse where no script can call what is handed in, nor may its cases be known."""
+    from grader.forms import registry as forms
+
+    form = forms.of(choice.question.spec)
+    if form.is_text or form.apart:
+        what = "tries a test on what nobody may read" if form.apart else "asks for text"
+        raise UsageError(
+            f"{choice.question.id} {what}, which no script can call",
+            hint=f"Next: drill grade{choice.argument}   drill hint{choice.argument}",
+        )
 
 
 def case(
@@ -92,19 +110,12 @@ def case(
         BankError: The inputs cannot be drawn.
     """
     from grader.bench.bench import BankFault
-    from grader.forms import registry as forms
     from grader.reports.script import script
     from grader.session import drawing
 
     choice = resolve(ctx, question_id)
     question = choice.question
-    form = forms.of(question.spec)
-    if form.is_text or form.apart:
-        what = "tries a test on what nobody may read" if form.apart else "asks for text"
-        raise UsageError(
-            f"{question.id} {what}, which no script can call",
-            hint=f"Next: drill grade{choice.argument}   drill hint{choice.argument}",
-        )
+    _need_code(choice)
     requirements.need_libraries(question)
     recipes = drawing.cases(question)
     asked = parts.asked(ctx, question)

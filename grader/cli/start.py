@@ -46,7 +46,7 @@ def command(
     shown = forms.of(found.spec).materials(found.spec)
     also = [one.heading.split()[0].strip(",").lower() for one in shown]
     also += ["interface in full"] * bool(found.spec.parts[0].interface)
-    read = f"this, and the {' and the '.join(also)}" if also else "this"
+    read = ", ".join(["this", *also]) if len(also) != 1 else f"this, and the {also[0]}"
     once = "   the first grade counts" if forms.of(found.spec).one_try else ""
     said = [f"Read  {near[0]:<{width}}   {read}", f"Edit  {near[1]:<{width}}{once}".rstrip()]
     if made.already and own not in made.written:

@@ -67,6 +67,8 @@ def quantity(text: str, unit: str) -> float:
     at = len(text) - len(named)  # of the unit: there are no spaces after it
     if not named:
         raise QuantityError(f"needs a unit: {listed}", len(digits))
+    if unit == "1":
+        raise QuantityError(f"is {what}: write it without {named[:20]}", at)
     if any(named in units for _, units in UNITS.values()):
         raise QuantityError(f"is {what}, which {named} is not; units are {listed}", at)
     if named.lower() in {"gb", "mb", "kb", "tb"} and unit == "B":

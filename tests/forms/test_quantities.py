@@ -52,6 +52,7 @@ def test_a_quantity_is_read(text: str, unit: str, value: float) -> None:
         ("inf B", "B", "expected a number with a unit"),
         ("e5 B", "B", "expected a number with a unit"),
         ("a lot", "1", "expected a number, found 'a lot'"),
+        ("46 tok", "1", "is a pure number: write it without tok"),
         ("0x10 B", "B", "x10 B is no unit here"),
         ("3 parsecs", "s", "parsecs is no unit here; units are"),
         ("٣ B", "B", "B"),
