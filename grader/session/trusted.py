@@ -19,7 +19,7 @@ from grader.session.workers import BANK_CPU_SECONDS, Workers
 
 MOST_SPENT = BANK_CPU_SECONDS * 10**9 // 2  # nanoseconds of CPU time: far from the worker's limit
 TOGETHER = 24  # misconceptions that one request loads
-MOST_GROWN = 512 << 20  # bytes that a worker may hold more than at first
+MOST_GROWN = {False: 128 << 20, True: 512 << 20}  # bytes that it may hold more, by torch
 
 
 class BankPrograms(Closing):
@@ -274,4 +274,4 @@ def _is_old(worker: WorkerClient) -> bool:
     """Whether a worker is nearer to its limits than a grade should find it."""
     held = worker.occupied_bytes()
     grown = 0 if held is None or worker.fresh is None else held - worker.fresh
-    return grown > MOST_GROWN or (worker.cpu_nanoseconds() or 0) > MOST_SPENT
+    return grown > MOST_GROWN[worker.torch] or (worker.cpu_nanoseconds() or 0) > MOST_SPENT
