@@ -77,7 +77,8 @@ def centre(x, w):
     send({"ok": True, "values": {"y": np.zeros_like(x)}, "changed": [], "stale": [], "shared": []})
     return x * 0, (x, w)
 """,
-        verdict=ERROR,
+        # The wrong answer is judged where the second one comes after it was read.
+        verdict=(ERROR, FAIL),
     ),
     Attack(
         "reply-without-what-was-asked",
