@@ -261,6 +261,30 @@ def test_what_hangs_hangs_once(session: GradingSession, monkeypatch: pytest.Monk
     assert len(runs) == 1
 
 
+def test_the_first_check_tries_what_every_check_does(
+    gradients: GradingSession, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Else the number of a process, which process ids give away, says which half it is from."""
+    runs: list[object] = []
+    run = relay.TesterProgram._run
+
+    def counted(self: relay.TesterProgram, *args: Any) -> Any:
+        runs.append(args)
+        return run(self, *args)
+
+    monkeypatch.setattr(relay.TesterProgram, "_run", counted)
+    always = b"def gradient_is_right(forward, backward, x, rng):\n    return True\n"
+    report = gradients.grade(always, seed=3)
+    assert report.parts_passed == 0
+    named = {
+        name
+        for check in gradients.question.spec.checks
+        if check.kind == "verdicts"
+        for name in (*check.accept, *check.reject)  # type: ignore[attr-defined]
+    }
+    assert len(runs) >= len(named) > 15
+
+
 def test_an_answer_that_grows_on_its_way_is_the_fault_of_the_one_who_sends_it(
     session: GradingSession,
 ) -> None:
