@@ -261,6 +261,14 @@ def test_what_hangs_hangs_once(session: GradingSession, monkeypatch: pytest.Monk
     assert len(runs) == 1
 
 
+def test_what_is_flagged_names_no_case(session: GradingSession) -> None:
+    given = b'{"ok":true,"about":"gives","given":[{"value":true}],"replaced":["x"]}'
+    frame = f"struct.pack('<4sIQ', b'drl1', {len(given)}, 0) + {given!r}"
+    report = graded(session, FORGE.format(frame=frame))
+    assert report.verdict is Verdict.POLICY
+    assert "(case" not in first(report)
+
+
 def test_the_first_check_tries_what_every_check_does(
     gradients: GradingSession, monkeypatch: pytest.MonkeyPatch
 ) -> None:
