@@ -17,9 +17,9 @@ from typing import Any
 
 import numpy as np
 
-from grader.bench.bands import allowance
-from grader.bench.encoding import NUDGES, nudged
-from grader.bench.results import largest
+from grader.evaluation.bands import allowance
+from grader.evaluation.encoding import NUDGES, nudged
+from grader.evaluation.results import largest
 
 Array = np.ndarray[Any, np.dtype[Any]]
 Inputs = tuple[Array, ...]

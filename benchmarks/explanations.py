@@ -24,7 +24,7 @@ from pathlib import Path
 import numpy as np
 
 from grader import bank
-from grader.bench.bench import BankFault, Bench
+from grader.evaluation.evaluation import BankFault, Evaluation
 from grader.explain.observing import components, same
 from grader.model.report import Report
 from grader.model.verdict import Verdict
@@ -79,23 +79,23 @@ def layered(*sources: bytes) -> bytes:
 def differs(session: GradingSession, source: bytes, ideas: tuple[tuple[str, int], ...]) -> bool:
     """Whether a program computes something else than either idea, and something at all."""
     try:
-        bench = session.examine("pair", [source], SEED)
-        others = [bench.with_bank_program(session.bank.variant(*idea)) for idea in ideas]
-        looked = [c for c in components(bench) if c.measured_by is None]
+        evaluation = session.examine("pair", [source], SEED)
+        others = [evaluation.with_bank_program(session.bank.variant(*idea)) for idea in ideas]
+        looked = [c for c in components(evaluation) if c.measured_by is None]
         with np.errstate(all="ignore"):
-            return all(any(not same(bench, o, c) for c in looked) for o in others) and any(
-                _works(bench, component.run) for component in looked
+            return all(any(not same(evaluation, o, c) for c in looked) for o in others) and any(
+                _works(evaluation, component.run) for component in looked
             )
     except BankFault:
         return False
 
 
-def _works(bench: Bench, run: str) -> bool:
+def _works(evaluation: Evaluation, run: str) -> bool:
     """Whether some case of a run gives a result at all."""
-    for check in bench.question.spec.checks:
-        for case in bench.cases_of(check) if check.run == run else ():
+    for check in evaluation.question.spec.checks:
+        for case in evaluation.cases_of(check) if check.run == run else ():
             try:
-                bench.observed(run, case)
+                evaluation.observed(run, case)
             except Exception:  # noqa: BLE001 whatever it is, it is no result
                 continue
             return True

@@ -13,10 +13,10 @@ if TYPE_CHECKING:
 
     from pydantic import Field
 
-    from grader.bench.toolkit import (
+    from grader.evaluation.api import (
         BankFault,
-        Bench,
         Case,
+        Evaluation,
         Finding,
         array_of,
         compare,
@@ -45,8 +45,8 @@ if TYPE_CHECKING:
 
 _HOMES = {
     "pydantic": ["Field"],
-    "grader.bench.toolkit": [
-        "BankFault", "Bench", "Case", "Finding", "array_of", "compare", "describe", "excess",
+    "grader.evaluation.api": [
+        "BankFault", "Evaluation", "Case", "Finding", "array_of", "compare", "describe", "excess",
         "expected", "same_value", "tally",
     ],
     "grader.kinds.base": ["Count", "Kind"],
@@ -63,11 +63,42 @@ _HOMES = {
 }  # fmt: skip
 
 __all__ = [
-    "Amount", "BankFault", "Bar", "Bars", "Bench", "Breakdown", "Case", "Check", "CheckResult",
-    "Count", "Field", "Finding", "Generator", "GradingSession", "Keys", "Kind", "Mention",
-    "Mismatch", "Multiple", "Name", "PartResult", "Question", "Report", "Row", "RunName", "Slug",
-    "Verdict", "array_of", "compare", "describe", "excess", "expected", "grade", "load_question",
-    "same_value", "tally",
+    "Amount",
+    "BankFault",
+    "Bar",
+    "Bars",
+    "Breakdown",
+    "Case",
+    "Check",
+    "CheckResult",
+    "Count",
+    "Evaluation",
+    "Field",
+    "Finding",
+    "Generator",
+    "GradingSession",
+    "Keys",
+    "Kind",
+    "Mention",
+    "Mismatch",
+    "Multiple",
+    "Name",
+    "PartResult",
+    "Question",
+    "Report",
+    "Row",
+    "RunName",
+    "Slug",
+    "Verdict",
+    "array_of",
+    "compare",
+    "describe",
+    "excess",
+    "expected",
+    "grade",
+    "load_question",
+    "same_value",
+    "tally",
 ]  # fmt: skip
 
 

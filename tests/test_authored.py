@@ -19,7 +19,7 @@ import torch.nn.functional as F
 
 from grader import bank
 from grader.audit.proof import audit
-from grader.bench.tally import Stopped
+from grader.evaluation.tally import Stopped
 from grader.kinds import run_check
 from grader.model.report import CheckResult
 from grader.model.verdict import Verdict
@@ -71,12 +71,12 @@ def faults(sessions: dict[str, GradingSession], name: str, path: Path) -> list[C
     session = sessions.get(name) or sessions.setdefault(
         name, GradingSession(bank.load([AUTHORED], name))
     )
-    bench = session.examine(path.stem, [path.read_bytes()], SEED)
+    evaluation = session.examine(path.stem, [path.read_bytes()], SEED)
     found = []
     with np.errstate(all="ignore"):
         for check in session.question.spec.checks:
             try:
-                result = run_check(bench, check)
+                result = run_check(evaluation, check)
             except Stopped as stop:
                 result = stop.result
             if result.verdict is not Verdict.PASS:

@@ -14,8 +14,8 @@ import numpy as np
 import pytest
 
 from grader import bank
-from grader.bench.bench import BankFault
-from grader.bench.tally import Stopped
+from grader.evaluation.evaluation import BankFault
+from grader.evaluation.tally import Stopped
 from grader.kinds import run_check
 from grader.model.question import Question
 from grader.model.report import CheckResult
@@ -68,7 +68,7 @@ def faults(session: GradingSession, path: Path, *, every: bool) -> list[CheckRes
     rejected is rejected in any order.
     """
     spec = session.question.spec
-    bench = session.examine(path.stem, _complete(session.question, path.read_bytes()), SEED)
+    evaluation = session.examine(path.stem, _complete(session.question, path.read_bytes()), SEED)
     found: list[CheckResult] = []
     passed: set[str] = set()
     with np.errstate(all="ignore"):
@@ -76,7 +76,7 @@ def faults(session: GradingSession, path: Path, *, every: bool) -> list[CheckRes
             if check.stretch or not set(check.needed) <= passed:
                 continue
             try:
-                result = run_check(bench, check)
+                result = run_check(evaluation, check)
             except Stopped as stop:
                 return [*found, stop.result]
             if result.verdict is Verdict.PASS:

@@ -109,7 +109,7 @@ def case(
         UsageError: There is no such case or run, or it is not clear which question is meant.
         BankError: The inputs cannot be drawn.
     """
-    from grader.bench.bench import BankFault
+    from grader.evaluation.evaluation import BankFault
     from grader.reports.script import script
     from grader.session import drawing
 

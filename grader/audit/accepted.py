@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from grader.audit.matrix import Fault, in_words_of, sentences
 from grader.audit.subjects import result_of
-from grader.bench.bench import BankFault
+from grader.evaluation.evaluation import BankFault
 from grader.forms import registry as forms
 from grader.model.audit import Accepted
 from grader.model.question import Question
@@ -66,12 +66,14 @@ def _faults(
     """What does not pass a right program on one seed."""
     called = f"the accepted {style.name}"
     try:
-        bench = session.examine(called, style.sources, seed, called=called, file=style.file)
-        bench.asks_system = first = seed == seeds[0]  # what is measured is the same on every seed
+        evaluation = session.examine(called, style.sources, seed, called=called, file=style.file)
+        evaluation.asks_system = first = (
+            seed == seeds[0]
+        )  # what is measured is the same on every seed
         for check in session.question.spec.checks:
             if check.stretch:
                 continue
-            result = result_of(bench, check, timed=first)
+            result = result_of(evaluation, check, timed=first)
             if result.verdict not in FINE:
                 sentence = in_words_of(result.message)
                 if result.raised is not None:

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from itertools import combinations
 
 from grader.audit.trivial import needed
-from grader.bench.bench import Bench
+from grader.evaluation.evaluation import Evaluation
 from grader.explain.observing import Component, components, same_on
 from grader.model.audit import Remark
 from grader.model.keys import Check
@@ -24,8 +24,8 @@ Spot = tuple[Component, str]  # a result of a run, and a case
 def remarks(session: GradingSession, seed: int) -> list[Remark]:
     """The checks that claim one of two ideas and see them on cases alone that make them one."""
     question = session.question
-    bench = session.bank.bench(session.bank.reference, seed)
-    right = bench.with_bank_program(session.bank.reference)
+    evaluation = session.bank.evaluation(session.bank.reference, seed)
+    right = evaluation.with_bank_program(session.bank.reference)
     results = [c for c in components(right) if c.measured_by is None]
     variants = {
         (name, index): right.with_bank_program(session.bank.variant(name, index))
@@ -51,7 +51,7 @@ def remarks(session: GradingSession, seed: int) -> list[Remark]:
 
 
 def _blind(
-    right: Bench, pair: tuple[Bench, Bench], wrong: tuple[set[Spot], set[Spot]]
+    right: Evaluation, pair: tuple[Evaluation, Evaluation], wrong: tuple[set[Spot], set[Spot]]
 ) -> Iterator[tuple[Check, list[str]]]:
     """The checks that see both ideas, on the same cases, as one; and those cases."""
     alike = {spot for spot in wrong[0] & wrong[1] if same_on(*pair, *spot)}
@@ -68,9 +68,9 @@ def _blind(
             yield check, sorted({case for c, case in same if c in apart})
 
 
-def _of(bench: Bench, check: Check, spots: set[Spot]) -> set[Spot]:
+def _of(evaluation: Evaluation, check: Check, spots: set[Spot]) -> set[Spot]:
     """Those that a check looks at."""
-    cases = {case.name for case in bench.cases_of(check)}
+    cases = {case.name for case in evaluation.cases_of(check)}
     names = set(check.compared)
     return {(c, on) for c, on in spots if c.run == check.run and c.name in names and on in cases}
 

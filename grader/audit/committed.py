@@ -32,7 +32,17 @@ from grader.model.question import Question
 MOST_BYTES = 1 << 18  # of a proof: the longest known takes 10 KB
 Word = Annotated[str, Field(max_length=60)]
 Count = Annotated[int, Field(ge=0, le=1_000_000)]
-DECIDING = ("audit", "bank", "bench", "cases", "explain", "kinds", "model", "sandbox", "session")
+DECIDING = (
+    "audit",
+    "bank",
+    "evaluation",
+    "cases",
+    "explain",
+    "kinds",
+    "model",
+    "sandbox",
+    "session",
+)
 
 
 class Proof(BaseModel):

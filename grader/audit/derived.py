@@ -13,7 +13,7 @@ from pathlib import Path
 
 from grader.audit.matrix import Fault, in_words_of, sentences
 from grader.audit.subjects import called_functions, result_of
-from grader.bench.bench import BankFault
+from grader.evaluation.evaluation import BankFault
 from grader.kinds import registry
 from grader.model.audit import Accepted
 from grader.model.question import Question
@@ -79,12 +79,12 @@ def _faults(session: GradingSession, name: str, about: str, seed: int) -> Iterat
     Raises:
         BankFault: there is no such style of this reference: it raises, or takes too long.
     """
-    bench = session.examine(f"style {name}", sources(session, name), seed, called="it")
-    bench.asks_system = False
+    evaluation = session.examine(f"style {name}", sources(session, name), seed, called="it")
+    evaluation.asks_system = False
     for check in session.question.spec.checks:
         if check.stretch or not registry.get(check.kind).judges_values:
             continue
-        result = result_of(bench, check)
+        result = result_of(evaluation, check)
         if result.verdict is Verdict.FAIL:
             before = f"the reference {about} is right, and {check.id} does not pass it"
             yield seed, before, f": {in_words_of(result.message)}"

@@ -13,7 +13,7 @@ import math
 from collections.abc import Mapping, Sequence
 
 from grader.audit.subjects import Subject
-from grader.bench.bench import BankFault, Bench
+from grader.evaluation.evaluation import BankFault, Evaluation
 from grader.kinds import registry
 from grader.model.audit import CheckFacts, Margin, Remark
 from grader.model.keys import Check
@@ -26,28 +26,28 @@ NARROW = 2.0  # orders of magnitude between right and wrong below which a tolera
 
 
 def deviations(
-    bench: Bench, results: Mapping[str, CheckResult], *, right: bool
+    evaluation: Evaluation, results: Mapping[str, CheckResult], *, right: bool
 ) -> dict[str, float]:
-    """The worst deviation over what is allowed, of the bench's submission, by check.
+    """The worst deviation over what is allowed, of the evaluation's submission, by check.
 
     A check counts that has a tolerance, and that passes a right program or fails a wrong one.
     """
     telling = Verdict.PASS if right else Verdict.FAIL
     return {
-        check.id: _worst(bench, check, right=right)
-        for check in bench.question.spec.checks
+        check.id: _worst(evaluation, check, right=right)
+        for check in evaluation.question.spec.checks
         if results[check.id].verdict is telling and registry.get(check.kind).has_tolerance(check)
     }
 
 
-def _worst(bench: Bench, check: Check, *, right: bool) -> float:
+def _worst(evaluation: Evaluation, check: Check, *, right: bool) -> float:
     """The worst deviation on any case; infinity where no tolerance is in question."""
-    kind, cases = registry.get(check.kind), bench.cases_of(check)
+    kind, cases = registry.get(check.kind), evaluation.cases_of(check)
     if right:
-        reference = bench.with_bank_program(bench.reference)
+        reference = evaluation.with_bank_program(evaluation.reference)
         return max((kind.right_deviation(reference, check, c) for c in cases), default=math.inf)
     try:
-        return max((kind.deviation(bench, check, c) for c in cases), default=math.inf)
+        return max((kind.deviation(evaluation, check, c) for c in cases), default=math.inf)
     except (ProgramError, WorkerError, BankFault):
         return math.inf
 

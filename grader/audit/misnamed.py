@@ -12,11 +12,11 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 from grader.audit.subjects import result_of
-from grader.bench.bench import BankFault, Bench
-from grader.bench.results import same_value
 from grader.cases.dataflow import free_names
 from grader.cases.recipe import CaseRecipe
 from grader.cases.vary import written
+from grader.evaluation.evaluation import BankFault, Evaluation
+from grader.evaluation.results import same_value
 from grader.explain.failure import Failure
 from grader.explain.further import Further
 from grader.explain.naming import diagnose
@@ -48,37 +48,39 @@ class Naming:
     @cached_property
     def _further(self) -> Further:
         bank = self._session.bank
-        return Further(bank.bench(bank.reference, self._seed))
+        return Further(bank.evaluation(bank.reference, self._seed))
 
-    def of(self, bench: Bench) -> Called:
-        """What the bench's program is called, by a grade without what is timed."""
-        bench.asks_system = False
-        if not bench.question.variants or _is_gone(bench):
+    def of(self, evaluation: Evaluation) -> Called:
+        """What the evaluation's program is called, by a grade without what is timed."""
+        evaluation.asks_system = False
+        if not evaluation.question.variants or _is_gone(evaluation):
             return Called()
-        spec = bench.question.spec
+        spec = evaluation.question.spec
         course = Course(spec, range(1, len(spec.parts) + 1))
         for part, check in course.order:
-            course.done[check.id] = course.skipped(part, check) or result_of(bench, check)
+            course.done[check.id] = course.skipped(part, check) or result_of(evaluation, check)
             course.done[check.id] = replace(course.done[check.id], part=part)
         done = tuple(course.done[check.id] for check in spec.checks)
-        bench.parts_asked = course.asked
-        named = diagnose(Failure.of(bench, done)).named
-        if _is_gone(bench):
+        evaluation.parts_asked = course.asked
+        named = diagnose(Failure.of(evaluation, done)).named
+        if _is_gone(evaluation):
             return Called(tuple(n.id for n in named))
-        false = (reason for n in named if (reason := self._refuted(bench, n)))
+        false = (reason for n in named if (reason := self._refuted(evaluation, n)))
         return Called(tuple(n.id for n in named), tuple(false))
 
-    def _refuted(self, bench: Bench, named: Named) -> str:
+    def _refuted(self, evaluation: Evaluation, named: Named) -> str:
         """A further input on which a program is none of the idea's variants; empty without one."""
-        count = len(bench.question.variants[named.id])
+        count = len(evaluation.question.variants[named.id])
         left, last = set(range(count)), ""
         for run, case in self._inputs():
-            mine = self._values(self._further.bench.with_submission(bench.submission), run, case)
+            mine = self._values(
+                self._further.evaluation.with_submission(evaluation.submission), run, case
+            )
             if mine is None:
                 continue  # outside of what it takes
             for index in list(left):
                 program = self._session.bank.variant(named.id, index)
-                idea = self._values(self._further.bench.with_bank_program(program), run, case)
+                idea = self._values(self._further.evaluation.with_bank_program(program), run, case)
                 if idea is None:
                     continue
                 differs = [
@@ -89,7 +91,7 @@ class Naming:
                 ]
                 if differs:
                     left.discard(index)
-                    names = list(free_names(bench.steps(run)))
+                    names = list(free_names(evaluation.steps(run)))
                     last = f"{differs[0]} is another on {', '.join(written(case, names))}"
             if not left:
                 how = "" if named.exact else " in part"
@@ -106,15 +108,15 @@ class Naming:
     @cached_property
     def _own_cases(self) -> list[str]:
         bank = self._session.bank
-        return list(bank.bench(bank.reference, self._seed).cases)
+        return list(bank.evaluation(bank.reference, self._seed).cases)
 
     @staticmethod
-    def _values(bench: Bench, run: str, case: CaseRecipe) -> dict[str, object] | None:
+    def _values(evaluation: Evaluation, run: str, case: CaseRecipe) -> dict[str, object] | None:
         try:
-            return dict(bench.observed(run, case).values)
+            return dict(evaluation.observed(run, case).values)
         except (ProgramError, WorkerError, BankFault):
             return None
 
 
-def _is_gone(bench: Bench) -> bool:
-    return bench.submission.worker.failure is not None
+def _is_gone(evaluation: Evaluation) -> bool:
+    return evaluation.submission.worker.failure is not None

@@ -21,7 +21,7 @@ from grader.audit.matrix import SURER, listed
 from grader.audit.misnamed import Called, Naming
 from grader.audit.search import Search
 from grader.audit.subjects import is_certain, result_of
-from grader.bench.bench import BankFault, Bench, trusting
+from grader.evaluation.evaluation import BankFault, Evaluation, blame_bank
 from grader.kinds import registry
 from grader.model.keys import Check
 from grader.model.mutation import Fate, Mutant, MutationReport, Trial, key
@@ -61,7 +61,7 @@ def mutate(
     searched = 0
     try:
         with GradingSession(question) as session, np.errstate(all="ignore"):
-            with trusting("no mutants can be derived from the reference"):
+            with blame_bank("no mutants can be derived from the reference"):
                 mutants = session.bank.reference.mutants()
             trying = _Trying(session, seeds, names=names)
             trying.measure()
@@ -125,14 +125,14 @@ class _Trying:
         """
         question = self.session.question
         for seed in self.seeds:
-            bench = self.session.examine("unchanged", [question.reference], seed)
+            evaluation = self.session.examine("unchanged", [question.reference], seed)
             for check in self.checks:
-                for case in bench.cases_of(check):
+                for case in evaluation.cases_of(check):
                     began = time.perf_counter()
-                    bench.truth(check.run, case)
+                    evaluation.truth(check.run, case)
                     spent = time.perf_counter() - began  # next to nothing, the second time
                     self.call_seconds = max(self.call_seconds, PATIENCE * spent)
-            if (killer := self._killer(bench)[0]) is not None:
+            if (killer := self._killer(evaluation)[0]) is not None:
                 raise BankFault(f"the reference does not pass {killer}: audit it first")
 
     def trial(self, mutant: Mutant) -> Trial:
@@ -142,12 +142,14 @@ class _Trying:
         called = Called()
         for seed in self.seeds:
             try:
-                bench, killer, certain = self._tried(source, seed, next(iter(killers.values()), ""))
+                evaluation, killer, certain = self._tried(
+                    source, seed, next(iter(killers.values()), "")
+                )
             except BankFault:
                 return Trial(mutant, Fate.KILLED, "loading", seed)
             if killer is not None:
                 if self.naming is not None and not killers:
-                    called = self.naming.of(bench)
+                    called = self.naming.of(evaluation)
                 killers[seed] = killer
             if certain:
                 break
@@ -157,8 +159,8 @@ class _Trying:
             if because is not None:
                 return Trial(mutant, Fate.EXPLAINED, because=because)
             # An input that is not the question's may take long, on a busy machine longer yet.
-            bench.submission.call_seconds = LOOKING * self.call_seconds
-            found = self.search.difference(bench.submission)
+            evaluation.submission.call_seconds = LOOKING * self.call_seconds
+            found = self.search.difference(evaluation.submission)
             fate = Fate.EQUIVALENT if found is None else Fate.SURVIVED
             return Trial(mutant, fate, counterexample=found)
         seed, killer = next(iter(killers.items()))
@@ -167,24 +169,24 @@ class _Trying:
         trial = Trial(mutant, fate, killer, seed, passing, because)
         return replace(trial, named=called.names, misnamed=called.false)
 
-    def _tried(self, source: bytes, seed: int, likely: str) -> tuple[Bench, str | None, bool]:
-        """The bench, the check that kills a mutant on one seed, and whether on every other too.
+    def _tried(self, source: bytes, seed: int, likely: str) -> tuple[Evaluation, str | None, bool]:
+        """The evaluation, the check that kills a mutant on one seed, and whether on all others too.
 
         Raises:
             BankFault: it cannot be loaded.
         """
         for patience in (1, 3):  # a busy machine must not count as a kill
-            bench = self.session.examine(NAME, [source], seed)
-            bench.submission.call_seconds = patience * self.call_seconds
+            evaluation = self.session.examine(NAME, [source], seed)
+            evaluation.submission.call_seconds = patience * self.call_seconds
             # Sizes are the same on all of them; what it alone stopped is stopped by it again.
-            bench.asks_system = seed == self.seeds[0] or bool(likely)
-            killer, certain = self._killer(bench, likely)
-            if not isinstance(bench.submission.worker.failure, Overran):
+            evaluation.asks_system = seed == self.seeds[0] or bool(likely)
+            killer, certain = self._killer(evaluation, likely)
+            if not isinstance(evaluation.submission.worker.failure, Overran):
                 break
-        return bench, killer, certain
+        return evaluation, killer, certain
 
-    def _killer(self, bench: Bench, likely: str = "") -> tuple[str | None, bool]:
-        """The check that the bench's program does not pass, looked for where it is likeliest.
+    def _killer(self, evaluation: Evaluation, likely: str = "") -> tuple[str | None, bool]:
+        """The check that the evaluation's program does not pass, looked for where it is likeliest.
 
         And whether it does not on any seed.
         """
@@ -194,9 +196,9 @@ class _Trying:
             return check.id != likely, slow, -self.kills[check.id]
 
         for check in sorted(self.checks, key=order):
-            result = result_of(bench, check)
+            result = result_of(evaluation, check)
             if result.verdict not in FINE:
-                return check.id, is_certain(bench, check, result)
+                return check.id, is_certain(evaluation, check, result)
         return None, False
 
 

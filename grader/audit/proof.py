@@ -30,8 +30,8 @@ from grader.audit import (
 )
 from grader.audit.search import Search
 from grader.audit.subjects import Seen, Subject, always_raised, is_certain, result_of, subjects
-from grader.bench.bench import BankFault
-from grader.bench.repeat import Unsteady, require_steady
+from grader.evaluation.evaluation import BankFault
+from grader.evaluation.repeat import Unsteady, require_steady
 from grader.explain.failure import Failure
 from grader.explain.naming import diagnose
 from grader.kinds import registry
@@ -133,11 +133,11 @@ class _Proof:
         """
         called = "the reference"
         try:
-            bench = session.examine(
+            evaluation = session.examine(
                 "again", [self.question.reference], self.seeds[0], called=called
             )
             for _ in range(2):
-                require_steady(bench, bench.submission)
+                require_steady(evaluation, evaluation.submission)
         except Unsteady:
             raise
         except BankFault:
@@ -171,7 +171,7 @@ class _Proof:
         self._say("trivial answers")
         self.trivial = trivial.try_answers(session, self.seeds[-1])
         reference = session.bank.reference
-        self.ranges = list(ranges.remarks(session.bank.bench(reference, self.seeds[-1])))
+        self.ranges = list(ranges.remarks(session.bank.evaluation(reference, self.seeds[-1])))
         search = Search(session)
         for one, other in matrix.pairs(self.subjects):
             self._say(f"a case to tell {one} from {other}")
@@ -217,7 +217,7 @@ class _Proof:
     ) -> None:
         """Put a program through every check on one seed, and have it named."""
         name, right = subject.name, subject.name == "reference"
-        bench = session.examine(
+        evaluation = session.examine(
             f"subject {name}",
             subject.sources,
             seed,
@@ -230,17 +230,17 @@ class _Proof:
             with self._clocked(session, check.id):
                 # What was stopped on the first seed may have been so by the system alone.
                 before = subject.seen[0].results[check.id].verdict if subject.seen else None
-                bench.asks_system = asks_system or not (before is None or before in FINE)
-                results[check.id] = result_of(bench, check, timed=right)
-        deviations = margins.deviations(bench, results, right=right)
-        graded, bench.parts_asked = as_graded(self.question, results)
+                evaluation.asks_system = asks_system or not (before is None or before in FINE)
+                results[check.id] = result_of(evaluation, check, timed=right)
+        deviations = margins.deviations(evaluation, results, right=right)
+        graded, evaluation.parts_asked = as_graded(self.question, results)
         with self._clocked(session, ""):
-            found = diagnose(Failure.of(bench, tuple(graded.values())))
+            found = diagnose(Failure.of(evaluation, tuple(graded.values())))
             named = found.confused.union(n.id for n in found.named)
-        raised = None if right else always_raised(bench, results)
+        raised = None if right else always_raised(evaluation, results)
         checks = {check.id: check for check in self.question.spec.checks}
         certain = any(
-            is_certain(bench, checks[r.id], r)
+            is_certain(evaluation, checks[r.id], r)
             for r in results.values()
             if r.verdict not in FINE and not r.stretch
         )
@@ -254,12 +254,12 @@ class _Proof:
         likely = Counter(r.id for seen in subject.seen for r in seen.stopping)
         checks = [c for c in self.question.spec.checks if not c.stretch]
         name = subject.name
-        bench = session.examine(
+        evaluation = session.examine(
             f"subject {name}", subject.sources, seed, called=name, parts=subject.parts
         )
-        bench.asks_system = False
+        evaluation.asks_system = False
         subject.glimpsed[seed] = any(
-            result_of(bench, check).verdict not in FINE
+            result_of(evaluation, check).verdict not in FINE
             for check in sorted(checks, key=lambda c: -likely[c.id])
         )
 

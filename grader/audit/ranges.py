@@ -8,28 +8,30 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from grader.bench.bench import Bench
-from grader.bench.compare import unjudged_entries
-from grader.bench.expected import expected
+from grader.evaluation.compare import unjudged_entries
+from grader.evaluation.evaluation import Evaluation
+from grader.evaluation.expected import expected
 from grader.kinds import registry
 from grader.model.audit import Remark
 
 MOST = 0.1  # of the entries: of many some are near 0 by chance
 
 
-def remarks(bench: Bench) -> Iterator[Remark]:
-    """Results of the reference, which is on the bench, with many entries that nothing judges.
+def remarks(evaluation: Evaluation) -> Iterator[Remark]:
+    """Results of the reference, which is in the evaluation, with many entries that nothing judges.
 
     Each result is named once, with the case on which most of it is not judged.
     """
     worst: dict[tuple[str, str], tuple[float, str]] = {}
-    for check in bench.question.spec.checks:
+    for check in evaluation.question.spec.checks:
         kind = registry.get(check.kind)
         if not kind.judges_values or kind.only_course or not kind.has_tolerance(check):
             continue
-        for case in bench.cases_of(check):
+        for case in evaluation.cases_of(check):
             for result in check.compared:
-                few, size = unjudged_entries(expected(bench, check.run, case, result, check=check))
+                few, size = unjudged_entries(
+                    expected(evaluation, check.run, case, result, check=check)
+                )
                 share = few / max(1, size)
                 if share > max(MOST, worst.get((check.id, result), (0.0, ""))[0]):
                     what = f"{few} of {size} entries of {result} in case {case.name}"

@@ -15,12 +15,12 @@ from functools import cached_property
 
 import numpy as np
 
-from grader.bench.bench import BankFault, Bench
-from grader.bench.compare import fault_of
-from grader.bench.results import Value, same_value
 from grader.cases.dataflow import case_names, free_names
 from grader.cases.recipe import CaseRecipe, read_cases
 from grader.cases.vary import written
+from grader.evaluation.compare import fault_of
+from grader.evaluation.evaluation import BankFault, Evaluation
+from grader.evaluation.results import Value, same_value
 from grader.explain.domain import Domain
 from grader.explain.further import content, variants
 from grader.kinds import registry
@@ -42,7 +42,7 @@ class _Input:
     """One input to try."""
 
     reach: Reach
-    bench: Bench
+    evaluation: Evaluation
     run: str
     case: CaseRecipe
     origin: str  # the case of the question
@@ -50,17 +50,17 @@ class _Input:
     @property
     def names(self) -> list[str]:
         """What the run takes of the case."""
-        return list(free_names(self.bench.steps(self.run)))
+        return list(free_names(self.evaluation.steps(self.run)))
 
     @property
     def weight(self) -> tuple[int, tuple[int, int]]:
         """How far it is from the question's cases, and how large."""
-        return list(Reach).index(self.reach), self.bench.weight(self.case)
+        return list(Reach).index(self.reach), self.evaluation.weight(self.case)
 
     @property
     def content(self) -> int:
         """A number that two inputs share if programs see no difference: few are all random."""
-        return hash((self.run, content(self.bench, self.case, self.names)))
+        return hash((self.run, content(self.evaluation, self.case, self.names)))
 
 
 class Search:
@@ -83,7 +83,7 @@ class Search:
 
     @cached_property
     def _domain(self) -> Domain:
-        return Domain(self._bench(SEEDS[0], self._own))
+        return Domain(self._evaluation(SEEDS[0], self._own))
 
     @cached_property
     def _inputs(self) -> list[_Input]:
@@ -91,9 +91,9 @@ class Search:
         known: set[int] = set()
         found = []
         for seed, reach, case, origin in self._candidates():
-            bench = self._bench(seed, {case.name: case})
+            evaluation = self._evaluation(seed, {case.name: case})
             for run in self.question.runs:
-                given = _Input(reach, bench, run, case, origin)
+                given = _Input(reach, evaluation, run, case, origin)
                 if case.inputs.keys() >= set(given.names) and self._usable(given, known):
                     known.add(given.content)
                     found.append(given)
@@ -129,25 +129,25 @@ class Search:
         lines = written(found.case, found.case.inputs)
         return Twins((one, other), tuple(lines), made.index(found) + 1, found.run)
 
-    def _bench(self, seed: int, cases: dict[str, CaseRecipe]) -> Bench:
+    def _evaluation(self, seed: int, cases: dict[str, CaseRecipe]) -> Evaluation:
         reference = self.session.bank.reference
-        bench = Bench(self.question, seed, reference, reference)
-        bench.cases = cases
-        return bench
+        evaluation = Evaluation(self.question, seed, reference, reference)
+        evaluation.cases = cases
+        return evaluation
 
     def _usable(self, given: _Input, known: set[int]) -> bool:
         """Whether the reference takes a new input, quickly, and agrees with itself in float64."""
-        bench, run, case = given.bench, given.run, given.case
+        evaluation, run, case = given.evaluation, given.run, given.case
         try:
-            size = sum(np.size(v) for v in bench.drawn(case).values())
+            size = sum(np.size(v) for v in evaluation.drawn(case).values())
             if size > LARGE or given.content in known:
                 return False
             began = time.perf_counter()
-            truth = bench.truth(run, case)
+            truth = evaluation.truth(run, case)
             if time.perf_counter() - began > SLOW:
                 return False
-            return self._domain.holds(bench, run, case, given.origin) and not any(
-                self._fault(given, result, truth) for result in bench.wanted[run]
+            return self._domain.holds(evaluation, run, case, given.origin) and not any(
+                self._fault(given, result, truth) for result in evaluation.wanted[run]
             )
         except (BankFault, KeyError):
             self.session.bank.restore()  # the input may have been too much for its process
@@ -155,25 +155,27 @@ class Search:
 
     def _differs(self, program: RemoteProgram, given: _Input) -> tuple[str | None, str] | None:
         """The result that differs on one input, and how."""
-        bench, run, case = given.bench, given.run, given.case
-        truth = bench.truth(run, case)
+        evaluation, run, case = given.evaluation, given.run, given.case
+        truth = evaluation.truth(run, case)
         try:
-            found = program.run(bench.steps(run), bench.inputs(case, run), bench.wanted[run])
+            found = program.run(
+                evaluation.steps(run), evaluation.inputs(case, run), evaluation.wanted[run]
+            )
         except (ProgramError, WorkerError) as error:  # it raises, hangs or dies
             return None, f"the mutant {error}"
-        for result in bench.wanted[run]:
+        for result in evaluation.wanted[run]:
             if (fault := self._fault(given, result, found)) is not None:
                 return result, fault
         return _manners(found, truth)
 
     def _fault(self, given: _Input, result: str, outcome: Outcome) -> str | None:
         """How a result differs from the reference's, if it does."""
-        bench, run, case = given.bench, given.run, given.case
+        evaluation, run, case = given.evaluation, given.run, given.case
         if (run, result) in self._loose:  # a curve follows its own rounding: where does it go?
             return _course(
-                result, outcome.values.get(result), bench.truth(run, case).values[result]
+                result, outcome.values.get(result), evaluation.truth(run, case).values[result]
             )
-        fault = fault_of(bench, run, case, result, outcome)
+        fault = fault_of(evaluation, run, case, result, outcome)
         if fault is None:
             return None
         if fault.kind == "values" and fault.observed not in fault.sentence:
@@ -181,7 +183,7 @@ class Search:
         return fault.sentence
 
     def _counterexample(self, given: _Input, result: str | None, sentence: str) -> Counterexample:
-        inputs, seed = ", ".join(written(given.case, given.names)), given.bench.seed
+        inputs, seed = ", ".join(written(given.case, given.names)), given.evaluation.seed
         advice = self._advice(given, result)
         return Counterexample(
             given.reach, given.run, given.origin, inputs, seed, result, sentence, advice
@@ -213,9 +215,11 @@ class Search:
 
 def _apart(given: _Input, first: Sequence[RemoteProgram], second: Sequence[RemoteProgram]) -> bool:
     """Whether every program of the one sort computes something else than any of the other."""
-    bench, run, case = given.bench, given.run, given.case
+    evaluation, run, case = given.evaluation, given.run, given.case
     try:
-        left, right = ([bench.outcome(p, run, case).values for p in ps] for ps in (first, second))
+        left, right = (
+            [evaluation.outcome(p, run, case).values for p in ps] for ps in (first, second)
+        )
     except (ProgramError, WorkerError):
         return False  # outside of what these programs take
     return all(

@@ -6,8 +6,8 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from grader.bench.bench import Bench
-from grader.bench.tally import Stopped
+from grader.evaluation.evaluation import Evaluation
+from grader.evaluation.tally import Stopped
 from grader.forms import registry as forms
 from grader.kinds import registry, run_check
 from grader.model.keys import Check
@@ -115,26 +115,26 @@ def called_functions(session: GradingSession) -> list[str]:
     return list(dict.fromkeys([*question.functions, *driven]))
 
 
-def always_raised(bench: Bench, results: Mapping[str, CheckResult]) -> Raised | None:
+def always_raised(evaluation: Evaluation, results: Mapping[str, CheckResult]) -> Raised | None:
     """The first exception of a program that raises on every case it fails; None for another.
 
     Args:
-        bench: the program, which has been through every check: what it did is remembered.  Only
+        evaluation: the program, which has been through every check: what it did is kept.  Only
             the parts count that it is asked.
         results: by check.
     """
-    failed = [c for c in bench.checks if results[c.id].verdict not in FINE]
+    failed = [c for c in evaluation.checks if results[c.id].verdict not in FINE]
     for check in failed:
         result = results[check.id]
-        everywhere = all(_raises(bench, check.run, case) for case in result.failing)
+        everywhere = all(_raises(evaluation, check.run, case) for case in result.failing)
         if result.raised is None or not result.failing or not everywhere:
             return None
     return results[failed[0].id].raised if failed else None
 
 
-def _raises(bench: Bench, run: str, case: str) -> bool:
+def _raises(evaluation: Evaluation, run: str, case: str) -> bool:
     try:
-        bench.observed(run, bench.cases[case])
+        evaluation.observed(run, evaluation.cases[case])
     except ProgramError as error:
         return error.raised is not None and not error.out_of_memory
     except WorkerError:
@@ -142,34 +142,34 @@ def _raises(bench: Bench, run: str, case: str) -> bool:
     return False
 
 
-def is_certain(bench: Bench, check: Check, result: CheckResult) -> bool:
+def is_certain(evaluation: Evaluation, check: Check, result: CheckResult) -> bool:
     """Whether a program that a check does not pass is stopped by it on every seed.
 
     It is where inputs that are written out show it, or what is counted, which follows from sizes.
     """
     fixed = (
-        not any(recipe.is_drawn for recipe in bench.cases[name].inputs.values())
+        not any(recipe.is_drawn for recipe in evaluation.cases[name].inputs.values())
         for name in result.failing
     )
     return registry.get(check.kind).shows_measurement or any(fixed)
 
 
-def result_of(bench: Bench, check: Check, *, timed: bool = False) -> CheckResult:
-    """What a check makes of the bench's submission, also where that ends its process.
+def result_of(evaluation: Evaluation, check: Check, *, timed: bool = False) -> CheckResult:
+    """What a check makes of the evaluation's submission, also where that ends its process.
 
     As in a grade, nothing is asked by then of a later part than the check's.  Timing wrong
     answers proves nothing and takes long; the reference's own time does.
     """
     if registry.get(check.kind).timed and not timed:
         return CheckResult(check.id, check.kind, Verdict.SKIPPED, "not run", stretch=check.stretch)
-    question = bench.question
-    bench.parts_asked = question.spec.part_of(check.id)
+    question = evaluation.question
+    evaluation.parts_asked = question.spec.part_of(check.id)
     called = question.functions_of_run(check.run)
-    if (lacking := lacks(bench.submission.loaded, called, question)) is not None:
+    if (lacking := lacks(evaluation.submission.loaded, called, question)) is not None:
         return CheckResult(
             check.id, check.kind, lacking.verdict, lacking.sentence, stretch=check.stretch
         )
     try:
-        return run_check(bench, check)
+        return run_check(evaluation, check)
     except Stopped as stop:
         return stop.result

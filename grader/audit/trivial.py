@@ -13,8 +13,8 @@ from dataclasses import replace
 from pathlib import Path
 
 from grader.audit.subjects import called_functions, result_of
-from grader.bench.bench import BankFault, Bench
-from grader.bench.results import same_value
+from grader.evaluation.evaluation import BankFault, Evaluation
+from grader.evaluation.results import same_value
 from grader.forms import registry as forms
 from grader.kinds import registry
 from grader.model.audit import Remark, Trivial
@@ -58,15 +58,15 @@ def _tried(session: GradingSession, seed: int, name: str) -> tuple[Trivial, bool
     """An answer, and whether it computes what the reference does."""
     checks = session.question.spec.checks
     try:
-        bench = session.examine(f"trivial {name}", sources(session, name), seed)
-        verdicts = {check.id: result_of(bench, check).verdict for check in checks}
+        evaluation = session.examine(f"trivial {name}", sources(session, name), seed)
+        verdicts = {check.id: result_of(evaluation, check).verdict for check in checks}
     except BankFault:  # it does not load, or breaks a check: nothing to fear
         return Trivial(name, ANSWERS[name], (), accepted=False), False
     deciding = {verdicts[check.id] for check in checks if not check.stretch}
     accepted = deciding - {Verdict.SKIPPED} == {Verdict.PASS}
     passes = tuple(check for check, verdict in verdicts.items() if verdict is Verdict.PASS)
     answer = Trivial(name, ANSWERS[name], passes, accepted=accepted)
-    return answer, accepted and _is_reference(bench)
+    return answer, accepted and _is_reference(evaluation)
 
 
 def sources(session: GradingSession, name: str) -> list[bytes]:
@@ -96,15 +96,15 @@ def handed_on(question: Question, function: str) -> list[int]:
     return sorted(taken - seen)
 
 
-def _is_reference(bench: Bench) -> bool:
+def _is_reference(evaluation: Evaluation) -> bool:
     """Whether the answer computes what the reference does, on every case of every check."""
     try:
         return all(
-            same_value(value, bench.truth(run, case).values[name], case.dtype)
-            for check in bench.question.spec.checks
+            same_value(value, evaluation.truth(run, case).values[name], case.dtype)
+            for check in evaluation.question.spec.checks
             for run in [check.run]
-            for case in bench.cases_of(check)
-            for name, value in bench.observed(run, case).values.items()
+            for case in evaluation.cases_of(check)
+            for name, value in evaluation.observed(run, case).values.items()
         )
     except (ProgramError, WorkerError, BankFault):
         return False

@@ -8,12 +8,12 @@ from functools import cached_property
 
 import numpy as np
 
-from grader.bench.bench import Bench, trusting
-from grader.bench.compare import fault_of
-from grader.bench.results import LOOSE, Value, array_of, dtype_of, largest, same_value
 from grader.cases.dataflow import free_names, producing, results
 from grader.cases.draw import Array
 from grader.cases.recipe import CaseRecipe
+from grader.evaluation.compare import fault_of
+from grader.evaluation.evaluation import Evaluation, blame_bank
+from grader.evaluation.results import LOOSE, Value, array_of, dtype_of, largest, same_value
 from grader.explain.earlier import up_to
 from grader.kinds import registry
 from grader.sandbox.client import WorkerError
@@ -154,24 +154,24 @@ def numbers(value: Value) -> Array | None:
         return None
 
 
-def looked_at(bench: Bench) -> Looked:
+def looked_at(evaluation: Evaluation) -> Looked:
     """By run and result, the cases on which a check compares it: to the last bit, and zeros."""
     found: dict[tuple[str, str], dict[str, tuple[bool, bool]]] = {}
-    for check in bench.checks:
+    for check in evaluation.checks:
         kind = registry.get(check.kind)
         if check.stretch or kind.is_observed(check):
             continue
         exact, zeros = kind.is_exact(check), getattr(check, "zeros", None) == "exact"
         for result in check.compared:
             known = found.setdefault((check.run, result), {})
-            for case in bench.cases_of(check):
+            for case in evaluation.cases_of(check):
                 before = known.get(case.name, (False, False))
                 known[case.name] = exact or before[0], zeros or before[1]
     return found
 
 
 def cells(
-    bench: Bench,
+    evaluation: Evaluation,
     looked: Looked,
     wanted: Iterable[tuple[str, str]],
     cases: Sequence[tuple[CaseRecipe, str]] | None = None,
@@ -183,16 +183,18 @@ def cells(
     """
     found = []
     for run, result in wanted:
-        own = [(c, c.name) for n, c in bench.cases.items() if n in looked[run, result]]
+        own = [(c, c.name) for n, c in evaluation.cases.items() if n in looked[run, result]]
         for case, origin in own if cases is None else cases:
             flags = looked[run, result].get(origin)
             if flags is not None:
-                found.append(_cell(bench, run, result, (case, origin), flags, own=cases is None))
+                found.append(
+                    _cell(evaluation, run, result, (case, origin), flags, own=cases is None)
+                )
     return found
 
 
 def _cell(
-    bench: Bench,
+    evaluation: Evaluation,
     run: str,
     result: str,
     place: tuple[CaseRecipe, str],
@@ -201,59 +203,61 @@ def _cell(
     own: bool,
 ) -> Cell:
     case, origin = place
-    truth: Mapping[str, Value] = bench.truth(run, case).values
+    truth: Mapping[str, Value] = evaluation.truth(run, case).values
     outcome, raised = Outcome({}), ""
     try:
-        outcome = bench.observed(run, case)
+        outcome = evaluation.observed(run, case)
     except ProgramError as error:
         raised = error.raised.type if error.raised else error.message
-        needs = error.step is None or error.step in producing(bench.steps(run), result)
-        before = None if needs else up_to(bench, run, case, result)
-        if before is not None and not _is_right(bench, (run, case, result), before, flags):
+        needs = error.step is None or error.step in producing(evaluation.steps(run), result)
+        before = None if needs else up_to(evaluation, run, case, result)
+        if before is not None and not _is_right(evaluation, (run, case, result), before, flags):
             outcome, raised = before, ""  # wrong before it raised: that may be why it did
     except WorkerError:
-        if bench.submission.worker.failure is not None and not own:
+        if evaluation.submission.worker.failure is not None and not own:
             raise
         raised = "stopped"
     if own:
-        key = ("everything", run, case.name, str(bench.parts_asked))
-        truth = bench.fact(key, lambda: _everything(bench, run, case))
-    drawn = bench.drawn(case)
-    needed = free_names(producing(bench.steps(run), result))
+        key = ("everything", run, case.name, str(evaluation.parts_asked))
+        truth = evaluation.fact(key, lambda: _everything(evaluation, run, case))
+    drawn = evaluation.drawn(case)
+    needed = free_names(producing(evaluation.steps(run), result))
     got = outcome.values.get(result)
     return Cell(
         run, result, case.name, origin, own, got, truth[result],
-        not raised and _is_right(bench, (run, case, result), outcome, flags), raised,
+        not raised and _is_right(evaluation, (run, case, result), outcome, flags), raised,
         {n: drawn[n] for n in needed}, {n: v for n, v in truth.items() if n != result},
         case.dtype, case.layout, {n: r.layout for n, r in case.inputs.items() if r.layout},
     )  # fmt: skip
 
 
-def _everything(bench: Bench, run: str, case: CaseRecipe) -> Mapping[str, Value]:
+def _everything(evaluation: Evaluation, run: str, case: CaseRecipe) -> Mapping[str, Value]:
     """The right results of a run on one case that any check of any run looks at."""
-    known, names = bench.truth(run, case).values, everything(bench, run)
+    known, names = evaluation.truth(run, case).values, everything(evaluation, run)
     if set(names) <= set(known):
         return known
-    with trusting(f"the reference fails on case {case.name}"):
-        more = bench.reference.run(bench.steps(run), bench.inputs(case, run), names).values
+    with blame_bank(f"the reference fails on case {case.name}"):
+        more = evaluation.reference.run(
+            evaluation.steps(run), evaluation.inputs(case, run), names
+        ).values
     return {**more, **known}
 
 
-def everything(bench: Bench, run: str) -> tuple[str, ...]:
+def everything(evaluation: Evaluation, run: str) -> tuple[str, ...]:
     """The results of a run that any check of any run looks at."""
-    wanted = [name for names in bench.wanted.values() for name in names]
-    made = set(results(bench.steps(run)))
-    return tuple(dict.fromkeys([*bench.wanted[run], *(n for n in wanted if n in made)]))
+    wanted = [name for names in evaluation.wanted.values() for name in names]
+    made = set(results(evaluation.steps(run)))
+    return tuple(dict.fromkeys([*evaluation.wanted[run], *(n for n in wanted if n in made)]))
 
 
 def _is_right(
-    bench: Bench,
+    evaluation: Evaluation,
     where: tuple[str, CaseRecipe, str],
     outcome: Outcome,
     flags: tuple[bool, bool],
 ) -> bool:
     run, case, result = where
-    got, want = outcome.values.get(result), bench.truth(run, case).values[result]
+    got, want = outcome.values.get(result), evaluation.truth(run, case).values[result]
     if isinstance(got, np.ndarray) and isinstance(want, np.ndarray) and case.dtype == "float64":
         a, b = numbers(got), numbers(want)
         if a is not None and b is not None and a.shape == b.shape and largest(b) > 0:
@@ -261,4 +265,4 @@ def _is_right(
             if np.isfinite(b).all() and not (off <= SURELY * largest(b)).all():
                 return False  # without moving the inputs, which takes the reference twice
     exact, zeros = flags
-    return fault_of(bench, run, case, result, outcome, exact=exact, zeros=zeros) is None
+    return fault_of(evaluation, run, case, result, outcome, exact=exact, zeros=zeros) is None

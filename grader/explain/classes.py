@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 
-from grader.bench.results import Value, array_of, dtype_of
+from grader.evaluation.results import Value, array_of, dtype_of
 from grader.explain.cells import Cell, numbers
 from grader.explain.rules import form
 from grader.explain.rules_whole import axis_of

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 from dataclasses import replace
 
-from grader.bench.bench import BankFault, Bench
+from grader.evaluation.evaluation import BankFault, Evaluation
 from grader.explain.explain import SECONDS
 from grader.explain.failure import Cell, Failure
 from grader.explain.further import SEED, further_inputs
@@ -29,7 +29,7 @@ def holds_further(failure: Failure, program: RemoteProgram, explained: tuple[Cel
     """
     computed = [(c, case) for c, case in explained if c.measured_by is None and not c.within]
     further = further_inputs(failure.mine)
-    reference = further.bench
+    reference = further.evaluation
     mine = reference.with_submission(replace(failure.mine.submission, call_seconds=SECONDS), SEED)
     idea = reference.with_bank_program(program)
     with contextlib.suppress(WorkerError, BankFault):
@@ -47,7 +47,7 @@ def holds_further(failure: Failure, program: RemoteProgram, explained: tuple[Cel
     return True
 
 
-def _contradicts(reference: Bench, mine: Bench, idea: Bench, cell: Cell) -> bool:
+def _contradicts(reference: Evaluation, mine: Evaluation, idea: Evaluation, cell: Cell) -> bool:
     """Whether the idea acts there, and the submission shows something else."""
     return (
         not same_on(reference, idea, *cell)

@@ -12,29 +12,29 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from grader.bench.bench import BankFault, Bench, trusting
-from grader.bench.results import array_of
 from grader.cases.dataflow import results
 from grader.cases.recipe import CaseRecipe
+from grader.evaluation.evaluation import BankFault, Evaluation, blame_bank
+from grader.evaluation.results import array_of
 from grader.sandbox.worker.wire import Tensor
 
 
 class Domain:
     """What the cases of a question have in common."""
 
-    def __init__(self, bench: Bench) -> None:
-        """Learn it from all cases of the question, which are on the bench."""
-        self._bench = bench
+    def __init__(self, evaluation: Evaluation) -> None:
+        """Learn it from all cases of the question, which are in the evaluation."""
+        self._evaluation = evaluation
         self._kept: dict[tuple[str, str], set[tuple[str, str]]] = {}  # by run and case
-        self._laws = _laws(bench.cases.values())
+        self._laws = _laws(evaluation.cases.values())
         self._always: dict[str, set[tuple[str, str]]] = {}  # by run, on what a check uses it with
-        checks = bench.checks
-        for run, name in {(c.run, case.name) for c in checks for case in bench.cases_of(c)}:
+        checks = evaluation.checks
+        for run, name in {(c.run, case.name) for c in checks for case in evaluation.cases_of(c)}:
             with contextlib.suppress(BankFault):
-                pairs = _alike(bench, run, bench.cases[name])
+                pairs = _alike(evaluation, run, evaluation.cases[name])
                 self._always[run] = self._always.get(run, pairs) & pairs
 
-    def holds(self, bench: Bench, run: str, case: CaseRecipe, origin: str) -> bool:
+    def holds(self, evaluation: Evaluation, run: str, case: CaseRecipe, origin: str) -> bool:
         """Whether an input made from a case keeps what that case and all others have.
 
         Raises:
@@ -49,25 +49,25 @@ class Domain:
         if not lawful:
             return False
         if (run, origin) not in self._kept:
-            alike = _alike(self._bench, run, self._bench.cases[origin])
+            alike = _alike(self._evaluation, run, self._evaluation.cases[origin])
             self._kept[run, origin] = alike | self._always.get(run, set())
-        return self._kept[run, origin] <= _alike(bench, run, case)
+        return self._kept[run, origin] <= _alike(evaluation, run, case)
 
 
-def _alike(bench: Bench, run: str, case: CaseRecipe) -> set[tuple[str, str]]:
+def _alike(evaluation: Evaluation, run: str, case: CaseRecipe) -> set[tuple[str, str]]:
     """Pairs of an input and a result of one shape: what holds on a case holds by contract.
 
     The pair of two empty names says that no result is empty unless an input is.
     """
-    given = {n: v.shape for n, v in bench.drawn(case).items() if isinstance(v, np.ndarray)}
-    values = dict(bench.truth(run, case).values)
+    given = {n: v.shape for n, v in evaluation.drawn(case).items() if isinstance(v, np.ndarray)}
+    values = dict(evaluation.truth(run, case).values)
     # A result that only other runs look at: y, where a run calls backward twice.
-    more = {n for wanted in bench.wanted.values() for n in wanted} - values.keys()
-    more &= set(results(bench.steps(run)))
+    more = {n for wanted in evaluation.wanted.values() for n in wanted} - values.keys()
+    more &= set(results(evaluation.steps(run)))
     if more:
-        with trusting(f"the reference fails on case {case.name}"):
-            inputs = bench.inputs(case, run)
-            values |= bench.reference.run(bench.steps(run), inputs, sorted(more)).values
+        with blame_bank(f"the reference fails on case {case.name}"):
+            inputs = evaluation.inputs(case, run)
+            values |= evaluation.reference.run(evaluation.steps(run), inputs, sorted(more)).values
     made = {n: array_of(v).shape for n, v in values.items() if isinstance(v, (np.ndarray, Tensor))}
     kept = {(i, r) for i, shape in given.items() for r, other in made.items() if shape == other}
     # Where nothing comes of something, a reference that does not mind is no proof that it is meant.

@@ -13,7 +13,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
-from grader.bench.bench import BankFault, Bench
+from grader.evaluation.evaluation import BankFault, Evaluation
 from grader.explain import mutants, raising, rules_digits, rules_entries, rules_whole, state
 from grader.explain.cells import Cell, Looked, cells, looked_at
 from grader.explain.classes import possible
@@ -43,14 +43,14 @@ _AGAIN = " is wrong on fresh inputs of "  # in the sentence of a check that meas
 
 
 def explain(
-    bench: Bench,
+    evaluation: Evaluation,
     checks: Sequence[CheckResult],
     names: Callable[[], Sequence[Named]],
 ) -> tuple[Explanation, ...]:
     """What is true of a submission that does not pass, the surest first.
 
     Args:
-        bench: with the submission, after its checks.
+        evaluation: with the submission, after its checks.
         checks: what they came to.
         names: gives the misconceptions that it holds, when values are worth comparing; what an
             exact one explains is not explained again.
@@ -60,10 +60,10 @@ def explain(
     """
     found: list[Explanation] = []
     failed = [check for check in checks if check.verdict in WRONG and not check.stretch]
-    worker = bench.submission.worker
+    worker = evaluation.submission.worker
     with keeping_output(worker), contextlib.suppress(WorkerError, OutOfTime, BankFault):
         if failed and worker.failure is None:
-            for one in _of_values(bench, failed, names):
+            for one in _of_values(evaluation, failed, names):
                 found.append(one)  # so that a deadline leaves what there is
                 if one.kind == STATE:
                     break
@@ -81,25 +81,25 @@ def explain(
         text = _told(told)
         with keeping_output(worker), contextlib.suppress(WorkerError, OutOfTime, BankFault):
             if told.raised is not None and worker.failure is None:
-                text = raising.sentence(bench, told) + "."
+                text = raising.sentence(evaluation, told) + "."
         found = [*found[: MOST - 1], Explanation("check", text, _cases(told))]
     elif not found and not names():
         with keeping_output(worker), contextlib.suppress(WorkerError, OutOfTime, BankFault):
-            found += _sides(bench, failed)
+            found += _sides(evaluation, failed)
     return tuple(found[:MOST])
 
 
-def _sides(bench: Bench, failed: Sequence[CheckResult]) -> Iterator[Explanation]:
+def _sides(evaluation: Evaluation, failed: Sequence[CheckResult]) -> Iterator[Explanation]:
     """To which side a number is off, where it is the same one in all failing cases.
 
     On other inputs it may be the other: it is said of these, and only where nothing else is said.
     """
     for result in failed:
-        check = next(one for one in bench.checks if one.id == result.id)
+        check = next(one for one in evaluation.checks if one.id == result.id)
         if result.estimate or len(result.failing) < 2:  # of an estimate, that says too much
             continue
         for name in check.compared:
-            off = [_difference(bench, check, case, name) for case in result.failing]
+            off = [_difference(evaluation, check, case, name) for case in result.failing]
             for side, has in (("large", min(off) > 0), ("small", max(off) < 0)):
                 if has:
                     many = "both" if len(off) == 2 else f"all {len(off)}"
@@ -108,22 +108,22 @@ def _sides(bench: Bench, failed: Sequence[CheckResult]) -> Iterator[Explanation]
                     return
 
 
-def _difference(bench: Bench, check: Check, case: str, name: str) -> float:
+def _difference(evaluation: Evaluation, check: Check, case: str, name: str) -> float:
     """By how much one number is off; 0 where it is none."""
-    observed = bench.observed(check.run, bench.cases[case]).values.get(name)
-    right = bench.truth(check.run, bench.cases[case]).values[name]
+    observed = evaluation.observed(check.run, evaluation.cases[case]).values.get(name)
+    right = evaluation.truth(check.run, evaluation.cases[case]).values[name]
     if any(isinstance(v, bool) or not isinstance(v, (int, float)) for v in (observed, right)):
         return 0.0
     off = float(observed) - float(right)  # type: ignore[arg-type]
     return off if math.isfinite(off) else 0.0
 
 
-def mutant(bench: Bench, checks: Sequence[CheckResult]) -> tuple[Explanation, ...]:
+def mutant(evaluation: Evaluation, checks: Sequence[CheckResult]) -> tuple[Explanation, ...]:
     """The small change of the reference that computes what the submission does, if there is one."""
     failed = [check for check in checks if check.verdict in WRONG and not check.stretch]
-    looked = looked_at(bench)
-    own = cells(bench, looked, _roots(bench, failed, looked))
-    return tuple(mutants.explain(bench, [cell for cell in own if not cell.ok]))
+    looked = looked_at(evaluation)
+    own = cells(evaluation, looked, _roots(evaluation, failed, looked))
+    return tuple(mutants.explain(evaluation, [cell for cell in own if not cell.ok]))
 
 
 def is_telling(check: CheckResult) -> bool:
@@ -159,21 +159,21 @@ def _told(check: CheckResult) -> str:
 
 
 def _of_values(
-    bench: Bench, failed: Sequence[CheckResult], names: Callable[[], Sequence[Named]]
+    evaluation: Evaluation, failed: Sequence[CheckResult], names: Callable[[], Sequence[Named]]
 ) -> Iterator[Explanation]:
-    looked = looked_at(bench)
-    roots = _roots(bench, failed, looked)
-    own = cells(bench, looked, roots)
+    looked = looked_at(evaluation)
+    roots = _roots(evaluation, failed, looked)
+    own = cells(evaluation, looked, roots)
     failing = [cell for cell in own if not cell.ok]
     if not failing:
         return
-    alone = state.right_when_alone(bench, failing)
+    alone = state.right_when_alone(evaluation, failing)
     if alone:
         cases = tuple(dict.fromkeys(cell.case for cell in alone))
         yield Explanation("state", state.sentence(alone, failing), cases)
         return
     explained = {result for name in names() if name.exact for result in name.results}
-    explained |= {name for cell in failing for name in _spoiled(bench, cell.run, cell.case)}
+    explained |= {name for cell in failing for name in _spoiled(evaluation, cell.run, cell.case)}
     components = [c for c in _components(own) if c.result.split("[")[0] not in explained]
     proposed = {
         (c.result, group): surviving(PROPOSALS, mine)
@@ -187,7 +187,7 @@ def _of_values(
         if possible(c.failing, c.right) or any(proposed.get((c.result, g)) for g in c.groups())
         for cell in c.cells
     }
-    more = _further(bench, looked, roots, own, wanted)
+    more = _further(evaluation, looked, roots, own, wanted)
     for component in components:
         component.cells += [
             part for cell in more for part in cell.parts() if part.result == component.result
@@ -195,16 +195,16 @@ def _of_values(
     told = [s for c in components for s in spoken(c, proposed)]
     yield from sentences([s for s in told if s.kind == "rule"])
     classes = list(sentences([s for s in told if s.kind == "class"]))
-    yield from classes or raising.whenever(bench, failed)
+    yield from classes or raising.whenever(evaluation, failed)
 
 
-def _spoiled(bench: Bench, run: str, case: str) -> set[str]:
+def _spoiled(evaluation: Evaluation, run: str, case: str) -> set[str]:
     """Results of a case that follow from an input after the submission has changed it."""
     try:
-        changed = bench.observed(run, bench.cases[case]).changed
+        changed = evaluation.observed(run, evaluation.cases[case]).changed
     except ProgramError:
         return set()
-    steps, found = bench.steps(run), set[str]()
+    steps, found = evaluation.steps(run), set[str]()
     for number, name in changed:
         for step in steps[number + 1 :]:
             if name in step.reads or found & set(step.reads):
@@ -212,9 +212,11 @@ def _spoiled(bench: Bench, run: str, case: str) -> set[str]:
     return found
 
 
-def _roots(bench: Bench, failed: Sequence[CheckResult], looked: Looked) -> list[tuple[str, str]]:
+def _roots(
+    evaluation: Evaluation, failed: Sequence[CheckResult], looked: Looked
+) -> list[tuple[str, str]]:
     """The runs and results that the checks that failed look at."""
-    by_id = {check.id: check for check in bench.question.spec.checks}
+    by_id = {check.id: check for check in evaluation.question.spec.checks}
     found = [(by_id[f.id].run, result) for f in failed for result in by_id[f.id].compared]
     return [root for root in dict.fromkeys(found) if root in looked]
 
@@ -229,18 +231,18 @@ def _components(own: Sequence[Cell]) -> list[Component]:
 
 
 def _further(
-    bench: Bench,
+    evaluation: Evaluation,
     looked: Looked,
     roots: Sequence[tuple[str, str]],
     own: Sequence[Cell],
     runs: set[str],
 ) -> list[Cell]:
     """What the submission does on further inputs of the runs in which something is to be found."""
-    if not runs or bench.bank is None:
+    if not runs or evaluation.bank is None:
         return []
-    made = further_inputs(bench)
-    program = replace(bench.submission, call_seconds=SECONDS)
-    theirs = made.bench.with_submission(program, SEED)
+    made = further_inputs(evaluation)
+    program = replace(evaluation.submission, call_seconds=SECONDS)
+    theirs = made.evaluation.with_submission(program, SEED)
     found = []
     for run in sorted(runs):
         wrong = dict.fromkeys(c.origin for c in own if c.run == run and not c.ok)

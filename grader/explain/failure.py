@@ -6,8 +6,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from grader.bench.bench import Bench
-from grader.bench.compare import fault_of
+from grader.evaluation.compare import fault_of
+from grader.evaluation.evaluation import Evaluation
 from grader.explain.observing import Component, components, differing, is_fault, observed, same_on
 from grader.model.report import CheckResult
 from grader.model.verdict import Verdict
@@ -20,14 +20,14 @@ FAILED = {Verdict.FAIL, Verdict.ERROR, Verdict.LIMIT}
 class Failure:
     """A submission that did not pass, and the reference that it is held against."""
 
-    mine: Bench
-    reference: Bench
+    mine: Evaluation
+    reference: Evaluation
     checks: Sequence[CheckResult]
 
     @classmethod
-    def of(cls, bench: Bench, checks: Sequence[CheckResult]) -> Failure:
-        """The failure of the bench's submission."""
-        return cls(bench, bench.with_bank_program(bench.reference), checks)
+    def of(cls, evaluation: Evaluation, checks: Sequence[CheckResult]) -> Failure:
+        """The failure of the evaluation's submission."""
+        return cls(evaluation, evaluation.with_bank_program(evaluation.reference), checks)
 
     @cached_property
     def everything(self) -> list[Component]:
@@ -92,13 +92,13 @@ class Failure:
             wrong = set(self.wrong.get(c, ()))
             yield from ((c, case) for case in c.cases if case not in wrong)
 
-    def acts(self, variant: Bench, cell: Cell) -> bool:
+    def acts(self, variant: Evaluation, cell: Cell) -> bool:
         """Whether a variant differs from the reference there; remembered with what they compute."""
         return variant.remember(
             variant.submission, ("acts", *cell), lambda: not same_on(self.reference, variant, *cell)
         )
 
-    def fits(self, variant: Bench, cell: Cell) -> bool:
+    def fits(self, variant: Evaluation, cell: Cell) -> bool:
         """Whether the submission shows what a variant shows."""
         return same_on(self.mine, variant, *cell)
 

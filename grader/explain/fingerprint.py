@@ -1,7 +1,7 @@
 """A digest of what is wrong in what a submission computed, so that equal answers can be found.
 
 Two programs that hold one wrong idea have one digest although they are written in other ways; two
-ideas have two.  It takes what the bench knows once the checks are carried out, and asks nothing.
+ideas have two.  It takes what is known once the checks are carried out, and asks nothing.
 
 Of the failing checks that compare values, all that is wrong counts; only where nothing is, what
 was measured.  So it does not matter to an idea that one way of writing it keeps more bytes.
@@ -18,10 +18,10 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from grader.bench.bench import BankFault, Bench
-from grader.bench.results import LOOSE, Value, array_of, dtype_of, keys_of, largest, real_parts
 from grader.cases.draw import Array
 from grader.cases.recipe import CaseRecipe
+from grader.evaluation.evaluation import BankFault, Evaluation
+from grader.evaluation.results import LOOSE, Value, array_of, dtype_of, keys_of, largest, real_parts
 from grader.kinds import registry
 from grader.kinds.base import Count
 from grader.model.keys import Check
@@ -51,7 +51,7 @@ class _Unknown(Exception):
 
 
 class _Silent:
-    """A program that cannot be asked: what the bench knows of it is all that there is."""
+    """A program that cannot be asked: what the evaluation knows of it is all that there is."""
 
     def __init__(self, program: RemoteProgram) -> None:
         self.name = program.name
@@ -61,29 +61,29 @@ class _Silent:
         raise _Unknown(name)
 
 
-def fingerprint(bench: Bench, checks: Sequence[CheckResult]) -> str:
+def fingerprint(evaluation: Evaluation, checks: Sequence[CheckResult]) -> str:
     """Return a digest of what is wrong; empty where all passed or nothing was computed.
 
     Args:
-        bench: with the submission, after its checks.
+        evaluation: with the submission, after its checks.
         checks: what they came to.
     """
-    silent: Any = _Silent(bench.submission)
-    quiet = copy.copy(bench)
+    silent: Any = _Silent(evaluation.submission)
+    quiet = copy.copy(evaluation)
     quiet.submission, quiet.called = silent, []
-    specs = {check.id: check for check in bench.question.spec.checks}
+    specs = {check.id: check for check in evaluation.question.spec.checks}
     failing = [
         specs[c.id]
         for c in checks
         if c.verdict not in FINE and c.verdict is not Verdict.SKIPPED
         if c.cases or c.figures
     ]
-    places = {(c.run, case.name): case for c in failing for case in bench.cases_of(c)}
+    places = {(c.run, case.name): case for c in failing for case in evaluation.cases_of(c)}
     valued = {
         (c.run, case.name): case
         for c in failing
         if not registry.get(c.kind).is_observed(c)
-        for case in bench.cases_of(c)
+        for case in evaluation.cases_of(c)
     }
     with contextlib.suppress(OutOfTime, BankFault):
         found = sorted(_wrong(quiet, valued)) or sorted(_wrong(quiet, places))
@@ -95,18 +95,18 @@ def fingerprint(bench: Bench, checks: Sequence[CheckResult]) -> str:
     return ""
 
 
-def _wrong(bench: Bench, places: Mapping[tuple[str, str], CaseRecipe]) -> Texts:
+def _wrong(evaluation: Evaluation, places: Mapping[tuple[str, str], CaseRecipe]) -> Texts:
     """A text for everything that is wrong on some cases of some runs."""
     for (run, name), case in places.items():
         try:
-            given = _outcome(bench, run, case)
+            given = _outcome(evaluation, run, case)
         except _Unknown:
             continue
         if isinstance(given, str):
             yield f"{run} {name} {given}"
             continue
         wanted, values = given
-        truth = bench.truth(run, case).values
+        truth = evaluation.truth(run, case).values
         for result in wanted:
             text = "".join(_value(values.get(result), truth.get(result), case.dtype))
             right = "".join(_value(truth.get(result), truth.get(result), case.dtype))
@@ -114,14 +114,14 @@ def _wrong(bench: Bench, places: Mapping[tuple[str, str], CaseRecipe]) -> Texts:
                 yield f"{run} {name} {result} {text}"
 
 
-def _outcome(bench: Bench, run: str, case: CaseRecipe) -> str | tuple[Sequence[str], Any]:
+def _outcome(evaluation: Evaluation, run: str, case: CaseRecipe) -> str | tuple[Sequence[str], Any]:
     """What a run gave, with the results that were asked for; a text where it raised.
 
     Raises:
         _Unknown: it was not carried out.
     """
-    asked = copy.copy(bench)
-    for parts in range(bench.parts_asked, 0, -1):  # more results are asked for with each part
+    asked = copy.copy(evaluation)
+    for parts in range(evaluation.parts_asked, 0, -1):  # more results are asked for with each part
         asked.parts_asked = parts
         try:
             return asked.wanted[run], asked.observed(run, case).values
@@ -134,7 +134,7 @@ def _outcome(bench: Bench, run: str, case: CaseRecipe) -> str | tuple[Sequence[s
     raise _Unknown
 
 
-def _measures(bench: Bench, checks: Sequence[Check], said: Mapping[str, str]) -> Texts:
+def _measures(evaluation: Evaluation, checks: Sequence[Check], said: Mapping[str, str]) -> Texts:
     """A text for everything that was measured and does not depend on how an idea is written.
 
     Where what was measured is not remembered, what is said of it.
@@ -144,9 +144,9 @@ def _measures(bench: Bench, checks: Sequence[Check], said: Mapping[str, str]) ->
         if kind.timed or kind.by_style(check):
             continue
         observed = False
-        for case in bench.cases_of(check) if kind.is_observed(check) else ():
+        for case in evaluation.cases_of(check) if kind.is_observed(check) else ():
             try:
-                seen = kind.observe(bench, check, case)
+                seen = kind.observe(evaluation, check, case)
             except (ProgramError, WorkerError) as error:
                 seen = type(error).__name__
             except _Unknown:

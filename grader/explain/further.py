@@ -16,13 +16,13 @@ from functools import cached_property
 
 import numpy as np
 
-from grader.bench.bench import BankFault, Bench
-from grader.bench.compare import fault_of
-from grader.bench.encoding import PRECISE
 from grader.cases.dataflow import free_names
 from grader.cases.draw import DrawError
 from grader.cases.recipe import CaseRecipe
 from grader.cases.vary import sibling, varied
+from grader.evaluation.compare import fault_of
+from grader.evaluation.encoding import PRECISE
+from grader.evaluation.evaluation import BankFault, Evaluation
 from grader.explain.cells import everything
 from grader.explain.domain import Domain
 from grader.kinds import registry
@@ -53,21 +53,23 @@ def variants(
 class Further:
     """The further inputs of a question, drawn and tried on the reference when asked for."""
 
-    def __init__(self, bench: Bench, seed: int = SEED) -> None:
+    def __init__(self, evaluation: Evaluation, seed: int = SEED) -> None:
         """Draw nothing yet.
 
         Args:
-            bench: of a grade, on which the reference has run the question's own cases.
+            evaluation: of a grade, on which the reference has run the question's own cases.
             seed: from which everything is drawn.
         """
-        self._own = bench.with_bank_program(bench.reference)
-        if bench.parts_asked < len(bench.question.spec.parts):
+        self._own = evaluation.with_bank_program(evaluation.reference)
+        if evaluation.parts_asked < len(evaluation.question.spec.parts):
             # What only a later part is about, a submission need not know yet.
-            asked = {case.name for check in bench.checks for case in bench.cases_of(check)}
-            self._own.cases = {n: case for n, case in bench.cases.items() if n in asked}
-        self.bench = self._own.with_bank_program(bench.reference)
-        self.bench.seed = seed
-        self.bench.cases = {}
+            asked = {
+                case.name for check in evaluation.checks for case in evaluation.cases_of(check)
+            }
+            self._own.cases = {n: case for n, case in evaluation.cases.items() if n in asked}
+        self.evaluation = self._own.with_bank_program(evaluation.reference)
+        self.evaluation.seed = seed
+        self.evaluation.cases = {}
         # By run and case of the question: how many were tried, and which are of use, by number.
         self._tried: dict[tuple[str, str], int] = {}
         self._usable: dict[tuple[str, str], dict[int, CaseRecipe]] = {}
@@ -110,7 +112,7 @@ class Further:
                     made = self._made[origin][tried : times * wanted]
                     new += [(case, origin, n) for n, case in enumerate(made, tried)]
                     self._tried[run, origin] = times * wanted
-            self.bench.ahead.find_shapes(self.bench, [case for case, *_ in new])
+            self.evaluation.ahead.find_shapes(self.evaluation, [case for case, *_ in new])
             fit = [one for one in new if self._is_fit(run, one[0]) and self._is_new(run, *one[:2])]
             for case, origin, number in self._taken(run, fit):
                 self._usable[run, origin][number] = case
@@ -120,7 +122,7 @@ class Further:
             usable = self._usable[run, origin]
             numbers = sorted(n for n in usable if n < AGAIN * wanted)[:wanted]
             chosen += [(usable[n], origin) for n in numbers]
-        return sorted(chosen, key=lambda pair: (self.bench.weight(pair[0])[0], pair[0].name))
+        return sorted(chosen, key=lambda pair: (self.evaluation.weight(pair[0])[0], pair[0].name))
 
     def others(self, run: str, known: Collection[str]) -> list[tuple[CaseRecipe, str]]:
         """The cases that a run takes, of whatever check that is asked, each with its name.
@@ -144,7 +146,7 @@ class Further:
     ) -> list[tuple[CaseRecipe, str]]:
         """Likewise, of inputs that are made from several cases."""
         fresh = [(case, origin) for case, origin in new if (run, case.name) not in self._known]
-        self.bench.ahead.find_shapes(self.bench, [case for case, _ in fresh])
+        self.evaluation.ahead.find_shapes(self.evaluation, [case for case, _ in fresh])
         fit = [(case, origin, 0) for case, origin in fresh if self._is_fit(run, case)]
         accepted = {case.name for case, *_ in self._taken(run, fit)}
         self._known |= {(run, case.name): case.name in accepted for case, *_ in fit}
@@ -156,53 +158,55 @@ class Further:
         """Those that the reference takes and agrees with itself on."""
         if not new:
             return []
-        bench, reference = self.bench, self.bench.reference
-        bench.cases.update((case.name, case) for case, *_ in new)
-        names = everything(bench, run)
+        evaluation, reference = self.evaluation, self.evaluation.reference
+        evaluation.cases.update((case.name, case) for case, *_ in new)
+        names = everything(evaluation, run)
         by_dtype = [c for c, *_ in new if c.dtype != "float64"]
         try:
-            bench.ask_all(reference, run, [c for c, *_ in new], want=names)
-            bench.ask_all(reference, run, by_dtype, want=names, mode=PRECISE)
+            evaluation.ask_all(reference, run, [c for c, *_ in new], want=names)
+            evaluation.ask_all(reference, run, by_dtype, want=names, mode=PRECISE)
         except WorkerError:  # an input may have been too much for its process
-            assert bench.bank is not None
-            bench.bank.revive(reference.name)
+            assert evaluation.bank is not None
+            evaluation.bank.revive(reference.name)
             return []
         found = []
         for case, origin, number in new:
             with contextlib.suppress(BankFault, KeyError):
-                truth = bench.truth(run, case)
-                if self._domain.holds(bench, run, case, origin) and not any(
-                    fault_of(bench, run, case, name, truth) for name in bench.wanted[run]
+                truth = evaluation.truth(run, case)
+                if self._domain.holds(evaluation, run, case, origin) and not any(
+                    fault_of(evaluation, run, case, name, truth) for name in evaluation.wanted[run]
                 ):
                     found.append((case, origin, number))
         return found
 
     def _is_fit(self, run: str, case: CaseRecipe) -> bool:
         """Whether an input has what the run takes, can be drawn, and is small."""
-        if not case.inputs.keys() >= set(free_names(self.bench.steps(run))):
+        if not case.inputs.keys() >= set(free_names(self.evaluation.steps(run))):
             return False
         try:
-            return sum(np.size(v) for v in self.bench.drawn(case).values()) <= LARGE
+            return sum(np.size(v) for v in self.evaluation.drawn(case).values()) <= LARGE
         except (BankFault, DrawError, KeyError):
             return False
 
     def _is_new(self, run: str, case: CaseRecipe, origin: str) -> bool:
         """Whether it is no case of the question, and was not made from this one before."""
-        names = list(free_names(self.bench.steps(run)))
+        names = list(free_names(self.evaluation.steps(run)))
         if (run, origin) not in self._seen:
             own = (c for c in self._own.cases.values() if c.inputs.keys() >= set(names))
             self._seen[run, origin] = {content(self._own, c, names) for c in own}
-        seen, found = self._seen[run, origin], content(self.bench, case, names)
+        seen, found = self._seen[run, origin], content(self.evaluation, case, names)
         if found in seen:
             return False
         seen.add(found)
         return True
 
 
-def further_inputs(bench: Bench) -> Further:
-    """Those for the parts that a bench's submission was asked, found out once per session."""
-    assert bench.bank is not None, "no session gives this bench its memory"
-    made: Further = bench.bank.memory.get(("further", bench.parts_asked), lambda: Further(bench))
+def further_inputs(evaluation: Evaluation) -> Further:
+    """Those for the parts that a evaluation's submission was asked, found out once per session."""
+    assert evaluation.bank is not None, "no session gives this evaluation its memory"
+    made: Further = evaluation.bank.memory.get(
+        ("further", evaluation.parts_asked), lambda: Further(evaluation)
+    )
     return made
 
 
@@ -216,9 +220,9 @@ def keeping_output(worker: WorkerClient) -> Iterator[None]:
         worker.printed, worker.output_bytes = printed, size
 
 
-def content(bench: Bench, case: CaseRecipe, names: Sequence[str]) -> int:
+def content(evaluation: Evaluation, case: CaseRecipe, names: Sequence[str]) -> int:
     """A number that two inputs share if programs see no difference: few are all random."""
-    drawn = bench.drawn(case)
+    drawn = evaluation.drawn(case)
     parts: list[object] = [case.dtype, case.layout]
     for name in names:
         value, recipe = drawn[name], case.inputs[name]

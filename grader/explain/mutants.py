@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from grader.bench.bench import BankFault, Bench, trusting
 from grader.cases.dataflow import free_names, results
+from grader.evaluation.evaluation import BankFault, Evaluation, blame_bank
 from grader.explain.cells import Cell
 from grader.explain.observing import Component, components, same, same_on
 from grader.explain.phrase import phrase
@@ -20,21 +20,23 @@ from grader.sandbox.client import WorkerError
 AT_MOST = 600  # mutants that are tried
 
 
-def explain(bench: Bench, failing: Sequence[Cell]) -> Iterator[Explanation]:
+def explain(evaluation: Evaluation, failing: Sequence[Cell]) -> Iterator[Explanation]:
     """The mutant that a submission behaves like, in a hedged sentence; nothing where several do.
 
     Args:
-        bench: with the submission.
+        evaluation: with the submission.
         failing: its failing cells on the question's own cases.
     """
     wrong = [cell for cell in failing if not cell.raised]
-    if not wrong or bench.bank is None:
+    if not wrong or evaluation.bank is None:
         return
-    with trusting("no mutants can be derived from the reference"):
-        every = bench.bank.memory.get(("mutants",), bench.reference.mutants)
-    values = {(c.run, c.name, c.of_dtype): c for c in components(bench) if c.measured_by is None}
-    alike = [mutant for mutant in every[:AT_MOST] if _is_like(bench, mutant, wrong, values)]
-    found = {phrase(mutant, _interface(bench)) for mutant in alike}
+    with blame_bank("no mutants can be derived from the reference"):
+        every = evaluation.bank.memory.get(("mutants",), evaluation.reference.mutants)
+    values = {
+        (c.run, c.name, c.of_dtype): c for c in components(evaluation) if c.measured_by is None
+    }
+    alike = [mutant for mutant in every[:AT_MOST] if _is_like(evaluation, mutant, wrong, values)]
+    found = {phrase(mutant, _interface(evaluation)) for mutant in alike}
     if len(found) != 1 or not (how := found.pop()):
         return
     names = list(dict.fromkeys(cell.result for cell in wrong))
@@ -45,26 +47,26 @@ def explain(bench: Bench, failing: Sequence[Cell]) -> Iterator[Explanation]:
 
 
 def _is_like(
-    bench: Bench,
+    evaluation: Evaluation,
     mutant: Mutant,
     wrong: Sequence[Cell],
     by_name: Mapping[tuple[str, str, bool], Component],
 ) -> bool:
     """Whether a mutant computes what the submission does, the likeliest to differ first."""
-    assert bench.bank is not None
+    assert evaluation.bank is not None
     try:
-        program = bench.bank.try_out(
-            f"mutant {mutant.start} {mutant.text}", mutant.source(bench.question.reference)
+        program = evaluation.bank.try_out(
+            f"mutant {mutant.start} {mutant.text}", mutant.source(evaluation.question.reference)
         )
     except BankFault:
         return False
     program.call_seconds = 1.0
-    theirs = bench.with_bank_program(program)
+    theirs = evaluation.with_bank_program(program)
     first = by_name.get((wrong[0].run, wrong[0].result, False))
     try:
-        if first is None or not same_on(bench, theirs, first, wrong[0].case):
+        if first is None or not same_on(evaluation, theirs, first, wrong[0].case):
             return False
-        return all(same(bench, theirs, c, _first(c, wrong)) for c in by_name.values())
+        return all(same(evaluation, theirs, c, _first(c, wrong)) for c in by_name.values())
     except (WorkerError, BankFault):
         return False
 
@@ -74,9 +76,9 @@ def _first(component: Component, wrong: Sequence[Cell]) -> list[str]:
     return [c.case for c in wrong if (c.run, c.result) == (component.run, component.name)]
 
 
-def _interface(bench: Bench) -> set[str]:
+def _interface(evaluation: Evaluation) -> set[str]:
     """Names that a candidate knows from the question."""
-    question = bench.question
+    question = evaluation.question
     known = set(question.functions)
     for steps in question.runs.values():
         known |= {*free_names(steps), *results(steps)}

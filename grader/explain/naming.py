@@ -18,8 +18,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from grader.bench.bench import Bench
-from grader.bench.together import ask_together
+from grader.evaluation.evaluation import Evaluation
+from grader.evaluation.together import ask_together
 from grader.explain.confirm import holds_further
 from grader.explain.failure import Cell, Failure
 from grader.explain.observing import Component, numbers_in, observed
@@ -39,7 +39,7 @@ class Idea:
 
     name: str
     index: int
-    bench: Bench
+    evaluation: Evaluation
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,16 +80,18 @@ def diagnose(failure: Failure) -> Diagnosis:
 
 def possible(failure: Failure) -> list[Idea]:
     """The variants of every idea that no check has ruled out."""
-    bench = failure.mine
-    assert bench.bank is not None, "no session gives this bench its misconceptions"
+    evaluation = failure.mine
+    assert evaluation.bank is not None, "no session gives this evaluation its misconceptions"
     found = [
         (name, index)
-        for name, sources in bench.question.variants.items()
-        if failure.passed.isdisjoint(bench.question.spec.misconceptions[name].killers)
+        for name, sources in evaluation.question.variants.items()
+        if failure.passed.isdisjoint(evaluation.question.spec.misconceptions[name].killers)
         for index in range(len(sources))
     ]
-    bench.bank.load_variants(found)
-    return [Idea(*one, bench.with_bank_program(bench.bank.variant(*one))) for one in found]
+    evaluation.bank.load_variants(found)
+    return [
+        Idea(*one, evaluation.with_bank_program(evaluation.bank.variant(*one))) for one in found
+    ]
 
 
 def named(failure: Failure, match: Match) -> Named:
@@ -129,18 +131,20 @@ def _exactly(failure: Failure, ideas: Sequence[Idea]) -> Iterator[Match]:
     left = [idea for idea in acts if acts[idea] or measured]
     # What is measured takes longest, and is left to the last.
     for idea, elsewhere in _uncontradicted(failure, left, all_values(failure)).items():
-        bench = idea.bench
-        if not acts[idea] and not all(_measures_alike(failure, bench, c) for c in measured[:1]):
+        evaluation = idea.evaluation
+        if not acts[idea] and not all(
+            _measures_alike(failure, evaluation, c) for c in measured[:1]
+        ):
             continue
         if not elsewhere:  # the results are those of the reference
-            elsewhere = _as_measured(failure, bench)
+            elsewhere = _as_measured(failure, evaluation)
         else:  # what follows from the results confirms the idea, and does not contradict it
             elsewhere.update(
-                c for c in measured if failure.acts(bench, c) and failure.fits(bench, c)
+                c for c in measured if failure.acts(evaluation, c) and failure.fits(evaluation, c)
             )
         explained = tuple(cell for cell in failure.evidence if cell in elsewhere)
         # Who keeps the same results, and something else with them, does not do just this.
-        exact = all(c.measured_by is None or failure.fits(bench, (c, n)) for c, n in explained)
+        exact = all(c.measured_by is None or failure.fits(evaluation, (c, n)) for c, n in explained)
         if explained:
             yield Match(idea, frozenset(elsewhere), explained, exact)
 
@@ -151,9 +155,9 @@ def ask(failure: Failure, ideas: Iterable[Idea], cells: Iterable[Cell]) -> None:
     for c, case in cells:
         if c.measured_by is None:
             cases.setdefault(c.run, {})[case] = None
-    benches = [idea.bench for idea in ideas]
+    evaluations = [idea.evaluation for idea in ideas]
     for run, names in cases.items():
-        ask_together(benches, run, [failure.mine.cases[name] for name in names])
+        ask_together(evaluations, run, [failure.mine.cases[name] for name in names])
 
 
 def all_values(failure: Failure) -> list[Cell]:
@@ -179,15 +183,15 @@ def _uncontradicted(
 def _extended(failure: Failure, idea: Idea, acts: set[Cell], cells: Iterable[Cell]) -> bool:
     """Add cells on which an idea acts; False once the submission shows another one."""
     for cell in cells:
-        if failure.acts(idea.bench, cell):
-            if failure.fits(idea.bench, cell):
+        if failure.acts(idea.evaluation, cell):
+            if failure.fits(idea.evaluation, cell):
                 acts.add(cell)
             elif not failure.hides(cell):
                 return False
     return True
 
 
-def _as_measured(failure: Failure, variant: Bench) -> set[Cell]:
+def _as_measured(failure: Failure, variant: Evaluation) -> set[Cell]:
     """The measures on which a variant acts; none where the submission's are others, or too few."""
     acts: set[Cell] = set()
     telling = False
@@ -203,10 +207,10 @@ def _as_measured(failure: Failure, variant: Bench) -> set[Cell]:
     return acts if telling else set()
 
 
-def _measures_alike(failure: Failure, variant: Bench, cell: Cell) -> bool:
+def _measures_alike(failure: Failure, variant: Evaluation, cell: Cell) -> bool:
     """Whether two programs keep or cost the same, whatever else one of them keeps for itself."""
     mine, other, right = (
-        observed(bench, *cell) for bench in (failure.mine, variant, failure.reference)
+        observed(evaluation, *cell) for evaluation in (failure.mine, variant, failure.reference)
     )
     if all(isinstance(seen, Count) and seen.kept is not None for seen in (mine, other, right)):
         more = _recognized(other) - _recognized(right)
@@ -220,7 +224,7 @@ def _recognized(count: Count) -> set[str]:
     return {name for name in count.kept or () if not name.startswith("other ")}
 
 
-def _tells(failure: Failure, variant: Bench, cell: Cell) -> bool:
+def _tells(failure: Failure, variant: Evaluation, cell: Cell) -> bool:
     """Whether a measure says what was done, and not only how much."""
     other, right = observed(variant, *cell), observed(failure.reference, *cell)
     if not isinstance(other, Count) or not isinstance(right, Count):
@@ -239,7 +243,9 @@ def _in_part(failure: Failure, ideas: Sequence[Idea]) -> Iterator[Match]:
         whole = {
             c
             for c, cells in evidence.items()
-            if all(failure.acts(idea.bench, x) and failure.fits(idea.bench, x) for x in cells)
+            if all(
+                failure.acts(idea.evaluation, x) and failure.fits(idea.evaluation, x) for x in cells
+            )
         }
         explained = tuple(cell for c in whole for cell in evidence[c])
         numbers = {n for cell in explained for n in numbers_in(observed(failure.reference, *cell))}
@@ -256,10 +262,10 @@ def _acts_on_wrong(failure: Failure, idea: Idea, whole: set[Component]) -> set[C
     every = all_values(failure)
     ask(failure, [idea], every)
     for cell in every:
-        if failure.acts(idea.bench, cell):
+        if failure.acts(idea.evaluation, cell):
             acts.add(cell)
             is_right = cell[1] not in failure.wrong.get(cell[0], ())
-            if is_right or (cell[0] in whole and not failure.fits(idea.bench, cell)):
+            if is_right or (cell[0] in whole and not failure.fits(idea.evaluation, cell)):
                 return None
     return acts
 
@@ -284,7 +290,7 @@ def _is_seen_enough(failure: Failure, match: Match) -> bool:
     """Whether an idea acts on many cases, or holds on further inputs: it is no chance of sizes."""
     if len(failure.cases(match.acts)) >= ENOUGH_CASES:
         return True
-    return holds_further(failure, match.idea.bench.submission, match.explained)
+    return holds_further(failure, match.idea.evaluation.submission, match.explained)
 
 
 def _weighty(failure: Failure, matches: Sequence[Match]) -> list[Match]:

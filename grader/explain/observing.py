@@ -14,8 +14,8 @@ from typing import Literal
 
 import numpy as np
 
-from grader.bench.bench import Bench
-from grader.bench.results import Value, array_of, dtype_of, same_value
+from grader.evaluation.evaluation import Evaluation
+from grader.evaluation.results import Value, array_of, dtype_of, same_value
 from grader.explain.earlier import before, wrong_before
 from grader.forms import registry as forms
 from grader.kinds import registry
@@ -55,14 +55,14 @@ class Component:
         return tuple(self.checks)
 
 
-def components(bench: Bench) -> list[Component]:
+def components(evaluation: Evaluation) -> list[Component]:
     """Everything that the checks look at whose part is asked."""
     cases: dict[tuple[str, str], dict[str, list[str]]] = {}
     tolerant: set[tuple[str, str]] = set()
     measured = []
-    is_text, rounded = forms.of(bench.question.spec).is_text, dict[tuple[str, str], float]()
-    for check in bench.checks:
-        names = [c.name for c in bench.cases_of(check)]
+    is_text, rounded = forms.of(evaluation.question.spec).is_text, dict[tuple[str, str], float]()
+    for check in evaluation.checks:
+        names = [c.name for c in evaluation.cases_of(check)]
         kind = registry.get(check.kind)
         if kind.is_observed(check):
             name = check.results[0] if kind.only_course else check.id  # a curve is a result
@@ -95,23 +95,23 @@ def components(bench: Bench) -> list[Component]:
     return [*values, *(replace(c, aspect="dtype", within=0.0) for c in values), *last]
 
 
-def observed(bench: Bench, component: Component, case: str) -> Value:
-    """What the bench's submission gives for a component on one case; a fault becomes a text."""
+def observed(evaluation: Evaluation, component: Component, case: str) -> Value:
+    """What the submission gives for a component on one case; a fault becomes a text."""
 
     def observe() -> Value:
         check = component.measured_by
         try:
             if check is None:
-                found = bench.observed(component.run, bench.cases[case])
+                found = evaluation.observed(component.run, evaluation.cases[case])
                 value = found.values.get(component.name)
                 return _dtype(value) if component.of_dtype else value
-            return registry.get(check.kind).observe(bench, check, bench.cases[case])
+            return registry.get(check.kind).observe(evaluation, check, evaluation.cases[case])
         except ProgramError as error:
             return f"{_FAULT}raised {error.raised.type if error.raised else 'nothing'}"
         except WorkerError as error:
             return f"{_FAULT}stopped: {error}"
 
-    return bench.remember(bench.submission, ("observed", component, case), observe)
+    return evaluation.remember(evaluation.submission, ("observed", component, case), observe)
 
 
 def is_fault(value: Value) -> bool:
@@ -119,7 +119,7 @@ def is_fault(value: Value) -> bool:
     return isinstance(value, str) and value.startswith(_FAULT)
 
 
-def same_on(a: Bench, b: Bench, component: Component, case: str) -> bool:
+def same_on(a: Evaluation, b: Evaluation, component: Component, case: str) -> bool:
     """Whether what two programs show of a component on one case is of the same idea."""
     one, other = observed(a, component, case), observed(b, component, case)
     counts = [seen for seen in (one, other) if isinstance(seen, Count)]
@@ -150,7 +150,7 @@ def _nearly(one: Value, other: Value, within: float) -> bool:
     )
 
 
-def _fail_alike(a: Bench, b: Bench, component: Component, case: str) -> bool:
+def _fail_alike(a: Evaluation, b: Evaluation, component: Component, case: str) -> bool:
     """Whether what came before an exception, which may be why, is right in both or the same."""
     run, recipe = component.run, a.cases[case]
     try:
@@ -185,14 +185,16 @@ def same_count(one: Count, other: Count) -> bool:
     return math.isclose(one.value, other.value, rel_tol=SAME_COUNT, abs_tol=256)
 
 
-def differing(a: Bench, b: Bench, component: Component, first: Sequence[str] = ()) -> Iterator[str]:
+def differing(
+    a: Evaluation, b: Evaluation, component: Component, first: Sequence[str] = ()
+) -> Iterator[str]:
     """The cases on which two programs differ in a component."""
     for case in dict.fromkeys((*first, *component.cases)):
         if not same_on(a, b, component, case):
             yield case
 
 
-def same(a: Bench, b: Bench, component: Component, first: Sequence[str] = ()) -> bool:
+def same(a: Evaluation, b: Evaluation, component: Component, first: Sequence[str] = ()) -> bool:
     """Whether two programs agree in a component; `first` are cases likely to tell them apart."""
     return next(differing(a, b, component, first), None) is None
 

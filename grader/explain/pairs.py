@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
-from grader.bench.bench import BankFault, Bench
+from grader.evaluation.evaluation import BankFault, Evaluation
 from grader.explain.failure import Cell, Failure
 from grader.explain.naming import Idea, Match, all_values, ask, named, possible
 from grader.explain.observing import numbers_in, observed
@@ -90,16 +90,18 @@ class _Halves:
                     yield one, other
 
     def _shows(self, idea: Idea, cell: Cell) -> bool:
-        return self._failure.acts(idea.bench, cell) and self._failure.fits(idea.bench, cell)
+        return self._failure.acts(idea.evaluation, cell) and self._failure.fits(
+            idea.evaluation, cell
+        )
 
     def _acts(self, idea: Idea, cells: Sequence[Cell]) -> bool:
-        return all(self._failure.acts(idea.bench, cell) for cell in cells)
+        return all(self._failure.acts(idea.evaluation, cell) for cell in cells)
 
     def _half(self, idea: Idea) -> Half | None:
         """What an idea does where something is wrong; None where it acts on what is right."""
         key = idea.name, idea.index
         if key not in self._known:
-            failure, variant = self._failure, idea.bench
+            failure, variant = self._failure, idea.evaluation
             every = all_values(failure)
             ask(failure, [idea], every)
             acts = frozenset(cell for cell in self._wrong if failure.acts(variant, cell))
@@ -127,14 +129,14 @@ def _fit_together(one: Half, other: Half, wrong: Sequence[Cell]) -> bool:
 def _is_composed(failure: Failure, one: Half, other: Half, wrong: Sequence[Cell]) -> bool:
     """Whether both programs, one on top of the other, compute what the submission does."""
     return any(
-        all(failure.fits(bench, cell) for cell in wrong)
-        for bench in _compositions(failure, one.idea, other.idea)
+        all(failure.fits(evaluation, cell) for cell in wrong)
+        for evaluation in _compositions(failure, one.idea, other.idea)
     )
 
 
-def _compositions(failure: Failure, one: Idea, other: Idea) -> Iterator[Bench]:
+def _compositions(failure: Failure, one: Idea, other: Idea) -> Iterator[Evaluation]:
     bank = failure.mine.bank
-    assert bank is not None, "no session gives this bench its misconceptions"
+    assert bank is not None, "no session gives this evaluation its misconceptions"
     for lower, upper in ((one, other), (other, one)):
         try:
             program = bank.layered(((lower.name, lower.index), (upper.name, upper.index)))

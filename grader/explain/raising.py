@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from grader.bench.bench import Bench
 from grader.cases.recipe import CaseRecipe
+from grader.evaluation.evaluation import Evaluation
 from grader.explain.classes import FAILING
 from grader.explain.earlier import wrong_before
 from grader.explain.further import SEED, further_inputs
@@ -23,7 +23,7 @@ _BY_FORM = re.compile(
 )
 
 
-def sentence(bench: Bench, check: CheckResult) -> str:
+def sentence(evaluation: Evaluation, check: CheckResult) -> str:
     """The sentence of a check that failed by an exception, with the call and its message.
 
     A result of an earlier step that is wrong comes first: the step that raised may have been given
@@ -35,8 +35,10 @@ def sentence(bench: Bench, check: CheckResult) -> str:
     raised, case = check.raised, next(iter(check.failing), "")
     assert raised is not None
     text = check.message.strip().rstrip(".")
-    own = next(c for c in bench.question.spec.checks if c.id == check.id)
-    if case in bench.cases and (already := wrong_before(bench, own.run, bench.cases[case])):
+    own = next(c for c in evaluation.question.spec.checks if c.id == check.id)
+    if case in evaluation.cases and (
+        already := wrong_before(evaluation, own.run, evaluation.cases[case])
+    ):
         return f"{already} in case {case}; after that {text}"
     if (message := _short(raised.message)) and message not in text:
         text += f": {message}"
@@ -48,38 +50,38 @@ def _short(message: str) -> str:
     return line if len(line) <= LONGEST else f"{line[:LONGEST]} [...]"
 
 
-def whenever(bench: Bench, failed: Sequence[CheckResult]) -> Iterator[Explanation]:
+def whenever(evaluation: Evaluation, failed: Sequence[CheckResult]) -> Iterator[Explanation]:
     """A call that raises whatever it is given, in every case that makes it in this form.
 
     Raises:
         WorkerError: the submission's process did not survive being asked.
     """
-    by_id = {check.id: check for check in bench.question.spec.checks}
+    by_id = {check.id: check for check in evaluation.question.spec.checks}
     for check in failed:
         text = check.raised.step if check.raised else ""
-        steps = bench.steps(by_id[check.id].run)
+        steps = evaluation.steps(by_id[check.id].run)
         step = next((s for s in steps if s.text == text and s.owner != "driver"), None)
         if step is not None:
-            run, case = by_id[check.id].run, bench.cases[check.failing[0]]
-            if not wrong_before(bench, run, case):  # which may be why it raises
-                yield from _always(bench, step)
+            run, case = by_id[check.id].run, evaluation.cases[check.failing[0]]
+            if not wrong_before(evaluation, run, case):  # which may be why it raises
+                yield from _always(evaluation, step)
             return  # what is called later may fail by it
 
 
-def _always(bench: Bench, step: Step) -> Iterator[Explanation]:
+def _always(evaluation: Evaluation, step: Step) -> Iterator[Explanation]:
     places = {
         (check.run, case.name): case
-        for check in bench.checks
-        if step in bench.steps(check.run) and not registry.get(check.kind).timed
-        for case in bench.cases_of(check)
+        for check in evaluation.checks
+        if step in evaluation.steps(check.run) and not registry.get(check.kind).timed
+        for case in evaluation.cases_of(check)
     }
-    found = [_raised_by(bench, run, case, step) for (run, _), case in places.items()]
+    found = [_raised_by(evaluation, run, case, step) for (run, _), case in places.items()]
     first = found[0]
     if first is None:
         return
     if len(found) < FAILING and not _BY_FORM.search(first.message):
         for run, name in places:
-            found += _on_further(bench, run, name, step)
+            found += _on_further(evaluation, run, name, step)
         if len(found) < FAILING:
             return
     if any(one is None or one.type != first.type for one in found):
@@ -94,18 +96,20 @@ def _always(bench: Bench, step: Step) -> Iterator[Explanation]:
     yield Explanation("class", f"{text}{why.rstrip('.')}.", cases)
 
 
-def _on_further(bench: Bench, run: str, origin: str, step: Step) -> Iterator[Raised | None]:
+def _on_further(
+    evaluation: Evaluation, run: str, origin: str, step: Step
+) -> Iterator[Raised | None]:
     """What a step raises on inputs made from a case of the question."""
-    made = further_inputs(bench)
-    theirs = made.bench.with_submission(replace(bench.submission, call_seconds=1.0), SEED)
+    made = further_inputs(evaluation)
+    theirs = made.evaluation.with_submission(replace(evaluation.submission, call_seconds=1.0), SEED)
     for case, _ in made.of(run, {origin: 2 * FAILING}):
         yield _raised_by(theirs, run, case, step)
 
 
-def _raised_by(bench: Bench, run: str, case: CaseRecipe, step: Step) -> Raised | None:
+def _raised_by(evaluation: Evaluation, run: str, case: CaseRecipe, step: Step) -> Raised | None:
     """What a step raises on a case, if the run ends there."""
     try:
-        bench.observed(run, case)
+        evaluation.observed(run, case)
     except ProgramError as error:
         return error.raised if error.step == step else None
     return None

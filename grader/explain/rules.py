@@ -14,8 +14,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from grader.bench.results import largest
 from grader.cases.draw import Array
+from grader.evaluation.results import largest
 from grader.explain.cells import Cell
 
 CASES = 3  # that a statement about numbers rests on

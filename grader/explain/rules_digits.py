@@ -8,8 +8,8 @@ from functools import partial
 
 import numpy as np
 
-from grader.bench.results import array_of
 from grader.cases.draw import Array
+from grader.evaluation.results import array_of
 from grader.explain.cells import Cell
 from grader.explain.rules import CASES, Rule, predicted, scale
 

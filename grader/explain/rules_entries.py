@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from grader.bench.results import largest
 from grader.cases.draw import Array
+from grader.evaluation.results import largest
 from grader.explain.cells import Cell, numbers
 from grader.explain.rules import Rule, predicted
 from grader.explain.rules_whole import sizes

@@ -9,8 +9,8 @@ from functools import partial
 
 import numpy as np
 
-from grader.bench.results import largest
 from grader.cases.draw import Array
+from grader.evaluation.results import largest
 from grader.explain.cells import Cell, numbers
 from grader.explain.rules import Rule, predicted
 from grader.model.numerals import number

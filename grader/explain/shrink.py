@@ -13,11 +13,11 @@ from dataclasses import replace
 
 import numpy as np
 
-from grader.bench.bench import BankFault, Bench
-from grader.bench.tally import Finding, inputs_in_words, together
 from grader.cases.inputs import Recipe
 from grader.cases.recipe import CaseRecipe
 from grader.cases.vary import rounder, sides, with_sides
+from grader.evaluation.evaluation import BankFault, Evaluation
+from grader.evaluation.tally import Finding, inputs_in_words, together
 from grader.explain.further import Further, keeping_output
 from grader.kinds import registry
 from grader.model.keys import Check
@@ -32,42 +32,42 @@ READABLE = 12  # entries of the inputs together, with which a case is small enou
 SECONDS = 2.0  # of CPU time for those of one request
 
 
-def made_readable(bench: Bench, checks: Sequence[CheckResult]) -> tuple[CheckResult, ...]:
+def made_readable(evaluation: Evaluation, checks: Sequence[CheckResult]) -> tuple[CheckResult, ...]:
     """The results of checks, the first of those that fail by a value shown on a smaller input."""
-    by_id = {check.id: check for check in bench.question.spec.checks}
+    by_id = {check.id: check for check in evaluation.question.spec.checks}
     first = next((c for c in checks if not c.stretch and _can_shrink(by_id[c.id], c)), None)
-    if first is None or bench.submission.worker.failure is not None:
+    if first is None or evaluation.submission.worker.failure is not None:
         return tuple(checks)
-    with keeping_output(bench.submission.worker):
+    with keeping_output(evaluation.submission.worker):
         found = first
         with contextlib.suppress(WorkerError, OutOfTime, BankFault):
-            found = smaller(bench, first)
+            found = smaller(evaluation, first)
     return tuple(found if check is first else check for check in checks)
 
 
-def smaller(bench: Bench, result: CheckResult) -> CheckResult:
+def smaller(evaluation: Evaluation, result: CheckResult) -> CheckResult:
     """A result that shows a smaller input, where there is one; else the same.
 
     Args:
-        bench: with the submission, after its checks.
+        evaluation: with the submission, after its checks.
         result: of a check that fails; it stays as it is but for what it shows.
 
     Raises:
         WorkerError: the submission's process did not survive it.
         BankFault: the reference cannot be loaded again.
     """
-    check = next(c for c in bench.question.spec.checks if c.id == result.id)
+    check = next(c for c in evaluation.question.spec.checks if c.id == result.id)
     shown = result.mismatch
-    if not _can_shrink(check, result) or bench.bank is None or shown is None:
+    if not _can_shrink(check, result) or evaluation.bank is None or shown is None:
         return result
-    origin = bench.cases[shown.case]
-    if sum(np.size(value) for value in bench.drawn(origin).values()) <= READABLE:
+    origin = evaluation.cases[shown.case]
+    if sum(np.size(value) for value in evaluation.drawn(origin).values()) <= READABLE:
         return result
     # What is shown follows from the seed, as the cases do.
-    key = ("smaller", bench.seed, bench.parts_asked)
-    made = bench.bank.memory.get(key, lambda: Further(bench, bench.seed))
-    program = replace(bench.submission, call_seconds=SECONDS)
-    theirs = made.bench.with_submission(program, bench.seed)
+    key = ("smaller", evaluation.seed, evaluation.parts_asked)
+    made = evaluation.bank.memory.get(key, lambda: Further(evaluation, evaluation.seed))
+    program = replace(evaluation.submission, call_seconds=SECONDS)
+    theirs = made.evaluation.with_submission(program, evaluation.seed)
     best: tuple[CaseRecipe, Finding] | None = None
     tried = {_name(origin, origin)}
     for step in (_fewer, _fewer, _simpler, _fewer):
@@ -102,7 +102,7 @@ def _can_shrink(check: Check, result: CheckResult) -> bool:
 
 
 def _failing(
-    theirs: Bench,
+    theirs: Evaluation,
     made: Further,
     check: Check,
     new: Sequence[CaseRecipe],
@@ -123,7 +123,7 @@ def _failing(
     return found
 
 
-def _reading(theirs: Bench, case: CaseRecipe) -> tuple[int, int, str]:
+def _reading(theirs: Evaluation, case: CaseRecipe) -> tuple[int, int, str]:
     """How much there is to read: entries, then inputs of long numbers."""
     long = sum(r.generator != "integers" for r in case.inputs.values() if r.is_drawn)
     return theirs.weight(case)[0], long, case.name

@@ -8,19 +8,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from grader.bench.bench import Bench
-from grader.bench.fresh import remembered
+from grader.evaluation.evaluation import Evaluation
+from grader.evaluation.fresh import remembered
 from grader.explain.cells import Cell
 from grader.model.numerals import quantity
 
 MOST = 12  # cases that are run anew
 
 
-def right_when_alone(bench: Bench, failing: Sequence[Cell]) -> list[Cell]:
+def right_when_alone(evaluation: Evaluation, failing: Sequence[Cell]) -> list[Cell]:
     """The failing cases that are right when nothing was called before.
 
     Args:
-        bench: with the submission.
+        evaluation: with the submission.
         failing: cells of the question's own cases.
 
     Raises:
@@ -30,7 +30,7 @@ def right_when_alone(bench: Bench, failing: Sequence[Cell]) -> list[Cell]:
     for run, name in list(dict.fromkeys((cell.run, cell.case) for cell in failing))[:MOST]:
         mine = [cell for cell in failing if (cell.run, cell.case) == (run, name)]
         results = list(dict.fromkeys(cell.result for cell in mine))
-        if remembered(bench, run, bench.cases[name], results):
+        if remembered(evaluation, run, evaluation.cases[name], results):
             right += mine
     return right
 

@@ -9,7 +9,7 @@ import contextlib
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from grader.bench.bench import BankFault, Bench
+from grader.evaluation.evaluation import BankFault, Evaluation
 from grader.explain.explain import explain, mutant
 from grader.explain.failure import Failure
 from grader.explain.naming import diagnose
@@ -32,17 +32,17 @@ class Why:
     may_be_more: bool = False  # a longer search may explain what is still unexplained
 
 
-def why(bench: Bench, checks: Sequence[CheckResult]) -> Why:
+def why(evaluation: Evaluation, checks: Sequence[CheckResult]) -> Why:
     """What is found soon: what is remembered between calls, names, rules, and who is wrong where.
 
     Args:
-        bench: with the submission, after its checks.
+        evaluation: with the submission, after its checks.
         checks: what they came to.
 
     Raises:
         BankFault: a misconception cannot be loaded.
     """
-    failure = Failure.of(bench, checks)
+    failure = Failure.of(evaluation, checks)
     named: tuple[Named, ...] = ()
     note = ""
     tried = False
@@ -61,7 +61,7 @@ def why(bench: Bench, checks: Sequence[CheckResult]) -> Why:
             faults.append(fault)
         return named
 
-    found = explain(bench, checks, names)
+    found = explain(evaluation, checks, names)
     if not tried and not any(e.kind == STATE for e in found):
         names()
     if faults:  # one of the bank's own programs
@@ -70,11 +70,11 @@ def why(bench: Bench, checks: Sequence[CheckResult]) -> Why:
     return Why(named, found, note, not (note or remembered or _is_whole(named)))
 
 
-def more(bench: Bench, checks: Sequence[CheckResult], known: Why) -> Why:
+def more(evaluation: Evaluation, checks: Sequence[CheckResult], known: Why) -> Why:
     """What takes longer: two ideas at once, and a small change of the reference."""
-    failure = Failure.of(bench, checks)
+    failure = Failure.of(evaluation, checks)
     with contextlib.suppress(OutOfTime, WorkerError, BankFault):
-        both = pair(failure) if bench.question.variants else None
+        both = pair(failure) if evaluation.question.variants else None
         if both is not None:
             ideas, said = both
             # One that was named by itself keeps what was found then.
@@ -82,7 +82,7 @@ def more(bench: Bench, checks: Sequence[CheckResult], known: Why) -> Why:
             named = tuple(before.get(idea.id, idea) for idea in ideas)
             known = replace(known, misconceptions=named, explanations=(said, *known.explanations))
         else:
-            change = [m for m in mutant(bench, checks) if not _is_ruled(m, known.explanations)]
+            change = [m for m in mutant(evaluation, checks) if not _is_ruled(m, known.explanations)]
             known = replace(known, explanations=(*change, *known.explanations))
     ordered = sorted(known.explanations, key=lambda e: SUREST_FIRST.index(e.kind))
     return replace(known, explanations=tuple(ordered), may_be_more=False)

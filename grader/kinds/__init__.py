@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from grader.kinds import registry
-from grader.kinds.base import Check, CheckResult, kit
+from grader.kinds.base import Check, CheckResult, api
 from grader.model import extension
 
 
-def run_check(bench: kit.Bench, check: Check) -> CheckResult:
+def run_check(evaluation: api.Evaluation, check: Check) -> CheckResult:
     """Carry out one check.
 
     Raises:
@@ -17,13 +17,13 @@ def run_check(bench: kit.Bench, check: Check) -> CheckResult:
     try:
         kind = registry.get(check.kind)
     except extension.ExtensionError as error:
-        raise kit.BankFault(str(error)) from None
+        raise api.BankFault(str(error)) from None
     try:
-        return kind.carry_out(bench, check)
+        return kind.carry_out(evaluation, check)
     except Exception as error:  # whatever somebody else's code raises
-        known = (kit.BankFault, kit.ProgramError, kit.Stopped, kit.WorkerError)
+        known = (api.BankFault, api.ProgramError, api.Stopped, api.WorkerError)
         if registry.is_built_in(check.kind) or isinstance(error, known):
             raise
-        raise kit.BankFault(
+        raise api.BankFault(
             f"{check.id}: the extension of kind {check.kind} raised {extension.what(error)}"
         ) from error

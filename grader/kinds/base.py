@@ -15,18 +15,18 @@ from grader.model.keys import Check
 from grader.model.report import CheckResult
 
 if TYPE_CHECKING:
-    from grader.bench import toolkit as kit
+    from grader.evaluation import api as api
 else:
 
     class _Toolkit:
-        """`grader.bench.toolkit`, imported when first used: a spec is read without numpy."""
+        """`grader.evaluation.api`, imported when first used: a spec is read without numpy."""
 
         def __getattr__(self, name: str) -> object:
-            return getattr(import_module("grader.bench.toolkit"), name)
+            return getattr(import_module("grader.evaluation.api"), name)
 
-    kit = _Toolkit()
+    api = _Toolkit()
 
-__all__ = ["Check", "CheckResult", "Count", "Kind", "kit"]
+__all__ = ["Check", "CheckResult", "Count", "Kind", "api"]
 
 K = TypeVar("K", bound=Check)
 
@@ -61,16 +61,16 @@ class Kind(Generic[K]):
     always_said: ClassVar[bool] = False  # it fails: that is worth a line of its own
     missed: ClassVar[str] = "missed"  # the word for a stretch that is not reached
 
-    def carry_out(self, bench: kit.Bench, check: K) -> CheckResult:
-        """Try the bench's submission on every case of the check.
+    def carry_out(self, evaluation: api.Evaluation, check: K) -> CheckResult:
+        """Try the evaluation's submission on every case of the check.
 
         Raises:
             Stopped: the submission's process is gone; its result says how.
             BankFault: the reference or the spec fails.
         """
-        return kit.tally(bench, check, lambda case: self.judge(bench, check, case))
+        return api.tally(evaluation, check, lambda case: self.judge(evaluation, check, case))
 
-    def judge(self, bench: kit.Bench, check: K, case: kit.Case) -> kit.Finding | None:
+    def judge(self, evaluation: api.Evaluation, check: K, case: api.Case) -> api.Finding | None:
         """What is wrong on one case, or was measured there; what it raises, the submission did."""
         raise NotImplementedError
 
@@ -80,8 +80,8 @@ class Kind(Generic[K]):
         """Whether ideas are recognized by `observe`, rather than by the values of `compared`."""
         return type(self).observe is not Kind.observe and self.decides_anywhere(check)
 
-    def observe(self, bench: kit.Bench, check: K, case: kit.Case) -> Any:  # noqa: ANN401
-        """What the bench's submission shows on one case: a result, a `Count`, a text or None."""
+    def observe(self, evaluation: api.Evaluation, check: K, case: api.Case) -> Any:  # noqa: ANN401
+        """What the submission shows on one case: a result, a `Count`, a text or None."""
         raise NotImplementedError
 
     def is_exact(self, check: K) -> bool:  # noqa: ARG002
@@ -98,13 +98,13 @@ class Kind(Generic[K]):
         """Whether it allows a deviation, so that an audit measures how close programs come."""
         return False
 
-    def deviation(self, bench: kit.Bench, check: K, case: kit.Case) -> float:
+    def deviation(self, evaluation: api.Evaluation, check: K, case: api.Case) -> float:
         """The submission's worst deviation on one case over what is allowed; above 1 fails."""
         raise NotImplementedError
 
-    def right_deviation(self, bench: kit.Bench, check: K, case: kit.Case) -> float:
-        """The same of right programs; the bench's submission is the reference."""
-        return self.deviation(bench, check, case)
+    def right_deviation(self, evaluation: api.Evaluation, check: K, case: api.Case) -> float:
+        """The same of right programs; the evaluation's submission is the reference."""
+        return self.deviation(evaluation, check, case)
 
     def decides_anywhere(self, check: K) -> bool:  # noqa: ARG002
         """Whether it can turn a submission down on every machine."""

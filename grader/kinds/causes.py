@@ -12,7 +12,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from grader.kinds.base import Check, CheckResult, Kind, kit
+from grader.kinds.base import Check, CheckResult, Kind, api
 from grader.model.keys import Name, Slug, Text
 from grader.model.nearest import did_you_mean
 
@@ -59,26 +59,28 @@ class Causes(Kind[CausesCheck]):
     judges_values = True
     always_said = True
 
-    def carry_out(self, bench: kit.Bench, check: CausesCheck) -> CheckResult:
+    def carry_out(self, evaluation: api.Evaluation, check: CausesCheck) -> CheckResult:
         """Look once, and speak of no case: causes do not depend on inputs."""
-        first = bench.cases_of(check)[0].name
-        found = super().carry_out(bench, check.model_copy(update={"cases": first}))
+        first = evaluation.cases_of(check)[0].name
+        found = super().carry_out(evaluation, check.model_copy(update={"cases": first}))
         return replace(found, cases=(), failing=(), case_line="", about="", inputs={})
 
     def by_style(self, check: CausesCheck) -> bool:  # noqa: ARG002
         """No idea is named by the causes that somebody picks."""
         return True
 
-    def judge(self, bench: kit.Bench, check: CausesCheck, case: kit.Case) -> kit.Finding | None:
+    def judge(
+        self, evaluation: api.Evaluation, check: CausesCheck, case: api.Case
+    ) -> api.Finding | None:
         """How many of the causes are picked, and which innocent ones."""
-        given = bench.observed(check.run, case).values.get(check.of)
+        given = evaluation.observed(check.run, case).values.get(check.of)
         if not isinstance(given, (list, tuple)) or not all(isinstance(n, str) for n in given):
-            return kit.Finding(f"{check.of} is {kit.describe(given)}, expected a list of ids")
+            return api.Finding(f"{check.of} is {api.describe(given)}, expected a list of ids")
         picked = list(dict.fromkeys(n.strip() for n in given))
         for name in picked:
             if name not in check.known:
                 near = did_you_mean(name, list(check.known))
-                return kit.Finding(f"{name!r:.60} is not among the causes{near}")
+                return api.Finding(f"{name!r:.60} is not among the causes{near}")
         many = [name for name in picked if name in check.innocent]
         right, every = sum(name in check.exactly for name in picked), len(check.exactly)
         figures = {
@@ -89,7 +91,7 @@ class Causes(Kind[CausesCheck]):
         said = f"{right} of {every} cause{'s' * (every > 1)}"
         said += f", {len(many)} too many" * bool(many)
         if right == every and not many:
-            return kit.Finding.passed(said, **figures)
+            return api.Finding.passed(said, **figures)
         for name in many if len(many) <= MOST_NAMED else ():
             said += f"; {name} is innocent: {' '.join(check.innocent[name].split()).rstrip('.')}"
-        return kit.Finding(said, figures=figures)
+        return api.Finding(said, figures=figures)

@@ -13,7 +13,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from grader.kinds.base import Check, CheckResult, Kind, kit
+from grader.kinds.base import Check, CheckResult, Kind, api
 from grader.model.keys import Keys, Name, Slug, Text
 
 Letter = Annotated[str, Field(pattern=r"^[a-z0-9]$")]
@@ -55,59 +55,61 @@ class Choices(Kind[ChoicesCheck]):
 
     keys = ChoicesCheck
 
-    def carry_out(self, bench: kit.Bench, check: ChoicesCheck) -> CheckResult:
+    def carry_out(self, evaluation: api.Evaluation, check: ChoicesCheck) -> CheckResult:
         """Look once, and speak of no case: answers do not depend on inputs."""
-        first = bench.cases_of(check)[0].name
-        found = super().carry_out(bench, check.model_copy(update={"cases": first}))
+        first = evaluation.cases_of(check)[0].name
+        found = super().carry_out(evaluation, check.model_copy(update={"cases": first}))
         return replace(found, cases=(), failing=(), case_line="", about="", inputs={})
 
     def by_style(self, check: ChoicesCheck) -> bool:  # noqa: ARG002
         """No idea is named by a letter."""
         return True
 
-    def judge(self, bench: kit.Bench, check: ChoicesCheck, case: kit.Case) -> kit.Finding | None:
+    def judge(
+        self, evaluation: api.Evaluation, check: ChoicesCheck, case: api.Case
+    ) -> api.Finding | None:
         """What is not answered, or that not all is right."""
-        right = _right(bench, check, case)
-        given = bench.observed(check.run, case).values.get(check.of)
+        right = _right(evaluation, check, case)
+        given = evaluation.observed(check.run, case).values.get(check.of)
         if not isinstance(given, dict):
             wanted = ", ".join(check.questions)
-            return kit.Finding(
-                f"{check.of} is {kit.describe(given)}, expected a dict with {wanted}"
+            return api.Finding(
+                f"{check.of} is {api.describe(given)}, expected a dict with {wanted}"
             )
         unknown = [str(name) for name in given if name not in check.questions]
         if unknown:
             asked = ", ".join(check.questions)
-            return kit.Finding(f"{check.of} answers {unknown[0]!r:.60}; asked are {asked}")
+            return api.Finding(f"{check.of} answers {unknown[0]!r:.60}; asked are {asked}")
         missing = [name for name in check.questions if not _chosen(given.get(name))]
         if missing:
             be = "is" if len(missing) == 1 else "are"
-            return kit.Finding(f"{', '.join(missing)} {be} not answered")
+            return api.Finding(f"{', '.join(missing)} {be} not answered")
         for name, one in check.questions.items():
             if _chosen(given[name]) not in one.answers:
                 letters = ", ".join(one.answers)
                 found = f"{given[name]!r:.40}"
-                return kit.Finding(f"{name} is answered by {found}, expected one of {letters}")
+                return api.Finding(f"{name} is answered by {found}, expected one of {letters}")
         wrong = sum(_chosen(given[name]) != letter for name, letter in right.items())
         count = len(check.questions)
         if not wrong:
-            return kit.Finding.passed(f"{count} of {count} right" if count > 1 else "right")
+            return api.Finding.passed(f"{count} of {count} right" if count > 1 else "right")
         said = f"not all {count} answers are right" if count > 1 else "the answer is not right"
-        return kit.Finding(said)
+        return api.Finding(said)
 
 
-def _right(bench: kit.Bench, check: ChoicesCheck, case: kit.Case) -> dict[str, str]:
+def _right(evaluation: api.Evaluation, check: ChoicesCheck, case: api.Case) -> dict[str, str]:
     """The reference's answers.
 
     Raises:
         BankFault: it leaves one out, or chooses what nobody can.
     """
-    found = bench.truth(check.run, case).values.get(check.of)
+    found = evaluation.truth(check.run, case).values.get(check.of)
     answers = found if isinstance(found, dict) else {}
     for name, one in check.questions.items():
         if _chosen(answers.get(name)) not in one.answers:
-            raise kit.BankFault(
+            raise api.BankFault(
                 f"{check.id}: expected the reference's {check.of} to answer {name} by one of "
-                f"{', '.join(one.answers)}, found {kit.describe(answers.get(name))}"
+                f"{', '.join(one.answers)}, found {api.describe(answers.get(name))}"
             )
     return {name: _chosen(answers[name]) for name in check.questions}
 

@@ -15,7 +15,7 @@ from typing import Literal
 
 from pydantic import Field
 
-from grader.kinds.base import Kind, kit
+from grader.kinds.base import Kind, api
 from grader.model.keys import Keys, Mention, Name, TolerantCheck
 from grader.model.numerals import number, shape_text
 
@@ -62,38 +62,40 @@ class Conservation(Kind[ConservationCheck]):
     judges_values = True
 
     def judge(
-        self, bench: kit.Bench, check: ConservationCheck, case: kit.Case
-    ) -> kit.Finding | None:
+        self, evaluation: api.Evaluation, check: ConservationCheck, case: api.Case
+    ) -> api.Finding | None:
         """Where the law is broken first."""
-        return broken(bench, check, case, check)
+        return broken(evaluation, check, case, check)
 
-    def observe(self, bench: kit.Bench, check: ConservationCheck, case: kit.Case) -> kit.Value:
+    def observe(
+        self, evaluation: api.Evaluation, check: ConservationCheck, case: api.Case
+    ) -> api.Value:
         """The whole result: two ideas may lose as much."""
-        return bench.observed(check.run, case).values.get(check.sum)
+        return evaluation.observed(check.run, case).values.get(check.sum)
 
 
 def broken(
-    bench: kit.Bench, check: TolerantCheck, case: kit.Case, law: Conserved
-) -> kit.Finding | None:
+    evaluation: api.Evaluation, check: TolerantCheck, case: api.Case, law: Conserved
+) -> api.Finding | None:
     """Where a law is broken on a case, if it is."""
-    np, run = kit.np, check.run
-    observed = bench.observed(run, case).values.get(law.sum)
+    np, run = api.np, check.run
+    observed = evaluation.observed(run, case).values.get(law.sum)
     got = floats(observed)
     on = f"(case {case.name})"
     if got is None:
-        return kit.Finding(f"{law.sum} is {kit.describe(observed)}, expected floats {on}")
-    right = bench.truth(run, case).values
-    axes, shape = tuple(law.over), kit.array_of(right[law.sum]).shape
+        return api.Finding(f"{law.sum} is {api.describe(observed)}, expected floats {on}")
+    right = evaluation.truth(run, case).values
+    axes, shape = tuple(law.over), api.array_of(right[law.sum]).shape
     _require(law.sum, shape, axes)
     if got.shape != shape:
         has, needs = shape_text(got.shape), shape_text(shape)
-        return kit.Finding(f"{law.sum} has shape {has}, expected {needs} {on}")
+        return api.Finding(f"{law.sum} has shape {has}, expected {needs} {on}")
     if not np.isfinite(got).all():
-        return kit.Finding(f"{law.sum} holds NaN or infinity {on}")
+        return api.Finding(f"{law.sum} holds NaN or infinity {on}")
     total = np.asarray(got.sum(axis=axes))
     if isinstance(law.equals, str):
-        drawn = bench.drawn(case)
-        other = kit.array_of((drawn if law.equals in drawn else right)[law.equals])
+        drawn = evaluation.drawn(case)
+        other = api.array_of((drawn if law.equals in drawn else right)[law.equals])
         _require(law.equals, other.shape, axes)
         want = np.asarray(np.asarray(other, np.float64).sum(axis=axes))
         what = f"the sum of {law.equals}"
@@ -102,22 +104,22 @@ def broken(
         what = number(float(law.equals))
     if total.shape != want.shape:
         of = f"of {law.sum} and of {law.equals} over {list(axes)}"
-        raise kit.BankFault(f"the sums {of} differ in shape")
+        raise api.BankFault(f"the sums {of} differ in shape")
     sizes = np.abs(got).sum(axis=axes), np.abs(want)
     scale = sum(float(np.max(size, initial=0.0)) for size in sizes)
     epsilon = {"float32": 2.0**-23, "bfloat16": 2.0**-7}.get(case.dtype, 2.0**-52)
     share = max(RELATIVE if case.dtype == "float64" else 0.0, 64 * epsilon)
-    size = kit.largest(kit.array_of(right[law.sum]))
-    floor = kit.least(case.dtype, size, kit.entered(bench, run, case, law.sum))
+    size = api.largest(api.array_of(right[law.sum]))
+    floor = api.least(case.dtype, size, api.entered(evaluation, run, case, law.sum))
     allowed = np.asarray(np.full(want.shape, max(share * scale, floor)))
     if check.tolerance is not None and check.tolerance.covers(law.sum):
-        allowed = np.asarray(np.maximum(allowed, kit.tolerated(check.tolerance, want)))
-    fault = kit.report(law.sum, total, want, ~(np.abs(total - want) <= allowed))
+        allowed = np.asarray(np.maximum(allowed, api.tolerated(check.tolerance, want)))
+    fault = api.report(law.sum, total, want, ~(np.abs(total - want) <= allowed))
     if fault is None or fault.index is None:
         return None
     found, wanted = (number(float(sums[fault.index])) for sums in (total, want))
     where = f" at {list(fault.index)}" if fault.index else ""
-    return kit.Finding(
+    return api.Finding(
         f"{law.sum} summed over axes {list(axes)} is {found}, expected {what}, "
         f"{wanted}{where} in case {case.name}"
     )
@@ -127,12 +129,12 @@ def _require(name: str, shape: tuple[int, ...], axes: tuple[int, ...]) -> None:
     """Raise BankFault where an array has not all of some axes, each once."""
     places = {axis % len(shape) for axis in axes if -len(shape) <= axis < len(shape)}
     if len(places) != len(axes):
-        raise kit.BankFault(f"{name} of shape {shape_text(shape)} has no axes {list(axes)}")
+        raise api.BankFault(f"{name} of shape {shape_text(shape)} has no axes {list(axes)}")
 
 
-def floats(value: kit.Value) -> kit.Array | None:
+def floats(value: api.Value) -> api.Array | None:
     """A result as float64, where it is of floats."""
-    np = kit.np
+    np = api.np
     values = getattr(value, "values", value)
     if isinstance(values, (np.ndarray, np.generic, float)) and np.asarray(values).dtype.kind == "f":
         return np.asarray(values, np.float64)

@@ -15,7 +15,7 @@ from typing import Literal
 from pydantic import Field
 
 from grader.cases import size_expr
-from grader.kinds.base import Check, Count, K, Kind, kit
+from grader.kinds.base import Check, Count, K, Kind, api
 from grader.model.keys import Amount, Mention, Name, Slug
 from grader.model.verdict import Verdict
 
@@ -53,70 +53,72 @@ class Counted(Kind[K]):
     long_limit = True
 
     def measure(
-        self, bench: kit.Bench, program: kit.RemoteProgram, check: K, case: kit.Case
-    ) -> kit.Measured:
+        self, evaluation: api.Evaluation, program: api.RemoteProgram, check: K, case: api.Case
+    ) -> api.Measured:
         """What the worker of a program counts, and the results of the run."""
         raise NotImplementedError
 
     def assess(
-        self, bench: kit.Bench, check: K, case: kit.Case, found: kit.Measured, /
-    ) -> kit.Finding:
+        self, evaluation: api.Evaluation, check: K, case: api.Case, found: api.Measured, /
+    ) -> api.Finding:
         """What follows from the submission's count alone."""
         raise NotImplementedError
 
-    def meant(self, _bench: kit.Bench, _check: K, _name: str, value: kit.Value, /) -> kit.Value:
+    def meant(
+        self, _evaluation: api.Evaluation, _check: K, _name: str, value: api.Value, /
+    ) -> api.Value:
         """What a result of the measured run has to be, where it is this one of any other run."""
         return value
 
-    def judge(self, bench: kit.Bench, check: K, case: kit.Case) -> kit.Finding:
+    def judge(self, evaluation: api.Evaluation, check: K, case: api.Case) -> api.Finding:
         """A pass by the count, unless the run computes something else because it is counted.
 
         Where the reference, counted likewise, does not repeat its results either, the question
         leaves something to chance, and nothing follows.
         """
-        found = self.measure(bench, bench.submission, check, case)
-        finding = self.assess(bench, check, case, found)
+        found = self.measure(evaluation, evaluation.submission, check, case)
+        finding = self.assess(evaluation, check, case, found)
         if finding.verdict is not Verdict.PASS:
             return finding
         try:
-            usual = bench.observed(check.run, case).values
-        except kit.ProgramError:
+            usual = evaluation.observed(check.run, case).values
+        except api.ProgramError:
             return finding  # the same inputs make it fail, and other checks say so
-        right, results = bench.truth(check.run, case).values, found.results
-        for name in _carried_on_to(bench, check):
+        right, results = evaluation.truth(check.run, case).values, found.results
+        for name in _carried_on_to(evaluation, check):
             value = None if results is None else results.get(name)
-            meant = [self.meant(bench, check, name, v.get(name)) for v in (usual, right)]
-            if any(kit.same_value(value, one, case.dtype) for one in meant):
+            meant = [self.meant(evaluation, check, name, v.get(name)) for v in (usual, right)]
+            if any(api.same_value(value, one, case.dtype) for one in meant):
                 continue
-            with kit.trusting(f"the reference fails on case {case.name}"):
-                again = self.measure(bench, bench.reference, check, case).results or {}
-            if kit.same_value(again.get(name), meant[-1], case.dtype):
+            with api.blame_bank(f"the reference fails on case {case.name}"):
+                again = self.measure(evaluation, evaluation.reference, check, case).results or {}
+            if api.same_value(again.get(name), meant[-1], case.dtype):
                 what = "your code fails" if results is None else f"{name} is another"
                 sentence = (
                     f"flagged for review: {what} when what it keeps or costs is measured, and "
                     f"only then (case {case.name})"
                 )
-                return kit.Finding(sentence, Verdict.POLICY, figures=finding.figures)
+                return api.Finding(sentence, Verdict.POLICY, figures=finding.figures)
         return finding
 
-    def observe(self, bench: kit.Bench, check: K, case: kit.Case) -> Count | str:
+    def observe(self, evaluation: api.Evaluation, check: K, case: api.Case) -> Count | str:
         """The count, and what it is a count of."""
-        found = self.measure(bench, bench.submission, check, case)
+        found = self.measure(evaluation, evaluation.submission, check, case)
         if isinstance(found.value, str):
             return found.value
         what = self.what(check, found)
         return Count(found.value, None if what is None else tuple(sorted(what)))
 
-    def what(self, check: K, found: kit.Measured, /) -> Sequence[str] | None:  # noqa: ARG002
+    def what(self, check: K, found: api.Measured, /) -> Sequence[str] | None:  # noqa: ARG002
         """What was counted, a word for each thing; None where only their number is known."""
         return None
 
 
-def _carried_on_to(bench: kit.Bench, check: Check) -> list[str]:
+def _carried_on_to(evaluation: api.Evaluation, check: Check) -> list[str]:
     """The results to which a measured run comes: all, or those that can follow what is measured."""
-    wanted, of = bench.wanted[check.run], getattr(check, "of", "")
+    wanted, of = evaluation.wanted[check.run], getattr(check, "of", "")
     if not of:
         return list(wanted)
-    first, rest = kit.divided(bench.steps(check.run), of)
-    made = kit.results((*first, *rest))
+    first, rest = api.divided(evaluation.steps(check.run), of)
+    made = api.results((*first, *rest))
     return [name for name in wanted if name in made]

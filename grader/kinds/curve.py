@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from grader.kinds.base import Kind, kit
+from grader.kinds.base import Kind, api
 from grader.model.keys import Name, TolerantCheck
 from grader.model.numerals import number
 from grader.model.report import Curve as Exhibit
@@ -41,22 +41,22 @@ class Curve(Kind[CurveCheck]):
     judges_values = True
     only_course = True
 
-    def judge(self, bench: kit.Bench, check: CurveCheck, case: kit.Case) -> kit.Finding:
+    def judge(self, evaluation: api.Evaluation, check: CurveCheck, case: api.Case) -> api.Finding:
         """As many points as the reference's, all finite, and the last where it should be."""
-        observed = self.observe(bench, check, case)
-        truth = bench.truth(check.run, case).values[check.of]
+        observed = self.observe(evaluation, check, case)
+        truth = evaluation.truth(check.run, case).values[check.of]
         points, wanted = _series(observed), _series(truth)
         if not wanted:
-            raise kit.BankFault(f"{check.id}: the reference's {check.of} is {kit.describe(truth)}")
+            raise api.BankFault(f"{check.id}: the reference's {check.of} is {api.describe(truth)}")
         if points is None or len(points) != len(wanted):
-            return kit.Finding(
-                f"{check.of} is {kit.describe(observed)}, "
+            return api.Finding(
+                f"{check.of} is {api.describe(observed)}, "
                 f"expected {len(wanted)} numbers (case {case.name})"
             )
         exhibit = Exhibit(points, wanted)
         bad = [i for i, v in enumerate(points) if not math.isfinite(v)]
         if bad:
-            return kit.Finding(
+            return api.Finding(
                 f"{check.of} is {number(points[bad[0]])} at step {bad[0]} (case {case.name})",
                 exhibit=exhibit,
             )
@@ -68,7 +68,7 @@ class Curve(Kind[CurveCheck]):
         elif check.ends_above is not None and not last > check.ends_above:
             bound = f"above {number(check.ends_above)}"
         if bound:
-            return kit.Finding(
+            return api.Finding(
                 f"the last of {count} values of {check.of} is {number(last)}, "
                 f"expected {bound} (case {case.name})",
                 mismatch=Mismatch(
@@ -78,53 +78,53 @@ class Curve(Kind[CurveCheck]):
                 figures=figures,
             )
         if check.falls and not last < points[0]:
-            return kit.Finding(
+            return api.Finding(
                 f"{check.of} does not fall: {number(points[0])} at first, "
                 f"{number(last)} as the last of {count} values (case {case.name})",
                 exhibit=exhibit,
                 figures=figures,
             )
         if check.tolerance is not None and (fault := _astray(check, points, wanted)) is not None:
-            return kit.Finding(
+            return api.Finding(
                 f"{check.of} strays from the expected one in {fault.wrong} of {count} values "
                 f"(case {case.name})",
                 mismatch=fault.mismatch(case.name),
                 exhibit=exhibit,
                 figures=figures,
             )
-        return kit.Finding.passed(last=last)
+        return api.Finding.passed(last=last)
 
-    def observe(self, bench: kit.Bench, check: CurveCheck, case: kit.Case) -> kit.Value:
+    def observe(self, evaluation: api.Evaluation, check: CurveCheck, case: api.Case) -> api.Value:
         """The whole curve: a wrong idea has its own, though it may end well enough."""
-        return bench.observed(check.run, case).values.get(check.of)
+        return evaluation.observed(check.run, case).values.get(check.of)
 
     def has_tolerance(self, check: CurveCheck) -> bool:
         """Where the last point is held against a number that can be divided by."""
         return check.ends_below is not None and check.ends_below > 0
 
-    def deviation(self, bench: kit.Bench, check: CurveCheck, case: kit.Case) -> float:
+    def deviation(self, evaluation: api.Evaluation, check: CurveCheck, case: api.Case) -> float:
         """The last point over its bound."""
-        points = _series(self.observe(bench, check, case))
+        points = _series(self.observe(evaluation, check, case))
         return abs(points[-1]) / check.ends_below if points and check.ends_below else math.inf
 
 
 def _astray(
     check: CurveCheck, points: tuple[float, ...], wanted: tuple[float, ...]
-) -> kit.Fault | None:
+) -> api.Fault | None:
     """Where a curve is further from the reference's than the tolerance says."""
     assert check.tolerance is not None
-    got, want = (kit.np.asarray(values) for values in (points, wanted))
-    allowed = kit.tolerated(check.tolerance, want)
-    fault = kit.report(check.of, got, want, ~(abs(got - want) <= allowed), allowed)
-    return kit.explained(fault, check.tolerance)
+    got, want = (api.np.asarray(values) for values in (points, wanted))
+    allowed = api.tolerated(check.tolerance, want)
+    fault = api.report(check.of, got, want, ~(abs(got - want) <= allowed), allowed)
+    return api.explained(fault, check.tolerance)
 
 
-def _series(value: kit.Value) -> tuple[float, ...] | None:
+def _series(value: api.Value) -> tuple[float, ...] | None:
     """A result as a series of numbers, if it is one."""
-    values: kit.Value = getattr(value, "values", value)
-    if isinstance(values, kit.np.ndarray):
+    values: api.Value = getattr(value, "values", value)
+    if isinstance(values, api.np.ndarray):
         known = values.ndim == 1 and values.dtype.kind in "fiu"
     else:
-        numbers = (int, float, kit.np.integer, kit.np.floating)
+        numbers = (int, float, api.np.integer, api.np.floating)
         known = isinstance(values, (list, tuple)) and all(isinstance(v, numbers) for v in values)
     return tuple(map(float, values)) if known else None

@@ -12,7 +12,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from grader.kinds.base import Check, CheckResult, Kind, kit
+from grader.kinds.base import Check, CheckResult, Kind, api
 from grader.model.keys import Keys, Name, Slug, Text
 
 APPROVE = "approve"  # the answer that is no line
@@ -59,19 +59,21 @@ class Findings(Kind[FindingsCheck]):
     keys = FindingsCheck
     judges_values = True
 
-    def carry_out(self, bench: kit.Bench, check: FindingsCheck) -> CheckResult:
+    def carry_out(self, evaluation: api.Evaluation, check: FindingsCheck) -> CheckResult:
         """Look once, and speak of no case: a review does not depend on inputs."""
-        found = super().carry_out(bench, check)
+        found = super().carry_out(evaluation, check)
         return replace(found, cases=(), failing=(), case_line="", about="", inputs={})
 
-    def judge(self, bench: kit.Bench, check: FindingsCheck, case: kit.Case) -> kit.Finding | None:
+    def judge(
+        self, evaluation: api.Evaluation, check: FindingsCheck, case: api.Case
+    ) -> api.Finding | None:
         """How much was found, and what was not."""
-        given = bench.observed(check.run, case).values.get(check.of)
+        given = evaluation.observed(check.run, case).values.get(check.of)
         if not isinstance(given, dict):
-            return kit.Finding(f"{check.of} is {kit.describe(given)}, expected a dict")
+            return api.Finding(f"{check.of} is {api.describe(given)}, expected a dict")
         listed = {int(n): str(reason) for n, reason in given.items() if str(n).isdigit()}
         if given.get(APPROVE) == "yes":
-            return kit.Finding("you approved, and something is wrong with it")
+            return api.Finding("you approved, and something is wrong with it")
         found = [f for f in check.wrong if any(listed.get(n) == f.reason for n in f.lines)]
         half = [f for f in check.wrong if f not in found and any(n in listed for n in f.lines)]
         faulty = {n for fault in check.wrong for n in fault.lines}
@@ -85,7 +87,7 @@ class Findings(Kind[FindingsCheck]):
         said += f" and {len(half)} with another reason" * bool(half)
         said += f", {len(alarms)} false alarm{'s' * (len(alarms) != 1)}"
         if len(found) == every and len(alarms) <= check.false_alarms:
-            return kit.Finding.passed(said, **figures)
+            return api.Finding.passed(said, **figures)
         missed = [f.symptom for f in check.wrong if f not in found and f not in half][:1]
         why = [
             f"line {n} is right: {check.innocent[str(n)]}"
@@ -93,8 +95,8 @@ class Findings(Kind[FindingsCheck]):
             if str(n) in check.innocent
         ][:2]
         more = "".join(f"; {' '.join(text.split()).rstrip('.')}" for text in (*missed, *why))
-        return kit.Finding(said + more, figures=figures)
+        return api.Finding(said + more, figures=figures)
 
-    def observe(self, bench: kit.Bench, check: FindingsCheck, case: kit.Case) -> object:
+    def observe(self, evaluation: api.Evaluation, check: FindingsCheck, case: api.Case) -> object:
         """What was listed."""
-        return bench.observed(check.run, case).values.get(check.of)
+        return evaluation.observed(check.run, case).values.get(check.of)

@@ -7,7 +7,7 @@ from typing import Literal
 
 from pydantic import Field
 
-from grader.kinds.base import Check, CheckResult, kit
+from grader.kinds.base import Check, CheckResult, api
 from grader.kinds.counted import Counted
 from grader.model.keys import Mention, Multiple, RunName
 from grader.model.numerals import number, times
@@ -39,18 +39,18 @@ class Flops(Counted[FlopsCheck]):
     slow = True  # every operation goes through Python
     shows_measurement = True
 
-    def carry_out(self, bench: kit.Bench, check: FlopsCheck) -> CheckResult:
+    def carry_out(self, evaluation: api.Evaluation, check: FlopsCheck) -> CheckResult:
         """A pass by the count is then held against the clock, on the case that takes longest."""
-        counted = super().carry_out(bench, check)
+        counted = super().carry_out(evaluation, check)
 
-        def look(case: kit.Case) -> kit.Finding | None:
-            mine = self.measure(bench, bench.submission, check, case)
-            reference = kit.baseline(bench, check.run, case, "flops")
-            return kit.contradiction(bench, check.run, case, mine, reference)
+        def look(case: api.Case) -> api.Finding | None:
+            mine = self.measure(evaluation, evaluation.submission, check, case)
+            reference = api.baseline(evaluation, check.run, case, "flops")
+            return api.contradiction(evaluation, check.run, case, mine, reference)
 
-        return kit.rss_probe.confirmed(bench, check, counted, look, "")
+        return api.rss_probe.confirmed(evaluation, check, counted, look, "")
 
-    def what(self, _: FlopsCheck, found: kit.Measured, /) -> Sequence[str] | None:
+    def what(self, _: FlopsCheck, found: api.Measured, /) -> Sequence[str] | None:
         """The shapes of what is multiplied, and how often."""
         products = [
             f"{one.times} of {one.batch}x{one.rows}x{one.inner} by {one.inner}x{one.columns}"
@@ -60,33 +60,37 @@ class Flops(Counted[FlopsCheck]):
         return products or None
 
     def measure(
-        self, bench: kit.Bench, program: kit.RemoteProgram, check: FlopsCheck, case: kit.Case
-    ) -> kit.Measured:
+        self,
+        evaluation: api.Evaluation,
+        program: api.RemoteProgram,
+        check: FlopsCheck,
+        case: api.Case,
+    ) -> api.Measured:
         """Matmul FLOPs."""
         against = (check.against, check.run)
-        return kit.measure(bench, program, check.run, case, "flops", against=against)
+        return api.measure(evaluation, program, check.run, case, "flops", against=against)
 
     def assess(
-        self, bench: kit.Bench, check: FlopsCheck, case: kit.Case, found: kit.Measured
-    ) -> kit.Finding:
+        self, evaluation: api.Evaluation, check: FlopsCheck, case: api.Case, found: api.Measured
+    ) -> api.Finding:
         """Matmul FLOPs within the multiple, and none hidden in element-wise work."""
         other = check.called or f"the run {check.against}"
-        base = kit.baseline(bench, check.against, case, "flops")
+        base = api.baseline(evaluation, check.against, case, "flops")
         ratio = float(found.value) / max(1.0, float(base.value))
         figures = {"ratio": ratio}
         line = f"{ratio:.3f}x {other}, {times(check.at_most)} allowed"
         if ratio > check.at_most:
-            exhibit = kit.bars(
+            exhibit = api.bars(
                 lambda value: f"{number(value)} FLOPs",
                 ("yours", float(found.value)),
                 ("allowed", check.at_most * float(base.value)),
                 (other, float(base.value)),
             )
-            return kit.Finding(f"{line} in case {case.name}", exhibit=exhibit, figures=figures)
+            return api.Finding(f"{line} in case {case.name}", exhibit=exhibit, figures=figures)
         if found.elements > ELEMENTWISE_ROOM * base.elements:
             sentence = (
                 f"{found.elements:,} element-wise results, {base.elements:,} in {other}: "
                 f"a product written as multiply-and-sum costs FLOPs too (case {case.name})"
             )
-            return kit.Finding(sentence, figures=figures)
-        return kit.Finding.passed(line, **figures)
+            return api.Finding(sentence, figures=figures)
+        return api.Finding.passed(line, **figures)

@@ -18,14 +18,14 @@ from typing import ClassVar, Literal, TypeAlias
 from pydantic import Field
 
 from grader.cases.dataflow import free_names, producing
-from grader.kinds.base import Kind, kit
+from grader.kinds.base import Kind, api
 from grader.kinds.conservation import RELATIVE, Conserved, broken, floats
 from grader.model.keys import Mention, Name, Show, TolerantCheck
 from grader.model.numerals import shape_text
 
 ESTIMATES = 20.0
 
-Numeric: TypeAlias = "Mapping[str, kit.Array]"  # `value`, and `error`, the estimated one of it
+Numeric: TypeAlias = "Mapping[str, api.Array]"  # `value`, and `error`, the estimated one of it
 
 
 class GradcheckCheck(TolerantCheck):
@@ -91,45 +91,49 @@ class Gradcheck(Kind[GradcheckCheck]):
     keys = GradcheckCheck
     judges_values = True
 
-    def judge(self, bench: kit.Bench, check: GradcheckCheck, case: kit.Case) -> kit.Finding | None:
+    def judge(
+        self, evaluation: api.Evaluation, check: GradcheckCheck, case: api.Case
+    ) -> api.Finding | None:
         """The first gradient or law that does not hold."""
-        values = bench.observed(check.run, case).values
-        numeric = _differences(bench, check, case)
+        values = evaluation.observed(check.run, case).values
+        numeric = _differences(evaluation, check, case)
         for wrt, name in check.gradients.items():
-            allowed = _allowed(bench, check, case, name, numeric[wrt])
+            allowed = _allowed(evaluation, check, case, name, numeric[wrt])
             given = values.get(name)
-            if found := _compare(bench, check, case, name, given, numeric[wrt], allowed):
+            if found := _compare(evaluation, check, case, name, given, numeric[wrt], allowed):
                 return found
-        laws = (broken(bench, check, case, law) for law in check.conserves)
+        laws = (broken(evaluation, check, case, law) for law in check.conserves)
         return next(filter(None, laws), None)
 
     def has_tolerance(self, check: GradcheckCheck) -> bool:
         """Where gradients are compared; a law alone has none worth measuring."""
         return bool(check.gradients)
 
-    def deviation(self, bench: kit.Bench, check: GradcheckCheck, case: kit.Case) -> float:
+    def deviation(self, evaluation: api.Evaluation, check: GradcheckCheck, case: api.Case) -> float:
         """Of the worst entry of all gradients."""
-        values = bench.observed(check.run, case).values
-        numeric = _differences(bench, check, case)
+        values = evaluation.observed(check.run, case).values
+        numeric = _differences(evaluation, check, case)
         worst = 0.0
         for wrt, name in check.gradients.items():
-            allowed = _allowed(bench, check, case, name, numeric[wrt])
+            allowed = _allowed(evaluation, check, case, name, numeric[wrt])
             entries = _deviations(floats(values.get(name)), numeric[wrt], allowed)
             worst = max(worst, math.inf if entries is None else float(entries.max(initial=0.0)))
         return worst
 
 
-def _differences(bench: kit.Bench, check: GradcheckCheck, case: kit.Case) -> Mapping[str, Numeric]:
+def _differences(
+    evaluation: api.Evaluation, check: GradcheckCheck, case: api.Case
+) -> Mapping[str, Numeric]:
     """Numerical gradients of <cotangent, loss> by input; measured once."""
 
     def measured() -> Mapping[str, Numeric]:
-        steps = producing(bench.steps(check.run), check.loss)
-        every = bench.inputs(case, check.run, mode=kit.PRECISE)
+        steps = producing(evaluation.steps(check.run), check.loss)
+        every = evaluation.inputs(case, check.run, mode=api.PRECISE)
         cotangent = None
         if check.cotangent is not None:
-            cotangent = kit.array_of(bench.drawn(case)[check.cotangent]).astype(kit.np.float64)
-        with kit.trusting(f"the reference cannot be differentiated on case {case.name}"):
-            return bench.reference.gradients(
+            cotangent = api.array_of(evaluation.drawn(case)[check.cotangent]).astype(api.np.float64)
+        with api.blame_bank(f"the reference cannot be differentiated on case {case.name}"):
+            return evaluation.reference.gradients(
                 steps,
                 {name: every[name] for name in free_names(steps)},
                 wrt=list(check.gradients),
@@ -138,25 +142,25 @@ def _differences(bench: kit.Bench, check: GradcheckCheck, case: kit.Case) -> Map
                 kinks=check.kinks,
             )
 
-    return bench.fact(("differences", check.id, case.name), measured)
+    return evaluation.fact(("differences", check.id, case.name), measured)
 
 
 def _allowed(
-    bench: kit.Bench, check: GradcheckCheck, case: kit.Case, name: str, numeric: Numeric
-) -> kit.Array:
+    evaluation: api.Evaluation, check: GradcheckCheck, case: api.Case, name: str, numeric: Numeric
+) -> api.Array:
     """What a gradient may be off by, entry by entry."""
-    np, value = kit.np, kit.np.asarray(numeric["value"], kit.np.float64)
-    scale = kit.largest(value)
-    floor = kit.least(case.dtype, scale, kit.entered(bench, check.run, case, name))
+    np, value = api.np, api.np.asarray(numeric["value"], api.np.float64)
+    scale = api.largest(value)
+    floor = api.least(case.dtype, scale, api.entered(evaluation, check.run, case, name))
     allowed = np.maximum(RELATIVE * scale + ESTIMATES * np.asarray(numeric["error"]), floor)
     if check.tolerance is not None and check.tolerance.covers(name):
-        allowed = np.maximum(allowed, kit.tolerated(check.tolerance, value))
+        allowed = np.maximum(allowed, api.tolerated(check.tolerance, value))
     return np.asarray(allowed)
 
 
-def _deviations(got: kit.Array | None, numeric: Numeric, allowed: kit.Array) -> kit.Array | None:
+def _deviations(got: api.Array | None, numeric: Numeric, allowed: api.Array) -> api.Array | None:
     """What each entry is off by over what it may be; None for a gradient of another shape."""
-    np = kit.np
+    np = api.np
     value = numeric["value"]
     if got is None or got.shape != value.shape:
         return None
@@ -168,27 +172,27 @@ def _deviations(got: kit.Array | None, numeric: Numeric, allowed: kit.Array) -> 
 
 
 def _compare(
-    bench: kit.Bench,
+    evaluation: api.Evaluation,
     check: GradcheckCheck,
-    case: kit.Case,
+    case: api.Case,
     name: str,
-    observed: kit.Value,
+    observed: api.Value,
     numeric: Numeric,
-    allowed: kit.Array,
-) -> kit.Finding | None:
+    allowed: api.Array,
+) -> api.Finding | None:
     got, value = floats(observed), numeric["value"]
     entries = _deviations(got, numeric, allowed)
     if got is None or entries is None:
-        found, wanted = kit.describe(observed), f"floats of shape {shape_text(value.shape)}"
-        return kit.Finding(f"{name} is {found}, expected {wanted} (case {case.name})")
+        found, wanted = api.describe(observed), f"floats of shape {shape_text(value.shape)}"
+        return api.Finding(f"{name} is {found}, expected {wanted} (case {case.name})")
     tolerance = check.tolerance if check.tolerance and check.tolerance.covers(name) else None
-    fault = kit.explained(kit.report(name, got, value, entries > 1, allowed), tolerance)
+    fault = api.explained(api.report(name, got, value, entries > 1, allowed), tolerance)
     if fault is None:
         return None
     count = f"{fault.wrong} of {fault.total} entries"
-    return kit.Finding(
+    return api.Finding(
         f"{name} disagrees with differences of the forward in {count}",
         mismatch=fault.mismatch(case.name),
-        exhibit=kit.grids(bench, case, fault, Show(), check.run),
+        exhibit=api.grids(evaluation, case, fault, Show(), check.run),
         subject=name,
     )

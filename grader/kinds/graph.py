@@ -11,7 +11,7 @@ from typing import Literal
 
 from pydantic import Field
 
-from grader.kinds.base import Check, kit
+from grader.kinds.base import Check, api
 from grader.kinds.counted import Counted
 from grader.model.keys import Name
 
@@ -35,44 +35,54 @@ class Graph(Counted[GraphCheck]):
     needs_torch = True
 
     def measure(
-        self, bench: kit.Bench, program: kit.RemoteProgram, check: GraphCheck, case: kit.Case
-    ) -> kit.Measured:
+        self,
+        evaluation: api.Evaluation,
+        program: api.RemoteProgram,
+        check: GraphCheck,
+        case: api.Case,
+    ) -> api.Measured:
         """The node: `own`, a node's name, or `none`."""
-        factor = _factor(bench)
-        return kit.measure(bench, program, check.run, case, "graph", of=check.of, factor=factor)
+        factor = _factor(evaluation)
+        return api.measure(
+            evaluation, program, check.run, case, "graph", of=check.of, factor=factor
+        )
 
-    def meant(self, bench: kit.Bench, check: GraphCheck, name: str, value: kit.Value) -> kit.Value:
+    def meant(
+        self, evaluation: api.Evaluation, check: GraphCheck, name: str, value: api.Value
+    ) -> api.Value:
         """Gradients of the tensor came through the node, which multiplied them."""
-        steps = bench.steps(check.run)
+        steps = evaluation.steps(check.run)
         if not any(name in step.targets for step in steps if _differentiates(step, check.of)):
             return value
-        if isinstance(value, kit.Tensor):
-            return replace(value, values=(value.values * _factor(bench)).astype(value.values.dtype))
+        if isinstance(value, api.Tensor):
+            return replace(
+                value, values=(value.values * _factor(evaluation)).astype(value.values.dtype)
+            )
         return value
 
     def assess(
-        self, _: kit.Bench, check: GraphCheck, case: kit.Case, found: kit.Measured
-    ) -> kit.Finding:
+        self, _: api.Evaluation, check: GraphCheck, case: api.Case, found: api.Measured
+    ) -> api.Finding:
         """A Function that the submission defines, and none of torch's."""
         origin = str(found.value)
         if origin == "own":
-            return kit.Finding.passed()
+            return api.Finding.passed()
         if origin == "none":
-            return kit.Finding(
+            return api.Finding(
                 f"{check.of} has no graph: nothing can flow back through it (case {case.name})"
             )
         where = f" (case {case.name})"
         if origin.startswith(("CheckpointFunction", "_CheckpointFrame")):
             origin, where = "torch.utils.checkpoint", ""
-        return kit.Finding(
+        return api.Finding(
             f"{check.of} comes from {origin}, not from an autograd.Function of yours{where}"
         )
 
 
-def _factor(bench: kit.Bench) -> float:
-    return 2 + bench.secret % 4096 / 256
+def _factor(evaluation: api.Evaluation) -> float:
+    return 2 + evaluation.secret % 4096 / 256
 
 
-def _differentiates(step: kit.Step, of: str) -> bool:
+def _differentiates(step: api.Step, of: str) -> bool:
     """Whether a step asks for gradients of the tensor itself."""
     return step.backward and step.arguments[0].name == of

@@ -11,7 +11,7 @@ from typing import Literal
 from pydantic import Field
 
 from grader.cases import size_expr
-from grader.kinds.base import Check, CheckResult, kit
+from grader.kinds.base import Check, CheckResult, api
 from grader.kinds.counted import Counted
 from grader.model.keys import Amount, Mention, Name, RunName, Slug
 from grader.model.numerals import bytes_text, times
@@ -64,11 +64,11 @@ class Memory(Counted[MemoryCheck]):
     needs_torch = True
     shows_measurement = True
 
-    def carry_out(self, bench: kit.Bench, check: MemoryCheck) -> CheckResult:
+    def carry_out(self, evaluation: api.Evaluation, check: MemoryCheck) -> CheckResult:
         """Hold bytes against a budget, or against another run of the reference."""
         if check.device == "cuda":
-            with kit.trusting("the reference's worker fails"):
-                has_cuda = bench.reference.has_cuda()
+            with api.blame_bank("the reference's worker fails"):
+                has_cuda = evaluation.reference.has_cuda()
             if not has_cuda:
                 return CheckResult(
                     check.id,
@@ -77,35 +77,43 @@ class Memory(Counted[MemoryCheck]):
                     "needs a CUDA device, which this machine does not have",
                     stretch=check.stretch,
                 )
-        counted = super().carry_out(bench, check)
-        if check.device == "cuda" or _covered_by_another(bench, check):
+        counted = super().carry_out(evaluation, check)
+        if check.device == "cuda" or _covered_by_another(evaluation, check):
             return counted
-        return kit.rss_probe.confirmed(
-            bench, check, counted, lambda case: self._outside(bench, check, case), check.large
+        return api.rss_probe.confirmed(
+            evaluation,
+            check,
+            counted,
+            lambda case: self._outside(evaluation, check, case),
+            check.large,
         )
 
     def measure(
-        self, bench: kit.Bench, program: kit.RemoteProgram, check: MemoryCheck, case: kit.Case
-    ) -> kit.Measured:
+        self,
+        evaluation: api.Evaluation,
+        program: api.RemoteProgram,
+        check: MemoryCheck,
+        case: api.Case,
+    ) -> api.Measured:
         """Bytes."""
         without, against = tuple(check.without), (check.against,) if check.against else ()
-        return kit.measure(
-            bench, program, check.run, case, _quantity(check), without=without, against=against
+        return api.measure(
+            evaluation, program, check.run, case, _quantity(check), without=without, against=against
         )
 
-    def judge(self, bench: kit.Bench, check: MemoryCheck, case: kit.Case) -> kit.Finding:
+    def judge(self, evaluation: api.Evaluation, check: MemoryCheck, case: api.Case) -> api.Finding:
         """On a CUDA device by the count alone: its results differ from those on the CPU."""
         if check.device == "cpu":
-            return super().judge(bench, check, case)
-        found = self.measure(bench, bench.submission, check, case)
-        return self.assess(bench, check, case, found)
+            return super().judge(evaluation, check, case)
+        found = self.measure(evaluation, evaluation.submission, check, case)
+        return self.assess(evaluation, check, case, found)
 
     def assess(
-        self, bench: kit.Bench, check: MemoryCheck, case: kit.Case, found: kit.Measured
-    ) -> kit.Finding:
+        self, evaluation: api.Evaluation, check: MemoryCheck, case: api.Case, found: api.Measured
+    ) -> api.Finding:
         """Bytes within the budget, or the multiple."""
         size = float(found.value)
-        budget, base = _allowed(bench, check, case)
+        budget, base = _allowed(evaluation, check, case)
         figures = {"bytes": size, "allowed": budget}
         other = []
         if base is not None:
@@ -116,10 +124,10 @@ class Memory(Counted[MemoryCheck]):
         else:
             line = f"{bytes_text(size)} {_WORDS[check.quantity]}, {bytes_text(budget)} allowed"
         if size <= budget:
-            return kit.Finding.passed(line, **figures)
-        with kit.trusting(f"the reference fails on case {case.name}"):
-            reference = float(self.measure(bench, bench.reference, check, case).value)
-        exhibit = kit.bars(
+            return api.Finding.passed(line, **figures)
+        with api.blame_bank(f"the reference fails on case {case.name}"):
+            reference = float(self.measure(evaluation, evaluation.reference, check, case).value)
+        exhibit = api.bars(
             bytes_text,
             *other,
             ("yours", size),
@@ -128,13 +136,13 @@ class Memory(Counted[MemoryCheck]):
             details=tuple(f"{what}  {bytes_text(n)}" for what, n in found.details),
         )
         excess = f" ({times(size / budget)})" if budget > 0 and base is None else ""
-        return kit.Finding(f"{line}{excess} in case {case.name}", exhibit=exhibit, figures=figures)
+        return api.Finding(f"{line}{excess} in case {case.name}", exhibit=exhibit, figures=figures)
 
     def by_style(self, check: MemoryCheck) -> bool:
         """The peak of temporaries is."""
         return check.quantity == "peak"
 
-    def what(self, check: MemoryCheck, found: kit.Measured, /) -> Sequence[str] | None:
+    def what(self, check: MemoryCheck, found: api.Measured, /) -> Sequence[str] | None:
         """What is saved or alive; a peak is over before it can be looked at."""
         return None if check.quantity == "peak" else found.kept
 
@@ -142,46 +150,52 @@ class Memory(Counted[MemoryCheck]):
         """Not where the machine may lack the device."""
         return check.device == "cpu"
 
-    def _outside(self, bench: kit.Bench, check: MemoryCheck, case: kit.Case) -> kit.Finding | None:
+    def _outside(
+        self, evaluation: api.Evaluation, check: MemoryCheck, case: api.Case
+    ) -> api.Finding | None:
         """What the system sees of it, and the counts inside do not."""
-        counted = float(self.measure(bench, bench.submission, check, case).value)
-        budget = _allowed(bench, check, case)[0]
+        counted = float(self.measure(evaluation, evaluation.submission, check, case).value)
+        budget = _allowed(evaluation, check, case)[0]
         # What is alive after the forward is no more than the peak.
         at_rest = check.quantity != "peak"
         if not at_rest:
-            found = kit.rss_probe.hidden_peak(
-                bench, check.run, case, counted=counted, budget=budget
+            found = api.rss_probe.hidden_peak(
+                evaluation, check.run, case, counted=counted, budget=budget
             )
             if found is not None:
                 return found
-        return kit.rss_probe.hidden_memory(
-            bench,
+        return api.rss_probe.hidden_memory(
+            evaluation,
             check.run,
             case,
             of="",
             counted=counted,
             budget=budget,
-            room=kit.rss_probe.OWN_OBJECTS,
+            room=api.rss_probe.OWN_OBJECTS,
             needed=lambda: (
-                float(self.measure(bench, bench.reference, check, case).value) if at_rest else 0.0
+                float(self.measure(evaluation, evaluation.reference, check, case).value)
+                if at_rest
+                else 0.0
             ),
             go_on=at_rest,
         )
 
 
-def _allowed(bench: kit.Bench, check: MemoryCheck, case: kit.Case) -> tuple[float, float | None]:
+def _allowed(
+    evaluation: api.Evaluation, check: MemoryCheck, case: api.Case
+) -> tuple[float, float | None]:
     """The budget on a case, and what it is a multiple of, if it is one."""
     if check.against is None:
-        return kit.amount(bench, check, check.at_most, case), None
-    base = max(1.0, float(kit.baseline(bench, check.against, case, _quantity(check)).value))
+        return api.amount(evaluation, check, check.at_most, case), None
+    base = max(1.0, float(api.baseline(evaluation, check.against, case, _quantity(check)).value))
     return size_expr.value(check.at_most, {}) * base, base
 
 
-def _covered_by_another(bench: kit.Bench, check: MemoryCheck) -> bool:
+def _covered_by_another(evaluation: api.Evaluation, check: MemoryCheck) -> bool:
     """Whether a later check of what is alive looks at the same run: it sees all that is saved."""
     return check.quantity == "saved" and any(
         isinstance(other, MemoryCheck) and other.quantity == "live" and other.run == check.run
-        for other in bench.checks
+        for other in evaluation.checks
     )
 
 

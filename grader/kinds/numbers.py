@@ -11,7 +11,7 @@ from typing import ClassVar, Literal
 
 from pydantic import Field
 
-from grader.kinds.base import Kind, kit
+from grader.kinds.base import Kind, api
 from grader.model.keys import Name, TolerantCheck
 from grader.model.numerals import amount, amounts_apart, band, number
 from grader.model.report import Breakdown, Mismatch, Row
@@ -46,34 +46,36 @@ class Numbers(Kind[NumbersCheck]):
     judges_values = True
     hides_expected = True
 
-    def judge(self, bench: kit.Bench, check: NumbersCheck, case: kit.Case) -> kit.Finding | None:
+    def judge(
+        self, evaluation: api.Evaluation, check: NumbersCheck, case: api.Case
+    ) -> api.Finding | None:
         """A breakdown that shows which parts are wrong."""
-        observed = bench.observed(check.run, case).values.get(check.of)
-        expected = bench.truth(check.run, case).values[check.of]
+        observed = evaluation.observed(check.run, case).values.get(check.of)
+        expected = evaluation.truth(check.run, case).values[check.of]
         parts = ", ".join(check.parts)
         if not isinstance(expected, dict) or set(expected) != set(check.parts):
-            raise kit.BankFault(f"{check.id}: the reference's {check.of} lacks or adds to {parts}")
+            raise api.BankFault(f"{check.id}: the reference's {check.of} lacks or adds to {parts}")
         if not isinstance(observed, dict):
-            return kit.Finding(
-                f"{check.of} is {kit.describe(observed)}, "
+            return api.Finding(
+                f"{check.of} is {api.describe(observed)}, "
                 f"expected a dict with {parts} (case {case.name})"
             )
         missing = [p for p in check.parts if p not in observed]
         extra = [str(p) for p in observed if p not in check.parts]
-        if missing and not extra and bench.question.spec.answers:
+        if missing and not extra and evaluation.question.spec.answers:
             have = "has" if len(missing) == 1 else "have"
-            return kit.Finding(f"{' and '.join(missing)} {have} no answer yet")
+            return api.Finding(f"{' and '.join(missing)} {have} no answer yet")
         if missing or extra:
-            found = kit.describe(observed) + kit.dict_keys(observed)
+            found = api.describe(observed) + api.dict_keys(observed)
             lacks = f"; missing: {', '.join(missing)}" if missing else ""
             more = f"; not asked for: {', '.join(extra)}" if extra else ""
-            return kit.Finding(f"{check.of} is {found}{lacks}{more} (case {case.name})")
+            return api.Finding(f"{check.of} is {found}{lacks}{more} (case {case.name})")
         rows = [_row(check, part, observed[part], expected[part]) for part in check.parts]
         wrong = [row for row in rows if row.note]
         if not wrong:
             return None
         first = wrong[0]
-        return kit.Finding(
+        return api.Finding(
             f"{', '.join(row.name for row in wrong)} {'is' if len(wrong) == 1 else 'are'} wrong "
             f"in case {case.name}",
             mismatch=Mismatch(
@@ -84,12 +86,12 @@ class Numbers(Kind[NumbersCheck]):
         )  # fmt: skip
 
 
-def _row(check: NumbersCheck, part: str, observed: kit.Value, expected: kit.Value) -> Row:
-    plain = observed.item() if isinstance(observed, kit.np.generic) else observed
-    if isinstance(plain, kit.np.ndarray) and plain.ndim == 0:
+def _row(check: NumbersCheck, part: str, observed: api.Value, expected: api.Value) -> Row:
+    plain = observed.item() if isinstance(observed, api.np.generic) else observed
+    if isinstance(plain, api.np.ndarray) and plain.ndim == 0:
         plain = plain.item()
     if isinstance(plain, bool) or not isinstance(plain, (int, float)) or not math.isfinite(plain):
-        odd = number(plain) if isinstance(plain, float) else kit.describe(observed)
+        odd = number(plain) if isinstance(plain, float) else api.describe(observed)
         return Row(part, odd, _text(check, expected), "not a number")
     if plain == expected or abs(plain - expected) <= _tolerated(check, expected):
         return Row(part, _text(check, plain), _text(check, expected))
@@ -104,7 +106,7 @@ def _tolerated(check: NumbersCheck, expected: float) -> float:
     """What a part may be off by."""
     if check.tolerance is None:
         return 0.0
-    return float(kit.tolerated(check.tolerance, kit.np.asarray(float(expected))))
+    return float(api.tolerated(check.tolerance, api.np.asarray(float(expected))))
 
 
 def _allowance(check: NumbersCheck, expected: float) -> str | None:

@@ -8,7 +8,7 @@ from typing import ClassVar, Literal
 
 from pydantic import Field
 
-from grader.kinds.base import Kind, kit
+from grader.kinds.base import Kind, api
 from grader.model.keys import Mention, Name, Show, TolerantCheck
 
 FEWEST_DIGITS = 4  # right, for it to be worth saying how many are
@@ -53,13 +53,15 @@ class Outputs(Kind[OutputsCheck]):
     keys = OutputsCheck
     judges_values = True
 
-    def judge(self, bench: kit.Bench, check: OutputsCheck, case: kit.Case) -> kit.Finding | None:
+    def judge(
+        self, evaluation: api.Evaluation, check: OutputsCheck, case: api.Case
+    ) -> api.Finding | None:
         """The first result that differs."""
-        outcome = bench.observed(check.run, case)
+        outcome = evaluation.observed(check.run, case)
         zeros = check.zeros == "exact"
         for result in check.results:
-            fault = kit.fault_of(
-                bench,
+            fault = api.fault_of(
+                evaluation,
                 check.run,
                 case,
                 result,
@@ -69,7 +71,7 @@ class Outputs(Kind[OutputsCheck]):
                 check=check,
             )
             if fault is not None:
-                return _finding(bench, case, fault, check)
+                return _finding(evaluation, case, fault, check)
         return None
 
     def is_exact(self, check: OutputsCheck) -> bool:
@@ -80,45 +82,47 @@ class Outputs(Kind[OutputsCheck]):
         """Unless it asks for the last bit."""
         return not check.exact
 
-    def deviation(self, bench: kit.Bench, check: OutputsCheck, case: kit.Case) -> float:
+    def deviation(self, evaluation: api.Evaluation, check: OutputsCheck, case: api.Case) -> float:
         """Of the worst entry, or of the norm where that is what is held."""
-        values = bench.observed(check.run, case).values
+        values = evaluation.observed(check.run, case).values
         return max(
-            kit.excess(
+            api.excess(
                 values.get(name),
-                kit.expected(bench, check.run, case, name, check=check),
+                api.expected(evaluation, check.run, case, name, check=check),
             )
             for name in check.results
         )
 
-    def right_deviation(self, bench: kit.Bench, check: OutputsCheck, case: kit.Case) -> float:
+    def right_deviation(
+        self, evaluation: api.Evaluation, check: OutputsCheck, case: api.Case
+    ) -> float:
         """Of the reference in the case's dtype, and on inputs moved by a unit in the last place."""
         worst = 0.0
         for name in check.results:
-            wanted = kit.expected(bench, check.run, case, name, check=check)
+            wanted = api.expected(evaluation, check.run, case, name, check=check)
             others = wanted.moved() if case.dtype == "float64" else []
-            worst = max(worst, *(kit.excess(other, wanted) for other in [wanted.native, *others]))
+            worst = max(worst, *(api.excess(other, wanted) for other in [wanted.native, *others]))
         return worst
 
 
 def _finding(
-    bench: kit.Bench, case: kit.Case, fault: kit.Fault, check: OutputsCheck
-) -> kit.Finding:
+    evaluation: api.Evaluation, case: api.Case, fault: api.Fault, check: OutputsCheck
+) -> api.Finding:
     """A fault with what to show of it."""
     sentence = fault.sentence
     if fault.kind == "values" and fault.arrays is not None and case.dtype == "float64":
         sentence += _precision(fault)
-    return kit.Finding(
+    return api.Finding(
         sentence,
         mismatch=fault.mismatch(case.name),
-        exhibit=kit.grids(bench, case, fault, check.show, check.run),
+        exhibit=api.grids(evaluation, case, fault, check.show, check.run),
         subject=fault.result if fault.kind == "values" else "",
     )
 
 
-def _precision(fault: kit.Fault) -> str:
+def _precision(fault: api.Fault) -> str:
     """To how many digits the wrong entries are right, where these are more than luck."""
-    np = kit.np
+    np = api.np
     assert fault.arrays is not None
     observed, wanted, wrong = fault.arrays
     got, want = (a[wrong].astype(np.float64) for a in (observed, wanted))

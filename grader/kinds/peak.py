@@ -1,7 +1,7 @@
 """Check `peak`: the most bytes that numpy and Python allocate at once while one step goes on.
 
 tracemalloc sees every array of numpy's, however short its life, and every object of Python's.  What
-is allocated past it the system sees: see `bench.peak_probe`.
+is allocated past it the system sees: see `evaluation.peak_probe`.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from typing import Literal
 
 from pydantic import Field
 
-from grader.kinds.base import CheckResult, kit
+from grader.kinds.base import CheckResult, api
 from grader.kinds.counted import BudgetCheck, Counted
 from grader.model.keys import Name, Slug
 from grader.model.numerals import bytes_text, times
@@ -39,54 +39,66 @@ class Peak(Counted[PeakCheck]):
     slow = True  # every allocation is traced
     shows_measurement = True
 
-    def carry_out(self, bench: kit.Bench, check: PeakCheck) -> CheckResult:
+    def carry_out(self, evaluation: api.Evaluation, check: PeakCheck) -> CheckResult:
         """Hold the bytes against the budget on every case."""
-        counted = super().carry_out(bench, check)
-        return kit.rss_probe.confirmed(
-            bench, check, counted, lambda case: self._outside(bench, check, case), check.large
+        counted = super().carry_out(evaluation, check)
+        return api.rss_probe.confirmed(
+            evaluation,
+            check,
+            counted,
+            lambda case: self._outside(evaluation, check, case),
+            check.large,
         )
 
     def measure(
-        self, bench: kit.Bench, program: kit.RemoteProgram, check: PeakCheck, case: kit.Case
-    ) -> kit.Measured:
+        self,
+        evaluation: api.Evaluation,
+        program: api.RemoteProgram,
+        check: PeakCheck,
+        case: api.Case,
+    ) -> api.Measured:
         """Bytes."""
-        return kit.measure(bench, program, check.run, case, "allocated", of=check.of)
+        return api.measure(evaluation, program, check.run, case, "allocated", of=check.of)
 
     def assess(
-        self, bench: kit.Bench, check: PeakCheck, case: kit.Case, found: kit.Measured
-    ) -> kit.Finding:
+        self, evaluation: api.Evaluation, check: PeakCheck, case: api.Case, found: api.Measured
+    ) -> api.Finding:
         """The bytes against the budget."""
-        size, allowed = float(found.value), kit.amount(bench, check, check.at_most, case)
+        size, allowed = float(found.value), api.amount(evaluation, check, check.at_most, case)
         figures = {"bytes": size, "allowed": allowed}
         if size <= allowed:
             line = f"{bytes_text(size)} at once, {bytes_text(allowed)} allowed"
-            return kit.Finding.passed(line, **figures)
-        function = kit.producing(bench.steps(check.run), check.of)[-1].function
+            return api.Finding.passed(line, **figures)
+        function = api.producing(evaluation.steps(check.run), check.of)[-1].function
         sentence = f"{function} allocates {bytes_text(size)} at once, {bytes_text(allowed)} allowed"
         if allowed > 0:
             sentence += f" ({times(size / allowed)})"
-        with kit.trusting(f"the reference fails on case {case.name}"):
-            reference = float(self.measure(bench, bench.reference, check, case).value)
-        exhibit = kit.bars(
+        with api.blame_bank(f"the reference fails on case {case.name}"):
+            reference = float(self.measure(evaluation, evaluation.reference, check, case).value)
+        exhibit = api.bars(
             bytes_text, ("yours", size), ("allowed", allowed), ("reference", reference)
         )
-        return kit.Finding(f"{sentence} in case {case.name}", exhibit=exhibit, figures=figures)
+        return api.Finding(f"{sentence} in case {case.name}", exhibit=exhibit, figures=figures)
 
     def by_style(self, check: PeakCheck) -> bool:  # noqa: ARG002
         """Temporaries are."""
         return True
 
-    def _outside(self, bench: kit.Bench, check: PeakCheck, case: kit.Case) -> kit.Finding | None:
+    def _outside(
+        self, evaluation: api.Evaluation, check: PeakCheck, case: api.Case
+    ) -> api.Finding | None:
         """What the system sees of it, and the count inside does not."""
-        with kit.trusting(f"the reference fails on case {case.name}"):
-            reference = float(self.measure(bench, bench.reference, check, case).value)
-        return kit.peak_probe.hidden_peak(
-            bench,
+        with api.blame_bank(f"the reference fails on case {case.name}"):
+            reference = float(self.measure(evaluation, evaluation.reference, check, case).value)
+        return api.peak_probe.hidden_peak(
+            evaluation,
             check.run,
             case,
             check.of,
             # Asked for where it is said only: tracing makes loops ten times slower.
-            counted=lambda: float(self.measure(bench, bench.submission, check, case).value),
+            counted=lambda: float(
+                self.measure(evaluation, evaluation.submission, check, case).value
+            ),
             reference=reference,
-            budget=kit.amount(bench, check, check.at_most, case),
+            budget=api.amount(evaluation, check, check.at_most, case),
         )

@@ -25,7 +25,7 @@ from typing import Literal
 
 from pydantic import Field
 
-from grader.kinds.base import Check, CheckResult, Kind, kit
+from grader.kinds.base import Check, CheckResult, Kind, api
 from grader.model.keys import Multiple
 from grader.model.numerals import times
 from grader.model.verdict import Verdict
@@ -119,15 +119,15 @@ class Performance(Kind[PerformanceCheck]):
     shows_measurement = True
     missed = "slow"
 
-    def carry_out(self, bench: kit.Bench, check: PerformanceCheck) -> CheckResult:
+    def carry_out(self, evaluation: api.Evaluation, check: PerformanceCheck) -> CheckResult:
         """A race on every case; a wrong answer in one decides whatever the times."""
         wrong: list[str] = []
 
-        def judge(case: kit.Case) -> kit.Finding:
+        def judge(case: api.Case) -> api.Finding:
             race = Race(check.at_most)
-            idle = _exchange_cost(bench, check.run, case)
+            idle = _exchange_cost(evaluation, check.run, case)
             for pair in range(MOST_PAIRS):
-                found = _pair(bench, check, case, race, pair, idle)
+                found = _pair(evaluation, check, case, race, pair, idle)
                 if found is not None:
                     wrong.append(case.name)
                     return found
@@ -135,15 +135,15 @@ class Performance(Kind[PerformanceCheck]):
                     break
             return _decision(race, case)
 
-        result = kit.tally(bench, check, judge)
+        result = api.tally(evaluation, check, judge)
         # A wrong answer is wrong however fast: this decides even where speed is a stretch.
         return replace(result, stretch=False) if wrong else result
 
 
-def _decision(race: Race, case: kit.Case) -> kit.Finding:
+def _decision(race: Race, case: api.Case) -> api.Finding:
     figures = {"ratio": race.ratio}
     if race.went_on:
-        return kit.Finding(
+        return api.Finding(
             "flagged for review: the process goes on computing after it has answered, "
             f"{race.went_on / 1e6:.2g} ms of CPU time a call, which is counted "
             f"(case {case.name})",
@@ -152,48 +152,53 @@ def _decision(race: Race, case: kit.Case) -> kit.Finding:
         )
     line = f"{times(race.ratio)} the reference's CPU time, {times(race.allowed)} allowed"
     if race.lead >= LEAD:
-        exhibit = kit.bars(times, ("yours", race.ratio), ("allowed", race.allowed))
-        return kit.Finding(f"{line} in case {case.name}", exhibit=exhibit, figures=figures)
+        exhibit = api.bars(times, ("yours", race.ratio), ("allowed", race.allowed))
+        return api.Finding(f"{line} in case {case.name}", exhibit=exhibit, figures=figures)
     verdict = Verdict.PASS if race.lead <= -LEAD else Verdict.INCONCLUSIVE
-    return kit.Finding(line, verdict, figures=figures)
+    return api.Finding(line, verdict, figures=figures)
 
 
 def _pair(
-    bench: kit.Bench, check: PerformanceCheck, case: kit.Case, race: Race, pair: int, idle: int
-) -> kit.Finding | None:
+    evaluation: api.Evaluation,
+    check: PerformanceCheck,
+    case: api.Case,
+    race: Race,
+    pair: int,
+    idle: int,
+) -> api.Finding | None:
     """Time both on fresh inputs, the order alternating; the submission's results must be right."""
-    steps, draw_index = bench.steps(check.run), bench.secret + pair
-    want = bench.wanted[check.run]
-    inputs = bench.inputs(case, check.run, draw_index=draw_index)
+    steps, draw_index = evaluation.steps(check.run), evaluation.secret + pair
+    want = evaluation.wanted[check.run]
+    inputs = evaluation.inputs(case, check.run, draw_index=draw_index)
 
-    def one(program: kit.RemoteProgram) -> tuple[kit.Outcome, int]:
+    def one(program: api.RemoteProgram) -> tuple[api.Outcome, int]:
         outcome, nanoseconds = program.timed(steps, inputs, want)
         return outcome, max(1, nanoseconds - idle)
 
-    def reference() -> tuple[kit.Outcome, int]:
-        with kit.trusting(f"the reference fails on case {case.name}"):
-            return one(bench.reference)
+    def reference() -> tuple[api.Outcome, int]:
+        with api.blame_bank(f"the reference fails on case {case.name}"):
+            return one(evaluation.reference)
 
     if pair % 2:
         right, base = reference()
-    race.defer(bench.submission.idled())
-    found, took = one(bench.submission)
+    race.defer(evaluation.submission.idled())
+    found, took = one(evaluation.submission)
     if not pair % 2:
         right, base = reference()
     race.add(took, base)
-    race.defer(bench.submission.idled())
+    race.defer(evaluation.submission.idled())
     for name in want:
         # The band is looked at once, and wherever the two are not the same at a glance.
-        alike = kit.same_value(found.values.get(name), right.values[name], case.dtype)
-        if (pair == 0 or not alike) and kit.fault_of(
-            bench, check.run, case, name, found, draw_index=draw_index
+        alike = api.same_value(found.values.get(name), right.values[name], case.dtype)
+        if (pair == 0 or not alike) and api.fault_of(
+            evaluation, check.run, case, name, found, draw_index=draw_index
         ):
-            return kit.Finding(f"{name} is wrong on fresh inputs of case {case.name}")
+            return api.Finding(f"{name} is wrong on fresh inputs of case {case.name}")
     return None
 
 
-def _exchange_cost(bench: kit.Bench, run: str, case: kit.Case) -> int:
+def _exchange_cost(evaluation: api.Evaluation, run: str, case: api.Case) -> int:
     """CPU nanoseconds of sending a case there and back, measured on the trusted worker."""
-    inputs = bench.inputs(case, run, draw_index=1)
-    with kit.trusting("the reference's worker fails"):
-        return min(bench.reference.timed((), inputs, ())[1] for _ in range(3))
+    inputs = evaluation.inputs(case, run, draw_index=1)
+    with api.blame_bank("the reference's worker fails"):
+        return min(evaluation.reference.timed((), inputs, ())[1] for _ in range(3))

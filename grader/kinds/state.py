@@ -13,7 +13,7 @@ from typing import Literal
 from pydantic import Field
 
 from grader.cases.dataflow import divided
-from grader.kinds.base import CheckResult, kit
+from grader.kinds.base import CheckResult, api
 from grader.kinds.counted import BudgetCheck, Counted
 from grader.model.keys import Name
 from grader.model.numerals import bytes_text, times
@@ -35,48 +35,52 @@ class State(Counted[StateCheck]):
     slow = True  # every allocation is traced
     shows_measurement = True
 
-    def carry_out(self, bench: kit.Bench, check: StateCheck) -> CheckResult:
+    def carry_out(self, evaluation: api.Evaluation, check: StateCheck) -> CheckResult:
         """Hold the bytes kept against the budget on every case."""
-        counted = super().carry_out(bench, check)
-        return kit.rss_probe.confirmed(
-            bench, check, counted, lambda case: _outside(bench, check, case), check.large
+        counted = super().carry_out(evaluation, check)
+        return api.rss_probe.confirmed(
+            evaluation, check, counted, lambda case: _outside(evaluation, check, case), check.large
         )
 
-    def what(self, _: StateCheck, found: kit.Measured, /) -> Sequence[str]:
+    def what(self, _: StateCheck, found: api.Measured, /) -> Sequence[str]:
         """Every array that the object leads to."""
         return found.kept
 
     def measure(
-        self, bench: kit.Bench, program: kit.RemoteProgram, check: StateCheck, case: kit.Case
-    ) -> kit.Measured:
+        self,
+        evaluation: api.Evaluation,
+        program: api.RemoteProgram,
+        check: StateCheck,
+        case: api.Case,
+    ) -> api.Measured:
         """Bytes."""
-        kept = _kept(bench, program, check, case)
-        return kit.Measured(_size(kept), results=kept.results, kept=kept.kept)
+        kept = _kept(evaluation, program, check, case)
+        return api.Measured(_size(kept), results=kept.results, kept=kept.kept)
 
     def assess(
-        self, bench: kit.Bench, check: StateCheck, case: kit.Case, found: kit.Measured
-    ) -> kit.Finding:
+        self, evaluation: api.Evaluation, check: StateCheck, case: api.Case, found: api.Measured
+    ) -> api.Finding:
         """The bytes kept against the budget."""
-        kept, allowed = float(found.value), kit.amount(bench, check, check.at_most, case)
+        kept, allowed = float(found.value), api.amount(evaluation, check, check.at_most, case)
         figures = {"kept": kept, "allowed": allowed}
         if kept <= allowed:
             line = f"{bytes_text(kept)} kept, {bytes_text(allowed)} allowed"
-            return kit.Finding.passed(line, **figures)
+            return api.Finding.passed(line, **figures)
         sentence = f"{bytes_text(kept)} kept in {check.of}, {bytes_text(allowed)} allowed"
         if allowed > 0:
             sentence += f" ({times(kept / allowed)})"
-        exhibit = kit.bars(bytes_text, ("yours", kept), ("allowed", allowed))
-        return kit.Finding(f"{sentence} in case {case.name}", exhibit=exhibit, figures=figures)
+        exhibit = api.bars(bytes_text, ("yours", kept), ("allowed", allowed))
+        return api.Finding(f"{sentence} in case {case.name}", exhibit=exhibit, figures=figures)
 
 
-def _outside(bench: kit.Bench, check: StateCheck, case: kit.Case) -> kit.Finding | None:
+def _outside(evaluation: api.Evaluation, check: StateCheck, case: api.Case) -> api.Finding | None:
     """What the system sees of it, and the counts inside do not."""
-    allowed = kit.amount(bench, check, check.at_most, case)
-    kept = _kept(bench, bench.submission, check, case)
-    if kit.moved.suffices(bench, check.run, case, of=check.of, budget=allowed):
+    allowed = api.amount(evaluation, check, check.at_most, case)
+    kept = _kept(evaluation, evaluation.submission, check, case)
+    if api.moved.suffices(evaluation, check.run, case, of=check.of, budget=allowed):
         return None
-    return kit.rss_probe.hidden_memory(
-        bench,
+    return api.rss_probe.hidden_memory(
+        evaluation,
         check.run,
         case,
         of=check.of,
@@ -84,25 +88,25 @@ def _outside(bench: kit.Bench, check: StateCheck, case: kit.Case) -> kit.Finding
         budget=allowed,
         # A list of numbers takes five times its data.
         room=OWN_OBJECTS + min(kept.added, 5 * allowed),
-        needed=lambda: _size(_kept(bench, bench.reference, check, case)),
+        needed=lambda: _size(_kept(evaluation, evaluation.reference, check, case)),
     )
 
 
 def _kept(
-    bench: kit.Bench, program: kit.RemoteProgram, check: StateCheck, case: kit.Case
-) -> kit.Kept:
+    evaluation: api.Evaluation, program: api.RemoteProgram, check: StateCheck, case: api.Case
+) -> api.Kept:
     """What a program keeps, and what its run comes to with it; found out once."""
-    every = bench.steps(check.run)
+    every = evaluation.steps(check.run)
     steps, rest = divided(every, check.of)
-    want = bench.wanted[check.run]
-    inputs = bench.inputs(case, check.run)
+    want = evaluation.wanted[check.run]
+    inputs = evaluation.inputs(case, check.run)
 
-    def ask(asked: kit.RemoteProgram) -> kit.Kept:
+    def ask(asked: api.RemoteProgram) -> api.Kept:
         return asked.state(steps, inputs, check.of, rest=rest, want=want)
 
     key = ("kept", check.run, case.name, check.of, want)
-    return bench.remember(program, key, lambda: bench.asked(case, ask, program))
+    return evaluation.remember(program, key, lambda: evaluation.asked(case, ask, program))
 
 
-def _size(kept: kit.Kept) -> int:
+def _size(kept: api.Kept) -> int:
     return max(kept.reachable, kept.allocated - OWN_OBJECTS)

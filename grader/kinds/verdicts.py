@@ -15,7 +15,7 @@ from typing import Any, ClassVar, Literal
 
 from pydantic import Field, model_validator
 
-from grader.kinds.base import Check, CheckResult, Kind, kit
+from grader.kinds.base import Check, CheckResult, Kind, api
 from grader.model.keys import Name, Slug
 from grader.model.report import Raised
 from grader.model.verdict import Verdict
@@ -66,36 +66,38 @@ class Verdicts(Kind[VerdictsCheck]):
     keys = VerdictsCheck
     judges_values = True
 
-    def carry_out(self, bench: kit.Bench, check: VerdictsCheck) -> CheckResult:
+    def carry_out(self, evaluation: api.Evaluation, check: VerdictsCheck) -> CheckResult:
         """Try the test on everything in a secret order; of a submission no case is named.
 
         On everything that any check has it tried on, so that the number of a process says nothing.
         """
-        cases = bench.cases_of(check)
+        cases = evaluation.cases_of(check)
         every = [
             (one.run, case)
-            for one in bench.question.spec.checks
+            for one in evaluation.question.spec.checks
             if isinstance(one, VerdictsCheck)
-            for case in bench.cases_of(one)
+            for case in evaluation.cases_of(one)
         ]
-        for run, case in random.Random(bench.secret).sample(every, len(every)):
-            if bench.reference_first:
-                bench.truth(run, case)
+        for run, case in random.Random(evaluation.secret).sample(every, len(every)):
+            if evaluation.reference_first:
+                evaluation.truth(run, case)
             try:
-                bench.observed(run, case)
-            except kit.ProgramError:
+                evaluation.observed(run, case)
+            except api.ProgramError:
                 continue
-            except kit.WorkerError:  # asked again, it is the same
+            except api.WorkerError:  # asked again, it is the same
                 break
         try:
-            found = super().carry_out(bench, check)
-        except kit.Stopped as stop:
+            found = super().carry_out(evaluation, check)
+        except api.Stopped as stop:
             message = stop.result.message.rpartition(" (case ")[0]
-            raise kit.Stopped(_nameless(bench, replace(stop.result, message=message))) from None
+            raise api.Stopped(
+                _nameless(evaluation, replace(stop.result, message=message))
+            ) from None
         if found.verdict is Verdict.POLICY:
             message = found.message.rpartition(" (case ")[0] or found.message
-            return _nameless(bench, replace(found, message=message))
-        told = {case.name: _said(bench, check, case) for case in cases}
+            return _nameless(evaluation, replace(found, message=message))
+        told = {case.name: _said(evaluation, check, case) for case in cases}
         missed = [case for case in cases if told[case.name] != _right(check, case)]
         accepted = sum(told[name] == ACCEPTED for name in check.accept)
         rejected = sum(told[name] == REJECTED for name in check.reject)
@@ -105,23 +107,25 @@ class Verdicts(Kind[VerdictsCheck]):
         if missed:
             message += "".join(f"; {text}" for text in _misses(check, missed, told))
         shared = {**figures, "share": _share(figures)}
-        return replace(_nameless(bench, found), message=message, figures=shared)
+        return replace(_nameless(evaluation, found), message=message, figures=shared)
 
-    def judge(self, bench: kit.Bench, check: VerdictsCheck, case: kit.Case) -> kit.Finding | None:
+    def judge(
+        self, evaluation: api.Evaluation, check: VerdictsCheck, case: api.Case
+    ) -> api.Finding | None:
         """Whether what it says of one case is right."""
-        _ = bench.observed(check.run, case)  # raises what the test did
-        said = _said(bench, check, case)
-        return None if said == _right(check, case) else kit.Finding(said)
+        _ = evaluation.observed(check.run, case)  # raises what the test did
+        said = _said(evaluation, check, case)
+        return None if said == _right(check, case) else api.Finding(said)
 
 
-def _said(bench: kit.Bench, check: VerdictsCheck, case: kit.Case) -> str:
+def _said(evaluation: api.Evaluation, check: VerdictsCheck, case: api.Case) -> str:
     """What a test says of one implementation, without what was odd about its calls."""
     try:
-        text = bench.observed(check.run, case).values.get(check.of)
+        text = evaluation.observed(check.run, case).values.get(check.of)
         if isinstance(text, str):
             return text.partition(" (")[0]
-        raise kit.BankFault(f"{check.of}: expected a text, found {kit.describe(text)}")
-    except kit.ProgramError as error:
+        raise api.BankFault(f"{check.of}: expected a text, found {api.describe(text)}")
+    except api.ProgramError as error:
         return f"{NONE}, {_raised(error.raised) if error.raised else error.message}"
 
 
@@ -132,7 +136,7 @@ def _raised(raised: Raised) -> str:
     return f"raised {raised.type}" if own else "raised an exception"
 
 
-def _right(check: VerdictsCheck, case: kit.Case) -> str:
+def _right(check: VerdictsCheck, case: api.Case) -> str:
     return ACCEPTED if case.name in check.accept else REJECTED
 
 
@@ -148,7 +152,7 @@ def _counts(check: VerdictsCheck, figures: Mapping[str, int]) -> str:
 
 
 def _misses(
-    check: VerdictsCheck, missed: Sequence[kit.Case], told: Mapping[str, str]
+    check: VerdictsCheck, missed: Sequence[api.Case], told: Mapping[str, str]
 ) -> Iterator[str]:
     """What is special about those on which it was wrong, by what it said of them."""
     by_kind: dict[str, list[str]] = {}
@@ -169,9 +173,9 @@ def _share(figures: Mapping[str, int]) -> float:
     return max(0.0, figures["accepted"] / right + figures["rejected"] / wrong - 1.0)
 
 
-def _nameless(bench: kit.Bench, found: CheckResult) -> CheckResult:
+def _nameless(evaluation: api.Evaluation, found: CheckResult) -> CheckResult:
     """A result without its cases, unless an audit asks, which runs programs of the bank's own."""
-    if not bench.reference_first:
+    if not evaluation.reference_first:
         return found
     raised = found.raised and replace(found.raised, step="", called_with="")
     return replace(

@@ -2,7 +2,7 @@
 
 A package names them in the groups `drill.checks` and `drill.inputs`; `docs/extending.md` shows one.
 Looking for them reads the metadata of everything that is installed, so nobody looks before a spec
-says a word that is not built in.  They run in the judging process: installing one is trusting it.
+says a word that is not built in.  They run in the judging process: installing one is blame_bank it.
 """
 
 from __future__ import annotations

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from grader.bench.encoding import encoded
 from grader.cases.dataflow import case_names, free_names
 from grader.cases.draw import DrawError, draw
 from grader.cases.recipe import CaseRecipe, every_draw, read_cases
+from grader.evaluation.encoding import encoded
 from grader.model.question import Question
 from grader.sandbox.sending import Inputs
 from grader.session.trusted import BankPrograms
@@ -60,9 +60,9 @@ def inputs(question: Question, case: str, run: str, seed: int) -> Inputs:
             Workers(torch=question.spec.needs_torch) as workers,
             BankPrograms(question, workers) as bank,
         ):
-            return bank.bench(bank.reference, seed).inputs(recipe, run)
+            return bank.evaluation(bank.reference, seed).inputs(recipe, run)
     except DrawError as error:
-        from grader.bench.bench import BankFault
+        from grader.evaluation.evaluation import BankFault
 
         raise BankFault(f"case {case} cannot be drawn: {error}") from None
     return {name: encoded(question, recipe, name, drawn[name]) for name in names}

@@ -6,8 +6,8 @@ from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 
 from grader import kinds
-from grader.bench.bench import BankFault, Bench
-from grader.bench.tally import Finding, Stopped, stopped
+from grader.evaluation.evaluation import BankFault, Evaluation
+from grader.evaluation.tally import Finding, Stopped, stopped
 from grader.forms import registry as forms
 from grader.forms.base import Unreadable
 from grader.model.keys import Check
@@ -154,7 +154,7 @@ def _listed(names: Sequence[str]) -> str:
 
 
 def carry_out(
-    bench: Bench,
+    evaluation: Evaluation,
     failing: Callable[[], None] = lambda: None,
     counting: Collection[int] | None = None,
     progress: Callable[[int, int], None] = lambda _done, _all: None,
@@ -164,7 +164,7 @@ def carry_out(
     A part is asked once those before it that count pass.
 
     Args:
-        bench: with the submission.
+        evaluation: with the submission.
         failing: called whenever a check is not passed, before the next one is carried out.
         counting: the numbers of the parts that decide; all, if not given.
         progress: called before each check that is tried, with its number and how many there are.
@@ -175,18 +175,18 @@ def carry_out(
     Raises:
         BankFault: the reference, the spec or an extension fails, or takes too long.
     """
-    question = bench.question
+    question = evaluation.question
     counting = range(1, len(question.spec.parts) + 1) if counting is None else counting
     course = Course(question.spec, counting)
     gone: str | None = None
     lacked: dict[str, str] = {}  # by sentence on a function that is not there, the check with it
     for part, check in course.order:
         result = course.skipped(part, check)
-        bench.parts_asked = course.asked
+        evaluation.parts_asked = course.asked
         if gone is not None and (result is None or result.message == f"needs {gone}"):
             result = blocked(part, check, gone, f"the process was stopped in {gone}")
         called = question.functions_of_run(check.run)
-        if result is None and (lacking := lacks(bench.submission.loaded, called, question)):
+        if result is None and (lacking := lacks(evaluation.submission.loaded, called, question)):
             first = lacked.setdefault(lacking.sentence, check.id)
             result = blocked(part, check, first, f"needs {first}")
             if first == check.id:
@@ -194,13 +194,13 @@ def carry_out(
         if result is None:
             progress(len(course.done) + 1, len(question.spec.checks))
             try:
-                result = kinds.run_check(bench, check)
+                result = kinds.run_check(evaluation, check)
             except Stopped as stop:
                 result, gone = stop.result, check.id
             except OutOfTime:
                 done = course.done.values()
                 decided = any(c.verdict not in FINE and not c.stretch for c in done)
-                late = out_of_time(bench.submission.worker, decided=decided)
+                late = out_of_time(evaluation.submission.worker, decided=decided)
                 result, gone = _stopping(check, Verdict.LIMIT, late), check.id
         worked = any(c.verdict is Verdict.PASS for c in course.done.values())
         clauses = broken(question.spec, check, result, worked=worked)

@@ -19,10 +19,10 @@ from dataclasses import replace
 import numpy as np
 
 from grader import __version__
-from grader.bench.bench import BankFault, Bench
-from grader.bench.repeat import require_steady
-from grader.bench.tally import Finding
 from grader.cases.recipe import read_cases
+from grader.evaluation.evaluation import BankFault, Evaluation
+from grader.evaluation.repeat import require_steady
+from grader.evaluation.tally import Finding
 from grader.explain.fingerprint import fingerprint
 from grader.explain.shrink import made_readable
 from grader.explain.why import Why, more, why
@@ -261,10 +261,10 @@ class GradingSession(Closing):
                     report = replace(report, raised=wrong.raised)
                     return self._stopped(report, wrong.verdict, wrong.sentence)
                 self.bank.restore()
-                bench = self.bank.bench(program, report.seed)
+                evaluation = self.bank.evaluation(program, report.seed)
                 if not forms.of(self.question.spec).apart:  # where nothing is ever left of a run
-                    bench.elsewhere = elsewhere
-                return self._checked(report, bench, early)
+                    evaluation.elsewhere = elsewhere
+                return self._checked(report, evaluation, early)
             except OutOfTime:
                 late = out_of_time(program.worker)
                 return self._stopped(report, Verdict.LIMIT, late)
@@ -276,12 +276,14 @@ class GradingSession(Closing):
         parts = unreached(self.question.spec, verdict, self._counting)
         return replace(report, verdict=verdict, message=message, parts=parts)
 
-    def _checked(self, report: Report, bench: Bench, early: Callable[[Report], None]) -> Report:
+    def _checked(
+        self, report: Report, evaluation: Evaluation, early: Callable[[Report], None]
+    ) -> Report:
         # Its process starts, and imports, while the other checks are carried out.
-        checks = carry_out(bench, self.bank.expect_variants, self._counting, self._progress)
+        checks = carry_out(evaluation, self.bank.expect_variants, self._counting, self._progress)
         if not self._proved:
             with contextlib.suppress(OutOfTime):
-                require_steady(bench, self.bank.reference, patience=PATIENCE)
+                require_steady(evaluation, self.bank.reference, patience=PATIENCE)
             self._proved = True
         parts = part_results(self.question.spec, checks, self._counting)
         checks = credited(self.question.spec, checks, self._counting)
@@ -291,12 +293,12 @@ class GradingSession(Closing):
             follow_ups = self.question.spec.follow_ups
             ask = follow_ups[report.seed % len(follow_ups)].ask if follow_ups else ""
             return replace(report, follow_up=ask)
-        report = replace(report, outputs=fingerprint(bench, checks))
-        found = why(bench, checks)
-        report = replace(_with(report, found), checks=made_readable(bench, checks))
+        report = replace(report, outputs=fingerprint(evaluation, checks))
+        found = why(evaluation, checks)
+        report = replace(_with(report, found), checks=made_readable(evaluation, checks))
         if self._thorough and found.may_be_more:
             early(report)
-            report = _with(report, more(bench, checks, found))
+            report = _with(report, more(evaluation, checks, found))
         return report
 
     def examine(
@@ -308,8 +310,8 @@ class GradingSession(Closing):
         called: str = "",
         file: str = "",
         parts: int | None = None,
-    ) -> Bench:
-        """Put a program of the bank's own on a bench: what an audit does, without a deadline.
+    ) -> Evaluation:
+        """Put a program of the bank's own in a evaluation: what an audit does, without a deadline.
 
         Such programs share a process, one after another; a submission never runs there.  Messages
         say what the program is `called` and its `file` in the bank.  It has to define what so many

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import cache, cached_property
 
-from grader.bench.bench import BankFault, Bench
-from grader.bench.memory import Memory
+from grader.evaluation.evaluation import BankFault, Evaluation
+from grader.evaluation.memory import Memory
 from grader.model.nearest import did_you_mean
 from grader.model.question import Question
 from grader.sandbox.client import WorkerClient, WorkerError
@@ -140,18 +140,18 @@ class BankPrograms(Closing):
         called: str,
         file: str,
         parts: int | None = None,
-    ) -> Bench:
-        """A bench with a program of the bank's own; see `GradingSession.examine`."""
+    ) -> Evaluation:
+        """A evaluation with a program of the bank's own; see `GradingSession.examine`."""
         self.restore()
         self._renew("examined")
         program = self._program("examined", name, sources)
         # The reference's own process also runs what it is compared with, which may call anything.
         program.forbids = self.question.spec.forbids
         self._load(program, called, file, parts)
-        bench = self.bench(program, seed)
-        bench.reference_first = False  # the reference itself is examined too
-        bench.elsewhere = cache(lambda: self._elsewhere(program))
-        return bench
+        evaluation = self.evaluation(program, seed)
+        evaluation.reference_first = False  # the reference itself is examined too
+        evaluation.elsewhere = cache(lambda: self._elsewhere(program))
+        return evaluation
 
     def _elsewhere(self, program: RemoteProgram) -> RemoteProgram | None:
         """What is examined, loaded in a process in which it has not run; None if it cannot be."""
@@ -163,17 +163,17 @@ class BankPrograms(Closing):
             return None
         return other
 
-    def bench(self, program: RemoteProgram, seed: int) -> Bench:
-        """A bench for a program that has not been on one.
+    def evaluation(self, program: RemoteProgram, seed: int) -> Evaluation:
+        """A evaluation for a program that has not been on one.
 
         Raises:
             BankFault: the reference cannot be loaded.
         """
-        return self._bench.with_submission(program, seed)
+        return self._evaluation.with_submission(program, seed)
 
     @cached_property
-    def _bench(self) -> Bench:
-        return Bench(self.question, 0, self.reference, self.reference, bank=self)
+    def _evaluation(self) -> Evaluation:
+        return Evaluation(self.question, 0, self.reference, self.reference, bank=self)
 
     def limit(self, deadline: Deadline | None) -> None:
         """Have the workers answer until a deadline, or take their time."""

@@ -15,9 +15,9 @@ from grader.audit import proof
 from grader.audit.proof import audit
 from grader.audit.subjects import result_of
 from grader.bank import load
-from grader.bench.bench import Bench
-from grader.bench.compare import compare, excess
-from grader.bench.expected import Expected
+from grader.evaluation.compare import compare, excess
+from grader.evaluation.evaluation import Evaluation
+from grader.evaluation.expected import Expected
 from grader.model.audit import AuditReport, Cell
 from grader.model.keys import Check
 from grader.model.report import CheckResult
@@ -102,9 +102,9 @@ def test_a_verdict_that_depends_on_the_seed_is_remarked_on_with_the_seeds(tmp_pa
 def test_what_the_system_alone_stops_is_asked_of_it_on_every_seed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def by_the_system_alone(bench: Bench, check: Check, **more: bool) -> CheckResult:
-        found = result_of(bench, check, **more)
-        return found if bench.asks_system else replace(found, verdict=Verdict.PASS)
+    def by_the_system_alone(evaluation: Evaluation, check: Check, **more: bool) -> CheckResult:
+        found = result_of(evaluation, check, **more)
+        return found if evaluation.asks_system else replace(found, verdict=Verdict.PASS)
 
     monkeypatch.setattr(proof, "result_of", by_the_system_alone)
     report = audited(tmp_path, seeds=(1, 2, 3))

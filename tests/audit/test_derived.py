@@ -171,9 +171,9 @@ def test_torch_has_styles_too(tmp_path: Path) -> None:
     assert report.problems == ()
     assert [one.name for one in report.accepted] == [*derived.TORCH]
     with GradingSession(asked) as session:
-        bench = session.examine("reversed", derived.sources(session, "reversed"), 1)
-        case = bench.cases["many"]
-        ours, theirs = bench.observed("main", case), bench.truth("main", case)
+        evaluation = session.examine("reversed", derived.sources(session, "reversed"), 1)
+        case = evaluation.cases["many"]
+        ours, theirs = evaluation.observed("main", case), evaluation.truth("main", case)
         assert np.any(ours.values["y"].values != theirs.values["y"].values)
 
 

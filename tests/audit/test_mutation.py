@@ -11,7 +11,7 @@ import pytest
 from grader import bank
 from grader.audit import mutation
 from grader.audit.mutation import mutate, sample
-from grader.bench.bench import Bench
+from grader.evaluation.evaluation import Evaluation
 from grader.kinds.side_effects import SideEffectsCheck
 from grader.model.errors import BankError
 from grader.model.mutation import Fate, Mutant, MutationReport, Reach, Trial
@@ -209,12 +209,14 @@ def test_a_mutant_that_overran_on_a_busy_machine_is_searched_in_the_process_of_i
     real = mutation._Trying._killer
     tries: list[float] = []
 
-    def late(trying: mutation._Trying, bench: Bench, likely: str = "") -> tuple[str | None, bool]:
-        check = real(trying, bench, likely)
-        if bench.submission.name == mutation.NAME:
-            tries.append(bench.submission.call_seconds)
+    def late(
+        trying: mutation._Trying, evaluation: Evaluation, likely: str = ""
+    ) -> tuple[str | None, bool]:
+        check = real(trying, evaluation, likely)
+        if evaluation.submission.name == mutation.NAME:
+            tries.append(evaluation.submission.call_seconds)
             if len(tries) == 1:
-                bench.submission.worker.failure = Overran("took too long")
+                evaluation.submission.worker.failure = Overran("took too long")
         return check
 
     monkeypatch.setattr(mutation, "sample", chosen)

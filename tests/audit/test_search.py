@@ -12,9 +12,9 @@ import yaml
 
 from grader import bank
 from grader.audit.search import Search
-from grader.bench.bench import Bench
 from grader.cases.recipe import CaseRecipe, read_cases
 from grader.cases.vary import varied, written
+from grader.evaluation.evaluation import Evaluation
 from grader.explain.domain import Domain
 from grader.model.mutation import Reach
 from grader.session import GradingSession
@@ -95,25 +95,25 @@ def search(session: GradingSession) -> Search:
 
 
 def test_what_every_case_keeps_is_taken_to_be_meant(session: GradingSession) -> None:
-    bench = Bench(session.question, 1, session.bank.reference, session.bank.reference)
-    domain = Domain(Bench(session.question, 1, session.bank.reference, session.bank.reference))
+    evaluation = Evaluation(session.question, 1, session.bank.reference, session.bank.reference)
+    domain = Domain(Evaluation(session.question, 1, session.bank.reference, session.bank.reference))
     cases = read(
         f"inside: {{{POOL}, kernel: 4, stride: 3, padding: 2}}\n"
         f"outside: {{{POOL}, kernel: 3, stride: 3, padding: 2}}\n"
         f"misfit: {{{POOL.replace('like y', '[1, 1, 1, 1]')}, kernel: 2, stride: 2, padding: 0}}\n"
         f"nothing: {{{POOL}, kernel: 5, stride: 1, padding: 0}}\n"  # y has no rows
     )
-    bench.cases = cases
-    own = next(iter(domain._bench.cases))
-    kept = {name: domain.holds(bench, "main", case, own) for name, case in cases.items()}
+    evaluation.cases = cases
+    own = next(iter(domain._evaluation.cases))
+    kept = {name: domain.holds(evaluation, "main", case, own) for name, case in cases.items()}
     assert kept == {"inside": True, "outside": False, "misfit": False, "nothing": False}
     # y is no result that a check of the run `twice` looks at; its shape is known all the same.
     fitting = f"{POOL}, x_other: {{normal: [1, 1, 4, 4]}}, kernel: 2, stride: 2, padding: 0"
-    bench.cases = read(
+    evaluation.cases = read(
         f"fits: {{{fitting}}}\nunfit: {{{fitting.replace('like y', '[1, 1, 1, 1]')}}}\n"
     )
-    assert domain.holds(bench, "twice", bench.cases["fits"], "two-layers")
-    assert not domain.holds(bench, "twice", bench.cases["unfit"], "two-layers")
+    assert domain.holds(evaluation, "twice", evaluation.cases["fits"], "two-layers")
+    assert not domain.holds(evaluation, "twice", evaluation.cases["unfit"], "two-layers")
 
 
 def test_a_right_solution_differs_nowhere(session: GradingSession, search: Search) -> None:

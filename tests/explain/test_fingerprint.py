@@ -132,12 +132,12 @@ def test_what_passes_or_computes_nothing_has_none(grade: Grade) -> None:
 def test_nothing_is_asked_for_it() -> None:
     question = bank.load([MINI], "deviations")
     with GradingSession(question, proved=True) as session, np.errstate(all="ignore"):
-        bench = session.examine("twice", [question.reference, WRONG["twice"]], SEED)
-        checks = carry_out(bench)
-        called = len(bench.called)
-        alive = fingerprint(bench, checks)
-    assert len(bench.called) == called
-    assert fingerprint(bench, checks) == alive != ""  # every process has ended
+        evaluation = session.examine("twice", [question.reference, WRONG["twice"]], SEED)
+        checks = carry_out(evaluation)
+        called = len(evaluation.called)
+        alive = fingerprint(evaluation, checks)
+    assert len(evaluation.called) == called
+    assert fingerprint(evaluation, checks) == alive != ""  # every process has ended
 
 
 def test_another_process_finds_the_same(grade: Grade) -> None:

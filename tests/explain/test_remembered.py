@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from grader import bank
-from grader.bench.bench import Bench
+from grader.evaluation.evaluation import Evaluation
 from grader.explain import failure
 from grader.explain.observing import Component, same_on
 from grader.session import GradingSession
@@ -21,7 +21,7 @@ MINI = Path(__file__).parents[1] / "banks" / "mini"
 def test_where_an_idea_acts_is_found_out_once(monkeypatch: pytest.MonkeyPatch) -> None:
     compared: list[str] = []
 
-    def counted(a: Bench, b: Bench, component: Component, case: str) -> bool:
+    def counted(a: Evaluation, b: Evaluation, component: Component, case: str) -> bool:
         compared.append(a.submission.name)
         return same_on(a, b, component, case)
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from grader import bank
-from grader.bench.bench import Bench
+from grader.evaluation.evaluation import Evaluation
 from grader.explain.shrink import smaller
 from grader.model.report import CheckResult, Grids
 from grader.session import GradingSession
@@ -35,21 +35,21 @@ def session() -> Iterator[GradingSession]:
         yield opened
 
 
-def checked(session: GradingSession, over: str) -> tuple[Bench, CheckResult]:
-    """The bench of a submission, and its result of the first check."""
+def checked(session: GradingSession, over: str) -> tuple[Evaluation, CheckResult]:
+    """The evaluation of a submission, and its result of the first check."""
     source = f"{QUESTION.reference.decode()}\n{over}".encode()
-    bench = session.examine("submission", [source], 5)
+    evaluation = session.examine("submission", [source], 5)
     with np.errstate(all="ignore"):
-        return bench, carry_out(bench)[0]
+        return evaluation, carry_out(evaluation)[0]
 
 
 @pytest.mark.parametrize(("over", "shape"), [(LATER_ROWS, "(2, 2)"), (LATER_COLUMNS, "(1, 3)")])
 def test_sides_shrink_to_what_the_fault_needs(
     over: str, shape: str, session: GradingSession
 ) -> None:
-    bench, result = checked(session, over)
+    evaluation, result = checked(session, over)
     assert "rows" in result.failing
-    found = smaller(bench, result)
+    found = smaller(evaluation, result)
     assert found.case_line.startswith("made smaller: ")
     assert f"x {shape}" in found.case_line
     assert found.mismatch is not None
@@ -74,10 +74,10 @@ def test_it_is_the_same_each_time(session: GradingSession) -> None:
 
 
 def test_what_is_no_entry_stays(session: GradingSession) -> None:
-    bench, result = checked(session, "def centre(x, w):\n    return x[0], None")
-    assert smaller(bench, result) is result
+    evaluation, result = checked(session, "def centre(x, w):\n    return x[0], None")
+    assert smaller(evaluation, result) is result
 
 
 def test_a_pass_stays(session: GradingSession) -> None:
-    bench, result = checked(session, "")
-    assert smaller(bench, result) is result
+    evaluation, result = checked(session, "")
+    assert smaller(evaluation, result) is result

@@ -219,7 +219,7 @@ class Keys(Check):
     slack: float = 0.0
 class Own(Kind):
     keys = Keys
-    def carry_out(self, bench, check):
+    def carry_out(self, evaluation, check):
         raise LookupError("nobody caught me")
 GENERATOR = Generator(lambda shape, options, rng: np.zeros(shape), options=("step",))
 """
@@ -254,7 +254,7 @@ def test_an_extension_that_raises_is_no_fault_of_the_submission(
     assert ended.returncode == 3, ended.stderr
     message = json.loads(ended.stdout)["message"]
     assert "rises: the extension of kind monotone raised LookupError: nobody caught me" in message
-    looks = "[bench.observed(check.run, case) for case in bench.cases_of(check)]"
+    looks = "[evaluation.observed(check.run, case) for case in evaluation.cases_of(check)]"
     odd_module = GENERATOR.replace("np.zeros(shape)", "np.zeros(3)")
     odd_module = odd_module.replace('raise LookupError("nobody caught me")', looks)
     odd = broken(tmp_path / "odd", odd_module)

@@ -341,8 +341,8 @@ def test_an_audit_asks_that_everything_is_got_wrong_by_somebody(session: Grading
 
 def test_an_audit_sees_which_they_are(session: GradingSession) -> None:
     source = b"def doubles(f, rng):\n    return bool(f(2.0) == 4.0)"
-    bench = session.examine("trusts", [source], 3)
-    found = run_check(bench, session.question.spec.checks[0])
+    evaluation = session.examine("trusts", [source], 3)
+    found = run_check(evaluation, session.question.spec.checks[0])
     assert found.failing == ("in-place",)
     assert found.figures["share"] == 0.5
 

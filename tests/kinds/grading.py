@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from grader.bank import load
-from grader.bench.bench import Bench
+from grader.evaluation.evaluation import Evaluation
 from grader.kinds import run_check
 from grader.model.keys import Check
 from grader.model.question import Question
@@ -35,11 +35,11 @@ class Desk:
         program.load(())
         return program
 
-    def bench(self, source: str = "", seed: int = 1) -> Bench:
-        """Put the reference with a source layered over it on the bench."""
+    def evaluation(self, source: str = "", seed: int = 1) -> Evaluation:
+        """Put the reference with a source layered over it in the evaluation."""
         layers = [self.question.reference, source.encode()]
         mine = self._program(self.theirs, "submission", layers)
-        return Bench(self.question, seed, mine, self.reference)
+        return Evaluation(self.question, seed, mine, self.reference)
 
     def check(self, check_id: str, **changes: Any) -> Check:
         """Return a check of the question, with some of its keys changed."""
@@ -52,6 +52,6 @@ class Desk:
         """Carry out a check on a source layered over the reference."""
         check = self.check(check_id, **changes)
         checks = [check if c.id == check_id else c for c in self.question.spec.checks]
-        bench = self.bench(source, seed)
-        bench.question = with_checks(self.question, checks)
-        return run_check(bench, check)
+        evaluation = self.evaluation(source, seed)
+        evaluation.question = with_checks(self.question, checks)
+        return run_check(evaluation, check)

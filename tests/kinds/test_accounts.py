@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from grader.bench.bench import BankFault
+from grader.evaluation.evaluation import BankFault
 from grader.model.report import Breakdown, Curve
 from grader.model.verdict import Verdict
 from tests.kinds.grading import Desk

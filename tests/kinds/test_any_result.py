@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from grader.bench.bench import Bench
+from grader.evaluation.evaluation import Evaluation
 from grader.kinds import run_check
 from grader.model.question import Step
 from grader.model.report import CheckResult
@@ -108,11 +108,11 @@ class Claims(RemoteProgram):
         return Measured(self.number, tensors, self.number, self._next().values)
 
 
-def checked(bench: Bench, program: Claims) -> None:
+def checked(evaluation: Evaluation, program: Claims) -> None:
     """Carry out every check of a question on a program."""
-    for check in bench.question.spec.checks:
+    for check in evaluation.question.spec.checks:
         with np.errstate(all="ignore"):  # as while grading
-            found = run_check(bench.with_submission(program), check)
+            found = run_check(evaluation.with_submission(program), check)
         assert isinstance(found, CheckResult)
         assert isinstance(found.verdict, Verdict)
         assert found.message
@@ -121,18 +121,20 @@ def checked(bench: Bench, program: Claims) -> None:
 
 
 @pytest.fixture(scope="module", params=["deviations", "ledger"])
-def bench(request: pytest.FixtureRequest) -> Bench:
+def evaluation(request: pytest.FixtureRequest) -> Evaluation:
     """Give a question whose reference is real."""
     desk: Desk = request.getfixturevalue(request.param)
-    return desk.bench()
+    return desk.evaluation()
 
 
 @settings(deadline=None, max_examples=60, suppress_health_check=[HealthCheck.too_slow])
 @given(st.lists(OUTCOMES, min_size=1, max_size=3), st.integers(-(2**70), 2**70))
-def test_every_check_comes_to_a_result(bench: Bench, claims: list[Outcome], number: int) -> None:
-    program = Claims(bench.reference.worker, f"claims {next(NUMBERED)}", [b""])
+def test_every_check_comes_to_a_result(
+    evaluation: Evaluation, claims: list[Outcome], number: int
+) -> None:
+    program = Claims(evaluation.reference.worker, f"claims {next(NUMBERED)}", [b""])
     program.claim(claims, number)
-    checked(bench, program)
+    checked(evaluation, program)
 
 
 FAULTS = [
@@ -144,15 +146,15 @@ FAULTS = [
 
 @pytest.mark.parametrize("fault", FAULTS, ids=str)
 def test_every_check_comes_to_a_result_when_everything_fails(
-    bench: Bench, fault: ProgramError
+    evaluation: Evaluation, fault: ProgramError
 ) -> None:
     class Fails(Claims):
         def _next(self) -> Outcome:
             raise fault
 
-    program = Fails(bench.reference.worker, f"fails {next(NUMBERED)}", [b""])
+    program = Fails(evaluation.reference.worker, f"fails {next(NUMBERED)}", [b""])
     program.claim([], 0)
-    checked(bench, program)
+    checked(evaluation, program)
 
 
 def test_a_worker_that_is_gone_is_told_apart_from_a_program_that_fails() -> None:

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from grader.bench.bands import BY_NORM, UNIT_64, least, unjudged
-from grader.bench.compare import Fault, compare
-from grader.bench.expected import Expected
+from grader.evaluation.bands import BY_NORM, UNIT_64, least, unjudged
+from grader.evaluation.compare import Fault, compare
+from grader.evaluation.expected import Expected
 from grader.model.verdict import Verdict
 from grader.session import GradingSession
 from tests.kinds.one_file import graded, of, opened

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from grader.bench.compare import Fault, compare, excess
-from grader.bench.expected import Expected
-from grader.bench.results import describe, same_value
+from grader.evaluation.compare import Fault, compare, excess
+from grader.evaluation.expected import Expected
+from grader.evaluation.results import describe, same_value
 from grader.sandbox.worker.wire import Opaque, Tensor
 
 EPS32 = 2.0**-23

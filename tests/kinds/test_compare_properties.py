@@ -11,10 +11,10 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from grader.bench.bands import BY_NORM, RELATIVE_64, UNIT_64, allowance
-from grader.bench.compare import compare
-from grader.bench.encoding import NUDGES, nudged
-from grader.bench.expected import Expected
+from grader.evaluation.bands import BY_NORM, RELATIVE_64, UNIT_64, allowance
+from grader.evaluation.compare import compare
+from grader.evaluation.encoding import NUDGES, nudged
+from grader.evaluation.expected import Expected
 from grader.sandbox.worker.wire import Tensor
 
 EASY = settings(deadline=None)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from grader.bench.fresh import remembered
+from grader.evaluation.fresh import remembered
 from grader.kinds import run_check
 from tests.kinds.grading import Desk
 
@@ -47,25 +47,25 @@ AT_RANDOM = CENTRE + "    return w * d * np.random.choice([1, 2]), (d, np.array(
 def test_a_case_is_asked_again_with_nothing_called_before(
     deviations: Desk, source: str, run: str, case: str, expected: bool
 ) -> None:
-    bench = deviations.bench(source)
-    for check in bench.question.spec.checks[:3]:
-        run_check(bench, check)
-    assert remembered(bench, run, bench.cases[case]) is expected
+    evaluation = deviations.evaluation(source)
+    for check in evaluation.question.spec.checks[:3]:
+        run_check(evaluation, check)
+    assert remembered(evaluation, run, evaluation.cases[case]) is expected
 
 
 def test_what_is_drawn_at_random_is_not_taken_for_memory(deviations: Desk) -> None:
     source = AT_RANDOM.replace("choice([1, 2])", "normal(1.0, 1.0)")
-    bench = deviations.bench(source)
-    run_check(bench, bench.question.spec.checks[0])
-    assert not remembered(bench, "main", bench.cases["rows"])
+    evaluation = deviations.evaluation(source)
+    run_check(evaluation, evaluation.question.spec.checks[0])
+    assert not remembered(evaluation, "main", evaluation.cases["rows"])
 
 
 def test_what_takes_long_is_not_looked_into(
     deviations: Desk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    bench = deviations.bench(ADDS_UP)
-    case = bench.cases["rows"]
-    bench.observed("total", case)
-    assert remembered(bench, "total", case)
-    monkeypatch.setattr("grader.bench.fresh.ENOUGH_NANOSECONDS", 0)
-    assert not remembered(bench, "total", case)
+    evaluation = deviations.evaluation(ADDS_UP)
+    case = evaluation.cases["rows"]
+    evaluation.observed("total", case)
+    assert remembered(evaluation, "total", case)
+    monkeypatch.setattr("grader.evaluation.fresh.ENOUGH_NANOSECONDS", 0)
+    assert not remembered(evaluation, "total", case)

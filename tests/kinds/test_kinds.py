@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from grader.bench.bench import BankFault
-from grader.bench.tally import Stopped
+from grader.evaluation.evaluation import BankFault
+from grader.evaluation.tally import Stopped
 from grader.kinds.conservation import Conserved
 from grader.model.report import Grids
 from grader.model.verdict import Verdict
@@ -387,24 +387,24 @@ def test_a_process_that_is_gone_ends_the_examination(
 
 
 def test_a_reference_that_fails_is_the_banks_fault(deviations: Desk) -> None:
-    bench = deviations.bench()
-    bench.reference = deviations.bench("def centre(x, w): raise ValueError").submission
+    evaluation = deviations.evaluation()
+    evaluation.reference = deviations.evaluation("def centre(x, w): raise ValueError").submission
     with pytest.raises(BankFault, match="the reference fails on case"):
-        bench.truth("main", bench.cases["rows"])
+        evaluation.truth("main", evaluation.cases["rows"])
 
 
 def test_cases_are_tried_smallest_first(deviations: Desk) -> None:
-    bench = deviations.bench()
+    evaluation = deviations.evaluation()
     forward = deviations.check("forward")
-    assert [c.name for c in bench.cases_of(forward)] == ["small", "rows", "empty", "float32"]
+    assert [c.name for c in evaluation.cases_of(forward)] == ["small", "rows", "empty", "float32"]
 
 
 def test_every_program_gets_inputs_of_its_own(deviations: Desk) -> None:
     source = "def centre(x, w):\n    x[...] = 0\n    return w * x, None\n"
-    bench = deviations.bench(source)
-    before = {n: np.array(v) for n, v in bench.drawn(bench.cases["rows"]).items()}
-    bench.observed("total", bench.cases["rows"])
+    evaluation = deviations.evaluation(source)
+    before = {n: np.array(v) for n, v in evaluation.drawn(evaluation.cases["rows"]).items()}
+    evaluation.observed("total", evaluation.cases["rows"])
     with pytest.raises(Exception, match="raised"):
-        bench.observed("main", bench.cases["rows"])
-    after: dict[str, Any] = bench.drawn(bench.cases["rows"])
+        evaluation.observed("main", evaluation.cases["rows"])
+    after: dict[str, Any] = evaluation.drawn(evaluation.cases["rows"])
     assert all(np.array_equal(before[n], after[n]) for n in before)

@@ -90,8 +90,8 @@ def test_what_the_reference_does_to_its_inputs_is_no_breach(tmp_path: Path) -> N
 def test_a_breach_anywhere_fails_the_check_that_owns_manners(
     deviations: Desk, line: str, message: str
 ) -> None:
-    bench = deviations.bench(CENTRE.format(f"    {line}\n"))
-    found = run_check(bench, deviations.check("manners"))
+    evaluation = deviations.evaluation(CENTRE.format(f"    {line}\n"))
+    found = run_check(evaluation, deviations.check("manners"))
     assert (found.verdict is Verdict.FAIL) is bool(message)
     assert not message or found.message == message
 
@@ -104,10 +104,10 @@ def test_a_result_that_is_changed_later_or_shared_is_found_on_cases_of_other_che
         later
         + "    return g, (np.multiply(grad_y, d, out=grad_y) if len(w) == 1 else grad_y * d)\n"
     )
-    found = run_check(deviations.bench(shares), deviations.check("manners"))
+    found = run_check(deviations.evaluation(shares), deviations.check("manners"))
     assert found.message == "centre_backward changes its caller's grad_y (case small)"
     keeps = CENTRE.format("    _kept.append(y)\n")
     stale = "_kept = []\n" + keeps + later
     stale += "    if len(w) == 1: _kept[-1][...] = 0\n    return g, grad_y * d\n"
-    found = run_check(deviations.bench(stale), deviations.check("manners"))
+    found = run_check(deviations.evaluation(stale), deviations.check("manners"))
     assert found.message == "y is changed afterwards by centre_backward (case small)"

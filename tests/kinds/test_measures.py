@@ -53,10 +53,10 @@ def on_its_own(desk: Desk, zygote: Zygote, source: str, check: Check) -> CheckRe
         alone = Desk.__new__(Desk)
         alone.__dict__.update(desk.__dict__)
         alone.theirs = worker
-        bench = alone.bench(source)
-        right = run_check(bench, alone.check("backward", cases=["rows", "big"]))
+        evaluation = alone.evaluation(source)
+        right = run_check(evaluation, alone.check("backward", cases=["rows", "big"]))
         assert right.verdict is Verdict.PASS, right.message
-        return run_check(bench, check)
+        return run_check(evaluation, check)
 
 
 def kept(desk: Desk, zygote: Zygote, source: str) -> CheckResult:
@@ -309,7 +309,7 @@ def test_who_is_wrong_whether_measured_or_not_is_not_flagged(desk: Desk, zygote:
             alone = Desk.__new__(Desk)
             alone.__dict__.update(desk.__dict__)
             alone.theirs = worker
-            found = run_check(alone.bench(source), desk.check("kept", large="big"))
+            found = run_check(alone.evaluation(source), desk.check("kept", large="big"))
         assert found.verdict is Verdict.PASS
 
 

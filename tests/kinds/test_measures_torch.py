@@ -7,8 +7,8 @@ from collections.abc import Iterator
 import pytest
 
 from grader.bank import load
-from grader.bench.bench import Bench
 from grader.cases.recipe import read_cases
+from grader.evaluation.evaluation import Evaluation
 from grader.kinds import run_check
 from grader.model.report import CheckResult
 from grader.model.verdict import Verdict
@@ -149,13 +149,13 @@ def checked(ours: WorkerClient, theirs: WorkerClient, source: str, check_id: str
     mine = RemoteProgram(theirs, "submission", [source.encode()], question.support)
     reference.load(())
     mine.load(())
-    bench = Bench(question, 1, mine, reference)
-    bench.cases = read_cases({**question.spec.cases, "rows": ROWS})[0]
+    evaluation = Evaluation(question, 1, mine, reference)
+    evaluation.cases = read_cases({**question.spec.cases, "rows": ROWS})[0]
     checks = {c.id: c for c in question.spec.checks}
-    right = run_check(bench, checks["values"].model_copy(update={"cases": ["few", "rows"]}))
+    right = run_check(evaluation, checks["values"].model_copy(update={"cases": ["few", "rows"]}))
     assert right.verdict is Verdict.PASS, right.message
     small = {"cases": "few" if check_id != "peak" else "wide", "large": "rows"}
-    return run_check(bench, checks[check_id].model_copy(update=small))
+    return run_check(evaluation, checks[check_id].model_copy(update=small))
 
 
 def test_the_reference_passes(ours: WorkerClient, theirs: WorkerClient) -> None:

@@ -156,9 +156,9 @@ def test_every_pair_runs_on_fresh_inputs_that_both_sides_get(
         return real(self, steps, inputs, want)[0], 100 + len(seen) % 3
 
     monkeypatch.setattr(RemoteProgram, "timed", watched)
-    bench = deviations.bench()
+    evaluation = deviations.evaluation()
     check = deviations.check("speed", cases="rows", at_most=1.0)
-    run_check(bench, check)
+    run_check(evaluation, check)
     pairs = [seen[i : i + 2] for i in range(0, len(seen), 2)]
     assert 5 <= len(pairs) <= MOST_PAIRS
     names = {"submission", "reference of deviations"}

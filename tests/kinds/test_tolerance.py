@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from grader.bank import load
-from grader.bench.bands import tolerated
+from grader.evaluation.bands import tolerated
 from grader.model.errors import BankError
 from grader.model.keys import Tolerance
 from grader.model.verdict import Verdict

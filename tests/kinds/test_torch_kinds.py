@@ -9,7 +9,7 @@ from dataclasses import replace
 
 import pytest
 
-from grader.bench.bench import BankFault
+from grader.evaluation.evaluation import BankFault
 from grader.kinds import run_check
 from grader.model.question import Support
 from grader.model.report import Bars
@@ -91,8 +91,8 @@ def test_values_of_tensors(desk: Desk, source: str, message: str | None) -> None
 
 
 def test_a_frozen_input_has_no_gradient(desk: Desk) -> None:
-    bench = desk.bench()
-    assert bench.truth("main", bench.cases["frozen"]).values["dw"] is None
+    evaluation = desk.evaluation()
+    assert evaluation.truth("main", evaluation.cases["frozen"]).values["dw"] is None
     always = KEEPS.replace("if need_w else None", "")
     assert desk.result("values", always).verdict is Verdict.PASS, "autograd drops what is not asked"
 
@@ -205,10 +205,10 @@ def test_an_exception_while_measuring_is_the_submissions(desk: Desk) -> None:
 
 
 def test_a_baseline_that_fails_is_the_banks_fault(desk: Desk) -> None:
-    bench = desk.bench()
-    bench.reference = replace(
+    evaluation = desk.evaluation()
+    evaluation.reference = replace(
         desk.reference, name="broken", support=Support(b"def plain(_, x, w): return x.y")
     )
-    bench.reference.load(())
+    evaluation.reference.load(())
     with pytest.raises(BankFault, match="the run plain of the reference fails on case wide"):
-        run_check(bench, desk.check("cost"))
+        run_check(evaluation, desk.check("cost"))

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from grader.bench.encoding import NUDGES
+from grader.evaluation.encoding import NUDGES
 from grader.model.question import Question
 from grader.model.report import Report
 from grader.model.verdict import Verdict
@@ -141,9 +141,9 @@ def test_nudged_inputs_of_a_case_are_one_request(
 ) -> None:
     found = asked(tmp_path)
     with GradingSession(found) as one:
-        bench = one.bank.bench(one.bank.reference, 3)
-        case, (run,) = bench.cases["of-4"], found.runs
-        values = [bench.truth(run, case, mode=mode).values["grad_x"] for mode in NUDGES]
+        evaluation = one.bank.evaluation(one.bank.reference, 3)
+        case, (run,) = evaluation.cases["of-4"], found.runs
+        values = [evaluation.truth(run, case, mode=mode).values["grad_x"] for mode in NUDGES]
         assert requests["reference", "several"] == 2  # shapes, and all of them
         assert requests["reference", "run"] == 0
         assert len({value.tobytes() for value in values}) > 1

@@ -9,7 +9,7 @@ from textwrap import dedent
 import pytest
 
 from grader.bank import load
-from grader.bench.bench import BankFault
+from grader.evaluation.evaluation import BankFault
 from grader.model.question import Question
 from grader.model.verdict import Verdict
 from grader.session import GradingSession, grade
@@ -127,11 +127,13 @@ def test_what_the_driver_alone_calls_and_the_file_lacks_is_said(tmp_path: Path) 
 def test_what_is_examined_may_go_on_in_another_process(tmp_path: Path) -> None:
     asked = question(tmp_path, driver=TWICE, run=["y = driver.twice(x)"])
     with GradingSession(asked) as session:
-        bench = session.examine("it", [asked.reference], 1)
-        other = bench.elsewhere()
+        evaluation = session.examine("it", [asked.reference], 1)
+        other = evaluation.elsewhere()
         assert other is not None
-        assert other is bench.elsewhere()
-        workers = {program.worker for program in (other, bench.submission, bench.reference)}
+        assert other is evaluation.elsewhere()
+        workers = {
+            program.worker for program in (other, evaluation.submission, evaluation.reference)
+        }
         assert len(workers) == 3
 
 

@@ -14,7 +14,7 @@ from typing import Any, NoReturn
 import pytest
 
 from grader import bank
-from grader.bench.memory import Memory
+from grader.evaluation.memory import Memory
 from grader.model.question import Question
 from grader.model.report import Report
 from grader.model.verdict import Verdict

@@ -210,7 +210,7 @@ time.perf_counter = time.process_time = time.monotonic = lambda: 0.0
             return pickle.dumps(Run()), (x, w)
         """,
         says="bytes",
-        seen="terminal-bench-3 PR #613: reward 1.0",
+        seen="terminal-evaluation-3 PR #613: reward 1.0",
         row="7.12 m13",
     ),
     Attack(

@@ -47,7 +47,7 @@ ATTACKS = (
                      os.path.dirname(os.getcwd())):
             attempt(path, os.listdir, path, also=(2,))
         """,
-        seen="terminal-bench; SWE-bench Verified by Berkeley RDI, April 2026",
+        seen="terminal-evaluation; SWE-evaluation Verified by Berkeley RDI, April 2026",
         row="7.24 m09 m31 m32",
     ),
     Attack(

@@ -85,7 +85,7 @@ ATTACKS = (
         attempt("execveat", call, 322, 281, file, b"", empty, empty, 0x1000)
         attempt("the worker again", os.execv, sys.executable, [sys.executable])
         """,
-        seen="terminal-bench: trojan curl (Berkeley RDI, April 2026)",
+        seen="terminal-evaluation: trojan curl (Berkeley RDI, April 2026)",
         row="m42",
     ),
     Attack(

@@ -7,7 +7,7 @@ from typing import Literal
 
 import numpy as np
 
-from grader.api import Bench, Case, Check, Field, Finding, Kind, Name, array_of, describe
+from grader.api import Case, Check, Evaluation, Field, Finding, Kind, Name, array_of, describe
 
 
 class MonotoneCheck(Check):
@@ -23,23 +23,23 @@ class Monotone(Kind[MonotoneCheck]):
 
     keys = MonotoneCheck
 
-    def judge(self, bench: Bench, check: MonotoneCheck, case: Case) -> Finding | None:
+    def judge(self, evaluation: Evaluation, check: MonotoneCheck, case: Case) -> Finding | None:
         """The first fall."""
-        value = bench.observed(check.run, case).values[check.of]
+        value = evaluation.observed(check.run, case).values[check.of]
         array = array_of(value)
         if array.ndim == 0 or array.dtype.kind not in "fiu":
             return Finding(f"{check.of} is {describe(value)}, expected an array of numbers")
-        falls = self.observe(bench, check, case)
+        falls = self.observe(evaluation, check, case)
         if not falls.any():
             return None
         where = [int(i) for i in np.argwhere(falls)[0]]
         return Finding(f"{check.of} falls behind entry {where} (case {case.name})")
 
     def observe(
-        self, bench: Bench, check: MonotoneCheck, case: Case
+        self, evaluation: Evaluation, check: MonotoneCheck, case: Case
     ) -> np.ndarray[tuple[int, ...], np.dtype[np.bool_]]:
         """Where it falls: the same idea in other units falls at the same places."""
-        array = array_of(bench.observed(check.run, case).values[check.of])
+        array = array_of(evaluation.observed(check.run, case).values[check.of])
         rises = np.diff(array, axis=-1) >= -check.slack  # NaN is no step upwards either
         return np.asarray(~rises)
 
@@ -47,8 +47,8 @@ class Monotone(Kind[MonotoneCheck]):
         """Where a fall is allowed at all."""
         return check.slack > 0
 
-    def deviation(self, bench: Bench, check: MonotoneCheck, case: Case) -> float:
+    def deviation(self, evaluation: Evaluation, check: MonotoneCheck, case: Case) -> float:
         """The deepest fall over what is allowed."""
-        steps = np.diff(array_of(bench.observed(check.run, case).values[check.of]), axis=-1)
+        steps = np.diff(array_of(evaluation.observed(check.run, case).values[check.of]), axis=-1)
         deepest = float(np.max(-steps, initial=0.0))
         return deepest / check.slack if math.isfinite(deepest) else math.inf

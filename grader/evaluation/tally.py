@@ -11,8 +11,8 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from grader.bench.bench import Bench
 from grader.cases.recipe import CaseRecipe
+from grader.evaluation.evaluation import Evaluation
 from grader.model.keys import Check
 from grader.model.numerals import shape_text
 from grader.model.question import Scalar
@@ -53,7 +53,7 @@ class Stopped(Exception):
         self.result = result
 
 
-def tally(bench: Bench, check: Check, judge: Judge, *, good: str = "") -> CheckResult:
+def tally(evaluation: Evaluation, check: Check, judge: Judge, *, good: str = "") -> CheckResult:
     """Try every case and make the result.
 
     What it says and its figures are those of the first case, the smallest, on which something is
@@ -64,26 +64,26 @@ def tally(bench: Bench, check: Check, judge: Judge, *, good: str = "") -> CheckR
         Stopped: the submission's process died or overran a limit.
         BankFault: the reference cannot be run on a case; no submission is tried on it.
     """
-    cases = bench.cases_of(check)
+    cases = evaluation.cases_of(check)
     found: list[tuple[CaseRecipe, Finding]] = []
     for case in cases:
-        if bench.reference_first:
-            bench.truth(check.run, case)
+        if evaluation.reference_first:
+            evaluation.truth(check.run, case)
         try:
-            with bench.limited(case):
+            with evaluation.limited(case):
                 finding = judge(case)
         except ProgramError as error:
-            finding = _raised(bench, case, error)
+            finding = _raised(evaluation, case, error)
         except WorkerError as failure:
             finding = stopped(f"your code {failure} (case {case.name})", failure)
-            raise Stopped(_result(bench, check, cases, [(case, finding)])) from None
+            raise Stopped(_result(evaluation, check, cases, [(case, finding)])) from None
         if finding is not None:
             found.append((case, finding))
-    return _result(bench, check, cases, found, good)
+    return _result(evaluation, check, cases, found, good)
 
 
 def _result(
-    bench: Bench,
+    evaluation: Evaluation,
     check: Check,
     cases: Sequence[CaseRecipe],
     found: Sequence[tuple[CaseRecipe, Finding]],
@@ -92,12 +92,12 @@ def _result(
     wrong = [(case, finding) for case, finding in found if finding.verdict not in FINE]
     if wrong:
         case, shown = wrong[0]
-        verdict, given = shown.verdict, inputs_in_words(bench, case, check.run)
+        verdict, given = shown.verdict, inputs_in_words(evaluation, case, check.run)
         line = together(given)
         line = f"{case.about}: {line}" if case.about else line
         about = case.about
-        call = _call(bench, case, check.run, shown.mismatch.result) if shown.mismatch else ""
-        if bench.question.spec.answers and isinstance(shown.exhibit, Breakdown):
+        call = _call(evaluation, case, check.run, shown.mismatch.result) if shown.mismatch else ""
+        if evaluation.question.spec.answers and isinstance(shown.exhibit, Breakdown):
             call, given = "", {}  # numbers that somebody wrote, called by nobody
         alike = [f for _, f in wrong if f.subject == shown.subject and f.verdict == verdict]
         message = shown.sentence
@@ -134,10 +134,10 @@ def _result(
     )
 
 
-def inputs_in_words(bench: Bench, case: CaseRecipe, run: str) -> dict[str, str]:
+def inputs_in_words(evaluation: Evaluation, case: CaseRecipe, run: str) -> dict[str, str]:
     """The inputs of a run by name, as a value or a shape: `3`, `(1, 1, 3, 3) float32`."""
-    drawn, found = bench.drawn(case), {}
-    for name in bench.inputs(case, run):
+    drawn, found = evaluation.drawn(case), {}
+    for name in evaluation.inputs(case, run):
         words = _in_words(drawn[name])
         if isinstance(drawn[name], np.ndarray):
             recipe = case.inputs[name]
@@ -157,10 +157,10 @@ def _in_words(value: object) -> str:
     return shape_text(value.shape) if isinstance(value, np.ndarray) else str(value)
 
 
-def _call(bench: Bench, case: CaseRecipe, run: str, result: str) -> str:
+def _call(evaluation: Evaluation, case: CaseRecipe, run: str, result: str) -> str:
     """The call of the submission that gave a result, where it has no argument but short ones."""
-    drawn = bench.drawn(case)
-    for step in bench.steps(run):
+    drawn = evaluation.drawn(case)
+    for step in evaluation.steps(run):
         if step.owner == "submission" and step.targets == (result.partition("[")[0],):
             given, plain = [], True
             for argument in step.arguments:
@@ -183,7 +183,7 @@ def stopped(sentence: str, failure: WorkerError) -> Finding:
 _LACKS = re.compile(r"module 'submission' has no attribute '(\w+)'")
 
 
-def _raised(bench: Bench, case: CaseRecipe, error: ProgramError) -> Finding:
+def _raised(evaluation: Evaluation, case: CaseRecipe, error: ProgramError) -> Finding:
     """A finding about an exception of the submission, or about a result of the wrong form."""
     if isinstance(error, Flagged):
         sentence = f"flagged for review: your code {error.message} (case {case.name})"
@@ -192,7 +192,7 @@ def _raised(bench: Bench, case: CaseRecipe, error: ProgramError) -> Finding:
         return Finding(f"{error.message} (case {case.name})")
     record, step, who = error.raised, error.step, "your code"
     if step is not None:
-        drawn = bench.drawn(case)
+        drawn = evaluation.drawn(case)
         given = {name: _in_words(drawn[name]) if name in drawn else "" for name in step.reads}
         record = replace(record, step=step.text, called_with=together(given))
         who = f"your {step.function}" if step.owner == "submission" else who

@@ -12,12 +12,12 @@ from __future__ import annotations
 import statistics
 from dataclasses import dataclass, field
 
-from grader.bench.bench import Bench, trusting
-from grader.bench.compare import fault_of
-from grader.bench.results import same_value
-from grader.bench.tally import Finding
 from grader.cases.dataflow import free_names
 from grader.cases.recipe import CaseRecipe
+from grader.evaluation.compare import fault_of
+from grader.evaluation.evaluation import Evaluation, blame_bank
+from grader.evaluation.results import same_value
+from grader.evaluation.tally import Finding
 from grader.model.numerals import times
 from grader.model.verdict import Verdict
 from grader.sandbox.replies import Measured, Outcome
@@ -47,37 +47,37 @@ class Pairs:
 
 
 def contradiction(
-    bench: Bench, run: str, case: CaseRecipe, mine: Measured, reference: Measured
+    evaluation: Evaluation, run: str, case: CaseRecipe, mine: Measured, reference: Measured
 ) -> Finding | None:
     """That a run takes far longer than its operations do; nothing where it is in doubt.
 
     Args:
-        bench: on which both are.
+        evaluation: on which both are.
         run: that was counted.
         case: on which.
         mine: the submission's count.
         reference: the reference's count of the same run.
     """
-    small = _smallest(bench, run)
+    small = _smallest(evaluation, run)
     if not reference.work or small is case:
         return None
     pairs = Pairs(ROOM if mine.work else UNNAMED_ROOM)
     same = sorted(mine.work) == sorted(reference.work)
     fixed: list[tuple[int, int]] = []
     for number in range(MOST_PAIRS + 1):
-        spent = _both(bench, run, case, number)
+        spent = _both(evaluation, run, case, number)
         if isinstance(spent, Finding):
             return spent
         if len(fixed) < SMALL_PAIRS:
-            taken = _both(bench, run, small, number)
+            taken = _both(evaluation, run, small, number)
             if isinstance(taken, Finding):
                 return None
             fixed.append(taken)
         ours, base = (min(column) for column in zip(*fixed, strict=True))
         if spent[1] - base < LEAST:
             return None
-        with trusting("the reference's worker fails"):
-            longer = _longer(bench, mine, reference) if not same else 1.0
+        with blame_bank("the reference's worker fails"):
+            longer = _longer(evaluation, mine, reference) if not same else 1.0
         if number:  # the first run is slower than all others
             pairs.ratios.append((spent[0] - ours) / (spent[1] - base) / longer)
         if abs(pairs.lead) >= LEAD:
@@ -93,38 +93,42 @@ def contradiction(
     )
 
 
-def _smallest(bench: Bench, run: str) -> CaseRecipe:
+def _smallest(evaluation: Evaluation, run: str) -> CaseRecipe:
     """The case on which a run does least: what it takes there, it takes anywhere."""
-    inputs = free_names(bench.steps(run)).keys()
-    return min((c for c in bench.cases.values() if inputs <= c.inputs.keys()), key=bench.weight)
+    inputs = free_names(evaluation.steps(run)).keys()
+    return min(
+        (c for c in evaluation.cases.values() if inputs <= c.inputs.keys()), key=evaluation.weight
+    )
 
 
-def _both(bench: Bench, run: str, case: CaseRecipe, number: int) -> tuple[int, int] | Finding:
+def _both(
+    evaluation: Evaluation, run: str, case: CaseRecipe, number: int
+) -> tuple[int, int] | Finding:
     """Nanoseconds of the submission's and of the reference's run on fresh inputs."""
-    draw = bench.secret + _DRAWS + number
-    inputs, want = bench.inputs(case, run, draw_index=draw), bench.wanted[run]
+    draw = evaluation.secret + _DRAWS + number
+    inputs, want = evaluation.inputs(case, run, draw_index=draw), evaluation.wanted[run]
 
     def ours() -> tuple[Outcome, int]:
-        with trusting(f"the reference fails on case {case.name}"):
-            return bench.reference.timed(bench.steps(run), inputs, want)
+        with blame_bank(f"the reference fails on case {case.name}"):
+            return evaluation.reference.timed(evaluation.steps(run), inputs, want)
 
     first = ours() if number % 2 else None
-    found, took = bench.submission.timed(bench.steps(run), inputs, want)
+    found, took = evaluation.submission.timed(evaluation.steps(run), inputs, want)
     right, base = first or ours()
     for name in want:
         if same_value(found.values.get(name), right.values[name], case.dtype):
             continue
-        if fault_of(bench, run, case, name, found, draw_index=draw):
+        if fault_of(evaluation, run, case, name, found, draw_index=draw):
             return Finding(f"{name} is wrong on fresh inputs of case {case.name}")
     return took, base
 
 
-def _longer(bench: Bench, mine: Measured, reference: Measured) -> float:
+def _longer(evaluation: Evaluation, mine: Measured, reference: Measured) -> float:
     """How many times longer than the reference's operations those that were counted take."""
     if not mine.work:  # it does not say what they are
         return max(1.0, float(mine.value)) / max(1.0, float(reference.value))
-    return _time(bench, mine) / _time(bench, reference)
+    return _time(evaluation, mine) / _time(evaluation, reference)
 
 
-def _time(bench: Bench, counted: Measured) -> int:
-    return max(1, bench.reference.repeat(counted.work))
+def _time(evaluation: Evaluation, counted: Measured) -> int:
+    return max(1, evaluation.reference.repeat(counted.work))

@@ -13,13 +13,13 @@ from __future__ import annotations
 import random
 from collections.abc import Callable
 
-from grader.bench.bench import Bench, trusting
-from grader.bench.exhibit import bars
-from grader.bench.held import Held, many_inputs, unlike
-from grader.bench.rss_probe import STANDING
-from grader.bench.tally import Finding
 from grader.cases.dataflow import free_names, producing, results
 from grader.cases.recipe import CaseRecipe
+from grader.evaluation.evaluation import Evaluation, blame_bank
+from grader.evaluation.exhibit import bars
+from grader.evaluation.held import Held, many_inputs, unlike
+from grader.evaluation.rss_probe import STANDING
+from grader.evaluation.tally import Finding
 from grader.model.numerals import bytes_text
 from grader.sandbox import probes
 from grader.sandbox.remote import RemoteProgram
@@ -32,7 +32,7 @@ ROOM = 1 << 20  # bytes by which two readings may differ for no reason; measured
 
 
 def hidden_peak(
-    bench: Bench,
+    evaluation: Evaluation,
     run: str,
     case: CaseRecipe,
     of: str,
@@ -44,7 +44,7 @@ def hidden_peak(
     """A peak of the step that gives `of` that the system sees, and the count inside does not.
 
     Args:
-        bench: with the submission.
+        evaluation: with the submission.
         run: the run that the step belongs to.
         case: what it is tried on.
         of: a result of it.
@@ -54,22 +54,22 @@ def hidden_peak(
     """
 
     def reading(program: RemoteProgram, base: int | None) -> tuple[Held, tuple[int, int] | None]:
-        plan = _prepared(bench, run, case, of)
+        plan = _prepared(evaluation, run, case, of)
         return plan, _read(program, plan, base)
 
     def of_reference() -> tuple[int, int] | None:
-        return reading(bench.reference, bench.reference.worker.fresh)[1]
+        return reading(evaluation.reference, evaluation.reference.worker.fresh)[1]
 
     rises, standings = [], []
     for _ in range(READINGS):
-        plan, mine = reading(bench.submission, bench.submission.before)
+        plan, mine = reading(evaluation.submission, evaluation.submission.before)
         if mine is None:
             return None
-        with trusting(f"the reference fails on case {case.name}"):
-            theirs = bench.fact(("step peak", run, case.name, of), of_reference)
+        with blame_bank(f"the reference fails on case {case.name}"):
+            theirs = evaluation.fact(("step peak", run, case.name, of), of_reference)
         if theirs is None:
             return None
-        if (found := unlike(bench, plan)) is not None:
+        if (found := unlike(evaluation, plan)) is not None:
             return found
         rises.append(reference + mine[0] - theirs[0])
         standings.append(mine[1] - theirs[1])
@@ -87,20 +87,20 @@ def hidden_peak(
     )
 
 
-def _prepared(bench: Bench, run: str, case: CaseRecipe, of: str) -> Held:
+def _prepared(evaluation: Evaluation, run: str, case: CaseRecipe, of: str) -> Held:
     """The steps before the one in question are held with its inputs; that one goes on."""
-    every = bench.steps(run)
+    every = evaluation.steps(run)
     *first, step = producing(every, of)
     made = results(first)
     given = [*free_names(first), *(n for n in free_names([step]) if n not in made)]
-    inputs = many_inputs(bench, case, run, dict.fromkeys(given), SHOWN + 1)
+    inputs = many_inputs(evaluation, case, run, dict.fromkeys(given), SHOWN + 1)
     return Held(
         run,
         case,
         tuple(first),
         (step,),
         tuple(free_names([step])),
-        tuple(name for name in bench.wanted[run] if name in step.targets),
+        tuple(name for name in evaluation.wanted[run] if name in step.targets),
         inputs,
         inputs,
         ManyInputs({}, frozenset(), 0),

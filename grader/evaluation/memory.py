@@ -12,7 +12,7 @@ from collections.abc import Callable, Hashable, Mapping
 from dataclasses import fields, is_dataclass
 from typing import Any, TypeVar
 
-from grader.bench.results import Value
+from grader.evaluation.results import Value
 
 T = TypeVar("T")
 

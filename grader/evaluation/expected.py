@@ -12,12 +12,12 @@ from typing import Any
 
 import numpy as np
 
-from grader.bench.bench import Bench
-from grader.bench.encoding import NATIVE, NUDGES, PRECISE
-from grader.bench.results import Value, array_of, floats, largest, real_parts
 from grader.cases.dataflow import free_names, producing
 from grader.cases.draw import Array
 from grader.cases.recipe import CaseRecipe
+from grader.evaluation.encoding import NATIVE, NUDGES, PRECISE
+from grader.evaluation.evaluation import Evaluation
+from grader.evaluation.results import Value, array_of, floats, largest, real_parts
 from grader.model.keys import Check, Tolerance
 
 
@@ -48,15 +48,17 @@ class Expected:
         return [m for m in moved if m is not None and m.shape == shape]
 
 
-def entered(bench: Bench, run: str, case: CaseRecipe, result: str, *, draw_index: int = 0) -> float:
+def entered(
+    evaluation: Evaluation, run: str, case: CaseRecipe, result: str, *, draw_index: int = 0
+) -> float:
     """The size of what a result is computed from, in the result's own unit as far as it is known.
 
     A gradient is linear in what comes in (an input called grad_...): its size counts as it is.
     Other inputs count where they are small, and else as 1: what is computed from logits of 1e30
     may well be a probability.
     """
-    names = free_names(producing(bench.steps(run), result))
-    drawn = bench.drawn(case, draw_index)
+    names = free_names(producing(evaluation.steps(run), result))
+    drawn = evaluation.drawn(case, draw_index)
     sizes = {
         name: largest(drawn[name].astype(np.float64))
         for name in names
@@ -70,7 +72,7 @@ def entered(bench: Bench, run: str, case: CaseRecipe, result: str, *, draw_index
 
 
 def expected(
-    bench: Bench,
+    evaluation: Evaluation,
     run: str,
     case: CaseRecipe,
     result: str,
@@ -84,7 +86,7 @@ def expected(
     """
 
     def right(mode: str) -> Value:
-        return bench.truth(run, case, draw_index=draw_index, mode=mode).values[result]
+        return evaluation.truth(run, case, draw_index=draw_index, mode=mode).values[result]
 
     precise = right(NATIVE if case.dtype == "float64" else PRECISE)
     return Expected(
@@ -92,8 +94,8 @@ def expected(
         precise,
         lambda: [right(mode) for mode in NUDGES],
         case.dtype,
-        lambda: entered(bench, run, case, result, draw_index=draw_index),
-        _tolerance(bench.checks if check is None else [check], run, result),
+        lambda: entered(evaluation, run, case, result, draw_index=draw_index),
+        _tolerance(evaluation.checks if check is None else [check], run, result),
     )
 
 

@@ -10,11 +10,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from grader.bench.bench import Bench
-from grader.bench.compare import fault_of
-from grader.bench.encoding import NATIVE
-from grader.bench.results import same_value
 from grader.cases.recipe import CaseRecipe
+from grader.evaluation.compare import fault_of
+from grader.evaluation.encoding import NATIVE
+from grader.evaluation.evaluation import Evaluation
+from grader.evaluation.results import same_value
 from grader.sandbox.remote import RemoteProgram
 from grader.sandbox.replies import Outcome, ProgramError
 
@@ -25,19 +25,21 @@ ENOUGH_NANOSECONDS = 500_000_000  # of CPU time: what takes longer is not looked
 Call = tuple[str, CaseRecipe, str, int]  # run, case, mode, number of the draw
 
 
-def anew(bench: Bench) -> RemoteProgram:
+def anew(evaluation: Evaluation) -> RemoteProgram:
     """The submission, loaded once more in its own process.
 
     Raises:
         ProgramError, WorkerError: it cannot be loaded a second time.
     """
-    name = f"{bench.submission.name}, anew"
-    program = replace(bench.submission, name=name, weighed=False)
+    name = f"{evaluation.submission.name}, anew"
+    program = replace(evaluation.submission, name=name, weighed=False)
     program.load(())
     return program
 
 
-def alone(bench: Bench, run: str, case: CaseRecipe, before: Iterable[Call] = ()) -> Outcome | None:
+def alone(
+    evaluation: Evaluation, run: str, case: CaseRecipe, before: Iterable[Call] = ()
+) -> Outcome | None:
     """What the submission computes on a case with nothing called before, or these calls alone.
 
     Returns:
@@ -47,22 +49,22 @@ def alone(bench: Bench, run: str, case: CaseRecipe, before: Iterable[Call] = ())
         WorkerError: its process did not survive it.
     """
     try:
-        program, found = anew(bench), None
+        program, found = anew(evaluation), None
     except ProgramError:
         return None
     for name, other, mode, draw_index in (*before, (run, case, NATIVE, 0)):
-        inputs = bench.inputs(other, name, draw_index=draw_index, mode=mode)
+        inputs = evaluation.inputs(other, name, draw_index=draw_index, mode=mode)
         try:
-            with bench.limited(other):
-                program.limits = bench.submission.limits
-                found = program.run(bench.steps(name), inputs, bench.wanted[name])
+            with evaluation.limited(other):
+                program.limits = evaluation.submission.limits
+                found = program.run(evaluation.steps(name), inputs, evaluation.wanted[name])
         except ProgramError:
             found = None
     return found
 
 
 def remembered(
-    bench: Bench, run: str, case: CaseRecipe, results: Sequence[str] | None = None
+    evaluation: Evaluation, run: str, case: CaseRecipe, results: Sequence[str] | None = None
 ) -> bool:
     """Whether the submission is wrong on a case only because something was called before.
 
@@ -71,7 +73,7 @@ def remembered(
     Where finding out takes more than half a second of CPU time, nobody knows.
 
     Args:
-        bench: with the submission, which was run on the case.
+        evaluation: with the submission, which was run on the case.
         run: of the question.
         case: on which it does not come to the right results.
         results: that have to be right; all that some check looks at, if not given.
@@ -80,28 +82,28 @@ def remembered(
         WorkerError: the submission's process did not survive being asked again.
         BankFault: the reference fails on the case.
     """
-    names = bench.wanted[run] if results is None else tuple(results)
+    names = evaluation.wanted[run] if results is None else tuple(results)
 
     def wrong(outcome: Outcome | None) -> bool:
-        return outcome is None or any(fault_of(bench, run, case, n, outcome) for n in names)
+        return outcome is None or any(fault_of(evaluation, run, case, n, outcome) for n in names)
 
-    worker = bench.submission.worker
+    worker = evaluation.submission.worker
     began = worker.cpu_nanoseconds() or 0
 
     def always(before: Sequence[Call], *, is_wrong: bool) -> bool:
         """Whether it is wrong, or right, and the same every time."""
-        first = alone(bench, run, case, before)
+        first = alone(evaluation, run, case, before)
         if wrong(first) is not is_wrong:
             return False
         for _ in range(1, TRIES):
             if (worker.cpu_nanoseconds() or 0) - began > ENOUGH_NANOSECONDS:
                 return False
-            if not _same(first, alone(bench, run, case, before), names):
+            if not _same(first, alone(evaluation, run, case, before), names):
                 return False
         return True
 
-    here = [n for n, call in enumerate(bench.called) if call == (run, case, NATIVE, 0)]
-    earlier = bench.called[: here[0]] if here else bench.called
+    here = [n for n, call in enumerate(evaluation.called) if call == (run, case, NATIVE, 0)]
+    earlier = evaluation.called[: here[0]] if here else evaluation.called
     histories = [[(run, case, NATIVE, 0)], earlier[-MOST_CALLS:]]
     return always((), is_wrong=False) and any(
         history and always(history, is_wrong=True) for history in histories

@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from grader.bench.bench import Bench
-from grader.bench.compare import Fault
 from grader.cases.dataflow import free_names, producing
 from grader.cases.draw import Array
 from grader.cases.recipe import CaseRecipe
+from grader.evaluation.compare import Fault
+from grader.evaluation.evaluation import Evaluation
 from grader.model.keys import Show
 from grader.model.numerals import numbers_aligned, shape_text
 from grader.model.report import Bar, Bars, Grids, Panel
@@ -27,7 +27,9 @@ def bars(
     return Bars(tuple(Bar(label, value, text(value)) for label, value in values), details)
 
 
-def grids(bench: Bench, case: CaseRecipe, fault: Fault, show: Show, run: str) -> Grids | None:
+def grids(
+    evaluation: Evaluation, case: CaseRecipe, fault: Fault, show: Show, run: str
+) -> Grids | None:
     """Inputs next to the result, yours and expected, cut to the slice with the worst entry.
 
     Where all arrays of the case are small, all are shown, so that it can be done by hand.
@@ -35,9 +37,9 @@ def grids(bench: Bench, case: CaseRecipe, fault: Fault, show: Show, run: str) ->
     if fault.arrays is None or fault.index is None or not fault.arrays[0].ndim:
         return None
     observed, expected, wrong = fault.arrays
-    drawn = bench.drawn(case)
+    drawn = evaluation.drawn(case)
     window = _window(show, drawn)
-    needed = free_names(producing(bench.steps(run), fault.result))
+    needed = free_names(producing(evaluation.steps(run), fault.result))
     arrays = {
         name: value
         for name in dict.fromkeys((*show.inputs, *needed))

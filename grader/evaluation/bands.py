@@ -19,8 +19,8 @@ from collections.abc import Callable
 
 import numpy as np
 
-from grader.bench.results import largest
 from grader.cases.draw import Array
+from grader.evaluation.results import largest
 from grader.model.keys import Tolerance
 
 RELATIVE_64 = 1e-10

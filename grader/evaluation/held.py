@@ -16,13 +16,13 @@ from typing import Any
 
 import numpy as np
 
-from grader.bench.bench import Bench, trusting
-from grader.bench.encoding import encoded
-from grader.bench.results import Value, same_value
-from grader.bench.tally import Finding
 from grader.cases.dataflow import divided, free_names, results
 from grader.cases.draw import several
 from grader.cases.recipe import CaseRecipe
+from grader.evaluation.encoding import encoded
+from grader.evaluation.evaluation import Evaluation, blame_bank
+from grader.evaluation.results import Value, same_value
+from grader.evaluation.tally import Finding
 from grader.model.question import Step
 from grader.sandbox.remote import RemoteProgram
 from grader.sandbox.replies import Outcome, ProgramError
@@ -50,13 +50,15 @@ class Held:
     found: list[Outcome | None] = field(default_factory=list)  # of the chosen; None: failed
 
 
-def prepared(bench: Bench, run: str, case: CaseRecipe, of: str, count: int, *, go_on: bool) -> Held:
+def prepared(
+    evaluation: Evaluation, run: str, case: CaseRecipe, of: str, count: int, *, go_on: bool
+) -> Held:
     """Choose what is held and which of it goes on, all of it drawn anew.
 
     Held are the steps that give the result `of`, or where it is empty all before torch is called to
     differentiate.  None of them goes on where that is not asked for.
     """
-    every = bench.steps(run)
+    every = evaluation.steps(run)
     first, rest = divided(every, of)
     if not of:
         first = tuple(step for step in every if not step.backward)
@@ -65,7 +67,7 @@ def prepared(bench: Bench, run: str, case: CaseRecipe, of: str, count: int, *, g
     keep = (of, *(n for n in made if n in read and n != of)) if of else tuple(made)
     # Torch finds its inputs again by what they are, not by their values.
     again = tuple(name for name in read if name in given and not of)
-    want = tuple(name for name in bench.wanted[run] if name in results(rest))
+    want = tuple(name for name in evaluation.wanted[run] if name in results(rest))
     finished = min(FINISHED, count) if want and go_on else 0
     chosen = random.SystemRandom().sample(range(count), finished)
     late = [name for name in read if name not in made and name not in given]
@@ -76,9 +78,9 @@ def prepared(bench: Bench, run: str, case: CaseRecipe, of: str, count: int, *, g
         rest,
         (*keep, *again),
         want,
-        many_inputs(bench, case, run, given, WARM_UP),
-        many_inputs(bench, case, run, given, count),
-        many_inputs(bench, case, run, late, len(chosen))
+        many_inputs(evaluation, case, run, given, WARM_UP),
+        many_inputs(evaluation, case, run, given, count),
+        many_inputs(evaluation, case, run, late, len(chosen))
         if chosen
         else ManyInputs({}, frozenset(), 0),
         chosen,
@@ -86,14 +88,14 @@ def prepared(bench: Bench, run: str, case: CaseRecipe, of: str, count: int, *, g
 
 
 def many_inputs(
-    bench: Bench, case: CaseRecipe, run: str, names: Iterable[str], count: int
+    evaluation: Evaluation, case: CaseRecipe, run: str, names: Iterable[str], count: int
 ) -> ManyInputs:
     """Some inputs, drawn again so many times that no two of the largest arrays are the same.
 
     Smaller ones, weights say, are drawn once for all.
     """
     names, rng = list(names), np.random.default_rng(secrets.randbits(128))
-    drawn, usual = bench.drawn(case), bench.inputs(case, run)
+    drawn, usual = evaluation.drawn(case), evaluation.inputs(case, run)
     arrays = {name: drawn[name] for name in names if case.inputs[name].is_array}
     largest = max((array.nbytes for array in arrays.values()), default=0)
     found: dict[str, Mapping[str, Any]] = {name: usual[name] for name in names}
@@ -101,7 +103,7 @@ def many_inputs(
     for name, array in arrays.items():
         fresh = several(case.inputs[name], case, array.shape, rng, count if name in each else 1)
         value = np.stack(fresh) if name in each else fresh[0]
-        found[name] = encoded(bench.question, case, name, value)
+        found[name] = encoded(evaluation.question, case, name, value)
     return ManyInputs(found, frozenset(each), count)
 
 
@@ -143,20 +145,20 @@ def _end(program: RemoteProgram, held: Held, place: int) -> Outcome | None:
         return None
 
 
-def unlike(bench: Bench, held: Held) -> Finding | None:
+def unlike(evaluation: Evaluation, held: Held) -> Finding | None:
     """What runs came to that went on after they were held, where it is neither right nor usual.
 
     Where the reference does not repeat its own results, chance is part of the question.
     """
     case = held.case
     # A step after those has inputs of its own, which were not drawn.
-    steps = [s for s in bench.steps(held.run) if s in held.first or s in held.rest]
+    steps = [s for s in evaluation.steps(held.run) if s in held.first or s in held.rest]
     for place, outcome in enumerate(held.found):
         inputs = {**held.inputs.part(held.chosen[place]), **held.late.part(place)}
 
         def right(inputs: Inputs = inputs) -> Mapping[str, Value]:
-            with trusting(f"the reference fails on case {case.name}"):
-                return bench.reference.run(steps, inputs, held.want).values
+            with blame_bank(f"the reference fails on case {case.name}"):
+                return evaluation.reference.run(steps, inputs, held.want).values
 
         expected = right()
         for name in held.want:
@@ -164,7 +166,7 @@ def unlike(bench: Bench, held: Held) -> Finding | None:
             if same_value(value, expected.get(name), case.dtype):
                 continue
             try:
-                usual = bench.submission.run(steps, inputs, held.want).values
+                usual = evaluation.submission.run(steps, inputs, held.want).values
             except ProgramError:
                 continue  # the same inputs make it fail, and other checks say so
             if same_value(value, usual.get(name), case.dtype):

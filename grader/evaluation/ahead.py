@@ -14,18 +14,18 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from grader.bench.encoding import NATIVE, NUDGES
-from grader.bench.results import array_of
 from grader.cases.dataflow import case_names
 from grader.cases.draw import DrawError, draw
 from grader.cases.recipe import CaseRecipe
+from grader.evaluation.encoding import NATIVE, NUDGES
+from grader.evaluation.results import array_of
 from grader.model.question import Step
 from grader.sandbox.client import WorkerError
 from grader.sandbox.replies import Outcome, ProgramError
 from grader.sandbox.sending import Inputs
 
 if TYPE_CHECKING:
-    from grader.bench.bench import Bench
+    from grader.evaluation.evaluation import Evaluation
 
 SMALL = 4096  # entries of a case: what is larger takes long enough to be asked for by itself
 
@@ -41,7 +41,7 @@ class _Needed(Exception):
 
 
 class Ahead:
-    """What is known ahead on a bench and on all that are copied from it."""
+    """What is known ahead in a evaluation and on all that are copied from it."""
 
     def __init__(self) -> None:
         """Know nothing yet."""
@@ -49,70 +49,72 @@ class Ahead:
         # By seed, case and result; each for the first attempt at the case's own draw.
         self._shapes: dict[tuple[int, str, str], tuple[int, ...]] = {}
 
-    def shape(self, bench: Bench, case: CaseRecipe, name: str) -> tuple[int, ...] | None:
+    def shape(self, evaluation: Evaluation, case: CaseRecipe, name: str) -> tuple[int, ...] | None:
         """The shape of a result that the first attempt at a draw needs, if it is known; once."""
-        return self._shapes.pop((bench.seed, case.name, name), None)
+        return self._shapes.pop((evaluation.seed, case.name, name), None)
 
-    def find_shapes(self, bench: Bench, cases: Iterable[CaseRecipe]) -> None:
+    def find_shapes(self, evaluation: Evaluation, cases: Iterable[CaseRecipe]) -> None:
         """Find out the shapes of results that the draws of small cases need."""
         self._shapes.clear()
         asked: dict[tuple[tuple[Step, ...], str], list[tuple[str, Inputs]]] = {}
         for case in cases:
             try:
-                if self.is_plain(bench, case):
-                    draw(case, bench.seed, _need)
+                if self.is_plain(evaluation, case):
+                    draw(case, evaluation.seed, _need)
             except _Needed as needed:
-                steps, inputs = bench.towards(case, needed.name, needed.drawn)
+                steps, inputs = evaluation.towards(case, needed.name, needed.drawn)
                 if steps:
                     asked.setdefault((steps, needed.name), []).append((case.name, inputs))
             except (DrawError, ValueError):
                 continue  # it is said where the case itself is drawn
         for (steps, name), several in asked.items():
-            with self._trying(bench):
-                found = bench.reference.several(steps, [inputs for _, inputs in several], [name])
+            with self._trying(evaluation):
+                found = evaluation.reference.several(
+                    steps, [inputs for _, inputs in several], [name]
+                )
                 for (of, _), one in zip(several, found, strict=True):
                     if isinstance(one, Outcome) and name in one.values:
                         shape = tuple(array_of(one.values[name]).shape)
-                        self._shapes[bench.seed, of, name] = shape
+                        self._shapes[evaluation.seed, of, name] = shape
 
-    def run(self, bench: Bench, run: str, mode: str) -> None:
+    def run(self, evaluation: Evaluation, run: str, mode: str) -> None:
         """Have the reference run the small cases of a run's checks."""
-        steps, names = bench.steps(run), dict[str, None]()
-        for check in bench.checks:
+        steps, names = evaluation.steps(run), dict[str, None]()
+        for check in evaluation.checks:
             if check.run == run:
-                names.update(dict.fromkeys(case_names(check, steps, bench.cases)))
-        cases = [bench.cases[name] for name in names if name in bench.cases]
+                names.update(dict.fromkeys(case_names(check, steps, evaluation.cases)))
+        cases = [evaluation.cases[name] for name in names if name in evaluation.cases]
         # What is computed in float64 anyway is not asked for in it.
         cases = [c for c in cases if mode == NATIVE or c.dtype != "float64"]
-        cases = [c for c in cases if self.is_plain(bench, c) and _is_drawn(bench, c)]
-        with self._trying(bench):
-            bench.ask_all(bench.reference, run, cases, mode=mode)
+        cases = [c for c in cases if self.is_plain(evaluation, c) and _is_drawn(evaluation, c)]
+        with self._trying(evaluation):
+            evaluation.ask_all(evaluation.reference, run, cases, mode=mode)
 
-    def nudged(self, bench: Bench, run: str, case: CaseRecipe, draw_index: int) -> None:
+    def nudged(self, evaluation: Evaluation, run: str, case: CaseRecipe, draw_index: int) -> None:
         """Have the reference run a case on inputs that are nudged in every way."""
         asked = [(case, mode, draw_index) for mode in NUDGES]
-        with self._trying(bench):
-            if self.is_plain(bench, case):
-                bench.ask_each(bench.reference, run, asked)
+        with self._trying(evaluation):
+            if self.is_plain(evaluation, case):
+                evaluation.ask_each(evaluation.reference, run, asked)
 
-    def is_plain(self, bench: Bench, case: CaseRecipe) -> bool:
+    def is_plain(self, evaluation: Evaluation, case: CaseRecipe) -> bool:
         """Whether a case is small, and takes no longer than usual."""
-        return self._works and entries(case) <= SMALL and bench.limits_of(case) is None
+        return self._works and entries(case) <= SMALL and evaluation.limits_of(case) is None
 
     @contextlib.contextmanager
-    def _trying(self, bench: Bench) -> Iterator[None]:
+    def _trying(self, evaluation: Evaluation) -> Iterator[None]:
         """Ask for nothing ahead any more where the reference's process does not survive it."""
-        usual, bench.reference.limits = bench.reference.limits, None
+        usual, evaluation.reference.limits = evaluation.reference.limits, None
         try:
             yield
         except ProgramError:
             pass
         except WorkerError:
             self._works = False
-            if bench.bank is not None:
-                bench.bank.revive(bench.reference.name)
+            if evaluation.bank is not None:
+                evaluation.bank.revive(evaluation.reference.name)
         finally:
-            bench.reference.limits = usual
+            evaluation.reference.limits = usual
 
 
 def entries(case: CaseRecipe) -> int:
@@ -126,12 +128,12 @@ def entries(case: CaseRecipe) -> int:
     return found
 
 
-def _is_drawn(bench: Bench, case: CaseRecipe) -> bool:
+def _is_drawn(evaluation: Evaluation, case: CaseRecipe) -> bool:
     """Whether a case can be drawn; else it is said where it is needed."""
-    from grader.bench.bench import BankFault
+    from grader.evaluation.evaluation import BankFault
 
     try:
-        bench.drawn(case)
+        evaluation.drawn(case)
     except BankFault:
         return False
     return True

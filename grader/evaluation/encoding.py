@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from grader.bench.results import Value
 from grader.cases.draw import Array
 from grader.cases.recipe import CaseRecipe
+from grader.evaluation.results import Value
 from grader.model.question import Question
 from grader.sandbox.worker.wire import Tensor
 

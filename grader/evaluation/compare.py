@@ -11,10 +11,12 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from grader.bench.bands import allowance, bfloat16_norm, tolerated, unjudged
-from grader.bench.bench import Bench
-from grader.bench.expected import Expected, expected
-from grader.bench.results import (
+from grader.cases.draw import Array
+from grader.cases.recipe import CaseRecipe
+from grader.evaluation.bands import allowance, bfloat16_norm, tolerated, unjudged
+from grader.evaluation.evaluation import Evaluation
+from grader.evaluation.expected import Expected, expected
+from grader.evaluation.results import (
     Value,
     array_of,
     describe,
@@ -25,8 +27,6 @@ from grader.bench.results import (
     keys_of,
     real_parts,
 )  # fmt: skip
-from grader.cases.draw import Array
-from grader.cases.recipe import CaseRecipe
 from grader.model.keys import Check, Tolerance
 from grader.model.numerals import band, number, numbers_apart, shape_text
 from grader.model.report import Mismatch
@@ -58,7 +58,7 @@ class Fault:
 
 
 def fault_of(
-    bench: Bench,
+    evaluation: Evaluation,
     run: str,
     case: CaseRecipe,
     result: str,
@@ -70,7 +70,7 @@ def fault_of(
     check: Check | None = None,
 ) -> Fault | None:
     """How a result differs from the reference's, if it does; see `compare` and `expected`."""
-    wanted = expected(bench, run, case, result, draw_index=draw_index, check=check)
+    wanted = expected(evaluation, run, case, result, draw_index=draw_index, check=check)
     return compare(result, outcome.values.get(result), wanted, exact=exact, zeros=zeros)
 
 

@@ -15,13 +15,13 @@ import math
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 
-from grader.bench.bench import Bench, trusting
-from grader.bench.compare import fault_of
-from grader.bench.exhibit import bars
-from grader.bench.held import hold, prepared, unlike
-from grader.bench.results import same_value
-from grader.bench.tally import Finding, tally
 from grader.cases.recipe import CaseRecipe
+from grader.evaluation.compare import fault_of
+from grader.evaluation.evaluation import Evaluation, blame_bank
+from grader.evaluation.exhibit import bars
+from grader.evaluation.held import hold, prepared, unlike
+from grader.evaluation.results import same_value
+from grader.evaluation.tally import Finding, tally
 from grader.model.keys import Check
 from grader.model.numerals import bytes_text
 from grader.model.question import Step
@@ -43,7 +43,7 @@ MOST_RUNS = {False: 256, True: 64}
 
 
 def confirmed(
-    bench: Bench,
+    evaluation: Evaluation,
     check: Check,
     counted: CheckResult,
     look: Callable[[CaseRecipe], Finding | None],
@@ -53,35 +53,35 @@ def confirmed(
 
     Memory shows best on a large case: the one that is named, or the largest of the check's.
     """
-    if counted.verdict is not Verdict.PASS or not bench.asks_system:
+    if counted.verdict is not Verdict.PASS or not evaluation.asks_system:
         return counted
 
     def size(case: CaseRecipe) -> int:
-        return sum(getattr(value, "nbytes", 0) for value in bench.drawn(case).values())
+        return sum(getattr(value, "nbytes", 0) for value in evaluation.drawn(case).values())
 
-    name = large or max(bench.cases_of(check), key=size).name
-    if _is_wrong(bench, check.run, bench.cases[name]):
+    name = large or max(evaluation.cases_of(check), key=size).name
+    if _is_wrong(evaluation, check.run, evaluation.cases[name]):
         return counted  # other checks say so, on every seed
-    found = tally(bench, check.model_copy(update={"cases": name}), look)
+    found = tally(evaluation, check.model_copy(update={"cases": name}), look)
     return counted if found.verdict is Verdict.PASS else found
 
 
-def _is_wrong(bench: Bench, run: str, case: CaseRecipe) -> bool:
+def _is_wrong(evaluation: Evaluation, run: str, case: CaseRecipe) -> bool:
     """Whether the submission's results are wrong there, so that nothing need be witnessed."""
     try:
-        found = bench.observed(run, case)
+        found = evaluation.observed(run, case)
     except (ProgramError, WorkerError):
         return True
-    right = bench.truth(run, case).values
+    right = evaluation.truth(run, case).values
     return any(
         not same_value(found.values.get(name), right[name], case.dtype)  # in doubt, by the band
-        and fault_of(bench, run, case, name, found)
-        for name in bench.wanted[run]
+        and fault_of(evaluation, run, case, name, found)
+        for name in evaluation.wanted[run]
     )
 
 
 def hidden_memory(
-    bench: Bench,
+    evaluation: Evaluation,
     run: str,
     case: CaseRecipe,
     *,
@@ -98,37 +98,37 @@ def hidden_memory(
     it is empty.  In bytes a run: `counted` by the own account, `budget` of data and `room`
     for objects allowed, `needed` by the reference, whose own account is trusted.
     """
-    torch = bench.question.spec.needs_torch
+    torch = evaluation.question.spec.needs_torch
     allowed = budget + room
     runs = max(2, min(MOST_RUNS[torch], math.ceil(1.25 * GROWTH[torch] / allowed)))
     most = runs * allowed + GROWTH[torch], runs * allowed + STANDING
-    plan = prepared(bench, run, case, of, runs, go_on=go_on)
+    plan = prepared(evaluation, run, case, of, runs, go_on=go_on)
 
     # In doubt for the submission: programs before it may have left something in its process, and
     # what libraries load when first used counts as the reference's, even if it was not the first.
     def held_by_reference(late: bool = False) -> tuple[int, int] | None:
-        fresh = bench.reference.worker.fresh
-        return bench.fact(
+        fresh = evaluation.reference.worker.fresh
+        return evaluation.fact(
             ("held", run, case.name, of, str(runs), str(late)),
-            lambda: hold(bench.reference, plan, fresh, go_on=False),
+            lambda: hold(evaluation.reference, plan, fresh, go_on=False),
         )
 
     # Torch's own caches nearly always take what is held beyond that, so that both are needed.
     with ThreadPoolExecutor(1) as meanwhile:
-        if torch and bench.submission.worker is not bench.reference.worker:
+        if torch and evaluation.submission.worker is not evaluation.reference.worker:
             meanwhile.submit(held_by_reference)  # what it raises is raised again below
-        held = hold(bench.submission, plan, bench.submission.before, go_on=True)
+        held = hold(evaluation.submission, plan, evaluation.submission.before, go_on=True)
     if held is None or not _beyond(held, most):
-        return unlike(bench, plan)
+        return unlike(evaluation, plan)
     found = None
-    for late in _attempts(bench):
-        with trusting(f"the reference fails on case {case.name}"):
+    for late in _attempts(evaluation):
+        with blame_bank(f"the reference fails on case {case.name}"):
             reference = held_by_reference(late) or (0, 0)
             # What both hold is no finding: inputs and results in the graph, libraries' caches.
             less = runs * needed()
         more = tuple(h - max(0, int(r - less)) for h, r in zip(held, reference, strict=True))
         if not _beyond(more, most):
-            return unlike(bench, plan)
+            return unlike(evaluation, plan)
         system = round(max(more) / runs)
         found = found or _disagreement(
             f"by its own account a run keeps {bytes_text(counted)}, "
@@ -140,15 +140,15 @@ def hidden_memory(
     return found
 
 
-def _attempts(bench: Bench) -> Iterator[bool]:
+def _attempts(evaluation: Evaluation) -> Iterator[bool]:
     """Whether the reference's process has imported all that torch imports when it is used.
 
     At first it need not have, and a right program may have made torch do so.
     """
     yield False
-    if bench.question.spec.needs_torch:
-        with trusting("the reference's worker fails"):
-            bench.reference.import_late()
+    if evaluation.question.spec.needs_torch:
+        with blame_bank("the reference's worker fails"):
+            evaluation.reference.import_late()
         yield True
 
 
@@ -157,20 +157,22 @@ def _beyond(held: tuple[int, ...], most: tuple[float, float]) -> bool:
 
 
 def hidden_peak(
-    bench: Bench, run: str, case: CaseRecipe, *, counted: float, budget: float
+    evaluation: Evaluation, run: str, case: CaseRecipe, *, counted: float, budget: float
 ) -> Finding | None:
     """A peak that the system sees, and the count inside the process does not."""
-    steps, inputs = bench.steps(run), bench.inputs(case, run)
+    steps, inputs = evaluation.steps(run), evaluation.inputs(case, run)
     most = budget + PEAK
-    candidate = _peak(bench.submission, steps, inputs, bench.submission.before)
+    candidate = _peak(evaluation.submission, steps, inputs, evaluation.submission.before)
     if candidate is None or candidate <= most:
         return None
     found = None
-    for late in _attempts(bench):
-        with trusting(f"the reference fails on case {case.name}"):
-            reference = bench.fact(
+    for late in _attempts(evaluation):
+        with blame_bank(f"the reference fails on case {case.name}"):
+            reference = evaluation.fact(
                 ("peak", run, case.name, str(late)),
-                lambda: _peak(bench.reference, steps, inputs, bench.reference.worker.fresh),
+                lambda: _peak(
+                    evaluation.reference, steps, inputs, evaluation.reference.worker.fresh
+                ),
             )
         above = candidate - (reference or 0)
         if above <= most:

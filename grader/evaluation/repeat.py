@@ -9,8 +9,8 @@ from __future__ import annotations
 import math
 import time
 
-from grader.bench.bench import BankFault, Bench, trusting
-from grader.bench.results import same_value
+from grader.evaluation.evaluation import BankFault, Evaluation, blame_bank
+from grader.evaluation.results import same_value
 from grader.sandbox.remote import RemoteProgram
 
 
@@ -18,11 +18,13 @@ class Unsteady(BankFault):
     """The same inputs do not give the same results."""
 
 
-def require_steady(bench: Bench, program: RemoteProgram, *, patience: float = math.inf) -> None:
+def require_steady(
+    evaluation: Evaluation, program: RemoteProgram, *, patience: float = math.inf
+) -> None:
     """Run a right program once more on every case, and hold it against the reference.
 
     Args:
-        bench: with the reference, which is asked where it has not been yet.
+        evaluation: with the reference, which is asked where it has not been yet.
         program: the reference itself, or another process's.
         patience: seconds after which no further case is tried.
 
@@ -32,21 +34,24 @@ def require_steady(bench: Bench, program: RemoteProgram, *, patience: float = ma
     """
     began = time.monotonic()
     tried: set[tuple[str, str]] = set()
-    for check in reversed(bench.checks):
-        for case in reversed(bench.cases_of(check)):
+    for check in reversed(evaluation.checks):
+        for case in reversed(evaluation.cases_of(check)):
             if (check.run, case.name) in tried or time.monotonic() - began > patience:
                 continue
             tried.add((check.run, case.name))
-            wanted = bench.wanted[check.run]
-            first = bench.truth(check.run, case).values
-            with bench.limited(case), trusting(f"the reference fails on case {case.name} again"):
-                program.limits = bench.reference.limits
+            wanted = evaluation.wanted[check.run]
+            first = evaluation.truth(check.run, case).values
+            with (
+                evaluation.limited(case),
+                blame_bank(f"the reference fails on case {case.name} again"),
+            ):
+                program.limits = evaluation.reference.limits
                 again = program.run(
-                    bench.steps(check.run), bench.inputs(case, check.run), wanted
+                    evaluation.steps(check.run), evaluation.inputs(case, check.run), wanted
                 ).values
             for name in wanted:
                 if not same_value(first[name], again.get(name), case.dtype):
-                    driven = any(step.owner == "driver" for step in bench.steps(check.run))
+                    driven = any(step.owner == "driver" for step in evaluation.steps(check.run))
                     who = "the reference, or the driver," if driven else "the reference"
                     raise Unsteady(
                         f"{who} is not deterministic: computed twice from the same inputs, {name} "

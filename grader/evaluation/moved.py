@@ -11,11 +11,11 @@ state that cannot be moved, is larger than it may be, or is not enough elsewhere
 
 from __future__ import annotations
 
-from grader.bench.bench import Bench, trusting
-from grader.bench.held import prepared
-from grader.bench.results import same_value
 from grader.cases.dataflow import free_names
 from grader.cases.recipe import CaseRecipe
+from grader.evaluation.evaluation import Evaluation, blame_bank
+from grader.evaluation.held import prepared
+from grader.evaluation.results import same_value
 from grader.sandbox.client import WorkerError
 from grader.sandbox.levels import STRONG
 from grader.sandbox.replies import ProgramError
@@ -23,32 +23,32 @@ from grader.sandbox.replies import ProgramError
 STRUCTURE = 1 << 10  # bytes that may say what the data are: names of classes, shapes, dtypes
 
 
-def suffices(bench: Bench, run: str, case: CaseRecipe, *, of: str, budget: float) -> bool:
+def suffices(evaluation: Evaluation, run: str, case: CaseRecipe, *, of: str, budget: float) -> bool:
     """Whether what a run keeps in the result `of` is at most `budget` bytes, and is enough.
 
     Its inputs are drawn anew, so that nobody can have kept what they come to.  Where processes
     could reach each other, nothing is said.
     """
-    if bench.submission.worker.isolation.level != STRONG:
+    if evaluation.submission.worker.isolation.level != STRONG:
         return False
-    if (there := bench.elsewhere()) is None:
+    if (there := evaluation.elsewhere()) is None:
         return False
-    plan = prepared(bench, run, case, of, 1, go_on=True)
+    plan = prepared(evaluation, run, case, of, 1, go_on=True)
     if not plan.want:
         return False
     here = plan.inputs.part(0)
     given = {**here, **plan.late.part(0)}
     read = free_names(plan.rest)
     try:
-        with bench.limited(case):
-            kept = bench.submission.pack(plan.first, here, plan.keep)
+        with evaluation.limited(case):
+            kept = evaluation.submission.pack(plan.first, here, plan.keep)
             if not 0 < kept.nbytes <= budget + STRUCTURE:
                 return False
             late = {name: given[name] for name in read if name in given and name not in plan.keep}
-            there.limits = bench.submission.limits
+            there.limits = evaluation.submission.limits
             found = there.go_on(kept, plan.rest, late, plan.want).values
     except (ProgramError, WorkerError):
         return False
-    with trusting(f"the reference fails on case {case.name}"):
-        right = bench.reference.run((*plan.first, *plan.rest), given, plan.want).values
+    with blame_bank(f"the reference fails on case {case.name}"):
+        right = evaluation.reference.run((*plan.first, *plan.rest), given, plan.want).values
     return all(same_value(found.get(name), right[name], case.dtype) for name in plan.want)

@@ -1,8 +1,8 @@
-"""Two programs on one bench: the submission and the reference, and what each computes on each case.
+"""The submission and the reference side by side: what each computes on each case.
 
-A check asks the bench for results and compares them; the bench draws inputs, calls each program
-once for every run and case, and remembers.  What the submission does is remembered for as long as
-it is on the bench; what the bank's own programs do may be shared by many benches (`Memory`).
+A check asks the evaluation for results and compares them; the evaluation draws inputs, calls each
+program once for every run and case, and remembers.  What the submission does is remembered as long
+as its evaluation lives; what the bank's own programs do may be shared by many (`Memory`).
 """
 
 from __future__ import annotations
@@ -14,13 +14,13 @@ import secrets
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from typing import Any, Protocol, TypeVar
 
-from grader.bench.ahead import Ahead, entries
-from grader.bench.encoding import NATIVE, NUDGES, encoded
-from grader.bench.memory import Memory
-from grader.bench.results import array_of
 from grader.cases.dataflow import case_names, free_names, producing, results
 from grader.cases.draw import DrawError, draw
 from grader.cases.recipe import CaseRecipe, every_draw, read_cases
+from grader.evaluation.ahead import Ahead, entries
+from grader.evaluation.encoding import NATIVE, NUDGES, encoded
+from grader.evaluation.memory import Memory
+from grader.evaluation.results import array_of
 from grader.model.keys import Check, Limits
 from grader.model.question import Question, Step
 from grader.sandbox.client import TooSlow, WorkerError
@@ -39,7 +39,7 @@ class BankFault(Exception):
 
 
 @contextlib.contextmanager
-def trusting(what: str) -> Iterator[None]:
+def blame_bank(what: str) -> Iterator[None]:
     """Whatever goes wrong inside is the bank's fault: the reference's code runs there."""
     try:
         yield
@@ -54,7 +54,7 @@ def trusting(what: str) -> Iterator[None]:
 
 
 class Bank(Protocol):
-    """What benches share: the bank's own programs, and what they compute."""
+    """What evaluations share: the bank's own programs, and what they compute."""
 
     memory: Memory
 
@@ -74,7 +74,7 @@ class Bank(Protocol):
         """A program made from the reference, loaded apart from the others."""
 
 
-class Bench:
+class Evaluation:
     """The programs, the cases, and every result so far."""
 
     def __init__(
@@ -86,7 +86,7 @@ class Bench:
         *,
         bank: Bank | None = None,
     ) -> None:
-        """Set the programs up, and what is shared with other benches; nothing runs yet."""
+        """Set the programs up, and what is shared with other evaluations; nothing runs yet."""
         self.question = question
         self.seed = seed
         # Draws that no program can foresee, not even one that has found out the seed.
@@ -110,8 +110,8 @@ class Bench:
         # What the submission was run on so far: run, case, mode, number of the draw.
         self.called: list[tuple[str, CaseRecipe, str, int]] = []
 
-    def with_submission(self, program: RemoteProgram, seed: int | None = None) -> Bench:
-        """The same bench, perhaps with another seed, for a program that was not on it before."""
+    def with_submission(self, program: RemoteProgram, seed: int | None = None) -> Evaluation:
+        """The same for a program that was not evaluated before, perhaps with another seed."""
         other = copy.copy(self)
         other.submission = program
         other.seed = self.seed if seed is None else seed
@@ -121,8 +121,8 @@ class Bench:
         other.elsewhere = lambda: None
         return other
 
-    def with_bank_program(self, program: RemoteProgram) -> Bench:
-        """The same bench with a program of the bank in the submission's place."""
+    def with_bank_program(self, program: RemoteProgram) -> Evaluation:
+        """The same evaluation with a program of the bank in the submission's place."""
         other = self.with_submission(program)
         other._own = self._known
         other.reference_first = False
@@ -231,7 +231,7 @@ class Bench:
         steps, inputs = self.towards(case, name, drawn)
         if not steps:
             raise DrawError(f"no run gives {name} from the inputs that come before it")
-        with trusting(f"the reference fails on case {case.name}"):
+        with blame_bank(f"the reference fails on case {case.name}"):
             value = self.reference.run(steps, inputs, [name]).values[name]
         return tuple(array_of(value).shape)
 
@@ -398,7 +398,7 @@ class Bench:
             self._once(several, lambda: self.ahead.nudged(self, run, case, draw_index), draw_index)
         elif draw_index == 0:
             self._once((run, mode, *self.wanted[run]), lambda: self.ahead.run(self, run, mode))
-        with trusting(f"the reference fails on case {case.name}"):
+        with blame_bank(f"the reference fails on case {case.name}"):
             return self.outcome(self.reference, run, case, draw_index=draw_index, mode=mode)
 
     def asked(
@@ -419,7 +419,7 @@ class Bench:
                 return ask(program)
             except (ProgramError, WorkerError):
                 if self.reference_first and program is self.submission:
-                    with trusting(f"the reference fails on case {case.name}"):
+                    with blame_bank(f"the reference fails on case {case.name}"):
                         ask(self.reference)
                 raise
 

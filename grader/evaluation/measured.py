@@ -9,11 +9,11 @@ from types import SimpleNamespace
 
 import numpy as np
 
-from grader.bench.bench import BankFault, Bench, trusting
-from grader.bench.results import Value
 from grader.cases import size_expr
 from grader.cases.dataflow import divided
 from grader.cases.recipe import CaseRecipe
+from grader.evaluation.evaluation import BankFault, Evaluation, blame_bank
+from grader.evaluation.results import Value
 from grader.model.keys import Amount, Check
 from grader.sandbox.client import WorkerError
 from grader.sandbox.deadline import OutOfTime
@@ -23,7 +23,7 @@ from grader.sandbox.worker.wire import Tensor
 
 
 def measure(
-    bench: Bench,
+    evaluation: Evaluation,
     program: RemoteProgram,
     run: str,
     case: CaseRecipe,
@@ -38,52 +38,58 @@ def measure(
 
     Runs of the reference that it is held `against` are measured meanwhile; see `baseline`.
     """
-    every = bench.steps(run)
+    every = evaluation.steps(run)
     steps, rest = divided(every, of) if of else (every, ())
     bases = [
         other
         for other in against
-        if not bench.knows(bench.reference, _key(bench, quantity, other, case))
+        if not evaluation.knows(evaluation.reference, _key(evaluation, quantity, other, case))
     ]
-    beside = bases and program is bench.submission and program.worker is not bench.reference.worker
+    beside = (
+        bases
+        and program is evaluation.submission
+        and program.worker is not evaluation.reference.worker
+    )
 
     def ask(asked: RemoteProgram) -> Measured:
         return asked.measure(
             quantity,
             steps,
-            bench.inputs(case, run),
+            evaluation.inputs(case, run),
             without=without,
             of=of,
             rest=rest,
-            want=bench.wanted[run],
+            want=evaluation.wanted[run],
             factor=factor,
         )
 
     def both(asked: RemoteProgram) -> Measured:
         if asked is not program or not beside:
             return ask(asked)
-        given = {other: bench.inputs(case, other) for other in (run, *bases)}  # drawn by now
+        given = {other: evaluation.inputs(case, other) for other in (run, *bases)}  # drawn by now
         # What goes wrong with the reference is said where it is asked for again.
         with ThreadPoolExecutor(1) as meanwhile:
             base = [
                 meanwhile.submit(
-                    bench.reference.measure, quantity, bench.steps(other), given[other],
-                    want=bench.wanted[other],
+                    evaluation.reference.measure, quantity, evaluation.steps(other), given[other],
+                    want=evaluation.wanted[other],
                 )
                 for other in bases
             ]  # fmt: skip
             found = ask(asked)
         for other, one in zip(bases, base, strict=True):
             with contextlib.suppress(ProgramError, WorkerError, OutOfTime):
-                bench.remember(bench.reference, _key(bench, quantity, other, case), one.result)
+                evaluation.remember(
+                    evaluation.reference, _key(evaluation, quantity, other, case), one.result
+                )
         return found
 
-    key = _key(bench, quantity, run, case, without, of, factor)
-    return bench.remember(program, key, lambda: bench.asked(case, both, program))
+    key = _key(evaluation, quantity, run, case, without, of, factor)
+    return evaluation.remember(program, key, lambda: evaluation.asked(case, both, program))
 
 
 def _key(
-    bench: Bench,
+    evaluation: Evaluation,
     quantity: str,
     run: str,
     case: CaseRecipe,
@@ -91,23 +97,23 @@ def _key(
     of: str = "",
     factor: float = 1.0,
 ) -> tuple[Hashable, ...]:
-    return "measured", quantity, run, case.name, without, of, factor, bench.wanted[run]
+    return "measured", quantity, run, case.name, without, of, factor, evaluation.wanted[run]
 
 
-def baseline(bench: Bench, run: str, case: CaseRecipe, quantity: str) -> Measured:
+def baseline(evaluation: Evaluation, run: str, case: CaseRecipe, quantity: str) -> Measured:
     """Measure the reference's side of a comparison."""
-    with trusting(f"the run {run} of the reference fails on case {case.name}"):
-        return measure(bench, bench.reference, run, case, quantity)
+    with blame_bank(f"the run {run} of the reference fails on case {case.name}"):
+        return measure(evaluation, evaluation.reference, run, case, quantity)
 
 
-def amount(bench: Bench, check: Check, written: Amount, case: CaseRecipe) -> float:
+def amount(evaluation: Evaluation, check: Check, written: Amount, case: CaseRecipe) -> float:
     """An amount in a check's keys, on the sizes of a case.
 
     Raises:
         BankFault: it cannot be worked out.
     """
-    known = dict(bench.truth(check.run, case).values)
-    for name, value in bench.drawn(case).items():
+    known = dict(evaluation.truth(check.run, case).values)
+    for name, value in evaluation.drawn(case).items():
         is_array = isinstance(value, np.ndarray)
         known[name] = Tensor(value, case.inputs[name].dtype or case.dtype) if is_array else value
     try:

@@ -1,0 +1,1 @@
+"""Programs, cases and results in one evaluation; comparing them; gathering what is found."""

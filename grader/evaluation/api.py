@@ -1,0 +1,74 @@
+"""What a kind of check uses of the evaluation, in one place."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from grader.cases.dataflow import divided, producing, results
+from grader.cases.draw import Array
+from grader.cases.recipe import CaseRecipe as Case
+from grader.evaluation import moved, peak_probe, rss_probe
+from grader.evaluation.bands import least, tolerated
+from grader.evaluation.clock_probe import contradiction
+from grader.evaluation.compare import Fault, compare, excess, explained, fault_of, report
+from grader.evaluation.encoding import PRECISE
+from grader.evaluation.evaluation import BankFault, Evaluation, blame_bank
+from grader.evaluation.exhibit import bars, grids
+from grader.evaluation.expected import entered, expected
+from grader.evaluation.measured import amount, baseline, measure
+from grader.evaluation.results import Value, array_of, describe, dict_keys, largest, same_value
+from grader.evaluation.tally import Finding, Stopped, tally
+from grader.model.question import Step
+from grader.sandbox.client import WorkerError
+from grader.sandbox.remote import RemoteProgram
+from grader.sandbox.replies import Kept, Measured, Outcome, ProgramError
+from grader.sandbox.worker.wire import Tensor
+
+__all__ = [
+    "PRECISE",
+    "Array",
+    "BankFault",
+    "Case",
+    "Evaluation",
+    "Fault",
+    "Finding",
+    "Kept",
+    "Measured",
+    "Outcome",
+    "ProgramError",
+    "RemoteProgram",
+    "Step",
+    "Stopped",
+    "Tensor",
+    "Value",
+    "WorkerError",
+    "amount",
+    "array_of",
+    "bars",
+    "baseline",
+    "blame_bank",
+    "compare",
+    "contradiction",
+    "describe",
+    "dict_keys",
+    "divided",
+    "entered",
+    "excess",
+    "expected",
+    "explained",
+    "fault_of",
+    "grids",
+    "largest",
+    "least",
+    "measure",
+    "moved",
+    "np",
+    "peak_probe",
+    "producing",
+    "report",
+    "results",
+    "rss_probe",
+    "same_value",
+    "tally",
+    "tolerated",
+]  # fmt: skip
