@@ -258,7 +258,7 @@ def test_every_command_is_in_the_readme() -> None:
 
 def test_every_exit_status_is_in_the_readme() -> None:
     faults = [errors.UsageError("", ""), errors.BankError(""), errors.GraderError("", "")]
-    statuses = {0, 1, entrypoint.USAGE, entrypoint.INTERRUPTED, output.SIGPIPE_STATUS}
+    statuses = {0, 1, entrypoint.EXIT_USAGE, entrypoint.EXIT_INTERRUPTED, output.EXIT_PIPE_CLOSED}
     statuses |= {fault.exit_status for fault in faults} | set(grade.STATUS.values())
     documented = {int(n) for n in re.findall(r"^\| (\d+) \|", README, re.MULTILINE)}
     assert documented == statuses

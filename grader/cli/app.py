@@ -96,7 +96,7 @@ def _print_version(wanted: bool) -> None:
 def _help_without_command(ctx: typer.Context) -> None:
     if ctx.invoked_subcommand is None and not ctx.resilient_parsing:
         output.write(ctx.get_help())
-        raise typer.Exit(entrypoint.USAGE)
+        raise typer.Exit(entrypoint.EXIT_USAGE)
 
 
 @app.callback()
@@ -122,7 +122,7 @@ def drill(
 ) -> None:
     """Interview drills in deep-learning internals, graded on your machine."""
     ctx.obj = bank
-    output.speak(plain=plain, paging=not no_pager, color=color)
+    output.configure(plain=plain, paging=not no_pager, color=color)
     _help_without_command(ctx)
 
 

@@ -93,10 +93,10 @@ def command(
         before = f", {believed} of them proved before" if believed else ""
         output.write(f"\n{not_ready if faulty else f'all {count} are ready{before}'}")
     if faulty and all(one.ready(strict=False) for one in found):
-        output.complain("the remarks are faults, because of --strict")
+        output.warn("the remarks are faults, because of --strict")
     if any(one.mutants is not None and one.mutants.interrupted for one in found):
-        return entrypoint.INTERRUPTED
-    return entrypoint.FAULTY if faulty else 0
+        return entrypoint.EXIT_INTERRUPTED
+    return entrypoint.EXIT_BANK_FAULT if faulty else 0
 
 
 def _show(done: Audited, *, first: bool) -> None:
@@ -108,7 +108,7 @@ def _show(done: Audited, *, first: bool) -> None:
         then = "; it is proved now" if done.due else "" if state == "current" else "; not its turn"
         output.write(f"{done.name}: {done.standing.text}{then}")
     for problem in done.fault.problems if done.fault else ():
-        output.complain(problem, excerpt=done.fault.excerpt if done.fault else ())
+        output.warn(problem, excerpt=done.fault.excerpt if done.fault else ())
     if done.report is not None and not first:
         output.write()
     if done.mutants is not None:

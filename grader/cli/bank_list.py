@@ -16,7 +16,7 @@ def command(ctx: typer.Context, json: Json = False) -> int:
     from grader.app.banks import rows
 
     found = rows(context(ctx))
-    status = entrypoint.FAULTY if any(row.fault for row in found) else 0
+    status = entrypoint.EXIT_BANK_FAULT if any(row.fault for row in found) else 0
     if json:
         banks = [asdict(row) for row in found]
         output.document(ok=status == 0, banks=[row | {"from": row.pop("origin")} for row in banks])

@@ -49,7 +49,7 @@ def command(
         _write_json(found, kept)
     else:
         _sum_up(here, kept, name)
-    return 0 if kept.audited.ready(strict=False) else entrypoint.FAULTY
+    return 0 if kept.audited.ready(strict=False) else entrypoint.EXIT_BANK_FAULT
 
 
 def _show(found: Found) -> None:
@@ -69,7 +69,7 @@ def _show(found: Found) -> None:
     if len(lines) > SHOWN:
         output.write(f"  ... ({len(lines) - SHOWN} more lines)")
     output.write()
-    output.aside("a stranger wrote this: read it before you keep it in your bank")
+    output.info("a stranger wrote this: read it before you keep it in your bank")
 
 
 def _sum_up(ctx: Context, kept: Kept, name: str) -> None:

@@ -56,4 +56,4 @@ def command(
             around = Around(file="", explain=True, everything=f"{words} --json")
             output.show(render_report(page.report, width=output.width(), around=around))
     faulty = any(page.report.verdict is Verdict.INVALID for page in pages)
-    return entrypoint.FAULTY if faulty else 0
+    return entrypoint.EXIT_BANK_FAULT if faulty else 0

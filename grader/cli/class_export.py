@@ -53,4 +53,4 @@ def command(
             output.pieces(pieces)
         else:
             write_whole(file, pieces)
-            output.aside(f"{file}: written")
+            output.info(f"{file}: written")

@@ -36,6 +36,4 @@ def command(
     autograder.write_files(out, files)
     for name in files:
         output.write(f"{out / name}")
-    output.aside(
-        "whoever has the repository can read the references in it, and change the workflow"
-    )
+    output.info("whoever has the repository can read the references in it, and change the workflow")

@@ -109,11 +109,11 @@ def command(
         except KeyboardInterrupt:
             stack.close()
             kept = f"{tally.done} of {tally.of} are kept"
-            output.aside(f"{kept}; begun again, it goes on from there")
+            output.info(f"{kept}; begun again, it goes on from there")
             raise
     if not json:
         _sum_up(tally, out)
-    return entrypoint.OURS if tally.faults else 0
+    return entrypoint.EXIT_GRADER_FAULT if tally.faults else 0
 
 
 def _line(one: Progress) -> str:
@@ -152,7 +152,7 @@ def _sum_up(tally: Tally, out: Path) -> None:
     for line in tally.lines():
         output.write(line)
     for fault, count in tally.faults.items():
-        output.complain(f"not graded, and not the students' fault ({count}): {fault}")
+        output.warn(f"not graded, and not the students' fault ({count}): {fault}")
     if tally.faults:
-        output.aside("begin it again: what was graded is kept")
+        output.info("begin it again: what was graded is kept")
     output.write(f"\nNext: drill class report {out}")

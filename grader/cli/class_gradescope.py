@@ -35,4 +35,4 @@ def command(
 
     write_whole(out, [autograder.gradescope(context(ctx), questions or (), isolation or "", file)])
     output.write(f"{out}: upload it under Configure Autograder")
-    output.aside("it holds the references: it is for the platform alone")
+    output.info("it holds the references: it is for the platform alone")

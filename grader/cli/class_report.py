@@ -50,7 +50,7 @@ def command(
             width=output.measure(),
             window=output.width(),
             results=str(results),
-            plain=output.manner.plain,
+            plain=output.style.plain,
         )
         output.lines(said, paged=True)
 

@@ -36,7 +36,7 @@ def context(ctx: typer.Context) -> Context:
         banks_named=bool(os.environ.get("DRILL_BANK")),
         who=os.environ.get("LOGNAME") or os.environ.get("USER") or str(os.getuid()),
         typing=ctx.info_name or "",
-        say=output.complain,
+        say=output.warn,
     )
 
 

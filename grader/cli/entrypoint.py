@@ -25,10 +25,10 @@ from grader.reports.inert import harmless
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-INTERRUPTED = 130
-FAULTY = 3
-OURS = 4
-USAGE = 2
+EXIT_INTERRUPTED = 130
+EXIT_BANK_FAULT = 3
+EXIT_GRADER_FAULT = 4
+EXIT_USAGE = 2
 
 _WORDS = {  # what typer and pydantic say: as we say it
     " (Possible options: ": "; did you mean ",
@@ -48,14 +48,14 @@ def run(command: Callable[[list[str]], object], arguments: Sequence[str]) -> int
         except DrillError as fault:
             return _explain(fault, as_json="--json" in _options(arguments))
     except (KeyboardInterrupt, typer.Abort):  # Abort: end of input at a prompt
-        status = INTERRUPTED
+        status = EXIT_INTERRUPTED
     except output.PipeClosedError:
-        return output.SIGPIPE_STATUS
+        return output.EXIT_PIPE_CLOSED
     except DrillError as fault:  # saying what is wrong went wrong itself: a full disk, say
-        output.complain(fault.message)
+        output.warn(fault.message)
         return fault.exit_status
-    if status == INTERRUPTED:
-        output.aside("interrupted")
+    if status == EXIT_INTERRUPTED:
+        output.info("interrupted")
     return status if isinstance(status, int) else 0
 
 
@@ -117,7 +117,7 @@ def _left(fault: SystemExit) -> int:
             raise _ours(cause) from cause
         if sys.__stdout__ is not None:  # typer has put something of its own in its place
             output.discard(sys.__stdout__)
-        return output.SIGPIPE_STATUS
+        return output.EXIT_PIPE_CLOSED
     return code if isinstance(code, int) else int(code is not None)
 
 
@@ -126,14 +126,14 @@ def _explain(fault: DrillError, *, as_json: bool) -> int:
     status, message, hint = fault.exit_status, fault.message, fault.hint
     problems = getattr(fault, "problems", ())
     if as_json:
-        kind = {USAGE: "usage", FAULTY: "bank"}.get(status, "internal")
+        kind = {EXIT_USAGE: "usage", EXIT_BANK_FAULT: "bank"}.get(status, "internal")
         error = {"kind": kind, "status": status, "message": message, "hint": hint}
         output.document(error=error | ({"problems": problems} if problems else {}))
     else:
         *others, last = dict.fromkeys([message, *problems])
         for problem in others:
-            output.complain(problem)
-        output.complain(last, hint, getattr(fault, "excerpt", ()))
+            output.warn(problem)
+        output.warn(last, hint, getattr(fault, "excerpt", ()))
     return status
 
 

@@ -64,7 +64,7 @@ def command(
         from grader.reports import terminal
 
         here = replace(
-            around(graded, full=full, explain=explain, plain=output.manner.plain), over=over
+            around(graded, full=full, explain=explain, plain=output.style.plain), over=over
         )
         if shown:
             rest = terminal.render_rest(shown[0], graded.report, width=output.width(), around=here)
@@ -112,7 +112,7 @@ def command(
 def _warn(graded: Graded) -> None:
     """Say so where the same seed need not give the same numbers."""
     if graded.changed_since is not None:
-        output.complain(
+        output.warn(
             f"{graded.choice.question.id} has changed since attempt {graded.changed_since}, which"
             f" had the seed {graded.report.seed}: its numbers need not be the same"
         )

@@ -60,7 +60,7 @@ def command(
     output.lines(
         [
             *sheet.columns(
-                [head[n] for n in kept], table, right=("no.",), plain=output.manner.plain
+                [head[n] for n in kept], table, right=("no.",), plain=output.style.plain
             ),
             *_ending(len(shown), len(found) + earlier, f"{which}{here.option}", shown),
         ],

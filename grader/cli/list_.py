@@ -78,7 +78,7 @@ def _table(found: Sequence[tuple[Header, Progress]]) -> Iterator[sheet.Line]:
         row[1] = sheet.cut(row[1], max(room, 8))
         rows.append([row[n] for n in kept])
     head = [_HEAD[n] for n in kept]
-    yield from sheet.columns(head, rows, right=("min",), plain=output.manner.plain)
+    yield from sheet.columns(head, rows, right=("min",), plain=output.style.plain)
 
 
 def _cells(header: Header, yours: Progress) -> tuple[str, ...]:

@@ -26,12 +26,12 @@ if TYPE_CHECKING:
     from grader.reports.page import Page
 
 MAX_WIDTH = 120  # beyond this a line of prose or a table is harder to read, not easier
-SIGPIPE_STATUS = 141
+EXIT_PIPE_CLOSED = 141
 ERASE = "\r\x1b[K"  # takes a line back
 
 
 @dataclass(slots=True)
-class Manner:
+class Style:
     """How a command speaks: what its options and the environment say."""
 
     plain: bool = False  # one fact a line, for a screen reader
@@ -39,7 +39,7 @@ class Manner:
     color: str = "auto"  # or always, never
 
 
-manner = Manner()  # of the command that is carried out
+style = Style()  # of the command that is carried out
 
 
 class PipeClosedError(Exception):
@@ -63,9 +63,9 @@ def measure() -> int:
 
 def colored() -> bool:
     """Return whether standard output takes styles."""
-    if manner.color != "auto":
-        return manner.color == "always"
-    if os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb" or manner.plain:
+    if style.color != "auto":
+        return style.color == "always"
+    if os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb" or style.plain:
         return False
     return bool(os.environ.get("FORCE_COLOR")) or (sys.stdout is not None and sys.stdout.isatty())
 
@@ -97,8 +97,8 @@ def lines(content: Iterable[sheet.Line], *, paged: bool = False) -> None:
 def _styled(line: sheet.Line, *, styled: bool) -> str:
     spans = [(line, "")] if isinstance(line, str) else line
     return "".join(
-        f"\x1b[{style}m{harmless(text)}\x1b[0m" if styled and style and text else harmless(text)
-        for text, style in spans
+        f"\x1b[{sgr}m{harmless(text)}\x1b[0m" if styled and sgr and text else harmless(text)
+        for text, sgr in spans
     )
 
 
@@ -106,7 +106,7 @@ def columns(
     head: Sequence[str], rows: Iterable[Sequence[str]], *, right: Sequence[str] = ()
 ) -> None:
     """Write a table."""
-    lines(sheet.columns(head, rows, right=right, plain=manner.plain), paged=True)
+    lines(sheet.columns(head, rows, right=right, plain=style.plain), paged=True)
 
 
 def heading(text: str) -> None:
@@ -123,7 +123,7 @@ def prose(text: str, *, indent: int) -> None:
 
 def _paged(text: str) -> bool:
     """Show a text in a pager if it is longer than a person's screen; return whether it was."""
-    if not (manner.paging and sys.stdout is not None and sys.stdout.isatty()) or manner.plain:
+    if not (style.paging and sys.stdout is not None and sys.stdout.isatty()) or style.plain:
         return False
     size = get_terminal_size((80, 24))
     rows = sum(max(1, -(-sheet.cells(line) // size.columns)) for line in text.splitlines())
@@ -152,13 +152,13 @@ def document(*, format: int = 1, **content: object) -> None:
     write(json.dumps({"format": format, **content}, indent=2, allow_nan=False, default=os.fspath))
 
 
-def complain(message: str, hint: str = "", excerpt: Sequence[str] = ()) -> None:
+def warn(message: str, hint: str = "", excerpt: Sequence[str] = ()) -> None:
     """Say what is wrong, whether or not it changes the result, where, and what to do."""
-    aside(f"drill: {message}")
+    info(f"drill: {message}")
     for line in excerpt:
-        aside(f"       {line}")
+        info(f"       {line}")
     if hint:
-        aside(f"    {hint}")
+        info(f"    {hint}")
 
 
 @contextmanager
@@ -175,12 +175,12 @@ def waiting() -> Iterator[Callable[[str], None]]:
         yield lambda line: _put(sys.stderr, f"{harmless(line)}\n")
         return
     try:
-        yield lambda line: sketch(f"{ERASE}{harmless(line)[: width() - 1]}")
+        yield lambda line: draw_status(f"{ERASE}{harmless(line)[: width() - 1]}")
     finally:
-        sketch(ERASE)
+        draw_status(ERASE)
 
 
-def sketch(text: str) -> None:
+def draw_status(text: str) -> None:
     """Draw on standard error what is taken back later; a terminal that is gone is no fault."""
     with suppress(PipeClosedError, UsageError):
         _put(sys.stderr, text)
@@ -206,16 +206,16 @@ def ask(question: str) -> str:
     return answer.strip()
 
 
-def speak(*, plain: bool, paging: bool, color: str) -> None:
-    """Take what the command line says of the manner.
+def configure(*, plain: bool, paging: bool, color: str) -> None:
+    """Take what the command line says of the style.
 
     Raises:
         UsageError: There is no such choice of color.
     """
     if color not in {"auto", "always", "never"}:
         raise UsageError(f"--color: expected auto, always or never, found {color}")
-    manner.plain = manner.plain or plain
-    manner.paging, manner.color = paging, color
+    style.plain = style.plain or plain
+    style.paging, style.color = paging, color
 
 
 def flush() -> None:
@@ -225,14 +225,14 @@ def flush() -> None:
 
 def prepare() -> None:
     """Begin a command: let no character be more than the terminal can take."""
-    manner.plain = os.environ.get("DRILL_PLAIN", "") not in {"", "0"}
-    manner.paging, manner.color = True, "auto"
+    style.plain = os.environ.get("DRILL_PLAIN", "") not in {"", "0"}
+    style.paging, style.color = True, "auto"
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")
 
 
-def aside(text: str) -> None:
+def info(text: str) -> None:
     """Write to standard error: folded between words for a person, one line for a program.
 
     What is to be typed is never folded: a line that begins with blanks.

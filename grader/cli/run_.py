@@ -31,7 +31,7 @@ def command(
         made = run(context(ctx), question, seed=seed, began=began)
     except KeyboardInterrupt:
         said = f"{begun[0]} was stopped, and counts" if begun else "no run was begun"
-        output.aside(f"drill: {said}")
+        output.info(f"drill: {said}")
         raise
     ran, asked, name = made.ran, made.asked, made.path.name
     status = int(bool(ran.fault))
@@ -46,9 +46,7 @@ def command(
     head = f"run {made.number} of {asked.budget}" if made.number else "run, not counted"
     width = output.measure()
     output.show(
-        runs.page(
-            ran, f"{head}, seed {seed}", filename=name, width=width, plain=output.manner.plain
-        )
+        runs.page(ran, f"{head}, seed {seed}", filename=name, width=width, plain=output.style.plain)
     )
     left = asked.budget - made.used
     again = f"drill run{made.choice.argument}" if left else ""

@@ -93,7 +93,7 @@ def _mine(found: Solution) -> Iterator[sheet.Line]:
 def _diff(changes: Sequence[Change]) -> Iterator[sheet.Line]:
     styles = {"-": sheet.RED, "+": sheet.GREEN}
     for sign, text in changes:
-        if output.manner.plain:
+        if output.style.plain:
             yield f"{_SAID[sign]}: {text}" if sign in _SAID else "lines that stay are left out"
         elif sign == "...":
             yield "     ..."

@@ -43,7 +43,7 @@ class Waiting:
         self._timer.cancel()
         with self._lock:
             if self._shown:
-                output.sketch(output.ERASE)
+                output.draw_status(output.ERASE)
             self._shown, self._over = False, True
 
     def __enter__(self) -> Self:
@@ -66,7 +66,7 @@ class Waiting:
 
     def _draw(self) -> None:
         if self._due and self._text and not self._over:
-            output.sketch(f"{output.ERASE}{self._text[: output.width() - 1]}")
+            output.draw_status(f"{output.ERASE}{self._text[: output.width() - 1]}")
             self._shown = True
 
 

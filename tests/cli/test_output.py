@@ -27,7 +27,7 @@ def test_lines_and_complaints(capsys: pytest.CaptureFixture[str]) -> None:
     assert seen(capsys) == SHOWN + "\n"
     output.write("one\n\ttwo")
     assert seen(capsys) == "one\n\ttwo\n"
-    output.complain(HOSTILE, hint=HOSTILE)
+    output.warn(HOSTILE, hint=HOSTILE)
     assert seen(capsys).count("name\\x07") == 2
 
 
@@ -58,7 +58,7 @@ def test_a_command_in_a_complaint_is_never_folded(monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr(sys, "stderr", screen)
     monkeypatch.setenv("COLUMNS", "40")
     command = "Next: drill grade maxpool-routing --file 'a folder/submission.py'   drill list"
-    output.complain("a complaint that goes on for more than a line of sixty columns", command)
+    output.warn("a complaint that goes on for more than a line of sixty columns", command)
     assert screen.getvalue().splitlines() == [
         "drill: a complaint that goes on for more than a line of",
         "    sixty columns",
