@@ -196,7 +196,6 @@ JUSTIFIED = {
     ("sandbox/scratch.py", "time.time"),  # how old a folder is that a killed judge left
     ("sandbox/worker/roles.py", "os.environ"),  # of a worker, which has nothing of the judge's
     ("sandbox/worker/roles.py", "os.chdir"),
-    ("sandbox/worker/walls/mounts.py", "os.chdir"),
 }
 
 

@@ -144,15 +144,14 @@ def _banks(ctx: Context) -> Iterator[Finding]:
 def _isolation() -> Finding:
     """Start a worker and have it try what a submission must not be able to do."""
     from grader.sandbox.client import WorkerClient
-    from grader.sandbox.levels import ACTS, BEYOND, STRONG
+    from grader.sandbox.levels import ACTS, STRONG
 
     try:
         with WorkerClient(torch=False) as worker:
             found = worker.isolation
     except DrillError as fault:
         return Finding("isolation", fault.message, fault.hint, fault.exit_status, state=MISSING)
-    beyond = {name: f"{words}; no level rests on this" for name, words in BEYOND.items()}
-    rows = [f"{found.acts.get(act, 'done')} {words}" for act, words in (ACTS | beyond).items()]
+    rows = [f"{found.acts.get(act, 'done')} {words}" for act, words in ACTS.items()]
     rows += [f"no wall: {reason}" for reason in found.missing]
     refused = len(ACTS) - len(found.done)
     value = f"{found.level}: {refused} of {len(ACTS)} forbidden things were refused just now"

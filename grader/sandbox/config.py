@@ -31,8 +31,6 @@ def shared(*, torch: bool, further: Sequence[str] = ()) -> SharedConfig:
         memory=0 if cuda else MEMORY[torch],  # CUDA reserves far more than it uses
         judge=os.getpid(),
         grants=file_grants.grants(torch=torch, further=tuple(further)) if linux else (),
-        # CUDA's driver looks around in ways that nobody has listed.
-        mounts=file_grants.mounts(torch=torch, further=further) if linux and not cuda else (),
         devices=cuda,
         readable=file_grants.readable(),
         kept=file_grants.kept(torch=torch),

@@ -16,7 +16,6 @@ from pathlib import Path
 from types import MappingProxyType
 
 from grader.sandbox.worker.walls.landlock import LIST, READ, USE, Grant
-from grader.sandbox.worker.walls.mounts import Mount
 
 WORKER = Path(__file__).parent / "worker"
 
@@ -64,29 +63,6 @@ def grants(*, torch: bool, further: tuple[str, ...] = ()) -> tuple[Grant, ...]:
         *((READ, path) for path in dict.fromkeys(read)),
         *((LIST, path) for path in (*site_folders(), *_SELF_LISTED)),
         *((USE, path) for path in (*_DEVICES, *(cuda() if torch else ()))),
-    )
-
-
-def mounts(*, torch: bool, further: Sequence[str] = ()) -> tuple[Mount, ...]:
-    """What a worker sees that has a tree of its own, for `mounts`: the grants, in fewer pieces.
-
-    Python's library and the system's are there as wholes, and their folders of packages empty, but
-    for the packages that are granted.
-    """
-    roots = _roots()
-    inside = [p for p in _hidden() if any(p.is_relative_to(root.resolve()) for root in roots)]
-    seen = (
-        *_packages(torch=torch, further=further),
-        str(WORKER),
-        "/proc/self",
-        *_SYSTEM,
-        *_DEVICES,
-    )
-    return (
-        *((True, str(root)) for root in roots),
-        *((False, str(folder)) for folder in sorted(inside)),
-        (False, "/dev/shm"),  # where semaphores are tried: forbidden says more than not found
-        *((True, path) for path in seen),
     )
 
 

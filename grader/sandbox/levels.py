@@ -33,9 +33,6 @@ ACTS = {
     "unbounded": "use time and memory without limit",
 }
 
-# No level rests on these, because many systems cannot refuse them; they are tried and shown.
-BEYOND = {"probe": "see whether a file of yours exists, and how large it is"}
-
 
 @dataclass(frozen=True, slots=True)
 class Isolation:

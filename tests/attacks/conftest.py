@@ -7,19 +7,10 @@ from collections.abc import Iterator
 
 import pytest
 
-from grader.sandbox import file_grants
 from grader.sandbox.spawn import Zygote
 from tests.attacks.level import level_here
 from tests.attacks.running import Graded, one_session
 from tests.attacks.victims import Victims
-
-
-@pytest.fixture(scope="package", autouse=True)
-def _in_sight() -> Iterator[None]:
-    """Let attacks see what they are after: the walls must hold where nothing can be hidden."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(file_grants, "mounts", lambda **_: ())
-        yield
 
 
 @pytest.fixture(scope="package")

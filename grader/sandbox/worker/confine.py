@@ -14,7 +14,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from .walls import identity, kernel, landlock, limits, mounts, seccomp
+from .walls import identity, kernel, landlock, limits, seccomp
 
 if TYPE_CHECKING:
     from .control import SharedConfig, WorkerConfig
@@ -31,10 +31,6 @@ def confine(own: WorkerConfig, shared: SharedConfig, parent: int) -> list[str]:
         return [f"there are no walls on {sys.platform}, only limits"]
     with suppress(OSError):  # where memory runs out, this process goes, and not the judge
         Path("/proc/self/oom_score_adj").write_text("1000", encoding="ascii")
-    # Where it cannot be, files can be seen, and still not read.  A root that cannot become anybody
-    # else could not be told from others in a namespace of users.
-    if shared.mounts and (own.user is not None or os.getuid() != 0):
-        mounts.apply(shared.mounts, own.scratch, root=own.user is not None)
     missing = {"privileges": identity.apply(own.user, shared.readable)}
     die_with(parent)
     kernel.prctl(kernel.PR_SET_DUMPABLE, 1)  # so that the judge can ask what memory this takes

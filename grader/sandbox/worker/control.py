@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
     from .walls.landlock import Grant
-    from .walls.mounts import Mount
 
 _LENGTH = struct.Struct("<I")
 _MOST_DESCRIPTORS = 2
@@ -78,7 +77,6 @@ class SharedConfig(NamedTuple):
     memory: int  # bytes of address space; 0 for no such limit
     judge: int  # the judge's process id, to try whether it can be harmed
     grants: Sequence[Grant]  # files that may be read, for `landlock`
-    mounts: Sequence[Mount]  # files that are seen, for `mounts`; none where all are
     devices: bool  # whether there are devices, of CUDA, that it must talk to
     readable: Sequence[str]  # files without which it cannot run
     # Files that it must not be able to read, torch's in a numpy question among them; the first

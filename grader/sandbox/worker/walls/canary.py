@@ -21,8 +21,6 @@ from . import kernel, limits
 REFUSED, DONE, ABSENT = "refused", "done", "absent"
 
 _REFUSALS = {errno.EPERM, errno.EACCES, errno.ENOSYS}
-# What these act on is there for certain: not to find it is to be refused.
-_ON_WHAT_IS_THERE = {"read", "write", "memory", "probe"}
 _IO_URING_SETUP = 425  # the same on every machine
 _IPC_RMID = 0
 
@@ -35,10 +33,10 @@ def report(*, judge: int, private: str, kept: Sequence[str]) -> dict[str, str]:
     acts: Mapping[str, Callable[[], object]] = {
         "read": lambda: _open(private, os.O_RDONLY),
         "write": lambda: _open(private, os.O_WRONLY),
-        "create": lambda: _where_seen(_create, private + ".new", "/canary"),
+        "create": lambda: _create(private + ".new"),
         "change": lambda: os.chmod(private, 0o600),
         "touch": lambda: os.utime(private),
-        "list": lambda: _where_seen(os.listdir, os.path.dirname(private), "/"),
+        "list": lambda: os.listdir(os.path.dirname(private)),
         "kept": lambda: _read_any(kept),
         "memory": lambda: _read_memory(judge),
         "signal": lambda: os.kill(judge, 0),
@@ -54,16 +52,13 @@ def report(*, judge: int, private: str, kept: Sequence[str]) -> dict[str, str]:
         "outlive": _outlive,
         "root": lambda: _refuse_unless(os.getuid() == 0),
         "unbounded": lambda: _refuse_unless(not limits.bounded()),
-        "probe": lambda: os.stat(private),
     }
-    return {name: _outcome(name, act) for name, act in acts.items()}
+    return {name: _outcome(act) for name, act in acts.items()}
 
 
-def _outcome(name: str, act: Callable[[], object]) -> str:
+def _outcome(act: Callable[[], object]) -> str:
     try:
         act()
-    except FileNotFoundError:
-        return REFUSED if name in _ON_WHAT_IS_THERE else DONE
     except OSError as error:
         return REFUSED if error.errno in _REFUSALS else DONE
     except (AttributeError, ValueError):  # there is no such thing on this system
@@ -78,14 +73,6 @@ def _refuse_unless(done: bool) -> None:
 
 def _open(path: str, flags: int) -> None:
     os.close(os.open(path, flags))
-
-
-def _where_seen(act: Callable[[str], object], *paths: str) -> object:
-    """Act where the judge's files are; out of sight of them, where something can be seen."""
-    for path in paths:
-        with suppress(FileNotFoundError):
-            return act(path)
-    return None
 
 
 def _create(path: str) -> None:
