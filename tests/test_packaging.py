@@ -27,7 +27,7 @@ BANK = {
     path.relative_to(ROOT).as_posix(): path.read_bytes()
     for folder in ("questions", "drills")
     for path in sorted((ROOT / folder).rglob("*"))
-    if path.suffix in {".py", ".txt", ".yaml"} and not path.name.startswith(".")
+    if path.suffix in {".py", ".txt", ".yaml"} and not path.name.startswith((".", "test_"))
 }
 
 # What a package that builds on this one may write.  Extend it with what is promised to others; the

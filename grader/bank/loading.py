@@ -249,7 +249,7 @@ class Programs:
             (f"{ideas}/", self._variant_files, f"the program of one of the {ideas}"),
         ):
             for file in self._in_folder_of(f"{folder}x"):
-                kept = file.startswith((".", "_")) or file.endswith((".md", "~"))
+                kept = file.startswith((".", "_", "test_")) or file.endswith((".md", "~"))
                 if file not in known and not kept:
                     path = self._files.shown(f"{self._home}/{folder}{file}")
                     text = f"expected {what}, found {path}, which nothing in the question uses"

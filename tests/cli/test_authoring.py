@@ -15,7 +15,7 @@ from grader.kinds import registry
 from grader.sandbox.client import WorkerClient
 from grader.sandbox.spawn import Zygote
 from tests.cli.conftest import Drill
-from tests.conftest import Lend
+from tests.harness import Lend
 
 pytestmark = pytest.mark.usefixtures("one_zygote")
 

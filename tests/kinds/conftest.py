@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 
 from grader.sandbox.client import WorkerClient
-from tests.conftest import Lend
+from tests.harness import Lend
 from tests.kinds.grading import Desk
 
 

@@ -15,7 +15,7 @@ from grader.model.verdict import Verdict
 from grader.sandbox.client import WorkerClient
 from grader.sandbox.remote import RemoteProgram
 from grader.sandbox.spawn import Zygote
-from tests.conftest import Lend
+from tests.harness import Lend
 from tests.kinds.grading import MINI
 from tests.sandbox.running import FIND
 

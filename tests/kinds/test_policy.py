@@ -18,7 +18,7 @@ from grader.sandbox.sending import Inputs
 from grader.sandbox.spawn import Zygote
 from grader.sandbox.worker.policy import mentions
 from grader.session import grade
-from tests.conftest import Lend
+from tests.harness import Lend
 from tests.kinds.grading import MINI
 from tests.sandbox.running import steps
 

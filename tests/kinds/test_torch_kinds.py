@@ -15,7 +15,7 @@ from grader.model.question import Support
 from grader.model.report import Bars
 from grader.model.verdict import Verdict
 from grader.sandbox.client import WorkerClient
-from tests.conftest import Lend
+from tests.harness import Lend
 from tests.kinds.grading import MINI, Desk
 
 pytest.importorskip("torch")

@@ -27,7 +27,7 @@ from grader.sandbox.client import (
 from grader.sandbox.levels import LIMITED
 from grader.sandbox.replies import ProgramError
 from grader.sandbox.spawn import Zygote
-from tests.conftest import Lend
+from tests.harness import Lend
 from tests.sandbox.running import load, run, started
 
 DEF = "def f(x):\n    "

@@ -12,7 +12,7 @@ from grader.sandbox.remote import RemoteProgram
 from grader.sandbox.replies import unwanted
 from grader.sandbox.sending import Inputs
 from grader.sandbox.worker.messages import MOST_KEPT, Kept, Measured, Task
-from tests.conftest import Lend
+from tests.harness import Lend
 from tests.sandbox.running import given, load, started, steps
 
 SOURCE = """\

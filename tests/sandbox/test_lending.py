@@ -23,7 +23,7 @@ from grader.sandbox.sending import Inputs
 from grader.sandbox.worker import layouts, mapping
 from grader.sandbox.worker.messages import Input
 from grader.sandbox.worker.wire import Tensor
-from tests.conftest import Lend
+from tests.harness import Lend
 from tests.sandbox.running import FIND, given, started, steps
 from tests.sandbox.test_layouts import ARRAYS, LAYOUTS
 

@@ -15,7 +15,7 @@ from grader.sandbox.client import WorkerClient
 from grader.sandbox.remote import RemoteProgram
 from grader.sandbox.replies import Measured, Outcome, ProgramError
 from grader.sandbox.worker.wire import Opaque, Tensor
-from tests.conftest import Lend
+from tests.harness import Lend
 from tests.sandbox.running import load, started, steps
 
 pytest.importorskip("torch")

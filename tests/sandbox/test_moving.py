@@ -10,7 +10,7 @@ import pytest
 from grader.sandbox.client import Garbled, WorkerClient
 from grader.sandbox.remote import RemoteProgram
 from grader.sandbox.replies import ProgramError
-from tests.conftest import Lend
+from tests.harness import Lend
 from tests.sandbox.running import given, steps
 
 FIRST, REST = steps("ctx = forward(x)"), steps("y = backward(ctx)")

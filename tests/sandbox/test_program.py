@@ -14,7 +14,7 @@ from grader.sandbox.client import Garbled, WorkerClient, WorkerError
 from grader.sandbox.remote import MUTANTS_A_REPLY, RemoteProgram
 from grader.sandbox.replies import Loaded, Measured, Outcome, ProgramError
 from grader.sandbox.sending import ManyInputs
-from tests.conftest import Lend
+from tests.harness import Lend
 from tests.sandbox.running import FIND, X, load, run, started, steps
 from tests.sandbox.running import given as inputs_of
 

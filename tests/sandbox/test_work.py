@@ -11,7 +11,7 @@ from grader.sandbox.remote import RemoteProgram
 from grader.sandbox.replies import Flagged, Measured, unwanted
 from grader.sandbox.sending import Inputs
 from grader.sandbox.worker.messages import MOST_WORK, Task, Work
-from tests.conftest import Lend
+from tests.harness import Lend
 from tests.sandbox.running import FIND, load, started, steps
 
 pytest.importorskip("torch")

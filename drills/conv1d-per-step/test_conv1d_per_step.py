@@ -5,8 +5,6 @@ torch computes in float64 from its own convolution; nothing of the drill's algor
 
 from __future__ import annotations
 
-import contextlib
-import io
 import types
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,14 +14,13 @@ import numpy as np
 import pytest
 import torch
 
-from tests.drills.loading import ROOT, each, load, load_layered, right_solutions
+from tests.harness import each, load, load_layered
 
 Array = np.ndarray[Any, np.dtype[Any]]
 
-DRILL = ROOT / "drills" / "conv1d-per-step"
+DRILL = Path(__file__).parent
 REFERENCE = DRILL / "reference.py"
 VARIANTS = sorted((DRILL / "misconceptions").glob("*.py"))
-RIGHT = right_solutions("conv1d-per-step")
 
 # Differences of 2e-15 were the largest seen; anything near 1e-12 is another computation.
 CLOSE = 1e-12
@@ -126,40 +123,24 @@ def assert_agree(got: Array, expected: Array, tolerance: float) -> None:
     assert float(np.abs(got - expected).max(initial=0.0)) <= tolerance * scale
 
 
-def quietly(path: Path) -> types.SimpleNamespace:
-    with contextlib.redirect_stdout(io.StringIO()):
-        return load(path)
-
-
-@pytest.fixture(scope="module")
-def reference() -> types.SimpleNamespace:
-    return load(REFERENCE)
-
-
-@pytest.fixture(scope="module", params=[REFERENCE, *RIGHT], ids=lambda path: path.stem)
-def solution(request: pytest.FixtureRequest) -> types.SimpleNamespace:
-    path: Path = request.param
-    return quietly(path)
-
-
 @each("geometry", GEOMETRIES)
 def test_every_right_solution_agrees_with_autograd(
-    solution: types.SimpleNamespace, geometry: Geometry
+    program: types.SimpleNamespace, geometry: Geometry
 ) -> None:
     inputs = Inputs.draw(geometry)
     expected = oracle(inputs, geometry)
-    for got, value in zip(passes(solution, inputs, geometry), expected, strict=True):
+    for got, value in zip(passes(program, inputs, geometry), expected, strict=True):
         assert_agree(got, value, CLOSE)
         assert got.dtype == np.float64
 
 
 @each("geometry", GEOMETRIES)
 def test_every_right_solution_makes_the_step_of_torch_sgd(
-    solution: types.SimpleNamespace, geometry: Geometry
+    program: types.SimpleNamespace, geometry: Geometry
 ) -> None:
     inputs = Inputs.draw(geometry, seed=1)
     w, b, loss = sgd_oracle(inputs, geometry, 0.7)
-    w_new, b_new, got_loss = solution.train_step(
+    w_new, b_new, got_loss = program.train_step(
         inputs.w, inputs.b, inputs.x, inputs.target, 0.7, geometry.stride, padding=geometry.padding
     )
     assert_agree(w_new, w, CLOSE)
@@ -169,15 +150,15 @@ def test_every_right_solution_makes_the_step_of_torch_sgd(
 
 @each("geometry", GEOMETRIES[1:5])
 def test_every_right_solution_keeps_float32(
-    solution: types.SimpleNamespace, geometry: Geometry
+    program: types.SimpleNamespace, geometry: Geometry
 ) -> None:
     inputs = Inputs.draw(geometry, seed=2, dtype="float32")
     expected = oracle(inputs, geometry)
-    for got, value in zip(passes(solution, inputs, geometry), expected, strict=True):
+    for got, value in zip(passes(program, inputs, geometry), expected, strict=True):
         assert got.dtype == np.float32
         assert_agree(got, value, SINGLE)
     w, b, _ = sgd_oracle(inputs, geometry, 0.3)
-    w_new, b_new, _ = solution.train_step(
+    w_new, b_new, _ = program.train_step(
         inputs.w, inputs.b, inputs.x, inputs.target, 0.3, geometry.stride, geometry.padding
     )
     assert w_new.dtype == b_new.dtype == np.float32
@@ -186,10 +167,10 @@ def test_every_right_solution_keeps_float32(
 
 
 def test_an_empty_batch_gives_empty_results_and_gradients_of_zero(
-    solution: types.SimpleNamespace,
+    program: types.SimpleNamespace,
 ) -> None:
     geometry = Geometry(0, 2, 3, 7, 3, stride=2, padding=1)
-    y, grad_x, grad_w, grad_b = passes(solution, Inputs.draw(geometry), geometry)
+    y, grad_x, grad_w, grad_b = passes(program, Inputs.draw(geometry), geometry)
     assert y.shape == (0, 3, 4)
     assert grad_x.shape == (0, 2, 7)
     assert grad_w.shape == (3, 2, 3)
@@ -198,15 +179,15 @@ def test_an_empty_batch_gives_empty_results_and_gradients_of_zero(
     assert not grad_b.any()
 
 
-def test_inputs_outside_every_window_get_exactly_zero(solution: types.SimpleNamespace) -> None:
+def test_inputs_outside_every_window_get_exactly_zero(program: types.SimpleNamespace) -> None:
     geometry = Geometry(2, 2, 3, 13, 2, stride=3)
-    grad_x = passes(solution, Inputs.draw(geometry), geometry)[1]
+    grad_x = passes(program, Inputs.draw(geometry), geometry)[1]
     assert not grad_x[:, :, [2, 5, 8, 11, 12]].any()
     assert grad_x[:, :, [0, 1, 3, 4, 6, 7, 9, 10]].all()
 
 
 def test_awkward_layouts_change_nothing_and_are_left_unchanged(
-    solution: types.SimpleNamespace,
+    program: types.SimpleNamespace,
 ) -> None:
     geometry = Geometry(3, 2, 4, 9, 3, stride=2, padding=1)
     plain = Inputs.draw(geometry, seed=3)
@@ -221,29 +202,29 @@ def test_awkward_layouts_change_nothing_and_are_left_unchanged(
     )
     for array in (awkward.x, awkward.w, awkward.b, awkward.target):
         array.setflags(write=False)
-    # The oracle gets fresh copies, made before the solution could have touched anything.
+    # The oracle gets fresh copies, made before the program could have touched anything.
     tidy = Inputs(plain.x, plain.w, plain.b[::-1].copy(), row.copy(), plain.target)
     expected = oracle(tidy, geometry)
-    for got, value in zip(passes(solution, awkward, geometry), expected, strict=True):
+    for got, value in zip(passes(program, awkward, geometry), expected, strict=True):
         assert_agree(got, value, CLOSE)
     w, b, _ = sgd_oracle(tidy, geometry, 0.5)
-    w_new, b_new, _ = solution.train_step(
+    w_new, b_new, _ = program.train_step(
         awkward.w, awkward.b, awkward.x, awkward.target, 0.5, stride=2, padding=1
     )
     assert_agree(w_new, w, CLOSE)
     assert_agree(b_new, b, CLOSE)
 
 
-def test_results_share_no_memory_with_anything(solution: types.SimpleNamespace) -> None:
+def test_results_share_no_memory_with_anything(program: types.SimpleNamespace) -> None:
     geometry = Geometry(1, 1, 1, 1, 1)
     inputs = Inputs.draw(geometry, seed=4)
-    y, cache = solution.conv1d_forward(inputs.x, inputs.w, inputs.b)
+    y, cache = program.conv1d_forward(inputs.x, inputs.w, inputs.b)
     results = [
         y,
-        solution.conv1d_forward(inputs.x, inputs.w, inputs.b)[0],
-        *solution.conv1d_backward(inputs.grad_y, cache),
-        *solution.conv1d_backward(inputs.grad_y, cache),
-        *solution.train_step(inputs.w, inputs.b, inputs.x, inputs.target, 0.0)[:2],
+        program.conv1d_forward(inputs.x, inputs.w, inputs.b)[0],
+        *program.conv1d_backward(inputs.grad_y, cache),
+        *program.conv1d_backward(inputs.grad_y, cache),
+        *program.train_step(inputs.w, inputs.b, inputs.x, inputs.target, 0.0)[:2],
     ]
     owners = [inputs.x, inputs.w, inputs.b, inputs.grad_y, inputs.target]
     for position, result in enumerate(results):
@@ -252,28 +233,28 @@ def test_results_share_no_memory_with_anything(solution: types.SimpleNamespace) 
 
 
 def test_a_cache_serves_twice_with_another_forward_in_between(
-    solution: types.SimpleNamespace,
+    program: types.SimpleNamespace,
 ) -> None:
     geometry = Geometry(2, 2, 3, 6, 3, padding=1)
     first, second = Inputs.draw(geometry, seed=5), Inputs.draw(geometry, seed=6)
-    _, cache = solution.conv1d_forward(first.x, first.w, first.b, 1, 1)
-    solution.conv1d_forward(second.x, second.w, second.b, 1, 1)
-    once = solution.conv1d_backward(first.grad_y, cache)
+    _, cache = program.conv1d_forward(first.x, first.w, first.b, 1, 1)
+    program.conv1d_forward(second.x, second.w, second.b, 1, 1)
+    once = program.conv1d_backward(first.grad_y, cache)
     kept = [array.copy() for array in once]
-    solution.conv1d_backward(second.grad_y, cache)
-    again = solution.conv1d_backward(first.grad_y, cache)
+    program.conv1d_backward(second.grad_y, cache)
+    again = program.conv1d_backward(first.grad_y, cache)
     expected = oracle(first, geometry)[1:]
     for results in (once, kept, again):
         for got, value in zip(results, expected, strict=True):
             assert_agree(got, value, CLOSE)
 
 
-def test_stride_and_padding_default_to_one_and_zero(solution: types.SimpleNamespace) -> None:
+def test_stride_and_padding_default_to_one_and_zero(program: types.SimpleNamespace) -> None:
     geometry = Geometry(2, 2, 3, 6, 3)
     inputs = Inputs.draw(geometry, seed=7)
-    y, _ = solution.conv1d_forward(inputs.x, inputs.w, inputs.b)
+    y, _ = program.conv1d_forward(inputs.x, inputs.w, inputs.b)
     assert_agree(y, oracle(inputs, geometry)[0], CLOSE)
-    w_new, _, _ = solution.train_step(inputs.w, inputs.b, inputs.x, inputs.target, 0.1)
+    w_new, _, _ = program.train_step(inputs.w, inputs.b, inputs.x, inputs.target, 0.1)
     assert_agree(w_new, sgd_oracle(inputs, geometry, 0.1)[0], CLOSE)
 
 
@@ -330,8 +311,8 @@ def test_sixty_steps_of_sgd_find_the_filter_for_every_signal(
         assert losses[-1] < 1e-9  # ten times below what the question asks for
 
 
-def test_every_right_solution_finds_the_filter(solution: types.SimpleNamespace) -> None:
-    assert curve(solution, 0)[-1] < 1e-8
+def test_every_right_solution_finds_the_filter(program: types.SimpleNamespace) -> None:
+    assert curve(program, 0)[-1] < 1e-8
 
 
 def test_the_starter_is_right_for_one_output_step_only() -> None:

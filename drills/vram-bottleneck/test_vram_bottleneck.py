@@ -20,9 +20,9 @@ from torch.utils._pytree import tree_leaves
 from torch.utils.flop_counter import FlopCounterMode
 
 from grader import bank
-from tests.drills.loading import ROOT, load, load_layered, right_solutions
+from tests.harness import ROOT, load, load_layered, right_solutions
 
-DRILL = ROOT / "drills" / "vram-bottleneck"
+DRILL = Path(__file__).parent
 REFERENCE = DRILL / "reference.py"
 SOLUTIONS = ROOT / "tests" / "solutions" / "vram-bottleneck"
 RIGHT = right_solutions("vram-bottleneck")

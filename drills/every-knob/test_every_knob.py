@@ -18,9 +18,9 @@ import pytest
 import torch
 
 from grader import bank
-from tests.drills.loading import ROOT, each, load, load_text, right_solutions
+from tests.harness import ROOT, each, load, load_text, right_solutions
 
-DRILL = ROOT / "drills" / "every-knob"
+DRILL = Path(__file__).parent
 REFERENCE = DRILL / "reference.py"
 RIGHT = right_solutions("every-knob")
 STARTER = (DRILL / "starter.py").read_text()

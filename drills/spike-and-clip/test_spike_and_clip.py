@@ -20,14 +20,13 @@ import numpy as np
 import pytest
 import torch
 
-from tests.drills.loading import ROOT, each, load, load_layered, right_solutions
+from tests.harness import each, load, variants
 
 Array = np.ndarray[Any, np.dtype[Any]]
 Program = types.SimpleNamespace
 
-DRILL = ROOT / "drills" / "spike-and-clip"
+DRILL = Path(__file__).parent
 REFERENCE = DRILL / "reference.py"
-RIGHT = right_solutions("spike-and-clip")
 SHAPES = [(3,), (2, 4), (), (2, 1, 3)]
 
 # torch adds 1e-6 to a norm before it divides by it; the norms here are above 0.3.
@@ -51,19 +50,7 @@ def helpers() -> Iterator[tuple[Any, Any]]:
         sys.modules.update(before)
 
 
-@pytest.fixture(scope="module", params=[REFERENCE, *RIGHT], ids=lambda path: path.stem)
-def solution(request: pytest.FixtureRequest) -> Program:
-    path: Path = request.param
-    return load(path)
-
-
-@pytest.fixture(scope="module")
-def reference() -> Program:
-    return load(REFERENCE)
-
-
-def variant(name: str) -> Program:
-    return load_layered(REFERENCE, DRILL / "misconceptions" / f"{name}.py")
+variant = variants(DRILL)
 
 
 def drawn(seed: int, scale: float = 1.0) -> list[Array]:
@@ -83,29 +70,29 @@ def clipped_by_torch(grads: list[Array], max_norm: float) -> tuple[list[Array], 
     ("seed", "scale", "max_norm"), [(0, 3.0, 1.0), (1, 1.0, 0.5), (2, 0.1, 5.0), (3, 1.0, math.inf)]
 )
 def test_every_right_solution_clips_as_torch_does(
-    solution: Program, seed: int, scale: float, max_norm: float
+    program: Program, seed: int, scale: float, max_norm: float
 ) -> None:
     grads = drawn(seed, scale)
     expected, norm = clipped_by_torch(grads, max_norm)
-    assert solution.clip(grads, max_norm) == pytest.approx(norm, rel=1e-12)
+    assert program.clip(grads, max_norm) == pytest.approx(norm, rel=1e-12)
     for g, right in zip(grads, expected, strict=True):
         assert np.allclose(g, right, rtol=0, atol=CLOSE)
 
 
-def test_every_right_solution_leaves_zeros_and_writes_through_views(solution: Program) -> None:
+def test_every_right_solution_leaves_zeros_and_writes_through_views(program: Program) -> None:
     zeros = [np.zeros(3), np.zeros(())]
-    assert solution.clip(zeros, 1.0) == 0
+    assert program.clip(zeros, 1.0) == 0
     assert all(not g.any() for g in zeros)
     wide = np.arange(12.0).reshape(3, 4)
-    solution.clip([wide[:, ::2]], 1.0)
+    program.clip([wide[:, ::2]], 1.0)
     assert np.linalg.norm(wide[:, ::2]) == pytest.approx(1, abs=CLOSE)
     assert np.array_equal(wide[:, 1::2], np.arange(12.0).reshape(3, 4)[:, 1::2])
 
 
-def test_every_right_solution_has_a_norm_for_large_float32(solution: Program) -> None:
+def test_every_right_solution_has_a_norm_for_large_float32(program: Program) -> None:
     for size in (1e20, 1e25, 1e30):
         grads = [np.float32(size) * np.array([3, 4], np.float32), np.zeros(2, np.float32)]
-        assert solution.clip(grads, 1.0) == pytest.approx(5 * size, rel=1e-6)
+        assert program.clip(grads, 1.0) == pytest.approx(5 * size, rel=1e-6)
         assert grads[0] == pytest.approx([0.6, 0.8], rel=1e-5)
         assert grads[0].dtype == np.float32
 
@@ -155,14 +142,14 @@ BATCHES: list[tuple[float, list[Array]]] = [
     [("SGD", {"lr": 0.1}), ("SGD", {"lr": 0.1, "momentum": 0.9}), ("Adam", {"lr": 0.05})],
 )
 def test_every_right_solution_steps_as_torch_does(
-    solution: Program, helpers: tuple[Any, Any], optimizer: str, settings: dict[str, float]
+    program: Program, helpers: tuple[Any, Any], optimizer: str, settings: dict[str, float]
 ) -> None:
     params = drawn(100)
     opt = getattr(helpers[0], optimizer)(params, **settings)
     after, logs = [], []
     for batch in BATCHES:
         logs.append(
-            solution.train_step(params, batch, lambda _, b: (b[0], copy.deepcopy(b[1])), opt, 2.0)
+            program.train_step(params, batch, lambda _, b: (b[0], copy.deepcopy(b[1])), opt, 2.0)
         )
         after.append([p.copy() for p in params])
     expected, skipped, norms = by_torch(optimizer, settings, BATCHES, 2.0)
@@ -186,7 +173,7 @@ def spikes(norms: list[float], window: int, factor: float) -> list[int]:
     return found
 
 
-def test_every_right_solution_finds_the_spikes(solution: Program) -> None:
+def test_every_right_solution_finds_the_spikes(program: Program) -> None:
     rng = np.random.default_rng(20)
     for window, factor in ((1, 3.0), (2, 4.0), (5, 10.0), (40, 2.5), (300, 3.0)):
         norms = np.exp(rng.standard_normal(120)) * np.repeat([1, 30], 60)
@@ -194,10 +181,10 @@ def test_every_right_solution_finds_the_spikes(solution: Program) -> None:
         norms[rng.random(120) < 0.1] = math.nan
         norms[rng.random(120) < 0.05] = math.inf
         given = norms.tolist()
-        assert list(solution.find_spikes(given, window, factor)) == spikes(given, window, factor)
-    assert list(solution.find_spikes([])) == []
+        assert list(program.find_spikes(given, window, factor)) == spikes(given, window, factor)
+    assert list(program.find_spikes([])) == []
     late = [1.0] * 150 + [99.0, 101.0, 1.0]
-    assert list(solution.find_spikes(late)) == [151]
+    assert list(program.find_spikes(late)) == [151]
 
 
 # The run, and its figures

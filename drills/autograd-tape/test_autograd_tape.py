@@ -19,14 +19,13 @@ import torch
 from grader import bank
 from grader.model.verdict import Verdict
 from grader.session import grade
-from tests.drills.loading import ROOT, each, load, load_layered, right_solutions
+from tests.harness import ROOT, each, variants
 
 Array = np.ndarray[Any, np.dtype[Any]]
 Program = types.SimpleNamespace
 
 ID = "autograd-tape"
-DRILL = ROOT / "drills" / ID
-PATHS = [DRILL / "reference.py", *right_solutions(ID)]
+DRILL = Path(__file__).parent
 SHAPES = [(2, 3), (3,), (1, 3), (2, 1), (), (4, 1, 3)]
 LAYERS = 6
 OPERATIONS: list[Callable[[Any, Any, float], Any]] = [
@@ -42,24 +41,7 @@ OPERATIONS: list[Callable[[Any, Any, float], Any]] = [
 ]
 
 
-@pytest.fixture(scope="module", params=PATHS, ids=lambda path: path.stem)
-def program(request: pytest.FixtureRequest) -> Program:
-    path: Path = request.param
-    return load(path)
-
-
-@pytest.fixture(scope="module")
-def reference() -> Program:
-    return load(DRILL / "reference.py")
-
-
-@pytest.fixture(scope="module")
-def starter() -> Program:
-    return load(DRILL / "starter.py")
-
-
-def variant(name: str) -> Program:
-    return load_layered(DRILL / "reference.py", DRILL / "misconceptions" / f"{name}.py")
+variant = variants(DRILL)
 
 
 def drawn(seed: int, shapes: list[tuple[int, ...]]) -> list[Array]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import itertools
 import math
 from collections.abc import Iterator
@@ -14,9 +15,9 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from grader import bank
-from tests.drills.loading import ROOT, each, load, load_layered, right_solutions
+from tests.harness import ROOT, each, load, load_layered, right_solutions
 
-DRILL = ROOT / "drills" / "nan-step-zero"
+DRILL = Path(__file__).parent
 REFERENCE = DRILL / "reference.py"
 RIGHT = [REFERENCE, *right_solutions("nan-step-zero")]
 IDEAS = bank.load([ROOT], "nan-step-zero").spec.misconceptions
@@ -28,9 +29,7 @@ Params = dict[str, Tensor]
 def scans() -> Iterator[ModuleType]:
     with pytest.MonkeyPatch.context() as patch:
         patch.syspath_prepend(str(DRILL))
-        import scans as module  # type: ignore[import-not-found]
-
-        yield module
+        yield importlib.import_module("scans")
 
 
 @pytest.fixture(scope="module")

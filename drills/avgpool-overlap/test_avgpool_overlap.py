@@ -18,15 +18,13 @@ import torch
 import torch.nn.functional as functional
 
 from grader import bank
-from tests.drills.loading import ROOT, each, load, load_layered, load_text, right_solutions
+from tests.harness import ROOT, each, load, load_text, variants
 
 Array = np.ndarray[Any, np.dtype[Any]]
 Program = types.SimpleNamespace
 Window = tuple[int, int, int]  # kernel, stride, padding
 
-ID = "avgpool-overlap"
-DRILL = ROOT / "drills" / ID
-RIGHT = right_solutions(ID)
+DRILL = Path(__file__).parent
 
 SETTINGS: tuple[tuple[tuple[int, int, int, int], Window], ...] = (
     ((1, 1, 2, 2), (2, 2, 0)),
@@ -54,19 +52,7 @@ def _module_is_registered(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "submission", types.ModuleType("submission"))
 
 
-@pytest.fixture(scope="module", params=[DRILL / "reference.py", *RIGHT], ids=lambda path: path.stem)
-def program(request: pytest.FixtureRequest) -> Program:
-    path: Path = request.param
-    return load(path)
-
-
-@pytest.fixture(scope="module")
-def reference() -> Program:
-    return load(DRILL / "reference.py")
-
-
-def variant(name: str) -> Program:
-    return load_layered(DRILL / "reference.py", DRILL / "misconceptions" / f"{name}.py")
+variant = variants(DRILL)
 
 
 def maps(*shape: int, dtype: str = "float64") -> Array:

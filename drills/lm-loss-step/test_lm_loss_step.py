@@ -7,7 +7,6 @@ with the one padded batch that they are cut from.
 from __future__ import annotations
 
 import contextlib
-import io
 import tracemalloc
 import types
 from pathlib import Path
@@ -17,14 +16,13 @@ import numpy as np
 import pytest
 import torch
 
-from tests.drills.loading import ROOT, each, load, load_layered, right_solutions
+from tests.harness import ROOT, each, load, load_layered
 
 Array = np.ndarray[Any, np.dtype[Any]]
 
-DRILL = ROOT / "drills" / "lm-loss-step"
+DRILL = Path(__file__).parent
 REFERENCE = DRILL / "reference.py"
 VARIANTS = sorted((DRILL / "misconceptions").glob("*.py"))
-RIGHT = right_solutions("lm-loss-step")
 
 # Differences of 2e-15 were the largest seen; anything near 1e-12 is another computation.
 CLOSE = 1e-12
@@ -78,29 +76,9 @@ def assert_agree(got: Any, expected: Any) -> None:
     assert float(np.abs(np.asarray(got) - expected).max(initial=0.0)) <= CLOSE * scale
 
 
-def quietly(path: Path) -> types.SimpleNamespace:
-    with contextlib.redirect_stdout(io.StringIO()):
-        return load(path)
-
-
-@pytest.fixture(scope="module")
-def reference() -> types.SimpleNamespace:
-    return load(REFERENCE)
-
-
-@pytest.fixture(scope="module")
-def starter() -> types.SimpleNamespace:
-    return load(DRILL / "starter.py")
-
-
 @pytest.fixture(scope="module")
 def driver() -> types.SimpleNamespace:
     return load(DRILL / "driver.py")
-
-
-@pytest.fixture(params=[REFERENCE, *RIGHT], ids=lambda path: path.stem)
-def solution(request: pytest.FixtureRequest, capsys: pytest.CaptureFixture[str]) -> Any:
-    return quietly(request.param)
 
 
 BATCHES = [
@@ -120,31 +98,31 @@ def pieces_of(lengths: list[list[int]], pad: int) -> list[Array]:
 
 @each(("lengths", "pad"), BATCHES)
 def test_every_right_solution_agrees_with_autograd(
-    solution: types.SimpleNamespace, lengths: list[int], pad: int
+    program: types.SimpleNamespace, lengths: list[int], pad: int
 ) -> None:
     e, u = weights()
     tokens = batch(lengths, pad=pad)
     for got, expected in zip(
-        solution.loss_and_grad(e, u, tokens, pad), oracle(e, u, tokens, pad), strict=True
+        program.loss_and_grad(e, u, tokens, pad), oracle(e, u, tokens, pad), strict=True
     ):
         assert_agree(got, expected)
 
 
 @each("pad", [0, 6])
-def test_every_right_step_is_that_of_one_batch(solution: types.SimpleNamespace, pad: int) -> None:
+def test_every_right_step_is_that_of_one_batch(program: types.SimpleNamespace, pad: int) -> None:
     e, u = weights()
     pieces = pieces_of([*PIECES, [1, 1]], pad)
     loss, de, du = oracle(e, u, together(pieces, pad), pad)
-    e_new, u_new, got = solution.step(e, u, pieces, 0.3, pad=pad)
+    e_new, u_new, got = program.step(e, u, pieces, 0.3, pad=pad)
     assert_agree(got, loss)
     assert_agree(e_new, e - 0.3 * de)
     assert_agree(u_new, u - 0.3 * du)
 
 
-def test_every_right_run_makes_a_step_of_each_group(solution: types.SimpleNamespace) -> None:
+def test_every_right_run_makes_a_step_of_each_group(program: types.SimpleNamespace) -> None:
     e, u = weights()
     pieces = pieces_of([*PIECES, [2, 2], [4, 1, 3], [8], [3, 2]], 0)
-    e_new, u_new, losses = solution.train(e, u, pieces, 0.3, 3)
+    e_new, u_new, losses = program.train(e, u, pieces, 0.3, 3)
     expected = []
     for group in (pieces[:3], pieces[3:6], pieces[6:]):
         loss, de, du = oracle(e, u, together(group, 0), 0)
@@ -157,12 +135,12 @@ def test_every_right_run_makes_a_step_of_each_group(solution: types.SimpleNamesp
 
 @each("lengths", [PIECES, [[5, 2], [1, 1], [6, 6, 4]]])
 def test_every_right_average_over_machines_is_the_gradient_of_all(
-    solution: types.SimpleNamespace, driver: types.SimpleNamespace, lengths: list[list[int]]
+    program: types.SimpleNamespace, driver: types.SimpleNamespace, lengths: list[list[int]]
 ) -> None:
     e, u = weights()
     ranks = pieces_of(lengths, 0)
     _, de, du = oracle(e, u, together(ranks, 0), 0)
-    got_e, got_u = driver.all_reduce(solution, e, u, ranks, 0)
+    got_e, got_u = driver.all_reduce(program, e, u, ranks, 0)
     assert_agree(got_e, de)
     assert_agree(got_u, du)
 

@@ -18,32 +18,15 @@ import torch
 from grader import bank
 from grader.model.verdict import Verdict
 from grader.session import grade
-from tests.drills.loading import ROOT, each, load, load_layered, right_solutions
+from tests.harness import ROOT, each, load, load_layered
 
 Array = np.ndarray[Any, np.dtype[Any]]
 Program = types.SimpleNamespace
 
-DRILL = ROOT / "drills" / "bn-train-eval"
+DRILL = Path(__file__).parent
 REFERENCE, STARTER = DRILL / "reference.py", DRILL / "starter.py"
-RIGHT = right_solutions("bn-train-eval")
 SHAPES = [(2, 3), (5, 4), (7, 3), (3, 4, 5), (5, 3, 2), (1, 4, 6)]
 CLOSE = {"float64": 1e-11, "float32": 2e-5}
-
-
-@pytest.fixture(scope="module", params=[REFERENCE, *RIGHT], ids=lambda path: path.stem)
-def program(request: pytest.FixtureRequest) -> Program:
-    path: Path = request.param
-    return load(path)
-
-
-@pytest.fixture(scope="module")
-def reference() -> Program:
-    return load(REFERENCE)
-
-
-@pytest.fixture(scope="module")
-def starter() -> Program:
-    return load(STARTER)
 
 
 def draw(shape: tuple[int, ...], dtype: str = "float64", seed: int = 0) -> tuple[Array, Array]:

@@ -1,4 +1,4 @@
-"""The one option of the test suite, a folder for temporary files, and zygotes that are shared."""
+"""What all tests share: an option, temporary folders, zygotes, and the programs of a question."""
 
 from __future__ import annotations
 
@@ -8,13 +8,19 @@ import gc
 import os
 import signal
 import tempfile
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
 from grader.sandbox.spawn import Zygote, zygote_if_safe
 from grader.session import workers
+from tests.harness import Lend, load, right_solutions
+
+DRILLS = Path(__file__).parent / "drills"
+# Processes of tests that share the cores would wait for each other, busily.
+os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -52,9 +58,6 @@ def pytest_collection_finish() -> None:
     """Take what was imported and collected out of the garbage collector's way: it stays."""
     gc.freeze()
     gc.enable()
-
-
-Lend = Callable[..., Zygote | None]
 
 
 class Lent(Zygote):
@@ -102,3 +105,31 @@ def one_zygote(lend: Lend) -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(workers, "zygote_if_safe", lend)
         yield
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """Give `program`, unless a file has its own: the reference and every right solution."""
+    folder = metafunc.definition.path.parent
+    wants = folder.parent == DRILLS and "program" in metafunc.fixturenames
+    if wants and "program" not in vars(metafunc.module):
+        paths = [folder / "reference.py", *right_solutions(folder.name)]
+        ids = [path.stem for path in paths]
+        metafunc.parametrize("program", paths, ids=ids, indirect=True, scope="module")
+
+
+@pytest.fixture(scope="module")
+def program(request: pytest.FixtureRequest) -> SimpleNamespace:
+    """One right program after another."""
+    return load(request.param)
+
+
+@pytest.fixture(scope="module")
+def reference(request: pytest.FixtureRequest) -> SimpleNamespace:
+    """The question's own solution."""
+    return load(request.path.parent / "reference.py")
+
+
+@pytest.fixture(scope="module")
+def starter(request: pytest.FixtureRequest) -> SimpleNamespace:
+    """What a candidate begins with."""
+    return load(request.path.parent / "starter.py")

@@ -18,36 +18,17 @@ import numpy as np
 import pytest
 import torch
 
-from tests.drills.loading import ROOT, each, load, load_layered, right_solutions
+from tests.harness import each, variants
 
 Array = np.ndarray[Any, np.dtype[Any]]
 
-DRILL = ROOT / "drills" / "top-p-sampling"
-REFERENCE = DRILL / "reference.py"
-RIGHT = right_solutions("top-p-sampling")
+DRILL = Path(__file__).parent
 CLOSE = 1e-13  # deviations of 2e-16 were the largest seen
 BANNED = -math.inf
 BELOW_ONE = np.nextafter(1.0, 0.0)
 
 
-def variant(name: str) -> types.SimpleNamespace:
-    return load_layered(REFERENCE, DRILL / "misconceptions" / f"{name}.py")
-
-
-@pytest.fixture(scope="module")
-def reference() -> types.SimpleNamespace:
-    return load(REFERENCE)
-
-
-@pytest.fixture(scope="module")
-def starter() -> types.SimpleNamespace:
-    return load(DRILL / "starter.py")
-
-
-@pytest.fixture(scope="module", params=[REFERENCE, *RIGHT], ids=lambda path: path.stem)
-def solution(request: pytest.FixtureRequest) -> types.SimpleNamespace:
-    path: Path = request.param
-    return load(path)
+variant = variants(DRILL)
 
 
 def by_torch(logits: Array, temperature: float, top_k: int, top_p: float) -> Array:
@@ -96,7 +77,7 @@ SETTINGS = [
 
 @each(("temperature", "top_k", "top_p"), SETTINGS)
 def test_every_right_solution_agrees_with_torch(
-    solution: types.SimpleNamespace, temperature: float, top_k: int, top_p: float
+    program: types.SimpleNamespace, temperature: float, top_k: int, top_p: float
 ) -> None:
     rng = np.random.default_rng(0)
     plain = rng.standard_normal((5, 13)) * 1.5
@@ -105,7 +86,7 @@ def test_every_right_solution_agrees_with_torch(
     tied = rng.integers(0, 3, (4, 17)) * 1.03
     steep = rng.standard_normal((3, 7)) * 5000
     for logits in (plain, banned, tied, steep):
-        got = solution.probs(logits, temperature, top_k, top_p)
+        got = program.probs(logits, temperature, top_k, top_p)
         expected = by_torch(logits, temperature, top_k, top_p)
         assert got.dtype == np.float64
         assert got.shape == logits.shape
@@ -115,66 +96,66 @@ def test_every_right_solution_agrees_with_torch(
 
 @each("weights", [[2, 8, 1, 5, 4], [3, 45, 2], [2, 7, 5, 6], [7, 7, 7, 7, 7], [1, 9, 9, 4, 9, 4]])
 def test_every_right_solution_keeps_the_smallest_set(
-    solution: types.SimpleNamespace, weights: list[int]
+    program: types.SimpleNamespace, weights: list[int]
 ) -> None:
     logits = np.log(np.array([weights], float))
     for top_k in (0, 2, 4):
         for top_p in (Fraction(21, 100), Fraction(501, 1000), Fraction(77, 100), Fraction(96, 100)):
             expected = exactly(weights, top_k, top_p)
-            got = solution.probs(logits, top_k=top_k, top_p=float(top_p))[0]
+            got = program.probs(logits, top_k=top_k, top_p=float(top_p))[0]
             assert [p > 0 for p in got] == [p > 0 for p in expected]
             assert got == pytest.approx([float(p) for p in expected], abs=1e-14)
 
 
 def test_every_right_solution_draws_each_token_as_often_as_its_weight(
-    solution: types.SimpleNamespace,
+    program: types.SimpleNamespace,
 ) -> None:
     weights = [2, 8, 1, 5, 4]
     u = (np.arange(20) + 0.5) / 20  # one in the middle of every twentieth
     logits = np.tile(np.log(np.array(weights, float)), (20, 1))
-    tokens = solution.sample(logits, u)
+    tokens = program.sample(logits, u)
     assert tokens.dtype == np.int64
     assert tokens.tolist() == [i for i, w in enumerate(weights) for _ in range(w)]
     # what is left of top_p = .7: 8, 5 and 4 of 17
     u = (np.arange(17) + 0.5) / 17
-    assert solution.sample(logits[:17], u, top_p=0.7).tolist() == [1] * 8 + [3] * 5 + [4] * 4
+    assert program.sample(logits[:17], u, top_p=0.7).tolist() == [1] * 8 + [3] * 5 + [4] * 4
 
 
-def test_every_right_solution_meets_the_edges(solution: types.SimpleNamespace) -> None:
+def test_every_right_solution_meets_the_edges(program: types.SimpleNamespace) -> None:
     logits = np.array([[1.0, 5.0, 5.0, 2.0], [BANNED] * 4, [BANNED, -3.0, BANNED, -4.0]])
     for top_k, top_p in ((0, 1.0), (2, 0.5)):
-        greedy = solution.probs(logits, 0.0, top_k, top_p)
+        greedy = program.probs(logits, 0.0, top_k, top_p)
         assert greedy.tolist() == [[0, 1, 0, 0], [0, 0, 0, 0], [0, 1, 0, 0]]
     zeros = np.zeros(3)
-    assert solution.sample(logits, zeros, temperature=0.0).tolist() == [1, -1, 1]
-    assert solution.sample(logits, zeros).tolist() == [0, -1, 1]
-    faint = solution.probs(np.array([[-40.0, 0.0, -45.0, BANNED]]))
+    assert program.sample(logits, zeros, temperature=0.0).tolist() == [1, -1, 1]
+    assert program.sample(logits, zeros).tolist() == [0, -1, 1]
+    faint = program.probs(np.array([[-40.0, 0.0, -45.0, BANNED]]))
     assert (faint > 0).tolist() == [[True, True, True, False]]
 
 
 def test_every_right_solution_ends_with_a_token_that_has_weight(
-    solution: types.SimpleNamespace,
+    program: types.SimpleNamespace,
 ) -> None:
     rng = np.random.default_rng(1)
     logits = np.where(rng.random((60, 9)) < 0.34, BANNED, rng.standard_normal((60, 9)))
-    p = solution.probs(logits)
+    p = program.probs(logits)
     assert (np.cumsum(p, axis=1)[p.any(axis=1), -1] <= BELOW_ONE).any()
     expected = [int(np.flatnonzero(row)[-1]) if row.any() else -1 for row in p]
-    assert solution.sample(logits, np.full(60, BELOW_ONE)).tolist() == expected
+    assert program.sample(logits, np.full(60, BELOW_ONE)).tolist() == expected
     assert any(0 < token < 8 for token in expected)
 
 
 def test_every_right_solution_leaves_what_the_caller_holds(
-    solution: types.SimpleNamespace,
+    program: types.SimpleNamespace,
 ) -> None:
     rng = np.random.default_rng(2)
     buffer = rng.standard_normal((6, 30))
     logits = buffer[::2, 1::3]
     buffer.setflags(write=False)
     kept = logits.copy()
-    p = solution.probs(logits, 0.7, 6, 0.8)
+    p = program.probs(logits, 0.7, 6, 0.8)
     before = p.copy()
-    other = solution.probs(logits + 1, 0.7, 6, 0.8)
+    other = program.probs(logits + 1, 0.7, 6, 0.8)
     assert np.array_equal(logits, kept)
     assert np.array_equal(p, before)
     assert not np.shares_memory(p, other)

@@ -12,8 +12,7 @@ import pytest
 import torch
 import torch.nn.functional as functional
 
-from tests.drills.loading import (
-    ROOT,
+from tests.harness import (
     each,
     load,
     load_layered,
@@ -24,7 +23,7 @@ from tests.drills.loading import (
 Array = np.ndarray[Any, np.dtype[Any]]
 Window = tuple[int, int, int]  # kernel, stride, padding
 
-DRILL = ROOT / "drills" / "maxpool-routing"
+DRILL = Path(__file__).parent
 RIGHT = right_solutions("maxpool-routing")
 
 SETTINGS: tuple[tuple[tuple[int, int, int, int], Window], ...] = (

@@ -18,36 +18,18 @@ import torch.nn.functional as F
 from grader import bank
 from grader.model.verdict import Verdict
 from grader.session import grade
-from tests.drills.loading import ROOT, each, load, load_layered, right_solutions
+from tests.harness import ROOT, each, variants
 
 Array = np.ndarray[Any, np.dtype[Any]]
 Program = types.SimpleNamespace
 Inputs = tuple[Array, Array, Array]
 
 ID = "chunked-cross-entropy"
-DRILL = ROOT / "drills" / ID
-PATHS = [DRILL / "reference.py", *right_solutions(ID)]
+DRILL = Path(__file__).parent
 BAND = {"float64": 1e-12, "float32": 2e-5, "float16": 2e-3}
 
 
-@pytest.fixture(scope="module", params=PATHS, ids=lambda path: path.stem)
-def program(request: pytest.FixtureRequest) -> Program:
-    path: Path = request.param
-    return load(path)
-
-
-@pytest.fixture(scope="module")
-def reference() -> Program:
-    return load(DRILL / "reference.py")
-
-
-@pytest.fixture(scope="module")
-def starter() -> Program:
-    return load(DRILL / "starter.py")
-
-
-def variant(name: str) -> Program:
-    return load_layered(DRILL / "reference.py", DRILL / "misconceptions" / f"{name}.py")
+variant = variants(DRILL)
 
 
 def drawn(seed: int, sizes: tuple[int, int, int], dtype: str = "float64") -> Inputs:

@@ -14,39 +14,21 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pytest
 import torch
 import torch.nn.functional as F
 
 from grader import bank
 from grader.model.verdict import Verdict
 from grader.session import grade
-from tests.drills.loading import ROOT, each, load, load_layered, right_solutions
+from tests.harness import ROOT, each, variants
 
 Array = np.ndarray[Any, np.dtype[Any]]
 Program = types.SimpleNamespace
 
-DRILL = ROOT / "drills" / "layernorm-backward"
+DRILL = Path(__file__).parent
 REFERENCE, STARTER = DRILL / "reference.py", DRILL / "starter.py"
-RIGHT = right_solutions("layernorm-backward")
 SHAPES = [(1, 4), (4, 5), (3, 7), (2, 3, 5), (2, 2, 3, 6)]
 CLOSE = {"float64": 1e-11, "float32": 2e-5}
-
-
-@pytest.fixture(scope="module", params=[REFERENCE, *RIGHT], ids=lambda path: path.stem)
-def program(request: pytest.FixtureRequest) -> Program:
-    path: Path = request.param
-    return load(path)
-
-
-@pytest.fixture(scope="module")
-def reference() -> Program:
-    return load(REFERENCE)
-
-
-@pytest.fixture(scope="module")
-def starter() -> Program:
-    return load(STARTER)
 
 
 def draw(shape: tuple[int, ...], dtype: str = "float64") -> tuple[Array, Array, Array, Array]:
@@ -223,8 +205,7 @@ def gradient_of_x(program: Program, eps: float, shape: tuple[int, ...] = (4, 5))
     return found
 
 
-def variant(name: str) -> Program:
-    return load_layered(REFERENCE, DRILL / "misconceptions" / f"{name}.py")
+variant = variants(DRILL)
 
 
 def test_the_letters_are_true(reference: Program, starter: Program) -> None:

@@ -13,43 +13,24 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pytest
 import torch
 import torch.nn.functional as F
 
 from grader import bank
 from grader.model.verdict import Verdict
 from grader.session import grade
-from tests.drills.loading import ROOT, each, load, load_layered, right_solutions
+from tests.harness import ROOT, each, variants
 
 Array = np.ndarray[Any, np.dtype[Any]]
 Program = types.SimpleNamespace
 
 ID = "online-softmax"
-DRILL = ROOT / "drills" / ID
-PATHS = [DRILL / "reference.py", *right_solutions(ID)]
+DRILL = Path(__file__).parent
 # T, S, d, e and block: one that divides S, one that does not, blocks of one, and one above S.
 SIZES = [(5, 12, 3, 7, 4), (4, 11, 3, 2, 3), (3, 5, 2, 4, 1), (2, 3, 5, 1, 8), (1, 1, 1, 1, 1)]
 
 
-@pytest.fixture(scope="module", params=PATHS, ids=lambda path: path.stem)
-def program(request: pytest.FixtureRequest) -> Program:
-    path: Path = request.param
-    return load(path)
-
-
-@pytest.fixture(scope="module")
-def reference() -> Program:
-    return load(DRILL / "reference.py")
-
-
-@pytest.fixture(scope="module")
-def starter() -> Program:
-    return load(DRILL / "starter.py")
-
-
-def variant(name: str) -> Program:
-    return load_layered(DRILL / "reference.py", DRILL / "misconceptions" / f"{name}.py")
+variant = variants(DRILL)
 
 
 def drawn(seed: int, sizes: tuple[int, ...]) -> list[Array]:

@@ -20,32 +20,19 @@ import torch
 from grader import bank
 from grader.model.verdict import Verdict
 from grader.session import grade
-from tests.drills.loading import ROOT, each, load, load_layered, right_solutions
+from tests.harness import ROOT, each, load, variants
 
 Array = np.ndarray[Any, np.dtype[Any]]
 Program = types.SimpleNamespace
 
 ID = "rope"
-DRILL = ROOT / "drills" / ID
-RIGHT = right_solutions(ID)
+DRILL = Path(__file__).parent
 # Right solutions are off by 6e-15 and 3e-7 near position 0, and by 1.2e-10 and 8e-8 far out.
 NEAR = {"float64": 1e-13, "float32": 1e-6}
 FAR = {"float64": 1e-8, "float32": 1e-6}
 
 
-@pytest.fixture(scope="module", params=[DRILL / "reference.py", *RIGHT], ids=lambda path: path.stem)
-def program(request: pytest.FixtureRequest) -> Program:
-    path: Path = request.param
-    return load(path)
-
-
-@pytest.fixture(scope="module")
-def reference() -> Program:
-    return load(DRILL / "reference.py")
-
-
-def variant(name: str) -> Program:
-    return load_layered(DRILL / "reference.py", DRILL / "misconceptions" / f"{name}.py")
+variant = variants(DRILL)
 
 
 def drawn(seed: int, *shape: int, count: int = 3, dtype: str = "float64") -> list[Array]:
@@ -56,7 +43,7 @@ def drawn(seed: int, *shape: int, count: int = 3, dtype: str = "float64") -> lis
 def oracle(
     x: Array, positions: Array, base: float = 1e4, width: int | None = None, *, gap: int = 0
 ) -> Array:
-    """x with its pairs turned, as long doubles; pairs are `gap` apart, half the width if 0."""
+    """X with its pairs turned, as long doubles; pairs are `gap` apart, half the width if 0."""
     width = x.shape[-1] if width is None else width
     gap = gap or width // 2
     first = [i for i in range(width) if i // gap % 2 == 0]
@@ -71,7 +58,7 @@ def oracle(
 
 
 def by_torch(x: Array, positions: Array, base: float = 1e4) -> Array:
-    """x with its neighbors turned, by torch's complex numbers in float64."""
+    """X with its neighbors turned, by torch's complex numbers in float64."""
     d = x.shape[-1]
     speed = 1.0 / base ** (torch.arange(0, d, 2, dtype=torch.float64) / d)
     angles = torch.outer(torch.tensor(positions, dtype=torch.float64), speed)

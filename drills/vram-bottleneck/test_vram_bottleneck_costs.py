@@ -6,6 +6,7 @@ import itertools
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -18,9 +19,9 @@ from torch.utils._pytree import tree_leaves
 from torch.utils.checkpoint import checkpoint, set_checkpoint_early_stop
 
 from grader import bank
-from tests.drills.loading import ROOT, load, load_layered, right_solutions
+from tests.harness import ROOT, load, load_layered, right_solutions
 
-DRILL = ROOT / "drills" / "vram-bottleneck"
+DRILL = Path(__file__).parent
 REFERENCE = DRILL / "reference.py"
 SPEC = bank.load([ROOT], "vram-bottleneck").spec
 PLANS = ("autograd", "rebuild", "rebuild_fused")

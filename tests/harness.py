@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import inspect
+import io
 import sys
 import types
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
-ROOT = Path(__file__).resolve().parents[2]
+from grader.sandbox.spawn import Zygote
+
+ROOT = Path(__file__).resolve().parents[1]
+Lend = Callable[..., Zygote | None]  # gives a zygote to who needs one; see `lend` in conftest.py
 
 
 def right_solutions(question_id: str) -> list[Path]:
@@ -22,7 +27,15 @@ def right_solutions(question_id: str) -> list[Path]:
 
 def load(path: Path) -> types.SimpleNamespace:
     """Execute one file in a namespace of its own and return its names as attributes."""
-    return _execute(path)
+    with contextlib.redirect_stdout(io.StringIO()):  # some print
+        return _execute(path)
+
+
+def variants(drill: Path) -> Callable[[str], types.SimpleNamespace]:
+    """Return what loads a misconception of a drill's folder by the name of its file."""
+    return lambda name: load_layered(
+        drill / "reference.py", drill / "misconceptions" / f"{name}.py"
+    )
 
 
 def load_layered(reference: Path, variant: Path) -> types.SimpleNamespace:

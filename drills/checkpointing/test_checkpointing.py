@@ -20,14 +20,12 @@ import torch
 import torch.utils.checkpoint as torch_checkpoint
 
 from grader.sandbox.worker.reach import reachable
-from tests.drills.loading import ROOT, each, load, load_layered, right_solutions
+from tests.harness import each, load, variants
 
 Array = np.ndarray[Any, np.dtype[Any]]
 Program = types.SimpleNamespace
 
-DRILL = ROOT / "drills" / "checkpointing"
-REFERENCE = DRILL / "reference.py"
-PATHS = [REFERENCE, *right_solutions("checkpointing")]
+DRILL = Path(__file__).parent
 CLOSE = 1e-12  # what was seen is below 1e-14
 
 
@@ -38,24 +36,12 @@ def _the_helper_is_found() -> Iterator[None]:
         yield
 
 
-@pytest.fixture(scope="module", params=PATHS, ids=lambda path: path.stem)
-def program(request: pytest.FixtureRequest, _the_helper_is_found: None) -> Program:
-    path: Path = request.param
-    return load(path)
-
-
-@pytest.fixture(scope="module")
-def reference(_the_helper_is_found: None) -> Program:
-    return load(REFERENCE)
-
-
 @pytest.fixture(scope="module")
 def driver(_the_helper_is_found: None) -> Program:
     return load(DRILL / "driver.py")
 
 
-def variant(name: str) -> Program:
-    return load_layered(REFERENCE, DRILL / "misconceptions" / f"{name}.py")
+variant = variants(DRILL)
 
 
 @dataclass
@@ -82,7 +68,7 @@ class Stack:
         return blocks
 
     def by_torch(self, batches: list[tuple[Array, Array]], seed: int) -> dict[str, Any]:
-        """y and grad_x of every batch, gradients of all weights, and running means."""
+        """Y and grad_x of every batch, gradients of all weights, and running means."""
         rng = np.random.default_rng(seed)
         w = torch.tensor(self.weights, requires_grad=True)
         means = torch.zeros(self.n, self.d, dtype=torch.float64)

@@ -15,13 +15,12 @@ import numpy as np
 import pytest
 import torch
 
-from tests.drills.loading import ROOT, each, load, load_layered, right_solutions
+from tests.harness import each, variants
 
 Array = np.ndarray[Any, np.dtype[Any]]
 Program = types.SimpleNamespace
 
-DRILL = ROOT / "drills" / "loss-scaling"
-REFERENCE = DRILL / "reference.py"
+DRILL = Path(__file__).parent
 SHAPES = [(3,), (2, 4), (3,)]
 LARGEST = float(np.finfo(np.float16).max)
 SMALLEST = float(np.finfo(np.float16).smallest_subnormal)
@@ -36,28 +35,7 @@ def overflows_are_no_warnings() -> Iterator[None]:
         yield
 
 
-@pytest.fixture(
-    scope="module",
-    params=[REFERENCE, *right_solutions("loss-scaling")],
-    ids=lambda path: path.stem,
-)
-def solution(request: pytest.FixtureRequest) -> Program:
-    path: Path = request.param
-    return load(path)
-
-
-@pytest.fixture(scope="module")
-def reference() -> Program:
-    return load(REFERENCE)
-
-
-@pytest.fixture(scope="module")
-def starter() -> Program:
-    return load(DRILL / "starter.py")
-
-
-def variant(name: str) -> Program:
-    return load_layered(REFERENCE, DRILL / "misconceptions" / f"{name}.py")
+variant = variants(DRILL)
 
 
 @dataclass
@@ -157,8 +135,8 @@ RUNS = [
 
 
 @each("run", RUNS)
-def test_every_right_solution_follows_gradscaler(solution: Program, run: Run) -> None:
-    assert_agree(run.by(solution), run.by_torch())
+def test_every_right_solution_follows_gradscaler(program: Program, run: Run) -> None:
+    assert_agree(run.by(program), run.by_torch())
 
 
 def test_the_runs_meet_what_they_are_for() -> None:
@@ -179,16 +157,16 @@ BIG = [
 
 
 @each("run", BIG)
-def test_every_right_big_step_follows_gradscaler(solution: Program, run: Run) -> None:
-    assert_agree(run.by(solution, big=True), run.by_torch())
+def test_every_right_big_step_follows_gradscaler(program: Program, run: Run) -> None:
+    assert_agree(run.by(program, big=True), run.by_torch())
 
 
 @each(("scale", "size"), [(1024.0, 1e-8), (2.0**20, 1e-10), (2.0**-8, 1e5), (65536.0, 1e-3)])
-def test_every_right_step_is_that_of_float64(solution: Program, scale: float, size: float) -> None:
+def test_every_right_step_is_that_of_float64(program: Program, scale: float, size: float) -> None:
     rng = np.random.default_rng(10)
     grads = [(size * scale * rng.standard_normal(shape)).astype(np.float16) for shape in SHAPES]
     weights = [np.zeros(shape, np.float32) for shape in SHAPES]
-    new, half = solution.step(weights, grads, scale, 0.3)
+    new, half = program.step(weights, grads, scale, 0.3)
     for w, h, g in zip(new, half, grads, strict=True):
         expected = -0.3 * g.astype(np.float64) / scale
         assert np.abs(w - expected).max() <= 1e-6 * np.abs(expected).max()
@@ -197,12 +175,12 @@ def test_every_right_step_is_that_of_float64(solution: Program, scale: float, si
 
 
 @each("bad", [np.inf, -np.inf, np.nan])
-def test_every_right_step_is_skipped_as_a_whole(solution: Program, bad: float) -> None:
+def test_every_right_step_is_skipped_as_a_whole(program: Program, bad: float) -> None:
     for at in range(len(SHAPES)):
         weights = [np.ones(shape, np.float32) for shape in SHAPES]
         grads = [np.ones(shape, np.float16) for shape in SHAPES]
         grads[at].flat[1] = bad
-        new, half = solution.step(weights, grads, 8.0, 0.5)
+        new, half = program.step(weights, grads, 8.0, 0.5)
         assert all(np.array_equal(w, np.ones(w.shape)) for w in (*new, *half))
 
 

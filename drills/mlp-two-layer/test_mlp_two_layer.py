@@ -18,37 +18,19 @@ import torch.nn.functional as F
 from grader import bank
 from grader.model.verdict import Verdict
 from grader.session import grade
-from tests.drills.loading import ROOT, each, load, load_layered, right_solutions
+from tests.harness import ROOT, each, variants
 
 Array = np.ndarray[Any, np.dtype[Any]]
 Program = types.SimpleNamespace
 
 ID = "mlp-two-layer"
-DRILL = ROOT / "drills" / ID
-PATHS = [DRILL / "reference.py", *right_solutions(ID)]
+DRILL = Path(__file__).parent
 BAND = {np.dtype(np.float64): 1e-12, np.dtype(np.float32): 2e-5}
 SIZES = [(1, 3, 5, 2), (7, 5, 5, 5), (6, 3, 5, 2), (4, 2, 7, 1), (1, 1, 1, 1), (23, 4, 3, 6)]
 ACTS = ["relu", "sigmoid"]
 
 
-@pytest.fixture(scope="module", params=PATHS, ids=lambda path: path.stem)
-def program(request: pytest.FixtureRequest) -> Program:
-    path: Path = request.param
-    return load(path)
-
-
-@pytest.fixture(scope="module")
-def reference() -> Program:
-    return load(DRILL / "reference.py")
-
-
-@pytest.fixture(scope="module")
-def starter() -> Program:
-    return load(DRILL / "starter.py")
-
-
-def variant(name: str) -> Program:
-    return load_layered(DRILL / "reference.py", DRILL / "misconceptions" / f"{name}.py")
+variant = variants(DRILL)
 
 
 def drawn(seed: int, sizes: tuple[int, ...], dtype: str = "float64") -> list[Array]:

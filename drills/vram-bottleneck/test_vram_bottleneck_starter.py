@@ -13,7 +13,7 @@ from grader import bank
 from grader.model.report import Report
 from grader.model.verdict import Verdict
 from grader.session import GradingSession
-from tests.drills.loading import ROOT, load
+from tests.harness import ROOT, load
 
 STARTER = ROOT / "drills" / "vram-bottleneck" / "starter.py"
 SOURCE = STARTER.read_text(encoding="utf-8")

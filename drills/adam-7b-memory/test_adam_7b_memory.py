@@ -27,9 +27,9 @@ from torch.testing._internal.distributed.fake_pg import FakeStore
 from grader import bank
 from grader.model.verdict import Verdict
 from grader.session import GradingSession, grade
-from tests.drills.loading import ROOT, each, load, right_solutions
+from tests.harness import ROOT, each, load, right_solutions
 
-DRILL = ROOT / "drills" / "adam-7b-memory"
+DRILL = Path(__file__).parent
 RIGHT = right_solutions("adam-7b-memory")
 PROGRAMS = [DRILL / "reference.py", *RIGHT]
 

@@ -23,27 +23,14 @@ import torch.nn.functional as F
 from grader import bank
 from grader.model.verdict import Verdict
 from grader.session import grade
-from tests.drills.loading import ROOT, each, load, load_layered, right_solutions
+from tests.harness import ROOT, each, load, load_layered
 
 Array = np.ndarray[Any, np.dtype[Any]]
 Program = types.SimpleNamespace
 
-DRILL = ROOT / "drills" / "softmax-cross-entropy"
-RIGHT = right_solutions("softmax-cross-entropy")
-PATHS = [DRILL / "reference.py", *RIGHT]
+DRILL = Path(__file__).parent
 INF = math.inf
 BAND = {np.dtype(np.float64): 1e-12, np.dtype(np.float32): 2e-5}
-
-
-@pytest.fixture(scope="module", params=PATHS, ids=lambda path: path.stem)
-def program(request: pytest.FixtureRequest) -> Program:
-    path: Path = request.param
-    return load(path)
-
-
-@pytest.fixture(scope="module")
-def reference() -> Program:
-    return load(DRILL / "reference.py")
 
 
 @pytest.fixture(autouse=True)

@@ -13,21 +13,19 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pytest
 import torch
 import torch.nn.functional as F
 
 from grader import bank
 from grader.model.verdict import Verdict
 from grader.session import grade
-from tests.drills.loading import ROOT, each, load, load_layered, right_solutions
+from tests.harness import ROOT, each, load, variants
 
 Array = np.ndarray[Any, np.dtype[Any]]
 Program = types.SimpleNamespace
 
 ID = "attention-backward"
-DRILL = ROOT / "drills" / ID
-PATHS = [DRILL / "reference.py", *right_solutions(ID)]
+DRILL = Path(__file__).parent
 BAND = {np.dtype(np.float64): 1e-12, np.dtype(np.float32): 2e-5}
 SIZES = [
     (2, 5, 5, 3, 4),
@@ -37,17 +35,6 @@ SIZES = [
     (1, 1, 3, 2, 2),
     (3, 4, 1, 1, 1),
 ]
-
-
-@pytest.fixture(scope="module", params=PATHS, ids=lambda path: path.stem)
-def program(request: pytest.FixtureRequest) -> Program:
-    path: Path = request.param
-    return load(path)
-
-
-@pytest.fixture(scope="module")
-def reference() -> Program:
-    return load(DRILL / "reference.py")
 
 
 def drawn(seed: int, sizes: tuple[int, ...], dtype: str = "float64") -> list[Array]:
@@ -213,8 +200,7 @@ def gradients(program: Program, inputs: list[Array]) -> list[Array]:
     return list(program.attention_backward(inputs[3], ctx))
 
 
-def variant(name: str) -> Program:
-    return load_layered(DRILL / "reference.py", DRILL / "misconceptions" / f"{name}.py")
+variant = variants(DRILL)
 
 
 def test_the_keys_sum_finds_the_softmax_errors_and_not_the_scale(reference: Program) -> None:

@@ -20,13 +20,12 @@ import torch.nn.functional as F
 from grader import bank
 from grader.model.verdict import Verdict
 from grader.session import grade
-from tests.drills.loading import ROOT, each, load, load_layered, load_text, right_solutions
+from tests.harness import ROOT, each, load, load_layered, load_text, variants
 
 Array = np.ndarray[Any, np.dtype[Any]]
 Program = types.SimpleNamespace
 
-DRILL = ROOT / "drills" / "causal-attention"
-PATHS = [DRILL / "reference.py", *right_solutions("causal-attention")]
+DRILL = Path(__file__).parent
 # All but those whose fault it is to change an input or to lose a dtype.
 MANNERLY = [
     path
@@ -36,24 +35,7 @@ MANNERLY = [
 BAND = {np.dtype(np.float64): 1e-12, np.dtype(np.float32): 2e-5}
 
 
-@pytest.fixture(scope="module", params=PATHS, ids=lambda path: path.stem)
-def program(request: pytest.FixtureRequest) -> Program:
-    path: Path = request.param
-    return load(path)
-
-
-@pytest.fixture(scope="module")
-def reference() -> Program:
-    return load(DRILL / "reference.py")
-
-
-@pytest.fixture(scope="module")
-def starter() -> Program:
-    return load(DRILL / "starter.py")
-
-
-def variant(name: str) -> Program:
-    return load_layered(DRILL / "reference.py", DRILL / "misconceptions" / f"{name}.py")
+variant = variants(DRILL)
 
 
 def drawn(

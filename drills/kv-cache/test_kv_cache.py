@@ -18,14 +18,13 @@ import pytest
 import torch
 import torch.nn.functional as F
 
-from tests.drills.loading import ROOT, each, load, load_layered, right_solutions
+from tests.harness import each, load, load_layered
 
 Array = np.ndarray[Any, np.dtype[Any]]
 Program = types.SimpleNamespace
 
-DRILL = ROOT / "drills" / "kv-cache"
+DRILL = Path(__file__).parent
 REFERENCE = DRILL / "reference.py"
-PATHS = [REFERENCE, *right_solutions("kv-cache")]
 VARIANTS = sorted((DRILL / "misconceptions").glob("*.py"))
 BAND = {np.dtype(np.float64): 1e-12, np.dtype(np.float32): 3e-5}
 
@@ -35,17 +34,6 @@ def _the_helper_is_found() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.syspath_prepend(str(DRILL))
         yield
-
-
-@pytest.fixture(scope="module", params=PATHS, ids=lambda path: path.stem)
-def program(request: pytest.FixtureRequest, _the_helper_is_found: None) -> Program:
-    path: Path = request.param
-    return load(path)
-
-
-@pytest.fixture(scope="module")
-def reference(_the_helper_is_found: None) -> Program:
-    return load(REFERENCE)
 
 
 class Layer:

@@ -6,8 +6,6 @@ The figures that prompt, hints, feedback and follow-ups quote are at the end.
 
 from __future__ import annotations
 
-import contextlib
-import io
 import math
 import types
 import warnings
@@ -20,14 +18,13 @@ import numpy as np
 import pytest
 import torch
 
-from tests.drills.loading import ROOT, each, load, load_layered, right_solutions
+from tests.harness import each, load, variants
 
 Array = np.ndarray[Any, np.dtype[Any]]
 Grads = list[list[Array | None]]  # by step and parameter
 
-DRILL = ROOT / "drills" / "adamw"
+DRILL = Path(__file__).parent
 REFERENCE = DRILL / "reference.py"
-RIGHT = right_solutions("adamw")
 SHAPES = [(3,), (2, 4), (3,), (2, 1, 3)]
 
 # Differences of 4e-16 were the largest seen; anything near 1e-12 is another computation.
@@ -36,24 +33,7 @@ SINGLE = 1e-5
 USUAL = {"beta1": 0.9, "beta2": 0.999, "eps": 1e-8, "decay": 0.01}
 
 
-def quietly(path: Path) -> types.SimpleNamespace:
-    with contextlib.redirect_stdout(io.StringIO()):
-        return load(path)
-
-
-def variant(name: str) -> types.SimpleNamespace:
-    return load_layered(REFERENCE, DRILL / "misconceptions" / f"{name}.py")
-
-
-@pytest.fixture(scope="module")
-def reference() -> types.SimpleNamespace:
-    return load(REFERENCE)
-
-
-@pytest.fixture(scope="module", params=[REFERENCE, *RIGHT], ids=lambda path: path.stem)
-def solution(request: pytest.FixtureRequest) -> types.SimpleNamespace:
-    path: Path = request.param
-    return quietly(path)
+variant = variants(DRILL)
 
 
 @dataclass
@@ -137,41 +117,41 @@ RUNS = [
 
 
 @each("run", RUNS)
-def test_every_right_solution_follows_torch(solution: types.SimpleNamespace, run: Run) -> None:
-    assert_agree(run.by(solution), run.by_torch(), CLOSE)
+def test_every_right_solution_follows_torch(program: types.SimpleNamespace, run: Run) -> None:
+    assert_agree(run.by(program), run.by_torch(), CLOSE)
 
 
 @each("holes", [{(0, 1), (1, 1), (3, 0)}, {(t, 2) for t in range(6)}, {(4, 0), (4, 1), (4, 3)}])
 def test_every_right_solution_passes_over_what_has_no_gradient(
-    solution: types.SimpleNamespace, holes: set[tuple[int, int]]
+    program: types.SimpleNamespace, holes: set[tuple[int, int]]
 ) -> None:
     run = Run.draw(6, seed=7, decay=0.3)
     for step, parameter in holes:
         run.grads[step][parameter] = None
-    got = run.by(solution)
+    got = run.by(program)
     assert_agree(got, run.by_torch(), CLOSE)
     for step, parameter in holes:
         before = got[step - 1] if step else run.params
         assert np.array_equal(got[step][parameter], before[parameter])
 
 
-def test_every_right_solution_takes_zeros_for_a_gradient(solution: types.SimpleNamespace) -> None:
+def test_every_right_solution_takes_zeros_for_a_gradient(program: types.SimpleNamespace) -> None:
     run = Run.draw(6, seed=8, decay=0.3)
     run.grads[2:4] = [[np.zeros(shape) for shape in SHAPES]] * 2
-    got = run.by(solution)
+    got = run.by(program)
     assert_agree(got, run.by_torch(), CLOSE)
     assert min(float(np.abs(got[3][i] - got[1][i]).min()) for i in range(4)) > 0
 
 
-def test_every_right_solution_keeps_float32(solution: types.SimpleNamespace) -> None:
+def test_every_right_solution_keeps_float32(program: types.SimpleNamespace) -> None:
     run = Run.draw(8, seed=9, decay=0.3).astype("float32")
-    got = run.by(solution)
+    got = run.by(program)
     assert {w.dtype for row in got for w in row} == {np.dtype("float32")}
     assert_agree(got, run.by_torch(), SINGLE)
 
 
 def test_every_right_solution_leaves_what_the_caller_holds(
-    solution: types.SimpleNamespace,
+    program: types.SimpleNamespace,
 ) -> None:
     run = Run.draw(2, seed=10, decay=0.3)
     run.params = [np.asfortranarray(np.repeat(p, 2, axis=-1))[..., ::2] for p in run.params]
@@ -179,11 +159,9 @@ def test_every_right_solution_leaves_what_the_caller_holds(
     for array in (*run.params, *(g for row in run.grads for g in row if g is not None)):
         array.setflags(write=False)
     params = list(run.params)
-    once, state = solution.step(
-        params, run.grads[0], solution.init(params), run.rates[0], decay=0.3
-    )
+    once, state = program.step(params, run.grads[0], program.init(params), run.rates[0], decay=0.3)
     kept = [w.copy() for w in once]
-    twice, _ = solution.step(once, run.grads[1], state, run.rates[1], decay=0.3)
+    twice, _ = program.step(once, run.grads[1], state, run.rates[1], decay=0.3)
     assert all(one is other for one, other in zip(params, run.params, strict=True))
     assert_agree([once, kept, twice], [expected[0], expected[0], expected[1]], CLOSE)
     for new in (*once, *twice):
@@ -207,10 +185,10 @@ def torch_rates(peak: float, warmup: int, total: int, steps: int) -> list[float]
 
 @each(("peak", "warmup", "total"), [(0.3, 4, 20), (0.3, 0, 10), (2.0, 1, 2), (1e-3, 7, 9)])
 def test_every_right_solution_has_the_rates_of_torch(
-    solution: types.SimpleNamespace, peak: float, warmup: int, total: int
+    program: types.SimpleNamespace, peak: float, warmup: int, total: int
 ) -> None:
     steps = total + 4
-    rates = [float(solution.lr_at(s, peak, warmup, total)) for s in range(1, steps + 1)]
+    rates = [float(program.lr_at(s, peak, warmup, total)) for s in range(1, steps + 1)]
     assert rates == pytest.approx(torch_rates(peak, warmup, total, steps), abs=1e-14 * peak)
     if warmup:
         assert rates[0] == pytest.approx(peak / warmup)

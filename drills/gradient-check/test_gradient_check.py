@@ -12,12 +12,12 @@ import pytest
 import torch
 import yaml
 
-from tests.drills.loading import ROOT, each, load, load_layered, right_solutions
+from tests.harness import ROOT, each, load, load_layered, right_solutions
 
 Array = np.ndarray[Any, np.dtype[Any]]
 Forward = Callable[[torch.Tensor], torch.Tensor]
 
-DRILL = ROOT / "drills" / "gradient-check"
+DRILL = Path(__file__).parent
 SPEC = yaml.safe_load((ROOT / "questions" / "gradient-check.yaml").read_text())
 DRAWS = np.array(SPEC["defaults"]["xs"])
 DRIVER = load(DRILL / "driver.py")
