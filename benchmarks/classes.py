@@ -183,7 +183,7 @@ def on_dask(class_: Path, out: Path, jobs: int, level: str, names: Sequence[str]
     with cluster:
         plan = Plan(
             class_, tuple(names), out, seed=7, level=level,
-            executor="dask", scheduler=cluster.scheduler_address,
+            scheduler=cluster.scheduler_address,
         )  # fmt: skip
         context = Context(out.parent, out.parent / "home", lambda: "", bank=ROOT)
         print(sum(1 for _ in grade_class(context, plan)))

@@ -27,7 +27,7 @@ from grader.classroom.results import Results
 from grader.classroom.submissions import MOST_BYTES
 from grader.model.classroom import Entry, Posed
 from grader.model.errors import DrillError
-from grader.reports import class_github, class_gradescope
+from grader.reports import class_gradescope
 from grader.reports.class_rows import note
 
 SETTINGS, COURSE, BANK = "settings.json", "class.yaml", "bank.zip"
@@ -87,22 +87,6 @@ def for_gradescope(root: str, home: str) -> None:
     else:
         result = class_gradescope.results(found.asked, found.entries)
     write_whole(file, [dumped(result)])
-
-
-def for_github(folder: str, home: str, output: str) -> list[str]:
-    """Grade a repository's files, and add the step output `result` to a file.
-
-    Returns:
-        What a log may show of it, a line each.
-    """
-    found = graded(Path(folder), Path(home))
-    if found.fault:
-        result = class_github.not_graded(f"{found.fault}. {found.instructor}".strip())
-    else:
-        result = class_github.result(found.asked, found.entries)
-    with Path(output).open("a", encoding="utf-8") as file:
-        file.write(f"result={class_github.encoded(result)}\n")
-    return class_github.log(result)
 
 
 def graded(folder: Path, home: Path) -> Outcome:

@@ -1,6 +1,6 @@
-"""Graders for platforms that run one for each student: an archive, or files for a repository.
+"""A grader for Gradescope, which runs one for each student: an archive.
 
-Each holds all it needs but the libraries, which are pinned to the versions that are installed here:
+It holds all it needs but the libraries, which are pinned to the versions that are installed here:
 this program as a wheel, and the questions with their references.
 """
 
@@ -21,7 +21,7 @@ from grader.app.exporting import dumped
 from grader.app.posing import course_of, load, posed
 from grader.classroom.jobs import LEVELS
 from grader.model.errors import UsageError
-from grader.reports import class_github, class_gradescope
+from grader.reports import class_gradescope
 
 REQUIREMENTS, NOT_GRADED = "requirements.txt", "not-graded.json"
 CALLED = "import sys; from grader.app import alone; alone.for_gradescope(*sys.argv[1:])"
@@ -77,61 +77,6 @@ cp "$home/{not_graded}" "$root/results/.results.json" &&
 exit 0
 """
 
-# The names of the workflow and of its one job are those that GitHub Classroom looks for: README.md
-# of classroom-resources/autograding-grading-reporter, commit 1a5a0c4.
-WORKFLOW = """\
-# Made by drill {version}.
-name: Autograding Tests
-on:
-  - push
-  - workflow_dispatch
-permissions:
-  actions: read
-  checks: write
-  contents: read
-jobs:
-  run-autograding-tests:
-    runs-on: ubuntu-latest
-    timeout-minutes: 30
-    if: github.actor != 'github-classroom[bot]'
-    steps:
-      - uses: actions/checkout@v4
-      - uses: actions/setup-python@v5
-        with:
-          python-version: "{python}"
-      - name: Install
-        run: |
-          python -m venv "$RUNNER_TEMP/drill"
-          "$RUNNER_TEMP/drill/bin/pip" install -r {folder}/{requirements} {folder}/{wheel}
-      - name: Grade
-        id: drill
-        run: sh {folder}/grade.sh "$RUNNER_TEMP/drill/bin/python"
-      - name: Report
-        if: always()
-        uses: classroom-resources/autograding-grading-reporter@v1
-        env:
-          DRILL_RESULTS: "${{{{ steps.drill.outputs.result }}}}"
-        with:
-          runners: drill
-"""
-
-GRADE = """\
-#!/bin/sh
-# Made by drill {version}. Grades the files of this repository and sets the step output `result`.
-# Nothing printed here is taken for a command of the workflow, not even what a submission printed.
-python=$1
-home=$(dirname "$0")
-token=$("$python" -I -c 'import secrets; print(secrets.token_hex(16))') || token=$$
-echo "::stop-commands::$token"
-"$python" -I -c {called} "${{GITHUB_WORKSPACE:-.}}" "$home" "$GITHUB_OUTPUT" ||
-    cat "$home/{not_graded}" >>"$GITHUB_OUTPUT"
-echo "::$token::"
-"""
-CALLED_THERE = (
-    "import sys; from grader.app import alone; print(*alone.for_github(*sys.argv[1:]), sep='\\n')"
-)
-FOLDER = ".github/drill"
-
 
 def gradescope(
     ctx: Context, ids: Sequence[str], level: str = "", file: Path | None = None
@@ -157,47 +102,6 @@ def gradescope(
         **_needed(ctx, ids, level, file),
     }
     return packing.zipped(files, executable=("setup.sh", "run_autograder"))
-
-
-def github(
-    ctx: Context, ids: Sequence[str], level: str = "", file: Path | None = None
-) -> dict[str, bytes]:
-    """Return the files of a repository whose workflow grades it, by their paths in it.
-
-    Takes what `gradescope` takes.
-
-    Raises:
-        UsageError: There is no such question or level, or the program is not installed.
-        BankError: A question is broken.
-    """
-    called = shlex.quote(CALLED_THERE)
-    stopped = class_github.encoded(class_github.not_graded(STOPPED))
-    needed = _needed(ctx, ids, level, file)
-    return {
-        ".github/workflows/classroom.yml": _filled(WORKFLOW).encode(),
-        f"{FOLDER}/grade.sh": _filled(GRADE, called=called).encode(),
-        f"{FOLDER}/{NOT_GRADED}": f"result={stopped}\n".encode(),
-        **{f"{FOLDER}/{name}": content for name, content in needed.items()},
-    }
-
-
-def write_files(folder: Path, files: dict[str, bytes]) -> None:
-    """Write files into a folder; nothing that is there is overwritten by something else.
-
-    Raises:
-        UsageError: One is there and differs, or cannot be written.
-    """
-    try:
-        for name, content in files.items():
-            path = folder / name
-            if path.exists() and path.read_bytes() != content:
-                text = f"{path}: there is another file of this name"
-                raise UsageError(text, hint="remove it, or choose another folder")
-        for name, content in files.items():
-            (folder / name).parent.mkdir(parents=True, exist_ok=True)
-            (folder / name).write_bytes(content)
-    except OSError as fault:
-        raise UsageError(f"{folder}: cannot be written: {fault.strerror}") from fault
 
 
 def _needed(ctx: Context, ids: Sequence[str], level: str, file: Path | None) -> dict[str, bytes]:
@@ -229,7 +133,7 @@ def _needed(ctx: Context, ids: Sequence[str], level: str, file: Path | None) -> 
 def _filled(template: str, **more: str) -> str:
     here = f"{sys.version_info.major}.{sys.version_info.minor}"
     return template.format(
-        version=__version__, python=here, folder=FOLDER, wheel=packing.WHEEL,
+        version=__version__, wheel=packing.WHEEL,
         pythons=" ".join(dict.fromkeys([here, *PYTHONS])), lowest=PYTHONS[-1],
         requirements=REQUIREMENTS, not_graded=NOT_GRADED, **more,
     )  # fmt: skip

@@ -19,7 +19,7 @@ from grader.app.posing import course_of, load
 from grader.app.posing import terms as terms_of
 from grader.bank.packing import packed
 from grader.classroom.config import ClassFile, Course
-from grader.classroom.executors import opener
+from grader.classroom.executors import Dask
 from grader.classroom.jobs import LEVELS, Job, job_for
 from grader.classroom.ledger import Index, Ledger
 from grader.classroom.pools import Local, Pool
@@ -44,13 +44,11 @@ class Plan:
     seed: int | None = None
     level: str = ""  # of isolation, at least; what its class.yaml says, else strong, when empty
     jobs: int | None = None  # processes here; as many as there are cores when None
-    shard: tuple[int, int] = (1, 1)  # of how many
     open_pool: Callable[[], Pool] | None = None  # where grades run, if not on this machine
     layout: str = ""  # how submissions are laid out, where that does not show
     pattern: str = ""  # their paths, with fields, where no layout fits
     file: Path | None = None  # its class.yaml
-    executor: str = ""  # the same by name: dask, or package.module:function
-    scheduler: str = ""  # address, for dask
+    scheduler: str = ""  # address of a Dask cluster, where grades run there
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,10 +115,8 @@ def grade_class(
     if plan.level not in LEVELS:
         raise UsageError(f"--isolation: expected {', '.join(LEVELS)}, found {plan.level}")
     questions = load(ctx, course)
-    if plan.open_pool is None and not (plan.executor or plan.scheduler):
+    if plan.open_pool is None and not plan.scheduler:
         _need(plan.level)
-    elif plan.open_pool is None:
-        opener(plan.executor, plan.scheduler, plan.jobs, 1)  # before anything is written
     asked = [one.id for one in questions]
     texts = [one.id for one in questions if forms.of(one.spec).is_text]
     _need_apart(plan.submissions, plan.out)
@@ -153,13 +149,11 @@ def _kept(
 ) -> Iterator[Progress]:
     """Grade into the folder of results."""
     make_folder(plan.out)
-    shard = "" if plan.shard == (1, 1) else f"-{plan.shard[0]}-of-{plan.shard[1]}"
-    with Ledger(plan.out / f"verdicts{shard}.jsonl") as ledger:
+    with Ledger(plan.out / "verdicts.jsonl") as ledger:
         before = _posed_before(plan.out)
         terms = terms_of(
-            course, questions, plan.submissions, plan.out, level=plan.level, seed=plan.seed,
-            shared=plan.shard[1] > 1,
-        )  # fmt: skip
+            course, questions, plan.submissions, plan.out, level=plan.level, seed=plan.seed
+        )
         asked = [one.id for one in questions]
         if left := [name for name in before if name not in asked]:
             ctx.warn(
@@ -220,7 +214,7 @@ def _graded(
     are keys, and where copies are.
     """
     index = Index(plan.out)
-    with Work(plan.out, terms, plan.shard) as work:
+    with Work(plan.out, terms) as work:
         count, copies = _counted(work, index)
         done = 0
         for piece in work:
@@ -280,9 +274,9 @@ def _counted(work: Work, index: Index) -> tuple[int, dict[bytes, array[int]]]:
 def _where(plan: Plan, terms: Terms) -> tuple[Callable[[], Pool], dict[str, bytes]]:
     """Return what opens a pool, and what jobs carry of their banks to where grades run."""
     size = requirements.cores()
-    if plan.open_pool is None and not plan.executor:
+    if plan.open_pool is None and not plan.scheduler:
         return partial(Local, plan.jobs or size), {}
-    open_pool = plan.open_pool or opener(plan.executor, plan.scheduler, plan.jobs, size)
+    open_pool = plan.open_pool or partial(Dask, plan.scheduler)
     return open_pool, {one.id: packed(bank.load([Path(one.bank)], one.id)) for one in terms.posed}
 
 

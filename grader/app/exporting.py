@@ -10,7 +10,6 @@ from grader.model.classroom import Entry
 from grader.model.errors import UsageError
 from grader.model.nearest import closest
 from grader.reports import (
-    class_github,
     class_gradescope,
     class_junit,
     class_lines,
@@ -18,8 +17,7 @@ from grader.reports import (
     spreadsheet,
 )
 
-FORMATS = ("csv", "jsonl", "junit", "gradescope", "otter", "nbgrader", "classroom")
-OF_ONE = ("gradescope", "classroom")  # formats for the result of one student
+FORMATS = ("csv", "jsonl", "junit", "gradescope")
 
 
 def export(
@@ -37,12 +35,9 @@ def export(
         UsageError: There is no such student, or it is not clear who is meant.
     """
     terms = results.terms
-    if format in OF_ONE:
+    if format == "gradescope":
         found = _of_one(results, format, student)
-        if format == "gradescope":
-            yield dumped(class_gradescope.results(terms.posed, found))
-        else:
-            yield f"{json.dumps(class_github.result(terms.posed, found), indent=2)}\n"
+        yield dumped(class_gradescope.results(terms.posed, found))
         return
     if student is not None:
         _known(results, student)
@@ -51,8 +46,6 @@ def export(
         "csv": lambda: spreadsheet.rows(
             class_rows.wide_rows(entries, terms) if wide else class_rows.long_rows(entries)
         ),
-        "otter": lambda: spreadsheet.rows(class_rows.otter_rows(entries, terms)),
-        "nbgrader": lambda: spreadsheet.rows(class_rows.nbgrader_rows(entries, terms)),
         "jsonl": lambda: (f"{class_lines.line(entry)}\n" for entry in entries),
         "junit": lambda: class_junit.document(entries, terms),
     }

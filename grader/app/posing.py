@@ -84,7 +84,6 @@ def terms(
     *,
     level: str,
     seed: int | None,
-    shared: bool = False,
 ) -> Terms:
     """Return the terms of a class, and keep them: what was drawn by chance stays from then on.
 
@@ -95,7 +94,6 @@ def terms(
         out: The folder of its results.
         level: The isolation that a grade must have had at least.
         seed: That of the command line, which goes before that of the file.
-        shared: Whether others grade into the folder on terms that must not change under them.
 
     Raises:
         UsageError: What the folder holds cannot be read, or it cannot be written.
@@ -108,7 +106,7 @@ def terms(
         drawn, level, __version__, asked, title=file.title, deadline=file.deadline,
         counts=file.counts, submissions=str(submissions.resolve()),
     )  # fmt: skip
-    return agree(out, found, drawn=wanted is None, shared=shared)
+    return agree(out, found, drawn=wanted is None)
 
 
 def posed(asked: Asked, question: Question) -> Posed:

@@ -1,83 +1,22 @@
-"""Grades elsewhere: on a Dask cluster, or wherever a function of somebody's own leads.
-
-What is imported for one of these is imported when it is asked for.
-"""
+"""Grades elsewhere: on a Dask cluster, which is imported when it is asked for."""
 
 from __future__ import annotations
 
 import os
 import threading
 import time
-from collections.abc import Callable
 from concurrent.futures import BrokenExecutor, Executor, Future
 from contextlib import suppress
 from functools import partial
-from importlib import import_module
 from typing import Any
 
 from grader.classroom.jobs import Job, grade_one
-from grader.classroom.pools import PATIENCE, Executing, Pool
+from grader.classroom.pools import PATIENCE
 from grader.model.classroom import Graded
 from grader.model.errors import UsageError
 
-DASK = "dask"
 CONNECTING = 10.0  # seconds for a scheduler to answer
 AGAIN = 5.0  # seconds after which the workers of a cluster are counted again
-
-
-def opener(executor: str, scheduler: str, size: int | None, cores: int) -> Callable[[], Pool]:
-    """Return what opens a pool where `--executor` says.
-
-    Args:
-        executor: `dask`, or `package.module:function`.
-        scheduler: Address of a Dask scheduler; for `dask` alone.
-        size: Grades at once, where the person says.
-        cores: Grades at once, where nobody says.
-
-    Raises:
-        UsageError: It is neither, or what it needs is not there.
-    """
-    if executor == DASK:
-        if not scheduler:
-            hint = "for example --scheduler tcp://10.0.0.1:8786; dask scheduler starts one"
-            raise UsageError("--executor dask: expected --scheduler ADDRESS, found none", hint=hint)
-        return partial(Dask, scheduler)
-    if scheduler:
-        raise UsageError("--scheduler: expected --executor dask beside it, found none")
-    return partial(_made, executor, _found(executor), size, cores)
-
-
-def _found(name: str) -> Callable[[], object]:
-    """Return the function that a name leads to."""
-    module, colon, function = name.partition(":")
-    if not (colon and module and function):
-        text = f"--executor: expected dask or package.module:function, found {name}"
-        raise UsageError(text)
-    try:
-        imported = import_module(module)
-    except Exception as error:  # somebody else's, which may raise anything
-        lacking = isinstance(error, ModuleNotFoundError)
-        hint = "PYTHONPATH=FOLDER before the command adds a folder" if lacking else ""
-        text = f"--executor: {module} cannot be imported: {_words(error)}"
-        raise UsageError(text, hint=hint) from error
-    found = getattr(imported, function, None)
-    if found is None:
-        raise UsageError(f"--executor: there is no {function} in {module}")
-    if not callable(found):
-        raise UsageError(f"--executor: expected {name} to be a function, found {_kind(found)}")
-    return found  # type: ignore[no-any-return]
-
-
-def _made(name: str, factory: Callable[[], object], size: int | None, cores: int) -> Executing:
-    try:
-        executor = factory()
-    except Exception as error:
-        raise UsageError(f"--executor: {name}() raised {_words(error)}") from error
-    if not isinstance(executor, Executor):
-        text = f"--executor: expected {name}() to return a concurrent.futures.Executor"
-        raise UsageError(f"{text}, found {_kind(executor)}")
-    own = getattr(executor, "size", None)
-    return Executing(executor, size or (own if isinstance(own, int) and own > 0 else cores))
 
 
 class Dask:
@@ -94,7 +33,7 @@ class Dask:
         except ImportError as error:
             hint = "pip install 'drill-dl[dask]'"
             raise UsageError(
-                "--executor dask needs distributed, which is not installed", hint=hint
+                "--scheduler needs distributed, which is not installed", hint=hint
             ) from error
         untyped: Any = distributed
         try:
@@ -189,7 +128,3 @@ def _watched(job: Job) -> Graded:
 
 def _words(error: BaseException) -> str:
     return f"{type(error).__name__}: {' '.join(str(error).split())[:300]}"
-
-
-def _kind(found: object) -> str:
-    return "None" if found is None else f"an object of the class {type(found).__name__}"

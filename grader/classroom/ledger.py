@@ -10,7 +10,7 @@ import fcntl
 import functools
 import json
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -226,30 +226,3 @@ def _reports() -> Any:  # noqa: ANN401 - pydantic's class is generic in a datacl
     from pydantic import TypeAdapter
 
     return TypeAdapter(Report)
-
-
-def merged(folders: Iterable[Path], into: Ledger) -> int:
-    """Add every settled verdict of some folders that the file's folder has not; say how many.
-
-    Lines are taken as they are, many at a time: each write waits for the disk.
-    """
-    known = settled(into.path.parent)
-    count, kept, size = 0, list[bytes](), 0
-    for folder in folders:
-        for _, _, line in verdicts(folder):
-            head = _head(line)
-            if head is None or not head["settled"] or (key := bytes.fromhex(head["key"])) in known:
-                continue
-            graded_of(line)  # raises where it is none
-            known.add(key)
-            kept.append(line)
-            size += len(line)
-            count += 1
-            if size >= _AT_ONCE:
-                into.copy(kept)
-                kept, size = [], 0
-    into.copy(kept)
-    return count
-
-
-_AT_ONCE = 1 << 20  # bytes

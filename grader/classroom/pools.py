@@ -10,9 +10,7 @@ import multiprocessing
 import os
 import signal
 import threading
-from concurrent.futures import Executor, Future, ProcessPoolExecutor
-from contextlib import suppress
-from dataclasses import dataclass
+from concurrent.futures import Future, ProcessPoolExecutor
 from multiprocessing.process import BaseProcess
 from typing import Protocol
 
@@ -34,23 +32,6 @@ class Pool(Protocol):
 
     def close(self) -> None:
         """End it at once, whatever is still going on."""
-
-
-@dataclass
-class Executing:
-    """Any executor as a pool."""
-
-    executor: Executor
-    size: int
-
-    def submit(self, job: Job) -> Future[Graded]:
-        """Begin a grade."""
-        return self.executor.submit(grade_one, job)
-
-    def close(self) -> None:
-        """Have it begin nothing more; what it has begun is its own affair."""
-        with suppress(Exception):  # somebody else's, which may be gone already
-            self.executor.shutdown(wait=False)
 
 
 class Local:

@@ -48,7 +48,7 @@ def _text(terms: Terms) -> str:
     return json.dumps({"format": RESULTS_FORMAT, **asdict(terms)}, indent=2)
 
 
-def agree(folder: Path, wanted: Terms, *, drawn: bool, shared: bool = False) -> Terms:
+def agree(folder: Path, wanted: Terms, *, drawn: bool) -> Terms:
     """Keep what all grades share, or go on with what is kept already; return it.
 
     Two that begin in one folder at once agree: one of them writes, the other reads.
@@ -57,53 +57,15 @@ def agree(folder: Path, wanted: Terms, *, drawn: bool, shared: bool = False) -> 
         folder: Of the results.
         wanted: What is asked for now.
         drawn: Whether its seed was drawn by chance: then one that is kept stays.
-        shared: Whether others grade into the folder on terms that must not change under them.
-
-    Raises:
-        UsageError: They would.
     """
     path = folder / TERMS
     if not path.exists() and _create(path, [_text(wanted)]):
         return wanted
     old = read_terms(folder)
     terms = replace(wanted, seed=old.seed) if drawn else wanted
-    if shared and (others := differences(old, terms)):
-        text = f"{folder}: expected the terms of what is graded there, found {'; '.join(others)}"
-        raise UsageError(
-            text, hint="grades that go together share these; another folder begins anew"
-        )
-    if old != terms and not shared:
+    if old != terms:
         write_terms(folder, terms)
     return terms
-
-
-def differences(old: Terms, new: Terms) -> list[str]:
-    """Return in which way grades under one are not grades under the other.
-
-    Where a bank lies decides nothing, and neither does what only counts the points.
-    """
-    found = [
-        f"{name} {getattr(old, key)} and {getattr(new, key)}"
-        for name, key in (
-            ("seed", "seed"), ("isolation", "level"), ("drill", "program"),
-        )
-        if getattr(old, key) != getattr(new, key)
-    ]  # fmt: skip
-    before, after = ({one.id: one for one in terms.posed} for terms in (old, new))
-    if before.keys() != after.keys():
-        names = (" ".join(sorted(ids)) for ids in (before, after))
-        return [*found, f"questions {' and '.join(names)}"]
-    for name, one in before.items():
-        two = after[name]
-        if one.digest != two.digest:
-            found.append(f"{name} in two versions")
-        libraries = sorted({*one.libraries, *two.libraries})
-        for lib in libraries:
-            mine, theirs = one.libraries.get(lib, "none"), two.libraries.get(lib, "none")
-            found += [f"{lib} {mine} and {theirs}"] if mine != theirs else []
-        if (one.parts, one.of) != (two.parts, two.of):
-            found.append(f"other parts of {name}")
-    return list(dict.fromkeys(found))
 
 
 def read_terms(folder: Path) -> Terms:

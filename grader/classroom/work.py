@@ -1,4 +1,4 @@
-"""What a shard of a class has to do with, read line by line: no list of it is ever held."""
+"""What a class has to do with, read line by line: no list of it is ever held."""
 
 from __future__ import annotations
 
@@ -12,7 +12,6 @@ from grader.classroom.disk import regular
 from grader.classroom.jobs import key_of
 from grader.classroom.results import HANDED_IN
 from grader.model.classroom import HandedIn, Posed, Terms
-from grader.model.errors import UsageError
 from grader.sandbox.closing import Closing
 
 _BLOCK = 4096  # bytes: most lines have 300
@@ -34,17 +33,15 @@ class Piece:
 
 
 class Work(Closing):
-    """What was handed in for the questions of a class, as far as it falls to a shard.
+    """What was handed in for the questions of a class.
 
-    Programs that are equal fall to one shard.  What is read stays the same, though another one
-    replaces the file meanwhile.
+    What is read stays the same, though another one replaces the file meanwhile.
     """
 
-    def __init__(self, folder: Path, terms: Terms, shard: tuple[int, int] = (1, 1)) -> None:
+    def __init__(self, folder: Path, terms: Terms) -> None:
         """Open what was handed in."""
         self._file = open(folder / HANDED_IN, "rb", opener=regular)  # noqa: SIM115
         self._terms = terms
-        self._number, self._shards = shard
 
     def __iter__(self) -> Iterator[Piece]:
         """One question after another, for each its files in order; one loop at a time."""
@@ -56,8 +53,7 @@ class Work(Closing):
                 if mark in line:  # cheaper than to parse it once for every question
                     handed = HandedIn(**json.loads(line))
                     key = key_of(self._terms, posed, handed.sha256)
-                    falls_here = int(key[:8], 16) % self._shards == self._number - 1
-                    if handed.question == posed.id and falls_here:
+                    if handed.question == posed.id:
                         yield Piece(place, handed, posed, key)
                 place += len(line)
 
@@ -71,15 +67,3 @@ class Work(Closing):
     def close(self) -> None:
         """Close the file."""
         self._file.close()
-
-
-def shard_of(text: str) -> tuple[int, int]:
-    """Read `--shard`: which of how many, as 3/8.
-
-    Raises:
-        UsageError: It is not that.
-    """
-    number, _, of = text.partition("/")
-    if number.isdecimal() and of.isdecimal() and 1 <= int(number) <= int(of):
-        return int(number), int(of)
-    raise UsageError(f"--shard: expected NUMBER/SHARDS like 1/8, found {text}")

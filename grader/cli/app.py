@@ -28,10 +28,8 @@ from grader.cli import (
     bank_schema,
     case,
     class_export,
-    class_github,
     class_grade,
     class_gradescope,
-    class_merge,
     class_report,
     class_schema,
     doctor,
@@ -150,8 +148,7 @@ _COMMANDS: dict[typer.Typer, dict[str, ModuleType]] = {
     },
     _class: {
         "grade": class_grade, "report": class_report, "export": class_export,
-        "merge": class_merge, "gradescope": class_gradescope, "github": class_github,
-        "schema": class_schema,
+        "gradescope": class_gradescope, "schema": class_schema,
     },
 }  # fmt: skip
 for _group, _commands in _COMMANDS.items():

@@ -20,9 +20,6 @@ def command(
     jsonl: Annotated[Path | None, _file("A line of JSON each, the report in it.")] = None,
     junit: Annotated[Path | None, _file("JUnit XML.")] = None,
     gradescope: Annotated[Path | None, _file("results.json of one student.")] = None,
-    otter: Annotated[Path | None, _file("final_grades.csv, as otter-grader has it.")] = None,
-    nbgrader: Annotated[Path | None, _file("grades.csv, as nbgrader exports it.")] = None,
-    classroom: Annotated[Path | None, _file("GitHub Classroom's, of one student.")] = None,
     student: Annotated[
         str | None, typer.Option(metavar="NAME", help="Of this one alone.", show_default=False)
     ] = None,
@@ -34,10 +31,7 @@ def command(
     from grader.classroom.results import Results
     from grader.model.errors import UsageError
 
-    wanted = {
-        "csv": csv, "jsonl": jsonl, "junit": junit, "gradescope": gradescope, "otter": otter,
-        "nbgrader": nbgrader, "classroom": classroom,
-    }  # fmt: skip
+    wanted = {"csv": csv, "jsonl": jsonl, "junit": junit, "gradescope": gradescope}
     files = {name: file for name, file in wanted.items() if file is not None}
     if not files:
         listed = ", ".join(f"--{name}" for name in wanted)

@@ -58,37 +58,23 @@ def command(
             metavar="PATH", help="Their paths, like '{student}/{question}.py'.", show_default=False
         ),
     ] = "",
-    shard: Annotated[
-        str,
-        typer.Option(metavar="I/N", help="Grade one of N equal parts.", show_default=False),
-    ] = "",
-    executor: Annotated[
-        str,
-        typer.Option(
-            metavar="NAME",
-            help="Grade elsewhere: dask, or package.module:function.",
-            show_default=False,
-        ),
-    ] = "",
     scheduler: Annotated[
         str,
-        typer.Option(metavar="ADDRESS", help="Of the Dask cluster.", show_default=False),
+        typer.Option(metavar="ADDRESS", help="Grade on this Dask cluster.", show_default=False),
     ] = "",
     json: Json = False,
 ) -> int:
     """Grade a class; begun again, it goes on where it was."""
     from grader.app.classes import Plan, Tally, grade_class
-    from grader.classroom.work import shard_of
 
-    if executor == "dask":
+    if scheduler:
         import logging
 
         logging.disable()  # what goes wrong there is said in a sentence, not in its tracebacks
 
     plan = Plan(
         submissions, tuple(question or ()), out, seed=seed, level=isolation or "", jobs=jobs,
-        layout=layout, pattern=pattern, file=file, executor=executor, scheduler=scheduler,
-        shard=shard_of(shard) if shard else (1, 1),
+        layout=layout, pattern=pattern, file=file, scheduler=scheduler,
     )  # fmt: skip
     tally = Tally()
     step: Step = lambda _done, _line: None  # noqa: E731 - the bar's, as soon as there is one

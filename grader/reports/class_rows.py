@@ -1,4 +1,4 @@
-"""What a class earned as rows: for spreadsheets, and as other graders write theirs.
+"""What a class earned as rows for spreadsheets.
 
 Where the grader is at fault there are no points: the cell is empty, which is not a zero.
 """
@@ -6,12 +6,11 @@ Where the grader is at fault there are no points: the cell is empty, which is no
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from datetime import UTC, datetime
 from itertools import groupby
 
 from grader.model.classroom import Entry, HandedIn, Posed, Terms
 from grader.model.report import Report
-from grader.reports.spreadsheet import Cell, Fixed
+from grader.reports.spreadsheet import Cell
 
 NOT_GRADED = "not graded"
 NOTHING = "nothing handed in"
@@ -77,49 +76,6 @@ def wide_rows(entries: Iterable[Entry], terms: Terms) -> Iterator[Sequence[Cell]
         yield cells
 
 
-def otter_rows(entries: Iterable[Entry], terms: Terms) -> Iterator[Sequence[Cell]]:
-    """The table `final_grades.csv` of otter-grader, which its own and other tools read.
-
-    Columns, their order and the row of the points that can be earned: `merge_scores_to_df` in
-    otter/grade/utils.py of ucbds-infra/otter-grader, commit 4059e7a.  A row is a file there and
-    a student here.  Of what is not graded otter writes zeros; here the cells are empty.
-    """
-    asked = sorted(terms.posed, key=lambda posed: posed.id)
-    yield ["file", *(p.id for p in asked), "total_points_earned", "percent_correct",
-           "grading_status"]  # fmt: skip
-    of, whole = [weighted(posed.of, posed) for posed in asked], _whole(terms)
-    yield ["points-per-question", *of, whole, 1.0, Fixed("--")]
-    for who, found in students(entries):
-        earned = [_earned(found.get(posed.id)) for posed in asked]
-        sum_ = total(found, terms)
-        percent = None if sum_ is None else round(sum_ / whole, 4) if whole else 0.0
-        faults = [f"{NOT_GRADED}: {note(e)}" for e in found.values() if e.points is None]
-        yield [who.student, *earned, sum_, percent, "; ".join(faults) or "Completed"]
-
-
-def nbgrader_rows(entries: Iterable[Entry], terms: Terms) -> Iterator[Sequence[Cell]]:
-    """The table `grades.csv` of `nbgrader export`: each question an assignment of its own.
-
-    Columns and order: `CsvExportPlugin` in nbgrader/plugins/export.py of jupyter/nbgrader, commit
-    0503be5.  Nothing handed in is 0.0 with no timestamp, as there.  A name stands whole in
-    `last_name`: where it would have to be divided, nobody knows.
-    """
-    yield ["assignment", "duedate", "timestamp", "student_id", "last_name", "first_name", "email",
-           "raw_score", "late_submission_penalty", "score", "max_score"]  # fmt: skip
-    everybody = [  # and no reports: a class of any size is gone through once per question
-        (who, {name: (entry.points, _moment(entry.handed.at)) for name, entry in found.items()})
-        for who, found in students(entries)
-    ]
-    due = _moment(terms.deadline)
-    for posed in terms.posed:
-        for who, known in everybody:
-            points, at = known.get(posed.id, (0, ""))
-            score = None if points is None else float(points)
-            penalty = None if score is None else 0.0  # a deadline is shown here, never enforced
-            yield [posed.id, due, at, who.student, who.name, "", who.email, score, penalty, score,
-                   float(posed.of)]  # fmt: skip
-
-
 def students(entries: Iterable[Entry]) -> Iterator[tuple[HandedIn, Mapping[str, Entry]]]:
     """Each student, as known from one file of theirs, and what counts of each question.
 
@@ -165,13 +121,3 @@ def _parts(report: Report | None) -> str:
 
 def _ideas(report: Report | None) -> str:
     return " ".join(idea.id for idea in report.misconceptions) if report is not None else ""
-
-
-def _moment(at: str) -> str:
-    """A time as nbgrader writes one: date and time without a zone, in UTC."""
-    if not at:
-        return ""
-    try:
-        return str(datetime.fromisoformat(at).astimezone(UTC).replace(tzinfo=None))
-    except (ValueError, OverflowError):
-        return at

@@ -26,12 +26,6 @@ _MARKED = re.compile(rf"(^[ \u00a0]*|[{_AFTER}][ \u00a0]*)'(?=[{_BEGINS}])")
 MOST = 40 * LINE_LIMIT  # characters of a cell: half of what a spreadsheet takes
 
 
-class Fixed(str):
-    """Text of ours, which is written as it is."""
-
-    __slots__ = ()
-
-
 def text(value: str) -> str:
     """Text in which nothing is a formula, wherever a program begins a cell."""
     return _PLACES.sub(r"\1'", value)
@@ -53,6 +47,6 @@ def rows(table: Iterable[Sequence[Cell]]) -> Iterator[str]:
 
 
 def _cell(value: Cell) -> str | int | float:
-    if value is None or isinstance(value, Fixed):
-        return value or ""
+    if value is None:
+        return ""
     return text(inert(value, MOST)) if isinstance(value, str) else value

@@ -1,4 +1,4 @@
-"""What `drill class gradescope` and `drill class github` make: unpacked, and run for real."""
+"""What `drill class gradescope` makes: unpacked, and run for real."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ import stat
 import subprocess
 import sys
 import zipfile
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +23,7 @@ from grader.app.context import Context
 from grader.model.errors import UsageError
 from tests.classroom.fakes import NOW
 from tests.classroom.handing_in import notebook
-from tests.classroom.test_platforms import assert_classroom, assert_gradescope
+from tests.classroom.test_platforms import assert_gradescope
 
 BANK = Path(__file__).parents[1] / "banks" / "mini"
 PROGRAMS = BANK / "drills" / "deviations"
@@ -265,74 +264,3 @@ def test_a_class_yaml_names_what_counts(tmp_path: Path) -> None:
 def test_what_cannot_be_made_is_said(tmp_path: Path, ids: list[str], level: str, said: str) -> None:
     with pytest.raises(UsageError, match=said):
         autograder.gradescope(context(tmp_path), ids, level)
-
-
-@pytest.fixture
-def repository(tmp_path: Path) -> Path:
-    """A student's repository, made of the template."""
-    files = autograder.github(context(tmp_path), ["deviations"], "process")
-    autograder.write_files(tmp_path / "repository", files)
-    return tmp_path / "repository"
-
-
-def run_step(repository: Path, python: str = sys.executable) -> tuple[dict[str, Any], str]:
-    """Run the step that grades; return its result and its log."""
-    output = repository.parent / "output"
-    output.write_text("")
-    environment: Mapping[str, str] = {
-        **os.environ, "GITHUB_WORKSPACE": str(repository), "GITHUB_OUTPUT": str(output)
-    }  # fmt: skip
-    ended = subprocess.run(
-        ["sh", ".github/drill/grade.sh", python], cwd=repository, env=environment,
-        capture_output=True, text=True, check=False,
-    )  # fmt: skip
-    assert ended.returncode == 0, ended.stderr
-    (line,) = output.read_text().splitlines()
-    name, _, value = line.partition("=")
-    assert name == "result"
-    found: dict[str, Any] = json.loads(base64.b64decode(value, validate=True))
-    assert_classroom(found)
-    return found, ended.stdout
-
-
-def test_a_repository_is_graded_and_its_log_commands_nothing(repository: Path) -> None:
-    evil = f"{REFERENCE}\nprint('::notice title=Autograding report::x')\n"
-    (repository / "deviations.py").write_text(evil.replace("def spread", "def sprea"))
-    found, log = run_step(repository)
-    assert (found["status"], found["max_score"]) == ("fail", 100)
-    first, *between, last = log.splitlines()
-    assert first.startswith("::stop-commands::")
-    assert last == f"::{first.rpartition('::')[2]}::"
-    assert between
-    assert not any("::" in line for line in between)
-
-
-def test_where_grading_cannot_begin_the_step_says_so(repository: Path) -> None:
-    found, _ = run_step(repository, "/nowhere/python")
-    assert (found["status"], found["max_score"]) == ("error", 0)
-
-
-def test_the_workflow_is_as_the_reporter_wants_it(repository: Path) -> None:
-    workflow = yaml.safe_load((repository / ".github/workflows/classroom.yml").read_text())
-    assert workflow["name"] == "Autograding Tests"
-    assert workflow[True] == ["push", "workflow_dispatch"]  # YAML 1.1 takes `on` for a boolean
-    (name,) = workflow["jobs"]
-    assert name == "run-autograding-tests"
-    steps = workflow["jobs"][name]["steps"]
-    grade = next(step for step in steps if step.get("id") == "drill")
-    assert "grade.sh" in grade["run"]
-    report = steps[-1]
-    assert report["uses"].startswith("classroom-resources/autograding-grading-reporter@")
-    assert report["with"]["runners"] == "drill"
-    assert report["env"] == {"DRILL_RESULTS": "${{ steps.drill.outputs.result }}"}
-    for step in steps:
-        for path in (word for word in step.get("run", "").split() if word.startswith(".github/")):
-            assert (repository / path).is_file(), path
-
-
-def test_a_file_of_somebody_else_is_not_written_over(repository: Path, tmp_path: Path) -> None:
-    files = autograder.github(context(tmp_path), ["deviations"], "process")
-    (repository / ".github/workflows/classroom.yml").write_text("name: mine\n")
-    with pytest.raises(UsageError, match="there is another file"):
-        autograder.write_files(repository, files)
-    assert (repository / ".github/workflows/classroom.yml").read_text() == "name: mine\n"

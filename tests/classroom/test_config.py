@@ -15,7 +15,8 @@ from grader.app.classes import Plan, Progress, grade_class
 from grader.app.context import Context
 from grader.classroom import config
 from grader.classroom.config import ClassFileError
-from grader.classroom.results import Results, differences
+from grader.classroom.jobs import key_of
+from grader.classroom.results import Results
 from grader.model.classroom import Terms
 from grader.model.errors import UsageError
 from tests.bank.test_parts import BANK as PARTS
@@ -96,11 +97,13 @@ def test_a_class_is_what_its_file_says(here: Context) -> None:
         "Sums, autumn", 0.5, ("few",),
     )  # fmt: skip
     assert now.counts == "last"
-    assert differences(found, now) == []
+    keys = [key_of(terms, one, "s") for terms in (found, now) for one in terms.posed]
+    assert keys[0] == keys[1]
     (entry,) = Results(here.here() / "out").entries()
     assert not entry.late
     assert [p.known for p in graded(here, WHOLE, "[1, spread]", "[1]")] == [False]
-    assert differences(now, terms(here)) != []
+    other = terms(here)
+    assert key_of(other, other.posed[0], "s") != keys[0]
     assert [p.known for p in graded(here, WHOLE, "seed: 5", "seed: 6")] == [False]
     # The command line goes before the file.
     assert [p.known for p in graded(here, WHOLE, seed=6)] == [True]

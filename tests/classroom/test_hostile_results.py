@@ -66,7 +66,7 @@ def test_a_time_at_the_end_of_all_times_keeps_nothing_from_anybody(tmp_path: Pat
     assert write_feedback(Results(results), tmp_path / "out").students == 2
     assert "Late" in (tmp_path / "out" / "ada.md").read_text()
     assert "Late" not in (tmp_path / "out" / "ben.md").read_text()
-    for form in ("csv", "jsonl", "nbgrader", "otter"):
+    for form in ("csv", "jsonl"):
         assert "".join(export(Results(results), form))
     write_page(results, tmp_path / "page.html")
 

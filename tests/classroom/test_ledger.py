@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import resource
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -11,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from grader.classroom.ledger import Index, Ledger, merged, settled
+from grader.classroom.ledger import Index, Ledger, settled
 from grader.classroom.results import make_folder
 from grader.model.classroom import Graded
 from grader.model.errors import UsageError
@@ -179,14 +178,3 @@ def test_an_index_reads_on(tmp_path: Path) -> None:
     assert index.settled() == {bytes.fromhex(KEY), bytes.fromhex(OTHER)}
     assert index.get(OTHER) == graded(OTHER)
     assert index.unreadable == 0
-
-
-def test_merging_takes_each_verdict_once(tmp_path: Path) -> None:
-    written(tmp_path / "a", graded())
-    written(tmp_path / "b", graded(), graded(OTHER), Graded(f"{3:032x}", fault="no"))
-    (tmp_path / "c").mkdir()
-    with Ledger(tmp_path / "c" / "verdicts.jsonl") as into:
-        assert merged([tmp_path / "a", tmp_path / "b"], into) == 2
-        assert merged([tmp_path / "a", tmp_path / "b"], into) == 0
-    lines = (tmp_path / "c" / "verdicts.jsonl").read_text().splitlines()
-    assert [json.loads(line)["key"] for line in lines] == [KEY, OTHER]

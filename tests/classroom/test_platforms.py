@@ -1,8 +1,7 @@
-"""What Gradescope and GitHub Classroom are given, as their documents and sources say."""
+"""What Gradescope is given, as its documents say."""
 
 from __future__ import annotations
 
-import base64
 import json
 from collections.abc import Sequence
 from dataclasses import replace
@@ -13,7 +12,7 @@ import pytest
 from grader.model.classroom import Entry, Posed
 from grader.model.report import CheckResult, Frame, Raised
 from grader.model.verdict import Verdict
-from grader.reports import class_github, class_gradescope
+from grader.reports import class_gradescope
 from tests.classroom.pupils import FAULT, MEAN, POOL, WRONG, entry, everybody, report
 
 TOP = {
@@ -45,23 +44,6 @@ def assert_gradescope(found: dict[str, Any]) -> None:
     json.dumps(found, allow_nan=False)
 
 
-def assert_classroom(found: dict[str, Any]) -> None:
-    """Check a result against what the graders of classroom-resources write."""
-    assert found.keys() == {"version", "status", "max_score", "tests"}
-    assert (found["version"], found["status"] in {"pass", "fail", "error"}) == (1, True)
-    assert found["tests"]
-    for test in found["tests"]:
-        assert test.keys() == {
-            "name", "status", "score", "message", "test_code", "filename", "line_no", "duration",
-        }  # fmt: skip
-        assert test["status"] in {"pass", "fail", "error"}
-        assert isinstance(test["score"], int | float)
-        assert isinstance(test["duration"], int)
-    # The reporter adds the scores: no more than there are.
-    assert sum(test["score"] for test in found["tests"]) <= found["max_score"]
-    json.dumps(found, allow_nan=False)
-
-
 def of(student: str) -> dict[str, Entry]:
     """What counts of a student."""
     return {one.posed.id: one for one in everybody() if one.handed.student == student}
@@ -71,13 +53,6 @@ def gradescope(entries: dict[str, Entry], asked: Sequence[Posed] = (POOL, MEAN))
     """The result of a student on Gradescope, which is valid."""
     found = class_gradescope.results(asked, entries)
     assert_gradescope(found)
-    return found
-
-
-def classroom(entries: dict[str, Entry], asked: Sequence[Posed] = (POOL, MEAN)) -> dict[str, Any]:
-    """The result of a student on GitHub Classroom, which is valid."""
-    found = class_github.result(asked, entries)
-    assert_classroom(found)
     return found
 
 
@@ -107,8 +82,6 @@ def test_a_part_says_what_is_wrong_and_why() -> None:
 def test_a_file_without_a_program_earns_nothing_and_says_why() -> None:
     test = gradescope(of("cem"))["tests"][0]
     assert (test["score"], test["max_score"], test["output"]) == (0, 100, "a link")
-    found = classroom(of("cem"))
-    assert (found["status"], found["tests"][0]["message"]) == ("fail", "a link")
 
 
 def test_a_fault_of_the_grader_is_no_score_anywhere() -> None:
@@ -118,21 +91,6 @@ def test_a_fault_of_the_grader_is_no_score_anywhere() -> None:
     assert found["tests"][0]["name"] == "NOT GRADED"
     assert FAULT in found["tests"][0]["output"]
     assert "not your fault" in found["tests"][0]["output"]
-    # The reporter passes over what can earn nothing.
-    there = classroom(of("dov"))
-    assert (there["status"], there["max_score"]) == ("error", 0)
-    assert FAULT in there["tests"][0]["message"]
-
-
-def test_classrooms_scores() -> None:
-    found = classroom(of("ada"))
-    assert (found["status"], found["max_score"]) == ("pass", 105)
-    assert sum(test["score"] for test in found["tests"]) == 105
-    wrong = classroom(of("ben"))
-    assert wrong["status"] == "fail"
-    assert [test["status"] for test in wrong["tests"]] == ["pass", "fail", "fail"]
-    assert "assign-overlap" in wrong["tests"][1]["message"]
-    assert json.loads(base64.b64decode(class_github.encoded(wrong))) == wrong
 
 
 @pytest.mark.parametrize(
@@ -143,11 +101,11 @@ def test_classrooms_scores() -> None:
 def test_nothing_hidden_is_said(hidden: str) -> None:
     posed = replace(POOL, hidden=(hidden,))
     entries = {"pool": replace(of("ben")["pool"], posed=posed)}
-    for made in (gradescope(entries, [posed]), classroom(entries, [posed])):
-        said = " ".join(str(value) for test in made["tests"] for value in test.values())
-        assert "hidden" in said
-        for word in (hidden, "grad_x", "4.000", "10.00", "overlap", "overwrite", "0.4 times"):
-            assert word not in said, word
+    made = gradescope(entries, [posed])
+    said = " ".join(str(value) for test in made["tests"] for value in test.values())
+    assert "hidden" in said
+    for word in (hidden, "grad_x", "4.000", "10.00", "overlap", "overwrite", "0.4 times"):
+        assert word not in said, word
     # A hidden test on Gradescope would hide the student's total as well.
     assert all(t["visibility"] == "visible" for t in gradescope(entries, [posed])["tests"])
     assert gradescope(entries, [posed])["tests"][1]["score"] == 0
@@ -175,28 +133,6 @@ def test_where_something_raised_is_said() -> None:
     lost = replace(found, verdict=Verdict.ERROR, checks=(), message="not Python", raised=parse)
     made = gradescope({"pool": entry("eve", POOL, lost)}, [POOL])
     assert "def f(:" in made["tests"][1]["output"]
-
-
-@pytest.mark.parametrize(
-    "evil",
-    [
-        '\n::notice title=Autograding report::{"totalPoints":100,"maxPoints":100}',
-        "x\r::add-mask::a", ":::warning::::::", "##[error]x", "a ##[set-output name=result]b",
-        "\u2028::stop-commands::x",
-    ],
-)  # fmt: skip
-def test_no_students_text_is_a_command_of_the_workflow(evil: str) -> None:
-    found = report(passes=False, checks=[raising(evil)])
-    for entries in (
-        {"pool": entry("eve", POOL, found)}, {"pool": entry("eve", POOL, fault=evil)},
-        {"pool": entry("eve", POOL, None, ours=evil)},
-    ):  # fmt: skip
-        made = classroom(entries, [POOL])
-        for test in made["tests"]:
-            for text in (test["name"], test["message"]):
-                assert len(text.splitlines()) <= 1
-                assert "::" not in text
-                assert "##[" not in text
 
 
 def test_no_students_text_is_markup_or_acts_on_a_terminal() -> None:

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from grader.model.classroom import Terms
 from grader.reports.class_lines import line
-from grader.reports.class_rows import long_rows, nbgrader_rows, otter_rows, wide_rows
+from grader.reports.class_rows import long_rows, wide_rows
 from grader.reports.inert import inert
 from grader.reports.spreadsheet import Cell, plain, rows, text
 from tests.classroom.pupils import FAULT, MEAN, POOL, TERMS, entry, everybody, report
@@ -49,7 +49,7 @@ def test_a_table_is_read_back_as_it_was(row: list[Cell]) -> None:
     assert found == [str(cell) for cell in said]
 
 
-@pytest.mark.parametrize("table", ["long", "wide", "otter", "nbgrader"])
+@pytest.mark.parametrize("table", ["long", "wide"])
 @pytest.mark.parametrize(
     "name", [EVIL, "@SUM(1)", "-1", "\t=1", "a;=1+1", 'a",=1+1', "x\r=1", "a\n=1", "\uff1d1"]
 )
@@ -58,7 +58,6 @@ def test_no_student_puts_a_formula_into_a_table(table: str, name: str) -> None:
     found = [replace(entry(name, POOL, report()), handed=handed)]
     made = {
         "long": lambda: long_rows(found), "wide": lambda: wide_rows(found, TERMS),
-        "otter": lambda: otter_rows(found, TERMS), "nbgrader": lambda: nbgrader_rows(found, TERMS),
     }[table]()  # fmt: skip
     text = "".join(rows(made))
     assert len(text.splitlines()) == len(list(csv.reader(io.StringIO(text))))
@@ -91,40 +90,6 @@ def test_a_row_for_each_student() -> None:
     assert (found["cem"]["total"], found["cem"]["pool"]) == ("0", "0")
     # What is not graded is no zero, and neither is a total that it belongs to.
     assert (found["dov"]["total"], found["dov"]["pool"], found["dov"]["mean"]) == ("", "", "10")
-
-
-def test_otters_table() -> None:
-    text = "".join(rows(otter_rows(everybody(), TERMS)))
-    assert text.splitlines()[0] == (
-        '"file","mean","pool","total_points_earned","percent_correct","grading_status"'
-    )
-    assert text.splitlines()[1] == '"points-per-question",5,100,105,1.0,"--"'
-    found = {row["file"]: row for row in csv.DictReader(io.StringIO(text))}
-    assert found["ada"]["percent_correct"] == "1.0"
-    assert (found["ben"]["total_points_earned"], found["ben"]["percent_correct"]) == (
-        "50",
-        "0.4762",
-    )
-    assert found["ben"]["grading_status"] == "Completed"
-    dov = found["dov"]
-    assert (dov["pool"], dov["total_points_earned"], dov["percent_correct"]) == ("", "", "")
-    assert dov["grading_status"] == f"not graded: {FAULT}"
-
-
-def test_nbgraders_table() -> None:
-    text = "".join(rows(nbgrader_rows(everybody(), TERMS)))
-    assert text.splitlines()[0].replace('"', "") == (
-        "assignment,duedate,timestamp,student_id,last_name,first_name,email,raw_score,"
-        "late_submission_penalty,score,max_score"
-    )
-    found = {(r["assignment"], r["student_id"]): r for r in csv.DictReader(io.StringIO(text))}
-    assert len(found) == 8
-    ada = found["pool", "ada"]
-    assert (ada["duedate"], ada["timestamp"]) == ("2026-11-22 12:00:00", "2026-11-22 10:00:00")
-    assert (ada["raw_score"], ada["score"], ada["max_score"]) == ("100.0", "100.0", "100.0")
-    nothing = found["mean", "ben"]
-    assert (nothing["timestamp"], nothing["score"], nothing["max_score"]) == ("", "0.0", "10.0")
-    assert (found["pool", "dov"]["score"], found["pool", "dov"]["raw_score"]) == ("", "")
 
 
 def test_weights_count_and_whole_points_are_whole() -> None:
