@@ -22,7 +22,7 @@ FLOORS = {
     "classroom": 9, "app": 10, "cli": 11,
 }  # fmt: skip
 TOP = 12  # the files beside the rooms
-MOST_LINES = 440  # of one file: what a person reads in one sitting
+MOST_LINES = 700  # of one file, where it is one thought
 FILES = sorted(p for p in PACKAGE.rglob("*.py") if "_bank" not in p.parts)
 JUDGING = [p for p in FILES if WORKER not in p.parents]
 
@@ -227,16 +227,14 @@ def test_every_file_can_be_read_in_one_sitting() -> None:
     assert {name: n for name, n in lengths.items() if n > MOST_LINES} == {}
 
 
-def undocumented(scope: ast.Module | ast.ClassDef) -> Iterator[str]:
-    """The public things of a scope that do not say what they do."""
-    for node in scope.body:
+def undocumented(module: ast.Module) -> Iterator[str]:
+    """The public functions and classes of a file that do not say what they do; methods may."""
+    for node in module.body:
         if isinstance(node, ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
             if node.name.startswith("_"):
                 continue
             if not ast.get_docstring(node):
                 yield node.name
-            if isinstance(node, ast.ClassDef):
-                yield from undocumented(node)
 
 
 def test_everything_public_says_what_it_does() -> None:
