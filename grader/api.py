@@ -21,7 +21,6 @@ if TYPE_CHECKING:
         array_of,
         compare,
         describe,
-        excess,
         expected,
         same_value,
         tally,
@@ -46,7 +45,7 @@ if TYPE_CHECKING:
 _HOMES = {
     "pydantic": ["Field"],
     "grader.evaluation.api": [
-        "BankFault", "Evaluation", "Case", "Finding", "array_of", "compare", "describe", "excess",
+        "BankFault", "Evaluation", "Case", "Finding", "array_of", "compare", "describe",
         "expected", "same_value", "tally",
     ],
     "grader.kinds.base": ["Count", "Kind"],
@@ -93,7 +92,6 @@ __all__ = [
     "array_of",
     "compare",
     "describe",
-    "excess",
     "expected",
     "grade",
     "load_question",

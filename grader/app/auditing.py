@@ -80,8 +80,6 @@ def audit(
 
     if plan.at_most is not None and not plan.mutants:
         raise UsageError("--at-most says how many mutants to try", hint="add --mutants")
-    if plan.names and not plan.mutants:
-        raise UsageError("--names is about what mutants are called", hint="add --mutants")
     if trust.write and (not plan.mutants or plan.at_most is not None):
         raise UsageError("--write-proofs is about all mutants", hint="--mutants without --at-most")
     if not question_ids:

@@ -40,19 +40,18 @@ def new(
     question_id: str,
     *,
     one_file: bool = False,
-    oracle: str | None = None,
     parts: int | None = None,
     form: str = "fix",
 ) -> Written:
     """Write a question to begin from, over nothing.
 
-    Without `--bank` the current folder is the bank; a file by itself is a bank too. `oracle` is the
-    dotted name of a library's function to begin from, `parts` the number of parts of a skeleton,
-    `form` what is handed in; where that is text, the programs stand in the spec.
+    Without `--bank` the current folder is the bank; a file by itself is a bank too. `parts` is the
+    number of parts of a skeleton, `form` what is handed in; where that is text, the programs stand
+    in the spec.
 
     Raises:
-        UsageError: `--bank` is no folder, something is in the way, there is no such function, or no
-            question has so many parts.
+        UsageError: `--bank` is no folder, something is in the way, or no question has so many
+            parts.
     """
     from grader.bank.loading import todos
     from grader.kinds import registry
@@ -69,7 +68,7 @@ def new(
         )
     bank = root = root.resolve()
     spec = root / "questions" / f"{question_id}.yaml"
-    begun = _begun(oracle, parts, form)
+    begun = _begun(parts, form)
     drill = (
         None if one_file or not begun.programs else root / "drills" / question_id
     )  # None: programs are in the spec
@@ -88,7 +87,7 @@ def new(
     return Written(bank, written, todo)
 
 
-def _begun(oracle: str | None, parts: int | None, form: str) -> Template:
+def _begun(parts: int | None, form: str) -> Template:
     from grader.forms.registry import NAMES
     from grader.scaffold import template
 
@@ -96,20 +95,13 @@ def _begun(oracle: str | None, parts: int | None, form: str) -> Template:
         known = ", ".join(NAMES)
         raise UsageError(f"--form: expected one of {known}, found {form!r}")
     if form != NAMES[0]:
-        if oracle is not None or parts is not None:
-            raise UsageError(f"--form {form}: expected neither --from nor --parts")
+        if parts is not None:
+            raise UsageError(f"--form {form}: expected no --parts")
         return template.of_form(form)
-
-    if oracle is not None and parts is not None:
-        raise UsageError("--from and --parts: expected one of them, found both")
     if parts is not None:
         from grader.scaffold.parts import begin as begin_parts
 
         return begin_parts(parts)
-    if oracle is not None:
-        from grader.scaffold.skeleton import begin
-
-        return begin(oracle)
     return template.blank()
 
 

@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from grader.audit.committed import Standing
     from grader.audit.several import Plan
 
-SAMPLE = 2  # questions that are proved again in every turn
 _ELSEWHERE = "choose a bank whose folder you can write"
 
 
@@ -33,7 +32,6 @@ class Trust:
 
     everything: bool = False  # prove all, whatever proofs say
     mine: bool = False  # believe those of any bank that is looked at
-    turn: int | None = None  # believe those of another grader too, but for a few of this turn
     write: bool = False  # write those of what is proved
 
 
@@ -61,17 +59,10 @@ def standings(
         for number, question in enumerate(questions)
         if trust.mine or question.bank == own
     }
-    enough = {State.CURRENT}
-    again: set[int] = set()
-    if trust.turn is not None:
-        enough |= {State.GRADER, State.LIBRARIES}
-        numbers = [number for number, one in found.items() if one.state in enough]
-        first = trust.turn * SAMPLE
-        again = {numbers[(first + i) % len(numbers)] for i in range(SAMPLE) if numbers}
     believed = {
         number
         for number, one in found.items()
-        if one.state in enough and number not in again and not (named or trust.everything)
+        if one.state is State.CURRENT and not (named or trust.everything)
     }
     return [
         Due(question, found.get(number), number not in believed)

@@ -135,8 +135,6 @@ def standing(question: Question, plan: Plan, *, strict: bool) -> Standing:
     elif proof.seeds <= max(plan.seeds):
         asked = len(plan.seeds)
         state, text = State.LESS, f"proved with {proof.extent}, and {asked} seeds are asked for"
-    elif plan.names:
-        state, text = State.LESS, "its proof does not say what mutants are called"
     elif strict and proof.remarks:
         state, text = State.LESS, f"proved with {quantity(proof.remarks, 'remark')}"
     elif proof.grader != grader():

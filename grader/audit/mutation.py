@@ -13,12 +13,10 @@ from __future__ import annotations
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
 
 import numpy as np
 
 from grader.audit.matrix import SURER, listed
-from grader.audit.misnamed import Called, Naming
 from grader.audit.search import Search
 from grader.audit.subjects import is_certain, result_of
 from grader.evaluation.evaluation import BankFault, Evaluation, blame_bank
@@ -44,14 +42,12 @@ def mutate(
     *,
     seeds: Sequence[int],
     at_most: int | None = None,
-    names: bool = False,
     progress: Progress | None = None,
 ) -> MutationReport:
     """Try the mutants of a question's reference, or a sample of at most so many.
 
     A mutant that passes every check on every seed is looked at further.  After a KeyboardInterrupt
-    the report is of what was tried until then; `progress` gets a line on each mutant.  With `names`
-    those that are killed are named too, and a name that is false is a problem.
+    the report is of what was tried until then; `progress` gets a line on each mutant.
     """
     began = time.perf_counter()
     mutants: Sequence[Mutant] = ()
@@ -63,7 +59,7 @@ def mutate(
         with GradingSession(question) as session, np.errstate(all="ignore"):
             with blame_bank("no mutants can be derived from the reference"):
                 mutants = session.bank.reference.mutants()
-            trying = _Trying(session, seeds, names=names)
+            trying = _Trying(session, seeds)
             trying.measure()
             chosen = sample(mutants, at_most)
             for number, mutant in enumerate(chosen, 1):
@@ -100,7 +96,7 @@ def sample(mutants: Sequence[Mutant], at_most: int | None) -> list[Mutant]:
 class _Trying:
     """The checks, in the order in which they kill soonest, and the search for what they miss."""
 
-    def __init__(self, session: GradingSession, seeds: Sequence[int], *, names: bool) -> None:
+    def __init__(self, session: GradingSession, seeds: Sequence[int]) -> None:
         self.session = session
         self.seeds = seeds
         self.kills: Counter[str] = Counter()
@@ -115,7 +111,6 @@ class _Trying:
             key(s.scope, s.was, s.becomes): s.because for s in session.question.spec.survivors
         }
         self.call_seconds = LEAST_SECONDS
-        self.naming = Naming(session, seeds[0]) if names else None
 
     def measure(self) -> None:
         """See that the reference passes, and how long its calls take.
@@ -139,7 +134,6 @@ class _Trying:
         """Try one mutant on every seed, and look further where no check kills it on any."""
         source = mutant.source(self.session.question.reference)
         killers: dict[int, str] = {}
-        called = Called()
         for seed in self.seeds:
             try:
                 evaluation, killer, certain = self._tried(
@@ -148,8 +142,6 @@ class _Trying:
             except BankFault:
                 return Trial(mutant, Fate.KILLED, "loading", seed)
             if killer is not None:
-                if self.naming is not None and not killers:
-                    called = self.naming.of(evaluation)
                 killers[seed] = killer
             if certain:
                 break
@@ -166,8 +158,7 @@ class _Trying:
         seed, killer = next(iter(killers.items()))
         self.kills[killer] += 1
         fate = Fate.KILLED if not passing else Fate.FLAKY if because is None else Fate.EXPLAINED
-        trial = Trial(mutant, fate, killer, seed, passing, because)
-        return replace(trial, named=called.names, misnamed=called.false)
+        return Trial(mutant, fate, killer, seed, passing, because)
 
     def _tried(self, source: bytes, seed: int, likely: str) -> tuple[Evaluation, str | None, bool]:
         """The evaluation, the check that kills a mutant on one seed, and whether on all others too.
@@ -226,9 +217,6 @@ def _problems(
     for trial in trials:
         if trial.fate is Fate.FLAKY:
             yield flaky(trial, len(seeds))
-        for reason in trial.misnamed:
-            mutant = trial.mutant
-            yield f"the mutant of {mutant.scope}, line {mutant.line}: {reason}"
     known = {m.key for m in mutants}
     fates: dict[tuple[str, str, str], set[Fate]] = {}
     for trial in trials:

@@ -22,10 +22,8 @@ from grader.audit import (
     hints,
     implementations,
     logs,
-    margins,
     matrix,
     parts,
-    ranges,
     trivial,
 )
 from grader.audit.search import Search
@@ -80,8 +78,6 @@ def audit(
         remarks += [
             *matrix.remarks(question, rows, proof.subjects),
             *proof.alike,
-            *margins.remarks(checks),
-            *proof.ranges,
             *trivial.remarks(question, proof.trivial),
             *hints.remarks(question),
             *parts.remarks(question),
@@ -116,7 +112,6 @@ class _Proof:
     accepted: list[Accepted] = field(default_factory=list)
     rejected: list[str] = field(default_factory=list)  # right programs, a sentence each
     alike: list[Remark] = field(default_factory=list)  # ideas that cases make one
-    ranges: list[Remark] = field(default_factory=list)
     unmade: list[str] = field(default_factory=list)  # styles that the reference has not
     problems: list[str] = field(default_factory=list)
 
@@ -170,8 +165,6 @@ class _Proof:
         self.alike = coincide.remarks(session, self.seeds[-1])
         self._say("trivial answers")
         self.trivial = trivial.try_answers(session, self.seeds[-1])
-        reference = session.bank.reference
-        self.ranges = list(ranges.remarks(session.bank.evaluation(reference, self.seeds[-1])))
         search = Search(session)
         for one, other in matrix.pairs(self.subjects):
             self._say(f"a case to tell {one} from {other}")
@@ -189,7 +182,6 @@ class _Proof:
             first=matrix.first(self.question, rows, check.id),
             cpu_seconds=None if spent is None else spent / 1e9,
             share=None if spent is None else spent / total,
-            margin=margins.margin(self.subjects, check.id),
             lets_through=tuple(t.name for t in self.trivial if t.made and check.id in t.passes),
         )
 
@@ -232,7 +224,6 @@ class _Proof:
                 before = subject.seen[0].results[check.id].verdict if subject.seen else None
                 evaluation.asks_system = asks_system or not (before is None or before in FINE)
                 results[check.id] = result_of(evaluation, check, timed=right)
-        deviations = margins.deviations(evaluation, results, right=right)
         graded, evaluation.parts_asked = as_graded(self.question, results)
         with self._clocked(session, ""):
             found = diagnose(Failure.of(evaluation, tuple(graded.values())))
@@ -244,7 +235,7 @@ class _Proof:
             for r in results.values()
             if r.verdict not in FINE and not r.stretch
         )
-        subject.seen.append(Seen(seed, results, graded, named, deviations, raised, certain))
+        subject.seen.append(Seen(seed, results, graded, named, raised, certain))
 
     def _glimpse(self, session: GradingSession, subject: Subject, seed: int) -> None:
         """Find out whether anything stops a wrong program on a seed, the likeliest check first."""

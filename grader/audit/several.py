@@ -32,7 +32,6 @@ class Plan:
     seeds: Sequence[int]
     mutants: bool = False  # of every question whose audit has no problem
     at_most: int | None = None  # mutants of a question
-    names: bool = False  # whether these are named as well
 
 
 @contextmanager
@@ -73,7 +72,6 @@ def _one(question: Question, plan: Plan, progress: Progress) -> Reports:
             question,
             seeds=plan.seeds,
             at_most=plan.at_most,
-            names=plan.names,
             progress=progress,
         )
 

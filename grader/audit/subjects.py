@@ -29,7 +29,6 @@ class Seen:
     results: Mapping[str, CheckResult]  # by check, needs or no needs
     graded: Mapping[str, CheckResult]  # the same as a grade reports them
     named: frozenset[str]  # misconceptions that diagnosis named
-    deviations: Mapping[str, float]  # by check, see `margins`
     raised: Raised | None  # of a program that raises on every case it fails
     certain: bool = False  # whether it is stopped on every other seed too
 

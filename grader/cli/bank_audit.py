@@ -32,18 +32,9 @@ def command(
         int | None,
         typer.Option(metavar="N", min=1, help="With --mutants: N of them, the same each time."),
     ] = None,
-    names: Annotated[
-        bool, typer.Option("--names", help="With --mutants: see that what they are called is true.")
-    ] = False,
     everything: Annotated[
         bool, typer.Option("--all", help="Prove all, whatever committed proofs say.")
     ] = False,
-    turn: Annotated[
-        int | None,
-        typer.Option(
-            metavar="N", min=0, help="Prove what has changed, and of the others the Nth pair."
-        ),
-    ] = None,
     mine: Annotated[
         bool, typer.Option("--mine", help="Believe the proofs of this bank: it is yours.")
     ] = False,
@@ -61,8 +52,8 @@ def command(
     from grader.app.proofs import Trust
     from grader.audit.several import Plan
 
-    trust = Trust(everything=everything, mine=mine, turn=turn, write=write)
-    plan = Plan(range(seeds), mutants=mutants, at_most=at_most, names=names)
+    trust = Trust(everything=everything, mine=mine, write=write)
+    plan = Plan(range(seeds), mutants=mutants, at_most=at_most)
     step: Callable[[str], None]  # where the next line on what is being done goes
     results = audit(
         context(ctx), questions or [], plan, trust=trust, strict=strict, jobs=jobs,
@@ -104,8 +95,7 @@ def _show(done: Audited, *, first: bool) -> None:
     from grader.reports.mutation import render_mutation
 
     if done.standing is not None:
-        state = done.standing.state
-        then = "; it is proved now" if done.due else "" if state == "current" else "; not its turn"
+        then = "; it is proved now" if done.due else ""
         output.write(f"{done.name}: {done.standing.text}{then}")
     for problem in done.fault.problems if done.fault else ():
         output.warn(problem, excerpt=done.fault.excerpt if done.fault else ())

@@ -15,10 +15,6 @@ from grader.model.numerals import quantity
 def command(
     ctx: typer.Context,
     question: Annotated[str, typer.Argument(metavar="ID", show_default=False)],
-    oracle: Annotated[
-        str | None,
-        typer.Option("--from", metavar="FUNCTION", help="Begin from a function of a library."),
-    ] = None,
     one_file: Annotated[
         bool, typer.Option("--one-file", help="Everything in one YAML file.")
     ] = False,
@@ -38,7 +34,7 @@ def command(
     from grader.app.authoring import new
 
     here = context(ctx)
-    made = new(here, question, one_file=one_file, oracle=oracle, parts=parts, form=form)
+    made = new(here, question, one_file=one_file, parts=parts, form=form)
     if json:
         output.document(
             question=question,

@@ -10,7 +10,7 @@ from grader.cases.recipe import CaseRecipe as Case
 from grader.evaluation import moved, peak_probe, rss_probe
 from grader.evaluation.bands import least, tolerated
 from grader.evaluation.clock_probe import contradiction
-from grader.evaluation.compare import Fault, compare, excess, explained, fault_of, report
+from grader.evaluation.compare import Fault, compare, explained, fault_of, report
 from grader.evaluation.encoding import PRECISE
 from grader.evaluation.evaluation import BankFault, Evaluation, blame_bank
 from grader.evaluation.exhibit import bars, grids
@@ -53,7 +53,6 @@ __all__ = [
     "dict_keys",
     "divided",
     "entered",
-    "excess",
     "expected",
     "explained",
     "fault_of",

@@ -31,7 +31,6 @@ OWN = 1e-6  # of an entry's own size, which a band that is due to others may be
 BY_NORM = 1024.0  # units of the largest entry by which a small one may be off
 UNIT_64 = 2.0**-52
 VANISHING = 1e-11  # of what entered: a result that is smaller is what cancellation left over
-UNJUDGED = 0.1  # of an entry: a wider band lets nearly anything pass
 
 Moved = Callable[[], list[Array]]
 
@@ -122,12 +121,3 @@ def bfloat16_norm(want: Array, entered: Callable[[], float]) -> float:
     if size <= VANISHING * entered():
         size = entered() * float(np.sqrt(want.size))
     return RELATIVE_BF16 * size
-
-
-def unjudged(dtype: str, want: Array, allowed: Array) -> Array:
-    """Which entries are so small beside the largest that their band lets nearly anything pass.
-
-    What is smaller still, a probability of 1e-44, is as good as 0 and not meant.
-    """
-    size = np.where(np.isfinite(want), np.abs(want), 0.0)
-    return np.asarray((size > unit(dtype) ** 2 * largest(want)) & (allowed > UNJUDGED * size))

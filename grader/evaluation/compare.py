@@ -13,7 +13,7 @@ import numpy as np
 
 from grader.cases.draw import Array
 from grader.cases.recipe import CaseRecipe
-from grader.evaluation.bands import allowance, bfloat16_norm, tolerated, unjudged
+from grader.evaluation.bands import allowance, bfloat16_norm, tolerated
 from grader.evaluation.evaluation import Evaluation
 from grader.evaluation.expected import Expected, expected
 from grader.evaluation.results import (
@@ -23,7 +23,6 @@ from grader.evaluation.results import (
     deviations,
     dict_keys,
     dtype_of,
-    floats,
     keys_of,
     real_parts,
 )  # fmt: skip
@@ -267,45 +266,3 @@ def _equal(a: Array, b: Array) -> Array:
 def _of_type(result: str, observed: Value, expected: str, note: str = "") -> Fault:
     found = describe(observed)
     return Fault(result, f"{result} is {found}{note}, expected {expected}", "type", found, expected)
-
-
-def excess(observed: Value, wanted: Expected) -> float:
-    """The worst deviation of a result over what is allowed; infinity for anything but numbers."""
-    native = wanted.native
-    if isinstance(native, (dict, list, tuple)):
-        keys = keys_of(observed, native)
-        parts = (excess(observed[key], wanted.part(key)) for key in keys or ())
-        return math.inf if keys is None else max(parts, default=0.0)
-    dtype = _of_parts(native) if isinstance(native, (np.ndarray, Tensor)) else wanted.dtype
-    got, want = floats(observed), floats(wanted.precise)
-    if got is None or want is None or floats(native) is None:
-        same = observed is None if native is None else bool(np.array_equal(observed, native))
-        return 0.0 if same else math.inf
-    deviation = deviations(got, want)
-    if deviation is None or not deviation.any():
-        return math.inf if deviation is None else 0.0
-    finite = np.isfinite(want)
-    if dtype == "bfloat16":
-        off = np.asarray(np.linalg.norm(deviation))
-        allowed = np.asarray(bfloat16_norm(want[finite], wanted.entered))
-    else:
-        off = deviation
-        allowed = allowance(dtype, want, wanted.moved_floats, entered=wanted.entered)[finite]
-        if wanted.tolerance is not None:
-            allowed = np.maximum(allowed, tolerated(wanted.tolerance, want)[finite])
-    with np.errstate(divide="ignore", invalid="ignore"):
-        ratios = np.where(off == 0, 0.0, off / allowed)
-    return float(ratios.max(initial=0.0))
-
-
-def unjudged_entries(wanted: Expected) -> tuple[int, int]:
-    """How many entries of a float result are too small beside others to be judged, and of how many.
-
-    In bfloat16 a result is judged as a whole.
-    """
-    native, want = wanted.native, floats(wanted.precise)
-    dtype = _of_parts(native) if isinstance(native, (np.ndarray, Tensor)) else wanted.dtype
-    if want is None or dtype == "bfloat16":
-        return 0, 0
-    allowed = allowance(dtype, want, wanted.moved_floats, entered=wanted.entered)
-    return int(unjudged(dtype, want, allowed).sum()), want.size

@@ -94,18 +94,6 @@ class Kind(Generic[K]):
 
     # -- audit ------------------------------------------------------------------------------
 
-    def has_tolerance(self, check: K) -> bool:  # noqa: ARG002
-        """Whether it allows a deviation, so that an audit measures how close programs come."""
-        return False
-
-    def deviation(self, evaluation: api.Evaluation, check: K, case: api.Case) -> float:
-        """The submission's worst deviation on one case over what is allowed; above 1 fails."""
-        raise NotImplementedError
-
-    def right_deviation(self, evaluation: api.Evaluation, check: K, case: api.Case) -> float:
-        """The same of right programs; the evaluation's submission is the reference."""
-        return self.deviation(evaluation, check, case)
-
     def decides_anywhere(self, check: K) -> bool:  # noqa: ARG002
         """Whether it can turn a submission down on every machine."""
         return not self.timed

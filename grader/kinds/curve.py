@@ -98,15 +98,6 @@ class Curve(Kind[CurveCheck]):
         """The whole curve: a wrong idea has its own, though it may end well enough."""
         return evaluation.observed(check.run, case).values.get(check.of)
 
-    def has_tolerance(self, check: CurveCheck) -> bool:
-        """Where the last point is held against a number that can be divided by."""
-        return check.ends_below is not None and check.ends_below > 0
-
-    def deviation(self, evaluation: api.Evaluation, check: CurveCheck, case: api.Case) -> float:
-        """The last point over its bound."""
-        points = _series(self.observe(evaluation, check, case))
-        return abs(points[-1]) / check.ends_below if points and check.ends_below else math.inf
-
 
 def _astray(
     check: CurveCheck, points: tuple[float, ...], wanted: tuple[float, ...]

@@ -11,7 +11,6 @@ and no less than what rounding may leave of the numbers that it is computed from
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Mapping
 from typing import ClassVar, Literal, TypeAlias
 
@@ -104,21 +103,6 @@ class Gradcheck(Kind[GradcheckCheck]):
                 return found
         laws = (broken(evaluation, check, case, law) for law in check.conserves)
         return next(filter(None, laws), None)
-
-    def has_tolerance(self, check: GradcheckCheck) -> bool:
-        """Where gradients are compared; a law alone has none worth measuring."""
-        return bool(check.gradients)
-
-    def deviation(self, evaluation: api.Evaluation, check: GradcheckCheck, case: api.Case) -> float:
-        """Of the worst entry of all gradients."""
-        values = evaluation.observed(check.run, case).values
-        numeric = _differences(evaluation, check, case)
-        worst = 0.0
-        for wrt, name in check.gradients.items():
-            allowed = _allowed(evaluation, check, case, name, numeric[wrt])
-            entries = _deviations(floats(values.get(name)), numeric[wrt], allowed)
-            worst = max(worst, math.inf if entries is None else float(entries.max(initial=0.0)))
-        return worst
 
 
 def _differences(

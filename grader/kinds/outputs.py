@@ -78,32 +78,6 @@ class Outputs(Kind[OutputsCheck]):
         """Where it asks for the last bit."""
         return check.exact
 
-    def has_tolerance(self, check: OutputsCheck) -> bool:
-        """Unless it asks for the last bit."""
-        return not check.exact
-
-    def deviation(self, evaluation: api.Evaluation, check: OutputsCheck, case: api.Case) -> float:
-        """Of the worst entry, or of the norm where that is what is held."""
-        values = evaluation.observed(check.run, case).values
-        return max(
-            api.excess(
-                values.get(name),
-                api.expected(evaluation, check.run, case, name, check=check),
-            )
-            for name in check.results
-        )
-
-    def right_deviation(
-        self, evaluation: api.Evaluation, check: OutputsCheck, case: api.Case
-    ) -> float:
-        """Of the reference in the case's dtype, and on inputs moved by a unit in the last place."""
-        worst = 0.0
-        for name in check.results:
-            wanted = api.expected(evaluation, check.run, case, name, check=check)
-            others = wanted.moved() if case.dtype == "float64" else []
-            worst = max(worst, *(api.excess(other, wanted) for other in [wanted.native, *others]))
-        return worst
-
 
 def _finding(
     evaluation: api.Evaluation, case: api.Case, fault: api.Fault, check: OutputsCheck

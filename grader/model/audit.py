@@ -41,23 +41,6 @@ class AuditRow:
 
 
 @dataclass(frozen=True, slots=True)
-class Margin:
-    """How far the tolerance of a check is from right and from wrong, in orders of magnitude.
-
-    0 is the tolerance itself, -3 a thousandth of it, and 4 ten thousand times it.
-    """
-
-    right: float | None  # the worst right program; None when none deviates at all
-    wrong: float | None  # the closest wrong one that it stops by its values; None without any
-    closest: str = ""  # which that is
-
-    @property
-    def gap(self) -> float | None:
-        """Orders of magnitude between right and wrong; None where one of them is not near."""
-        return None if self.right is None or self.wrong is None else self.wrong - self.right
-
-
-@dataclass(frozen=True, slots=True)
 class CheckFacts:
     """What is known of one check when everything has been through it."""
 
@@ -68,7 +51,6 @@ class CheckFacts:
     first: int  # those of them that no check before it stops
     cpu_seconds: float | None = None  # time of the workers; None where there is no such clock
     share: float | None = None  # of the whole audit's
-    margin: Margin | None = None  # None: it allows no deviation, or counts something
     lets_through: tuple[str, ...] = ()  # trivial answers that pass it
 
 
@@ -107,7 +89,7 @@ class Twins:
 class Remark:
     """What would make the question better."""
 
-    # redundant, flaky, raising, starter, alike, tolerance, range, trivial, hints, parts, id, todo,
+    # redundant, flaky, raising, starter, alike, trivial, hints, parts, id, todo,
     # unused, prerequisites
     about: str
     text: str

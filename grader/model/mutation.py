@@ -93,8 +93,6 @@ class Trial:
     passing_seeds: tuple[int, ...] = ()  # of one that is killed on the others
     because: str | None = None  # the spec's words
     counterexample: Counterexample | None = None
-    named: tuple[str, ...] = ()  # misconceptions that diagnosis calls it
-    misnamed: tuple[str, ...] = ()  # why some of them are false
 
 
 @dataclass(frozen=True, slots=True)

@@ -54,31 +54,18 @@ def _lines(report: AuditReport, width: int) -> Iterator[Text]:
 
 
 def _figures(checks: Sequence[CheckFacts], width: int) -> Iterator[Text]:
-    """One line per check: what it stops, what it costs, and how much room its tolerance has."""
+    """One line per check: what it stops, and what it costs."""
     if not checks:
         return
     wide = width >= _FIGURES
     names = min(max(len(c.id) for c in checks), _NAMES)
     head = f"  {'':{names}}  stops  first"
-    yield Text(head + "   time   right   wrong" if wide else head, QUIET)
+    yield Text(head + "   time" if wide else head, QUIET)
     for check in checks:
         line = f"  {padded(cut(check.id, names), names)}  {check.stops:5}  {check.first:5}"
         if wide:
             line += f"  {'' if check.share is None else f'{check.share:.0%}':>5}"
-        if wide and (margin := check.margin) is not None:
-            line += f"  {_orders(margin.right):>6}  {_orders(margin.wrong):>6}  "
-            line += cut(margin.closest, max(8, width - len(line)))
         yield Text(line.rstrip())
-    if wide and any(check.margin is not None for check in checks):
-        words = (
-            "right, wrong: orders of magnitude from the tolerance to the worst right program "
-            "and to the closest wrong one, which is named"
-        )
-        yield from hanging([], words, width, indent=2, style=QUIET)
-
-
-def _orders(value: float | None) -> str:
-    return "-" if value is None else f"{value:+.1f}"
 
 
 def _twins(twins: Twins, width: int) -> list[Text]:

@@ -66,7 +66,7 @@ def test_ideas_that_are_told_apart_are_no_twins(tmp_path: Path) -> None:
 
 def test_twins_go_by_each_others_names_on_every_seed() -> None:
     def named(misconception: str | None, *seeds: tuple[str, ...]) -> Subject:
-        seen = [Seen(0, {}, {}, frozenset(names), {}, None) for names in seeds]
+        seen = [Seen(0, {}, {}, frozenset(names), None) for names in seeds]
         return Subject("any", [], "", misconception=misconception, seen=seen)
 
     both = ("a", "b")

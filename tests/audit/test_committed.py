@@ -121,7 +121,6 @@ def test_a_proof_of_this_question_by_this_grader_is_current(question: Question) 
         ({"versions": {"python": "2.7"}}, PLAN, State.LIBRARIES),
         ({"seeds": 2}, PLAN, State.LESS),
         ({"remarks": 1}, PLAN, State.LESS),
-        ({}, replace(PLAN, names=True), State.LESS),
         ({"seeds": 2, "grader": ""}, PLAN, State.LESS),
         ({"seeds": 2, "digest": ""}, PLAN, State.QUESTION),
         ({}, replace(PLAN, mutants=False), State.CURRENT),
@@ -260,33 +259,12 @@ def test_what_is_current_is_not_proved_again(several: list[Question]) -> None:
     assert due(several, Trust(), Plan(range(4))) == "abcdefg"
 
 
-def test_with_a_turn_what_has_changed_is_proved_and_two_others(several: list[Question]) -> None:
-    for one in several[:3]:
-        write(one, **OLD)
-    assert due(several, Trust(turn=0)) == "ab"
-    assert due(several, Trust(turn=3)) == "ag"
-    write(several[3], digest="")
-    place(several[4]).write_text("{")
-    assert due(several, Trust(turn=0)) == "abde"
-    assert due(several, Trust(turn=1)) == "cdef"
-    assert due(several, Trust(turn=1, everything=True)) == "abcdefg"
-
-
-def test_some_turns_come_to_every_question(several: list[Question]) -> None:
-    for count in range(1, 8):
-        some = several[:count]
-        turns = [due(some, Trust(turn=turn)) for turn in range(100, 100 + count)]
-        assert {*"".join(turns)} == {one.id for one in some}
-        assert {len(turn) for turn in turns} == {min(2, count)}
-
-
 def test_a_stranger_is_not_believed(
     several: list[Question], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setattr(locate, "builtin", lambda: tmp_path / "elsewhere")
-    for trust in (Trust(), Trust(turn=0)):
-        found = proofs.standings(several, PLAN, trust, strict=False, named=False)
-        assert [(one.standing, one.due) for one in found] == [(None, True)] * 7
+    found = proofs.standings(several, PLAN, Trust(), strict=False, named=False)
+    assert [(one.standing, one.due) for one in found] == [(None, True)] * 7
     assert due(several, Trust(mine=True)) == ""
 
 

@@ -12,10 +12,7 @@ from grader import bank
 from grader.audit.proof import audit
 from grader.forms.registry import NAMES
 from grader.kinds import registry
-from grader.sandbox.client import WorkerClient
-from grader.sandbox.spawn import Zygote
 from tests.cli.conftest import Drill
-from tests.harness import Lend
 
 pytestmark = pytest.mark.usefixtures("one_zygote")
 
@@ -187,88 +184,6 @@ def test_a_question_that_somebody_else_lays_down_meanwhile_is_there_already(
     assert tree(Path()) == ["drills/masked-mean/reference.py"]
 
 
-# -- from the signature of a library's function ----------------------------------------------------
-
-
-@pytest.fixture
-def forked(lend: Lend, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Have the workers that look at a library forked, as those that grade are."""
-    start = WorkerClient.__init__
-
-    def begin(
-        self: WorkerClient, *, torch: bool, zygote: Zygote | None = None, **more: Any
-    ) -> None:
-        found = zygote or (None if more.get("further") else lend(torch=torch))
-        start(self, torch=torch, zygote=found, **more)
-
-    monkeypatch.setattr(WorkerClient, "__init__", begin)
-
-
-@pytest.mark.usefixtures("forked")
-@pytest.mark.parametrize(
-    ("function", "parameters", "call"),
-    [
-        ("numpy.cumsum", "a, axis", "numpy.cumsum(a, axis=axis)"),
-        ("numpy.exp", "x", "numpy.exp(x)"),
-        (
-            "numpy.linalg.svd",
-            "a, full_matrices, compute_uv, hermitian",
-            "full_matrices=full_matrices, compute_uv=compute_uv, hermitian=hermitian)",
-        ),
-        ("numpy.einsum", "operands", "numpy.einsum(*operands)"),
-        ("numpy.where", "condition, x, y", "numpy.where(condition, x, y)"),
-        ("numpy.random.normal", "loc, scale, size", "normal(loc=loc, scale=scale, size=size)"),
-        (
-            "torch.nn.functional.scaled_dot_product_attention",
-            "query, key, value, attn_mask, dropout_p, is_causal, scale",  # later one more
-            "attention(query, key, value, attn_mask=attn_mask, dropout_p=dropout_p, ",
-        ),
-        (
-            "torch.nn.functional.layer_norm",
-            "input, normalized_shape, weight, bias, eps",
-            "layer_norm(input, normalized_shape, weight=weight, bias=bias, eps=eps)",
-        ),
-        ("torch.nn.functional.max_pool2d", "input, kernel_size, stride, ", "max_pool2d(input, "),
-        ("sympy.integer_nthroot", "y, n", "sympy.integer_nthroot(y, n)"),
-    ],
-)
-def test_a_question_begun_from_a_function_has_its_parameters_and_calls_it(
-    real: Drill, function: str, parameters: str, call: str
-) -> None:
-    ended = real("bank", "new", "begun", "--from", function)
-    assert (ended.status, ended.err) == (0, "")
-    question = bank.load([Path()], "begun")
-    assert question.spec.runs["main"][0].startswith(
-        f"result = {function.rpartition('.')[2]}({parameters}"
-    )
-    assert call in question.reference.decode()
-    assert question.reference != question.starter
-    assert question.spec.uses == [function.partition(".")[0]]
-
-
-def test_its_cases_give_the_defaults_of_the_library_and_draw_what_has_none(real: Drill) -> None:
-    real("bank", "new", "begun", "--from", "numpy.isclose")
-    case = bank.load([Path()], "begun").spec.cases["first"]
-    drawn = {"normal": [3, 5]}
-    assert case["a"] == case["b"] == drawn
-    text = Path("questions/begun.yaml").read_text(encoding="utf-8")
-    assert text.count("{normal: [3, 5]}  # TODO what the function takes\n") == 2  # a guess
-    assert (case["rtol"], case["atol"], case["equal_nan"]) == (1e-5, 1e-8, False)
-
-
-@pytest.mark.parametrize("form", ["folder", "one-file"])
-def test_the_audit_counts_what_is_left_to_decide(real: Drill, form: str) -> None:
-    where = ["--one-file"] if form == "one-file" else []
-    made = real("bank", "new", "begun", "--from", "numpy.exp", *where, "--json").data
-    path = Path("begun.yaml") if where else Path()
-    question = bank.load([path], "begun")
-    assert len(made["todo"]) == len(question.todos) > 8
-    assert sorted(made["todo"]) == sorted(question.todos)
-    (remark,) = [r for r in audit(question, seeds=range(1)).remarks if r.about == "todo"]
-    assert remark.text.startswith(f"{len(question.todos)} TODOs are left: ")
-    assert question.todos[0] in remark.text
-
-
 @pytest.mark.parametrize(("form", "parts"), [("folder", 3), ("one-file", 2), ("one-file", 9)])
 def test_a_skeleton_in_parts_is_proved_but_for_what_is_marked(
     real: Drill, form: str, parts: int
@@ -289,7 +204,6 @@ def test_a_skeleton_in_parts_is_proved_but_for_what_is_marked(
     [
         (["--parts", "1"], "--parts: expected a number from 2 to 9, found 1"),
         (["--parts", "10"], "--parts: expected a number from 2 to 9, found 10"),
-        (["--parts", "2", "--from", "numpy.exp"], "--from and --parts: expected one of them"),
     ],
 )
 def test_a_skeleton_in_parts_that_no_question_has_is_refused(
@@ -300,7 +214,7 @@ def test_a_skeleton_in_parts_that_no_question_has_is_refused(
 
 
 def test_it_says_how_many_places_are_left_and_what_to_do_first(real: Drill) -> None:
-    ended = real("bank", "new", "begun", "--from", "numpy.exp")
+    ended = real("bank", "new", "begun", "--parts", "2")
     count = len(bank.load([Path()], "begun").todos)
     assert f"\n{count} places are marked TODO in the files\n" in ended.out
     assert "\nnext:\n  replace what is marked TODO; the audit counts" in ended.out
@@ -328,37 +242,6 @@ def test_a_place_that_is_left_fails_a_strict_audit_wherever_it_is(
     assert f"todo: 1 TODO is left: {file}:" in " ".join(ended.out.split())
 
 
-@pytest.mark.usefixtures("forked")
-@pytest.mark.parametrize(
-    ("function", "said"),
-    [
-        ("torch.nn.functional.layer_nrm", "did you mean torch.nn.functional.layer_norm?"),
-        ("torch.nn.Linear", "expected a function, found the class torch.nn.Linear"),
-        ("numpy.pi", "expected a function, found the float numpy.pi"),
-        ("os.path.join", "expected a function of numpy, torch, einops"),
-        ("numpy", "expected a function of numpy, torch, einops"),
-        ("numpy.sum; import os", "expected a function of numpy, torch, einops"),
-    ],
-)
-def test_what_is_no_function_is_refused_in_a_sentence(
-    real: Drill, function: str, said: str
-) -> None:
-    ended = real("bank", "new", "begun", "--from", function)
-    assert (ended.status, ended.out) == (2, "")
-    assert said in ended.err
-    assert tree(Path()) == []
-
-
-def test_a_library_that_is_not_there_is_named(
-    real: Drill,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr("importlib.util.find_spec", lambda _: None)
-    ended = real("bank", "new", "begun", "--from", "torch.relu")
-    assert ended.status == 2
-    assert "torch.relu needs torch, which is not installed" in ended.err
-
-
 @pytest.mark.parametrize(
     "form", ["estimate", "predict", "derive", "review", "diagnose", "write-the-test"]
 )
@@ -378,7 +261,7 @@ def test_a_question_of_another_form_passes_its_audit_without_a_remark(
             ("--form", "essay"),
             f"--form: expected one of {', '.join(NAMES)}, found",
         ),
-        (("--form", "derive", "--parts", "2"), "--form derive: expected neither --from nor"),
+        (("--form", "derive", "--parts", "2"), "--form derive: expected no --parts"),
     ],
 )
 def test_a_form_that_there_is_not_is_refused(

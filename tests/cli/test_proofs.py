@@ -95,17 +95,6 @@ def test_only_what_is_not_current_is_tried(folder: Path, real: Drill, tried: lis
     assert tried == ["gate", "door", "gate"]
 
 
-def test_a_turn_leaves_the_others_to_later_ones(
-    folder: Path, real: Drill, tried: list[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("grader.app.proofs.SAMPLE", 1)
-    claim(folder, "door", "gate", grader="0")
-    out = real("bank", "audit", "--jobs", "1", "--turn", "7").out
-    assert tried == ["gate"]
-    since = "the grader has changed since its proof (3 seeds, 13 mutants)"
-    assert out.startswith(f"door: {since}; not its turn\ngate: {since}; it is proved now\n\n")
-
-
 def test_a_fault_beside_a_proof_ends_with_3(
     folder: Path, real: Drill, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -141,7 +130,7 @@ def test_a_bank_of_a_stranger_is_proved_whatever_lies_in_it(
     ended = real("--bank", str(folder), "bank", "audit", "--jobs", "1", "--json")
     assert (tried, ended.data["proofs"]) == (["door", "gate"], [])
     monkeypatch.chdir(folder)
-    real("bank", "audit", "--jobs", "1", "--turn", "0")
+    real("bank", "audit", "--jobs", "1")
     assert tried == ["door", "gate"] * 2
     real("bank", "audit", "--jobs", "1", "--mine")
     assert tried == ["door", "gate"] * 2

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from grader.evaluation.compare import Fault, compare, excess
+from grader.evaluation.compare import Fault, compare
 from grader.evaluation.expected import Expected
 from grader.evaluation.results import describe, same_value
 from grader.sandbox.worker.wire import Opaque, Tensor
@@ -259,9 +259,6 @@ def test_a_complex_number_is_compared_in_both_parts(native: Any) -> None:
     assert right(1.0, native.real + 0 * native)
     assert fault(native.conj(), native).sentence == "y differs in 1 of 2 entries"
     assert fault("1+2j", native).sentence.endswith(f"expected a {native.dtype}")
-    for wrong in (native.conj(), native.real, native * np.nan):
-        assert excess(wrong, expected(native)) > 1
-    assert excess(native, expected(native)) == 0
     assert not right(native, 1.0)
 
 
@@ -273,11 +270,10 @@ def test_an_exact_number_is_held_to_the_dtype_of_the_case() -> None:
     assert compare("y", 1.01, expected(1.0, dtype="bfloat16"), exact=True) is not None
 
 
-def test_the_deviation_of_complex64_is_measured_in_units_of_float32() -> None:
+def test_complex64_is_held_to_units_of_float32() -> None:
     want = np.array([1 + 2j, 3 - 1j], np.complex64)
     close = (want * (1 + EPS32)).astype(np.complex64)
     assert right(close, want)
-    assert 0 < excess(close, expected(want)) < 1
 
 
 def test_a_band_is_measured_only_when_it_is_needed() -> None:

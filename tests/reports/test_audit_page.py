@@ -13,7 +13,7 @@ from grader.model.audit import AuditReport, Cell
 from grader.reports.audit import render_audit
 from grader.reports.json import audit_to_json
 from tests.reports.audits import FAULTY, LARGE, PROVED
-from tests.reports.conftest import Golden, shown
+from tests.reports.conftest import shown
 
 DOCS = (Path(__file__).parents[2] / "docs" / "audit.md").read_text(encoding="utf-8")
 
@@ -22,20 +22,15 @@ def page(report: AuditReport, width: int, *, colour: bool = False) -> str:
     return shown(render_audit(report, width=width), color=colour)
 
 
-@pytest.mark.parametrize("width", [40, 60, 80, 120])
-def test_a_proof(golden: Golden, width: int) -> None:
-    golden(f"audit_proved_{width}", page(PROVED, width))
-
-
-@pytest.mark.parametrize("width", [40, 80])
-def test_faults(golden: Golden, width: int) -> None:
-    golden(f"audit_faulty_{width}", page(FAULTY, width))
-
-
-def test_colour_adds_nothing_but_colour(golden: Golden) -> None:
+def test_a_page_says_what_was_found() -> None:
+    text = page(FAULTY, 80)
+    assert "FAULT   the check forward kills no variant" in text
+    assert "trivial answer accepted: ones" in text
+    assert re.search(r"^  pad-offset-kept .*!", text, re.MULTILINE)
+    assert "2 problems: the question is not ready" in text
     coloured = page(FAULTY, 80, colour=True)
-    golden("audit_faulty_ansi", coloured)
-    assert re.sub(r"\x1b\[[0-9;]*m", "", coloured) == page(FAULTY, 80)
+    assert re.sub(r"\x1b\[[0-9;]*m", "", coloured) == text
+    assert "no check is idle; 2 remarks" in page(PROVED, 80)
 
 
 @pytest.mark.parametrize("width", [80, 120])
