@@ -8,7 +8,7 @@ import gc
 import os
 import signal
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -86,11 +86,9 @@ def lend() -> Iterator[Lend]:
             assert found.process.pid  # for those who count the processes that there are
             return Lent(found)
 
-        def lent(*, torch: bool, further: Sequence[str] = ()) -> Zygote | None:
+        def lent(*, torch: bool) -> Zygote | None:
             # A fork of this process, as an audit of several questions makes, needs its own.
-            if os.getpid() == owner and not further:
-                return shared(torch=torch)
-            return zygote_if_safe(torch=torch, further=further)
+            return shared(torch=torch) if os.getpid() == owner else zygote_if_safe(torch=torch)
 
         yield lent
 

@@ -24,7 +24,7 @@ import typer
 import yaml
 
 from grader import bank
-from grader.cases import conditions, inputs, recipe
+from grader.cases import inputs, recipe
 from grader.classroom import config
 from grader.cli.app import app, run
 from grader.kinds import registry
@@ -163,8 +163,6 @@ def keys_page() -> str:
     part = parts["Part"]
     lines += ["## parts: a part", "", part["description"], "", *_table(part), ""]
     lines += ["## cases: a case", "", *_words("key", recipe.RESERVED), ""]
-    lines += ["In `where`, of an input or a part of it (`x`, `x[0]`, `x[1, 2]`):", ""]
-    lines += [*_words("function", conditions.FUNCTIONS), ""]
     lines += ["Every other key is the name of an input: a number, a text, `true`, `null`, a nested"]
     lines += ["list (a literal array), or one generator with its shape and any modifiers:"]
     lines += ["`{uniform: [2, 3], from: -1, to: 1, dtype: float32}`. Modifiers are applied in the"]

@@ -95,9 +95,9 @@ def audit(
             yield Audited(name, fault=fault)
             continue
         if question_ids:
-            requirements.need_libraries(question)
-        elif lacking := requirements.missing(question.spec.uses):
-            ctx.warn(f"{name} is not audited: it needs {lacking[0]}, which is not installed")
+            requirements.need_torch(question)
+        elif question.spec.needs_torch and not requirements.torch_installed():
+            ctx.warn(f"{name} is not audited: it needs torch, which is not installed")
             yield Audited(name)
             continue
         if trust.write:

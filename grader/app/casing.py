@@ -116,7 +116,7 @@ def case(
     choice = resolve(ctx, question_id)
     question = choice.question
     _need_code(choice)
-    requirements.need_libraries(question)
+    requirements.need_torch(question)
     recipes = drawing.cases(question)
     asked = parts.asked(ctx, question)
     uses = drawing.uses(question, name, asked) if name in recipes else []

@@ -64,7 +64,7 @@ def run(
             f"{question.id} is not found out by experiments: there is nothing to run",
             hint=f"Next: {next_}   drill case{choice.argument}",
         )
-    requirements.need_libraries(question)
+    requirements.need_torch(question)
     path = choice.need_workspace().submission
     spent = UsageError(
         f"{asked.budget} of {asked.budget} runs are used; you can still edit and grade",

@@ -89,9 +89,8 @@ def grade(
             except DrillError:
                 return  # loading the question will say so
             doing("loading torch" if head.torch else "loading numpy")
-            needed = [*head.further, *(["torch"] if head.torch else [])]
-            if not requirements.missing(needed):
-                workers = Workers(torch=head.torch, further=head.further)
+            if not head.torch or requirements.torch_installed():
+                workers = Workers(torch=head.torch)
                 started.append(stack.enter_context(workers))
 
         if file is not None:
@@ -153,7 +152,7 @@ def _grade(
     from grader.session import grade as judge
 
     question = choice.question
-    requirements.need_libraries(question)
+    requirements.need_torch(question)
     path = ctx.here() / path
     submission = files.read_submission(path)
     mine = choice.workspace.submission if choice.workspace else None

@@ -66,7 +66,7 @@ def load(ctx: Context, course: Course) -> list[Question]:
             where = whole.position((*at, "id") if (*at, "id") in whole.spots else at)
             problems.append((*where, f"questions[{i}]: {error.message}{hint}"))
             continue
-        requirements.need_libraries(question)
+        requirements.need_torch(question)
         found.append(question)
         if course.written is not None:
             wrong = config.unlike_the_question(at, asked, question)

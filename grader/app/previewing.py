@@ -47,7 +47,7 @@ def preview(
     from grader.session import GradingSession
 
     question = bank.load(banks_for(ctx, question_id), question_id)
-    requirements.need_libraries(question)
+    requirements.need_torch(question)
     programs = _programs(question, name)
     if variant is not None:
         if variant > len(programs):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
 from importlib.util import find_spec
 
 from grader.model.errors import UsageError
@@ -24,20 +23,11 @@ def torch_installed() -> bool:
     return find_spec("torch") is not None
 
 
-def missing(libraries: Sequence[str]) -> list[str]:
-    """Return those of some libraries that could not be imported, without importing any."""
-    others = [name for name in libraries if name != "torch" and find_spec(name) is None]
-    return others if "torch" not in libraries or torch_installed() else [*others, "torch"]
-
-
-def need_libraries(question: Question) -> None:
-    """Check that what the question runs on is installed, without loading it.
+def need_torch(question: Question) -> None:
+    """Check that torch is installed if the question needs it, without loading it.
 
     Raises:
-        UsageError: It needs a library that is not there.
+        UsageError: It is not there.
     """
-    if lacking := missing(question.spec.uses):
-        hint = GET_TORCH if "torch" in lacking else f"pip install {' '.join(lacking)}"
-        listed = " and ".join(lacking)
-        are = "are" if len(lacking) > 1 else "is"
-        raise UsageError(f"{question.id} needs {listed}, which {are} not installed", hint=hint)
+    if question.spec.needs_torch and not torch_installed():
+        raise UsageError(f"{question.id} needs torch, which is not installed", hint=GET_TORCH)

@@ -73,9 +73,6 @@ class Review:
             if not (self._lost_cases and path[-1] == "extends"):
                 yield ("cases", *path), f"cases.{'.'.join(path)}: {text}"
         yield from self._limits()
-        for i, name in enumerate(spec.forbids):
-            if not (spec.needs_torch or name.startswith("numpy.")):
-                yield ("forbids", i), f"forbids: {name} {self._no_torch}"
         for run, steps in self._runs.items():
             for i, step in enumerate(steps):
                 yield from self._step(run, i, step)

@@ -11,7 +11,6 @@ import yaml
 from grader.bank.document import events, one_line
 from grader.bank.storage import BankFiles
 from grader.model.errors import BankError
-from grader.model.libraries import further
 from grader.model.question import Header
 
 KEYS = {"title", "track", "level", "minutes", "uses"}
@@ -44,7 +43,6 @@ def read_head(question_id: str, files: BankFiles, name: str, before: str = "") -
         prerequisites=tuple(found.get("prerequisites", "").split()),
         form=found.get("form", "fix"),
         torch="torch" in uses,
-        further=further(uses),
     )
 
 

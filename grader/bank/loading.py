@@ -68,7 +68,6 @@ def load_from(bank: Path, question_id: str) -> Question:
         variants=programs.variants,
         accepted=programs.accepted,
         helpers=programs.helpers,
-        data=programs.data,
         spec_path=path,
         digest=_digest(raw, programs),
         todos=(*todos(name, raw), *programs.todos),
@@ -99,7 +98,6 @@ def _digest(spec: bytes, programs: Programs) -> str:
         parts += [(f"{name} {i}", source) for i, source in enumerate(sources)]
     parts += [(f"accepted {name}", source) for name, source in sorted(programs.accepted.items())]
     parts += [(f"helper {name}", source) for name, source in sorted(programs.helpers.items())]
-    parts += [(f"data {name}", content) for name, content in sorted(programs.data.items())]
     whole = hashlib.sha256()
     for name, content in parts:
         whole.update(f"{name} {len(content)}\n".encode() + content)
@@ -160,10 +158,6 @@ class Programs:
         }
         self.accepted = self._other_solutions(spec.accepted)
         self.helpers = {name: self._helper(i, spec) for i, name in enumerate(spec.helpers)}
-        self.data = {
-            name: self._read(name, ("data", i), "", source=False)
-            for i, name in enumerate(spec.data)
-        }
         self._variant_files = set(map(_file, wanted))
 
     def _part(self, part: str) -> bytes:
@@ -242,10 +236,10 @@ class Programs:
 
     def find_spare(self, spec: Spec) -> None:
         """Note files of the drill that nothing in the question is about: they look as if used."""
-        own = {*(_file(name) for name in (*_PROGRAMS, *spec.helpers)), *spec.data}
+        own = {_file(name) for name in (*_PROGRAMS, *spec.helpers)}
         ideas = "misconceptions"
         for folder, known, what in (
-            ("", own | {ideas, _ACCEPTED}, "a program, or name it under helpers or data"),
+            ("", own | {ideas, _ACCEPTED}, "a program, or name it under helpers"),
             (f"{ideas}/", self._variant_files, f"the program of one of the {ideas}"),
         ):
             for file in self._in_folder_of(f"{folder}x"):
@@ -255,7 +249,7 @@ class Programs:
                     text = f"expected {what}, found {path}, which nothing in the question uses"
                     self._note((ideas,) if folder else (), text)
 
-    def _read(self, name: str, at: Keys, instead: str, *, source: bool = True) -> bytes:
+    def _read(self, name: str, at: Keys, instead: str) -> bytes:
         """The bytes of a file; `instead` is the key that may hold the code."""
         path = self._files.shown(f"{self._home}/{name}")
         try:
@@ -272,7 +266,7 @@ class Programs:
             return b""
         if len(data) > MAX_SOURCE:
             self._note(at, f"expected at most {MAX_SOURCE:,} bytes in {path}, found more")
-        self.todos += todos(f"{self._home}/{name}", data) if source else []
+        self.todos += todos(f"{self._home}/{name}", data)
         return data
 
     def _inline(self, at: Keys, text: str) -> bytes:

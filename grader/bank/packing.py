@@ -33,6 +33,6 @@ def _files(question: Question) -> Iterator[tuple[str, bytes]]:
     spec = files.specs()[question.id]
     yield f"questions/{PurePosixPath(spec).name}", files.read(spec)
     names = {f"{home}{folder}/{name}" for folder in _FOLDERS for name in files.names(home + folder)}
-    for name in sorted(names | {f"{home}/{one}" for one in question.spec.data}):
+    for name in sorted(names):
         with suppress(OSError):  # a folder, say; what is missing, the digest shows
             yield name, files.read(name)

@@ -71,10 +71,6 @@ def expected_of(detail: ErrorDetails) -> str:
         return f"one of {allowed}" if "or" in allowed else allowed
     if kind == "string_pattern_mismatch":
         pattern = str(context["pattern"])
-        if "aten" in pattern:
-            return "a call such as numpy.dot, torch.relu or aten::relu*"
-        if "npz" in pattern:
-            return "the name of a file that ends in .npz, .npy, .csv, .json or .txt"
         named = "A-Z" in pattern
         return "a name (letters, digits, _)" if named else "lower-case words joined by hyphens"
     return detail["msg"]

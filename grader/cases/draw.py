@@ -15,11 +15,9 @@ import numpy as np
 
 from grader.cases.inputs import FLOATS, MAX_ENTRIES, Recipe
 from grader.cases.recipe import CaseRecipe, shape_chain
-from grader.cases.size_expr import AmountError
 from grader.model import extension
 
 Array = np.ndarray[Any, np.dtype[Any]]
-MOST_ATTEMPTS = 500  # at a draw that meets its conditions
 ShapeOf = Callable[[str, Mapping[str, Any]], tuple[int, ...]]
 
 
@@ -45,33 +43,8 @@ def draw(case: CaseRecipe, seed: int, shape_of: ShapeOf, draw_index: int = 0) ->
         bfloat16 and float32 inputs are exactly representable there; bfloat16 is held in float32).
 
     Raises:
-        DrawError: it cannot be drawn, or no draw meets the conditions of the case.
+        DrawError: it cannot be drawn.
     """
-    turn, missed = str(draw_index), ""
-    for attempt in range(MOST_ATTEMPTS):
-        drawn = _drawn(case, seed, shape_of, f"{turn}/{attempt}" if attempt else turn)
-        missed = _missed(case, drawn)
-        if not missed:
-            return drawn
-    raise DrawError(
-        f"where: none of {MOST_ATTEMPTS} draws meets {missed!r}; make it likelier, or write the "
-        "inputs out"
-    )
-
-
-def _missed(case: CaseRecipe, drawn: Mapping[str, Any]) -> str:
-    """The first condition that a draw does not meet; empty where it meets all."""
-    if not case.where:
-        return ""
-    from grader.cases import conditions
-
-    try:
-        return next((c for c in case.where if not conditions.holds(c, drawn)), "")
-    except AmountError as error:
-        raise DrawError(f"where: {error}") from None
-
-
-def _drawn(case: CaseRecipe, seed: int, shape_of: ShapeOf, turn: str) -> dict[str, Any]:
     drawn: dict[str, Any] = {}
     entries = 0
     # Inputs shaped like a result wait for all others, and every one for what it is like.
@@ -90,7 +63,7 @@ def _drawn(case: CaseRecipe, seed: int, shape_of: ShapeOf, turn: str) -> dict[st
         entries += math.prod(shape or ())
         if entries > MAX_ENTRIES:  # a result may be of any shape
             raise DrawError(f"its inputs have more than {MAX_ENTRIES:,} entries, {name} included")
-        drawn[name] = _array(recipe, case, shape, _rng(seed, case.name, name, turn))
+        drawn[name] = _array(recipe, case, shape, _rng(seed, case.name, name, draw_index))
     return {name: drawn[name] for name in case.inputs}
 
 
@@ -116,8 +89,8 @@ def several(
     ]  # fmt: skip
 
 
-def _rng(seed: int, case: str, name: str, turn: str) -> np.random.Generator:
-    text = f"{seed}/{case}/{name}/{turn}".encode()
+def _rng(seed: int, case: str, name: str, draw_index: int) -> np.random.Generator:
+    text = f"{seed}/{case}/{name}/{draw_index}".encode()
     return np.random.default_rng(int.from_bytes(hashlib.sha256(text).digest()[:16], "little"))
 
 

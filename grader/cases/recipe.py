@@ -18,7 +18,6 @@ from grader.cases.inputs import (
     not_listed,
     read_input,
 )
-from grader.cases.size_expr import AmountError
 from grader.model.keys import MOST_CPU, MOST_WALL, Limits
 
 RESERVED = {
@@ -29,8 +28,6 @@ RESERVED = {
     "broadcast.",
     "frozen": "In torch: inputs that do not require a gradient.",
     "limits": "How long a call on this case may take, as in the question's `limits`.",
-    "where": "A condition, or a list, that a draw has to meet, such as ties(x) > 0: it is drawn "
-    "again until it does.",
     "draws": "How many draws there are of it, each a case of every check that has it; 1 if not "
     "given.",
 }
@@ -53,7 +50,6 @@ class CaseRecipe:
     layout: str = "contiguous"
     frozen: tuple[str, ...] = ()
     limits: Limits = NO_LIMITS
-    where: tuple[str, ...] = ()  # conditions that a draw meets
     draws: int = 1
 
     @property
@@ -111,7 +107,6 @@ def read_cases(
             str(layout),
             tuple(frozen),
             limits,
-            _where(name, written.get("where", []), inputs, faults),
             _draws(name, written.get("draws", 1), inputs, faults),
         )
     return read, faults
@@ -144,27 +139,6 @@ def every_draw(cases: Mapping[str, CaseRecipe]) -> dict[str, CaseRecipe]:
         for case in cases.values()
         for name in (case.name, *case.others)
     }
-
-
-def _where(
-    case: str, written: object, inputs: Mapping[str, Recipe], faults: list[Fault]
-) -> tuple[str, ...]:
-    """The conditions of a case; what is wrong with them is added to the faults."""
-    conditions_of = written if isinstance(written, list) else [written]
-    for condition in conditions_of:
-        try:
-            if not isinstance(condition, str):
-                raise AmountError(f"expected a comparison in quotes, found {condition!r}")
-            from grader.cases import conditions  # with numpy, only where a case has any
-
-            wrong = sorted(conditions.names(condition) - inputs.keys())
-            if wrong:
-                found = f"found {wrong[0]!r}{near(wrong[0], list(inputs))}"
-                raise AmountError(f"expected an input of the case, {found}")
-        except AmountError as error:
-            faults.append(((case, "where"), str(error)))
-            return ()
-    return tuple(conditions_of)
 
 
 def _draws(case: str, written: object, inputs: Mapping[str, Recipe], faults: list[Fault]) -> int:

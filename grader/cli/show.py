@@ -44,7 +44,7 @@ def command(
         output.lines([*lines, "", sheet.steps(start, every)], paged=True)
         return
     shown = spec.parts[:number]
-    names = ("title", "track", "level", "minutes", "uses", "prerequisites", "prompt", "forbids")
+    names = ("title", "track", "level", "minutes", "uses", "prerequisites", "prompt")
     output.document(  # nothing that gives the answer away
         question=found.id,
         bank=found.bank,

@@ -18,7 +18,7 @@ class Standing(StrEnum):
     IDEA = "holds a listed idea"
     EXPLAINED = "wrong, explained otherwise"  # a rule, a change, a class: no listed idea
     UNEXPLAINED = "wrong, unexplained"
-    STOPPED = "stopped, no idea is known"  # raised, a limit, or what the question forbids
+    STOPPED = "stopped, no idea is known"  # raised, ran into a limit, or was flagged
     STARTER = "starter, unchanged"
     NO_PROGRAM = "no program in the file"
     NOT_GRADED = "not graded"  # yet, or for a reason that is the grader's

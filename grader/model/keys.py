@@ -12,6 +12,7 @@ from typing import Annotated, ClassVar, Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 Level = Literal["warm-up", "core", "senior"]
+Library = Literal["numpy", "torch"]
 Layout = Literal["contiguous", "fortran", "reversed", "strided", "readonly", "broadcast"]
 Slug = Annotated[str, Field(pattern=r"^[a-z0-9]+(-[a-z0-9]+)*$", max_length=60)]
 Text = Annotated[str, Field(min_length=1, max_length=20_000)]
@@ -19,13 +20,6 @@ Source = Annotated[str, Field(min_length=1, max_length=1 << 20)]  # a program, w
 Sources = Annotated[list[Source], Field(min_length=1)]
 Name = Annotated[str, Field(pattern=r"^[A-Za-z_][A-Za-z0-9_]*$", max_length=60)]
 RunName = Annotated[str, Field(pattern=r"^[A-Za-z_][A-Za-z0-9_-]*$", max_length=60)]
-# A name of numpy's or torch's, or operators of torch's.
-_CALL = r"^((numpy|torch)(\.[A-Za-z_][A-Za-z0-9_]*)+|aten::[A-Za-z0-9_*]+)$"
-Call = Annotated[str, Field(pattern=_CALL, max_length=120)]
-# Formats that no program is in, and that cannot be one of a drill's own files.
-DataFile = Annotated[
-    str, Field(pattern=r"^[A-Za-z0-9_][A-Za-z0-9_.-]*\.(npz|npy|csv|json|txt)$", max_length=60)
-]
 Steps = Annotated[list[str], Field(min_length=1)]  # an empty run would pass anybody
 Multiple = Annotated[float, Field(gt=0, allow_inf_nan=False)]
 Clause = Annotated[int, Field(gt=0)]

@@ -58,7 +58,6 @@ class Support:
     driver: bytes | None = None
     driver_file: str = "driver.py"  # what tracebacks call it
     modules: Mapping[str, bytes] = field(default_factory=dict)  # that programs may import, by name
-    data: Mapping[str, bytes] = field(default_factory=dict)  # files in the current folder, by name
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +71,6 @@ class Header:
     minutes: int
     bank: Path
     torch: bool = False  # whether it needs torch
-    further: tuple[str, ...] = ()  # libraries besides these two, in alphabetical order
     parts: int = 1  # how many
     prerequisites: tuple[str, ...] = ()  # ids, of the same bank
     form: str = "fix"
@@ -104,7 +102,6 @@ class Question:
     digest: str = ""  # SHA-256 over the spec and every program, in hexadecimal
     accepted: Mapping[str, bytes] = field(default_factory=dict)  # other right solutions, by name
     helpers: Mapping[str, bytes] = field(default_factory=dict)  # modules by name
-    data: Mapping[str, bytes] = field(default_factory=dict)  # files by name
     todos: tuple[str, ...] = ()  # file:line of everything that is marked TODO
     unused: tuple[str, ...] = ()  # `file:line:column: sentence` on cases that no check looks at
 
@@ -125,12 +122,12 @@ class Question:
         """What every program is loaded with."""
         in_spec = bool(self.spec.code.driver)
         file = self.spec_file if in_spec else f"drills/{self.id}/driver.py"
-        return Support(self.driver, file, self.helpers, self.data)
+        return Support(self.driver, file, self.helpers)
 
     @property
     def handed_beside(self) -> dict[str, bytes]:
         """The files that a candidate receives beside the submission, by name."""
-        return {f"{name}.py": source for name, source in self.helpers.items()} | dict(self.data)
+        return {f"{name}.py": source for name, source in self.helpers.items()}
 
     @property
     def functions(self) -> tuple[str, ...]:

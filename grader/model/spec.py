@@ -14,11 +14,10 @@ from typing import Annotated, Any, Literal
 from pydantic import Field
 
 from grader.model.keys import (
-    Call,
     Check,
-    DataFile,
     Keys,
     Level,
+    Library,
     Limits,
     Name,
     RunName,
@@ -30,7 +29,6 @@ from grader.model.keys import (
     Text,
     Value,
 )  # fmt: skip
-from grader.model.libraries import Library, further
 
 
 class Code(Keys):
@@ -270,17 +268,12 @@ class Spec(Keys):
         description="How long one call may take; a case may have limits of its own.",
     )
     uses: list[Library] = Field(
-        description="What a submission may import besides the standard library; numpy is always "
-        "there, and the others where they are installed."
+        description="What a submission may import besides the standard library: numpy, which is "
+        "always there, and torch."
     )
     parts: Annotated[list[Part], Field(min_length=1, max_length=MOST_PARTS)] = Field(
         description="What is asked, one part after another; in place of it a question of one part "
         "has the keys of that part.",
-    )
-    forbids: list[Call] = Field(
-        default=[],
-        description="Functions and operators that a solution has to do without; a call of one is "
-        "flagged.",
     )
     run: Steps | Annotated[dict[RunName, Steps], Field(min_length=1)] = Field(
         description="The steps, 'result = function(inputs)' each; or several runs by name."
@@ -304,11 +297,6 @@ class Spec(Keys):
         default=[],
         description="Modules, drills/ID/NAME.py each, that every program may import; the candidate "
         "receives them too.",
-    )
-    data: Annotated[list[DataFile], Field(max_length=9)] = Field(
-        default=[],
-        description="Files in drills/ID/ (.npz, .npy, .csv, .json or .txt, at most 1 MiB) that are "
-        "in the current folder of every program; the candidate receives them too.",
     )
     misconceptions: dict[Slug, Misconception] = Field(
         default={}, description="Wrong ideas by id, each with a program that holds it."
@@ -393,11 +381,6 @@ class Spec(Keys):
     def step_keys(self, run: str, number: int) -> tuple[str | int, ...]:
         """The path of keys that leads to a step of a run."""
         return ("run", number) if isinstance(self.run, list) else ("run", run, number)
-
-    @property
-    def further_libraries(self) -> tuple[str, ...]:
-        """What it uses besides numpy and torch, in alphabetical order."""
-        return further({*self.uses})
 
     @property
     def needs_torch(self) -> bool:

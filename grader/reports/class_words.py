@@ -19,9 +19,7 @@ SAME_RULE = (
     "another one by itself."
 )
 STARTERS = "The starter holds its ideas by design: who hands it in unchanged counts for none."
-STOPPED = (
-    "Stopped: it raised, ran into a limit or used what the question forbids, and no idea is known."
-)
+STOPPED = "Stopped: it raised, ran into a limit or was flagged for review, and no idea is known."
 GROUPS_RULE = (
     "Answers that no listed idea gives, together where everything that they compute wrongly is "
     "equal. One feedback serves a whole group: the command makes a new idea of it."

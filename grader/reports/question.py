@@ -122,9 +122,6 @@ def _allowances(question: Question, part: Part) -> Iterator[str]:
         return
     if (seconds := spec.limits.cpu_seconds) is not None:
         yield f"A call may take {seconds:g} seconds of CPU time."
-    if spec.forbids:
-        named = ", ".join(f"`{name}`" for name in spec.forbids)
-        yield f"Write it yourself: a solution calls none of {named}."
 
 
 def _terms(question: Question) -> str:

@@ -63,7 +63,6 @@ class WorkerClient(Closing):
         self,
         *,
         torch: bool,
-        further: Sequence[str] = (),
         cpu_seconds: int = config.CPU_SECONDS,
         zygote: spawn.Zygote | None = None,
         ahead: Sequence[str] = (),
@@ -72,7 +71,6 @@ class WorkerClient(Closing):
 
         Args:
             torch: whether programs may use it.
-            further: libraries that they may use too; of a worker that is not forked by a zygote.
             cpu_seconds: that it may take in all.
             zygote: that forks it.
             ahead: modules that it imports before it is asked anything.
@@ -100,7 +98,7 @@ class WorkerClient(Closing):
             try:
                 configured = {"own": config.worker(self._scratch, cpu_seconds, ahead)._asdict()}
                 if zygote is None:
-                    configured["shared"] = config.shared(torch=torch, further=further)._asdict()
+                    configured["shared"] = config.shared(torch=torch)._asdict()
                     starter = spawn.supervisor(stack, self.scratch, writing)
                 else:
                     starter = zygote.starter

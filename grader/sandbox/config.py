@@ -21,16 +21,15 @@ TORCH_USES_LATE = ("torch.fx.experimental.symbolic_shapes", "torch._dynamo")
 SPARE_THREADS = 64  # beyond those that run already
 
 
-def shared(*, torch: bool, further: Sequence[str] = ()) -> SharedConfig:
+def shared(*, torch: bool) -> SharedConfig:
     """What holds for every worker that a zygote forks."""
     linux, cuda = sys.platform == "linux", torch and bool(file_grants.cuda())
     return SharedConfig(
         torch=torch,
-        further=tuple(further),
         site=file_grants.site_folders(),
         memory=0 if cuda else MEMORY[torch],  # CUDA reserves far more than it uses
         judge=os.getpid(),
-        grants=file_grants.grants(torch=torch, further=tuple(further)) if linux else (),
+        grants=file_grants.grants(torch=torch) if linux else (),
         devices=cuda,
         readable=file_grants.readable(),
         kept=file_grants.kept(torch=torch),

@@ -1,7 +1,7 @@
 """The files that a worker may read, and nothing else.
 
 Python's own library, the system's shared libraries, numpy, in a torch question torch with what it
-imports, further libraries that the question uses, and the worker's own folder.  Not: other
+imports, and the worker's own folder.  Not: other
 packages, the bank, this program, anybody's home.
 """
 
@@ -11,9 +11,8 @@ import functools
 import os
 import sys
 import sysconfig
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection
 from pathlib import Path
-from types import MappingProxyType
 
 from grader.sandbox.worker.walls.landlock import LIST, READ, USE, Grant
 
@@ -25,15 +24,6 @@ _TORCH = (
     "torch", "torch.libs", "torchgen", "functorch", "typing_extensions.py", "sympy", "mpmath",
     "networkx", "jinja2", "markupsafe", "filelock", "fsspec", "nvidia", "triton",
 )  # fmt: skip
-# Further libraries, each with what it is made of and imports.
-FURTHER: Mapping[str, tuple[str, ...]] = MappingProxyType(
-    {
-        "einops": ("einops",),
-        "pandas": ("pandas", "pandas.libs", "dateutil", "pytz", "tzdata", "six.py"),
-        "scipy": ("scipy", "scipy.libs"),
-        "sympy": ("sympy", "mpmath"),
-    }
-)
 _SYSTEM = (
     "/etc/ld.so.cache", "/etc/localtime", "/usr/share/zoneinfo", "/dev/urandom", "/dev/random",
     "/proc/cpuinfo", "/proc/meminfo", "/proc/stat", "/proc/sys/vm/overcommit_memory",
@@ -53,9 +43,9 @@ _HARMLESS = (
 
 
 @functools.cache
-def grants(*, torch: bool, further: tuple[str, ...] = ()) -> tuple[Grant, ...]:
+def grants(*, torch: bool) -> tuple[Grant, ...]:
     """Rights and paths for `landlock`, without the scratch folder."""
-    read = [str(WORKER), *_SYSTEM, *_SELF, *_packages(torch=torch, further=further)]
+    read = [str(WORKER), *_SYSTEM, *_SELF, *_packages(torch=torch)]
     above = {parent for folder in _hidden() for parent in folder.parents}
     read += [path for root in _roots() for path in _around(root.resolve(), above)]
     # The import system looks modules up in the site folders.
@@ -88,8 +78,8 @@ def site_folders() -> tuple[str, ...]:
     return (*found, *extra)
 
 
-def _packages(*, torch: bool, further: Sequence[str]) -> list[str]:
-    wanted = [*_NUMPY, *(_TORCH if torch else ()), *(n for name in further for n in FURTHER[name])]
+def _packages(*, torch: bool) -> list[str]:
+    wanted = [*_NUMPY, *(_TORCH if torch else ())]
     return [str(Path(site, name)) for site in site_folders() for name in wanted]
 
 

@@ -115,7 +115,6 @@ class TesterProgram(RemoteProgram):
                 self.sources,
                 self.support,
                 self.filename,
-                forbids=self.forbids,
                 untrusted=True,
                 weighed=False,
             )
@@ -150,7 +149,7 @@ class _Relay:
         found = self._kept({"op": "run", **fields(task)})
         while "about" in found:
             found = self._kept(fields(self._tested(_said(found))))
-        return answer(Outcome, found, "run", steps, watched=False)
+        return answer(Outcome, found, "run", steps)
 
     def _tested(self, asked: Said) -> Said:
         """Have the submission called; what it returns.
@@ -177,8 +176,7 @@ class _Relay:
             if self.calls > MOST_CALLS:
                 raise Overran(f"called what it tests more than {MOST_CALLS:,} times")
             found = self._asked(self._called(found.frame()))
-        watched = bool(self.tester.forbids)
-        said = answer(Said, found.value(), "test", (), watched=watched)
+        said = answer(Said, found.value(), "test", ())
         if said.about != "gives" or len(said.given) != 1:
             raise Garbled("broke the protocol: not a reply to test (given)")
         gives = Said("gives", given=(Passed(said.given[0].value),))

@@ -66,7 +66,6 @@ class RemoteProgram:
     support: Support = field(default_factory=Support)
     filename: str = "submission.py"
     call_seconds: float = field(default_factory=lambda: CALL_SECONDS)
-    forbids: Sequence[str] = ()  # what it may not call; see `worker.policy`
     limits: CallLimits | None = None  # of what it is asked until this is changed
     untrusted: bool = False  # whether the judge looks itself at what it can
     weighed: bool = True  # whether the memory of its process may be held against it
@@ -114,11 +113,9 @@ class RemoteProgram:
             driver=None if support.driver is None else _bytes(support.driver),
             filename=self.filename,
             functions=tuple(functions),
-            forbids=tuple(self.forbids),
             driver_file=support.driver_file,
             driven=tuple(driven),
             modules=_files(support.modules),
-            data=_files(support.data),
         )
 
     def run(self, steps: Steps, inputs: Inputs, want: Names) -> Outcome:
@@ -368,7 +365,7 @@ class RemoteProgram:
             set_by=set_by,
         )
         with self.worker.waiting():
-            return answer(kind, reply, operation, steps, watched=bool(self.forbids))
+            return answer(kind, reply, operation, steps)
 
 
 def _bytes(source: bytes) -> Array:

@@ -61,29 +61,19 @@ class ProgramError(Exception):
 
 
 class Flagged(ProgramError):
-    """Evidence that the program does what the question forbids, for a person to look at."""
+    """Evidence that the program replaces what measures it, for a person to look at."""
 
 
-def answer(
-    kind: type[M], reply: object, operation: str, steps: Sequence[Step], *, watched: bool
-) -> M:
+def answer(kind: type[M], reply: object, operation: str, steps: Sequence[Step]) -> M:
     """The message of a class that a reply to an operation on steps holds.
 
     Raises:
         Garbled: it does not hold it.
-        Flagged: it holds evidence that the program does what is forbidden.
+        Flagged: it says that the program replaced what measures it.
         ProgramError: it says how the program failed.
     """
     try:
         header = read(messages.Header, reply)
-        if watched and header.evidence:
-            name, line, how = header.evidence[0]
-            where = f" in line {line}" if line else ""
-            seen = "by reading the file" if how == "text" else "while it ran"
-            raise Flagged(
-                f"calls {name[:80]}{where} (noticed {seen}), "
-                "which this question asks you to write yourself"
-            )
         if not header.ok:
             raise fault(read(messages.Fault, reply), steps)
         if header.replaced:

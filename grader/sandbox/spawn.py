@@ -21,7 +21,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 from grader.model.errors import GraderError
@@ -192,8 +192,8 @@ def _end(starter: Starter, process: subprocess.Popen[bytes]) -> None:
 class Zygote(Closing):
     """A process that imports its libraries once and forks workers."""
 
-    def __init__(self, *, torch: bool, further: Sequence[str] = ()) -> None:
-        """Start it; it imports numpy, torch perhaps, and further libraries meanwhile."""
+    def __init__(self, *, torch: bool) -> None:
+        """Start it; it imports numpy, and torch perhaps, meanwhile."""
         self._owner = os.getpid()
         self._scratch = Scratch()
         self._log = self._scratch.whole / "log"
@@ -209,8 +209,8 @@ class Zygote(Closing):
             with contextlib.suppress(OSError):  # who waits for its first answer learns of it
                 site = file_grants.site_folders()
                 # Enough to begin importing.
-                control.send(near, {"torch": torch, "site": site, "further": further})
-                control.send(near, config.shared(torch=torch, further=further)._asdict())
+                control.send(near, {"torch": torch, "site": site})
+                control.send(near, config.shared(torch=torch)._asdict())
             self._stack = stack.pop_all()
 
     def _last_words(self) -> str:
@@ -224,7 +224,7 @@ class Zygote(Closing):
             self._stack.close()
 
 
-def zygote_if_safe(*, torch: bool, further: Sequence[str] = ()) -> Zygote | None:
+def zygote_if_safe(*, torch: bool) -> Zygote | None:
     """A zygote, where a process that has imported such libraries may be forked.
 
     Not outside Linux; and not with a CUDA device, because nobody has shown yet that torch leaves
@@ -232,7 +232,7 @@ def zygote_if_safe(*, torch: bool, further: Sequence[str] = ()) -> Zygote | None
     """
     if sys.platform != "linux" or (torch and file_grants.cuda()):
         return None
-    return Zygote(torch=torch, further=further)
+    return Zygote(torch=torch)
 
 
 def need_owner(owner: int) -> None:

@@ -63,12 +63,10 @@ def experiment(
     step = parse(f"result = {asked.function}(seed)")
     own = (step.function,) if step.owner == "submission" else ()
     spec, cpu = question.spec, max(CPU_SECONDS, math.ceil(2 * asked.seconds))
-    with WorkerClient(
-        torch=spec.needs_torch, further=spec.further_libraries, cpu_seconds=cpu
-    ) as worker:
+    with WorkerClient(torch=spec.needs_torch, cpu_seconds=cpu) as worker:
         program = RemoteProgram(
             worker, "submission", [submission], question.support, filename,
-            forbids=spec.forbids, untrusted=True,
+            untrusted=True,
         )  # fmt: skip
         lacking = load_submission(program, question, own, functions=own)
         if lacking is not None:

@@ -115,9 +115,9 @@ class GradingSession(Closing):
         self._closed = False
         self._progress: Callable[[int, int], None] = lambda _done, _all: None
         self._stack = contextlib.ExitStack()
-        torch, further = question.spec.needs_torch, question.spec.further_libraries
-        if workers is None or (workers.torch, workers.further) != (torch, further):
-            workers = self._stack.enter_context(Workers(torch=torch, further=further))
+        torch = question.spec.needs_torch
+        if workers is None or workers.torch != torch:
+            workers = self._stack.enter_context(Workers(torch=torch))
         self._workers = workers
         # The bank's own programs; none is loaded before it is needed.
         self.bank = self._stack.enter_context(BankPrograms(question, workers))
@@ -208,11 +208,8 @@ class GradingSession(Closing):
     ) -> RemoteProgram:
         """A submission, not loaded yet; further processes that it gets end with the stack."""
         question, support = self.question, self.question.support
-        forbids = question.spec.forbids
         if not forms.of(question.spec).apart:
-            return RemoteProgram(
-                worker, "submission", [source], support, filename, forbids=forbids, untrusted=True
-            )
+            return RemoteProgram(worker, "submission", [source], support, filename, untrusted=True)
         from grader.sandbox.relay import TesterProgram
 
         return TesterProgram(
@@ -221,7 +218,6 @@ class GradingSession(Closing):
             [source],
             replace(support, driver=None),
             filename,
-            forbids=forbids,
             untrusted=True,
             keeper=self.bank.living_reference,
             start=lambda: stack.enter_context(self._workers.take(_cpu_seconds(question))),

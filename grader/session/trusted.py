@@ -145,8 +145,6 @@ class BankPrograms(Closing):
         self.restore()
         self._renew("examined")
         program = self._program("examined", name, sources)
-        # The reference's own process also runs what it is compared with, which may call anything.
-        program.forbids = self.question.spec.forbids
         self._load(program, called, file, parts)
         evaluation = self.evaluation(program, seed)
         evaluation.reference_first = False  # the reference itself is examined too
@@ -258,8 +256,6 @@ class BankPrograms(Closing):
 
     def _lacks(self, loaded: Loaded, called: str = "", parts: int | None = None) -> str:
         """What a program that was executed lacks, in a sentence; '' where it is nothing."""
-        if loaded.unknown:
-            return f"forbids: there is no {', '.join(loaded.unknown)}"
         wanted = self.question.functions_of(parts)
         if missing := [name for name in loaded.missing if name in wanted]:
             near = did_you_mean(missing[0], loaded.defined)

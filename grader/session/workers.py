@@ -24,14 +24,11 @@ BANK_CPU_SECONDS = 3600  # of a worker that runs programs of the bank for as lon
 class Workers(Closing):
     """Gives out workers, which belong to those who asked for them."""
 
-    def __init__(self, *, torch: bool, further: tuple[str, ...] = ()) -> None:
-        """Start one worker for a submission, and one for the reference: they import meanwhile.
-
-        They have numpy, torch where that is asked for, and `further` libraries.
-        """
-        self.torch, self.further = torch, further
+    def __init__(self, *, torch: bool) -> None:
+        """Start one worker for a submission, and one for the reference: they import meanwhile."""
+        self.torch = torch
         with contextlib.ExitStack() as stack:
-            self._zygote = zygote_if_safe(torch=torch, further=further)
+            self._zygote = zygote_if_safe(torch=torch)
             if self._zygote is not None:
                 stack.enter_context(self._zygote)
             self._early = {
@@ -54,7 +51,6 @@ class Workers(Closing):
 
         return WorkerClient(
             torch=self.torch,
-            further=self.further,
             cpu_seconds=cpu_seconds,
             zygote=self._zygote,
             ahead=ahead,

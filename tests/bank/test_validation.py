@@ -14,7 +14,7 @@ KINDS = (
     "outputs, gradcheck, conservation, side-effects, state, numbers, curve, graph, memory, flops, "
     "performance, peak, choices, findings, causes, verdicts"
 )
-LIBRARIES = "'numpy', 'torch', 'einops', 'pandas', 'scipy' or 'sympy'"
+LIBRARIES = "'numpy' or 'torch'"
 
 
 def test_the_small_spec_is_right(tmp_path: Path) -> None:

@@ -67,15 +67,6 @@ def test_the_markdown_file_reads_as_it_did(question: Question, golden: Golden) -
     golden("question_markdown", question_markdown(question))
 
 
-def test_what_a_solution_may_not_call_is_said_before_it_is_written(question: Question) -> None:
-    spec = question.spec.model_copy(update={"forbids": ["numpy.mean", "numpy.average"]})
-    strict = replace(question, spec=spec)
-    sentence = "Write it yourself: a solution calls none of `numpy.mean`, `numpy.average`."
-    assert f"- {sentence}\n" in question_markdown(strict)
-    assert sentence in " ".join(text_of(brief.document(strict, 1, 80)).split())
-    assert "Write it yourself" not in question_markdown(question)
-
-
 @pytest.mark.parametrize("width", [60, 80])
 def test_no_word_of_the_question_is_lost(question: Question, width: int) -> None:
     text = text_of(brief.document(question, 1, width))

@@ -46,7 +46,7 @@ def alike(a: object, b: object) -> bool:
     "message",
     [
         Task("submission", (STEP, STEP), {"x": Input(np.arange(3.0), "fortran")}, ("y",)),
-        Load("p", (np.zeros(3, np.uint8),), None, "submission.py", ("f",), ()),
+        Load("p", (np.zeros(3, np.uint8),), None, "submission.py", ("f",)),
         Loaded(("f",), (("g", "int"),), ()),
         Outcomes((Outcome({"y": [1, (2.5, None)]}, ((0, "x"),)), Outcome({})), ("y",)),
         Fault(2, raised=Raised("ValueError", "m", ((1, "f", "x = 1"),), None)),
@@ -77,7 +77,7 @@ def test_a_message_that_is_sent_is_read_back(message: Any) -> None:
         (Outcomes, {"runs": [{}], "common": []}, "values"),
         (Fault, {"raised": {"type": "T", "message": "m", "frames": [[1, "f"]]}}, "raised"),
         (Page, {"mutants": [{"scope": "f"}], "total": 1}, "line"),
-        (Load, {**Load("p", (), None, "f", (), ())._asdict(), "sources": [b"x"]}, "sources"),
+        (Load, {**Load("p", (), None, "f", ())._asdict(), "sources": [b"x"]}, "sources"),
     ],
 )
 def test_whatever_is_no_message_is_refused(kind: type[Any], data: object, where: str) -> None:

@@ -1,12 +1,10 @@
-"""Modules and files that come with a question: every program has them, and so has the candidate."""
+"""Modules that come with a question: every program has them, and so has the candidate."""
 
 from __future__ import annotations
 
-import io
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 import yaml
 
@@ -20,37 +18,26 @@ from tests.audit.audits import question
 pytestmark = pytest.mark.usefixtures("one_zygote")
 
 BLOCKS = "def sizes(x):\n    return len(x)\n\ncalls = []\n"
-USES_BOTH = """
+USES_IT = """
 import numpy as np
 from blocks import sizes, calls
 
-SCALE = np.load("scales.npz")["s"]
-
 def relu(x):
     calls.append(sizes(x))
-    return np.where(x > 0, x, 0) * np.load("scales.npz")["s"] / SCALE * len(calls) / len(calls)
+    return np.where(x > 0, x, 0) * len(calls) / len(calls)
 """
-DRIVER = "import blocks\nimport numpy as np\ndef go(program, x):\n    y = program.relu(x)\n"
-DRIVER += "    return y * (np.load('scales.npz')['s'] > 0) + 0 * blocks.sizes(x)\n"
-
-
-def scales() -> bytes:
-    """Return the bytes of the question's data."""
-    written = io.BytesIO()
-    np.savez(written, s=np.array(2.0))
-    return written.getvalue()
+DRIVER = "import blocks\ndef go(program, x):\n    return program.relu(x) + 0 * blocks.sizes(x)\n"
 
 
 def asked(folder: Path, files: dict[str, bytes] | None = None, **changes: Any) -> Question:
-    """Return the small question in format 2, with a module and data beside its programs."""
+    """Return the small question with a module beside its programs."""
     question(folder)
-    for name, content in ({"blocks.py": BLOCKS.encode(), "scales.npz": scales()}
-                          if files is None else files).items():  # fmt: skip
+    for name, content in ({"blocks.py": BLOCKS.encode()} if files is None else files).items():
         (folder / "drills" / "gate" / name).write_bytes(content)
-    (folder / "drills" / "gate" / "reference.py").write_text(USES_BOTH)
+    (folder / "drills" / "gate" / "reference.py").write_text(USES_IT)
     path = folder / "questions" / "gate.yaml"
     spec = yaml.safe_load(path.read_text()) | {"format": 2, "helpers": ["blocks"]}
-    spec |= {"data": ["scales.npz"], "starter_holds": spec.pop("starter")} | changes
+    spec |= {"starter_holds": spec.pop("starter")} | changes
     path.write_text(yaml.safe_dump(spec, sort_keys=False))
     return load([folder], "gate")
 
@@ -58,35 +45,31 @@ def asked(folder: Path, files: dict[str, bytes] | None = None, **changes: Any) -
 @pytest.mark.parametrize("driven", [True, False])
 def test_every_program_finds_them_each_time_anew(tmp_path: Path, *, driven: bool) -> None:
     changes: dict[str, Any] = {"run": ["y = driver.go(x)"]} if driven else {}
-    files = {"blocks.py": BLOCKS.encode(), "scales.npz": scales()}
+    files = {"blocks.py": BLOCKS.encode()}
     files |= {"driver.py": DRIVER.encode()} if driven else {}
     found = asked(tmp_path, files, **changes)
-    spoils = "import os, blocks\nos.unlink('scales.npz')\n"
-    spoils += "open('scales.npz', 'w').close()\nblocks.sizes = None\n"
+    spoils = "import blocks\nblocks.sizes = sizes = None\n"
     with GradingSession(found) as session:
-        assert session.grade(USES_BOTH.encode(), seed=1).verdict is Verdict.PASS
-        spoilt = session.grade((USES_BOTH + spoils).encode(), seed=1)
+        assert session.grade(USES_IT.encode(), seed=1).verdict is Verdict.PASS
+        spoilt = session.grade((USES_IT + spoils).encode(), seed=1)
         assert spoilt.verdict is Verdict.ERROR
-        assert session.grade(USES_BOTH.encode(), seed=1).verdict is Verdict.PASS
+        assert session.grade(USES_IT.encode(), seed=1).verdict is Verdict.PASS
         report = session.grade(found.starter, seed=1)
         assert [m.id for m in report.misconceptions] == ["open"]
 
 
 def test_they_are_part_of_what_the_question_is_and_of_what_is_handed_out(tmp_path: Path) -> None:
     found = asked(tmp_path)
-    assert found.handed_beside == {"blocks.py": BLOCKS.encode(), "scales.npz": scales()}
+    assert found.handed_beside == {"blocks.py": BLOCKS.encode()}
     (tmp_path / "drills" / "gate" / "blocks.py").write_text(BLOCKS + "# TODO more\n")
     other = load([tmp_path], "gate")
     assert other.digest != found.digest
     assert other.todos == ("drills/gate/blocks.py:5",)
-    (tmp_path / "drills" / "gate" / "scales.npz").write_bytes(b"TODO")
-    assert load([tmp_path], "gate").digest != other.digest
-    assert load([tmp_path], "gate").todos == other.todos
 
 
 def test_a_helper_that_cannot_be_imported_is_the_banks_fault(tmp_path: Path) -> None:
-    files = {"blocks.py": b"def sizes(x):\n  return (\n", "scales.npz": scales()}
-    report = grade(asked(tmp_path, files), USES_BOTH.encode(), seed=1)
+    files = {"blocks.py": b"def sizes(x):\n  return (\n"}
+    report = grade(asked(tmp_path, files), USES_IT.encode(), seed=1)
     assert report.verdict is Verdict.INVALID
     assert report.message.endswith(
         "a helper cannot be loaded: raised SyntaxError: '(' was never closed, in blocks.py:2: "
@@ -95,8 +78,8 @@ def test_a_helper_that_cannot_be_imported_is_the_banks_fault(tmp_path: Path) -> 
 
 
 def test_what_a_helper_raises_has_its_file_and_line(tmp_path: Path) -> None:
-    files = {"blocks.py": b"calls = []\ndef sizes(x):\n  return x['n']\n", "scales.npz": scales()}
-    report = grade(asked(tmp_path, files), USES_BOTH.encode(), seed=1)
+    files = {"blocks.py": b"calls = []\ndef sizes(x):\n  return x['n']\n"}
+    report = grade(asked(tmp_path, files), USES_IT.encode(), seed=1)
     assert report.verdict is Verdict.INVALID
     assert report.message.endswith("in blocks.py:3: return x['n']")
 
@@ -110,10 +93,6 @@ def test_what_a_helper_raises_has_its_file_and_line(tmp_path: Path) -> None:
         ({"helpers": ["submission"]}, "expected a name that no other module has, found submission"),
         ({"helpers": ["../x"]}, "helpers[0]: expected a name (letters, digits, _), found the text"),
         ({"helpers": ["blocs"]}, "No such file or directory; did you mean blocks.py?"),
-        ({"data": ["../scales.npz"]}, "data[0]: expected the name of a file that ends in .npz, "),
-        ({"data": ["scales.py"]}, "data[0]: expected the name of a file that ends in .npz, "),
-        ({"data": ["scale.npz"]}, "No such file or directory; did you mean scales.npz?"),
-        ({"data": []}, "expected a program, or name it under helpers or data, found "),
         ({"helpers": []}, "/drills/gate/blocks.py, which nothing in the question uses"),
     ],
 )
@@ -130,21 +109,21 @@ def test_names_that_are_none_are_faults(
     ("file", "message"),
     [
         ("misconceptions/opne.py", "expected the program of one of the misconceptions, found "),
-        ("old.py", "expected a program, or name it under helpers or data, found "),
+        ("old.py", "expected a program, or name it under helpers, found "),
         ("driver.py", "run: expected a step that calls driver.NAME, or no driver, found none"),
     ],
 )
 def test_a_file_that_nothing_uses_is_a_fault_of_format_2(
     tmp_path: Path, file: str, message: str
 ) -> None:
-    files = {"blocks.py": BLOCKS.encode(), "scales.npz": scales(), file: b"x = 1\n"}
+    files = {"blocks.py": BLOCKS.encode(), file: b"x = 1\n"}
     with pytest.raises(BankError) as raised:
         asked(tmp_path, files)
     (problem,) = raised.value.problems
     assert message in problem
     path = tmp_path / "questions" / "gate.yaml"
     spec = yaml.safe_load(path.read_text())
-    for key in ("helpers", "data", "starter_holds"):
+    for key in ("helpers", "starter_holds"):
         del spec[key]
     path.write_text(yaml.safe_dump(spec | {"format": 1}))
     assert load([tmp_path], "gate").driver == (b"x = 1\n" if file == "driver.py" else None)
@@ -154,5 +133,5 @@ def test_a_file_that_nothing_uses_is_a_fault_of_format_2(
     "file", [".notes", "README.md", "reference.py~", "__pycache__", "misconceptions/.DS_Store"]
 )
 def test_what_tools_and_people_leave_is_none_of_them(tmp_path: Path, file: str) -> None:
-    found = asked(tmp_path, {"blocks.py": BLOCKS.encode(), "scales.npz": scales(), file: b""})
-    assert found.data
+    found = asked(tmp_path, {"blocks.py": BLOCKS.encode(), file: b""})
+    assert found.helpers

@@ -72,7 +72,6 @@ class SharedConfig(NamedTuple):
     """What holds for every worker that a zygote forks."""
 
     torch: bool  # whether programs may use it
-    further: Sequence[str]  # other libraries that they may use
     site: Sequence[str]  # folders from which libraries are imported
     memory: int  # bytes of address space; 0 for no such limit
     judge: int  # the judge's process id, to try whether it can be harmed

@@ -84,11 +84,9 @@ class Load(NamedTuple):
     driver: Array | None
     filename: str
     functions: tuple[str, ...]
-    forbids: tuple[str, ...]  # see `policy`
     driver_file: str = "driver.py"
     driven: tuple[str, ...] = ()  # functions that the driver is to define
     modules: tuple[File, ...] = ()  # that the program may import, by these names
-    data: tuple[File, ...] = ()  # to be in the current folder
 
 
 class Loads(NamedTuple):
@@ -192,7 +190,6 @@ class Header(NamedTuple):
     """What every answer says, and all that some answers do."""
 
     ok: bool
-    evidence: tuple[tuple[str, int, str], ...] = ()  # what, line or 0, "text" or "run"
     replaced: tuple[str, ...] = ()  # see `seal`
 
 
@@ -222,7 +219,6 @@ class Loaded(NamedTuple):
     missing: tuple[str, ...]
     uncallable: tuple[tuple[str, str], ...]  # name and type
     defined: tuple[str, ...]
-    unknown: tuple[str, ...] = ()  # of what is forbidden, that there is no such thing
     undriven: tuple[str, ...] = ()  # missing in the driver
     driver: tuple[str, ...] = ()  # what it defines
 

@@ -8,12 +8,10 @@ from __future__ import annotations
 import contextlib
 import functools
 import linecache
-import os
 import sys
 import types
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from . import stage
@@ -56,13 +54,11 @@ def execute(sources: Sequence[bytes], name: str, asked: Load) -> LoadedModule:
     Args:
         sources: Python files, decoded as Python decodes files (BOM, coding line, any newline).
         name: the module's name; dataclasses and pickling look it up in `sys.modules`.
-        asked: the request to load it, with the driver, modules and data.
+        asked: the request to load it, with the driver and modules.
 
     Raises:
         BaseException: whatever the sources raise, SystemExit included.
     """
-    for file in asked.data:
-        _put(Path(file.name), file.content.tobytes())
     for beside in asked.modules:
         _beside(beside.content, beside.name, f"{beside.name}.py")
     module = _execute(sources, name, asked.filename)
@@ -84,15 +80,6 @@ def _beside(source: Array, name: str, file: str) -> types.ModuleType:
     except SyntaxError as error:
         error.filename = error.filename or file  # it has none where the file cannot be decoded
         raise
-
-
-def _put(file: Path, content: bytes) -> None:
-    """Write a file of data anew, which nothing is meant to change."""
-    file.unlink(missing_ok=True)
-    # Its mode from the start: a worker may not change any.
-    handle = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o444)
-    with os.fdopen(handle, "wb") as written:
-        written.write(content)
 
 
 def _execute(sources: Sequence[bytes], name: str, filename: str) -> types.ModuleType:

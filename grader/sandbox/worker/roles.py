@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import functools
 import gc
-import importlib
 import os
 import socket
 import sys
@@ -92,7 +91,7 @@ def worker(channel: int, parent: int, shared: SharedConfig | None = None) -> Nex
     os.chdir(own.scratch)
     missing = confine.confine(own, shared, parent)
     if fresh:
-        _import_libraries(torch=shared.torch, site=shared.site, further=shared.further)
+        _import_libraries(torch=shared.torch, site=shared.site)
     elif "numpy.random" in sys.modules:
         # Forks must not draw the same numbers; `random` and `secrets` see to themselves.
         sys.modules["numpy.random"].seed(int.from_bytes(os.urandom(4), "little"))
@@ -103,7 +102,7 @@ def worker(channel: int, parent: int, shared: SharedConfig | None = None) -> Nex
     return stage.set_apart(functools.partial(serve.serve, channel, acts, missing))
 
 
-def _import_libraries(*, torch: bool, site: Sequence[str], further: Sequence[str]) -> None:
+def _import_libraries(*, torch: bool, site: Sequence[str]) -> None:
     """Import what programs compute with.
 
     What libraries make while they are imported never dies: looking through it takes a tenth of the
@@ -114,8 +113,6 @@ def _import_libraries(*, torch: bool, site: Sequence[str], further: Sequence[str
     sys.path += site
     import numpy  # noqa: F401  before the path is narrowed
 
-    for name in further:
-        importlib.import_module(name)
     if torch:
         import torch as library
 

@@ -37,7 +37,6 @@ from . import (
 )
 from . import steps as stepping
 from .namespace import LoadedModule
-from .policy import Policy
 from .steps import StepFault, describe
 
 if "torch" in sys.modules:
@@ -61,7 +60,7 @@ OPERATIONS: Mapping[str, Callable[[LoadedModule, messages.Task], NamedTuple]] = 
     }
 )
 # What of ours is on the stack of a program; nothing else of ours can be reached from it.
-ON_STAGE = ("policy", "meter")
+ON_STAGE = ("meter",)
 ENOUGH_SECONDS = 0.5  # of CPU time for several programs in one request
 MEASURING = {"state", "measure", "settle"}  # what a program might replace the meters of
 
@@ -74,7 +73,6 @@ class Server:
         self.acts, self.missing = dict(acts), list(missing)
         self.programs: dict[str, LoadedModule] = {}
         self.loads = 0
-        self.policy: Policy | None = None
         self.tester = calling.Tester()
         typed.prepare(vars(messages).values())  # while the modules are what they were
         own = seal.take_away()
@@ -86,7 +84,6 @@ class Server:
         sources = [source.tobytes() for source in asked.sources]
         self.loads += 1  # no name twice: sys.modules keeps one module a name
         module = "submission" if asked.program == "submission" else f"program_{self.loads}"
-        self._forbid(asked, sources)
         program = namespace.execute(sources, module, asked)
         self.programs[asked.program] = program
         found = {name: program.found(name) for name in asked.functions}
@@ -98,22 +95,11 @@ class Server:
                 if value is not None and not callable(value)
             ),
             defined=tuple(namespace.defined(program.module)),
-            unknown=tuple(self.policy.unknown) if self.policy is not None else (),
             undriven=tuple(
                 name for name in asked.driven if not callable(getattr(program.driver, name, None))
             ),
             driver=() if program.driver is None else tuple(namespace.defined(program.driver)),
         )
-
-    def _forbid(self, asked: messages.Load, sources: Sequence[bytes]) -> None:
-        """Watch what is forbidden, set up once per process, and read the sources."""
-        if not asked.forbids:
-            return
-        if self.policy is None:
-            self.policy = stage.call(Policy, (asked.forbids, stage.measuring))
-            self.replaced = seal.close()
-        for source in sources:
-            self.policy.read(source, asked.filename, asked.functions)
 
     def answer(self, request: dict[str, Any]) -> dict[str, Any]:
         """Carry out one request; a fault of the program's becomes part of the reply."""
@@ -137,8 +123,7 @@ class Server:
                 replaced = tuple(self.replaced()[:8])
         except BaseException as error:  # noqa: BLE001 whatever it is, the judge must hear of it
             ok, reply = False, self._fault(operation, request, error)
-        evidence = () if self.policy is None else tuple(self.policy.take())
-        return wire.fields(reply) | wire.fields(messages.Header(ok, evidence, replaced))
+        return wire.fields(reply) | wire.fields(messages.Header(ok, replaced))
 
     def _reply(self, operation: str, request: dict[str, Any]) -> NamedTuple:
         if operation == "load":
