@@ -24,12 +24,18 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """Add `--update-golden`, which rewrites the snapshots instead of comparing with them."""
+    """Add `--update-golden`, which rewrites snapshots, and `--turn`, which tries fewer programs."""
     parser.addoption(
         "--update-golden",
         action="store_true",
         default=False,
         help="write tests/golden/*.txt anew; read the difference before committing it",
+    )
+    parser.addoption(
+        "--turn",
+        type=int,
+        metavar="N",
+        help="try a fifth of the wrong solutions, which one depends on N; all without it",
     )
 
 
