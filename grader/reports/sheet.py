@@ -18,7 +18,7 @@ Spans = tuple[tuple[str, str], ...]  # texts with a style each
 Line = str | Spans
 
 _BOUND = "\xa0"  # a space that no line is broken at
-_CODE = re.compile(r"`[^`\n]+`")
+_CODE = re.compile(r"`[^`\n]+`|\(\d+(?:, ?\d+)*,?\)")  # or a shape: stays on one line
 
 
 def bold(text: str, rest: str = "") -> Spans:
@@ -29,6 +29,17 @@ def bold(text: str, rest: str = "") -> Spans:
 def steps(*commands: str) -> Spans:
     """The line of what to type next."""
     return bold("Next:", f" {GAP.join(filter(None, commands))}")
+
+
+def plain(line: Line) -> str:
+    """What a line says, without its styles."""
+    return line if isinstance(line, str) else "".join(text for text, _ in line)
+
+
+def joined(words: Iterable[object]) -> str:
+    """Words in a row: "one", "one and two", "one, two and three"."""
+    texts = [str(word) for word in words]
+    return " and ".join(filter(None, [", ".join(texts[:-1]), *texts[-1:]]))
 
 
 def cells(text: str) -> int:
@@ -65,7 +76,7 @@ def wrapped(text: str, width: int, *, first: str = "", indent: str | None = None
         indent: what all others begin with; blanks as wide as `first` if not given.
     """
     indent = " " * cells(first) if indent is None else indent
-    whole = " ".join(text.split())
+    whole = " ".join(re.split(r"[ \t\n]+", text.strip(" \t\n")))
     bound = _CODE.sub(
         lambda m: m[0].replace(" ", _BOUND) if cells(m[0]) <= width - 8 else m[0], whole
     )

@@ -1,0 +1,175 @@
+"""The blocks that pages are made of, and what must hold of every rendering of them."""
+
+from __future__ import annotations
+
+import pytest
+
+from grader.reports import sheet
+from grader.reports.blocks import (
+    BETWEEN,
+    Block,
+    Code,
+    Commands,
+    Figure,
+    Gap,
+    Heading,
+    Item,
+    LeftOut,
+    Paragraph,
+    Shorter,
+    Shrinks,
+    Table,
+    from_markdown,
+    render_html,
+    render_markdown,
+    render_terminal,
+    render_text,
+)
+
+HOSTILE = "\x1b[2J\u202e<script>alert(1)</script> **bold** [a](http://b)"
+PAGE: tuple[Block, ...] = (
+    Heading("Two rows", "part 1 of 3", "two-rows"),
+    Paragraph(f"submission.py{BETWEEN}try 1", "FAIL ", sheet.REVERSE, hang=6),
+    Gap(),
+    Paragraph("It gives `a b` in (2, 3). " + "word " * 20, "Idea:", hang=4),
+    Item("the first of two", "1"),
+    Item("the second", "2"),
+    Code(("x = 1", "    y = -2")),
+    Figure(lambda width: [f"    {'#' * (width // 20)}"], ("x is -2 +-1",)),
+    Table(("name", "yours", "none"), (("y", "-3", ""),), ("yours",)),
+    LeftOut("drill grade --full"),
+    Gap(),
+    Commands(("drill hint", "drill case one")),
+)
+
+
+def lines(blocks: tuple[Block, ...], width: int = 60, rows: int | None = None) -> list[str]:
+    return [sheet.plain(line) for line in render_terminal(blocks, width, rows=rows)]
+
+
+def test_a_page_on_a_terminal() -> None:
+    assert lines(PAGE) == [
+        "two-rows  Two rows                               part 1 of 3",
+        "FAIL  submission.py   try 1",
+        "",
+        "Idea: It gives `a b` in (2, 3). word word word word word",
+        "    word word word word word word word word word word word",
+        "    word word word word",
+        "1 the first of two",
+        "2 the second",
+        "    x = 1",
+        "        y = -2",
+        "    ###",
+        "name  yours",
+        "y        -3",
+        "",
+        "Next: drill hint   drill case one",
+    ]
+    assert render_terminal(PAGE, 60)[1] == (
+        ("", ""),
+        ("FAIL ", "7"),
+        (" submission.py   try 1", ""),
+    )
+
+
+def test_a_page_read_aloud() -> None:
+    assert render_text(PAGE[:2] + PAGE[6:], aloud=True).splitlines() == [
+        "two-rows, Two rows, part 1 of 3",
+        "FAIL submission.py, try 1",
+        "x = 1",
+        "y = -2",
+        "x is minus 2 plus or minus 1",
+        "name y, yours minus 3",
+        "Next: drill hint",
+        "Next: drill case one",
+    ]
+
+
+def test_a_page_as_html() -> None:
+    found = render_html(PAGE)
+    assert '<h2>two-rows Two rows <span class="soft">part 1 of 3</span></h2>' in found
+    assert "<strong>Idea:</strong> It gives <code>a b</code> in (2, 3)." in found
+    assert "<ul>\n<li>1 the first of two</li>\n<li>2 the second</li>\n</ul>\n" in found
+    assert "<pre>x = 1\n    y = -2</pre>\n<pre>####</pre>" in found
+    assert "<tr><td>y</td><td>-3</td><td></td></tr>" in found
+    assert found.endswith("<p>Next: <code>drill hint</code> <code>drill case one</code></p>\n")
+
+
+def test_a_page_as_markdown() -> None:
+    found = render_markdown(PAGE)
+    assert found.startswith("## two-rows Two rows (part 1 of 3)\n\n**FAIL** submission.py   try 1")
+    assert "\n\n**Idea:** It gives `a b` in (2, 3). word" in found
+    assert "\n\n- 1 the first of two\n- 2 the second\n\n```text\nx = 1\n    y = -2\n```" in found
+    assert "| name | yours | none |\n| --- | --- | --- |\n| y | \\-3 |  |" in found
+
+
+@pytest.mark.parametrize(
+    "block",
+    [
+        Heading(HOSTILE, HOSTILE, HOSTILE),
+        Paragraph(HOSTILE, HOSTILE),
+        Item(HOSTILE, HOSTILE),
+        Code((HOSTILE,)),
+        Figure(lambda _: [HOSTILE], (HOSTILE,)),
+        Table((HOSTILE,), ((HOSTILE,),)),
+    ],
+)
+def test_nothing_in_a_text_acts(block: Block) -> None:
+    page = render_html([block])
+    assert "<script" not in page
+    assert "\x1b" not in page + render_markdown([block]) + render_text([block])
+    assert "\u202e" not in page + render_markdown([block]) + render_text([block])
+    if not isinstance(block, Figure):  # who draws one makes its texts inert
+        assert "\x1b" not in "".join(lines((block,)))
+    if not isinstance(block, Figure | Code):
+        assert " <" not in render_markdown([block])
+        assert "[a](" not in render_markdown([block])
+
+
+def shrinking(words: int) -> tuple[Block, ...]:
+    """Much to say, of which some can be said in less."""
+    much = Paragraph("word " * words)
+    shorter = (
+        Shorter(2, (Paragraph("word " * 12),), ("the rest",)),
+        Shorter(3, lost=("everything",)),
+    )
+    gap = Shrinks((Gap(),), (Shorter(1),))
+    top = (Paragraph("FAIL"), gap, Shrinks((much,), shorter), LeftOut("drill grade --full"))
+    return (*top, gap, Commands(("drill hint",)))
+
+
+def test_a_page_that_fits_is_whole_and_one_that_does_not_says_what_it_leaves_out() -> None:
+    whole = lines(shrinking(12), rows=6)
+    assert whole == ["FAIL", "", "word " * 11 + "word", "", "Next: drill hint"]
+    assert lines(shrinking(24), rows=4) == [
+        "FAIL", "word " * 11 + "word", "word " * 11 + "word", "Next: drill hint",
+    ]  # fmt: skip
+    assert lines(shrinking(99), rows=4) == [
+        "FAIL", "word " * 11 + "word", "drill grade --full shows the rest.", "Next: drill hint",
+    ]  # fmt: skip
+    assert lines(shrinking(99), rows=3)[1] == "drill grade --full shows everything."
+    assert "shows" not in render_html(shrinking(99))
+
+
+def test_a_page_that_cannot_shrink_so_far_keeps_its_end() -> None:
+    blocks = (Paragraph("word " * 99), *shrinking(9))
+    assert lines(blocks, rows=4)[1:] == [
+        "word " * 11 + "word", "drill grade --full shows the rest.", "Next: drill hint",
+    ]  # fmt: skip
+
+
+def test_a_command_is_never_broken() -> None:
+    long = "drill grade " + "folder/" * 20
+    assert lines((Commands(("drill hint", long)),)) == ["Next: drill hint", f"      {long}"]
+
+
+def test_markdown_is_read_as_blocks() -> None:
+    text = "One\ntwo.\n\n- first\n  more\n- second\n\n    code\n      in\n\n```python\nx\n```\n"
+    assert [block for block in from_markdown(text) if not isinstance(block, Gap)] == [
+        Paragraph("One two."),
+        Item("first more"),
+        Item("second"),
+        Code(("code", "  in")),
+        Code(("x",)),
+    ]
+    assert lines(tuple(from_markdown(text)))[2:4] == ["- first more", "- second"]
