@@ -33,7 +33,7 @@ from grader.session import GradingSession
 ROOT = Path(__file__).parents[1]
 SEED = 8121
 PAIRS = 8  # of each question
-KINDS = ("state", "pair", "rule", "mutant", "class", "check")
+KINDS = ("state", "pair", "rule", "class", "check")
 
 
 def held_out(name: str) -> bool:
@@ -150,7 +150,7 @@ def main() -> int:
     rows: list[dict[str, object]] = []
     with chosen.out.open("w", encoding="utf-8") as out:
         for question in chosen.only or folders:
-            with GradingSession(bank.load([ROOT], question), thorough=True) as session:
+            with GradingSession(bank.load([ROOT], question)) as session:
                 for name, source in files(session):
                     part = "held-out" if held_out(name) else "tuning"
                     if chosen.part not in ("all", part) or chosen.match not in name:

@@ -56,7 +56,6 @@ def grade(
     file: Path | None = None,
     seed: int | None = None,
     parts: str | None = None,
-    early: Callable[[Graded], None] = lambda _: None,
     doing: Callable[[str], None] = lambda _: None,
 ) -> Graded:
     """Grade a submission and record it.
@@ -68,7 +67,6 @@ def grade(
         file: Any file; it is no try of one's own, whosever it is.
         seed: From which the inputs are drawn; a fresh one when None.
         parts: The numbers of the parts that count, "1,2"; all when None.
-        early: Called with what is known before a longer search for explanations, if there is one.
         doing: Called with what is going on: "loading torch", "grading, 7 of 19 checks".
 
     Raises:
@@ -114,7 +112,7 @@ def grade(
         again += "" if parts is None else f" --parts {shlex.quote(parts)}"
         count = numbers(choice.question, parts)
         review = file is not None
-        return _grade(ctx, choice, path, again, seed, workers, early, count, doing, review=review)
+        return _grade(ctx, choice, path, again, seed, workers, count, doing, review=review)
 
 
 def _is_path(ctx: Context, target: str) -> bool:
@@ -142,7 +140,6 @@ def _grade(
     again: str,
     seed: int,
     workers: Workers | None,
-    early: Callable[[Graded], None],
     parts: tuple[int, ...] | None,
     doing: Callable[[str], None],
     *,
@@ -180,7 +177,6 @@ def _grade(
             f"{path.parent} is not on record as a drill of yours, so that this is no try of yours",
             f"drill start {choice.called}{choice.option} there puts it on record, if it is yours",
         )
-    found: list[Report] = []  # what was shown so far
     every, yours = len(question.spec.parts), ctx.progress(question)
     tried = begun is not None and own  # else nobody is asked one part after another
     before = yours.asked(every) if tried else every
@@ -201,29 +197,20 @@ def _grade(
             asked=asked,
         )
 
-    def shown_early(report: Report) -> None:
-        found.append(report)
-        early(graded(report))
+    report = judge(
+        question, submission, seed=seed, filename=path.name, workers=workers, proved=proved,
+        parts=parts, progress=lambda done, every: doing(f"grading, {done} of {every} checks"),
+    )  # fmt: skip
+    if begun is not None:
+        from grader.reports.json import dumps
 
-    try:
-        report = judge(
-            question, submission, seed=seed, filename=path.name, workers=workers, thorough=True,
-            early=shown_early, proved=proved, parts=parts,
-            progress=lambda done, every: doing(f"grading, {done} of {every} checks"),
-        )  # fmt: skip
-        found.append(report)
-    finally:  # a person who has seen a verdict and stops the rest has still been graded
-        if begun is not None and found:
-            from grader.reports.json import dumps
-
-            report = found[-1]
-            facts = {name: getattr(report, name) for name in ("verdict", "isolation", "seconds")}
-            event = ctx.event("graded", question)
-            verdicts = " ".join(part.verdict for part in report.parts)
-            if report.raised is not None and report.raised.is_of_text:
-                verdicts = NO_TRY
-            event = replace(event, attempt=begun[0], report=dumps(report), parts=verdicts)
-            ctx.add(replace(event, **facts))
+        facts = {name: getattr(report, name) for name in ("verdict", "isolation", "seconds")}
+        event = ctx.event("graded", question)
+        verdicts = " ".join(part.verdict for part in report.parts)
+        if report.raised is not None and report.raised.is_of_text:
+            verdicts = NO_TRY
+        event = replace(event, attempt=begun[0], report=dumps(report), parts=verdicts)
+        ctx.add(replace(event, **facts))
     done = graded(report)
     if done.asked > before:
         grow(ctx, path.parent, question, done.asked)

@@ -33,7 +33,7 @@ from grader.reports.class_rows import weighted
 
 FEW = 4  # students who share a wrong result that nobody else has: at most so many
 DIGITS = 4  # of a digest that are shown, more where two begin alike
-_OTHERWISE = {"state", "rule", "mutant", "class"}  # kinds of explanations that name no listed idea
+_OTHERWISE = {"state", "rule", "class"}  # kinds of explanations that name no listed idea
 
 
 def standing(entry: Entry) -> Standing:

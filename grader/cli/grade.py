@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -15,7 +14,6 @@ from grader.model.verdict import Verdict
 
 if TYPE_CHECKING:
     from grader.app.grading import Graded
-    from grader.model.report import Report
 
 STATUS = {Verdict.PASS: 0, Verdict.INVALID: 3, Verdict.INTERNAL: 4}  # any other verdict: 1
 
@@ -57,35 +55,11 @@ def command(
     from grader.app.resolve import NoDrillError
     from grader.app.workspace import SUBMISSION
 
-    shown: list[Report] = []
-
-    def page(graded: Graded, *, over: bool) -> None:
-        from grader.cli.grade_page import around
-        from grader.reports import terminal
-
-        here = replace(
-            around(graded, full=full, explain=explain, plain=output.style.plain), over=over
-        )
-        if shown:
-            rest = terminal.render_rest(shown[0], graded.report, width=output.width(), around=here)
-            output.write()
-            output.show(rest)
-        else:
-            _warn(graded)
-            output.show(terminal.render_report(graded.report, width=output.width(), around=here))
-
-    def show(graded: Graded) -> None:
-        if not json:
-            waiting.stop()
-            # What fails in a part that was not asked before is not shown, nor looked for.
-            page(graded, over=graded.next_part is not None)
-            shown.append(graded.report)
-
     here = context(ctx)
     with Waiting() as waiting:
 
         def graded_for(target: str | None, file: Path | None) -> Graded:
-            return grade(here, target, file=file, seed=seed, parts=parts, early=show, doing=doing)
+            return grade(here, target, file=file, seed=seed, parts=parts, doing=doing)
 
         def doing(what: str) -> None:
             waiting.say(what, at_once=what == "loading torch")
@@ -104,8 +78,13 @@ def command(
 
         _warn(graded)
         output.write(dumps(report))
-    elif not (shown and graded.next_part is not None):
-        page(graded, over=True)
+    else:
+        from grader.cli.grade_page import around
+        from grader.reports import terminal
+
+        here_is = around(graded, full=full, explain=explain, plain=output.style.plain)
+        _warn(graded)
+        output.show(terminal.render_report(report, width=output.width(), around=here_is))
     return STATUS.get(report.verdict, 1)
 
 

@@ -70,9 +70,6 @@ class Bank(Protocol):
     def revive(self, name: str) -> None:
         """Load a program of the bank again, whose process has ended."""
 
-    def try_out(self, name: str, source: bytes) -> RemoteProgram:
-        """A program made from the reference, loaded apart from the others."""
-
 
 class Evaluation:
     """The programs, the cases, and every result so far."""

@@ -1,8 +1,8 @@
 """What is not listed is explained all the same, as far as it can be done truthfully.
 
 The surest comes first: what is remembered between calls, which makes every comparison of values
-worthless; a rule that the results follow; a small change of the reference that computes the same;
-the cases on which it is wrong; and what the check says, where that is more than a count.
+worthless; a rule that the results follow; the cases on which it is wrong; and what the check says,
+where that is more than a count.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
 from grader.evaluation.evaluation import BankFault, Evaluation
-from grader.explain import mutants, raising, rules_digits, rules_entries, rules_whole, state
+from grader.explain import raising, rules_digits, rules_entries, rules_whole, state
 from grader.explain.cells import Cell, Looked, cells, looked_at
 from grader.explain.classes import possible
 from grader.explain.further import SEED, further_inputs, keeping_output
@@ -116,14 +116,6 @@ def _difference(evaluation: Evaluation, check: Check, case: str, name: str) -> f
         return 0.0
     off = float(observed) - float(right)  # type: ignore[arg-type]
     return off if math.isfinite(off) else 0.0
-
-
-def mutant(evaluation: Evaluation, checks: Sequence[CheckResult]) -> tuple[Explanation, ...]:
-    """The small change of the reference that computes what the submission does, if there is one."""
-    failed = [check for check in checks if check.verdict in WRONG and not check.stretch]
-    looked = looked_at(evaluation)
-    own = cells(evaluation, looked, _roots(evaluation, failed, looked))
-    return tuple(mutants.explain(evaluation, [cell for cell in own if not cell.ok]))
 
 
 def is_telling(check: CheckResult) -> bool:

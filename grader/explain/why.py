@@ -1,7 +1,4 @@
-"""Why a submission is wrong: everything that can be said truthfully, the surest first.
-
-What takes long is looked for only where what was found explains too little; see `more`.
-"""
+"""Why a submission is wrong: everything that can be said truthfully, the surest first."""
 
 from __future__ import annotations
 
@@ -10,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from grader.evaluation.evaluation import BankFault, Evaluation
-from grader.explain.explain import explain, mutant
+from grader.explain.explain import explain
 from grader.explain.failure import Failure
 from grader.explain.naming import diagnose
 from grader.explain.pairs import pair
@@ -18,7 +15,6 @@ from grader.model.report import STATE, CheckResult, Explanation, Named
 from grader.sandbox.client import WorkerError
 from grader.sandbox.deadline import OutOfTime
 
-SUREST_FIRST = ("state", "pair", "rule", "mutant", "class", "check")
 LATE = "the deadline left no time to look for the idea behind it"
 
 
@@ -29,7 +25,6 @@ class Why:
     misconceptions: tuple[Named, ...] = ()
     explanations: tuple[Explanation, ...] = ()
     note: str = ""  # what there was no time for
-    may_be_more: bool = False  # a longer search may explain what is still unexplained
 
 
 def why(evaluation: Evaluation, checks: Sequence[CheckResult]) -> Why:
@@ -67,34 +62,22 @@ def why(evaluation: Evaluation, checks: Sequence[CheckResult]) -> Why:
     if faults:  # one of the bank's own programs
         raise faults[0]
     remembered = any(e.kind == STATE for e in found)
-    return Why(named, found, note, not (note or remembered or _is_whole(named)))
+    known = Why(named, found, note)
+    return known if note or remembered or _is_whole(named) else _with_pair(failure, known)
 
 
-def more(evaluation: Evaluation, checks: Sequence[CheckResult], known: Why) -> Why:
-    """What takes longer: two ideas at once, and a small change of the reference."""
-    failure = Failure.of(evaluation, checks)
+def _with_pair(failure: Failure, known: Why) -> Why:
+    """What is known, with two ideas at once where these explain everything."""
+    both = None
     with contextlib.suppress(OutOfTime, WorkerError, BankFault):
-        both = pair(failure) if evaluation.question.variants else None
-        if both is not None:
-            ideas, said = both
-            # One that was named by itself keeps what was found then.
-            before = {idea.id: idea for idea in known.misconceptions}
-            named = tuple(before.get(idea.id, idea) for idea in ideas)
-            known = replace(known, misconceptions=named, explanations=(said, *known.explanations))
-        else:
-            change = [m for m in mutant(evaluation, checks) if not _is_ruled(m, known.explanations)]
-            known = replace(known, explanations=(*change, *known.explanations))
-    ordered = sorted(known.explanations, key=lambda e: SUREST_FIRST.index(e.kind))
-    return replace(known, explanations=tuple(ordered), may_be_more=False)
-
-
-def _is_ruled(change: Explanation, known: Sequence[Explanation]) -> bool:
-    """Whether a rule says already what the one result that a mutant speaks of is."""
-    result, _, more = change.text.partition(" is just what ")
-    return bool(more) and any(
-        e.kind == "rule" and e.text.startswith(f"{result} ") and set(e.cases) >= set(change.cases)
-        for e in known
-    )
+        both = pair(failure) if failure.mine.question.variants else None
+    if both is None:
+        return known
+    ideas, said = both
+    # One that was named by itself keeps what was found then.
+    before = {idea.id: idea for idea in known.misconceptions}
+    named = tuple(before.get(idea.id, idea) for idea in ideas)
+    return replace(known, misconceptions=named, explanations=(said, *known.explanations))
 
 
 def _is_whole(named: Sequence[Named]) -> bool:

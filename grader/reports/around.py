@@ -52,4 +52,3 @@ class Around:
     full: bool = False  # everything, however long
     explain: bool = False  # an untouched starter too
     plain: bool = False  # a fact per line, without columns, bars and marks
-    over: bool = True  # else a longer search goes on, and the end of the page comes after it

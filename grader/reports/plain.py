@@ -80,8 +80,6 @@ def idea_lines(report: Report) -> Iterator[str]:
 
 def ending_lines(report: Report, around: Around) -> Iterator[str]:
     """What else fails, what passes, what to type next."""
-    if not around.over:
-        return
     if report.verdict is not Verdict.PASS and around.request is None:
         for lead, rest in words.others(report, _LONG):
             yield inert(f"{lead} {rest}", _LONG)

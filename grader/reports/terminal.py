@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from grader.model.numerals import quantity
 from grader.model.report import CheckResult, Exhibit, Grids, Report
@@ -41,7 +41,6 @@ from grader.reports.trace import raised_lines
 from grader.reports.withheld import hides, withheld
 
 LINES = 22  # of a page, so that the command above and the prompt below stay on a screen of 24
-REST = 5  # lines that are kept for what a longer search finds
 _EVERYTHING = 10**6
 
 
@@ -89,55 +88,17 @@ def render_report(report: Report, *, width: int, around: Around = Around()) -> P
         from grader.reports.plain import plain_lines
 
         return Page(Text(line) for line in plain_lines(report, around))
-    room = LINES if around.over else LINES - REST
     for at in (_FULL,) if around.full else _CUTS:
         lines = list(_joined(_sections(report, width, around, at), blank=at.blank > 0))
-        if around.full or _rows(lines, width) <= room:
+        if around.full or _rows(lines, width) <= LINES:
             return Page(lines)
     ending = list(_joined(_ending(report, width, around, []), blank=False))
-    kept = room - _rows(ending, width) - 1
+    kept = LINES - _rows(ending, width) - 1
     while lines and _rows(lines[:kept], width) > kept:
         lines = lines[:kept]
         kept -= 1
     more = Text(f"{around.everything} shows the rest.")
     return Page([*lines[: max(kept, 1)], more, *ending])
-
-
-def render_rest(
-    shown: Report,
-    report: Report,
-    *,
-    width: int,
-    around: Around = Around(),  # noqa: B008
-) -> Page:
-    """The end of a page that was shown before a longer search, with what that found."""
-    width, shown, report = max(width, NARROWEST), withheld(shown), withheld(report)
-    known = {explanation.text for explanation in shown.explanations}
-    more = replace(
-        report,
-        misconceptions=tuple(m for m in report.misconceptions if m not in shown.misconceptions),
-        explanations=tuple(e for e in report.explanations if e.text not in known),
-    )
-    if any(e.kind == "pair" for e in more.explanations):
-        # Ideas that stand on the page already are not described once more.
-        old = {m.id for m in shown.misconceptions}
-        both = [
-            replace(m, feedback="" if m.id in old else m.feedback) for m in report.misconceptions
-        ]
-        more = replace(more, misconceptions=tuple(both))
-    kept_back = words.keeps_back(report, around)
-    if kept_back:  # what was found late would give the starter away as well
-        more = replace(more, misconceptions=(), explanations=())
-    if around.plain:
-        from grader.reports.plain import ending_lines, idea_lines
-
-        found = [] if kept_back or more == shown else idea_lines(more)
-        return Page(Text(line) for line in (*found, *ending_lines(report, around)))
-    at = _FULL if around.full else _CUTS[7]
-    nothing = not (more.misconceptions or more.explanations)
-    said_before = kept_back or shown.misconceptions or shown.explanations
-    lines, left = ([], []) if nothing and said_before else _ideas(more, measure(width), at)
-    return Page(_joined([lines, *_ending(report, width, around, left)], blank=False))
 
 
 def _joined(
@@ -175,7 +136,7 @@ def _sections(report: Report, width: int, around: Around, at: _Cut) -> Iterator[
         else:
             yield _finding(check, width, around, at)
     if not quiet:
-        lines, left = _ideas(report, across, at, over=around.over)
+        lines, left = _ideas(report, across, at)
         yield lines
         if failing and _is_cut(failing[0].exhibit, at):
             left = ["the whole example", *left]
@@ -249,11 +210,9 @@ def _is_cut(exhibit: Exhibit | None, at: _Cut) -> bool:
     return exhibit is not None and (not at.exhibit or (inputs and not at.inputs))
 
 
-def _ideas(
-    report: Report, width: int, at: _Cut, *, over: bool = True
-) -> tuple[list[Text], list[str]]:
+def _ideas(report: Report, width: int, at: _Cut) -> tuple[list[Text], list[str]]:
     """What is known of the fault, and what of it is left out."""
-    found = words.ideas(report, over=over)
+    found = words.ideas(report)
     lines: list[Text] = []
     shown, shortened = 0, False
     for idea in found:
@@ -298,8 +257,6 @@ def _ending(
     report: Report, width: int, around: Around, left: Sequence[str]
 ) -> Iterator[list[Text]]:
     """What else fails and what does not, what the machine lacks, what to type next."""
-    if not around.over:
-        return
     across = measure(width)
     passed = report.verdict is Verdict.PASS or around.request is not None
     lines: list[Text] = []

@@ -31,8 +31,7 @@ BLAME = {
     Verdict.INTERNAL: "The grader is at fault, not your code: ",
 }
 STARTER = "This is the starter, unchanged: below is a symptom, not a cause."
-_RULE, _CHANGE = "Rule:", "One change:"
-_LEADS = {"state": _RULE, "rule": _RULE, "class": _RULE, "mutant": _CHANGE}  # by explanation
+_LEADS = {"state": "Rule:", "rule": "Rule:", "class": "Rule:"}  # by explanation
 _LONGEST_INPUTS = 72  # characters of what stands behind a description of the case
 
 
@@ -240,7 +239,7 @@ def ideas(report: Report, *, over: bool = True) -> list[Idea]:
 
     Args:
         report: what the grade found.
-        over: whether no longer search goes on.
+        over: whether all of it is known.
     """
     exact = [m for m in report.misconceptions if m.exact]
     pair = next((e for e in report.explanations if e.kind == "pair"), None)
@@ -255,9 +254,7 @@ def ideas(report: Report, *, over: bool = True) -> list[Idea]:
     for explanation in report.explanations:
         lead = _LEADS.get(explanation.kind)
         if lead is not None:
-            more = " Yours may be written differently." if lead == _CHANGE else ""
-            more += _not_shown(explanation.cases, report)
-            found.append(Idea(lead, explanation.text + more))
+            found.append(Idea(lead, explanation.text + _not_shown(explanation.cases, report)))
         elif explanation.kind == "check" and _is_news(report, explanation):
             found.append(Idea("Facts:", explanation.text))
     if pair is None:

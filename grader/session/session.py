@@ -25,7 +25,7 @@ from grader.evaluation.repeat import require_steady
 from grader.evaluation.tally import Finding
 from grader.explain.fingerprint import fingerprint
 from grader.explain.shrink import made_readable
-from grader.explain.why import Why, more, why
+from grader.explain.why import why
 from grader.forms import registry as forms
 from grader.model.question import Question
 from grader.model.report import Report
@@ -60,19 +60,13 @@ def grade(
     seed: int,
     filename: str = "submission.py",
     workers: Workers | None = None,
-    thorough: bool = False,
-    early: Callable[[Report], None] = lambda _: None,
     proved: bool = False,
     parts: Collection[int] | None = None,
     progress: Callable[[int, int], None] = lambda _done, _all: None,
 ) -> Report:
     """Grade one submission in a session of its own; see `GradingSession`."""
-    with GradingSession(
-        question, workers=workers, thorough=thorough, proved=proved, parts=parts
-    ) as session:
-        return session.grade(
-            submission, seed=seed, filename=filename, early=early, progress=progress
-        )
+    with GradingSession(question, workers=workers, proved=proved, parts=parts) as session:
+        return session.grade(submission, seed=seed, filename=filename, progress=progress)
 
 
 class GradingSession(Closing):
@@ -87,7 +81,6 @@ class GradingSession(Closing):
         *,
         workers: Workers | None = None,
         clock: Callable[[], float] = time.monotonic,
-        thorough: bool = False,
         proved: bool = False,
         parts: Collection[int] | None = None,
     ) -> None:
@@ -97,7 +90,6 @@ class GradingSession(Closing):
             question: what is asked.
             workers: started ahead for this session alone; the caller closes them, after it.
             clock: tells when the deadline of a grade has passed, in seconds.
-            thorough: whether what is still unexplained is searched for longer, up to two seconds.
             proved: whether the question was graded before, byte by byte as it is: its reference is
                 then not run twice to see whether it always computes the same.
             parts: the numbers of the parts that count, all if not given; the others are carried
@@ -109,7 +101,6 @@ class GradingSession(Closing):
         self.question = question
         self._counting = counting(question, parts)
         self._clock = clock
-        self._thorough = thorough
         self._proved = proved
         self._in_use = threading.Lock()
         self._closed = False
@@ -128,7 +119,6 @@ class GradingSession(Closing):
         *,
         seed: int,
         filename: str = "submission.py",
-        early: Callable[[Report], None] = lambda _: None,
         progress: Callable[[int, int], None] = lambda _done, _all: None,
         is_program: bool = False,
     ) -> Report:
@@ -138,8 +128,6 @@ class GradingSession(Closing):
             submission: the file's bytes; they are never decoded, parsed or run in this process.
             seed: from which every input is drawn.
             filename: what tracebacks call the file.
-            early: called with the report before a longer search for explanations, if there is one;
-                only `misconceptions` and `explanations` may have more in the end.
             progress: called with how many checks are done, and of how many.
             is_program: whether it is a program already, where the form asks for a text.
 
@@ -196,7 +184,6 @@ class GradingSession(Closing):
                 report = self._graded(
                     report,
                     program,
-                    lambda found: early(finished(found)),
                     functools.cache(lambda: self._elsewhere(program, further)),
                 )
             finally:
@@ -241,7 +228,6 @@ class GradingSession(Closing):
         self,
         report: Report,
         program: RemoteProgram,
-        early: Callable[[Report], None],
         elsewhere: Callable[[], RemoteProgram | None],
     ) -> Report:
         """The report on a submission; until there are checks, it is about the file."""
@@ -260,7 +246,7 @@ class GradingSession(Closing):
                 evaluation = self.bank.evaluation(program, report.seed)
                 if not forms.of(self.question.spec).apart:  # where nothing is ever left of a run
                     evaluation.elsewhere = elsewhere
-                return self._checked(report, evaluation, early)
+                return self._checked(report, evaluation)
             except OutOfTime:
                 late = out_of_time(program.worker)
                 return self._stopped(report, Verdict.LIMIT, late)
@@ -272,9 +258,7 @@ class GradingSession(Closing):
         parts = unreached(self.question.spec, verdict, self._counting)
         return replace(report, verdict=verdict, message=message, parts=parts)
 
-    def _checked(
-        self, report: Report, evaluation: Evaluation, early: Callable[[Report], None]
-    ) -> Report:
+    def _checked(self, report: Report, evaluation: Evaluation) -> Report:
         # Its process starts, and imports, while the other checks are carried out.
         checks = carry_out(evaluation, self.bank.expect_variants, self._counting, self._progress)
         if not self._proved:
@@ -291,11 +275,13 @@ class GradingSession(Closing):
             return replace(report, follow_up=ask)
         report = replace(report, outputs=fingerprint(evaluation, checks))
         found = why(evaluation, checks)
-        report = replace(_with(report, found), checks=made_readable(evaluation, checks))
-        if self._thorough and found.may_be_more:
-            early(report)
-            report = _with(report, more(evaluation, checks, found))
-        return report
+        return replace(
+            report,
+            misconceptions=found.misconceptions,
+            explanations=found.explanations,
+            note=found.note,
+            checks=made_readable(evaluation, checks),
+        )
 
     def examine(
         self,
@@ -337,15 +323,6 @@ class GradingSession(Closing):
             yield
         finally:
             self._in_use.release()
-
-
-def _with(report: Report, found: Why) -> Report:
-    return replace(
-        report,
-        misconceptions=found.misconceptions,
-        explanations=found.explanations,
-        note=found.note,
-    )
 
 
 def _refuse(submission: object, seed: object) -> None:

@@ -34,10 +34,9 @@ class BankPrograms(Closing):
         self.question = question
         self.memory = Memory()
         self._supply = workers
-        # For the reference, variants, what is examined or tried, and for going on elsewhere.
+        # For the reference, variants, what is examined, and for going on elsewhere.
         self._workers: dict[str, WorkerClient] = {}
         self._programs: dict[str, RemoteProgram] = {}  # once loaded; those examined excepted
-        self._tried: dict[str, RemoteProgram] = {}
         self._deadline: Deadline | None = None
 
     @property
@@ -106,21 +105,6 @@ class BankPrograms(Closing):
         """
         self._renew("variants")
         self.revive("reference")
-
-    def try_out(self, name: str, source: bytes) -> RemoteProgram:
-        """A program made from the reference, in a process for such ones; loaded once.
-
-        Raises:
-            BankFault: it cannot be loaded.
-        """
-        known = self._tried.get(name)
-        if known is not None and known.worker.failure is None:
-            return known
-        self._renew("tried")
-        program = self._program("tried", name, [source])
-        self._load(program, name, name)
-        self._tried[name] = program
-        return program
 
     def revive(self, name: str) -> None:
         """Load the reference or a misconception again, whose process may have ended.

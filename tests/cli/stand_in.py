@@ -10,7 +10,6 @@ import errno
 import sys
 import time
 from collections.abc import Callable, Collection, Iterable, Sequence
-from dataclasses import replace
 from difflib import get_close_matches
 from hashlib import sha256
 from pathlib import Path
@@ -21,7 +20,7 @@ import grader.session
 from grader.kinds import registry
 from grader.model.errors import BankError, UsageError
 from grader.model.question import Header, Question
-from grader.model.report import CheckResult, Explanation, Report
+from grader.model.report import CheckResult, Report
 from grader.model.spec import Spec
 from grader.model.verdict import Verdict
 
@@ -111,16 +110,10 @@ def grade(
     filename: str = "submission.py",
     workers: object = None,
     proved: bool = False,
-    thorough: bool = False,
-    early: Callable[[Report], None] = lambda _: None,
     parts: Collection[int] | None = None,
     progress: Callable[[int, int], None] = lambda _done, _all: None,
 ) -> Report:
-    """Return the verdict that the submission names in its first line, `# pass`.
-
-    After `# puzzle` something more is found when the page has been shown, after `# riddle` nothing,
-    and `# impatient` is interrupted then.
-    """
+    """Return the verdict that the submission names in its first line, `# pass`."""
     assert parts is None, "its questions have one part"
     assert workers is None, "there is no such bank to start workers for"
     PROVED.append(proved)
@@ -139,7 +132,7 @@ def grade(
     passed = verdict is Verdict.PASS
     message = "agrees" if passed else "y differs in 1 case"
     check = CheckResult("value", "outputs", verdict, message, ("one",), () if passed else ("one",))
-    report = Report(
+    return Report(
         question.id,
         question.spec.title,
         verdict,
@@ -151,12 +144,6 @@ def grade(
         sha256=sha256(submission).hexdigest(),
         follow_up="And halving?" if passed else "",
     )
-    if thorough and first in {"puzzle", "riddle", "impatient"}:
-        early(report)
-    if first == "impatient":
-        raise KeyboardInterrupt
-    said = Explanation("mutant", "y is just what a right solution gives with 3 for 2.", ("one",))
-    return replace(report, explanations=(said,)) if first == "puzzle" else report
 
 
 STANDING_IN: dict[ModuleType, dict[str, Callable[..., object]]] = {

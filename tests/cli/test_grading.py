@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import json
 import os
-import re
 import shutil
 from pathlib import Path
 
 import pytest
 
 from tests.cli import stand_in
-from tests.cli.conftest import Drill, Ended
+from tests.cli.conftest import Drill
 from tests.cli.lacking import without_torch
 from tests.reports.decoding import from_json
 
@@ -258,39 +256,3 @@ def test_a_seed_beyond_what_is_recorded_is_refused(drill: Drill) -> None:
 def test_the_time_without_a_start_is_left_out(drill: Drill) -> None:
     Path("mine.py").write_text("# pass\n")
     assert "planned" not in drill("grade", "double-trouble", "--file", "mine.py").out
-
-
-def graded_as(drill: Drill, first_line: str, *more: str) -> Ended:
-    """Grade a submission with that first line."""
-    drill("start", "double-trouble")
-    Path("double-trouble/submission.py").write_text(f"# {first_line}\n")
-    return drill("grade", *more)
-
-
-def test_what_is_found_after_the_page_stands_below_it(drill: Drill) -> None:
-    ended = graded_as(drill, "puzzle")
-    page, _, rest = ended.out.partition("One change: ")
-    assert "y differs in 1 case" in page
-    assert "Next:" not in page
-    assert rest.startswith("y is just what a right solution gives with 3 for 2.")
-    assert "Next: drill case" in rest
-    assert ended.status == 1
-
-
-def test_where_nothing_is_found_the_page_is_all(drill: Drill) -> None:
-    ended = graded_as(drill, "riddle")
-    assert ended.out.count("y differs in 1 case") == 1
-    assert "just what" not in ended.out
-    assert not ended.out.endswith("\n\n")
-
-
-def test_json_is_one_document_with_everything(drill: Drill) -> None:
-    report = json.loads(graded_as(drill, "puzzle", "--json").out)
-    assert [e["kind"] for e in report["explanations"]] == ["mutant"]
-
-
-def test_who_stops_after_the_page_has_been_graded(drill: Drill) -> None:
-    ended = graded_as(drill, "impatient")
-    assert ended.status == 130
-    assert "y differs in 1 case" in ended.out
-    assert re.search(r"FAIL\b", drill("history").out)

@@ -30,12 +30,6 @@ def session() -> Iterator[GradingSession]:
         yield opened
 
 
-@pytest.fixture(scope="module")
-def thorough() -> Iterator[GradingSession]:
-    with GradingSession(QUESTION, thorough=True) as opened:
-        yield opened
-
-
 def graded(session: GradingSession, over: str, *, seed: int = 5) -> Report:
     """The report on the reference with other functions on top of it."""
     return session.grade(f"{REFERENCE}\n\n{over}".encode(), seed=seed)
@@ -179,28 +173,13 @@ def test_state_is_said_and_nothing_of_values(session: GradingSession) -> None:
     report = graded(session, REMEMBERS)
     assert report.explanations[0].kind == "state"
     assert "when nothing was called before" in report.explanations[0].text
-    assert not {e.kind for e in report.explanations} & {"rule", "class", "mutant"}
+    assert not {e.kind for e in report.explanations} & {"rule", "class"}
 
 
 def test_chance_is_no_state(session: GradingSession) -> None:
     report = graded(session, "def spread(x):\n    return float(np.random.random())")
     assert not texts(report, "state")
     assert not texts(report, "rule")
-
-
-def test_mutants_are_looked_for_on_request(
-    session: GradingSession, thorough: GradingSession
-) -> None:
-    assert not texts(graded(session, SQUARE), "mutant")
-    (text,) = texts(graded(thorough, SQUARE), "mutant")
-    assert text == "grad_x is just what a right solution gives without w, in centre_backward."
-
-
-def test_a_mutant_shows_no_local_name_and_no_code(thorough: GradingSession) -> None:
-    renamed = SQUARE.replace("return _centred(grad_y), grad_y * d", "return w * grad_y, grad_y * d")
-    for text in texts(graded(thorough, renamed), "mutant"):
-        assert "_centred" not in text
-        assert " d" not in text.split("gives")[1].replace(" division", "")
 
 
 def test_the_same_submission_is_explained_alike_in_any_order(session: GradingSession) -> None:

@@ -14,7 +14,7 @@ from grader.model.report import CheckResult, Curve, Explanation, Frame, Mismatch
 from grader.model.verdict import Verdict
 from grader.reports.around import Around
 from grader.reports.sheet import cells
-from grader.reports.terminal import LINES, render_report, render_rest
+from grader.reports.terminal import LINES, render_report
 from tests.reports import other_ends, wrong_values
 from tests.reports.conftest import Golden, shown
 from tests.reports.scenarios import SCENARIOS, around
@@ -172,45 +172,6 @@ def test_an_idea_of_other_cases_than_the_one_above_it_names_them() -> None:
 def test_what_a_check_says_is_not_said_again() -> None:
     said = Explanation("check", "y is a list.", ("overlap",))
     assert "y is a list" not in text_of(replace(wrong_values.no_idea, explanations=(said,)))
-
-
-def test_a_search_that_goes_on_leaves_the_end_of_the_page_for_later() -> None:
-    report = wrong_values.no_idea
-    early = text_of(report, over=False)
-    assert "No listed idea" not in early
-    assert "Next:" not in early
-    found = replace(report, explanations=wrong_values.one_change.explanations)
-    rest = shown(render_rest(report, found, width=80, around=around("no_idea")))
-    assert rest.startswith("One change: grad_x is just what a right solution gives")
-    assert rest.endswith("Next: drill case CASE   drill hint\n")
-    nothing = shown(render_rest(report, report, width=80, around=around("no_idea")))
-    assert nothing.startswith("No listed idea gives exactly these numbers.\n")
-    assert len(early.splitlines()) + len(rest.splitlines()) < LINES
-
-
-def test_two_ideas_that_stand_on_the_page_are_not_described_again() -> None:
-    both = wrong_values.two_ideas
-    rest = shown(render_rest(replace(both, explanations=()), both, width=80, around=Around()))
-    assert rest.startswith("Two ideas: eq-mask-ties and assign-overlap: each alone fits 2 of the 4")
-    assert "Every entry" not in rest
-
-
-@pytest.mark.parametrize("plain", [False, True])
-def test_ideas_of_the_untouched_starter_that_are_found_later_are_kept_back(plain: bool) -> None:
-    both = replace(wrong_values.two_ideas, unchanged=True)
-    early = replace(both, misconceptions=(), explanations=())
-    here = Around(plain=plain)
-    assert "idea" not in shown(render_rest(early, both, width=80, around=here)).lower()
-    asked = replace(here, explain=True)
-    assert "eq-mask-ties" in shown(render_rest(early, both, width=80, around=asked))
-
-
-def test_of_two_ideas_found_later_the_one_that_is_new_is_described() -> None:
-    both = wrong_values.two_ideas
-    early = replace(both, misconceptions=both.misconceptions[:1], explanations=())
-    rest = shown(render_rest(early, both, width=80, around=Around()))
-    assert "assign-overlap, in overlap: Where windows overlap" in rest
-    assert "Every entry" not in rest
 
 
 def test_a_stretch_goal_that_was_missed_is_not_the_failure_shown() -> None:

@@ -208,18 +208,6 @@ rule = replace(
         Explanation("check", "w_new differs in 3 of 3 cases.", ("sgd-by-hand",)),
     ),
 )
-one_change = replace(
-    named_idea,
-    misconceptions=(),
-    explanations=(
-        Explanation(
-            "mutant",
-            "grad_x is just what a right solution gives with something divided and rounded down "
-            "that should be taken for a remainder, in maxpool2d_backward.",
-            ("shared-winner", "overlapping"),
-        ),
-    ),
-)
 no_idea = replace(named_idea, misconceptions=())
 remembered = replace(
     no_idea,

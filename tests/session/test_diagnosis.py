@@ -365,7 +365,7 @@ def test_a_fault_of_another_kind_hides_no_idea(body: str, graded: Grading) -> No
     ],
 )
 def test_two_listed_ideas_at_once_are_both_named(question_id: str, ideas: tuple[str, str]) -> None:
-    with GradingSession(bank.load([ROOT], question_id), thorough=True) as session:
+    with GradingSession(bank.load([ROOT], question_id)) as session:
         report = session.grade(variant(question_id, *ideas).encode(), seed=3)
     assert {m.id for m in report.misconceptions} == set(ideas)
     assert len(exact(report)) == 2 or kinds(report)[0] == "pair"

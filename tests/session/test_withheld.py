@@ -11,7 +11,7 @@ from grader.bank import load
 from grader.model.report import Report
 from grader.reports.around import Around
 from grader.reports.json import dumps
-from grader.reports.terminal import render_report, render_rest
+from grader.reports.terminal import render_report
 from grader.reports.withheld import withheld
 from grader.session import GradingSession
 
@@ -85,7 +85,6 @@ def every_view(report: Report) -> Iterator[str]:
         for full in (False, True):
             around = Around(plain=plain, full=full, explain=full)
             yield render_report(report, width=80, around=around).plain
-            yield render_rest(report, report, width=80, around=around).plain
     yield dumps(report)
 
 

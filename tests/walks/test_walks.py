@@ -84,8 +84,7 @@ def test_the_way_through_a_question(
         run(list(words))
         return capsys.readouterr().out
 
-    for render in ("render_report", "render_rest"):
-        monkeypatch.setattr(terminal, render, _also_wide(getattr(terminal, render), wide))
+    monkeypatch.setattr(terminal, "render_report", _also_wide(terminal.render_report, wide))
     start = typed("start", name, "--dir", "elsewhere", columns=120, rows=40)
     narrow = [f"$ drill start {name}\n{typed('start', name)}"]
     wide.append(f"$ drill start {name}\n{start.replace('elsewhere/', '')}")
