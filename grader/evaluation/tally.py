@@ -19,7 +19,7 @@ from grader.model.question import Scalar
 from grader.model.report import Breakdown, CheckResult, Exhibit, Mismatch, Raised
 from grader.model.verdict import FINE, Verdict
 from grader.sandbox.client import Overran, WorkerError
-from grader.sandbox.replies import Flagged, ProgramError
+from grader.sandbox.replies import ProgramError
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,9 +185,6 @@ _LACKS = re.compile(r"module 'submission' has no attribute '(\w+)'")
 
 def _raised(evaluation: Evaluation, case: CaseRecipe, error: ProgramError) -> Finding:
     """A finding about an exception of the submission, or about a result of the wrong form."""
-    if isinstance(error, Flagged):
-        sentence = f"flagged for review: your code {error.message} (case {case.name})"
-        return Finding(sentence, Verdict.POLICY)
     if error.raised is None:
         return Finding(f"{error.message} (case {case.name})")
     record, step, who = error.raised, error.step, "your code"

@@ -39,7 +39,6 @@ class Reply:
     data: bytearray = field(default_factory=lambda: bytearray(wire.HEADER.size))
     got: int = 0
     meta: int | None = None  # bytes of metadata, once the header has come
-    said: bool = False  # to another worker
 
     def read(self, channel: socket.socket) -> bool:
         """Take in what is there; False when the other side has hung up."""
@@ -49,8 +48,7 @@ class Reply:
         self.got += count
         if self.meta is None and self.got == len(self.data):
             magic, self.meta, payload = wire.HEADER.unpack(self.data)
-            self.said = magic == wire.SAID
-            if magic != wire.MAGIC and not self.said:
+            if magic != wire.MAGIC:
                 raise Garbled("broke the protocol: not a reply")
             if self.meta > wire.MAX_META or payload > self.allowed:
                 size = f"{self.meta + payload:,} bytes, {self.allowed:,} allowed"
@@ -62,12 +60,6 @@ class Reply:
     def done(self) -> bool:
         """Whether all of it has come."""
         return self.meta is not None and self.got == len(self.data)
-
-    def frame(self) -> list[bytes | memoryview]:
-        """The whole of it as it came, to be handed on."""
-        assert self.meta is not None
-        header = wire.HEADER.pack(wire.SAID, self.meta, len(self.data) - self.meta)
-        return [header + self.data]
 
     def value(self) -> dict[str, object]:
         """The reply, decoded."""

@@ -16,7 +16,8 @@ import socket
 import threading
 import time
 import weakref
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from grader.model.errors import GraderError
@@ -40,6 +41,29 @@ WATCH_SECONDS = 0.05  # how often a worker is watched while there is nothing to 
 # Beyond the CPU time that an exchange may take, what the clock allows: others use the machine too.
 SLACK, MOST_SLACK = 5, 25.0  # times those seconds, but at most this many
 _GRACE = 2.0  # seconds from the end of a channel to that of its process
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """How long an exchange may take, and where that is set."""
+
+    seconds: float  # of CPU time
+    wall: float | None = None  # seconds by the clock
+    set_by: str = ""
+
+    def by_clock(self, *, cpu_known: bool) -> float:
+        """Seconds that it may take by the clock."""
+        if self.wall is not None:
+            return self.wall
+        return self.seconds + (min(SLACK * self.seconds, MOST_SLACK) if cpu_known else 0.0)
+
+    def overrun(self, *, by_clock: bool) -> str:
+        """That it took too long, and by which limit."""
+        if not self.set_by:
+            return f"did not finish within {self.seconds:.3g} seconds"
+        if by_clock and self.wall is not None:
+            return f"did not finish within {self.wall:.3g} seconds by the clock ({self.set_by})"
+        return f"did not finish within {self.seconds:.3g} seconds of CPU time ({self.set_by})"
 
 
 class _Asked(threading.local):
@@ -133,7 +157,7 @@ class WorkerClient(Closing):
         if self._isolation is None:
             try:
                 grace = spawn.START_SECONDS[self.torch]
-                said = self._ask({"op": "walls"}, CALL_SECONDS, 0, grace=grace)
+                said = self._ask({"op": "walls"}, Limits(CALL_SECONDS), 0, grace=grace)
             except WorkerError as failure:  # nothing foreign has run in it: this is our own fault
                 raise GraderError(
                     f"the process that runs programs did not start: {self._last_words(failure)}",
@@ -150,10 +174,18 @@ class WorkerClient(Closing):
         reply_bytes: int = 1 << 20,
         wall: float | None = None,
         set_by: str = "",
+        within: bool = False,
     ) -> dict[str, Any]:
         """Send a request and return the decoded reply.
 
-        Arguments are those of `exchange`; the request has an `op`.
+        Args:
+            request: plain data with an `op`.
+            seconds: of CPU time that the exchange may take; by the clock it may take longer, see
+                `SLACK`, but not where CPU time cannot be read.
+            reply_bytes: of array data that the reply may hold.
+            wall: seconds by the clock instead.
+            set_by: what says how long it may take; the usual limits, if it is empty.
+            within: whether this is about a request that still goes on, of the other side.
 
         Raises:
             WorkerError: now and from then on, when the worker did not answer properly.
@@ -162,13 +194,12 @@ class WorkerClient(Closing):
         """
         if self.failure is None:
             _ = self.isolation  # before anything else: what it says now, no submission has a say in
-        if self.deadline is None:
-            return self._ask(request, seconds, reply_bytes, wall=wall, set_by=set_by)
-        self.deadline.check()
+        if self.deadline is not None:
+            self.deadline.check()
+        limits = Limits(seconds, wall, set_by)
         with self.waiting():
             try:
-                due = self.deadline.check
-                return self._ask(request, seconds, reply_bytes, wall=wall, set_by=set_by, due=due)
+                return self._ask(request, limits, reply_bytes, within=within)
             except OutOfTime:
                 self.failure = Overran("did not finish before the deadline")
                 self.close()
@@ -188,13 +219,11 @@ class WorkerClient(Closing):
     def _ask(
         self,
         request: dict[str, Any],
-        seconds: float,
+        limits: Limits,
         reply_bytes: int,
         *,
         grace: float = 0.0,
-        wall: float | None = None,
-        set_by: str = "",
-        due: Callable[[], None] = lambda: None,
+        within: bool = False,
     ) -> dict[str, Any]:
         spawn.need_owner(self._owner)
         self._thread = threading.get_ident()
@@ -202,10 +231,10 @@ class WorkerClient(Closing):
         if self.failure is not None:
             raise self.failure
         try:
-            self._watch()
-            reply = self.exchange(
-                request, seconds, reply_bytes, grace=grace, wall=wall, set_by=set_by, due=due
-            )
+            if not within:
+                self._watch()
+                self._looked = time.monotonic()
+            reply = self.exchange(request, limits, reply_bytes, grace)
             self._drain()
         except WorkerError as failure:
             self.failure = failure
@@ -213,98 +242,43 @@ class WorkerClient(Closing):
             raise
         return reply
 
-    def exchange(
-        self,
-        request: dict[str, Any],
-        seconds: float,
-        reply_bytes: int,
-        *,
-        grace: float,
-        due: Callable[[], None],
-        wall: float | None = None,
-        set_by: str = "",
-    ) -> dict[str, Any]:
-        """Send a request and return the decoded reply.
-
-        Args:
-            request: plain data.
-            seconds: of CPU time that the exchange may take; by the clock it may take longer, see
-                `SLACK`, but not where CPU time cannot be read.
-            reply_bytes: of array data that the reply may hold.
-            grace: seconds on top, for a process that is still starting.
-            wall: seconds by the clock instead.
-            set_by: what says how long it may take; the usual limits, if it is empty.
-            due: called while waiting; raises once nothing may be waited for any more.
-
-        Raises:
-            WorkerError: there was no proper answer in time.
-        """
-        pieces = wire.encode(request)
-        return self._answered(
-            pieces, seconds, reply_bytes, grace=grace, due=due, wall=wall, set_by=set_by
-        ).value()
-
-    def hand_on(
-        self, frame: list[bytes | memoryview], seconds: float, wall: float, reply_bytes: int
-    ) -> Reply:
-        """Send a frame while a request goes on; the frame that comes back, not decoded.
-
-        Arguments are those of `exchange`, and it raises what `ask` does.
-        """
-        due = (lambda: None) if self.deadline is None else self.deadline.check
-        if self.failure is not None:
-            raise self.failure
-        try:
-            return self._answered(
-                frame, seconds, reply_bytes, grace=0, due=due, wall=wall, looked=self._looked
-            )
-        except (WorkerError, OutOfTime) as failure:
-            late = Overran("did not finish before the deadline")
-            self.failure = failure if isinstance(failure, WorkerError) else late
-            self.close()
-            raise
-
-    def _answered(
-        self,
-        pieces: list[bytes | memoryview],
-        seconds: float,
-        reply_bytes: int,
-        *,
-        grace: float,
-        due: Callable[[], None],
-        wall: float | None = None,
-        set_by: str = "",
-        looked: float | None = None,
-    ) -> Reply:
-        """The frame that comes back for one that is sent; `looked` is when it was last watched."""
-        channel = self._channel
+    def _check_silent(self) -> None:
+        """Check that it has not written anything before it is asked."""
         with contextlib.suppress(BlockingIOError):
             try:
-                early = channel.recv(1, socket.MSG_PEEK)
+                early = self._channel.recv(1, socket.MSG_PEEK)
             except ConnectionError:
                 raise self._death() from None
             raise Garbled("wrote to the judge without being asked") if early else self._death()
-        before = self.cpu_nanoseconds()
-        slack = 0.0 if before is None else min(SLACK * seconds, MOST_SLACK)
-        most = seconds + slack if wall is None else wall
-        deadline = time.monotonic() + most + grace
-        pending = [memoryview(piece) for piece in pieces]
+
+    def exchange(
+        self, request: dict[str, Any], limits: Limits, reply_bytes: int, grace: float = 0.0
+    ) -> dict[str, Any]:
+        """Send a request and return the decoded reply; a process that starts has seconds of grace.
+
+        Raises:
+            WorkerError: there was no proper answer in time.
+            OutOfTime: the deadline of all has passed.
+        """
+        self._check_silent()
         reply = Reply(reply_bytes)
+        channel, pending = self._channel, [memoryview(piece) for piece in wire.encode(request)]
+        before = self.cpu_nanoseconds()
+        end = time.monotonic() + limits.by_clock(cpu_known=before is not None) + grace
         output_open = True
-        self._looked = time.monotonic() if looked is None else looked
         with contextlib.suppress(BlockingIOError, ConnectionError):  # met again below
             send(channel, pending)
         while not reply.done:
-            left = deadline - time.monotonic()
+            left = end - time.monotonic()
             spent = 0 if before is None else (self.cpu_nanoseconds() or before) - before
-            if left <= 0 or spent > seconds * 1e9:
-                late = _overrun(seconds, wall, set_by, by_clock=left <= 0)
-                raise TooSlow(late + self._placed(pending, reply))
-            try:
-                due()
-            except OutOfTime:
-                self._placed(pending, reply)
-                raise
+            if left <= 0 or spent > limits.seconds * 1e9:
+                raise TooSlow(limits.overrun(by_clock=left <= 0) + self._placed())
+            if self.deadline is not None and self._isolation is not None:
+                try:
+                    self.deadline.check()
+                except OutOfTime:
+                    self._placed()
+                    raise
             poll = select.poll()  # because select knows no descriptor beyond 1023
             poll.register(channel, select.POLLIN | (select.POLLOUT if pending else 0))
             if output_open:
@@ -328,12 +302,12 @@ class WorkerClient(Closing):
                 raise self._death() from None
         if pending:
             raise Garbled("broke the protocol: answered before it was asked")
-        return reply
+        return reply.value()
 
-    def _placed(self, pending: Sequence[memoryview], reply: Reply) -> str:
+    def _placed(self) -> str:
         """Where its program is now, as the end of a sentence; see `whereabouts`."""
-        if self.text is not None and not (pending or reply.got or reply.meta is not None):
-            self.stopped_at = whereabouts.ask(self._channel, self.text, self._watch_all)
+        if self.text is not None:
+            self.stopped_at = whereabouts.ask(self.pid, self._output, self.text)
         return f", stopped in {self.stopped_at}" if self.stopped_at else ""
 
     def _last_words(self, failure: WorkerError) -> str:
@@ -423,12 +397,3 @@ class WorkerClient(Closing):
         if os.getpid() == self._owner:
             _asked.workers.discard(self)
             self._stack.close()
-
-
-def _overrun(seconds: float, wall: float | None, set_by: str, *, by_clock: bool) -> str:
-    """That a call took too long, by which limit, and where that is set."""
-    if not set_by:
-        return f"did not finish within {seconds:.3g} seconds"
-    if by_clock and wall is not None:
-        return f"did not finish within {wall:.3g} seconds by the clock ({set_by})"
-    return f"did not finish within {seconds:.3g} seconds of CPU time ({set_by})"

@@ -1,9 +1,9 @@
 """A submission that is a test: it runs in one process, and what it tests in another.
 
 The driver makes what is tested, in the worker of the reference, and calls the submission; the
-submission is handed functions that call back.  Here what each says is handed on to the other, frame
-by frame.  Nothing of what is tested is ever in the submission's process, and what a call was given
-is counted where no submission can reach.
+submission is handed functions that call back.  The judge hands on what each says to the other.
+Nothing of what is tested is ever in the submission's process, and what a call was given is counted
+where no submission can reach.
 """
 
 from __future__ import annotations
@@ -14,7 +14,6 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from grader.sandbox.channel import Reply
 from grader.sandbox.client import (
     CALL_SECONDS,
     KEEP_OUTPUT,
@@ -37,8 +36,6 @@ from grader.sandbox.worker.wire import WireError, encode, fields
 MOST_CALLS = 10_000  # of one run; the driver says what more than a few hundred cost
 MOST_REPLY = 8 << 20  # bytes that a call may give
 MOST_WALL = CALL_SECONDS + MOST_SLACK  # seconds that it may take by the clock
-
-Frame = list[bytes | memoryview]
 
 
 def nobody() -> Any:  # noqa: ANN401 never
@@ -136,19 +133,21 @@ class _Relay:
 
     def __init__(self, tester: RemoteProgram, program: TesterProgram) -> None:
         limits = program.limits or CallLimits(None, None, "")
-        self.tester, self.program, self.keeper = tester, program, program.keeper()
+        self.tester, self.program = tester, program
+        self.keeper, self.driver = program.keeper().worker, program.keeper().name
         self.cpu, self.wall = limits.of(program.call_seconds)
         self.set_by = limits.set_by
         self.began, self.calls = time.monotonic(), 0
         self.spent_before = tester.worker.cpu_nanoseconds() or 0
 
     def run(self, steps: Steps, inputs: Inputs, want: Names) -> Outcome:
-        """Hand on what is said, until the driver is done."""
-        name, sent = self.keeper.name, sent_inputs(inputs)
-        task = Task(name, encoded_steps(tuple(steps)), sent, tuple(want), apart=True)
-        found = self._kept({"op": "run", **fields(task)})
+        """Have the driver run the steps, and hand on what is said until it is done."""
+        task = Task(
+            self.driver, encoded_steps(tuple(steps)), sent_inputs(inputs), tuple(want), apart=True
+        )
+        found = self._driven({"op": "run", **fields(task)})
         while "about" in found:
-            found = self._kept(fields(self._tested(_said(found))))
+            found = self._driven(fields(self._tested(_said(found))), within=True)
         return answer(Outcome, found, "run", steps)
 
     def _tested(self, asked: Said) -> Said:
@@ -157,62 +156,66 @@ class _Relay:
         Raises:
             ProgramError, WorkerError: it does not; the driver has ended its run then.
         """
-        request = {"op": "test", "program": self.tester.name, **fields(asked)}
         try:
             with self.program.worker.waiting():  # for the submission, whoever is asked meanwhile
-                return self._answer(request)
-        except WireError as error:
-            self._unwind()
-            raise Garbled(f"broke the protocol: {error}") from None
+                return self._answer(asked)
         except BaseException:
             self._unwind()
             raise
 
-    def _answer(self, request: dict[str, Any]) -> Said:
-        """What the submission returns, small enough to be handed on."""
-        found = self._asked(encode(request))
-        while found.said:
+    def _answer(self, asked: Said) -> Said:
+        """What the submission returns."""
+        found = self._asked({"op": "test", "program": self.tester.name, **fields(asked)})
+        while found.get("about") == "call":
             self.calls += 1
             if self.calls > MOST_CALLS:
                 raise Overran(f"called what it tests more than {MOST_CALLS:,} times")
-            found = self._asked(self._called(found.frame()))
-        said = answer(Said, found.value(), "test", ())
+            found = self._asked(fields(self._called(_said(found))), within=True)
+        said = answer(Said, found, "test", ())
         if said.about != "gives" or len(said.given) != 1:
             raise Garbled("broke the protocol: not a reply to test (given)")
-        gives = Said("gives", given=(Passed(said.given[0].value),))
-        encode(fields(gives))  # it may be longer than it came
-        return gives
+        return Said("gives", given=(Passed(said.given[0].value),))
+
+    def _called(self, call: Said) -> Said:
+        """Have something carried out that is tested."""
+        try:
+            found = self.keeper.ask(
+                fields(call),
+                seconds=CALL_SECONDS,
+                wall=MOST_WALL,
+                reply_bytes=MOST_REPLY,
+                within=True,
+            )
+        except WorkerError as failure:
+            raise Overran(f"calls what it tests with arguments on which that {failure}") from None
+        return _said(found)
 
     def _unwind(self) -> None:
         """End the run of a driver whose call of the submission comes to nothing."""
-        worker = self.keeper.worker
         with contextlib.suppress(WorkerError, OutOfTime):
-            if "about" not in self._kept(fields(Said("over"))):
+            if "about" not in self._driven(fields(Said("over")), within=True):
                 return
-        worker.failure = worker.failure or Died("was left in a call")  # another one is started
-        worker.close()
+        # Another one is started.
+        self.keeper.failure = self.keeper.failure or Died("was left in a call")
+        self.keeper.close()
 
-    def _called(self, call: Frame) -> Frame:
-        """Have something carried out that is tested."""
-        try:
-            found = self.keeper.worker.hand_on(call, CALL_SECONDS, MOST_WALL, MOST_REPLY)
-        except WorkerError as failure:
-            raise Overran(f"calls what it tests with arguments on which that {failure}") from None
-        if not found.said:
-            raise Garbled("broke the protocol: not a call of what it tests")
-        return found.frame()
-
-    def _kept(self, request: dict[str, Any]) -> dict[str, Any]:
+    def _driven(self, request: dict[str, Any], *, within: bool = False) -> dict[str, Any]:
         """What the side of the driver answers."""
-        return self.keeper.worker.ask(request, seconds=CALL_SECONDS, reply_bytes=MOST_REPLY)
+        return self.keeper.ask(request, seconds=CALL_SECONDS, reply_bytes=MOST_REPLY, within=within)
 
-    def _asked(self, frame: Frame) -> Reply:
+    def _asked(self, request: dict[str, Any], *, within: bool = False) -> dict[str, Any]:
         """What the side of the submission answers, in the time that is left of its run."""
         worker = self.tester.worker
         spent = ((worker.cpu_nanoseconds() or 0) - self.spent_before) / 1e9
         wall = self.began + self.wall - time.monotonic()
         try:
-            return worker.hand_on(frame, max(0.0, self.cpu - spent), max(0.0, wall), 2 * ROOM)
+            return worker.ask(
+                request,
+                seconds=max(0.0, self.cpu - spent),
+                wall=max(0.0, wall),
+                reply_bytes=2 * ROOM,
+                within=within,
+            )
         except TooSlow:
             place = f", stopped in {worker.stopped_at}" if worker.stopped_at else ""
             by = f" ({self.set_by})" if self.set_by else ""
@@ -220,8 +223,10 @@ class _Relay:
 
 
 def _said(found: dict[str, Any]) -> Said:
-    """What a frame says."""
+    """What one side says, checked; sent on it is encoded anew."""
     try:
-        return read(Said, found)
-    except Malformed as error:
+        said = read(Said, found)
+        encode(fields(said))
+    except (Malformed, WireError) as error:
         raise Garbled(f"broke the protocol: not what a test may say ({error})") from None
+    return said

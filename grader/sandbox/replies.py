@@ -16,7 +16,7 @@ from grader.sandbox.worker.messages import Kept, Loaded, Measured, Outcome
 from grader.sandbox.worker.typed import Malformed, read
 from grader.sandbox.worker.wire import DTYPES
 
-__all__ = ["Flagged", "Kept", "Loaded", "Measured", "Outcome", "ProgramError"]
+__all__ = ["Kept", "Loaded", "Measured", "Outcome", "ProgramError"]
 
 M = TypeVar("M")
 
@@ -60,25 +60,17 @@ class ProgramError(Exception):
         return self.raised is not None and self.raised.type == "MemoryError"
 
 
-class Flagged(ProgramError):
-    """Evidence that the program replaces what measures it, for a person to look at."""
-
-
 def answer(kind: type[M], reply: object, operation: str, steps: Sequence[Step]) -> M:
     """The message of a class that a reply to an operation on steps holds.
 
     Raises:
         Garbled: it does not hold it.
-        Flagged: it says that the program replaced what measures it.
         ProgramError: it says how the program failed.
     """
     try:
         header = read(messages.Header, reply)
         if not header.ok:
             raise fault(read(messages.Fault, reply), steps)
-        if header.replaced:
-            shown = ", ".join(name[:80] for name in header.replaced[:3])
-            raise Flagged(f"replaces {shown}, which what is measured depends on")
         return read(kind, reply)
     except Malformed as error:
         raise Garbled(f"broke the protocol: not a reply to {operation} ({error})") from None

@@ -1,26 +1,23 @@
-"""Where a program was when its time was over: a hint that its worker gives, and nothing else.
+"""Where a program was when its time was over: a hint that its process gives, and nothing else.
 
-What measures in a worker is asked once more before the worker is ended.  It answers with a line and
-a function of the program's file; the text of the line is the judge's own.  A program may forge or
-prevent the answer: nothing rests on it, and where there is none nothing is said.
+The worker has faulthandler print its frames when it is signaled.  The line and the function are
+taken from that, and the text of the line is the judge's own.  A program may forge or prevent it:
+nothing rests on it, and where there is none nothing is said.
 """
 
 from __future__ import annotations
 
+import os
 import re
 import select
-import socket
+import signal
 import time
-from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 
-from grader.sandbox.channel import Reply, WorkerError, send
-from grader.sandbox.worker import messages, wire
-from grader.sandbox.worker.typed import Malformed, read
-
-PATIENCE = 1.5  # seconds that an answer may take; a worker looks for a request several times
-_WATCH_SECONDS = 0.05
-_ANSWER = 256  # bytes of array data that it may hold: none
+PATIENCE = 1.0  # seconds that an answer may take
+_REST = 0.1  # seconds that the rest of it may take
+_MOST = 1 << 20  # bytes read while waiting for it
 _LONGEST = 60  # characters of the line
 _NAME = re.compile(r"[^\W\d]\w{0,59}")
 
@@ -43,29 +40,33 @@ class Text:
         return f"{within}line {line}: `{text}`"
 
 
-def ask(channel: socket.socket, text: Text, watch: Callable[[], None] = lambda: None) -> str:
+def ask(pid: int, output: int, text: Text) -> str:
     """Where the program of a worker that is at work is now, in words; empty where it is not said.
 
-    The worker cannot be asked anything after that.
-
     Args:
-        channel: to the worker, which has been asked something and has not begun to answer.
+        pid: of the worker, which is ended afterwards.
+        output: what it prints, to be read without blocking; what is read here is lost.
         text: the program's file.
-        watch: called while waiting; raises `WorkerError` once the worker has to be ended.
     """
-    pending = [memoryview(piece) for piece in wire.encode({"op": "where", "file": text.name})]
-    reply, deadline = Reply(_ANSWER), time.monotonic() + PATIENCE
-    try:
-        while not reply.done and (left := deadline - time.monotonic()) > 0:
-            poll = select.poll()
-            poll.register(channel, select.POLLIN | (select.POLLOUT if pending else 0))
-            watch()
-            for _, events in poll.poll(1000 * min(left, _WATCH_SECONDS)):
-                if events & select.POLLOUT:
-                    send(channel, pending)
-                if events & ~select.POLLOUT and not reply.read(channel):
-                    return ""
-        said = read(messages.Where, reply.value()) if reply.done else messages.Where()
-    except (OSError, WorkerError, Malformed):
-        return ""
-    return text.place(said.line, said.function)
+    name = re.escape(text.name.encode("ascii", "backslashreplace"))
+    frame = re.compile(
+        rb"Stack \(most recent call first\):\n(?:  .*\n)*?"
+        rb'  File "%b", line (\d{1,9}) in (.*)\n' % name
+    )
+    said, deadline = b"", time.monotonic() + PATIENCE
+    with suppress(OSError):  # it has ended
+        os.kill(pid, signal.SIGUSR1)
+        poll = select.poll()
+        poll.register(output, select.POLLIN)
+        while len(said) < _MOST and (left := deadline - time.monotonic()) > 0:
+            if b"Stack (" in said:  # the rest of it comes at once
+                left = min(left, _REST)
+            if not poll.poll(1000 * left):
+                break
+            piece = os.read(output, 1 << 16)
+            said += piece
+            if found := frame.search(said):
+                return text.place(int(found[1]), found[2].decode("ascii", "replace"))
+            if not piece:
+                break
+    return ""

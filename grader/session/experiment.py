@@ -18,7 +18,7 @@ from grader.model.report import Raised
 from grader.sandbox.client import WorkerClient, WorkerError
 from grader.sandbox.config import CPU_SECONDS
 from grader.sandbox.remote import CallLimits, RemoteProgram
-from grader.sandbox.replies import Flagged, ProgramError
+from grader.sandbox.replies import ProgramError
 from grader.session.grading import load_submission, unreadable
 
 LOG_SEED = 0  # of the run that the log of a question is of
@@ -77,8 +77,6 @@ def experiment(
         value, fault = None, Finding("")
         try:
             value = program.run((step,), {"seed": {"value": seed}}, ("result",)).values["result"]
-        except Flagged as evidence:
-            fault = Finding(f"flagged for review: your code {evidence.message}")
         except ProgramError as error:
             fault = Finding(error.message, raised=error.raised)
         except WorkerError as failure:

@@ -18,7 +18,7 @@ from grader.model.verdict import FINE, Verdict
 from grader.sandbox.client import WorkerClient, WorkerError
 from grader.sandbox.deadline import OutOfTime
 from grader.sandbox.remote import RemoteProgram
-from grader.sandbox.replies import Flagged, ProgramError, plain
+from grader.sandbox.replies import ProgramError, plain
 from grader.sandbox.worker.messages import Loaded
 from grader.session.order import Course, blocked
 
@@ -91,8 +91,6 @@ def load_submission(
         loaded = program.load((*question.functions, *functions))
     except WorkerError as failure:
         return stopped(f"your file {failure} while it was being loaded", failure)
-    except Flagged as evidence:
-        return Finding(f"flagged for review: your code {evidence.message}", Verdict.POLICY)
     except ProgramError as error:
         if error.of_support:
             restore()

@@ -181,7 +181,7 @@ def test_what_it_says_is_counted_and_worth_points(
         "found += [str(m) for m in sys.modules] + [str(o)[:99] for o in gc.get_objects()]\n"
         "frame = sys._getframe()\nwhile frame:\n    found += [*frame.f_globals, *frame.f_locals]\n"
         "    frame = frame.f_back\n"
-        "assert not any('secret_' in v or 'in_place' in v for v in found)\n",
+        "assert not any('_terces'[::-1] in v or 'ecalp_ni'[::-1] in v for v in found)\n",
     ],
     ids=["thread", "nan", "objects", "huge", "function", "arguments", "long", "kept", "looks"],
 )  # fmt: skip
@@ -259,14 +259,6 @@ def test_what_hangs_hangs_once(session: GradingSession, monkeypatch: pytest.Monk
     monkeypatch.setattr(relay.TesterProgram, "_run", counted)
     assert graded(session, "def doubles(f, rng):\n    while True: pass").verdict is Verdict.LIMIT
     assert len(runs) == 1
-
-
-def test_what_is_flagged_names_no_case(session: GradingSession) -> None:
-    given = b'{"ok":true,"about":"gives","given":[{"value":true}],"replaced":["x"]}'
-    frame = f"struct.pack('<4sIQ', b'drl1', {len(given)}, 0) + {given!r}"
-    report = graded(session, FORGE.format(frame=frame))
-    assert report.verdict is Verdict.POLICY
-    assert "(case" not in first(report)
 
 
 def test_the_first_check_tries_what_every_check_does(

@@ -37,12 +37,13 @@ class Liar(WorkerClient):
         reply_bytes: int = 0,
         wall: float | None = None,
         set_by: str = "",
+        within: bool = False,
     ) -> dict[str, Any]:
         """Return the reply, as the channel would have let it through."""
         assert request["op"]
         assert seconds > 0
         assert reply_bytes > 0
-        assert (wall, set_by) == (None, "")
+        assert (wall, set_by, within) == (None, "", False)
         return self.reply
 
     def cpu_nanoseconds(self) -> int | None:

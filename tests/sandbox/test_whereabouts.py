@@ -2,91 +2,36 @@
 
 from __future__ import annotations
 
-import socket
 from collections.abc import Iterator
 from textwrap import dedent
 
 import pytest
 
-from grader.sandbox import spawn, whereabouts
-from grader.sandbox.channel import Overran
+from grader.sandbox import spawn
 from grader.sandbox.client import TooSlow, WorkerClient
 from grader.sandbox.remote import RemoteProgram
 from grader.sandbox.whereabouts import Text
-from grader.sandbox.worker import wire
 from tests.sandbox.running import X, steps
 
 SOURCE = b"import time\r\ndef f(x):\n    while  True:  # for ever\n\n        pass\n"
 TEXT = Text("submission.py", SOURCE)
 
 
-@pytest.fixture
-def ends() -> Iterator[tuple[socket.socket, socket.socket]]:
-    one, other = socket.socketpair()
-    one.setblocking(False)
-    with one, other:
-        yield one, other
-
-
-def asked(ends: tuple[socket.socket, socket.socket], reply: object) -> str:
-    """What is made of a reply that is there already."""
-    for piece in wire.encode(reply):
-        ends[1].sendall(piece)
-    return whereabouts.ask(ends[0], TEXT)
-
-
-def test_the_text_of_a_line_is_the_judges_own(ends: tuple[socket.socket, socket.socket]) -> None:
-    said = asked(ends, {"ok": True, "line": 3, "function": "f", "text": "other"})
-    assert said == "`f`, line 3: `while  True:  # for ever`"
-    request = ends[1].recv(1000)[wire.HEADER.size :]
-    assert wire.decode(request, memoryview(b"")) == {"op": "where", "file": "submission.py"}
-
-
 @pytest.mark.parametrize(
-    "reply",
+    ("line", "name", "said"),
     [
-        {"ok": True},
-        {"ok": True, "line": 0, "function": "f"},
-        {"ok": True, "line": -1, "function": "f"},
-        {"ok": True, "line": 4, "function": "f"},  # there is nothing in it
-        {"ok": True, "line": 10**9, "function": "f"},
-        {"ok": True, "line": "3", "function": "f"},
-        {"ok": True, "line": True, "function": "f"},
-        {"ok": True, "line": 3, "function": ["f"]},
-        {"ok": True, "values": {"y": 1.0}},  # the answer that was too late
-        {"line": 3, "function": "f"},
-        [3, "f"],
+        (3, "f", "`f`, line 3: `while  True:  # for ever`"),
+        (0, "f", ""),
+        (-1, "f", ""),
+        (4, "f", ""),  # there is nothing in it
+        (10**9, "f", ""),
+        (2, "<module>", "line 2: `def f(x):`"),
+        (2, "\x1b[31m", "line 2: `def f(x):`"),
+        (2, "f" * 61, "line 2: `def f(x):`"),
     ],
 )
-def test_what_is_no_place_is_not_said(
-    ends: tuple[socket.socket, socket.socket], reply: object
-) -> None:
-    assert not asked(ends, reply)
-
-
-@pytest.mark.parametrize("name", ["<module>", "f; rm", "\x1b[31m", "f" * 61, ""])
-def test_what_is_no_name_of_a_function_is_left_out(
-    ends: tuple[socket.socket, socket.socket], name: str
-) -> None:
-    said = asked(ends, {"ok": True, "line": 2, "function": name})
-    assert said == "line 2: `def f(x):`"
-
-
-def test_what_is_no_frame_is_not_said(ends: tuple[socket.socket, socket.socket]) -> None:
-    ends[1].sendall(b"X" * 64)
-    assert not whereabouts.ask(ends[0], TEXT)
-
-
-def test_who_has_hung_up_says_nothing(ends: tuple[socket.socket, socket.socket]) -> None:
-    ends[1].close()
-    assert not whereabouts.ask(ends[0], TEXT)
-
-
-def test_it_is_watched_meanwhile(ends: tuple[socket.socket, socket.socket]) -> None:
-    def watch() -> None:
-        raise Overran("took too much")
-
-    assert not whereabouts.ask(ends[0], TEXT, watch)
+def test_the_text_of_a_line_is_the_judges_own(line: int, name: str, said: str) -> None:
+    assert TEXT.place(line, name) == said
 
 
 def test_long_lines_are_cut() -> None:
@@ -114,9 +59,6 @@ def stopped(zygote: spawn.Zygote, source: str, *, untrusted: bool = True) -> str
 
 
 ENDLESS = """
-    import sys
-    sys._current_frames = lambda: {}
-
     def f(x):
         for _ in iter(int, 1):
             inner(x)
@@ -126,15 +68,9 @@ ENDLESS = """
 """
 
 
-@pytest.fixture
-def patient(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(whereabouts, "PATIENCE", 60.0)  # however busy the machine is
-
-
-@pytest.mark.usefixtures("patient")
 def test_a_loop_without_end_is_found(zygote: spawn.Zygote) -> None:
     assert stopped(zygote, ENDLESS) == (
-        "did not finish within 0.1 seconds, stopped in `inner`, line 10: `while True: pass`"
+        "did not finish within 0.1 seconds, stopped in `inner`, line 7: `while True: pass`"
     )
 
 
@@ -142,32 +78,20 @@ def test_of_a_program_of_the_bank_it_is_not_asked(zygote: spawn.Zygote) -> None:
     assert stopped(zygote, ENDLESS, untrusted=False) == "did not finish within 0.1 seconds"
 
 
-def test_who_lets_nobody_else_run_is_not_asked_for_long(
-    zygote: spawn.Zygote, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(whereabouts, "PATIENCE", 0.1)
+def test_who_lets_nobody_else_run_is_asked_too(zygote: spawn.Zygote) -> None:
     source = """
         def f(x):
             return sum(iter(int, 1))
     """
-    assert stopped(zygote, source) == "did not finish within 0.1 seconds"
+    assert stopped(zygote, source).endswith("`f`, line 3: `return sum(iter(int, 1))`")
 
 
-@pytest.mark.usefixtures("patient")
-def test_frames_stay_out_of_reach_of_a_program_in_the_meantime(zygote: spawn.Zygote) -> None:
-    """It asks for the frames of all threads all the time, also while it is looked at."""
+def test_nothing_rests_on_an_answer(zygote: spawn.Zygote) -> None:
     source = """
-        import sys
+        import signal
+        signal.signal(signal.SIGUSR1, signal.SIG_IGN)
 
         def f(x):
-            while True:
-                try:
-                    sys._current_frames()
-                except RuntimeError:
-                    continue
-                return reached()
-
-        def reached():
             while True: pass
     """
-    assert "`f`, line " in stopped(zygote, source)
+    assert stopped(zygote, source) == "did not finish within 0.1 seconds"

@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 
 from grader.sandbox.remote import RemoteProgram
-from grader.sandbox.replies import Flagged, Measured, unwanted
+from grader.sandbox.replies import Measured, unwanted
 from grader.sandbox.sending import Inputs
 from grader.sandbox.worker.messages import MOST_WORK, Task, Work
 from tests.harness import Lend
-from tests.sandbox.running import FIND, load, started, steps
+from tests.sandbox.running import load, started, steps
 
 pytest.importorskip("torch")
 
@@ -94,11 +94,3 @@ def test_a_list_that_is_not_what_was_counted_is_no_reply() -> None:
     assert (
         unwanted(Measured(0, elements=4, work=(Work("float32", 1, 1, 0, 5),)), (), task) == "work"
     )
-
-
-def test_a_log_that_is_replaced_is_noticed(lend: Lend) -> None:
-    lies = f"{SOURCE}{FIND}sys.modules['worker.meter'].Log.work = lambda self: []\n"
-    with started(torch=True, zygote=lend(torch=True)) as worker:
-        liar = load(worker, lies, seconds=60)
-        with pytest.raises(Flagged, match=r"replaces worker\.meter\.Log"):
-            measured(liar, "product")

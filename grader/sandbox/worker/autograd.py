@@ -15,7 +15,6 @@ from typing import Any
 import torch
 
 from . import kept as keeping
-from . import stage
 from . import steps as stepping
 from .messages import MOST_WORK, Measured, Step, Task, Work
 from .meter import Meter, Saved, scale, storage_key, tensors_in
@@ -52,12 +51,10 @@ def vjp(name: str, y: object, cotangent: Tensor | None = None, *inputs: Tensor) 
     if not wanted:
         return tuple(None for _ in inputs)
     if cotangent is None:
-        how = {"retain_graph": True, "allow_unused": True}
-        some = iter(stage.call(torch.autograd.grad, (y, wanted), how))
+        some = iter(torch.autograd.grad(y, wanted, retain_graph=True, allow_unused=True))
     else:  # what `grad` ends in: to compare shapes, as above, it imports sympy, 0.2 s
         run_backward = torch.autograd.graph._engine_run_backward
-        given = ((y,), (cotangent,), True, False, tuple(wanted), True, False)
-        some = iter(stage.call(run_backward, given))
+        some = iter(run_backward((y,), (cotangent,), True, False, tuple(wanted), True, False))
     grads = tuple(next(some) if t.requires_grad else None for t in inputs)
     return grads if len(grads) != 1 else grads[0]
 
@@ -94,11 +91,11 @@ def measure(program: LoadedModule, task: Task) -> Measured:
             return Measured(_cuda_peak(program, task.steps, names))
         case _:
             if task.quantity == "flops":  # a table: now, not in the middle of a measurement
-                stage.call(importlib.import_module, ("torch.utils.flop_counter",))
+                importlib.import_module("torch.utils.flop_counter")
             # Caches made by a first call are not its cost.
             stepping.perform_all(program, task.steps, stepping.build(task.inputs))
             gc.freeze()
-            with stage.entered(Meter(count_flops=task.quantity == "flops")) as meter:
+            with Meter(count_flops=task.quantity == "flops") as meter:
                 stepping.perform_all(program, task.steps, names)
             value = int(meter.flops if task.quantity == "flops" else meter.peak)
             elements, rest, done = int(meter.elements), (), _work(meter)
@@ -123,7 +120,7 @@ def _saved(
         if isinstance(t, Tensor)
     }
     saved = Saved(lent, ignored)
-    with stage.entered(torch.autograd.graph.saved_tensors_hooks(saved.pack, saved.unpack)):
+    with torch.autograd.graph.saved_tensors_hooks(saved.pack, saved.unpack):
         stepping.perform_all(program, steps, names)
     found = saved.found.values()
     called = keeping.names(saved.kept, names)
@@ -134,17 +131,17 @@ def _live(
     program: LoadedModule, steps: Sequence[Step], first: Names, names: Names
 ) -> tuple[int, Details, tuple[str, ...]]:
     """Bytes made by the forward steps and alive after them, torch and numpy, less the results."""
-    with stage.entered(Meter()):  # what a first call imports or caches is not what this one keeps
+    with Meter():  # what a first call imports or caches is not what this one keeps
         stepping.perform_all(program, steps, first)
     first.clear()
     gc.freeze()  # so that the collection below looks at this run's objects only
     given = set(names)
     tracemalloc.start()
     try:
-        with stage.entered(Meter()) as meter:
+        with Meter() as meter:
             stepping.perform_all(program, steps, names)
         meter.forget(tensors_in([value for name, value in names.items() if name not in given]))
-        stage.call(gc.collect)
+        gc.collect()
         outside = tracemalloc.get_traced_memory()[0]
     finally:
         tracemalloc.stop()

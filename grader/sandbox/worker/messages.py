@@ -145,7 +145,7 @@ class Task(NamedTuple):
 
 
 class Passed(NamedTuple):
-    """A value on its way from one program to another; see `crossing`."""
+    """A value on its way from one program to another; see `calls`."""
 
     value: Any = None
     keyword: str = ""  # by which it is passed
@@ -190,7 +190,6 @@ class Header(NamedTuple):
     """What every answer says, and all that some answers do."""
 
     ok: bool
-    replaced: tuple[str, ...] = ()  # see `seal`
 
 
 class Raised(NamedTuple):
@@ -299,13 +298,6 @@ class Mutant(NamedTuple):
     old: str = ""  # what changed, in words; see `mutant_words`
     new: str = ""
     names: tuple[str, ...] = ()
-
-
-class Where(NamedTuple):
-    """Where in its file a program is that goes on; the answer to the one request while it does."""
-
-    line: int = 0  # 0: nowhere
-    function: str = ""
 
 
 class Page(NamedTuple):

@@ -14,7 +14,6 @@ from typing import Any
 
 import numpy as np
 
-from . import stage
 from .messages import Outcome, Packed, Task
 from .namespace import LoadedModule
 from .steps import Progress, build, perform_all
@@ -28,8 +27,8 @@ def pack(program: LoadedModule, task: Task) -> Packed:
     perform_all(program, task.steps, names)
     kept = {name: names[name] for name in task.want}
     try:
-        content = stage.call(_dumped, (kept, program.module))
-    except stage.Failed:
+        content = _dumped(kept, program.module)
+    except BaseException:  # noqa: BLE001 whatever it is, it is the program's
         content = b""
     return Packed(np.frombuffer(content, np.uint8))
 
@@ -38,7 +37,7 @@ def go_on(program: LoadedModule, task: Task) -> Outcome:
     """Run the steps on the inputs and on what was packed."""
     assert task.packed is not None
     one = Progress(program, task, task.inputs)
-    one.names.update(stage.call(_loaded, (task.packed.tobytes(), program.module)))
+    one.names.update(_loaded(task.packed.tobytes(), program.module))
     for index in range(len(task.steps)):
         one.advance(index)
     return one.outcome()

@@ -14,8 +14,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from . import stage
-
 if TYPE_CHECKING:
     from .messages import Load
     from .wire import Array
@@ -45,7 +43,7 @@ class LoadedModule:
         """What the program's module has by a name; None where it has nothing."""
         if name in vars(self.module):
             return vars(self.module)[name]
-        return stage.call(getattr, (self.module, name, None))  # a module may make it up
+        return getattr(self.module, name, None)  # a module may make it up
 
 
 def execute(sources: Sequence[bytes], name: str, asked: Load) -> LoadedModule:
@@ -91,7 +89,7 @@ def _execute(sources: Sequence[bytes], name: str, filename: str) -> types.Module
         text = source.decode("utf-8", "replace")
         # Tracebacks, inspect.getsource and torch.jit read the lines here: there is no such file.
         linecache.cache[filename] = (len(source), None, text.splitlines(keepends=True), filename)
-        stage.call(exec, (code, vars(module)))  # this is what the process is for
+        exec(code, vars(module))  # noqa: S102 this is what the process is for
     return module
 
 

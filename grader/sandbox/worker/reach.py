@@ -25,8 +25,8 @@ from typing import Any
 import numpy as np
 
 from . import kept as keeping
-from . import stage, values
 from . import steps as stepping
+from . import values
 from .messages import Header, Input, Kept, Outcome, Task
 from .namespace import LoadedModule
 from .walls import kernel
@@ -44,12 +44,12 @@ def state(program: LoadedModule, task: Task) -> Kept:
     The run then goes on, so that the judge sees whether what was measured is of use.
     """
     stepping.perform_all(program, task.steps, stepping.build(task.inputs))
-    stage.call(gc.collect)
+    gc.collect()
     names = stepping.build(task.inputs)
     tracemalloc.start()
     try:
         stepping.perform_all(program, task.steps, names)
-        stage.call(gc.collect)
+        gc.collect()
         traced = tracemalloc.get_traced_memory()[0]
     finally:
         tracemalloc.stop()
@@ -208,7 +208,7 @@ def _one(given: Input, number: int) -> Input:
 
 def settle(_: LoadedModule, __: Task) -> Header:
     """Give free memory back, so that what is in use can be seen."""
-    stage.call(gc.collect)
+    gc.collect()
     _trim()
     return Header(True)
 

@@ -71,9 +71,9 @@ def worker(channel: int, parent: int, shared: SharedConfig | None = None) -> Nex
     """Raise walls, try them, and run programs; a fork of a zygote has its libraries already.
 
     Returns:
-        What runs programs; what asks for that runs in another thread by then (see `stage`).
+        What runs programs.
     """
-    from . import confine, mapping, stage
+    from . import confine, mapping
     from .control import SharedConfig, WorkerConfig
     from .walls import canary
 
@@ -99,7 +99,7 @@ def worker(channel: int, parent: int, shared: SharedConfig | None = None) -> Nex
 
     serve.import_what_can_be(own.ahead)
     acts = canary.report(judge=shared.judge, private=own.private, kept=shared.kept)
-    return stage.set_apart(functools.partial(serve.serve, channel, acts, missing))
+    return functools.partial(serve.serve, channel, acts, missing)
 
 
 def _import_libraries(*, torch: bool, site: Sequence[str]) -> None:

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import contextlib
+import faulthandler
 import functools
-import gc
 import importlib
 import os
-import select
+import signal
 import socket
-import struct
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from time import process_time
@@ -20,18 +19,14 @@ import numpy as np
 
 from . import (
     allocated,
-    calling,
+    calls,
     control,
-    crossing,
     differences,
-    guard,
     messages,
     moving,
     mutants,
     namespace,
     reach,
-    seal,
-    stage,
     typed,
     wire,
 )
@@ -59,25 +54,22 @@ OPERATIONS: Mapping[str, Callable[[LoadedModule, messages.Task], NamedTuple]] = 
         **({"measure": autograd.measure, "repeat": work.repeat} if "torch" in sys.modules else {}),
     }
 )
-# What of ours is on the stack of a program; nothing else of ours can be reached from it.
-ON_STAGE = ("meter",)
 ENOUGH_SECONDS = 0.5  # of CPU time for several programs in one request
-MEASURING = {"state", "measure", "settle"}  # what a program might replace the meters of
 
 
 class Server:
     """The programs of this process, and what can be asked of them."""
 
-    def __init__(self, acts: Mapping[str, str], missing: Sequence[str]) -> None:
+    def __init__(
+        self, acts: Mapping[str, str], missing: Sequence[str], exchange: calls.Exchange
+    ) -> None:
         """Start without programs; with what was tried (see `walls.canary`), and why walls miss."""
         self.acts, self.missing = dict(acts), list(missing)
         self.programs: dict[str, LoadedModule] = {}
         self.loads = 0
-        self.tester = calling.Tester()
+        self.exchange = exchange
+        self.tester = calls.Tester(exchange)
         typed.prepare(vars(messages).values())  # while the modules are what they were
-        own = seal.take_away()
-        guard.close(stage.measuring, [m for m in own if not m.__name__.endswith(ON_STAGE)])
-        self.replaced = seal.close()
 
     def load(self, asked: messages.Load) -> messages.Loaded:
         """Execute a program; say which of the wanted functions it lacks."""
@@ -115,15 +107,12 @@ class Server:
             import_what_can_be(request["modules"])
             return {"ok": True}
         ok = True
-        replaced: tuple[str, ...] = ()
         reply: NamedTuple
         try:
             reply = self._reply(operation, request)
-            if operation in MEASURING:
-                replaced = tuple(self.replaced()[:8])
         except BaseException as error:  # noqa: BLE001 whatever it is, the judge must hear of it
             ok, reply = False, self._fault(operation, request, error)
-        return wire.fields(reply) | wire.fields(messages.Header(ok, replaced))
+        return wire.fields(reply) | wire.fields(messages.Header(ok))
 
     def _reply(self, operation: str, request: dict[str, Any]) -> NamedTuple:
         if operation == "load":
@@ -142,7 +131,7 @@ class Server:
             return self._several(task)
         program: Any = self.programs[task.program]
         if task.apart:
-            program = calling.Elsewhere(program)
+            program = calls.Elsewhere(program, self.exchange)
         return OPERATIONS[operation](program, task)
 
     def _load_all(self, request: Mapping[str, Any]) -> messages.AllLoaded:
@@ -186,8 +175,8 @@ class Server:
         if operation == "load":
             asked = typed.read(messages.Load, request)
             files = namespace.support_files(asked)
-            return messages.Fault(raised=describe(stage.cause(error), asked.filename, files))
-        return messages.Fault(broken=_broken(stage.cause(error))[-2000:])
+            return messages.Fault(raised=describe(error, asked.filename, files))
+        return messages.Fault(broken=_broken(error)[-2000:])
 
 
 def _broken(error: BaseException) -> str:
@@ -201,28 +190,26 @@ def _broken(error: BaseException) -> str:
 def import_what_can_be(modules: Sequence[str]) -> None:
     """Import modules that programs may come to use; who uses one that cannot be will say so."""
     for module in modules:
-        with contextlib.suppress(stage.Failed):
-            stage.call(importlib.import_module, (module,))
+        with contextlib.suppress(Exception):
+            importlib.import_module(module)
 
 
 def serve(channel: int, acts: Mapping[str, str], missing: Sequence[str]) -> None:
     """Answer requests on the channel until the judge closes it; for the rest see `Server`."""
     connection = socket.socket(fileno=channel)
-    stage.meanwhile = lambda: _say_where(connection)
-    calling.exchange = functools.partial(_exchange, connection)
-    server = Server(acts, missing)
+    server = Server(acts, missing, functools.partial(_exchange, connection))
+    if hasattr(faulthandler, "register"):  # asked where its program is, it says so on its output
+        faulthandler.register(signal.SIGUSR1, file=2, all_threads=False)
     exits = os._exit  # taken now: a program may replace it
     pack = wire.encode
-    # No verdict depends on warnings; each thread has settings of its own.
-    np.seterr(all="ignore")
-    stage.call(np.seterr, (), {"all": "ignore"})
+    np.seterr(all="ignore")  # no verdict depends on warnings
     while True:
         try:
             request = _receive(connection)
         except ConnectionError:
             exits(0)
         reply = server.answer(request)
-        stage.flush()
+        _flush()
         try:
             pieces = pack(reply)
         except wire.WireError as error:
@@ -231,44 +218,23 @@ def serve(channel: int, acts: Mapping[str, str], missing: Sequence[str]) -> None
             connection.sendall(piece)
 
 
-def _say_where(connection: socket.socket) -> None:
-    """Answer where the program is, if that is asked while it goes on."""
-    poll = select.poll()
-    poll.register(connection, select.POLLIN)
-    # A program may have closed it, or put something else in its place.
-    if (connection.fileno(), select.POLLIN) not in poll.poll(0):
-        return
-    with contextlib.suppress(OSError, KeyError, struct.error, wire.WireError):
-        gc.disable()  # its end has come: what dies of its own does so outside our thread
-        asked = _receive(connection)
-        place = guard.place_of(stage.staged, str(asked["file"]))
-        for piece in wire.encode({"ok": True, **wire.fields(messages.Where(*place))}):
-            connection.sendall(piece)
+def _flush() -> None:
+    """Have what was printed leave the process."""
+    for stream in (sys.stdout, sys.stderr):
+        with contextlib.suppress(BaseException):  # a program may have closed or replaced it
+            stream.flush()
 
 
 def _exchange(connection: socket.socket, said: messages.Said) -> messages.Said:
-    """Say something while a request goes on; what is said to it.
-
-    Raises:
-        WireError, Malformed: nothing that can be, at this time.
-    """
-    for piece in crossing.framed(said):
+    """Say something while a request goes on; what is said to it."""
+    for piece in wire.encode({"ok": True, **wire.fields(said)}):
         connection.sendall(piece)
-    magic, frame = _frame(connection)
-    found = crossing.read(*frame)
-    if magic == wire.SAID and found.about == "gives" and said.about != "call":
-        raise wire.WireError("a result that nobody asked for")
-    return found
+    return typed.read(messages.Said, _receive(connection))
 
 
 def _receive(connection: socket.socket) -> dict[str, Any]:
-    request: Any = wire.decode(*_frame(connection)[1])
-    return request  # type: ignore[no-any-return]
-
-
-def _frame(connection: socket.socket) -> tuple[bytes, tuple[bytes, memoryview]]:
-    """The next frame: its first word, its structure and its payload."""
     head = control.exactly(connection, wire.HEADER.size)
-    magic, meta, payload = wire.HEADER.unpack(head)
+    _, meta, payload = wire.HEADER.unpack(head)
     body = memoryview(control.exactly(connection, meta + payload))
-    return magic, (bytes(body[:meta]), body[meta:])
+    request: Any = wire.decode(bytes(body[:meta]), body[meta:])
+    return request  # type: ignore[no-any-return]

@@ -12,7 +12,7 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from types import FrameType
 from typing import Any
 
-from . import guard, layouts, stage, values
+from . import layouts, values
 from .messages import Argument, Inputs, Item, Outcome, Outcomes, Raised, Step, Task
 from .namespace import LoadedModule
 from .wire import type_name
@@ -53,7 +53,7 @@ def perform(program: LoadedModule, step: Step, names: Names) -> Names:
     if step.owner == "torch":
         result = differentiate[0](step.arguments[0].name or "", *args, **kwargs)
     else:
-        result = stage.call(program.function(step.owner, step.function), args, kwargs)
+        result = program.function(step.owner, step.function)(*args, **kwargs)
     assigned = _assign(step, result)
     names.update(assigned)
     return assigned
@@ -92,7 +92,7 @@ def perform_all(program: LoadedModule, steps: Sequence[Step], names: Names) -> N
         try:
             perform(program, step, names)
         except BaseException as error:  # noqa: BLE001 whatever it is, it is the program's
-            raise Stopped(index, stage.cause(error)) from None
+            raise Stopped(index, error) from None
 
 
 def finish(
@@ -183,7 +183,7 @@ class Progress:
                     if values.share_memory(value, given):
                         self.shared.append((name, lent))
         except BaseException as error:  # noqa: BLE001 whatever it is, it is the program's
-            raise Stopped(index, stage.cause(error)) from None
+            raise Stopped(index, error) from None
 
     def _look_back(self, index: int) -> None:
         for name, value in self.results.items():
@@ -256,5 +256,5 @@ def walked(error: BaseException) -> Iterator[tuple[FrameType, int]]:
     """The frames and lines through which an exception went, the outermost first."""
     at = BaseException.__dict__["__traceback__"].__get__(error)
     while at is not None:
-        yield guard.frame_of(at), at.tb_lineno
+        yield at.tb_frame, at.tb_lineno
         at = at.tb_next

@@ -14,14 +14,12 @@ from __future__ import annotations
 import json
 import math
 import struct
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 MAGIC = b"drl1"
-SAID = b"drls"  # of a frame from one worker to another, which the judge hands on as it is
 HEADER = struct.Struct("<4sIQ")
 MAX_META = 1 << 20  # bytes of structure in one frame; decoded it takes at most 40 times that
 MAX_DEPTH = 16
@@ -146,11 +144,10 @@ def widen_bfloat16(bits: Array) -> Array:
     return (bits.astype(np.uint32) << 16).view(np.float32)
 
 
-_bytes_of = np.ndarray.tobytes
 _json = json.JSONEncoder(check_circular=False, ensure_ascii=False, separators=(",", ":")).encode
 
 
-def encode(value: object, magic: bytes = MAGIC) -> list[bytes | memoryview]:
+def encode(value: object) -> list[bytes | memoryview]:
     """Return the pieces of one frame, to be sent in order.
 
     Raises:
@@ -164,32 +161,8 @@ def encode(value: object, magic: bytes = MAGIC) -> list[bytes | memoryview]:
     contents: list[bytes | memoryview] = [
         a.reshape(-1).view(np.uint8).data for a in payload if a.nbytes
     ]
-    contents[:0] = [HEADER.pack(magic, len(meta), size), meta]
+    contents[:0] = [HEADER.pack(MAGIC, len(meta), size), meta]
     return contents if size > JOINED else [b"".join(contents)]
-
-
-def encode_plain(about: object, arrays: Sequence[Array], magic: bytes) -> bytes:
-    """A frame of arrays that lie as C has them, and of JSON about them; a tenth of the time."""
-    meta = _json([about, [(a.dtype.name, a.shape) for a in arrays]]).encode()
-    size = sum(a.nbytes for a in arrays)
-    return b"".join([HEADER.pack(magic, len(meta), size), meta, *map(_bytes_of, arrays)])
-
-
-def decode_plain(meta: bytes, payload: memoryview) -> tuple[Any, list[Array]]:
-    """What such a frame holds.
-
-    Raises:
-        WireError: as `decode`.
-    """
-    try:
-        about, found = _parse(meta.decode())
-        reader = _Reader(payload)
-        arrays = [reader.array(dtype, shape) for dtype, shape in found]
-    except (TypeError, ValueError, RecursionError) as error:
-        raise WireError(f"no frame of arrays: {error}") from None
-    if reader.taken != len(payload):
-        raise WireError("bytes left over after the arrays")
-    return about, arrays
 
 
 def type_name(value: object) -> str:

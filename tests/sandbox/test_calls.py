@@ -1,0 +1,79 @@
+"""Values on their way between two programs."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from grader.sandbox.worker import calls, typed, wire
+from grader.sandbox.worker.messages import Passed, Said
+
+
+def sent(said: Said) -> Said:
+    """What arrives of it."""
+    frame = b"".join(wire.encode(wire.fields(said)))
+    _, meta, _ = wire.HEADER.unpack(frame[: wire.HEADER.size])
+    body = frame[wire.HEADER.size :]
+    return typed.read(Said, wire.decode(body[:meta], memoryview(body)[meta:]))
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        np.arange(6.0).reshape(2, 3),
+        np.arange(6.0).reshape(2, 3).T,
+        np.zeros((0, 3), np.float32),
+        np.array(2, np.int64),
+        np.arange(3, dtype=np.longdouble),
+        np.array([1j, 2], np.clongdouble),
+    ],
+)
+def test_an_array_arrives_as_it_was(value: np.ndarray) -> None:
+    (one,) = sent(Said("call", number=1, given=calls.pack_all((value,), {}))).given
+    found = calls.unpack(one)
+    assert (found.dtype, found.shape) == (value.dtype, value.shape)
+    assert (found == value).all()
+    assert found.flags.writeable
+
+
+def test_what_is_no_array_arrives_too() -> None:
+    given = [1, 2.5, "a", None, True, [1.0, [2.0]], {"k": (1, 2)}, np.float32(3)]
+    said = sent(Said("call", number=0, given=calls.pack_all(given, {"key": 7})))
+    assert [calls.unpack(one) for one in said.given] == [*given, 7]
+    assert [one.keyword for one in said.given][-1] == "key"
+
+
+def test_a_read_only_array_and_a_generator_stay_what_they_are() -> None:
+    frozen = np.ones(3)
+    frozen.flags.writeable = False
+    rng = np.random.default_rng(7)
+    rng.normal(size=5)
+    said = sent(Said("call", given=calls.pack_all((frozen, rng), {})))
+    array, again = map(calls.unpack, said.given)
+    assert not array.flags.writeable
+    assert again.normal() == rng.normal()
+
+
+def test_functions_cross_as_numbers_and_only_where_they_are_meant_to() -> None:
+    functions: list[object] = []
+    packed = calls.pack_all((len, 1.0, max), {}, functions)
+    assert [one.function for one in packed] == [0, -1, 1]
+    assert functions == [len, max]
+    with pytest.raises(TypeError, match="expected numbers, texts and arrays"):
+        calls.pack_all((len,), {})
+
+
+def test_more_than_may_cross_is_refused() -> None:
+    with pytest.raises(ValueError, match="1,048,576 bytes of arrays, found 1,048,584"):
+        calls.pack_all((np.zeros((1 << 17) + 1),), {})
+    with pytest.raises(TypeError, match="one of object"):
+        calls.pack_all(([np.array([None])],), {})
+
+
+@pytest.mark.parametrize("place", [-1, 625, 10**8])
+def test_a_generator_stands_within_its_buffer(place: int) -> None:
+    state = np.random.MT19937(3).state
+    assert calls.unpack(Passed(state, generator=True)).random() >= 0
+    state["state"]["pos"] = place
+    with pytest.raises(wire.WireError, match="no state of a generator"):
+        calls.unpack(Passed(state, generator=True))
