@@ -12,13 +12,13 @@ from itertools import count
 from pathlib import Path
 from typing import Any
 
-from grader.app import files, parts, requirements
+from grader.app import files, requirements
 from grader.app.context import Context
 from grader.app.history import Row, history
 from grader.app.resolve import Choice, resolve
 from grader.model.errors import BankError, UsageError
 from grader.model.nearest import closest
-from grader.records import attempts
+from grader.records import events
 
 FOLDER = "cases"
 _LATEST = 100  # attempts that are looked through for the last try
@@ -66,12 +66,17 @@ def cases(ctx: Context, question_id: str | None) -> tuple[Choice, list[Listed]]:
     _need_code(choice)
     failing = {case for case, _ in _failing(_last(ctx, choice)[1])}
     found = []
-    asked = parts.asked(ctx, choice.question)
+    asked = _asked(ctx, choice)
     for name, recipe in drawing.cases(choice.question).items():
         checks = tuple(use.check for use in drawing.uses(choice.question, name, asked))
         if checks:
             found.append(Listed(name, recipe.about, checks, name in failing))
     return choice, found
+
+
+def _asked(ctx: Context, choice: Choice) -> int:
+    """Return how many parts of the question are asked."""
+    return ctx.progress(choice.question).asked(len(choice.question.spec.parts))
 
 
 def _need_code(choice: Choice) -> None:
@@ -80,7 +85,7 @@ def _need_code(choice: Choice) -> None:
 
     form = forms.of(choice.question.spec)
     if form.is_text or form.apart:
-        what = "tries a test on what nobody may read" if form.apart else "asks for text"
+        what = "runs your test on hidden implementations" if form.apart else "asks for text"
         raise UsageError(
             f"{choice.question.id} {what}, which no script can call",
             hint=f"Next: drill grade{choice.argument}   drill hint{choice.argument}",
@@ -118,7 +123,7 @@ def case(
     _need_code(choice)
     requirements.need_torch(question)
     recipes = drawing.cases(question)
-    asked = parts.asked(ctx, question)
+    asked = _asked(ctx, choice)
     uses = drawing.uses(question, name, asked) if name in recipes else []
     if not uses:
         near = closest(name, [one for one in recipes if drawing.uses(question, one, asked)])
@@ -167,7 +172,7 @@ def _last(ctx: Context, choice: Choice) -> tuple[int | None, list[Mapping[str, A
     if not tries:
         return None, []
     last = tries[-1].attempt
-    text = "" if tries[-1].on else ctx.read(lambda db: attempts.report(db, last.id), "")
+    text = "" if tries[-1].on else ctx.read(lambda db: events.report(db, last.id), "")
     try:
         checks = json.loads(text or "{}").get("checks", [])
         return last.seed, [check for check in checks if isinstance(check, dict)]

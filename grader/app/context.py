@@ -35,14 +35,13 @@ class Context:
     bank: Path | None = None  # the only bank to use (`--bank`)
     banks_named: bool = False  # whether the environment names banks (DRILL_BANK)
     who: str = ""
-    typing: str = "grade"  # the command, for those that are suggested
     say: Callable[[str, str], None] = lambda _message, _hint: None  # a warning, and what to do
     _said: set[str] = field(default_factory=set)
 
     @cached_property
     def store(self) -> Store:
         """The records, when their faults are to be errors."""
-        return Store(self.data, notice=self.warn)
+        return Store(self.data)
 
     @property
     def option(self) -> str:
@@ -100,16 +99,19 @@ class Context:
         try:
             return self.store.read(work, empty=empty)
         except RecordsError as fault:
-            self.warn(f"the records cannot be read ({fault.message})", about="records")
+            self.warn(f"Your history cannot be read ({fault.message})", fault.hint, about="records")
             return empty
 
-    def write(self, work: Callable[[sqlite3.Connection], T]) -> T | None:
+    def write(self, work: Callable[[sqlite3.Connection], T], what: str = "this") -> T | None:
         """Write to the records and return what `work` does, None where that is not possible."""
         try:
             return self.store.write(work)
         except RecordsError as fault:
-            what = "the records cannot be written, so nothing is kept of this"
-            self.warn(f"{what} ({fault.message})", about="records")
+            self.warn(
+                f"Your history cannot be written; {what} is not saved ({fault.message})",
+                fault.hint,
+                about="records",
+            )
             return None
 
     def progress(self, question: Question) -> Progress:

@@ -15,7 +15,7 @@ from grader.app import banks, requirements
 from grader.app.context import Context
 from grader.model.errors import DrillError
 from grader.model.numerals import quantity
-from grader.records import attempts
+from grader.records import events
 
 _TORCH_SECONDS = 60  # a cold import of torch from a slow disk takes half a minute
 MISSING, WEAK = "MISSING", "WEAK"
@@ -116,7 +116,7 @@ def _records(ctx: Context) -> Finding:
     try:
         ctx.data.mkdir(mode=0o700, parents=True, exist_ok=True)
         with tempfile.TemporaryFile(dir=ctx.data):
-            tries = ctx.read(lambda db: attempts.count(db, kind="grade"), 0)
+            tries = ctx.read(lambda db: events.count(db, kind="grade"), 0)
     except OSError as fault:
         return Finding(
             "records",

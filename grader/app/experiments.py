@@ -11,13 +11,13 @@ from grader.app import files, requirements
 from grader.app.context import Context
 from grader.app.resolve import Choice, resolve
 from grader.model.errors import UsageError
-from grader.records import runs
+from grader.records import events, progress
 
 if TYPE_CHECKING:
     from grader.model.spec import Experiments
     from grader.session.experiment import Ran
 
-MAX_SEED = 2**63 - 1  # the largest whole number that SQLite stores
+MAX_SEED = 2**63 - 1  # the largest integer that SQLite stores
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +61,7 @@ def run(
     next_ = f"drill grade{choice.argument}"
     if asked is None:
         raise UsageError(
-            f"{question.id} is not found out by experiments: there is nothing to run",
+            f"{question.id} is not answered by experiments, so there is nothing to run",
             hint=f"Next: {next_}   drill case{choice.argument}",
         )
     requirements.need_torch(question)
@@ -73,7 +73,7 @@ def run(
     bank = str(question.bank)
 
     def used() -> int:
-        return ctx.read(lambda db: runs.used(db, question.id, bank), 0)
+        return ctx.read(lambda db: progress.runs_used(db, question.id, bank), 0)
 
     if used() >= asked.budget:
         raise spent
@@ -82,7 +82,7 @@ def run(
     numbers = [0]
 
     def begin() -> None:
-        number = ctx.write(lambda db: runs.begin(db, event, asked.budget))
+        number = ctx.write(lambda db: events.begin_run(db, event, asked.budget))
         if number == 0:  # another run was quicker
             raise spent
         numbers.append(number or 0)

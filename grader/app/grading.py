@@ -11,15 +11,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from grader import bank
-from grader.app import files, requirements
+from grader.app import files, requirements, workspace
 from grader.app.context import Context
-from grader.app.parts import grow, numbers
-from grader.app.resolve import Choice, Search, resolve
+from grader.app.resolve import Choice, resolve
+from grader.app.starting import write_question
 from grader.bank import locate
-from grader.bank.storage import FOLDER, NOTHING, found_at
 from grader.model.errors import DrillError, UsageError
-from grader.records import attempts
-from grader.records.events import NO_TRY
+from grader.model.question import Question
+from grader.records import events
+from grader.records.events import NOT_PYTHON
 
 if TYPE_CHECKING:
     from grader.model.report import Report
@@ -78,12 +78,12 @@ def grade(
     with ExitStack() as stack:
         started: list[Workers] = []
 
-        def start(question_id: str, banks: list[Path]) -> None:
+        def start(where: Path, question_id: str) -> None:
             """Start the workers as soon as it is known which question is meant."""
             from grader.session import Workers
 
             try:
-                head = locate.header(banks, question_id)
+                head = locate.header([where], question_id)
             except DrillError:
                 return  # loading the question will say so
             doing("loading torch" if head.torch else "loading numpy")
@@ -92,15 +92,16 @@ def grade(
                 started.append(stack.enter_context(workers))
 
         if file is not None:
-            choice = resolve(ctx, target, file=file, soon=start)
             path = file.expanduser()
+            beside = None if target else workspace.enclosing(ctx.here() / path.parent)
+            choice = resolve(ctx, target, folder=beside.folder if beside else None, soon=start)
             named = f" {target}" if target else ""
             again = f"{named} --file {shlex.quote(str(file))}{ctx.option}"
         elif target is not None and _is_path(ctx, target):
             path = ctx.here() / Path(target).expanduser()
             if not os.path.lexists(path):
                 raise UsageError(f"{target}: there is no such file or folder")
-            folder = path if found_at(path) == FOLDER else path.parent
+            folder = path if path.is_dir() and not path.is_symlink() else path.parent
             choice = resolve(ctx, None, folder=folder, soon=start)
             path = choice.need_workspace().submission if folder == path else path
             again = f" {shlex.quote(target)}{ctx.option}"
@@ -110,7 +111,7 @@ def grade(
         seed = int.from_bytes(os.urandom(4), "big") if seed is None else seed
         workers = started[0] if started else None
         again += "" if parts is None else f" --parts {shlex.quote(parts)}"
-        count = numbers(choice.question, parts)
+        count = _parts(choice.question, parts)
         review = file is not None
         return _grade(ctx, choice, path, again, seed, workers, count, doing, review=review)
 
@@ -119,18 +120,30 @@ def _is_path(ctx: Context, target: str) -> bool:
     """Tell a path from ID and BANK/ID, which no folder of that name takes the place of."""
     if target.startswith((".", "/", "~")) or target.endswith(("/", ".py")):
         return True
-    found = found_at(ctx.here() / target)
-    if found == NOTHING:
+    if not os.path.lexists(ctx.here() / target):
         return False
-    if "/" not in target:
-        if found != FOLDER or any(bank.holds(b, target) for b in ctx.banks()):
-            return False
-        return next(Search(ctx).candidates(target), None) is None
     try:
         bank.find(ctx.banks(), target)
     except UsageError:
         return True
     return False
+
+
+def _parts(question: Question, wanted: str | None) -> tuple[int, ...] | None:
+    """Return the parts that `--parts` names, "1,2"; None where it is not given.
+
+    Raises:
+        UsageError: There is no such part.
+    """
+    if wanted is None:
+        return None
+    last = len(question.spec.parts)
+    names = question.spec.part_numbers
+    found = [names.get(word.strip(), 0) for word in wanted.split(",")]
+    if not all(found):
+        expected = f"expected numbers from 1 to {last}" if last > 1 else "expected 1, its only part"
+        raise UsageError(f"--parts: {expected}, separated by commas, found {wanted!r}")
+    return tuple(sorted(set(found)))
 
 
 def _grade(
@@ -156,26 +169,26 @@ def _grade(
     same = mine is not None and os.path.realpath(path) == os.path.realpath(mine)
     # A folder that is not on record may be anybody's: what passes in it is no pass of this person.
     once = forms.of(question.spec).one_try and ctx.progress(question).tries > 0
-    own = same and choice.recorded and not (review or once)
+    own = same and choice.started and not (review or once)
     event = ctx.event("begun" if own else "review", question)
     event = replace(event, seed=seed, path=str(path))
     earlier, latest = ctx.read(
         lambda db: (
-            attempts.listing(db, most=1, question=question.id, bank=event.bank, seed=seed),
-            attempts.listing(db, most=20, question=question.id, bank=event.bank),
+            events.attempts(db, most=1, question=question.id, bank=event.bank, seed=seed),
+            events.attempts(db, most=20, question=question.id, bank=event.bank),
         ),
         ((), ()),
     )
     changed = [one.id for one in earlier if one.digest not in {"", question.digest}]
     # A verdict of its checks on the question as it is: its reference was run twice then, or before.
     proved = any(a.digest == question.digest and a.verdict in {"pass", "fail"} for a in latest)
-    begun = ctx.write(lambda db: attempts.begin(db, event, submission))
-    if once and same and choice.recorded and not review:
-        ctx.warn(f"your first prediction counts: {path.name} is graded, and is no try of yours", "")
-    if same and not (choice.recorded or review) and begun is not None:
+    begun = ctx.write(lambda db: events.begin(db, event, submission), "this grade")
+    if once and same and choice.started and not review:
+        ctx.warn(f"Only your first prediction is scored; this grade of {path.name} does not count.")
+    if same and not (choice.started or review) and begun is not None:
         ctx.warn(
-            f"{path.parent} is not on record as a drill of yours, so that this is no try of yours",
-            f"drill start {choice.called}{choice.option} there puts it on record, if it is yours",
+            "You did not start this folder; the grade is not counted as an attempt.",
+            f"If it is yours, drill start {choice.called}{choice.option} in it makes it count.",
         )
     every, yours = len(question.spec.parts), ctx.progress(question)
     tried = begun is not None and own  # else nobody is asked one part after another
@@ -208,10 +221,10 @@ def _grade(
         event = ctx.event("graded", question)
         verdicts = " ".join(part.verdict for part in report.parts)
         if report.raised is not None and report.raised.is_of_text:
-            verdicts = NO_TRY
+            verdicts = NOT_PYTHON
         event = replace(event, attempt=begun[0], report=dumps(report), parts=verdicts)
         ctx.add(replace(event, **facts))
     done = graded(report)
     if done.asked > before:
-        grow(ctx, path.parent, question, done.asked)
+        write_question(ctx, path.parent, question, done.asked)
     return done

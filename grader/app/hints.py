@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 from grader.app import files
-from grader.app.changes import Change, nearest
 from grader.app.context import Context
 from grader.app.resolve import Choice, resolve
 from grader.model.errors import UsageError
-from grader.model.question import Question
+
+_AROUND = 1  # lines that are shown around a change
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,6 +25,25 @@ class Hints:
     total: int = 0  # of the parts that are asked
     all: bool = False  # whether every one had been shown before
     counted: bool = True  # False: the next has to be asked for by its number
+
+
+class Change(NamedTuple):
+    """A line: `-` it goes, `+` it comes, a blank: it stays, `...`: lines that stay are left out."""
+
+    sign: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Solution:
+    """Right solutions of a question, for a person who passed or gave up."""
+
+    choice: Choice
+    passed: bool
+    full: str  # the reference
+    repair: tuple[Change, ...]  # of the starter, to the right solution that is nearest to it
+    mine: tuple[Change, ...] | None  # likewise of one's own file; None: there is none
+    solutions: int  # how many right ones are known
 
 
 def hint(ctx: Context, question_id: str | None, *, number: int | None = None) -> Hints:
@@ -42,23 +63,11 @@ def hint(ctx: Context, question_id: str | None, *, number: int | None = None) ->
     if number is not None and number > len(hints):
         raise UsageError(f"--number: expected a number from 1 to {len(hints)}, found {number}")
     shown, earlier = yours.hints, len(hints) - len(asked[-1].hints)
-    one = number or max(shown, earlier) + 1  # one of the part that is at hand
+    one = number or max(shown, earlier) + 1  # one of the current part
     if one > len(hints):
         return Hints(choice, tuple(enumerate(hints, 1)), 0, len(hints), all=True)
     kept = one <= shown or ctx.add(replace(ctx.event("hint", choice.question), hint=one))
     return Hints(choice, ((one, hints[one - 1]),), len(hints) - one, len(hints), counted=kept)
-
-
-@dataclass(frozen=True, slots=True)
-class Solution:
-    """Right solutions of a question, for a person who passed or gave up."""
-
-    choice: Choice
-    passed: bool
-    full: str  # the reference
-    repair: tuple[Change, ...]  # of the starter, to the right solution that is nearest to it
-    mine: tuple[Change, ...] | None  # likewise of one's own file; None: there is none
-    solutions: int  # how many right ones are known
 
 
 def solution(ctx: Context, question_id: str | None, *, give_up: bool = False) -> Solution:
@@ -67,34 +76,52 @@ def solution(ctx: Context, question_id: str | None, *, give_up: bool = False) ->
     Raises:
         UsageError: Neither is the case.
     """
-    choice = resolve(ctx, question_id)
-    question = choice.question
-    yours = ctx.progress(question)
     from grader.forms import registry as forms
 
-    over = forms.of(question.spec).one_try and yours.tries > 0  # it cannot be passed any more
+    choice = resolve(ctx, question_id)
+    question = choice.question
+    form = forms.of(question.spec)
+    yours = ctx.progress(question)
+    over = form.one_try and yours.tries > 0  # it cannot be passed any more
     if not (yours.passed or yours.given_up or give_up or over):
         raise UsageError(
             f"the solution of {question.id} is shown after a pass",
             hint=f"Next: drill hint{choice.argument}   drill solution{choice.argument} --give-up",
         )
     ctx.add(ctx.event("solution", question))
-    right = [_text(question.handed_out(source)) for source in _shown(question)]
-    starter = _text(question.handed_out(question.starter))
+    texts = [*question.accepted.values()]  # in the form in which one is handed in
+    sources = texts if form.is_text and texts else [question.reference, *texts]
+    right = [_text(question.handed_out(source)) for source in sources]
+    repair = nearest(_text(question.handed_out(question.starter)), right)
     mine = None
     if choice.workspace is not None:
         with suppress(UsageError):  # there is no such file any more
             mine = nearest(_text(files.read_submission(choice.workspace.submission)), right)
-    return Solution(choice, yours.passed, right[0], nearest(starter, right), mine, len(right))
+    return Solution(choice, yours.passed, right[0], repair, mine, len(right))
 
 
-def _shown(question: Question) -> list[bytes]:
-    """The right solutions in the form in which one is handed in."""
-    from grader.forms import registry as forms
+def nearest(before: str, others: Sequence[str]) -> tuple[Change, ...]:
+    """The changes to the one of some texts for which the fewest lines have to be changed.
 
-    texts = [*question.accepted.values()]
-    is_text = forms.of(question.spec).is_text and texts
-    return texts if is_text else [question.reference, *texts]
+    Texts are compared, never read as programs.
+    """
+    found = [tuple(_changes(before.splitlines(), other.splitlines())) for other in others]
+    return min(found, key=lambda changes: sum(change.sign in {"-", "+"} for change in changes))
+
+
+def _changes(before: list[str], after: list[str]) -> Iterator[Change]:
+    from difflib import SequenceMatcher
+
+    matcher = SequenceMatcher(None, before, after, autojunk=False)
+    for number, group in enumerate(matcher.get_grouped_opcodes(_AROUND)):
+        if number:
+            yield Change("...", "")
+        for kind, first, last, start, end in group:
+            if kind == "equal":
+                yield from (Change(" ", line) for line in before[first:last])
+            else:
+                yield from (Change("-", line) for line in before[first:last])
+                yield from (Change("+", line) for line in after[start:end])
 
 
 def _text(source: bytes) -> str:

@@ -11,13 +11,11 @@ from typing import TYPE_CHECKING, Any
 from grader import __version__, bank
 from grader.app import files
 from grader.app.context import Context
-from grader.app.resolve import Search, asked_for
+from grader.app.resolve import find_workspace
 from grader.app.starting import put_back
-from grader.app.workspace import Workspace
 from grader.model.errors import UsageError
-from grader.records import attempts
-from grader.records.attempts import Attempt
-from grader.records.events import Event
+from grader.records import events
+from grader.records.events import Attempt, Event
 
 if TYPE_CHECKING:
     import sqlite3
@@ -63,29 +61,29 @@ def history(
     Raises:
         UsageError: There is no such question, or the records cannot be read.
     """
-    asked, named = asked_for(ctx, question_id)
+    named: str | None = None
+    asked = question_id
+    if question_id is not None and "/" in question_id:
+        where, asked = bank.find(ctx.banks(), question_id)
+        named = str(where)
+    which = {"question": asked, "bank": named}
+
+    def rows(db: sqlite3.Connection) -> tuple[tuple[Row, ...], int]:
+        found = events.attempts(db, most=most or -1, **which)
+        best: dict[tuple[str, str], int] = {}
+        earlier = events.count(db, **which) - len(found)
+        return tuple(_row(db, one, best) for one in found), earlier
+
     # Here the records are the result, so that a fault is an error.
-    which = {"question": asked, "bank": None if named is None else str(named)}
-    found = ctx.store.read(lambda db: attempts.listing(db, most=most or -1, **which), empty=())
-    count = ctx.store.read(lambda db: attempts.count(db, **which), empty=0) if most else len(found)
+    found, earlier = ctx.store.read(rows, empty=((), 0))
     if question_id is not None and not found:  # mistyped, or never graded
-        ids = [name for head in bank.headers(ctx.banks()) for name in (head.called, head.id)]
-        if question_id not in ids:
-            near = bank.closest(question_id, ids)
-            other = (
-                f"did you mean {near}?" if near else f"drill list{ctx.option} shows the questions"
-            )
-            raise UsageError(
-                f"{question_id}: there is no such question and no attempt at one", hint=other
-            )
-    best: dict[tuple[str, str], int] = {}
-    rows = ctx.store.read(lambda db: tuple(_row(db, one, best) for one in found), empty=())
-    return rows, max(0, count - len(found))
+        bank.find(ctx.banks(), question_id)
+    return found, earlier
 
 
 def _row(db: sqlite3.Connection, attempt: Attempt, best: dict[tuple[str, str], int]) -> Row:
     """What is known of an attempt; `best` has how many parts those before it passed."""
-    hints = attempts.hints_before(db, attempt)
+    hints = events.hints_before(db, attempt)
     verdicts = (attempt.parts or "").split()
     passed, of = [*(verdict == "pass" for verdict in verdicts), False].index(False), len(verdicts)
     mine = (attempt.question, attempt.bank)
@@ -95,7 +93,7 @@ def _row(db: sqlite3.Connection, attempt: Attempt, best: dict[tuple[str, str], i
     on = attempt.kind == "grade" and passed > before
     part = passed if on else min(passed + 1, of)
     try:
-        report = json.loads(attempts.report(db, attempt.id) or "{}")
+        report = json.loads(events.report(db, attempt.id) or "{}")
         checks = report.get("checks", [])
         return Row(
             attempt,
@@ -130,7 +128,7 @@ def restore(ctx: Context, number: int, *, to: Path | None = None) -> tuple[int, 
     Raises:
         UsageError: There is no such attempt, or no folder of its question and bank.
     """
-    found = ctx.store.read(lambda db: attempts.find(db, number), empty=None)
+    found = ctx.store.read(lambda db: events.find(db, number), empty=None)
     if found is None:
         raise UsageError(
             f"there is no attempt {number}", hint="drill history lists those there are"
@@ -144,31 +142,16 @@ def restore(ctx: Context, number: int, *, to: Path | None = None) -> tuple[int, 
                 hint="name a file that is not there yet",
             )
         return len(content), target, None
-    target = _folder(ctx, attempt).submission
+    drill = find_workspace(ctx, attempt.question, attempt.bank)
+    if drill is None:
+        raise UsageError(
+            f"attempt {attempt.id} is of {attempt.question} from {attempt.bank}, and no folder of"
+            " that is known",
+            hint=f"drill history restore {attempt.id} --to PATH brings it back into a new file;"
+            f" drill start {attempt.question}{ctx.option} makes a folder",
+        )
+    target = drill.submission
     event = Event(
         "restored", ctx.now(), ctx.who, __version__, attempt.question, attempt.bank, attempt.digest
     )
     return len(content), target, put_back(ctx, target, content, "restore", event)
-
-
-def _folder(ctx: Context, attempt: Attempt) -> Workspace:
-    """Return the folder of an attempt's question and bank.
-
-    Another bank's question of the same id is another question: its folder is left alone, unless the
-    attempt's own bank has gone and the question is the same, byte for byte.
-    """
-    gone = not bank.holds(Path(attempt.bank), attempt.question)
-    for found in Search(ctx).candidates(attempt.question):
-        if found.bank == attempt.bank:
-            return found
-        if gone and attempt.digest and found.bank:
-            where = Path(found.bank)
-            held = bank.holds(where, attempt.question)
-            if held and bank.load([where], attempt.question).digest == attempt.digest:
-                return found
-    raise UsageError(
-        f"attempt {attempt.id} is of {attempt.question} from {attempt.bank}, and no folder of that"
-        " is known",
-        hint=f"drill history restore {attempt.id} --to PATH brings it back into a new file;"
-        f" drill start {attempt.question}{ctx.option} makes a folder",
-    )

@@ -7,20 +7,21 @@ and a folder without a marker is somebody's own, in which nothing is ever writte
 from __future__ import annotations
 
 import os
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from itertools import count
 from pathlib import Path
 
-from grader import bank
 from grader.app import files, workspace
 from grader.app.context import Context
-from grader.app.parts import asked
-from grader.app.resolve import Search, resolve
+from grader.app.resolve import is_owned, resolve, was_started
 from grader.app.workspace import MARKER, QUESTION, Workspace
 from grader.model.errors import UsageError
 from grader.model.question import Question
-from grader.records import attempts
+from grader.records import events, progress
 from grader.records.events import Event
+
+_MOST_BYTES = 1 << 20  # of a QUESTION.md that is compared
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,8 +47,12 @@ def start(ctx: Context, question_id: str, *, parent: Path | None = None) -> tupl
 
     question = ctx.load(question_id)
     own = forms.of(question.spec).file
-    search = Search(ctx)
-    folder = _folder(ctx, question.id, parent, search)
+    starts = ctx.read(progress.starts, ())
+    here = ctx.here()
+    folder = here / (parent or Path()).expanduser() / question.id
+    around = None if parent else workspace.enclosing(here)
+    if around is not None and around.question == question.id and is_owned(around, starts):
+        folder = around.folder
     wanted = Workspace(question.id, str(question.bank), folder, ctx.now(), file=own)
     elsewhere = f"drill start {question_id}{ctx.option} --dir DIR makes it elsewhere"
     files.refuse_link(folder)
@@ -63,16 +68,25 @@ def start(ctx: Context, question_id: str, *, parent: Path | None = None) -> tupl
                     f" {elsewhere}",
                 )
         wanted.mark()
-    elif expected := _refusal(ctx, wanted, found, search):
-        raise UsageError(f"{folder}: expected a folder {expected}", hint=elsewhere)
+    else:
+        wrong = ""
+        if not is_owned(found, starts):
+            wrong = "of yours, found one that another user made"
+        elif found.question != question.id:
+            wrong = f"for {question.id}, found that of {found.question}"
+        elif not progress.counts(found.bank, wanted.bank, question.id):
+            wrong = f"for {question.id} of {wanted.bank}, found that of {found.bank}"
+        if wrong:
+            raise UsageError(f"{folder}: expected a folder {wrong}", hint=elsewhere)
+    parts = ctx.progress(question).asked(len(question.spec.parts))
     content = {
         own: question.handed_out(question.starter),
-        QUESTION: question_markdown(question, parts=asked(ctx, question)).encode(),
+        QUESTION: question_markdown(question, parts=parts).encode(),
         **question.handed_beside,
     }
     written = [name for name, text in content.items() if files.create(folder / name, text)]
     made = Made(found or wanted, found is not None, tuple(written))
-    if not search.recorded(made.workspace) and made.workspace.bank == wanted.bank:
+    if not was_started(made.workspace, starts):
         event = ctx.event("started", question)
         ctx.add(replace(event, path=str(folder), at=made.workspace.started_at))
     return question, made
@@ -112,20 +126,29 @@ def put_back(ctx: Context, path: Path, content: bytes, reason: str, event: Event
         return None
     copies = (path.with_name(f"{path.stem}.before-{reason}-{n}{path.suffix}") for n in count(1))
     copy = next(copy for copy in copies if files.create(copy, before))
-    ctx.write(lambda db: attempts.begin(db, event, before))
+    ctx.write(lambda db: events.begin(db, event, before))
     files.replace(path, content)
     return copy
 
 
-def _folder(ctx: Context, question_id: str, parent: Path | None, search: Search) -> Path:
-    """Return where the drill goes: its own folder when we stand in it, else one of its name."""
-    here = ctx.here()
-    if parent is not None:
-        return here / parent.expanduser() / question_id
-    inside = workspace.enclosing(here)
-    if inside is not None and inside.question == question_id and search.owned(inside):
-        return inside.folder
-    return here / question_id
+def write_question(ctx: Context, folder: Path, question: Question, asked: int) -> None:
+    """Write QUESTION.md anew with every part that is asked; what somebody wrote into it is kept."""
+    from grader.reports.question import question_markdown
+
+    path = folder / QUESTION
+    before = b""
+    with suppress(OSError):
+        before = files.read_regular(path, _MOST_BYTES)[0]
+    ours = [question_markdown(question, parts=n).encode() for n in range(1, asked + 1)]
+    try:
+        if before and before not in ours:
+            names = (f"{QUESTION}.bak{n if n > 1 else ''}" for n in count(1))
+            next(name for name in names if files.create(folder / name, before))
+        if before != ours[-1]:
+            files.replace(path, ours[-1])
+    except UsageError as fault:
+        option = f"drill show {question.id}{ctx.option} shows the part that is asked now"
+        ctx.warn(f"{QUESTION} stays as it was ({fault.message})", option)
 
 
 def _make_folder(folder: Path) -> None:
@@ -141,21 +164,3 @@ def _make_folder(folder: Path) -> None:
             f"{folder}: the folder cannot be made: {fault.strerror}",
             hint="choose another place with --dir DIR",
         ) from fault
-
-
-def _refusal(ctx: Context, wanted: Workspace, found: Workspace, search: Search) -> str:
-    """Return why a drill's folder is not the one that is wanted: what was expected, and found.
-
-    It is another user's, of another question, or of the question of this id that another bank
-    holds. A bank that has moved is not another one: its question is found where it is now.
-    """
-    if not search.owned(found):
-        return "of yours, found one that another user made"
-    if found.question != wanted.question:
-        return f"for {wanted.question}, found that of {found.question}"
-    called = {str(path): name for name, path in bank.names(ctx.banks()).items()}
-    known = found.bank in called or search.recorded(found)  # else it is a mere claim
-    if found.bank == wanted.bank or not known or not bank.holds(Path(found.bank), found.question):
-        return ""
-    names = [f"{called.get(one.bank, one.bank)}/{one.question}" for one in (wanted, found)]
-    return f"for {names[0]}, found that of {names[1]}"

@@ -1,7 +1,7 @@
 """A drill's folder: submission.py, QUESTION.md, and `.drill`, which says whose folder it is.
 
-A marker may come with somebody else's files, so that it is only a claim. What it says of a bank
-counts where the records hold that start; `resolve` sees to that.
+A marker may come with somebody else's files, so that it is only a claim: its bank counts where it
+is one of those in use; `resolve` sees to that.
 """
 
 from __future__ import annotations

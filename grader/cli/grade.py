@@ -32,7 +32,9 @@ def command(
     ] = None,
     file: Annotated[
         Path | None,
-        typer.Option(metavar="PATH", help="Grade this file instead; it is no try of yours."),
+        typer.Option(
+            metavar="PATH", help="Grade this file instead; not an attempt of yours."
+        ),
     ] = None,
     seed: Annotated[
         int | None,
@@ -70,7 +72,8 @@ def command(
             waiting.stop()
             if json or not output.is_dialog():
                 raise
-            what = f"{here.near(fault.path)} is of no drill that is known. Grade it for"
+            name = here.near(fault.path)
+            what = f"{name} does not belong to a started drill. Which question is it for?"
             graded = graded_for(output.ask(what), Path(SUBMISSION))
     report = graded.report
     if json:

@@ -36,9 +36,8 @@ def command(
 ) -> None:
     """List the questions, and how far you are with each."""
     from grader.app.catalog import questions
-    from grader.app.resolve import of_place
 
-    here = of_place(context(ctx))
+    here = context(ctx)
     found = questions(here, track, level, new=new)
     if json:
         names = ("id", "called", "title", "track", "level", "minutes", "bank")

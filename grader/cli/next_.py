@@ -18,9 +18,8 @@ if TYPE_CHECKING:
 def command(ctx: typer.Context, json: Json = False) -> None:
     """Say what to do next, and why."""
     from grader.app.next_ import suggestions
-    from grader.app.resolve import of_place
 
-    here = of_place(context(ctx))
+    here = context(ctx)
     found = suggestions(here)
     if json:
         rows = [

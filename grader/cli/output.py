@@ -200,7 +200,7 @@ def ask(question: str) -> str:
     """
     import typer
 
-    answer = str(typer.prompt(f"{question} (ID)", default="", show_default=False, err=True))
+    answer = str(typer.prompt(question, default="", show_default=False, err=True))
     if not answer.strip():
         raise typer.Abort
     return answer.strip()

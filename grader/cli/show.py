@@ -26,7 +26,6 @@ def command(
     """Show a question, as far as you are with it, without starting it."""
     from dataclasses import asdict
 
-    from grader.app.parts import asked
     from grader.app.resolve import resolve
     from grader.forms import registry as forms
 
@@ -34,7 +33,7 @@ def command(
     found = resolve(here, question).question
     spec = found.spec
     several = len(spec.parts)
-    number = several if all_ or several == 1 else asked(here, found)
+    number = several if all_ or several == 1 else here.progress(found).asked(len(found.spec.parts))
     if not json:
         from grader.reports import brief, sheet
 

@@ -14,8 +14,7 @@ from grader.reports import sheet
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from grader.app.changes import Change
-    from grader.app.hints import Solution
+    from grader.app.hints import Change, Solution
     from grader.model.spec import Spec
 
 _SAID = {"-": "goes", "+": "comes", " ": "stays"}  # of a line, where no sign is to be read
@@ -64,9 +63,7 @@ def command(
 
 def _repair(found: Solution) -> Iterator[sheet.Line]:
     """The starter and the right solution nearest to it."""
-    from grader.app.changes import count
-
-    comes = quantity(count(found.repair, "+"), "line")
+    comes = quantity(sum(c.sign == "+" and bool(c.text.strip()) for c in found.repair), "line")
     name = found.choice.question.id
     yield f"{name}: the smallest repair of the starter (-), {comes} (+)"
     yield from _diff(found.repair)

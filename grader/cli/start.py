@@ -21,7 +21,6 @@ def command(
     json: Json = False,
 ) -> None:
     """Make a folder with a drill; never over anything."""
-    from grader.app.parts import asked
     from grader.app.starting import start
     from grader.app.workspace import QUESTION
     from grader.forms import registry as forms
@@ -53,6 +52,8 @@ def command(
         said[1] = f"Edit  {near[1]:<{width}}   it is yours and was left as it is"
     there = "" if folder == here.folder else f"cd {here.typed(folder)}"
     run = "" if found.spec.experiments is None else "drill run"
-    ending: list[sheet.Line] = [*said, sheet.steps(there, run, "drill grade")]  # it knows its bank
-    part = 1 if own in made.written else asked(here, found)  # a starter is of the first
+    run += here.option if run else ""
+    ending: list[sheet.Line] = [*said, sheet.steps(there, run, f"drill grade{here.option}")]
+    asked = here.progress(found).asked(len(found.spec.parts))
+    part = 1 if own in made.written else asked  # a starter is of the first
     output.lines(brief.page(found, part, ending, output.measure(), output.rows()))

@@ -1,15 +1,17 @@
-"""One thing that somebody did, the tables, and what brings those of an earlier version up to date.
+"""What somebody did, as events that are never changed, and the attempts that follow from them.
 
-`events` says who did what to which question, and when; rows are added and never changed.
-`submissions` holds every file once, however often it was graded. `attempts` is a view: a grade is
-two events, `begun` (or `review`) with the bytes and `graded` with the verdict, so that a grade that
-was interrupted has its bytes.
+An attempt is a file that was graded, or kept before another took its place. Its bytes are recorded
+first and its verdict when there is one: without a verdict it was interrupted.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from collections import Counter
+from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING, Literal
+
+from grader.records import progress
+from grader.records.store import RecordsError
 
 if TYPE_CHECKING:
     import sqlite3
@@ -17,14 +19,15 @@ if TYPE_CHECKING:
 What = Literal[
     "started",  # `path`: the folder
     "begun",  # a grade of one's own file: the bytes are safe
-    "review",  # a grade of another file, `path`: no try of one's own
-    "graded",  # what a `begun` or a `review` came to
+    "review",  # a grade of another file, `path`: not an attempt at the question
+    "graded",  # the verdict on a `begun` or a `review`
     "hint",
     "solution",
     "reset",  # with the bytes that were there, if there were any
     "restored",  # likewise
     "run",  # an experiment: the candidate's script was called with `seed`
 ]
+NOT_PYTHON = progress.NOT_PYTHON
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,105 +50,123 @@ class Event:
     isolation: str | None = None
     seconds: float | None = None
     report: str | None = None  # JSON
-    parts: str | None = None  # the verdict of each: "pass fail skipped"; NO_TRY
+    parts: str | None = None  # the verdict of each: "pass fail skipped"; or NOT_PYTHON
 
 
-NO_TRY = "unread"  # in `parts` of a grade: no part was tried, because the file is no Python
+@dataclass(frozen=True, slots=True)
+class Attempt:
+    """One file that was graded, or kept before another took its place."""
 
-_NAMES = tuple(field.name for field in fields(Event))
-_INSERT = f"INSERT INTO events ({', '.join(_NAMES)}) VALUES ({', '.join('?' * len(_NAMES))})"
+    id: int
+    kind: Literal["grade", "review", "kept"]  # review: of a file that is not one's own
+    question: str
+    bank: str
+    digest: str  # of the question
+    program: str
+    created_at: str  # UTC, ISO 8601
+    finished_at: str | None
+    seed: int | None
+    verdict: str | None  # None: kept, or interrupted before there was one
+    isolation: str | None
+    seconds: float | None
+    sha256: str
+    parts: str | None  # as of an event; None: not graded
+
+    @property
+    def is_try(self) -> bool:
+        """Whether it is a grade of one's own file, and that file is Python."""
+        return self.kind == "grade" and self.parts != NOT_PYTHON
+
+    @property
+    def state(self) -> str:
+        """The verdict in a word, also where there is none."""
+        if self.verdict is not None:
+            return self.verdict
+        return "kept" if self.kind == "kept" else "unfinished"
+
+
+_EVENT = tuple(field.name for field in fields(Event))
+_INSERT = f"INSERT INTO events ({', '.join(_EVENT)}) VALUES ({', '.join('?' * len(_EVENT))})"
+_SELECT = f"SELECT {', '.join(field.name for field in fields(Attempt))} FROM attempts"
 
 
 def add(db: sqlite3.Connection, event: Event) -> int | None:
     """Append an event and return the number of its row."""
-    return db.execute(_INSERT, [getattr(event, name) for name in _NAMES]).lastrowid
+    return db.execute(_INSERT, [getattr(event, name) for name in _EVENT]).lastrowid
 
 
-_SUBMISSIONS = "CREATE TABLE submissions (sha256 TEXT PRIMARY KEY, bytes BLOB NOT NULL)"
-_EVENTS = """
-    CREATE TABLE events (
-        id INTEGER PRIMARY KEY AUTOINCREMENT,
-        what TEXT NOT NULL,
-        at TEXT NOT NULL,
-        who TEXT NOT NULL DEFAULT '',
-        program TEXT NOT NULL DEFAULT '',
-        question TEXT NOT NULL,
-        bank TEXT NOT NULL DEFAULT '',
-        digest TEXT NOT NULL DEFAULT '',
-        attempt INTEGER,
-        path TEXT,
-        hint INTEGER,
-        seed INTEGER,
-        sha256 TEXT REFERENCES submissions (sha256),
-        verdict TEXT,
-        isolation TEXT,
-        seconds REAL,
-        report TEXT,
-        parts TEXT,
-        UNIQUE (attempt, what)
+def begin(db: sqlite3.Connection, event: Event, submission: bytes) -> tuple[int, int]:
+    """Record an event with a submission's bytes.
+
+    Returns:
+        The attempt's number, and how many tries at the bank's question there are with it.
+    """
+    from hashlib import sha256
+
+    digest = sha256(submission).hexdigest()
+    db.execute("INSERT OR IGNORE INTO submissions VALUES (?, ?)", (digest, submission))
+    (number,) = db.execute("SELECT coalesce(max(attempt), 0) + 1 FROM events").fetchone()
+    add(db, replace(event, attempt=number, sha256=digest))
+    query = (
+        "SELECT begun.bank FROM events AS begun LEFT JOIN events AS graded"
+        " ON graded.what = 'graded' AND graded.attempt = begun.attempt"
+        f" WHERE begun.question = ? AND begun.what = 'begun' AND graded.parts IS NOT '{NOT_PYTHON}'"
     )
-    """
-_INDEXES = (  # every lookup of a grade is a search in one of these, however many attempts there are
-    "CREATE INDEX events_by_what ON events (what, question)",
-    "CREATE INDEX events_by_question ON events (question, attempt, what)",
-    "CREATE INDEX events_by_seed ON events (question, seed, attempt)",
-)
-_FROM_1 = (  # which had a table each of attempts, starts, hints and solutions
-    """
-    INSERT INTO events (what, at, question, bank, path)
-    SELECT 'started', created_at, question, bank, folder FROM starts ORDER BY id
-    """,
-    """
-    INSERT INTO events (what, at, question, bank, attempt, seed, sha256)
-    SELECT iif(kind = 'kept', 'kept', 'begun'), created_at, question, bank, id, seed, sha256
-    FROM attempts ORDER BY id
-    """,
-    """
-    INSERT INTO events (
-        what, at, question, bank, attempt, verdict, isolation, seconds, report
-    )
-    SELECT 'graded', finished_at, question, bank, id, verdict, isolation, seconds, report
-    FROM attempts WHERE finished_at IS NOT NULL ORDER BY id
-    """,
-    """
-    INSERT INTO events (what, at, question, hint) SELECT 'hint', '', question, shown FROM hints
-    """,
-    """
-    INSERT INTO events (what, at, question)
-    SELECT 'solution', given_up_at, question FROM solutions
-    """,
-    *(f"DROP TABLE {table}" for table in ("attempts", "starts", "hints", "solutions")),
-)
-_VIEW = """
-    CREATE VIEW attempts AS
-    SELECT
-        begun.attempt AS id,
-        CASE begun.what
-            WHEN 'begun' THEN 'grade' WHEN 'review' THEN 'review' ELSE 'kept'
-        END AS kind,
-        begun.question, begun.bank, begun.digest, begun.program,
-        begun.at AS created_at, graded.at AS finished_at,
-        begun.seed, graded.verdict, graded.isolation, graded.seconds,
-        begun.sha256, graded.report, graded.parts
-    FROM events AS begun
-    LEFT JOIN events AS graded ON graded.attempt = begun.attempt AND graded.what = 'graded'
-    WHERE begun.attempt IS NOT NULL AND begun.what != 'graded'
-    """
-_RULES = (
-    *(
-        f"CREATE TRIGGER events_no_{what} BEFORE {what} ON events"
-        " BEGIN SELECT RAISE(ABORT, 'events are never changed'); END"
-        for what in ("UPDATE", "DELETE")
-    ),
-    _VIEW,
-)
-_WITH_PARTS = ("ALTER TABLE events ADD COLUMN parts TEXT", "DROP VIEW attempts", _VIEW)
+    begun = Counter(bank for (bank,) in db.execute(query, (event.question,)))
+    tries = (n for bank, n in begun.items() if progress.counts(bank, event.bank, event.question))
+    return number, sum(tries)
 
-LATEST = 4
-_STAMP = f"PRAGMA user_version = {LATEST}"
-MIGRATIONS = {  # by the `user_version` that is found, 0 in a new file
-    0: (_SUBMISSIONS, _EVENTS, *_INDEXES, *_RULES, _STAMP),
-    1: (_EVENTS, *_INDEXES, *_FROM_1, *_RULES, _STAMP),
-    2: ("DROP INDEX events_by_question", *_INDEXES, *_WITH_PARTS, _STAMP),
-    3: (*_WITH_PARTS, _STAMP),
-}
+
+def attempts(
+    db: sqlite3.Connection, *, most: int = -1, **which: str | int | None
+) -> tuple[Attempt, ...]:
+    """Return the latest attempts that have the values given, the latest last; None is any."""
+    rows = db.execute(f"{_SELECT}{_where(which)} ORDER BY id DESC LIMIT {most:d}", which).fetchall()
+    return tuple(Attempt(*row) for row in reversed(rows))
+
+
+def count(db: sqlite3.Connection, **which: str | int | None) -> int:
+    """Return how many attempts have the values given."""
+    return int(db.execute(f"SELECT count(*) FROM attempts{_where(which)}", which).fetchone()[0])
+
+
+def _where(which: dict[str, str | int | None]) -> str:
+    condition = " AND ".join(f"{name} = :{name}" for name in which if which[name] is not None)
+    return condition and f" WHERE {condition}"
+
+
+def find(db: sqlite3.Connection, number: int) -> tuple[Attempt, bytes] | None:
+    """Return an attempt and its submission, or None where there is no such number."""
+    if number >= 2**63:  # which SQLite does not take
+        return None
+    for attempt in attempts(db, id=number):
+        query = "SELECT bytes FROM submissions WHERE sha256 = ?"
+        for (content,) in db.execute(query, (attempt.sha256,)):
+            return attempt, content
+        raise RecordsError(f"the submission of attempt {number} is not in the records")
+    return None
+
+
+def report(db: sqlite3.Connection, number: int) -> str:
+    """Return the report of an attempt as JSON; an empty text where there is none."""
+    query = "SELECT report FROM attempts WHERE id = ? AND report IS NOT NULL"
+    return next((str(text) for (text,) in db.execute(query, (number,))), "")
+
+
+def hints_before(db: sqlite3.Connection, attempt: Attempt) -> int:
+    """Return how many hints to its question had been shown when an attempt was begun."""
+    query = (
+        "SELECT coalesce(max(hint), 0) FROM events"
+        " WHERE what = 'hint' AND question = ? AND bank = ? AND at <= ?"
+    )
+    given = (attempt.question, attempt.bank, attempt.created_at)
+    return int(db.execute(query, given).fetchone()[0])
+
+
+def begin_run(db: sqlite3.Connection, event: Event, budget: int) -> int:
+    """Record an experiment and return its number, from 1; 0 and no record if all are used."""
+    before = progress.runs_used(db, event.question, event.bank)
+    if before >= budget:
+        return 0
+    add(db, event)
+    return before + 1

@@ -2,8 +2,7 @@
 
 Progress belongs to a bank and an id: two banks that hold one id know nothing of each other. A bank
 that was moved or renamed keeps it, because what is on record of a bank that does not hold the id
-any more counts for every bank that does. So does what 0.1.0 recorded without a bank, and every
-installation of the program has the same bank.
+any more counts for every bank that does; and every installation of the program has the same bank.
 """
 
 from __future__ import annotations
@@ -14,10 +13,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from grader.bank import holds
-from grader.records.events import NO_TRY
 
 if TYPE_CHECKING:
     import sqlite3
+
+NOT_PYTHON = "unread"  # in `parts` of a grade: no part was tried, because the file is not Python
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,22 +60,22 @@ class Start:
 
 Overview = Mapping[tuple[str, str], Progress]  # by id and bank
 
-_OVERVIEW = """
+_OVERVIEW = f"""
     SELECT
         event.question, event.bank,
         max(event.what = 'started'),
-        count(iif(begun.id AND event.parts IS NOT '{unread}', event.verdict, NULL)),
+        count(iif(begun.id AND event.parts IS NOT '{NOT_PYTHON}', event.verdict, NULL)),
         total(
             begun.id AND event.verdict = 'pass'
             AND trim(replace(coalesce(event.parts, ''), 'pass', '')) = ''
         ) > 0,
-        max(0, max(iif(event.what = 'hint', CAST(event.hint AS INTEGER), 0))),
+        max(iif(event.what = 'hint', event.hint, 0)),
         max(event.what = 'solution'),
         group_concat(iif(begun.id, event.parts, NULL))
     FROM events AS event
     LEFT JOIN events AS begun
         ON event.what = 'graded' AND begun.attempt = event.attempt AND begun.what = 'begun'
-    {where}
+    {{where}}
     GROUP BY event.question, event.bank
     """
 
@@ -83,9 +83,7 @@ _OVERVIEW = """
 def overview(db: sqlite3.Connection, question: str | None = None) -> Overview:
     """Return the progress with every question on record, or with those of one id."""
     where = "" if question is None else "WHERE event.question = ?"
-    rows = db.execute(
-        _OVERVIEW.format(where=where, unread=NO_TRY), () if question is None else (question,)
-    )
+    rows = db.execute(_OVERVIEW.format(where=where), () if question is None else (question,))
     return {
         (name, bank): Progress(
             bool(started), tries, bool(passed), hints, bool(given_up), _most_passed(parts)
@@ -119,17 +117,15 @@ def of(known: Overview, question: str, bank: Path) -> Progress:
 
 def counts(recorded: str, bank: str, question: str) -> bool:
     """Return whether what is on record of a bank is about the question of `bank`, as above."""
-    where = Path(str(recorded))  # the file is the user's to edit: a value may be of any type
+    where = Path(recorded)
     installed = where.parts[-2:] == Path(bank).parts[-2:] == ("grader", "_bank")
-    return recorded in {"", bank} or installed or not holds(where, question)
+    return recorded == bank or installed or not holds(where, question)
 
 
 def starts(db: sqlite3.Connection) -> tuple[Start, ...]:
     """Return every start, the latest first."""
-    # A path that is none (the file is the user's to edit) leads nowhere.
     rows = db.execute(
-        "SELECT question, bank, path FROM events WHERE what = 'started'"
-        " AND typeof(path) = 'text' AND instr(path, char(0)) = 0 ORDER BY id DESC"
+        "SELECT question, bank, path FROM events WHERE what = 'started' ORDER BY id DESC"
     )
     return tuple(Start(*row) for row in rows)
 
@@ -141,3 +137,16 @@ def latest(db: sqlite3.Connection) -> tuple[str, ...]:
         " GROUP BY question ORDER BY max(id) DESC"
     )
     return tuple(str(question) for (question,) in rows)
+
+
+def runs_used(db: sqlite3.Connection, question: str, bank: str) -> int:
+    """Return how many runs a person has made of a bank's question; `drill reset` begins anew."""
+    rows = db.execute(
+        "SELECT what, bank FROM events WHERE what IN ('run', 'reset') AND question = ? ORDER BY id",
+        (question,),
+    )
+    count = 0
+    for what, recorded in rows:
+        if counts(recorded, bank, question):
+            count = count + 1 if what == "run" else 0
+    return count

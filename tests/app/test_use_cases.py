@@ -16,7 +16,7 @@ from grader.app import banks, casing, catalog, grading, hints, history, starting
 from grader.app.context import Context
 from grader.app.resolve import resolve
 from grader.model.errors import UsageError
-from grader.records import attempts, progress, store
+from grader.records import events, progress, store
 from tests.bank.specs import write_bank
 
 pytestmark = pytest.mark.usefixtures("one_zygote")
@@ -272,7 +272,7 @@ def test_two_grades_at_once_are_two_tries(tmp_path: Path, bank: Path) -> None:
     ctx = context(tmp_path, bank)
     question, _ = starting.start(ctx, NAME)
     event = ctx.event("begun", question)
-    begun = [ctx.store.write(lambda db: attempts.begin(db, event, b"")) for _ in range(2)]
+    begun = [ctx.store.write(lambda db: events.begin(db, event, b"")) for _ in range(2)]
     assert begun == [(1, 1), (2, 2)]  # both before either has a verdict
 
 

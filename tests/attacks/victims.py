@@ -23,7 +23,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from grader.records import attempts
+from grader.records import events
 from grader.records.events import Event
 from grader.records.store import Store
 from tests.attacks.attack import MINI
@@ -41,7 +41,7 @@ class Victims:
         self.home = Path(tempfile.mkdtemp(prefix="victim-"))
         self.home.chmod(0o777)
         self.journal = self.home / "records" / "drill.sqlite3"
-        Store(self.journal.parent, notice=print).write(_one_attempt)
+        Store(self.journal.parent).write(_one_attempt)
         (self.home / "private.txt").write_text("the only copy", encoding="utf-8")
         (self.home / "other_submission.py").write_text("SECRET = 'other'", encoding="utf-8")
         (self.home / "reference.py").write_bytes(
@@ -114,7 +114,7 @@ class Victims:
 
 def _one_attempt(db: Any) -> int:
     event = Event("begun", "2026-01-01T00:00:00Z", "ann", "0.1.0", "deviations", "mini", seed=1)
-    return attempts.begin(db, event, b"x")[0]
+    return events.begin(db, event, b"x")[0]
 
 
 def _bound(family: socket.AddressFamily, kind: socket.SocketKind, address: Any) -> socket.socket:

@@ -10,7 +10,7 @@ import pytest
 
 from grader import bank
 from grader.audit import logs
-from grader.records import runs
+from grader.records import progress
 from grader.records.store import Store
 from grader.session import experiment as running
 from tests.cli.conftest import ROOT, Drill, Ended
@@ -69,8 +69,8 @@ def test_to_begin_anew_the_script_need_not_have_changed(
     assert fit("--json").data["used"] == 1
     real("--bank", "mine", "reset", "my-fit")
     where = str(Path("mine").resolve())
-    records = Store(home, notice=print)
-    assert records.read(lambda db: runs.used(db, "my-fit", where), empty=9) == 0
+    records = Store(home)
+    assert records.read(lambda db: progress.runs_used(db, "my-fit", where), empty=9) == 0
 
 
 @pytest.mark.parametrize(
