@@ -252,7 +252,7 @@ def test_without_a_home_to_write_grading_goes_on(here: Here, tmp_path: Path) -> 
     assert graded.status == 1
     assert "gaps: grad_x is wrong in 2 of 2 cases" in graded.out
     assert graded.err.count("\n") == 1
-    assert "the records cannot be" in graded.err
+    assert "Your history cannot be" in graded.err
     here.write(b"(")
     as_json = here.drill("grade", "--json", **nowhere)
     assert as_json.data["verdict"] == "error"

@@ -35,6 +35,7 @@ class Context:
     bank: Path | None = None  # the only bank to use (`--bank`)
     banks_named: bool = False  # whether the environment names banks (DRILL_BANK)
     who: str = ""
+    typing: str = "grade"  # the command, for those that are suggested
     say: Callable[[str, str], None] = lambda _message, _hint: None  # a warning, and what to do
     _said: set[str] = field(default_factory=set)
 

@@ -142,7 +142,8 @@ def restore(ctx: Context, number: int, *, to: Path | None = None) -> tuple[int, 
                 hint="name a file that is not there yet",
             )
         return len(content), target, None
-    drill = find_workspace(ctx, attempt.question, attempt.bank)
+    moved = not bank.holds(Path(attempt.bank), attempt.question)
+    drill, _ = find_workspace(ctx, attempt.question, lambda b: moved or b == attempt.bank)
     if drill is None:
         raise UsageError(
             f"attempt {attempt.id} is of {attempt.question} from {attempt.bank}, and no folder of"

@@ -95,9 +95,10 @@ def resolve(
         found, (where, name) = here, _question_of(here, banks, starts)
     else:
         where, name = bank.find(banks, question_id)
-        found = find_workspace(ctx, name, str(where))
-        last = next((one for one in starts if _same(one.question, one.bank, name, where)), None)
-        gone = Path(last.folder) if found is None and last is not None else None
+        own = str(where)
+        found, gone = find_workspace(
+            ctx, name, lambda marked: marked == own or Path(marked) not in banks
+        )
     if soon is not None:
         soon(where, name)
     question = bank.load([where], name)
@@ -113,17 +114,36 @@ def resolve(
     )  # fmt: skip
 
 
-def find_workspace(ctx: Context, question: str, bank_path: str) -> Workspace | None:
-    """Return the drill of a bank's question: near here, else where it was started last."""
+def find_workspace(
+    ctx: Context, question: str, accepts: Callable[[str], bool]
+) -> tuple[Workspace | None, Path | None]:
+    """Return the drill of a question: near here, else where it was started last.
+
+    Args:
+        ctx: Where the person is.
+        question: Its id.
+        accepts: Whether a drill that was started from this bank is meant.
+
+    Returns:
+        The drill, if there is one; and the folder of the last start, if that is no drill any more:
+        an older one is not taken in its place.
+    """
     here, starts = ctx.here(), ctx.read(progress.starts, ())
-    for found in filter(None, [workspace.enclosing(here), *workspace.inside(here)]):
-        if _same(found.question, found.bank, question, bank_path) and is_owned(found, starts):
-            return found
+    around = filter(None, [workspace.enclosing(here)])
+    near = [
+        found
+        for found in (*around, *workspace.inside(here))
+        if found.question == question and accepts(found.bank) and is_owned(found, starts)
+    ]
+    for found in near:
+        if here.is_relative_to(found.folder) or was_started(found, starts):
+            return found, None
     for start in starts:
-        if _same(start.question, start.bank, question, bank_path):
+        if start.question == question and accepts(start.bank):
             last = workspace.open_quietly(Path(start.folder))
-            return last if last is not None and last.question == question else None
-    return None
+            there = last is not None and last.question == question
+            return (last, None) if there else (None, Path(start.folder))
+    return next(iter(near), None), None
 
 
 def is_owned(found: Workspace, starts: Sequence[Start]) -> bool:
@@ -154,14 +174,6 @@ def _question_of(found: Workspace, banks: list[Path], starts: Sequence[Start]) -
             f"{found.question} was started from a bank that is not in use: {marked}",
             hint=f"add --bank {marked} to this command; drill bank add {marked} keeps it in use",
         ) from None
-
-
-def _same(question: str, marked: str, wanted: str, bank_path: str | Path) -> bool:
-    """Return whether two mean one question of one bank, which may have moved in between."""
-    return question == wanted and (
-        progress.counts(marked, str(bank_path), question)
-        or progress.counts(str(bank_path), marked, question)
-    )
 
 
 def _around(ctx: Context, folder: Path, starts: Sequence[Start]) -> Workspace:
@@ -215,5 +227,5 @@ def _nearest(ctx: Context, starts: Sequence[Start]) -> Workspace:
         )
     raise UsageError(
         f"no drill in this folder; the last one was {last}, in {ctx.typed(folder.parent)}",
-        hint=f"Next: cd {ctx.typed(folder)}   drill grade {last}{ctx.option}",
+        hint=f"Next: cd {ctx.typed(folder)}   drill {ctx.typing} {last}{ctx.option}",
     )

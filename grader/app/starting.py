@@ -74,7 +74,9 @@ def start(ctx: Context, question_id: str, *, parent: Path | None = None) -> tupl
             wrong = "of yours, found one that another user made"
         elif found.question != question.id:
             wrong = f"for {question.id}, found that of {found.question}"
-        elif not progress.counts(found.bank, wanted.bank, question.id):
+        elif was_started(found, starts) and not progress.counts(
+            found.bank, wanted.bank, question.id
+        ):
             wrong = f"for {question.id} of {wanted.bank}, found that of {found.bank}"
         if wrong:
             raise UsageError(f"{folder}: expected a folder {wrong}", hint=elsewhere)

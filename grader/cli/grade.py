@@ -32,9 +32,7 @@ def command(
     ] = None,
     file: Annotated[
         Path | None,
-        typer.Option(
-            metavar="PATH", help="Grade this file instead; not an attempt of yours."
-        ),
+        typer.Option(metavar="PATH", help="Grade this file instead; not an attempt of yours."),
     ] = None,
     seed: Annotated[
         int | None,

@@ -84,17 +84,21 @@ def closest(word: str, words: Iterable[str]) -> str | None:
     return next(iter(get_close_matches(word, list(words), 1)), None)
 
 
+def find(found: Sequence[Path], question_id: str) -> tuple[Path, str]:
+    """Return the bank that holds a question."""
+    if question_id not in {*SPECS, "broken-yaml"}:
+        near = closest(question_id, SPECS)
+        raise UsageError(f"no question {question_id}", f"did you mean {near}?" if near else "")
+    return found[-1], question_id
+
+
 def load(found: Sequence[Path], question_id: str) -> Question:
     """Return a question."""
+    found = [find(found, question_id)[0]]
     if question_id == "broken-yaml":
         raise BankError(
             "broken.yaml:3:1: expected a title",
             problems=("broken.yaml:3:1: expected a title", "second"),
-        )
-    if question_id not in SPECS:
-        near = closest(question_id, SPECS)
-        raise UsageError(
-            f"{question_id}: there is no such question", f"did you mean {near}?" if near else ""
         )
     spec, path = SPECS[question_id], Path("x.yaml")
     return Question(
@@ -147,13 +151,19 @@ def grade(
 
 
 STANDING_IN: dict[ModuleType, dict[str, Callable[..., object]]] = {
-    grader.bank: {"banks": banks, "headers": headers, "closest": closest, "load": load},
+    grader.bank: {
+        "banks": banks,
+        "headers": headers,
+        "closest": closest,
+        "find": find,
+        "load": load,
+    },
     grader.session: {"grade": grade},
 }
 
 
 def main() -> None:
-    """Be `drill` with the stand-ins in place."""
+    """Run the command line with the stand-ins in place."""
     for module, functions in STANDING_IN.items():
         for name, function in functions.items():
             setattr(module, name, function)

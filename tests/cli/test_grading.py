@@ -161,7 +161,7 @@ def test_a_submission_of_no_known_drill_is_left_alone(
     for command in ("grade", "reset"):
         ended = drill(command)
         assert (ended.status, ended.out) == (2, "")
-        assert "no drill was started in this folder" in ended.err
+        assert "does not belong to a started drill" in ended.err
         assert "Next: drill grade ID --file submission.py   drill list\n" in ended.err
     assert Path("submission.py").read_text() == "# pass\n"
     assert drill("history", "--json").data["attempts"] == []

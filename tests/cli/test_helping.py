@@ -53,7 +53,7 @@ def test_without_records_the_way_to_the_next_hint_is_told(
     assert "hint 2 of 3" in second
     assert "1 more hint   Next: drill hint double-trouble --number 3\n" in second
     assert "that was the last hint" in drill("hint", "double-trouble", "--number", "3").out
-    assert ended.err.count("the records cannot be") == 1
+    assert ended.err.count("Your history cannot be written; this is not saved") == 1
 
 
 def test_the_solution_waits_for_a_pass(drill: Drill) -> None:

@@ -29,7 +29,7 @@ def on_a_terminal(
 ) -> tuple[int, str]:
     """Run a command on a terminal of its own; return its status, and what was to be seen.
 
-    What is typed is typed when it asks: "(ID): ".
+    What is typed is typed when it asks which question.
     """
     ours, theirs = pty.openpty()
     fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
@@ -54,7 +54,7 @@ def on_a_terminal(
             if not some:
                 break
             seen += some
-            if typed and b"(ID)" in seen:
+            if typed and b"is it for?" in seen:
                 os.write(ours, typed.encode())
                 typed, sent = "", typed
     os.close(ours)
@@ -133,7 +133,7 @@ def test_a_file_of_no_drill_is_asked_about_on_a_terminal(
     monkeypatch.chdir(folder)
     Path("submission.py").write_text("# pass\n")
     status, seen = on_a_terminal(program, "grade", typed="double-trouble\n")
-    assert "submission.py is of no drill that is known. Grade it for (ID)" in seen
+    assert "submission.py does not belong to a started drill. Which question is it for?" in seen
     assert (status, "PASS" in seen) == (0, True)
     (attempt,) = drill("history", "--json").data["attempts"]
     assert attempt["kind"] == "review"

@@ -1,4 +1,4 @@
-"""A `.drill` marker is a claim: it chooses no bank that this user's records do not know."""
+"""A `.drill` marker is a claim: it chooses among the banks in use and no other."""
 
 from __future__ import annotations
 
@@ -88,9 +88,6 @@ def test_a_neighbor_does_not_take_the_place_of_ones_own_drill(real: Drill, mal: 
     real("start", ID, "--dir", "mine")
     own().write_text(RIGHT)
     assert real("grade", ID, "--json").data["verdict"] == "pass"
-    refused = real("grade")  # it is in no folder right here, and the neighbor is not on record
-    assert refused.status == 2
-    assert f"Next: cd mine/{ID}   drill grade {ID}\n" in refused.err
     assert judged_by_the_real_question(real("grade", ID, "--file", str(mal / "submission.py"),
                                             "--json"))  # fmt: skip
 
@@ -113,15 +110,10 @@ def test_a_recorded_start_of_another_folder_question_or_bank_is_not_this_one(
 ) -> None:
     other = easy_bank(tmp_path / "other")
     assert real("--bank", str(other), "start", ID, "--dir", "mine").status == 0
-    marker = json.loads((own().parent / ".drill").read_text())
     own().write_text(EASY)
-    graded = real("grade", str(own()), "--json").data  # one's own start
+    graded = real("--bank", str(other), "grade", str(own()), "--json").data
     assert (graded["verdict"], graded["bank"]) == ("pass", str(other))
-    mark(own().parent, mal / "bank", at=marker["started_at"])  # the bank differs
-    own().write_text(EASY)
-    refused = real("grade", ID)
-    assert (refused.status, refused.out) == (2, "")
-    assert f"the folder of {ID} is no longer a drill: mine/{ID}" in refused.err
+    assert judged_by_the_real_question(real("grade", str(own()), "--json"))
     shutil.copytree(own().parent, "copy")  # the folder differs
     mark(Path("copy"), other)
     os.chdir("copy")
@@ -131,15 +123,21 @@ def test_a_recorded_start_of_another_folder_question_or_bank_is_not_this_one(
         os.chdir("..")
 
 
-def test_a_bank_of_a_recorded_start_is_used_without_being_named(
-    real: Drill, tmp_path: Path
+def test_a_drill_of_a_bank_that_is_not_in_use_says_how_to_name_it(
+    real: Drill, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     bank = easy_bank(tmp_path / "bank", "scaled-copy")
-    real("--bank", str(bank), "start", "scaled-copy")
-    Path("scaled-copy/submission.py").write_text(EASY)
-    graded = real("grade", "--json").data
-    assert (graded["verdict"], graded["bank"]) == ("pass", str(bank))
-    assert real("hint").status == 0
+    started = real("--bank", str(bank), "start", "scaled-copy")
+    assert f"drill grade --bank {bank}\n" in started.out
+    monkeypatch.chdir("scaled-copy")
+    Path("submission.py").write_text(EASY)
+    assert real("grade", "--bank", str(bank)).status == 0
+    refused = real("grade")
+    assert refused.status == 2
+    assert f"scaled-copy was started from a bank that is not in use: {bank}" in refused.err
+    assert f"drill bank add {bank} keeps it in use" in refused.err
+    monkeypatch.setenv("DRILL_BANK", str(bank))
+    assert real("grade", "--json").data["bank"] == str(bank)
 
 
 def test_where_records_cannot_be_kept_a_marker_names_a_question_of_the_banks_in_use(
@@ -258,7 +256,7 @@ def test_a_path_in_no_drills_folder_is_not_taken_for_the_drill_started_last(
     Path("mp/.drill").unlink()
     ended = two("grade", path)
     assert (ended.status, ended.out) == (2, "")
-    assert "expected a drill's folder" in ended.err
+    assert "does not belong to a started drill" in ended.err
     assert "drill grade ID --file PATH grades any file" in " ".join(ended.err.split())
     assert two("history", "--json").data["attempts"] == []
 
@@ -277,30 +275,6 @@ def test_a_drill_whose_folder_is_gone_is_said_to_be(real: Drill) -> None:
     assert f"Next: drill start {ID}   drill history\n" in ended.err
     assert real("start", ID).status == 0
     assert real("grade").status == 1
-
-
-def test_a_list_in_a_drill_of_another_bank_is_of_that_bank(
-    real: Drill, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    other = easy_bank(tmp_path / "other", "scaled-copy")
-    easy_bank(other, "scaled-more")
-    assert real("--bank", str(other), "start", "scaled-copy", "--dir", "mine").status == 0
-    before = real("list", "--json").data["questions"]
-    assert ID in {row["id"] for row in before}
-    (Path("mine/scaled-copy") / "deeper").mkdir()
-    monkeypatch.chdir("mine/scaled-copy/deeper")
-    rows = real("list", "--json").data["questions"]
-    assert [(row["id"], row["state"]) for row in rows] == [
-        ("scaled-copy", "started"),
-        ("scaled-more", "new"),
-    ]
-    data = real("next", "--json").data
-    assert [data[key]["question"] for key in ("next", "then")] == ["scaled-copy", "scaled-more"]
-    Path("../submission.py").write_text(EASY)
-    assert real("grade").status == 0
-    assert real("next").out.endswith(f"Next: drill start scaled-more --bank {other}\n")
-    shutil.rmtree(other)
-    assert real("list", "--json").data["questions"] == before  # grade looks elsewhere as well then
 
 
 def test_a_list_believes_no_marker_that_is_not_on_record(

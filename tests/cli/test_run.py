@@ -138,7 +138,7 @@ def test_where_nothing_can_be_recorded_a_run_is_not_counted(
     ended = fit()
     assert ended.out.startswith("run, not counted, seed 0   loss 14.6")
     assert ended.err.count("\n") == 1
-    assert "the records cannot be" in ended.err
+    assert "Your history cannot be written" in ended.err
 
 
 def test_a_run_that_is_stopped_counts(
@@ -159,7 +159,7 @@ def test_a_run_that_is_stopped_counts(
 def test_a_question_without_experiments_says_so(real: Drill) -> None:
     ended = real("--bank", str(ROOT), "run", "seven-windows")
     assert ended.status == 2
-    assert "seven-windows is not found out by experiments: there is nothing to run" in ended.err
+    assert "seven-windows is not answered by experiments, so there is nothing to run" in ended.err
 
 
 def test_what_is_shown_has_log_causes_and_budget(fit: Callable[..., Ended], real: Drill) -> None:
