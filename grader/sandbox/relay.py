@@ -29,7 +29,7 @@ from grader.sandbox.deadline import OutOfTime
 from grader.sandbox.remote import ROOM, CallLimits, Names, RemoteProgram
 from grader.sandbox.replies import Outcome, ProgramError, answer
 from grader.sandbox.sending import Inputs, Steps, encoded_steps, sent_inputs
-from grader.sandbox.worker.messages import Passed, Said, Task
+from grader.sandbox.worker.messages import Outcomes, Passed, Said, Task
 from grader.sandbox.worker.typed import Malformed, read
 from grader.sandbox.worker.wire import WireError, encode, fields
 
@@ -148,7 +148,7 @@ class _Relay:
         found = self._driven({"op": "run", **fields(task)})
         while "about" in found:
             found = self._driven(fields(self._tested(_said(found))), within=True)
-        return answer(Outcome, found, "run", steps)
+        return answer(Outcomes, found, "run", steps).runs[0]
 
     def _tested(self, asked: Said) -> Said:
         """Have the submission called; what it returns.

@@ -23,7 +23,6 @@ from grader.sandbox.sending import (
     sent_inputs,
 )
 from grader.sandbox.whereabouts import Text
-from grader.sandbox.witness import Witness
 from grader.sandbox.worker import messages
 from grader.sandbox.worker.messages import Kept, Loaded, Measured, Outcome, Task
 from grader.sandbox.worker.wire import Array, fields
@@ -119,50 +118,27 @@ class RemoteProgram:
         )
 
     def run(self, steps: Steps, inputs: Inputs, want: Names) -> Outcome:
-        """Run the steps and return the wanted results.
-
-        Of an untrusted program the judge sees itself which inputs were changed.
-        """
-        (found,) = self._witnessed("run", steps, [inputs], want)[0]
-        return found
+        """Run the steps and return the wanted results."""
+        return self.interleave(steps, [inputs], want).runs[0]
 
     def interleave(self, steps: Steps, inputs: Sequence[Inputs], want: Names) -> messages.Outcomes:
         """Run the steps on several inputs in lockstep.
 
-        Of an untrusted program the judge sees itself which inputs were changed, which results lie
-        in the memory of an input, and which do not stay as they are.
+        Of an untrusted program the judge sees itself which inputs were changed.
         """
-        runs, common = self._witnessed("interleave", steps, inputs, want)
-        return messages.Outcomes(runs, common)
-
-    def _witnessed(
-        self, operation: str, steps: Steps, inputs: Sequence[Inputs], want: Names
-    ) -> tuple[tuple[Outcome, ...], tuple[str, ...]]:
         lending = self.worker.lending if self.untrusted and self.worker.failure is None else None
-        seen = None if lending is None else Witness(lending, inputs)
-        lasting = operation == "interleave" and seen is not None
-        sent = () if seen is None else seen.sent
-        common: tuple[str, ...] = ()
-        if operation == "run":
-            one = self._perform("run", Outcome, steps, *inputs, lent=sent, want=want, last=lasting)
-            runs: tuple[Outcome, ...] = (one,)
-        else:
-            runs, common = self._perform(
-                "interleave", messages.Outcomes, steps, *inputs, lent=sent, want=want, last=lasting
-            )
-        if len(runs) != len(inputs):
-            raise Garbled(f"broke the protocol: not a reply to {operation} (runs)")
-        if seen is None:
-            return runs, common
-
-        def again() -> tuple[Outcome, ...]:
-            room = sum(map(array_bytes, inputs))
-            now = self._perform("again", messages.Outcomes, (), want=want, room=room).runs
-            if len(now) != len(runs):
-                raise Garbled("broke the protocol: not a reply to again (runs)")
-            return now
-
-        return seen.complete(runs, len(steps) - 1, again if lasting else None), common
+        lent = [lending.lend(given) for given in inputs] if lending is not None else []
+        sent = [one for one, _ in lent]
+        found = self._perform("run", messages.Outcomes, steps, *inputs, lent=sent, want=want)
+        if len(found.runs) != len(inputs):
+            raise Garbled("broke the protocol: not a reply to run (runs)")
+        if lending is None:
+            return found
+        seen = [
+            _with_changed(one, lending.changed(written), len(steps) - 1)
+            for one, (_, written) in zip(found.runs, lent, strict=True)
+        ]
+        return found._replace(runs=tuple(seen))
 
     def several(
         self,
@@ -366,6 +342,13 @@ class RemoteProgram:
         )
         with self.worker.waiting():
             return answer(kind, reply, operation, steps)
+
+
+def _with_changed(said: Outcome, names: Names, last: int) -> Outcome:
+    """What a worker said of a run, with inputs that the last step is taken to have changed."""
+    known = {name for _, name in said.changed}
+    more = [(last, name) for name in names if name not in known]
+    return said._replace(changed=(*said.changed, *more))
 
 
 def _bytes(source: bytes) -> Array:

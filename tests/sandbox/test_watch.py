@@ -39,7 +39,7 @@ def run(
     """Run two steps on an array of three."""
     inputs = plain(x=np.arange(3.0) if x is None else x)
     task = Task("submission", as_sent([parse(t) for t in texts]), inputs, tuple(want))
-    return stepping.run(program(**functions), task)
+    return stepping.run(program(**functions), task).runs[0]
 
 
 def copy(x: Any, *_: Any) -> Any:
@@ -166,7 +166,7 @@ def interleaved(functions: dict[str, Any], *xs: Any, want: str = "yz") -> Outcom
     texts = as_sent([parse(t) for t in TWO])
     first, *others = [plain(x=x) for x in xs]
     task = Task("submission", texts, first, tuple(want), others=tuple(others))
-    return stepping.interleave(program(**functions), task)
+    return stepping.run(program(**functions), task)
 
 
 def test_interleaved_runs_take_turns_step_by_step() -> None:

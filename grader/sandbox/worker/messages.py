@@ -109,10 +109,8 @@ class Work(NamedTuple):
 class Task(NamedTuple):
     """Steps to run on a program; the operation says what to look at.
 
-    - `run` for its inputs and earlier results, after each step: `Outcome`;
-    - `interleave` for the same of several runs in lockstep: `Outcomes`;
+    - `run` for inputs and earlier results after each step, of runs in lockstep: `Outcomes`;
     - `several` for the same of several runs, one after another, of one program or more: `Several`;
-    - `again` for nothing but what the results of the last of these two are by now: `Outcomes`;
     - `time` for CPU time only: `Outcome`;
     - `differentiate` for a result's numerical gradients, see `differences`: `Gradients`;
     - `state` for what the steps keep in a result, see `reach`: `Kept`;
@@ -138,7 +136,6 @@ class Task(NamedTuple):
     work: tuple[Work, ...] = ()  # to repeat
     kinks: bool = False  # whether the function is smooth in pieces only
     number: int = 0  # of runs to hold, or of one that is held
-    last: bool = False  # whether results are kept to be sent `again`
     packed: Array | None = None  # results of another process of the same program
     apart: bool = False  # whether only the driver runs here, and the program somewhere else
     also: tuple[str, ...] = ()  # programs on which `several` runs the same, while there is time

@@ -40,8 +40,6 @@ if "torch" in sys.modules:
 OPERATIONS: Mapping[str, Callable[[LoadedModule, messages.Task], NamedTuple]] = MappingProxyType(
     {
         "run": stepping.run,
-        "interleave": stepping.interleave,
-        "again": stepping.again,
         "time": stepping.timed,
         "differentiate": differences.gradients,
         "state": reach.state,
@@ -125,8 +123,6 @@ class Server:
             asked = typed.read(messages.Said, request)
             return self.tester.test(self.programs[request["program"]], asked)
         task = typed.read(messages.Task, request)
-        if operation != "again":
-            stepping.latest.clear()
         if operation == "several":
             return self._several(task)
         program: Any = self.programs[task.program]
@@ -157,7 +153,7 @@ class Server:
             for inputs in (task.inputs, *task.others):
                 one = task._replace(program=program, inputs=inputs, others=(), also=())
                 try:
-                    runs.append(stepping.run(self.programs[program], one))
+                    runs.append(stepping.run(self.programs[program], one).runs[0])
                 except BaseException as error:  # noqa: BLE001 whatever it is, it is the program's
                     runs.append(self._fault("several", {"program": program}, error))
         return messages.Several(tuple(runs))

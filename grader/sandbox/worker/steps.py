@@ -121,15 +121,9 @@ def timed(program: LoadedModule, task: Task) -> Outcome:
     return Outcome({name: values.snapshot(names[name]) for name in task.want}, spent=spent)
 
 
-def run(program: LoadedModule, task: Task) -> Outcome:
-    """Run all steps and return the wanted results as they were when they were made."""
-    return interleave(program, task).runs[0]
-
-
-def interleave(program: LoadedModule, task: Task) -> Outcomes:
-    """Run the same steps on several sets of inputs in lockstep, as two callers in turn would."""
+def run(program: LoadedModule, task: Task) -> Outcomes:
+    """Run the same steps on one or more sets of inputs in lockstep, as callers in turn would."""
     runs = [Progress(program, task, inputs) for inputs in (task.inputs, *task.others)]
-    latest[:] = runs if task.last else ()
     for index in range(len(task.steps)):
         for one in runs:
             one.advance(index)
@@ -140,16 +134,6 @@ def interleave(program: LoadedModule, task: Task) -> Outcomes:
         if values.share_memory(a.results.get(name), b.results.get(name))
     }
     return Outcomes(tuple(one.outcome() for one in runs), tuple(sorted(common)))
-
-
-latest: list[Progress] = []  # the runs whose results are kept, to be sent again
-
-
-def again(_: LoadedModule, task: Task) -> Outcomes:
-    """Send the results of the last runs as they are now that the judge has changed their inputs."""
-    want = task.want
-    runs = [{n: values.snapshot(v) for n, v in r.results.items() if n in want} for r in latest]
-    return Outcomes(tuple(Outcome(results) for results in runs), ())
 
 
 class Progress:
