@@ -80,7 +80,6 @@ def _faults(session: GradingSession, name: str, about: str, seed: int) -> Iterat
         BankFault: there is no such style of this reference: it raises, or takes too long.
     """
     evaluation = session.examine(f"style {name}", sources(session, name), seed, called="it")
-    evaluation.asks_system = False
     for check in session.question.spec.checks:
         if check.stretch or not registry.get(check.kind).judges_values:
             continue

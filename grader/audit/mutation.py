@@ -169,8 +169,6 @@ class _Trying:
         for patience in (1, 3):  # a busy machine must not count as a kill
             evaluation = self.session.examine(NAME, [source], seed)
             evaluation.submission.call_seconds = patience * self.call_seconds
-            # Sizes are the same on all of them; what it alone stopped is stopped by it again.
-            evaluation.asks_system = seed == self.seeds[0] or bool(likely)
             killer, certain = self._killer(evaluation, likely)
             if not isinstance(evaluation.submission.worker.failure, Overran):
                 break

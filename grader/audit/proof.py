@@ -149,8 +149,7 @@ class _Proof:
                     if number > WHOLE_SEEDS and subject.name != "reference":
                         self._glimpse(session, subject, seed)
                         continue
-                    # Sizes are the same on every seed: the system is asked once what is held.
-                    self._examine(session, subject, seed, asks_system=number == 1)
+                    self._examine(session, subject, seed)
                 except BankFault as fault:
                     self.problems.append(f"seed {seed}, {subject.name}: {fault}")
                     return
@@ -204,9 +203,7 @@ class _Proof:
     def _say(self, line: str) -> None:
         self.progress(f"{self.question.id}: {line}")
 
-    def _examine(
-        self, session: GradingSession, subject: Subject, seed: int, *, asks_system: bool
-    ) -> None:
+    def _examine(self, session: GradingSession, subject: Subject, seed: int) -> None:
         """Put a program through every check on one seed, and have it named."""
         name, right = subject.name, subject.name == "reference"
         evaluation = session.examine(
@@ -220,9 +217,6 @@ class _Proof:
         results = {}
         for check in self.question.spec.checks:
             with self._clocked(session, check.id):
-                # What was stopped on the first seed may have been so by the system alone.
-                before = subject.seen[0].results[check.id].verdict if subject.seen else None
-                evaluation.asks_system = asks_system or not (before is None or before in FINE)
                 results[check.id] = result_of(evaluation, check, timed=right)
         graded, evaluation.parts_asked = as_graded(self.question, results)
         with self._clocked(session, ""):
@@ -248,7 +242,6 @@ class _Proof:
         evaluation = session.examine(
             f"subject {name}", subject.sources, seed, called=name, parts=subject.parts
         )
-        evaluation.asks_system = False
         subject.glimpsed[seed] = any(
             result_of(evaluation, check).verdict not in FINE
             for check in sorted(checks, key=lambda c: -likely[c.id])

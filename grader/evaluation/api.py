@@ -7,9 +7,7 @@ import numpy as np
 from grader.cases.dataflow import divided, producing, results
 from grader.cases.draw import Array
 from grader.cases.recipe import CaseRecipe as Case
-from grader.evaluation import moved, peak_probe, rss_probe
 from grader.evaluation.bands import least, tolerated
-from grader.evaluation.clock_probe import contradiction
 from grader.evaluation.compare import Fault, compare, explained, fault_of, report
 from grader.evaluation.encoding import PRECISE
 from grader.evaluation.evaluation import BankFault, Evaluation, blame_bank
@@ -18,6 +16,7 @@ from grader.evaluation.expected import entered, expected
 from grader.evaluation.measured import amount, baseline, measure
 from grader.evaluation.results import Value, array_of, describe, dict_keys, largest, same_value
 from grader.evaluation.tally import Finding, Stopped, tally
+from grader.evaluation.witness import confirmed, halves
 from grader.model.question import Step
 from grader.sandbox.client import WorkerError
 from grader.sandbox.remote import RemoteProgram
@@ -48,7 +47,7 @@ __all__ = [
     "baseline",
     "blame_bank",
     "compare",
-    "contradiction",
+    "confirmed",
     "describe",
     "dict_keys",
     "divided",
@@ -57,16 +56,14 @@ __all__ = [
     "explained",
     "fault_of",
     "grids",
+    "halves",
     "largest",
     "least",
     "measure",
-    "moved",
     "np",
-    "peak_probe",
     "producing",
     "report",
     "results",
-    "rss_probe",
     "same_value",
     "tally",
     "tolerated",

@@ -95,10 +95,6 @@ class Evaluation:
         # How many parts of the question are asked: nothing is said of the checks of others.
         self.parts_asked = len(question.spec.parts)
         self._wanted: dict[int, dict[str, tuple[str, ...]]] = {}  # by number of parts asked
-        # Whether memory that is counted inside a worker is held against the system's account too.
-        self.asks_system = True
-        # The submission in another process, which has seen nothing of it; None: there is none.
-        self.elsewhere: Callable[[], RemoteProgram | None] = lambda: None
         self.bank = bank
         self.ahead = Ahead()
         self._known = Memory() if bank is None else bank.memory
@@ -115,7 +111,6 @@ class Evaluation:
         other.secret = FIRST_SECRET + secrets.randbits(64)
         other._own = Memory(math.inf)
         other.called = []
-        other.elsewhere = lambda: None
         return other
 
     def with_bank_program(self, program: RemoteProgram) -> Evaluation:

@@ -32,7 +32,7 @@ def anew(evaluation: Evaluation) -> RemoteProgram:
         ProgramError, WorkerError: it cannot be loaded a second time.
     """
     name = f"{evaluation.submission.name}, anew"
-    program = replace(evaluation.submission, name=name, weighed=False)
+    program = replace(evaluation.submission, name=name)
     program.load(())
     return program
 

@@ -53,12 +53,20 @@ class Stopped(Exception):
         self.result = result
 
 
-def tally(evaluation: Evaluation, check: Check, judge: Judge, *, good: str = "") -> CheckResult:
+def tally(
+    evaluation: Evaluation,
+    check: Check,
+    judge: Judge,
+    *,
+    good: str = "",
+    reference_first: bool = True,
+) -> CheckResult:
     """Try every case and make the result.
 
     What it says and its figures are those of the first case, the smallest, on which something is
     wrong; where nothing is, those of the last case, the largest.  Where that has no sentence, a
-    pass says `good`, or the number of cases.  What `judge` raises is the submission's doing.
+    pass says `good`, or the number of cases.  What `judge` raises is the submission's doing; the
+    reference is run on each case before, unless `judge` does so itself.
 
     Raises:
         Stopped: the submission's process died or overran a limit.
@@ -67,7 +75,7 @@ def tally(evaluation: Evaluation, check: Check, judge: Judge, *, good: str = "")
     cases = evaluation.cases_of(check)
     found: list[tuple[CaseRecipe, Finding]] = []
     for case in cases:
-        if evaluation.reference_first:
+        if reference_first and evaluation.reference_first:
             evaluation.truth(check.run, case)
         try:
             with evaluation.limited(case):

@@ -7,7 +7,7 @@ from typing import Literal
 
 from pydantic import Field
 
-from grader.kinds.base import Check, CheckResult, api
+from grader.kinds.base import Check, api
 from grader.kinds.counted import Counted
 from grader.model.keys import Mention, Multiple, RunName
 from grader.model.numerals import number, times
@@ -38,17 +38,6 @@ class Flops(Counted[FlopsCheck]):
     needs_torch = True
     slow = True  # every operation goes through Python
     shows_measurement = True
-
-    def carry_out(self, evaluation: api.Evaluation, check: FlopsCheck) -> CheckResult:
-        """A pass by the count is then held against the clock, on the case that takes longest."""
-        counted = super().carry_out(evaluation, check)
-
-        def look(case: api.Case) -> api.Finding | None:
-            mine = self.measure(evaluation, evaluation.submission, check, case)
-            reference = api.baseline(evaluation, check.run, case, "flops")
-            return api.contradiction(evaluation, check.run, case, mine, reference)
-
-        return api.rss_probe.confirmed(evaluation, check, counted, look, "")
 
     def what(self, _: FlopsCheck, found: api.Measured, /) -> Sequence[str] | None:
         """The shapes of what is multiplied, and how often."""

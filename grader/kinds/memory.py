@@ -1,6 +1,6 @@
 """Check `memory`: bytes of an autograd graph, against a budget or another run of the reference.
 
-A pass by the count is then held against the system's own account of the process.
+A pass by the count is then confirmed by the system's account of the process.
 """
 
 from __future__ import annotations
@@ -80,12 +80,16 @@ class Memory(Counted[MemoryCheck]):
         counted = super().carry_out(evaluation, check)
         if check.device == "cuda" or _covered_by_another(evaluation, check):
             return counted
-        return api.rss_probe.confirmed(
+        steps, peak = evaluation.steps(check.run), check.quantity == "peak"
+        first = () if peak else tuple(step for step in steps if not step.backward)
+        rest = steps if peak else tuple(step for step in steps if step.backward)
+        return api.confirmed(
             evaluation,
             check,
             counted,
-            lambda case: self._outside(evaluation, check, case),
             check.large,
+            api.halves(steps, first, rest, at_peak=peak),
+            lambda case: _allowed(evaluation, check, case)[0],
         )
 
     def measure(
@@ -149,36 +153,6 @@ class Memory(Counted[MemoryCheck]):
     def decides_anywhere(self, check: MemoryCheck) -> bool:
         """Not where the machine may lack the device."""
         return check.device == "cpu"
-
-    def _outside(
-        self, evaluation: api.Evaluation, check: MemoryCheck, case: api.Case
-    ) -> api.Finding | None:
-        """What the system sees of it, and the counts inside do not."""
-        counted = float(self.measure(evaluation, evaluation.submission, check, case).value)
-        budget = _allowed(evaluation, check, case)[0]
-        # What is alive after the forward is no more than the peak.
-        at_rest = check.quantity != "peak"
-        if not at_rest:
-            found = api.rss_probe.hidden_peak(
-                evaluation, check.run, case, counted=counted, budget=budget
-            )
-            if found is not None:
-                return found
-        return api.rss_probe.hidden_memory(
-            evaluation,
-            check.run,
-            case,
-            of="",
-            counted=counted,
-            budget=budget,
-            room=api.rss_probe.OWN_OBJECTS,
-            needed=lambda: (
-                float(self.measure(evaluation, evaluation.reference, check, case).value)
-                if at_rest
-                else 0.0
-            ),
-            go_on=at_rest,
-        )
 
 
 def _allowed(

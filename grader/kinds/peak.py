@@ -1,7 +1,7 @@
 """Check `peak`: the most bytes that numpy and Python allocate at once while one step goes on.
 
 tracemalloc sees every array of numpy's, however short its life, and every object of Python's.  What
-is allocated past it the system sees: see `evaluation.peak_probe`.
+is allocated past it the system shows on the `large` case: see `evaluation.witness`.
 """
 
 from __future__ import annotations
@@ -42,12 +42,15 @@ class Peak(Counted[PeakCheck]):
     def carry_out(self, evaluation: api.Evaluation, check: PeakCheck) -> CheckResult:
         """Hold the bytes against the budget on every case."""
         counted = super().carry_out(evaluation, check)
-        return api.rss_probe.confirmed(
+        steps = evaluation.steps(check.run)
+        *first, step = api.producing(steps, check.of)
+        return api.confirmed(
             evaluation,
             check,
             counted,
-            lambda case: self._outside(evaluation, check, case),
             check.large,
+            api.halves(steps, first, [step], at_peak=True),
+            lambda case: api.amount(evaluation, check, check.at_most, case),
         )
 
     def measure(
@@ -83,22 +86,3 @@ class Peak(Counted[PeakCheck]):
     def by_style(self, check: PeakCheck) -> bool:  # noqa: ARG002
         """Temporaries are."""
         return True
-
-    def _outside(
-        self, evaluation: api.Evaluation, check: PeakCheck, case: api.Case
-    ) -> api.Finding | None:
-        """What the system sees of it, and the count inside does not."""
-        with api.blame_bank(f"the reference fails on case {case.name}"):
-            reference = float(self.measure(evaluation, evaluation.reference, check, case).value)
-        return api.peak_probe.hidden_peak(
-            evaluation,
-            check.run,
-            case,
-            check.of,
-            # Asked for where it is said only: tracing makes loops ten times slower.
-            counted=lambda: float(
-                self.measure(evaluation, evaluation.submission, check, case).value
-            ),
-            reference=reference,
-            budget=api.amount(evaluation, check, check.at_most, case),
-        )

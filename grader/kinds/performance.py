@@ -9,9 +9,7 @@ is *inconclusive*, which fails nobody.
 
 Time is CPU time of the worker's process read from outside, less what the exchange itself costs,
 which is measured on the trusted worker.  Machine load moves it by a few per cent.  All threads
-count, so that extra threads save nothing, and sleeping costs nothing and gains nothing.  What the
-process uses between its reply and its next request is counted to the call before, and is evidence:
-an honest process waits.
+count, so that extra threads save nothing, and sleeping costs nothing and gains nothing.
 
 The inputs of the pairs depend on a secret and the seed, so that nobody who learns the seed can
 compute the answers ahead.
@@ -36,7 +34,6 @@ MOST_PAIRS = 60
 FEWEST = 3  # pairs, however slow
 # Of the submission's CPU time: slow code need not prove it sixty times.
 ENOUGH_NANOSECONDS = 3_000_000_000
-WAITING = 100_000  # nanoseconds that an honest process may use after its reply; it takes 40,000
 
 
 @dataclass(slots=True)
@@ -46,41 +43,22 @@ class Race:
     allowed: float
     candidate: list[int] = field(default_factory=list)
     reference: list[int] = field(default_factory=list)
-    idle: list[int] = field(default_factory=list)  # used after the reply of each pair
 
     def add(self, candidate: int, reference: int) -> None:
         """Record one pair, in nanoseconds."""
         self.candidate.append(candidate)
         self.reference.append(reference)
-        self.idle.append(0)
-
-    def defer(self, nanoseconds: int) -> None:
-        """Count what was used since the last reply to the call before it."""
-        if self.idle:
-            self.idle[-1] += nanoseconds
-
-    @property
-    def late(self) -> list[int]:
-        """By pair, the nanoseconds used after the reply that waiting does not explain."""
-        return [max(0, idle - WAITING) for idle in self.idle]
 
     @property
     def ratios(self) -> list[float]:
         """By pair, the submission's time as a multiple of the reference's."""
-        spent = zip(self.candidate, self.late, self.reference, strict=True)
-        return [(took + late) / max(1, reference) for took, late, reference in spent]
+        both = zip(self.candidate, self.reference, strict=True)
+        return [took / max(1, reference) for took, reference in both]
 
     @property
     def spent(self) -> int:
         """Nanoseconds of the submission's CPU time."""
-        return sum(self.candidate) + sum(self.late)
-
-    @property
-    def went_on(self) -> int:
-        """Nanoseconds per pair that were used after the reply, where that is a habit; else 0."""
-        late = self.late
-        often = 2 * sum(n > WAITING for n in late) > len(late)
-        return sum(late) // len(late) if often else 0
+        return sum(self.candidate)
 
     @property
     def lead(self) -> int:
@@ -142,14 +120,6 @@ class Performance(Kind[PerformanceCheck]):
 
 def _decision(race: Race, case: api.Case) -> api.Finding:
     figures = {"ratio": race.ratio}
-    if race.went_on:
-        return api.Finding(
-            "flagged for review: the process goes on computing after it has answered, "
-            f"{race.went_on / 1e6:.2g} ms of CPU time a call, which is counted "
-            f"(case {case.name})",
-            Verdict.POLICY,
-            figures={**figures, "idle_milliseconds": race.went_on / 1e6},
-        )
     line = f"{times(race.ratio)} the reference's CPU time, {times(race.allowed)} allowed"
     if race.lead >= LEAD:
         exhibit = api.bars(times, ("yours", race.ratio), ("allowed", race.allowed))
@@ -181,12 +151,10 @@ def _pair(
 
     if pair % 2:
         right, base = reference()
-    race.defer(evaluation.submission.idled())
     found, took = one(evaluation.submission)
     if not pair % 2:
         right, base = reference()
     race.add(took, base)
-    race.defer(evaluation.submission.idled())
     for name in want:
         # The band is looked at once, and wherever the two are not the same at a glance.
         alike = api.same_value(found.values.get(name), right.values[name], case.dtype)

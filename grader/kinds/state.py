@@ -2,7 +2,7 @@
 
 Three accounts: every byte reachable from the object; the bytes that the steps left allocated,
 which include what hides in a global (less an allowance for the interpreter's own small objects);
-and the system's account of the process, in which nobody inside it has a say.
+and, on the `large` case, the system's account of the process (see `evaluation.witness`).
 """
 
 from __future__ import annotations
@@ -38,8 +38,14 @@ class State(Counted[StateCheck]):
     def carry_out(self, evaluation: api.Evaluation, check: StateCheck) -> CheckResult:
         """Hold the bytes kept against the budget on every case."""
         counted = super().carry_out(evaluation, check)
-        return api.rss_probe.confirmed(
-            evaluation, check, counted, lambda case: _outside(evaluation, check, case), check.large
+        steps = evaluation.steps(check.run)
+        return api.confirmed(
+            evaluation,
+            check,
+            counted,
+            check.large,
+            api.halves(steps, *divided(steps, check.of)),
+            lambda case: api.amount(evaluation, check, check.at_most, case),
         )
 
     def what(self, _: StateCheck, found: api.Measured, /) -> Sequence[str]:
@@ -71,25 +77,6 @@ class State(Counted[StateCheck]):
             sentence += f" ({times(kept / allowed)})"
         exhibit = api.bars(bytes_text, ("yours", kept), ("allowed", allowed))
         return api.Finding(f"{sentence} in case {case.name}", exhibit=exhibit, figures=figures)
-
-
-def _outside(evaluation: api.Evaluation, check: StateCheck, case: api.Case) -> api.Finding | None:
-    """What the system sees of it, and the counts inside do not."""
-    allowed = api.amount(evaluation, check, check.at_most, case)
-    kept = _kept(evaluation, evaluation.submission, check, case)
-    if api.moved.suffices(evaluation, check.run, case, of=check.of, budget=allowed):
-        return None
-    return api.rss_probe.hidden_memory(
-        evaluation,
-        check.run,
-        case,
-        of=check.of,
-        counted=_size(kept),
-        budget=allowed,
-        # A list of numbers takes five times its data.
-        room=OWN_OBJECTS + min(kept.added, 5 * allowed),
-        needed=lambda: _size(_kept(evaluation, evaluation.reference, check, case)),
-    )
 
 
 def _kept(

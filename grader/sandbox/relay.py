@@ -105,7 +105,7 @@ class TesterProgram(RemoteProgram):
         tester: RemoteProgram = self
         if self.so_far.used:
             worker = self.so_far.ahead.pop() if self.so_far.ahead else self.start()
-            worker.deadline, worker.fresh = self.worker.deadline, 0  # it is not weighed
+            worker.deadline = self.worker.deadline
             tester = RemoteProgram(
                 worker,
                 self.name,
@@ -113,7 +113,6 @@ class TesterProgram(RemoteProgram):
                 self.support,
                 self.filename,
                 untrusted=True,
-                weighed=False,
             )
         if not self.so_far.ahead:
             self.so_far.ahead.append(self.start())

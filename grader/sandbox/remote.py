@@ -12,11 +12,9 @@ import numpy as np
 from grader.model.mutation import Mutant, normalized
 from grader.model.question import Support
 from grader.sandbox.client import CALL_SECONDS, MOST_SLACK, Garbled, WorkerClient
-from grader.sandbox.config import TORCH_USES_LATE
 from grader.sandbox.replies import ProgramError, answer, fault, unwanted
 from grader.sandbox.sending import (
     Inputs,
-    ManyInputs,
     Steps,
     array_bytes,
     encoded_steps,
@@ -32,7 +30,6 @@ R = TypeVar("R")
 
 MUTANTS_A_REPLY = 200  # well below what one frame carries
 MOST_MUTANTS = 20_000  # of one program; the largest drill has 2,000
-HELD_AT_ONCE = 4 << 20  # bytes of inputs that one request asks to hold runs on
 ROOM = 1 << 20  # bytes that a reply may hold beyond a multiple of what was sent
 
 
@@ -67,10 +64,7 @@ class RemoteProgram:
     call_seconds: float = field(default_factory=lambda: CALL_SECONDS)
     limits: CallLimits | None = None  # of what it is asked until this is changed
     untrusted: bool = False  # whether the judge looks itself at what it can
-    weighed: bool = True  # whether the memory of its process may be held against it
     loaded: Loaded | None = field(default=None, init=False)
-    before: int | None = field(default=None, init=False)  # bytes held just before it was loaded
-    _clock: int | None = field(default=None, init=False)  # CPU time when it last answered `timed`
 
     def load(self, functions: Names, driven: Names = ()) -> Loaded:
         """Execute the sources and see which of the wanted functions they and the driver define.
@@ -81,8 +75,8 @@ class RemoteProgram:
         """
         if self.untrusted:
             self.worker.text = Text(self.filename, self.sources[-1])
-        if self.weighed or self.worker.fresh is None:  # the system takes a millisecond to say it
-            self.before = self.worker.occupied_bytes()
+        elif self.worker.fresh is None:
+            self.worker.occupied_bytes()
         request = self._load(functions, driven)
         self.loaded = self._ask("load", request, Loaded, seconds=self.call_seconds)
         return self.loaded
@@ -174,23 +168,9 @@ class RemoteProgram:
         """Run the steps once and return their results and the worker's CPU time, in nanoseconds."""
         before = self.worker.cpu_nanoseconds()
         outcome = self._perform("time", Outcome, steps, inputs, want=want)
-        after = self._clock = self.worker.cpu_nanoseconds()
+        after = self.worker.cpu_nanoseconds()
         seen = None if before is None or after is None else after - before
         return outcome, outcome.spent if seen is None else seen
-
-    def repeat(self, work: Sequence[messages.Work]) -> int:
-        """Carry out operations that another program is said to do; the CPU time, in nanoseconds.
-
-        To be believed where the program is one of the bank's.
-        """
-        before = self.worker.cpu_nanoseconds() or 0
-        self._perform("repeat", messages.Header, (), seconds=60, work=tuple(work))
-        return (self.worker.cpu_nanoseconds() or 0) - before
-
-    def idled(self) -> int:
-        """CPU nanoseconds that the process has used since `timed` or since this was last asked."""
-        before, self._clock = self._clock, self.worker.cpu_nanoseconds()
-        return 0 if before is None or self._clock is None else self._clock - before
 
     def gradients(
         self,
@@ -240,45 +220,20 @@ class RemoteProgram:
             raise Garbled("broke the protocol: not a reply to measure (value)")
         return found
 
-    def hold(self, steps: Steps, inputs: ManyInputs, keep: Names) -> None:
-        """Run the steps on each of the inputs, and keep some names of every run alive."""
-        at_once = max(1, HELD_AT_ONCE // max(1, array_bytes(inputs.part(0))))
-        same = tuple(inputs.specs.keys() - inputs.each)
-        for first in range(0, inputs.count, at_once):
-            number = min(at_once, inputs.count - first)
-            part = inputs.part(slice(first, first + number))
-            self._perform(
-                "hold", messages.Header, steps, part,
-                seconds=60, want=keep, number=number, without=same,
-            )  # fmt: skip
+    def pause(self, steps: Steps, inputs: Inputs, keep: Names) -> None:
+        """Run the steps, keep some names alive until `resume`, and give free memory back.
 
-    def settle(self) -> None:
-        """Have its process give back the memory that is free."""
-        self._perform("settle", messages.Header, (), seconds=30)
+        Without inputs, what is paused stays as it is.
+        """
+        self._perform("pause", messages.Header, steps, inputs, seconds=60, want=keep)
 
-    def finish(self, number: int, steps: Steps, inputs: Inputs, want: Names) -> Outcome:
-        """Go on with a run that is held; its number is that of its inputs."""
-        return self._perform("finish", Outcome, steps, inputs, number=number, want=want)
-
-    def pack(self, steps: Steps, inputs: Inputs, keep: Names) -> Array:
-        """Run the steps, and give what they keep as bytes, in an array; empty if it cannot be."""
-        return self._perform("pack", messages.Packed, steps, inputs, want=keep).content
-
-    def go_on(self, packed: Array, steps: Steps, inputs: Inputs, want: Names) -> Outcome:
-        """Run the steps on what another process of this program has packed, too."""
-        return self._perform("go on", Outcome, steps, inputs, want=want, packed=packed)
-
-    def drop(self) -> None:
-        """Let go of what `hold` keeps."""
-        self._perform("hold", messages.Header, (), seconds=30)
+    def resume(self, steps: Steps, inputs: Inputs, want: Names, *, room: int = 0) -> Outcome:
+        """Go on with the run that was paused last; `room` is the bytes of its inputs so far."""
+        return self._perform("resume", Outcome, steps, inputs, seconds=60, want=want, room=room)
 
     def has_cuda(self) -> bool:
         """Whether its process sees a CUDA device."""
         return bool(self.worker.ask({"op": "facts"}).get("cuda"))
-
-    def import_late(self) -> None:
-        """Have its process, a trusted one, import what torch imports when it is used."""
-        self.worker.ask({"op": "import", "modules": list(TORCH_USES_LATE)}, seconds=60)
 
     def mutants(self) -> tuple[Mutant, ...]:
         """Small changes of the program's text, derived in its worker; see `worker.mutants`.

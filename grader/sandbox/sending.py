@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import Any, cast
 
 from grader.model.question import Argument, Step
 from grader.sandbox.worker import messages
 from grader.sandbox.worker.messages import Input
-from grader.sandbox.worker.wire import Encoded, Tensor
+from grader.sandbox.worker.wire import Encoded
 
 Inputs = Mapping[str, Mapping[str, Any]]  # by name: the fields of a `messages.Input`
 Steps = Sequence[Step]
@@ -25,26 +24,6 @@ class EncodedInput(dict[str, Any]):
     def sent(self) -> Encoded:
         """What is sent."""
         return Encoded(Input(**self), _INPUT_DEPTH)
-
-
-@dataclass(frozen=True, slots=True)
-class ManyInputs:
-    """The inputs of many runs."""
-
-    specs: Inputs
-    each: frozenset[str]  # arrays whose first axis is that of the runs; the others are the same
-    count: int
-
-    def part(self, which: int | slice) -> Inputs:
-        """The inputs of some runs, with that axis, or of one, without it."""
-        return {
-            name: {**spec, "value": _along(spec["value"], which)} if name in self.each else spec
-            for name, spec in self.specs.items()
-        }
-
-
-def _along(value: Any, which: int | slice) -> Any:  # noqa: ANN401 an array or a tensor
-    return Tensor(value.values[which], value.dtype) if isinstance(value, Tensor) else value[which]
 
 
 def as_sent(steps: Steps) -> tuple[messages.Step, ...]:

@@ -8,7 +8,6 @@ remembered by seed.  See docs/adr/0015-sessions.md.
 from __future__ import annotations
 
 import contextlib
-import functools
 import hashlib
 import math
 import threading
@@ -30,12 +29,11 @@ from grader.forms import registry as forms
 from grader.model.question import Question
 from grader.model.report import Report
 from grader.model.verdict import Verdict
-from grader.sandbox.client import WorkerClient, WorkerError
+from grader.sandbox.client import WorkerClient
 from grader.sandbox.closing import Closing
 from grader.sandbox.config import CPU_SECONDS
 from grader.sandbox.deadline import Deadline, OutOfTime
 from grader.sandbox.remote import RemoteProgram
-from grader.sandbox.replies import ProgramError
 from grader.session.grading import (
     as_written,
     carry_out,
@@ -181,11 +179,7 @@ class GradingSession(Closing):
             worker.deadline = Deadline(question.spec.deadline, self._clock)
             self.bank.limit(worker.deadline)
             try:
-                report = self._graded(
-                    report,
-                    program,
-                    functools.cache(lambda: self._elsewhere(program, further)),
-                )
+                report = self._graded(report, program)
             finally:
                 self.bank.limit(None)
             return finished(report)
@@ -211,25 +205,7 @@ class GradingSession(Closing):
             functions=question.functions,
         )
 
-    def _elsewhere(
-        self, program: RemoteProgram, stack: contextlib.ExitStack
-    ) -> RemoteProgram | None:
-        """A submission loaded in another process, which ends with the stack; None if it cannot."""
-        worker = stack.enter_context(self._workers.take(_cpu_seconds(self.question)))
-        worker.deadline = program.worker.deadline
-        other = replace(program, worker=worker, weighed=False)
-        try:
-            other.load(self.question.functions)
-        except (ProgramError, WorkerError):
-            return None
-        return other
-
-    def _graded(
-        self,
-        report: Report,
-        program: RemoteProgram,
-        elsewhere: Callable[[], RemoteProgram | None],
-    ) -> Report:
+    def _graded(self, report: Report, program: RemoteProgram) -> Report:
         """The report on a submission; until there are checks, it is about the file."""
         try:
             try:
@@ -244,8 +220,6 @@ class GradingSession(Closing):
                     return self._stopped(report, wrong.verdict, wrong.sentence)
                 self.bank.restore()
                 evaluation = self.bank.evaluation(program, report.seed)
-                if not forms.of(self.question.spec).apart:  # where nothing is ever left of a run
-                    evaluation.elsewhere = elsewhere
                 return self._checked(report, evaluation)
             except OutOfTime:
                 late = out_of_time(program.worker)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cache, cached_property
+from functools import cached_property
 
 from grader.evaluation.evaluation import BankFault, Evaluation
 from grader.evaluation.memory import Memory
@@ -34,7 +34,7 @@ class BankPrograms(Closing):
         self.question = question
         self.memory = Memory()
         self._supply = workers
-        # For the reference, variants, what is examined, and for going on elsewhere.
+        # For the reference, variants, and what is examined.
         self._workers: dict[str, WorkerClient] = {}
         self._programs: dict[str, RemoteProgram] = {}  # once loaded; those examined excepted
         self._deadline: Deadline | None = None
@@ -132,18 +132,7 @@ class BankPrograms(Closing):
         self._load(program, called, file, parts)
         evaluation = self.evaluation(program, seed)
         evaluation.reference_first = False  # the reference itself is examined too
-        evaluation.elsewhere = cache(lambda: self._elsewhere(program))
         return evaluation
-
-    def _elsewhere(self, program: RemoteProgram) -> RemoteProgram | None:
-        """What is examined, loaded in a process in which it has not run; None if it cannot be."""
-        self._renew("elsewhere")
-        other = self._program("elsewhere", program.name, program.sources)
-        try:
-            other.load(self.question.functions, self.question.driven)
-        except (ProgramError, WorkerError):
-            return None
-        return other
 
     def evaluation(self, program: RemoteProgram, seed: int) -> Evaluation:
         """A evaluation for a program that has not been on one.
@@ -195,8 +184,7 @@ class BankPrograms(Closing):
 
     def _program(self, use: str, name: str, sources: Sequence[bytes]) -> RemoteProgram:
         worker = self._worker(use)
-        support, weighed = self.question.support, use == "examined"
-        return RemoteProgram(worker, name, sources, support, f"{name}.py", weighed=weighed)
+        return RemoteProgram(worker, name, sources, self.question.support, f"{name}.py")
 
     def _named(self, name: str) -> tuple[RemoteProgram, str, str]:
         """The reference, or misconceptions `id/index` joined by `+`; what to call it; its file."""

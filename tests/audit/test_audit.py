@@ -2,22 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 from hypothesis import strategies as st
 
-from grader.audit import proof
 from grader.audit.proof import audit
-from grader.audit.subjects import result_of
 from grader.bank import load
-from grader.evaluation.evaluation import Evaluation
 from grader.model.audit import AuditReport, Cell
-from grader.model.keys import Check
-from grader.model.report import CheckResult
-from grader.model.verdict import Verdict
 from tests.audit.audits import audited, said
 
 pytestmark = pytest.mark.usefixtures("one_zygote")
@@ -93,19 +86,6 @@ def test_a_verdict_that_depends_on_the_seed_is_remarked_on_with_the_seeds(tmp_pa
     assert 0 < len(row.passing_seeds["late"]) < 12
     seeds = ", ".join(map(str, row.passing_seeds["late"][:8]))
     assert any(t.startswith(f"late passes open on seeds {seeds}") for t in said(report, "flaky"))
-
-
-def test_what_the_system_alone_stops_is_asked_of_it_on_every_seed(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def by_the_system_alone(evaluation: Evaluation, check: Check, **more: bool) -> CheckResult:
-        found = result_of(evaluation, check, **more)
-        return found if evaluation.asks_system else replace(found, verdict=Verdict.PASS)
-
-    monkeypatch.setattr(proof, "result_of", by_the_system_alone)
-    report = audited(tmp_path, seeds=(1, 2, 3))
-    assert report.programs[2].passing_seeds == {}
-    assert said(report, "flaky") == []
 
 
 def test_the_cpu_time_of_the_workers_is_shared_out(deviations: AuditReport) -> None:

@@ -89,18 +89,12 @@ class Claims(RemoteProgram):
         """Claim a number of bytes."""
         return Kept(self.number, -self.number, self.number, self._next().values)
 
-    def hold(self, *_: Any, **__: Any) -> None:
-        """Claim to hold what runs leave."""
+    def pause(self, *_: Any, **__: Any) -> None:
+        """Claim to keep what a run needs."""
 
-    def settle(self) -> None:
-        """Claim to give memory back."""
-
-    def finish(self, *_: Any, **__: Any) -> Outcome:
+    def resume(self, *_: Any, **__: Any) -> Outcome:
         """Claim a result."""
         return self._next()
-
-    def drop(self) -> None:
-        """Claim to let go of it."""
 
     def measure(self, *_: Any, **__: Any) -> Measured:
         """Claim a count."""

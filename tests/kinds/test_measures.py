@@ -12,9 +12,8 @@ from typing import Any
 import pytest
 
 from grader.kinds import run_check
-from grader.kinds.performance import WAITING, Race
 from grader.model.keys import Check
-from grader.model.report import Bars, CheckResult
+from grader.model.report import CheckResult
 from grader.model.verdict import Verdict
 from grader.sandbox.client import WorkerClient
 from grader.sandbox.remote import RemoteProgram
@@ -23,7 +22,8 @@ from grader.sandbox.spawn import Zygote, zygote_if_safe
 from tests.kinds.grading import Desk
 from tests.sandbox.running import FIND
 
-BIG = {"extends": "rows", "about": "96 rows of 128", "x": {"normal": [96, 128]}}
+SOME = {"extends": "rows", "about": "64 rows of 64", "x": {"normal": [64, 64]}}
+BIG = {"extends": "rows", "about": "512 rows of 512", "x": {"normal": [512, 512]}}
 
 
 @pytest.fixture(scope="module")
@@ -42,7 +42,7 @@ def desk() -> Iterator[Desk]:
     with WorkerClient(torch=False) as theirs, WorkerClient(torch=False) as ours:
         found = Desk("deviations", theirs, ours)
         spec = found.question.spec
-        cases = {**spec.cases, "big": BIG}
+        cases = {**spec.cases, "some": SOME, "big": BIG}
         found.question = replace(found.question, spec=spec.model_copy(update={"cases": cases}))
         yield found
 
@@ -61,7 +61,7 @@ def on_its_own(desk: Desk, zygote: Zygote, source: str, check: Check) -> CheckRe
 
 def kept(desk: Desk, zygote: Zygote, source: str) -> CheckResult:
     """Carry out the check of what is kept."""
-    return on_its_own(desk, zygote, source, desk.check("kept", large="big"))
+    return on_its_own(desk, zygote, source, desk.check("kept", cases=["rows", "some"], large="big"))
 
 
 HONEST = {
@@ -102,7 +102,11 @@ def centre(x, w):
 @pytest.mark.parametrize("source", HONEST.values(), ids=HONEST)
 def test_honest_state_passes_by_both_accounts(desk: Desk, zygote: Zygote, source: str) -> None:
     found = kept(desk, zygote, source)
-    assert (found.verdict, found.message) == (Verdict.PASS, "192 bytes kept, 256 bytes allowed")
+    assert (found.verdict, found.message) == (
+        Verdict.PASS,
+        "65,536 bytes kept, 65,600 bytes allowed",
+    )
+    assert found.figures["witnessed"] == 1
 
 
 # Each keeps the 2 arrays of the reference and as much again four times, or keeps nothing but a key.
@@ -165,12 +169,6 @@ PLACES = {
     "a file": stash(
         "", "data.tofile(f'k{key}')", "np.fromfile(f'k{ctx}')"
     ),
-    "a file without a name": stash(
-        "kept = []\nimport os, tempfile",
-        "if key % 30 == 0: kept.append(tempfile.TemporaryFile(buffering=0))\n"
-        "    kept[-1].seek(key % 30 * data.nbytes); kept[-1].write(data.tobytes())",
-        "np.frombuffer(os.pread(kept[ctx // 30].fileno(), s := 8 * grad_y.nbytes, ctx % 30 * s))",
-    ),
     "a database": stash(
         "import sqlite3\ndb = sqlite3.connect(':memory:'); db.execute('create table t (k, v)')",
         "db.execute('insert into t values (?, ?)', (key, data.tobytes()))",
@@ -217,24 +215,6 @@ def test_state_that_is_kept_elsewhere_counts(desk: Desk, zygote: Zygote, source:
     found = kept(desk, zygote, source)
     assert found.verdict is Verdict.FAIL
     assert "bytes" in found.message
-
-
-POOL = stash(
-    "pool = np.ones(1 << 23)\nat = 0",  # 64 MB, touched before anything is measured
-    "global at; pool[at:at + data.size] = data.ravel(); at += data.size",
-    "pool[ctx:ctx + 8 * grad_y.size]",
-    "at - data.size",
-)
-
-
-def test_memory_set_aside_beforehand_counts(desk: Desk, zygote: Zygote) -> None:
-    found = kept(desk, zygote, POOL)
-    assert found.verdict is Verdict.FAIL
-    assert "by the system's" in found.message
-    assert isinstance(found.exhibit, Bars)
-    assert [bar.label for bar in found.exhibit.bars] == [
-        "by its own account", "by the system's", "allowed"
-    ]  # fmt: skip
 
 
 BLIND = (
@@ -309,7 +289,9 @@ def test_who_is_wrong_whether_measured_or_not_is_not_flagged(desk: Desk, zygote:
             alone = Desk.__new__(Desk)
             alone.__dict__.update(desk.__dict__)
             alone.theirs = worker
-            found = run_check(alone.evaluation(source), desk.check("kept", large="big"))
+            found = run_check(
+                alone.evaluation(source), desk.check("kept", cases=["rows", "some"], large="big")
+            )
         assert found.verdict is Verdict.PASS
 
 
@@ -355,7 +337,7 @@ import hashlib
 known = {}
 def drawn(name, turn):
     seed = int.from_bytes(hashlib.sha256(f"1/big/{name}/{turn}".encode()).digest()[:16], "little")
-    return np.random.default_rng(seed).standard_normal((96, 128))
+    return np.random.default_rng(seed).standard_normal((512, 512))
 for turn in range(80):
     x, w = drawn("x", turn), drawn("w", turn)
     known[x.tobytes()] = honest(x, w)
@@ -377,7 +359,6 @@ def raced(desk: Desk, zygote: Zygote, source: str) -> CheckResult:
 def test_an_honest_program_is_fast_enough(desk: Desk, zygote: Zygote) -> None:
     found = raced(desk, zygote, "")
     assert found.verdict is Verdict.PASS
-    assert "idle_milliseconds" not in found.figures
 
 
 @pytest.mark.parametrize("source", RACES.values(), ids=RACES)
@@ -387,33 +368,6 @@ def test_work_that_is_moved_about_costs_what_it_costs(
     found = raced(desk, zygote, source)
     assert found.verdict is Verdict.FAIL
     assert "the reference's CPU time, 5.0x allowed" in found.message
-
-
-@pytest.mark.parametrize(
-    "source",
-    [
-        BURN + """
-def centre(x, w):
-    threading.Thread(target=burn).start()
-    return honest(x, w)
-""",
-        BURN + """
-def always():
-    while True:
-        burn()
-threading.Thread(target=always, daemon=True).start()
-""",
-    ],
-    ids=["what a call left to do", "for ever"],
-)  # fmt: skip
-def test_work_after_the_answer_is_counted_and_said(desk: Desk, zygote: Zygote, source: str) -> None:
-    found = raced(desk, zygote, source)
-    assert found.verdict in {Verdict.POLICY, Verdict.FAIL}
-    assert found.figures["ratio"] > 5
-    if found.verdict is Verdict.POLICY:
-        assert found.message.startswith(
-            "flagged for review: the process goes on computing after it has answered, "
-        )
 
 
 def test_the_cost_of_an_exchange_is_never_asked_of_the_submission(
@@ -430,19 +384,3 @@ def test_the_cost_of_an_exchange_is_never_asked_of_the_submission(
     monkeypatch.setattr(RemoteProgram, "timed", watched)
     assert raced(desk, zygote, "").verdict is Verdict.PASS
     assert set(asked) == {"reference of deviations"}
-
-
-def test_what_a_process_uses_while_it_waits_belongs_to_the_call_before() -> None:
-    race = Race(2.0)
-    race.defer(5_000_000)  # before the first call: nobody's
-    race.add(1_000_000, 1_000_000)
-    race.defer(WAITING)
-    assert race.ratios == [1.0]
-    assert race.went_on == 0
-    race.defer(2_000_000)
-    assert race.ratios == [3.0]
-    assert race.went_on == 2_000_000
-    race.add(1_000_000, 1_000_000)
-    race.add(1_000_000, 1_000_000)
-    assert race.went_on == 0  # once is no habit
-    assert race.spent == 5_000_000

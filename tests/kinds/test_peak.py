@@ -20,11 +20,12 @@ run:
   after: ["q = wide(p)", "dz = vjp(q, g)", "twice = vjp(dz, late)"]
 cases:
   small: {p: {normal: [3, 5]}, g: {normal: [3, 5]}}
+  larger: {p: {normal: [64, 2000]}, g: {normal: [64, 2000]}, late: {normal: [64, 2000]}}
   large: {dtype: float32, p: {normal: [4, 2000]}, g: {normal: [4, 2000]}, late: {normal: [4, 2000]}}
 checks:
   - {id: values, kind: outputs, of: dz, cases: small}
-  - {id: peak, kind: peak, of: dz, cases: large, at_most: 4 * p.nbytes}
-  - {id: later, kind: peak, run: after, of: dz, cases: large, at_most: 4 * p.nbytes}
+  - {id: peak, kind: peak, of: dz, cases: large, at_most: 4 * p.nbytes, large: larger}
+  - {id: later, kind: peak, run: after, of: dz, cases: large, at_most: 4 * p.nbytes, large: larger}
 """
 REFERENCE = """
 import numpy as np
@@ -54,10 +55,10 @@ RIGHT = {
     "in place": "out = p * g\n    out -= p * out.sum(-1, keepdims=True)\n    return out",
 }
 HIDDEN = {
-    "in C's heap": "m = heap.malloc(1 << 25); heap.memset(m, 1, 1 << 25); heap.free(m)",
+    "in C's heap": "m = heap.malloc(1 << 26); heap.memset(m, 1, 1 << 26); heap.free(m)",
     "in C's heap, kept": "kept.append(heap.malloc(3 << 25)); heap.memset(kept[-1], 1, 3 << 25)",
-    "with tracemalloc stopped": "tracemalloc.stop(); np.ones(4 << 20); tracemalloc.start()",
-    "before the peak is forgotten": "np.ones(4 << 20); tracemalloc.reset_peak()",
+    "with tracemalloc stopped": "tracemalloc.stop(); np.ones(8 << 20); tracemalloc.start()",
+    "before the peak is forgotten": "np.ones(8 << 20); tracemalloc.reset_peak()",
 }
 
 
@@ -109,12 +110,6 @@ def test_what_the_count_does_not_see_the_system_does(session: GradingSession, bo
     report = graded(session, source)
     verdicts = {of(report, check).verdict for check in ("peak", "later")}
     assert verdicts & {Verdict.FAIL, Verdict.POLICY, Verdict.LIMIT}, report
-
-
-def test_memory_set_aside_beforehand_counts(session: GradingSession) -> None:
-    source = f"{HEAD}\nroom = []\n\ndef vjp(p, g):\n    room or room.append(np.ones(16 << 20))\n"
-    report = graded(session, source + f"    {RIGHT['einsum']}\n")
-    assert of(report, "peak").verdict is Verdict.FAIL
 
 
 def test_a_step_that_raises_says_so(session: GradingSession) -> None:

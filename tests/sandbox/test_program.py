@@ -13,7 +13,6 @@ from hypothesis import strategies as st
 from grader.sandbox.client import Garbled, WorkerClient, WorkerError
 from grader.sandbox.remote import MUTANTS_A_REPLY, RemoteProgram
 from grader.sandbox.replies import Loaded, Measured, Outcome, ProgramError
-from grader.sandbox.sending import ManyInputs
 from tests.harness import Lend
 from tests.sandbox.running import FIND, X, load, run, started, steps
 from tests.sandbox.running import given as inputs_of
@@ -23,6 +22,8 @@ STEPS = steps("y = f(x)")
 
 class Liar(WorkerClient):
     """A worker whose process answers whatever it is told to."""
+
+    fresh = None
 
     def __init__(self) -> None:
         """Start no process."""
@@ -66,8 +67,8 @@ def ask_everything(program: RemoteProgram) -> Iterator[object]:
         lambda: program.timed(STEPS, X, ["y"]),
         lambda: program.state(STEPS, X, "y"),
         lambda: program.measure("saved", STEPS, X),
-        lambda: program.hold(STEPS, ManyInputs(X, frozenset(), 1), ["y"]),
-        lambda: program.finish(0, STEPS, X, ["y"]),
+        lambda: program.pause(STEPS, X, ["y"]),
+        lambda: program.resume(STEPS, X, ["y"]),
     ):
         try:
             found = question()

@@ -76,13 +76,6 @@ def test_what_cannot_be_repeated_is_not_named(program: RemoteProgram, function: 
     assert measured(program, function).work == ()
 
 
-def test_work_is_repeated_and_takes_time(program: RemoteProgram) -> None:
-    little, much = Work("float32", 1, 8, 8, 8), Work("float64", 2, 256, 256, 256, 8)
-    element_wise = Work("int64", 1, 1, 0, 9), Work("bfloat16", 1, 1, 0, 9)
-    program.repeat([little, *element_wise])
-    assert program.repeat([much]) > program.repeat([little])
-
-
 def test_a_list_that_is_not_what_was_counted_is_no_reply() -> None:
     task, one = Task("submission", (), {}), Work("float32", 1, 3, 4, 5)
     assert unwanted(Measured(120, work=(one,)), (), task) == ""

@@ -124,19 +124,6 @@ def test_what_the_driver_alone_calls_and_the_file_lacks_is_said(tmp_path: Path) 
     assert check.verdict is Verdict.ERROR
 
 
-def test_what_is_examined_may_go_on_in_another_process(tmp_path: Path) -> None:
-    asked = question(tmp_path, driver=TWICE, run=["y = driver.twice(x)"])
-    with GradingSession(asked) as session:
-        evaluation = session.examine("it", [asked.reference], 1)
-        other = evaluation.elsewhere()
-        assert other is not None
-        assert other is evaluation.elsewhere()
-        workers = {
-            program.worker for program in (other, evaluation.submission, evaluation.reference)
-        }
-        assert len(workers) == 3
-
-
 def test_so_is_one_that_the_reference_lacks(tmp_path: Path) -> None:
     asked = question(tmp_path, reference="def rellu(x): return x * (x > 0)")
     text = said(asked)

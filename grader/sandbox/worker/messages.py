@@ -116,10 +116,8 @@ class Task(NamedTuple):
     - `state` for what the steps keep in a result, see `reach`: `Kept`;
     - `measure` for a quantity of an autograd graph, see `autograd`, or without torch for what the
       last step allocates at once, see `allocated`: `Measured`;
-    - `hold` and `settle` for nothing: the judge looks from outside, see `reach`;
-    - `finish` for the results of a run that is held: `Outcome`;
-    - `pack` for results as bytes: `Packed`; `go on` from those, in another process: `Outcome`;
-    - `repeat` for nothing: the judge times work that another process says it does.
+    - `pause` for nothing: the judge looks from outside, see `reach`;
+    - `resume` for the results of the run that was paused last: `Outcome`.
     """
 
     program: str
@@ -133,10 +131,7 @@ class Task(NamedTuple):
     factor: float = 1.0  # of `graph`: what gradients are multiplied by in the program's own node
     without: tuple[str, ...] = ()  # inputs that are not counted
     cotangent: Array | None = None
-    work: tuple[Work, ...] = ()  # to repeat
     kinks: bool = False  # whether the function is smooth in pieces only
-    number: int = 0  # of runs to hold, or of one that is held
-    packed: Array | None = None  # results of another process of the same program
     apart: bool = False  # whether only the driver runs here, and the program somewhere else
     also: tuple[str, ...] = ()  # programs on which `several` runs the same, while there is time
 
@@ -262,12 +257,6 @@ class Kept(NamedTuple):
     added: int  # by the objects that are reachable, apart from their data
     results: dict[str, Any] | None = None  # of the measured run; None where it failed
     kept: tuple[str, ...] = ()  # what is reachable, by name: see `kept`
-
-
-class Packed(NamedTuple):
-    """Results as bytes, see `moving`; none where they cannot be moved."""
-
-    content: Array
 
 
 class Measured(NamedTuple):

@@ -6,8 +6,7 @@ own object headers are not: they differ between versions and are not what a stat
 
 What an object refers to is asked of the garbage collector, so that no class has a say in it.
 
-And what runs leave behind is held, many times over, while the judge looks at the process from
-outside: one run leaves too little for pages of memory to show it; the state of a hundred does.
+And a run can be paused halfway, while the judge looks at the process from outside.
 """
 
 from __future__ import annotations
@@ -17,7 +16,6 @@ import gc
 import sys
 import tracemalloc
 import types
-from contextlib import suppress
 from functools import partial
 from gc import get_referents
 from typing import Any
@@ -27,10 +25,8 @@ import numpy as np
 from . import kept as keeping
 from . import steps as stepping
 from . import values
-from .messages import Header, Input, Kept, Outcome, Task
+from .messages import Header, Kept, Outcome, Task
 from .namespace import LoadedModule
-from .walls import kernel
-from .wire import Tensor
 
 _HEADER = 24  # bytes of an object apart from its value: a reference count, its type, and rounding
 NUMBER = 8  # bytes counted for a Python int, float or numpy scalar
@@ -173,48 +169,30 @@ def _referents(item: Any, kind: type) -> list[Any]:  # noqa: ANN401 anything at 
     return found
 
 
-held: list[dict[str, Any]] = []
+paused: dict[str, Any] = {}  # what is alive of the run that was paused last
 # C's way of giving free memory back, if any; taken before a program could put another in place.
 _trim = partial(getattr(ctypes.CDLL(None), "malloc_trim", lambda _: 0), ctypes.c_size_t(0))
 
 
-def hold(program: LoadedModule, task: Task) -> Header:
-    """Run the steps that many times, and keep what is wanted of every run alive.
+def pause(program: LoadedModule, task: Task) -> Header:
+    """Run the steps, keep what is wanted alive and nothing else of ours, and free the rest.
 
-    All inputs but those in `without` have a first axis, along which lie those of the runs.  Nothing
-    else of ours stays.  No times: let go of all that is held.
+    Without inputs, what was paused last stays: memory is given back.
     """
-    if sys.platform == "linux":
-        with suppress(OSError):  # no memory by 2 MB: what is held would be rounded up to that
-            kernel.prctl(kernel.PR_SET_THP_DISABLE, int(bool(task.number)))
-    for number in range(task.number):
-        given = {n: g if n in task.without else _one(g, number) for n, g in task.inputs.items()}
-        names = stepping.build(given)
+    if task.inputs:
+        paused.clear()
+        names = stepping.build(task.inputs)
         stepping.perform_all(program, task.steps, names)
-        held.append({name: names[name] for name in task.want})
+        paused.update({name: names[name] for name in task.want})
         del names
-    if not task.number:
-        held.clear()
-    return Header(True)
-
-
-def _one(given: Input, number: int) -> Input:
-    """The input of one run."""
-    value = given.value
-    if isinstance(value, Tensor):
-        return given._replace(value=Tensor(value.values[number], value.dtype))
-    return given._replace(value=value[number])
-
-
-def settle(_: LoadedModule, __: Task) -> Header:
-    """Give free memory back, so that what is in use can be seen."""
     gc.collect()
     _trim()
     return Header(True)
 
 
-def finish(program: LoadedModule, task: Task) -> Outcome:
-    """Go on with the run of that number among those that are held."""
-    names = dict(held[task.number]) | stepping.build(task.inputs)
+def resume(program: LoadedModule, task: Task) -> Outcome:
+    """Go on with the run that was paused last."""
+    names = paused | stepping.build(task.inputs)
+    paused.clear()
     stepping.perform_all(program, task.steps, names)
     return Outcome({name: values.snapshot(names[name]) for name in task.want})

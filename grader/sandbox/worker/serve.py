@@ -23,7 +23,6 @@ from . import (
     control,
     differences,
     messages,
-    moving,
     mutants,
     namespace,
     reach,
@@ -35,7 +34,7 @@ from .namespace import LoadedModule
 from .steps import StepFault, describe
 
 if "torch" in sys.modules:
-    from . import autograd, work  # before any program, which might put another in its place
+    from . import autograd  # before any program, which might put another in its place
 
 OPERATIONS: Mapping[str, Callable[[LoadedModule, messages.Task], NamedTuple]] = MappingProxyType(
     {
@@ -43,13 +42,10 @@ OPERATIONS: Mapping[str, Callable[[LoadedModule, messages.Task], NamedTuple]] = 
         "time": stepping.timed,
         "differentiate": differences.gradients,
         "state": reach.state,
-        "hold": reach.hold,
-        "settle": reach.settle,
-        "finish": reach.finish,
-        "pack": moving.pack,
-        "go on": moving.go_on,
+        "pause": reach.pause,
+        "resume": reach.resume,
         "measure": allocated.measure,
-        **({"measure": autograd.measure, "repeat": work.repeat} if "torch" in sys.modules else {}),
+        **({"measure": autograd.measure} if "torch" in sys.modules else {}),
     }
 )
 ENOUGH_SECONDS = 0.5  # of CPU time for several programs in one request
@@ -101,9 +97,6 @@ class Server:
             version = None if torch is None else str(torch.__version__)
             cuda = torch is not None and bool(torch.cuda.is_available())
             return {"ok": True, "torch": version, "cuda": cuda}
-        if operation == "import":
-            import_what_can_be(request["modules"])
-            return {"ok": True}
         ok = True
         reply: NamedTuple
         try:
@@ -212,6 +205,7 @@ def serve(channel: int, acts: Mapping[str, str], missing: Sequence[str]) -> None
             pieces = pack({"ok": False, "fault": f"the result cannot be sent: {error}"})
         for piece in pieces:
             connection.sendall(piece)
+        del request, reply, pieces, piece  # so that what is held is what a program holds
 
 
 def _flush() -> None:

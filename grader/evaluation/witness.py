@@ -1,0 +1,197 @@
+"""One witness from outside the process for what is counted inside it: bytes kept, bytes at a peak.
+
+Counts made in a worker are the word of a process in which the submission's code runs too.  So a
+check that passes by its count runs once more, untraced, on fresh inputs of its `large` case, and
+the judge reads from /proc how much larger the process has become between the first steps and the
+rest, or how much it holds at most during the rest.  It is compared with the same of the reference's
+process, with room to spare: what is below that room is the process's word.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from grader.cases.dataflow import free_names, results
+from grader.cases.recipe import CaseRecipe
+from grader.evaluation.evaluation import Evaluation, blame_bank
+from grader.evaluation.exhibit import bars
+from grader.evaluation.results import same_value
+from grader.evaluation.tally import Finding, tally
+from grader.model.keys import Check
+from grader.model.numerals import bytes_text
+from grader.model.question import Step
+from grader.model.report import CheckResult
+from grader.model.verdict import Verdict
+from grader.sandbox import probes
+from grader.sandbox.remote import RemoteProgram
+from grader.sandbox.replies import Outcome, ProgramError
+from grader.sandbox.sending import Inputs, array_bytes
+
+# Bytes by which a process may exceed the reference's and the budget, by whether torch is used.
+# Measured for right programs: 16 KB of what is kept; at peaks 1 MB, with torch 12 MB less.
+ROOM = {False: 512 << 10, True: 4 << 20}
+PEAK_ROOM = {False: 2 << 20, True: 16 << 20}
+ENOUGH_SECONDS = 1.0  # of CPU time that the run on the large case may be expected to take
+_DRAW = 1 << 11  # beyond the secret: nothing else draws there
+
+
+@dataclass(frozen=True, slots=True)
+class Halves:
+    """A run in two halves, and which of them is looked at."""
+
+    first: Sequence[Step]
+    rest: Sequence[Step]
+    keep: Sequence[str]  # of the first half
+    at_peak: bool = False  # the most held during the rest, not what is held between
+
+
+def halves(
+    steps: Sequence[Step], first: Sequence[Step], rest: Sequence[Step], *, at_peak: bool = False
+) -> Halves:
+    """Split a run; kept is what the rest reads of the first half, and all inputs of a peak's."""
+    made, read = results(first), free_names(rest)
+    keep = [name for name in read if name in made]
+    # Torch finds its inputs again by what they are, not by their values.
+    if at_peak or any(step.backward for step in steps):
+        keep += [name for name in read if name not in made]
+    return Halves(first, rest, keep, at_peak)
+
+
+def confirmed(
+    evaluation: Evaluation,
+    check: Check,
+    counted: CheckResult,
+    large: str,
+    run: Halves,
+    budget: Callable[[CaseRecipe], float],
+) -> CheckResult:
+    """The result by the count inside, unless that is a pass and the process shows otherwise.
+
+    Args:
+        evaluation: with the submission.
+        check: that was decided by the count.
+        counted: its result.
+        large: the case to look at; nothing is looked at where it is empty.
+        run: the steps, in two halves.
+        budget: gives the bytes allowed on a case.
+    """
+    if counted.verdict is not Verdict.PASS:
+        return counted
+    if not large:
+        return replace(counted, figures={**counted.figures, "witnessed": 0.0})
+    left_out = ""
+
+    def look(case: CaseRecipe) -> Finding | None:
+        nonlocal left_out
+        left_out = _left_out(evaluation, check, case)
+        return None if left_out else _look(evaluation, check, case, run, budget(case))
+
+    found = tally(
+        evaluation, check.model_copy(update={"cases": large}), look, reference_first=False
+    )
+    if found.verdict is not Verdict.PASS:
+        return found
+    message = counted.message
+    if left_out:
+        message += f"; not confirmed from outside the process: {left_out}"
+    figures = {**counted.figures, "witnessed": float(not left_out)}
+    return replace(counted, message=message, figures=figures)
+
+
+def _left_out(evaluation: Evaluation, check: Check, large: CaseRecipe) -> str:
+    """Why the process is not looked at; '' where it is."""
+    if not probes.PROC:
+        return "this system has no /proc"
+    small = evaluation.cases_of(check)[-1]
+    inputs = evaluation.inputs(small, check.run)
+    try:
+        spent = evaluation.submission.timed(evaluation.steps(check.run), inputs, ())[1]
+    except ProgramError:
+        return f"the run fails on the case {small.name}"  # other checks say so
+    with blame_bank("the reference's worker fails"):
+        spent -= evaluation.reference.timed((), inputs, ())[1]  # of the exchange alone
+    share = _entries(evaluation, large) / max(1, _entries(evaluation, small))
+    if spent * share > ENOUGH_SECONDS * 1e9:
+        return f"the case {large.name} would take more than {ENOUGH_SECONDS:g} second"
+    return ""
+
+
+def _entries(evaluation: Evaluation, case: CaseRecipe) -> int:
+    return sum(np.size(value) for value in evaluation.drawn(case).values())
+
+
+def _look(
+    evaluation: Evaluation, check: Check, case: CaseRecipe, run: Halves, budget: float
+) -> Finding | None:
+    """What the system shows of a run that the count does not, or a result that is not right."""
+    steps = (*run.first, *run.rest)
+    draw = evaluation.secret + _DRAW
+    every = evaluation.inputs(case, check.run, draw_index=draw)
+    inputs = {name: every[name] for name in free_names(steps)}
+    want = [name for name in evaluation.wanted[check.run] if name in results(run.rest)]
+    found, held = _paused(evaluation.submission, run, inputs, want)
+    with blame_bank(f"the reference fails on case {case.name}"):
+        right, base = _paused(evaluation.reference, run, inputs, want)
+    wrong = _unlike(found, right, want, case)
+    if wrong and not _unlike(found, evaluation.submission.run(steps, inputs, want), want, case):
+        return None  # wrong however it is run: other checks say so
+    if wrong:
+        with blame_bank(f"the reference fails on case {case.name}"):
+            again, _ = _paused(evaluation.reference, run, inputs, want)
+        if not _unlike(again, right, want, case):  # else chance is part of the question
+            return Finding(f"{wrong} is another when the run pauses halfway (case {case.name})")
+    if held is None or base is None:
+        return None
+    more = held - max(0, base)
+    room = PEAK_ROOM if run.at_peak else ROOM
+    if more <= budget + room[evaluation.question.spec.needs_torch]:
+        return None
+    what = "holds at most" if run.at_peak else "keeps"
+    figures = {"system": float(held), "reference": float(base), "allowed": budget}
+    labels = ("yours", "the reference", "allowed more")
+    return Finding(
+        f"by the system's account your process {what} {bytes_text(more)} more than the "
+        f"reference's; {bytes_text(budget)} allowed (case {case.name})",
+        exhibit=bars(bytes_text, *zip(labels, figures.values(), strict=True)),
+        figures=figures,
+    )
+
+
+def _paused(
+    program: RemoteProgram, run: Halves, inputs: Inputs, want: Sequence[str]
+) -> tuple[Outcome, int | None]:
+    """What a run comes to, and bytes: kept halfway, or the most held during the rest."""
+    pid = program.worker.pid
+    early = free_names(run.first).keys() | set(run.keep)
+    late = free_names(run.rest).keys() - set(run.keep)
+    before = _held(program)
+    program.pause(run.first, _part(inputs, early), run.keep)
+    after = _held(program)
+    if run.at_peak:
+        before = probes.resident_bytes(pid) if probes.forget_peak(pid) else None
+    outcome = program.resume(run.rest, _part(inputs, late), want, room=array_bytes(inputs))
+    if run.at_peak:
+        after = probes.peak_bytes(pid)
+    return outcome, None if before is None or after is None else after - before
+
+
+def _held(program: RemoteProgram) -> int | None:
+    """Bytes of memory and files that a process holds, once free memory is given back."""
+    program.pause((), {}, ())
+    return program.worker.occupied_bytes()
+
+
+def _part(inputs: Inputs, names: Iterable[str]) -> Inputs:
+    return {name: inputs[name] for name in names if name in inputs}
+
+
+def _unlike(one: Outcome, other: Outcome, names: Sequence[str], case: CaseRecipe) -> str:
+    """The first result in which two runs differ; '' where they do not."""
+    values = one.values, other.values
+    for name in names:
+        if not same_value(values[0].get(name), values[1].get(name), case.dtype):
+            return name
+    return ""
