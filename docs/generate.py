@@ -28,8 +28,8 @@ from grader.cases import inputs, recipe
 from grader.classroom import config
 from grader.cli.app import app, run
 from grader.kinds import registry
-from grader.model.formats import OF_A_PART, WORDS_OF_1
 from grader.model.keys import Check
+from grader.model.spec import OF_A_PART
 
 DOCS = Path(__file__).resolve().parent
 WIDTH = "80"
@@ -55,7 +55,6 @@ how its parts work together.
 """
 _PARTS = {
     "checks: show, display": "Show",
-    "checks: conserves": "Conserved",
     "checks: tolerance": "Tolerance",
     "limits": "Limits",
     "code": "Code",
@@ -65,7 +64,6 @@ _PARTS = {
 }
 _NAMED = {
     "Show": "`show`",
-    "Conserved": "`conserves`",
     "Case": "a case",
     "Input": "an input",
     "FollowUp": "`follow_ups`",
@@ -117,7 +115,7 @@ def commands() -> Iterator[tuple[str, ...]]:
 
 def schema_page() -> str:
     """Return the schema; editors find it by the first line of a spec."""
-    return registry.schema(extended=False)
+    return registry.schema()
 
 
 def curriculum_page() -> str:
@@ -144,7 +142,7 @@ def curriculum_page() -> str:
 
 def keys_page() -> str:
     """Return a table of the keys of every part of a question."""
-    whole = json.loads(registry.schema(extended=False))
+    whole = json.loads(registry.schema())
     parts = whole["$defs"]
     kinds = {
         parts[name]["properties"]["kind"]["const"]: name
@@ -157,7 +155,7 @@ def keys_page() -> str:
         _KEYS_INTRODUCTION,
         "## A question",
         "",
-        *_table(whole, without=[*OF_A_PART, *WORDS_OF_1]),
+        *_table(whole, without=OF_A_PART),
         "",
     ]
     part = parts["Part"]

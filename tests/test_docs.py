@@ -28,7 +28,6 @@ from grader.cases import inputs, recipe
 from grader.cli import entrypoint, grade, output
 from grader.cli.app import app
 from grader.kinds import registry
-from grader.kinds.conservation import Conserved
 from grader.model import errors, keys, spec
 from grader.model.verdict import Verdict
 
@@ -37,7 +36,7 @@ PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 FORMAT = (ROOT / "docs" / "format.md").read_text(encoding="utf-8")
 KEYS = (ROOT / "docs" / "keys.md").read_text(encoding="utf-8")
-KINDS = [registry.get(name).keys for name in registry.BUILT_IN]
+KINDS = [registry.get(name).keys for name in registry.KINDS]
 
 
 @dataclass(frozen=True, slots=True)
@@ -295,7 +294,6 @@ def names(model: type[BaseModel]) -> set[str]:
         ("parts: a part", spec.Part),
         ("checks: every kind", keys.Check),
         ("checks: show, display", keys.Show),
-        ("checks: conserves", Conserved),
         ("code", spec.Code),
         ("misconceptions", spec.Misconception),
         ("survivors", spec.Survivor),

@@ -35,11 +35,11 @@ BANK = {
 DOWNSTREAM = """\
 from pathlib import Path
 
-from grader.api import CheckResult, Question, Report, Verdict, grade, load_question
+from grader import CheckResult, Question, Report, Verdict, grade, open_question
 
 
 def passes(name: str, submission: bytes, bank: Path) -> bool:
-    question: Question = load_question(name, bank)
+    question: Question = open_question(name, bank)
     report: Report = grade(question, submission, seed=1)
     return report.verdict is Verdict.PASS
 

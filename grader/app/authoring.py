@@ -82,7 +82,7 @@ def new(
     written = _write(ctx, spec, drill, texts)
     todo = [at for path in written for at in todos(ctx.near(path), path.read_bytes())]
     with suppress(UsageError):  # for editors; where there is one already it stays
-        if files.create(schema, registry.schema(extended=True).encode()):
+        if files.create(schema, registry.schema().encode()):
             written.append(schema)
     return Written(bank, written, todo)
 

@@ -20,8 +20,6 @@ def reached(question: Question, row: AuditRow, part: int) -> bool:
 def remarks(question: Question) -> Iterator[Remark]:
     """A first part that is longer than what an interviewer says."""
     first = question.spec.parts[0]
-    if question.spec.format == 1:
-        return
     if (words := len(first.prompt.split())) > MOST_WORDS:
         text = f"the prompt of part 1 has {words} words, and {MOST_WORDS} are as many as are read"
         yield Remark("parts", f"{text}: tell the symptom, and leave the rest to the contract")

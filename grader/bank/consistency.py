@@ -14,10 +14,11 @@ from grader.cases.dataflow import case_names, free_names, results
 from grader.cases.recipe import read_cases
 from grader.forms import registry as forms
 from grader.kinds import registry
-from grader.model import formats, mutation
-from grader.model.keys import Check, Limits, Mention
+from grader.model import mutation
+from grader.model.keys import Check, Mention
 from grader.model.nearest import did_you_mean
 from grader.model.question import Question, Step
+from grader.model.spec import as_written, unified
 
 Problem = tuple[Keys, str]  # the path of keys, and a sentence
 
@@ -65,19 +66,18 @@ class Review:
 
     def _at(self, *keys: str | int) -> Keys:
         """A path in the file, of one in a spec of parts."""
-        return formats.as_written(keys, self._data)
+        return as_written(keys, self._data)
 
     def _problems(self) -> Iterator[Problem]:
         spec = self._spec
         for path, text in self._case_faults:
             if not (self._lost_cases and path[-1] == "extends"):
                 yield ("cases", *path), f"cases.{'.'.join(path)}: {text}"
-        yield from self._limits()
         for run, steps in self._runs.items():
             for i, step in enumerate(steps):
                 yield from self._step(run, i, step)
         unused = self._question.driver is not None and not self._question.driven
-        if spec.format > 1 and unused and not self._lost_runs:
+        if unused and not self._lost_runs:
             yield ("run",), "run: expected a step that calls driver.NAME, or no driver, found none"
         unknown = dict(self._unknown_names())
         yield from unknown.values()
@@ -112,10 +112,6 @@ class Review:
     def _parts(self) -> Iterator[Problem]:
         """Points that do not add up, what the first part lacks, and parts that decide nothing."""
         parts, ids = self._spec.parts, self._spec.part_ids
-        if formats.is_of_1(self._data):
-            for key in formats.NEW_IN_2:
-                if key in self._data:
-                    yield (key,), f"{key}: expected format: 2, which has this key, found format: 1"
         form = forms.of(self._spec)
         for path, text in form.faults(self._spec):
             yield self._at(*path), text
@@ -142,13 +138,10 @@ class Review:
         sharing = [i for i, check in enumerate(part.checks) if check.points is not None]
         for i in sharing:
             at: Keys = (*own, i, "points")
-            if formats.is_of_1(self._data):
-                text = "expected format: 2, which has this key, found format: 1"
-                yield at, f"{dotted(at)}: {text}"
-            elif part.checks[i].stretch:
+            if part.checks[i].stretch:
                 text = f"expected no points of a stretch, found {part.checks[i].points}"
                 yield at, f"{dotted(at)}: {text}"
-        lost = formats.is_of_1(self._data) or any(at[: len(own)] == own for at in self._lost)
+        lost = any(at[: len(own)] == own for at in self._lost)
         total = sum(part.checks[i].points or 0 for i in sharing)
         if sharing and total != part.points and not lost and not self._points_lost():
             each = " + ".join(str(part.checks[i].points) for i in sharing)
@@ -167,23 +160,12 @@ class Review:
     def _no_torch(self) -> str:
         return f"needs torch in uses, found {self._spec.uses}"
 
-    def _limits(self) -> Iterator[Problem]:
-        """Calls that may take longer than a whole grade."""
-        given: list[tuple[Keys, Limits]] = [(("limits",), self._spec.limits)]
-        given += [(("cases", c.name, "limits"), c.limits) for c in self._cases.values()]
-        for own, limits in given:
-            for key in ("cpu_seconds", "wall_seconds"):
-                most = getattr(limits, key)
-                if most is not None and most > self._spec.deadline:
-                    text = f"expected at most the deadline, {self._spec.deadline:g}, found {most:g}"
-                    yield (*own, key), f"{dotted((*own, key))}: {text}"
-
     def _step(self, run: str, i: int, step: Step) -> Iterator[Problem]:
         """A function that is not there, or not in the question's text where one like it is."""
         at, spec = self._spec.step_keys(run, i), self._spec
         if step.owner == "torch" and not spec.needs_torch:
             yield at, f"'{step.text}' {self._no_torch}"
-        if spec.format > 1 and step.backward and re.search(r"\bdef vjp\b", spec.interface):
+        if step.backward and re.search(r"\bdef vjp\b", spec.interface):
             yield at, f"'{step.text}' asks torch for gradients: the interface needs another name"
         if step.owner == "driver" and self._question.driver is None:
             where = "driver.py next to reference.py, or code.driver, found neither"
@@ -216,12 +198,9 @@ class Review:
         """Inputs that nothing reads: a misspelled one would leave its case out of every check."""
         if self._lost_runs or self._lost_in("checks"):
             return  # what is left out may have read them
-        if any(map(registry.fault_of, self._spec.checks)):
-            return  # a broken extension does not say what it reads
         read = {name for steps in self._runs.values() for name in free_names(steps)}
         for check in self._spec.checks:
             read.update(mention.name for mention in _mentions(check)[0])
-            read.update(_texts(check))  # whatever else a kind of a package reads
         for case, recipe in self._cases.items():
             alike = {r.like for r in recipe.inputs.values()}
             missing = sorted(read - recipe.inputs.keys())
@@ -238,11 +217,6 @@ class Review:
         if registry.get(check.kind).without_torch and self._spec.needs_torch:
             sees = "does not see what torch allocates; kind: memory with quantity: peak does"
             yield (*at, "kind"), f"{check.id}: the kind {check.kind} {sees}"
-        for key, newer in check.of_format_1.items() if self._spec.format > 1 else ():
-            if key in check.model_fields_set:
-                found = repr(check.kind if key == "kind" else key)
-                text = f"expected {newer}, found {found}, which only format 1 has"
-                yield (*at, key), f"{check.id}: {text}"
         ids = [c.id for c in self._spec.checks]
         earlier = ids[:number]
         if check.id in earlier:
@@ -258,7 +232,7 @@ class Review:
 
     def _clauses(self, check: Check, part: int, at: Keys) -> Iterator[Problem]:
         """Clauses that are not in the contract when the check is asked."""
-        written = formats.unified(self._data)["parts"][: part + 1]
+        written = unified(self._data)["parts"][: part + 1]
         most = sum(len(one.get("contract", ())) for one in written)  # faulty ones count too
         for j, number in enumerate(check.enforced):
             if number > most:
@@ -271,9 +245,6 @@ class Review:
 
         Nothing is said again about `unknown`, the names of inputs that no case gives.
         """
-        if fault := registry.fault_of(check):
-            yield at, f"{check.id}: {fault}"
-            return
         mentions, wrong = _mentions(check)
         if wrong:
             yield (*at, "at_most"), f"{check.id}: {wrong}"

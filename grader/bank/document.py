@@ -73,10 +73,10 @@ class Document:
         return BankError(found[0], problems=found)
 
 
-def parse(raw: bytes, path: Path, *, newer: bool | None = None) -> Document:
+def parse(raw: bytes, path: Path) -> Document:
     """Read the bytes of a YAML file that goes by a path.
 
-    Its plain values are YAML 1.2's if it is `newer`, or, where that is not given, says so itself.
+    Its plain values are those of YAML 1.2.
     What YAML allows and a spec does not (a key twice, tags) is in `problems` of the document.
 
     Raises:
@@ -91,7 +91,7 @@ def parse(raw: bytes, path: Path, *, newer: bool | None = None) -> Document:
             single = "a list" if isinstance(root, yaml.SequenceNode) else "a single value"
             found = "nothing" if root is None else single
             raise Unreadable(f"expected a mapping of keys such as 'title:', found {found}")
-        builder = _Builder(newer=_is_newer(root) if newer is None else newer)
+        builder = _Builder()
         data = builder.build(root)
     except Unreadable as error:
         line, column = error.place
@@ -194,12 +194,6 @@ def pointed_at(line: str, column: int) -> tuple[str, str]:
     return part, " " * (column - first) + "^"
 
 
-def _is_newer(root: yaml.MappingNode) -> bool:
-    """Whether a spec says that it is of a format above 1, whose plain values are YAML 1.2's."""
-    written = [value.value for key, value in root.value if key.value == "format"]
-    return written[:1] not in ([], ["1"])
-
-
 def _in_1_2(node: yaml.ScalarNode) -> yaml.ScalarNode:
     """A plain value as YAML 1.2 has it: `no`, `1:30` and `2024-01-01` are texts, 010 is ten."""
     kind, text = node.tag.rpartition(":")[2], node.value
@@ -213,8 +207,7 @@ def _in_1_2(node: yaml.ScalarNode) -> yaml.ScalarNode:
 
 
 class _Builder:
-    def __init__(self, *, newer: bool) -> None:
-        self.newer = newer
+    def __init__(self) -> None:
         self.spots: dict[Keys, Spot] = {}
         self.problems: list[Problem] = []
         self.scalars = yaml.SafeLoader("")
@@ -224,7 +217,7 @@ class _Builder:
             raise Unreadable(_ENDLESS, _place(node))
         style = getattr(node, "style", None)
         block = style if style in {"|", ">"} else ""
-        if self.newer and isinstance(node, yaml.ScalarNode) and not style:
+        if isinstance(node, yaml.ScalarNode) and not style:
             node = _in_1_2(node)
         self.spots[at] = Spot(_place(node), None if key is None else _place(key), block)
         if node.tag not in (_PLAIN if isinstance(node, yaml.ScalarNode) else _NESTED):

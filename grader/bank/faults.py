@@ -15,11 +15,9 @@ from pydantic_core import ErrorDetails
 from grader.bank.document import Document, Keys, Problem, dotted
 from grader.bank.wording import fields, grouped, model_in, unlike
 from grader.kinds import registry
-from grader.model import formats
-from grader.model.extension import ExtensionError
 from grader.model.keys import Check
 from grader.model.nearest import closest, did_you_mean
-from grader.model.spec import Spec
+from grader.model.spec import OF_A_PART, Spec, as_written, unified
 
 Lost = set[Keys]  # paths of what is not as it was written
 
@@ -42,7 +40,7 @@ def validate(doc: Document) -> tuple[Spec | None, list[Problem], Lost]:
         left out, checks having another in their place that goes by their id.
     """
     problems = list(doc.problems)
-    whole = formats.unified(doc.data)
+    whole = unified(doc.data)
     try:
         return registry.read(whole), problems, set()
     except ValidationError as error:
@@ -62,7 +60,7 @@ def validate(doc: Document) -> tuple[Spec | None, list[Problem], Lost]:
                 checks, written = spec.parts[p].checks, whole["parts"][p]["checks"][i]
                 if isinstance(written, dict):
                     checks[i] = checks[i].model_copy(update={"id": str(written.get("id"))})
-    return spec, problems, {formats.as_written(at, doc.data) for at in lost}
+    return spec, problems, {as_written(at, doc.data) for at in lost}
 
 
 def _without(data: dict[str, Any], faulty: Mapping[Keys, str]) -> tuple[dict[str, Any], Lost]:
@@ -113,7 +111,7 @@ def _problem(doc: Document, at: Keys, group: list[ErrorDetails]) -> Problem:
     """What is wrong at a place, in the data with `parts`."""
     kind, value = group[0]["type"], group[0]["input"]
     known_keys = _known_keys(doc, at) if kind == "extra_forbidden" else []
-    at = formats.as_written(at, doc.data)
+    at = as_written(at, doc.data)
     whole = dotted(at[:-1]) or "the question"
     if kind == "missing":
         text = f"{whole}: expected the key {at[-1]!r}, found none"
@@ -124,7 +122,7 @@ def _problem(doc: Document, at: Keys, group: list[ErrorDetails]) -> Problem:
         return *doc.position(at[:-1]), text
     if kind == "extra_forbidden":
         hint = did_you_mean(at[-1], known_keys) or f"; known keys: {', '.join(known_keys)}"
-        if len(at) == 1 and at[0] in formats.OF_A_PART:
+        if len(at) == 1 and at[0] in OF_A_PART:
             hint = "; it is a key of a part here"
         if " " in str(at[-1]).strip():  # {about: one, two}: the second half became a key
             hint = "; is it the end of a text? A text that holds a comma needs quotes here"
@@ -144,33 +142,28 @@ def _misspelled(doc: Document, at: Keys, group: list[ErrorDetails]) -> Keys | No
 
 def _checks(doc: Document) -> list[object]:
     """The checks of all parts, as they are written."""
-    parts = formats.unified(doc.data)["parts"]
+    parts = unified(doc.data)["parts"]
     listed = [p.get("checks") for p in parts if isinstance(p, dict)] * isinstance(parts, list)
     return [check for checks in listed if isinstance(checks, list) for check in checks]
 
 
 def _unknown_kind(check: Mapping[str, object]) -> str:
-    value = check.get("kind")
-    try:
-        registry.find(str(value))
-    except ExtensionError as error:  # a package gives it
-        return str(error)
-    kinds = registry.names()
+    value, kinds = check.get("kind"), registry.KINDS
     return f"expected one of {', '.join(kinds)}, found {value!r}{did_you_mean(value, kinds)}"
 
 
 def _known_keys(doc: Document, at: Keys) -> list[str]:
     """The keys allowed where an unknown one was found."""
     model: type[BaseModel] | None = Spec
-    here: Any = formats.unified(doc.data)
+    here: Any = unified(doc.data)
     for number, step in enumerate(at[:-1]):
         here = here[step]
         if isinstance(step, int) and at[number - 1] == "checks":
-            kind = registry.usable(str(here.get("kind")))
-            model = Check if kind is None else kind.keys
+            name = str(here.get("kind"))
+            model = registry.get(name).keys if name in registry.KINDS else Check
         elif model is not None and step in (named := fields(model)):
             model = model_in(named[str(step)].annotation)
     known = [] if model is None else list(fields(model))
     if len(at) == 1 and "parts" not in doc.data:
-        known += [key for key in formats.OF_A_PART if key not in known]
+        known += [key for key in OF_A_PART if key not in known]
     return known

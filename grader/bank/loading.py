@@ -73,7 +73,7 @@ def load_from(bank: Path, question_id: str) -> Question:
         todos=(*todos(name, raw), *programs.todos),
     )
     found += [*unread, *programs.problems]
-    if spec.format > 1 and not found:  # else a file that is spare may be what was meant
+    if not found:  # else a file that is spare may be what was meant
         programs.find_spare(spec)
         found += programs.problems
     review = Review(question, lost, doc.data)
@@ -110,14 +110,13 @@ def _runs(
     """The steps of every run that is left, and what is wrong with others, which are lost now."""
     runs: dict[str, tuple[Step, ...]] = {}
     unread: list[Problem] = []
-    built_in = spec.format > 1 and spec.needs_torch
     for name, texts in spec.runs.items():
         if ("run", name) in lost:
             continue
         parsed: list[Step] = []
         for i, text in enumerate(texts):
             try:
-                parsed.append(steps.parse(text, built_in=built_in))
+                parsed.append(steps.parse(text, torch=spec.needs_torch))
             except steps.StepError as error:
                 place = doc.position(spec.step_keys(name, i))
                 unread.append((*place, f"step {i + 1} of {name}: {error}"))

@@ -24,12 +24,12 @@ class StepError(Exception):
     """A step is not written as the format says."""
 
 
-def parse(text: str, *, built_in: bool = False) -> Step:
+def parse(text: str, *, torch: bool = False) -> Step:
     """Read one step.
 
     Args:
         text: as it is written.
-        built_in: whether `vjp(...)` asks torch for gradients, which is `torch.vjp` in format 1.
+        torch: whether `vjp(...)` asks torch for gradients, which is not the submission's then.
 
     Raises:
         StepError: expected and found, in one sentence.
@@ -37,7 +37,7 @@ def parse(text: str, *, built_in: bool = False) -> Step:
     if len(text) > MAX_TEXT:
         raise StepError(f"expected a step of at most {MAX_TEXT} characters, found {len(text):,}")
     try:
-        return _read(text, built_in=built_in)
+        return _read(text, torch=torch)
     except (SyntaxError, ValueError) as error:
         raise StepError(f"expected 'NAME = FUNCTION(NAMES)', found {text!r} ({error})") from None
     except (MemoryError, RecursionError):
@@ -45,7 +45,7 @@ def parse(text: str, *, built_in: bool = False) -> Step:
         raise StepError(f"expected 'NAME = FUNCTION(NAMES)', {found}") from None
 
 
-def _read(text: str, *, built_in: bool) -> Step:
+def _read(text: str, *, torch: bool) -> Step:
     match ast.parse(text.strip()).body:
         case [ast.Assign(targets=[target], value=ast.Call() as call)]:
             targets = _targets(target)
@@ -54,9 +54,7 @@ def _read(text: str, *, built_in: bool) -> Step:
         case _:
             raise StepError(f"expected one assignment of a call, found {text!r}")
     owner, function = _function(call.func)
-    if built_in and owner == "torch":
-        raise StepError(f"expected {BUILT_IN}(...), found torch.{function}")
-    if built_in and (owner, function) == ("submission", BUILT_IN):
+    if torch and (owner, function) == ("submission", BUILT_IN):
         owner = "torch"
     arguments = [_argument(a, None) for a in call.args]
     for keyword in call.keywords:
@@ -65,8 +63,6 @@ def _read(text: str, *, built_in: bool) -> Step:
         if any(a.keyword == keyword.arg for a in arguments):
             raise StepError(f"expected each argument once, found {keyword.arg} again")
         arguments.append(_argument(keyword.value, keyword.arg))
-    if owner == "torch" and function != BUILT_IN:
-        raise StepError(f"expected torch.{BUILT_IN}, found torch.{function}")
     unpack = not isinstance(target, ast.Name)
     return Step(text.strip(), targets, unpack, owner, function, tuple(arguments))
 
@@ -83,12 +79,10 @@ def _function(node: ast.expr) -> tuple[Owner, str]:
     match node:
         case ast.Name(id=name):
             return "submission", name
-        case ast.Attribute(value=ast.Name(id="torch"), attr=name):
-            return "torch", name
         case ast.Attribute(value=ast.Name(id="driver"), attr=name):
             return "driver", name
     found = ast.unparse(node)
-    raise StepError(f"expected a function, torch.FUNCTION or driver.FUNCTION, found {found!r}")
+    raise StepError(f"expected a function or driver.FUNCTION, found {found!r}")
 
 
 def _argument(node: ast.expr, keyword: str | None) -> Argument:

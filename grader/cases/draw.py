@@ -15,7 +15,6 @@ import numpy as np
 
 from grader.cases.inputs import FLOATS, MAX_ENTRIES, Recipe
 from grader.cases.recipe import CaseRecipe, shape_chain
-from grader.model import extension
 
 Array = np.ndarray[Any, np.dtype[Any]]
 ShapeOf = Callable[[str, Mapping[str, Any]], tuple[int, ...]]
@@ -119,20 +118,7 @@ def _values(recipe: Recipe, shape: tuple[int, ...], rng: np.random.Generator) ->
     name, options = recipe.generator or "", recipe.options
     if name == "array":
         return np.asarray(recipe.literal, np.float64)
-    if name in BUILT_IN:
-        return np.asarray(BUILT_IN[name](shape, options, rng), np.float64)
-    try:
-        found = extension.generator(name)
-        values = None if found is None else np.asarray(found.draw(shape, options, rng), np.float64)
-    except Exception as error:  # whatever somebody else's code raises
-        raise DrawError(f"the generator {name} raised {extension.what(error)}") from error
-    if values is None:
-        raise DrawError(f"no generator is called {name!r}")
-    if values.shape != shape:
-        raise DrawError(
-            f"expected the generator {name} to give shape {shape}, found {values.shape}"
-        )
-    return values
+    return np.asarray(_GENERATORS[name](shape, options, rng), np.float64)
 
 
 def _distinct(shape: tuple[int, ...], given: Mapping[str, Any], rng: np.random.Generator) -> Array:
@@ -154,7 +140,7 @@ def _one_hot(shape: tuple[int, ...], _: Mapping[str, Any], rng: np.random.Genera
 
 
 Draw = Callable[[tuple[int, ...], Mapping[str, Any], np.random.Generator], Any]
-BUILT_IN: dict[str, Draw] = {
+_GENERATORS: dict[str, Draw] = {
     "normal": lambda shape, _, rng: rng.standard_normal(shape),
     "uniform": lambda shape, given, rng: rng.uniform(
         given.get("from", 0.0), given.get("to", 1.0), shape

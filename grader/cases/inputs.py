@@ -11,7 +11,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from grader.model import extension
 from grader.model.nearest import did_you_mean
 
 GENERATORS = {
@@ -106,9 +105,8 @@ def read_input(value: object) -> Recipe:
         return Recipe("array", literal=value)
     if not isinstance(value, dict):
         return Recipe(None, literal=value)
-    generator, extended = _generator(value)
-    taken = OPTIONS.get(generator, ()) if extended is None else extended.options
-    allowed = [*taken, *MODIFIERS]
+    generator = _generator(value)
+    allowed = [*OPTIONS.get(generator, ()), *MODIFIERS]
     for key in value:
         if key not in (generator, *allowed):
             found = f"found the key {key!r}{near(key, allowed)}"
@@ -118,8 +116,6 @@ def read_input(value: object) -> Recipe:
             raise RecipeError(not_listed(value[key], words), key)
     options = {k: v for k, v in value.items() if k not in {generator, "dtype", "layout"}}
     _check_options(generator, options)
-    if extended is not None and extended.refuse is not None and (wrong := extended.refuse(options)):
-        raise RecipeError(wrong, generator)
     written, dtype, layout = value[generator], value.get("dtype"), value.get("layout")
     recipe = Recipe(generator, options=options, dtype=dtype, layout=layout)
     if generator == "array":
@@ -128,25 +124,15 @@ def read_input(value: object) -> Recipe:
     return _shaped(recipe, written)
 
 
-def _generator(value: Mapping[str, Any]) -> tuple[str, extension.Generator | None]:
-    """The one generator that an input names, and what a package gives if it is not built in."""
+def _generator(value: Mapping[str, Any]) -> str:
+    """The one generator that an input names."""
     named = [key for key in value if key in GENERATORS]
     if len(named) == 1:
-        return named[0], None
-    known, hint = [*GENERATORS], ""
-    if not named:
-        words = [key for key in value if key not in MODIFIERS]
-        for key in words:
-            try:
-                found = extension.generator(key)
-            except extension.ExtensionError as error:
-                raise RecipeError(str(error), key) from None
-            if found is not None:
-                return key, found
-        known += extension.names(extension.INPUTS)
-        hint = next(filter(None, (near(key, known) for key in words)), "")
+        return named[0]
+    words = [] if named else [key for key in value if key not in MODIFIERS]
+    hint = next(filter(None, (near(key, GENERATORS) for key in words)), "")
     raise RecipeError(
-        f"expected exactly one generator ({', '.join(known)}), "
+        f"expected exactly one generator ({', '.join(GENERATORS)}), "
         f"found {', '.join(value) or 'nothing'}{hint}"
     )
 

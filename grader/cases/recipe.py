@@ -18,7 +18,7 @@ from grader.cases.inputs import (
     not_listed,
     read_input,
 )
-from grader.model.keys import MOST_CPU, MOST_WALL, Limits
+from grader.model.keys import GRADE_SECONDS, Limits
 
 RESERVED = {
     "about": "A phrase for the reader.",
@@ -114,7 +114,7 @@ def read_cases(
 
 def _limits(case: str, written: object, faults: list[Fault]) -> Limits:
     """The limits of a case; none where they are not written as the format says."""
-    most = {"cpu_seconds": MOST_CPU, "wall_seconds": MOST_WALL}
+    most = dict.fromkeys(("cpu_seconds", "wall_seconds"), GRADE_SECONDS)
     if not isinstance(written, dict):
         text = f"expected {' or '.join(most)}, found {written!r}"
         faults.append(((case, "limits"), text))

@@ -126,7 +126,7 @@ def read(path: Path) -> Course:
     except OSError as fault:
         raise UsageError(f"{path}: expected a class.yaml to read: {fault.strerror}") from fault
     try:
-        written = document.parse(raw, path, newer=True)
+        written = document.parse(raw, path)
     except BankError as error:
         raise ClassFileError(error.problems, error.excerpt) from None
     course = Course(ClassFile(format=FORMAT), written, tuple(raw.decode().splitlines()))

@@ -5,11 +5,9 @@ Each generator is an alternative of its own, so that an editor offers the keys t
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 from grader.cases import inputs, recipe
-from grader.model import extension
 
 Schema = dict[str, Any]
 
@@ -29,7 +27,6 @@ _TYPES: dict[str, Schema] = {
     "layout": {"enum": list(inputs.LAYOUTS)},
     "frozen": _TEXTS,
     "limits": {"$ref": "#/$defs/Limits"},
-    "where": {"anyOf": [{"type": "string"}, _TEXTS]},
     "draws": {"type": "integer", "minimum": 1, "maximum": recipe.MAX_DRAWS},
 }
 _MODIFIERS: dict[str, Schema] = {
@@ -45,12 +42,11 @@ _MODIFIERS: dict[str, Schema] = {
 }
 
 
-def add(whole: Schema, *, extended: bool) -> None:
+def add(whole: Schema) -> None:
     """Say in the schema of a question what may stand in its cases and defaults.
 
     Args:
         whole: the schema, changed in place.
-        extended: with the generators of installed extensions.
     """
     keys = {name: {"description": text} | _TYPES[name] for name, text in recipe.RESERVED.items()}
     about = "A case: keys of its own, and an input under every other."
@@ -61,7 +57,7 @@ def add(whole: Schema, *, extended: bool) -> None:
             "description": "A value as it is, or one generator with its options and modifiers.",
             "anyOf": [
                 {"type": ["number", "string", "boolean", "null", "array"]},
-                *_generators(extended=extended),
+                *(_generator(*one) for one in inputs.GENERATORS.items()),
             ],
         },
     }
@@ -72,20 +68,8 @@ def add(whole: Schema, *, extended: bool) -> None:
     }
 
 
-def _generators(*, extended: bool) -> Iterator[Schema]:
-    """One alternative for each."""
-    for name, text in inputs.GENERATORS.items():
-        yield _alternative(name, text, inputs.OPTIONS.get(name, ()))
-    for name in extension.names(extension.INPUTS) if extended else ():
-        found = extension.generator(name)
-        if found is not None:
-            yield _alternative(name, "Of an installed package.", found.options, {})
-
-
-def _alternative(
-    name: str, text: str, options: tuple[str, ...], typed: Schema | None = None
-) -> Schema:
-    """An input by a generator; its options are numbers unless another schema is given."""
+def _generator(name: str, text: str) -> Schema:
+    """An input by a generator; its options are numbers."""
     number = {"type": "number"}
     own = {"type": "array"} if name == "array" else _SHAPE
     return {
@@ -94,7 +78,7 @@ def _alternative(
         "additionalProperties": False,
         "properties": {
             name: {"description": text} | own,
-            **{option: number if typed is None else typed for option in options},
+            **{option: number for option in inputs.OPTIONS.get(name, ())},
             **{
                 modifier: {"description": about} | _MODIFIERS.get(modifier, number)
                 for modifier, about in inputs.MODIFIERS.items()

@@ -16,26 +16,21 @@ from typing import Literal
 from pydantic import Field
 
 from grader.kinds.base import Kind, api
-from grader.model.keys import Keys, Mention, Name, TolerantCheck
+from grader.model.keys import Mention, Name, TolerantCheck
 from grader.model.numerals import number, shape_text
 
 RELATIVE = 1e-7
 
 
-class Conserved(Keys):
-    """A sum of a result that must equal something known."""
+class ConservationCheck(TolerantCheck):
+    """A sum of a result equals that of something else."""
 
+    kind: Literal["conservation"]
     sum: Name = Field(description="The result that is added up.")
     over: list[int] = Field(description="Along these axes.")
     equals: Name | int | float = Field(
         description="An input or a result whose sum along the same axes it must equal, or a number."
     )
-
-
-class ConservationCheck(Conserved, TolerantCheck):
-    """A sum of a result equals that of something else."""
-
-    kind: Literal["conservation"]
 
     @property
     def wanted(self) -> tuple[str, ...]:
@@ -65,7 +60,7 @@ class Conservation(Kind[ConservationCheck]):
         self, evaluation: api.Evaluation, check: ConservationCheck, case: api.Case
     ) -> api.Finding | None:
         """Where the law is broken first."""
-        return broken(evaluation, check, case, check)
+        return _broken(evaluation, check, case)
 
     def observe(
         self, evaluation: api.Evaluation, check: ConservationCheck, case: api.Case
@@ -74,53 +69,53 @@ class Conservation(Kind[ConservationCheck]):
         return evaluation.observed(check.run, case).values.get(check.sum)
 
 
-def broken(
-    evaluation: api.Evaluation, check: TolerantCheck, case: api.Case, law: Conserved
+def _broken(
+    evaluation: api.Evaluation, check: ConservationCheck, case: api.Case
 ) -> api.Finding | None:
-    """Where a law is broken on a case, if it is."""
+    """Where the law is broken on a case, if it is."""
     np, run = api.np, check.run
-    observed = evaluation.observed(run, case).values.get(law.sum)
+    observed = evaluation.observed(run, case).values.get(check.sum)
     got = floats(observed)
     on = f"(case {case.name})"
     if got is None:
-        return api.Finding(f"{law.sum} is {api.describe(observed)}, expected floats {on}")
+        return api.Finding(f"{check.sum} is {api.describe(observed)}, expected floats {on}")
     right = evaluation.truth(run, case).values
-    axes, shape = tuple(law.over), api.array_of(right[law.sum]).shape
-    _require(law.sum, shape, axes)
+    axes, shape = tuple(check.over), api.array_of(right[check.sum]).shape
+    _require(check.sum, shape, axes)
     if got.shape != shape:
         has, needs = shape_text(got.shape), shape_text(shape)
-        return api.Finding(f"{law.sum} has shape {has}, expected {needs} {on}")
+        return api.Finding(f"{check.sum} has shape {has}, expected {needs} {on}")
     if not np.isfinite(got).all():
-        return api.Finding(f"{law.sum} holds NaN or infinity {on}")
+        return api.Finding(f"{check.sum} holds NaN or infinity {on}")
     total = np.asarray(got.sum(axis=axes))
-    if isinstance(law.equals, str):
+    if isinstance(check.equals, str):
         drawn = evaluation.drawn(case)
-        other = api.array_of((drawn if law.equals in drawn else right)[law.equals])
-        _require(law.equals, other.shape, axes)
+        other = api.array_of((drawn if check.equals in drawn else right)[check.equals])
+        _require(check.equals, other.shape, axes)
         want = np.asarray(np.asarray(other, np.float64).sum(axis=axes))
-        what = f"the sum of {law.equals}"
+        what = f"the sum of {check.equals}"
     else:
-        want = np.full(total.shape, float(law.equals))
-        what = number(float(law.equals))
+        want = np.full(total.shape, float(check.equals))
+        what = number(float(check.equals))
     if total.shape != want.shape:
-        of = f"of {law.sum} and of {law.equals} over {list(axes)}"
+        of = f"of {check.sum} and of {check.equals} over {list(axes)}"
         raise api.BankFault(f"the sums {of} differ in shape")
     sizes = np.abs(got).sum(axis=axes), np.abs(want)
     scale = sum(float(np.max(size, initial=0.0)) for size in sizes)
     epsilon = {"float32": 2.0**-23, "bfloat16": 2.0**-7}.get(case.dtype, 2.0**-52)
     share = max(RELATIVE if case.dtype == "float64" else 0.0, 64 * epsilon)
-    size = api.largest(api.array_of(right[law.sum]))
-    floor = api.least(case.dtype, size, api.entered(evaluation, run, case, law.sum))
+    size = api.largest(api.array_of(right[check.sum]))
+    floor = api.least(case.dtype, size, api.entered(evaluation, run, case, check.sum))
     allowed = np.asarray(np.full(want.shape, max(share * scale, floor)))
-    if check.tolerance is not None and check.tolerance.covers(law.sum):
+    if check.tolerance is not None and check.tolerance.covers(check.sum):
         allowed = np.asarray(np.maximum(allowed, api.tolerated(check.tolerance, want)))
-    fault = api.report(law.sum, total, want, ~(np.abs(total - want) <= allowed))
+    fault = api.report(check.sum, total, want, ~(np.abs(total - want) <= allowed))
     if fault is None or fault.index is None:
         return None
     found, wanted = (number(float(sums[fault.index])) for sums in (total, want))
     where = f" at {list(fault.index)}" if fault.index else ""
     return api.Finding(
-        f"{law.sum} summed over axes {list(axes)} is {found}, expected {what}, "
+        f"{check.sum} summed over axes {list(axes)} is {found}, expected {what}, "
         f"{wanted}{where} in case {case.name}"
     )
 

@@ -1,9 +1,9 @@
-"""Check `gradcheck`: gradients agree with numerical differences, and conserve what they must.
+"""Check `gradcheck`: gradients agree with numerical differences.
 
 The differences are taken of the *reference's* forward: a forward that is wrong in the same way as
 its backward cannot vouch for itself.  Where the function has kinks (a maximum), inputs keep their
-distance from them and the step stays below it; at a tie no difference exists, and conservation laws
-(`conservation`) hold instead.
+distance from them and the step stays below it; at a tie no difference exists, and a check of kind
+`conservation` says what holds instead.
 
 Tolerance: 1e-7 of the largest gradient plus 20 times the estimated error of the difference itself,
 and no less than what rounding may leave of the numbers that it is computed from.
@@ -12,13 +12,13 @@ and no less than what rounding may leave of the numbers that it is computed from
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import ClassVar, Literal, TypeAlias
+from typing import Literal, TypeAlias
 
 from pydantic import Field
 
 from grader.cases.dataflow import free_names, producing
 from grader.kinds.base import Kind, api
-from grader.kinds.conservation import RELATIVE, Conserved, broken, floats
+from grader.kinds.conservation import RELATIVE, floats
 from grader.model.keys import Mention, Name, Show, TolerantCheck
 from grader.model.numerals import shape_text
 
@@ -29,8 +29,6 @@ Numeric: TypeAlias = "Mapping[str, api.Array]"  # `value`, and `error`, the esti
 
 class GradcheckCheck(TolerantCheck):
     """Gradients agree with differences of the reference's forward."""
-
-    of_format_1: ClassVar[Mapping[str, str]] = {"conserves": "a check of kind conservation"}
 
     kind: Literal["gradcheck"]
     loss: Name = Field(
@@ -48,15 +46,11 @@ class GradcheckCheck(TolerantCheck):
         description="Whether the loss has kinks, as a maximum has: steps then stay below a quarter "
         "of the smallest gap between two values of an input.",
     )
-    conserves: list[Conserved] = Field(
-        default=[],
-        description="In format 1: sums that must equal something known; now `conservation`.",
-    )
 
     @property
     def wanted(self) -> tuple[str, ...]:
-        """The loss and everything that is compared or added up."""
-        return (self.loss, *self.gradients.values(), *(law.sum for law in self.conserves))
+        """The loss and everything that is compared."""
+        return (self.loss, *self.gradients.values())
 
     @property
     def compared(self) -> tuple[str, ...]:
@@ -64,11 +58,8 @@ class GradcheckCheck(TolerantCheck):
         return tuple(self.gradients.values())
 
     def mentions(self) -> Iterator[Mention]:
-        """The loss, the inputs and their gradients, and what the laws speak of."""
+        """The loss, the inputs and their gradients."""
         yield from super().mentions()
-        for number_, law in enumerate(self.conserves):
-            if isinstance(law.equals, str):
-                yield Mention(("conserves", number_, "equals"), law.equals, "input or result")
         for name in self.gradients:
             yield Mention(("gradients", name), name, "input")
         if self.cotangent is not None:
@@ -76,16 +67,14 @@ class GradcheckCheck(TolerantCheck):
         yield Mention(("loss",), self.loss, "result")
         for name, gradient in self.gradients.items():
             yield Mention(("gradients", name), gradient, "result")
-        for number_, law in enumerate(self.conserves):
-            yield Mention(("conserves", number_, "sum"), law.sum, "result")
 
     def lacks(self) -> str:
         """Anything that is compared."""
-        return "" if self.gradients or self.conserves else "gradients or conserves"
+        return "" if self.gradients else "gradients"
 
 
 class Gradcheck(Kind[GradcheckCheck]):
-    """Compare every gradient of the check on every case, then the conservation laws."""
+    """Compare every gradient of the check on every case."""
 
     keys = GradcheckCheck
     judges_values = True
@@ -93,7 +82,7 @@ class Gradcheck(Kind[GradcheckCheck]):
     def judge(
         self, evaluation: api.Evaluation, check: GradcheckCheck, case: api.Case
     ) -> api.Finding | None:
-        """The first gradient or law that does not hold."""
+        """The first gradient that does not hold."""
         values = evaluation.observed(check.run, case).values
         numeric = _differences(evaluation, check, case)
         for wrt, name in check.gradients.items():
@@ -101,8 +90,7 @@ class Gradcheck(Kind[GradcheckCheck]):
             given = values.get(name)
             if found := _compare(evaluation, check, case, name, given, numeric[wrt], allowed):
                 return found
-        laws = (broken(evaluation, check, case, law) for law in check.conserves)
-        return next(filter(None, laws), None)
+        return None
 
 
 def _differences(

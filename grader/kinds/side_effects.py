@@ -11,9 +11,9 @@ The first two hold wherever the run is: on every case of every check that looks 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import replace
-from typing import ClassVar, Literal
+from typing import Literal
 
 from pydantic import Field
 
@@ -76,20 +76,6 @@ class SideEffects(Kind[SideEffectsCheck]):
     def layouts(self, check: SideEffectsCheck) -> tuple[str, ...]:
         """Those that leave the values as they are; `broadcast` changes them and is a case."""
         return tuple(name for name in check.layouts if name != "broadcast")
-
-
-class ContractCheck(SideEffectsCheck):
-    """What format 1 calls `side-effects`."""
-
-    of_format_1: ClassVar[Mapping[str, str]] = {"kind": "side-effects"}
-
-    kind: Literal["contract"]  # type: ignore[assignment]
-
-
-class Contract(SideEffects):
-    """The same check by its word in format 1."""
-
-    keys: type[SideEffectsCheck] = ContractCheck
 
 
 def _others(evaluation: api.Evaluation, check: SideEffectsCheck) -> list[str]:

@@ -34,7 +34,7 @@ class Keys(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True, defer_build=True)
 
 
-MOST_CPU, MOST_WALL = 600, 1200  # seconds that a question may ask for, per call
+GRADE_SECONDS = 120  # by the clock, for a whole grade and its explanation
 
 
 class Limits(Keys):
@@ -43,22 +43,19 @@ class Limits(Keys):
     A call is one run of the steps on one case; a check that repeats it has twelve times as long.
     """
 
-    cpu_seconds: Annotated[float, Field(gt=0, le=MOST_CPU)] | None = Field(
-        default=None, description="Of CPU time; 5 if not given, at most 600."
+    cpu_seconds: Annotated[float, Field(gt=0, le=GRADE_SECONDS)] | None = Field(
+        default=None, description="Of CPU time; 5 if not given, at most 120."
     )
-    wall_seconds: Annotated[float, Field(gt=0, le=MOST_WALL)] | None = Field(
+    wall_seconds: Annotated[float, Field(gt=0, le=GRADE_SECONDS)] | None = Field(
         default=None,
         description="By the clock; if not given, 25 more than the CPU time or twice that, at most "
-        "1200.",
+        "120.",
     )
 
 
 @dataclass(frozen=True, slots=True)
 class Mention:
     """A name in a key of a check, and what it has to be the name of."""
-
-    # What an extension gives is validated, though it is one already.
-    __pydantic_config__ = ConfigDict(revalidate_instances="always")
 
     path: tuple[str | int, ...]  # of keys, below the check's own
     name: str
@@ -115,7 +112,6 @@ class Check(Keys):
     """
 
     only_runs: ClassVar[bool] = False  # it asks a submission for results, and measures nothing
-    of_format_1: ClassVar[Mapping[str, str]] = {}  # keys that format 2 has not, and what it has
 
     id: Slug = Field(description="Its name, once in a question.")
     kind: str = Field(description="What is measured, and which further keys there are.")

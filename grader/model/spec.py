@@ -162,6 +162,7 @@ class Survivor(Keys):
 
 
 MOST_PARTS = 9
+OF_A_PART = ("minutes", "prompt", "interface", "contract", "checks", "hints", "follow_ups")
 AnswerName = Annotated[
     str, Field(pattern=r"^[A-Za-z_][A-Za-z0-9_]*(\[\d{1,4}(,\d{1,4}){0,3}\])?$", max_length=60)
 ]
@@ -202,7 +203,7 @@ class Part(Keys):
 class Spec(Keys):
     """One question, as its YAML says it."""
 
-    format: Literal[1, 2] = Field(description="The version of the format: 2; 1 is read too.")
+    format: Literal[2] = Field(description="The version of the format.")
     title: str = Field(
         min_length=1, max_length=80, description="What the question is called in lists."
     )
@@ -256,13 +257,6 @@ class Spec(Keys):
         default="", description="Of a prediction: the question to begin once it was graded."
     )
     level: Level = Field(description="How hard it is.")
-    deadline: float = Field(
-        default=120,
-        gt=0,
-        le=3600,
-        description="Seconds by the clock that one grade may take, its diagnosis included; at "
-        "most 3600.",
-    )
     limits: Limits = Field(
         default=Limits(),
         description="How long one call may take; a case may have limits of its own.",
@@ -386,3 +380,20 @@ class Spec(Keys):
     def needs_torch(self) -> bool:
         """Whether the worker has to import torch."""
         return "torch" in self.uses
+
+
+Path = tuple[str | int, ...]  # of keys
+
+
+def unified(data: Mapping[str, Any]) -> dict[str, Any]:
+    """Parsed data of a spec with `parts`: a question of one part has its keys at the top."""
+    found = dict(data)
+    if "parts" not in found:
+        part = {key: found.pop(key) for key in OF_A_PART if key in found}
+        found["parts"] = [{"points": 100, **part}]
+    return found
+
+
+def as_written(at: Path, data: Mapping[str, Any]) -> Path:
+    """The path of keys, in the data as it was written, of something in the unified data."""
+    return at[2:] if at[:2] == ("parts", 0) and "parts" not in data else at

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from grader.kinds.registry import get_or_plain
+from grader.kinds import registry
 from grader.model.numerals import quantity
 from grader.model.report import (
     MADE_SMALLER,
@@ -80,7 +80,7 @@ def earned(report: Report, time: str) -> Iterator[str]:
     yield "; ".join(filter(None, facts))
     if report.verdict is not Verdict.PASS:
         return
-    costs = [f"{c.id} {c.message}" for c in passed if get_or_plain(c.kind).shows_measurement]
+    costs = [f"{c.id} {c.message}" for c in passed if registry.get(c.kind).shows_measurement]
     if costs:
         yield "; ".join(costs)
     yield from filter(None, map(_open, report.checks))
@@ -94,7 +94,7 @@ def _open(check: CheckResult) -> str:
         return f"{check.id}: not tried; {check.message}" if check.message else ""
     if check.verdict in FINE:
         return ""
-    missed = get_or_plain(check.kind).missed
+    missed = registry.get(check.kind).missed
     return f"{check.id}: {missed}, which fails nobody; {check.message}"
 
 
@@ -259,7 +259,7 @@ def ideas(report: Report, *, over: bool = True) -> list[Idea]:
             found.append(Idea("Facts:", explanation.text))
     if pair is None:
         found += [_unsure(m, report) for m in report.misconceptions if not m.exact]
-    judged = any(c.mismatch and get_or_plain(c.kind).judges_values for c in deciding(report))
+    judged = any(c.mismatch and registry.get(c.kind).judges_values for c in deciding(report))
     if not found and over and judged and not report.note:
         found.append(Idea("", "No listed idea gives exactly these numbers."))
     if any(m.rounded for m in report.misconceptions):
@@ -274,7 +274,7 @@ def _is_news(report: Report, explanation: Explanation) -> bool:
 
 def _measured(report: Report) -> set[str]:
     """Checks that measure, which are named where others name a result."""
-    return {c.id for c in report.checks if not get_or_plain(c.kind).judges_values}
+    return {c.id for c in report.checks if not registry.get(c.kind).judges_values}
 
 
 def _one(idea: Named, measured: set[str]) -> Idea:
@@ -353,9 +353,9 @@ def others(report: Report, width: int) -> Iterator[tuple[str, str]]:
     Of many checks as many are named as fit on a line of `width` characters.
     """
     failing, part = deciding(report), _reached(report)
-    said = [c for c in failing[1:] if get_or_plain(c.kind).always_said]
+    said = [c for c in failing[1:] if registry.get(c.kind).always_said]
     names = [c.id for c in failing[1:] if c not in said]
-    if len(names) == 1 == len(failing[1:]) and get_or_plain(failing[1].kind).shows_measurement:
+    if len(names) == 1 == len(failing[1:]) and registry.get(failing[1].kind).shows_measurement:
         names = [f"{names[0]}, {failing[1].message}"]
     if names:
         yield "Also fails:", f"{_some(names, width - 13)}."

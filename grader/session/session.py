@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
-import math
 import threading
 import time
 from collections.abc import Callable, Collection, Iterator, Sequence
@@ -18,7 +17,6 @@ from dataclasses import replace
 import numpy as np
 
 from grader import __version__
-from grader.cases.recipe import read_cases
 from grader.evaluation.evaluation import BankFault, Evaluation
 from grader.evaluation.repeat import require_steady
 from grader.evaluation.tally import Finding
@@ -26,12 +24,12 @@ from grader.explain.fingerprint import fingerprint
 from grader.explain.shrink import made_readable
 from grader.explain.why import why
 from grader.forms import registry as forms
+from grader.model.keys import GRADE_SECONDS
 from grader.model.question import Question
 from grader.model.report import Report
 from grader.model.verdict import Verdict
 from grader.sandbox.client import WorkerClient
 from grader.sandbox.closing import Closing
-from grader.sandbox.config import CPU_SECONDS
 from grader.sandbox.deadline import Deadline, OutOfTime
 from grader.sandbox.remote import RemoteProgram
 from grader.session.grading import (
@@ -171,12 +169,12 @@ class GradingSession(Closing):
             self._alone(),
             np.errstate(all="ignore"),
             contextlib.ExitStack() as further,
-            self._workers.take(_cpu_seconds(question)) as worker,
+            self._workers.take() as worker,
         ):
             self._progress = progress
             program = self._program(worker, source, filename, further)
             report = replace(report, isolation=worker.isolation.level)
-            worker.deadline = Deadline(question.spec.deadline, self._clock)
+            worker.deadline = Deadline(GRADE_SECONDS, self._clock)
             self.bank.limit(worker.deadline)
             try:
                 report = self._graded(report, program)
@@ -201,7 +199,7 @@ class GradingSession(Closing):
             filename,
             untrusted=True,
             keeper=self.bank.living_reference,
-            start=lambda: stack.enter_context(self._workers.take(_cpu_seconds(question))),
+            start=lambda: stack.enter_context(self._workers.take()),
             functions=question.functions,
         )
 
@@ -311,11 +309,3 @@ def _refuse(submission: object, seed: object) -> None:
         raise TypeError(f"{wanted}, found {type(seed).__name__}; pass an int")
     if not 0 <= seed <= MAX_SEED:
         raise ValueError(f"{wanted}, found {seed:,}; pass another one")
-
-
-def _cpu_seconds(question: Question) -> int:
-    """CPU time of a worker for a submission: more where calls may take longer than usual."""
-    spec = question.spec
-    limits = [spec.limits, *(case.limits for case in read_cases(spec.cases)[0].values())]
-    longer = any(limit.cpu_seconds is not None for limit in limits)
-    return max(CPU_SECONDS, math.ceil(spec.deadline)) if longer else CPU_SECONDS

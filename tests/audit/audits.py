@@ -21,7 +21,7 @@ REFERENCE = """
         return np.where(x > 0, x, 0).astype(x.dtype)
 """
 SPEC: dict[str, Any] = {
-    "format": 1,
+    "format": 2,
     "title": "The gate",
     "track": "activations",
     "level": "warm-up",
@@ -35,7 +35,7 @@ SPEC: dict[str, Any] = {
         "many": {"x": {"normal": [4, 5]}},
     },
     "checks": [{"id": "gate", "kind": "outputs", "of": "y"}],
-    "starter": ["open"],
+    "starter_holds": ["open"],
     "misconceptions": {"open": {"killed_by": "gate", "feedback": "It lets everything through."}},
 }
 VARIANTS = {"open": "def relu(x):\n    return x.copy()\n"}

@@ -76,7 +76,7 @@ def test_a_wrong_idea_that_passes_everything_is_one_fault_for_all_seeds(tmp_path
         seeds=(1, 2, 3),
         variants={"open": "def relu(x):\n    return np.maximum(x, 0)\n"},
         begin="def relu(x):\n    return x * 1\n",
-        starter=[],
+        starter_holds=[],
     )
     assert report.problems == ("open passes every check on all 3 seeds",)
 
@@ -87,7 +87,7 @@ def test_a_wrong_idea_that_passes_on_some_seeds_is_told_with_those(tmp_path: Pat
         seeds=range(8),
         variants={"open": "def relu(x):\n    return x if x.size == 1 else np.maximum(x, 0)\n"},
         cases={"one": {"x": {"normal": [1, 1]}}},
-        starter=[],
+        starter_holds=[],
         begin="def relu(x):\n    return x - 7\n",
     )
     lucky = report.programs[2].passing_seeds["gate"]
@@ -109,7 +109,7 @@ def test_beyond_so_many_seeds_wrong_programs_are_only_stopped(
         seeds=range(24),
         variants={"open": "def relu(x):\n    return x if x.size == 1 else np.maximum(x, 0)\n"},
         cases={"one": {"x": {"normal": [1, 1]}}},
-        starter=[],
+        starter_holds=[],
         begin="def relu(x):\n    return x - 7\n",
     )
     starter, wrong = report.programs[1:]
@@ -153,7 +153,7 @@ TYPO = {"open": "def relu(x):\n    return np.maxmum(x, 0)\n"}
 
 def test_a_wrong_idea_with_a_typo_is_remarked_on_with_line_and_message(tmp_path: Path) -> None:
     begin = "def relu(x):\n    return x.copy()\n"
-    report = audited(tmp_path, seeds=(1, 2), variants=TYPO, begin=begin, starter=[])
+    report = audited(tmp_path, seeds=(1, 2), variants=TYPO, begin=begin, starter_holds=[])
     assert report.ok, report.problems
     (remark,) = said(report, "raising")
     assert remark.startswith("open raises AttributeError in relu, line 2, on every case")
@@ -200,6 +200,6 @@ def test_one_that_says_that_it_is_not_written_yet_is_remarked_on(tmp_path: Path)
 
 def test_a_starter_that_raises_on_some_of_the_cases_it_fails_is_not(tmp_path: Path) -> None:
     begin = "def relu(x):\n    if len(x) > 1:\n        raise ValueError\n    return x * 2\n"
-    report = audited(tmp_path, begin=begin, starter=[])
+    report = audited(tmp_path, begin=begin, starter_holds=[])
     assert not report.problems
     assert said(report, "starter") == []

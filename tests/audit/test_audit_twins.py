@@ -37,7 +37,7 @@ def sums(folder: Path, ideas: dict[str, str]) -> AuditReport:
         cases={"two": {"x": [1.0, 2.0], "k": 1}, "some": {"x": {"normal": [4]}, "k": 3}},
         checks=[{"id": "gate", "kind": "outputs", "of": "s"}],
         misconceptions={n: {"killed_by": "gate", "feedback": "Wrong."} for n in ideas},
-        starter=[],
+        starter_holds=[],
     )
 
 

@@ -35,7 +35,7 @@ def means(folder: Path, rows: dict[str, Any], *checks: dict[str, Any]) -> AuditR
         "checks": gates,
         "cases": rows,
     }
-    return audited(folder, reference=MEAN, starter=["halved"], **changes)
+    return audited(folder, reference=MEAN, starter_holds=["halved"], **changes)
 
 
 MORE = {"id": "more", "kind": "outputs", "of": "y", "cases": "many"}
@@ -60,5 +60,5 @@ def test_nor_is_a_check_whose_needs_tell_them_apart(tmp_path: Path) -> None:
         "misconceptions": {n: {"killed_by": "first", "feedback": "Wrong."} for n in VARIANTS},
         "variants": VARIANTS, "checks": [first, gate], "cases": {"few": TWO, "many": FIVE},
     }  # fmt: skip
-    report = audited(tmp_path, reference=MEAN, starter=["halved"], **changes)
+    report = audited(tmp_path, reference=MEAN, starter_holds=["halved"], **changes)
     assert said(report, "alike") == []

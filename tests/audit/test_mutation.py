@@ -24,7 +24,7 @@ from tests.asking import with_checks
 pytestmark = pytest.mark.usefixtures("one_zygote")
 
 SPEC = """
-format: 1
+format: 2
 title: The gate that stayed open
 track: activations
 level: warm-up

@@ -39,7 +39,7 @@ def test_the_question_is_proved(tmp_path: Path) -> None:
     }
     assert kills == {
         "reference": [],
-        "starter": ["mean"],
+        "starter_holds": ["mean"],
         "sums": ["mean"],
         "divides-by-nothing": ["nothing"],
         "doubles-in-place": ["alone"],

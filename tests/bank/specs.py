@@ -13,7 +13,7 @@ from grader.model.errors import BankError
 from grader.model.question import Question
 
 SPEC = """\
-format: 1
+format: 2
 title: A scaled copy
 track: basics
 level: warm-up

@@ -54,7 +54,7 @@ FIRST = "kind: outputs, of: y"  # of the check `forward`, line 16
             "16:5: forward: expected the name of a result, found none: the check could not fail",
         ),
         (
-            "kind: contract, of: []",
+            "kind: side-effects, of: []",
             "16:5: forward: expected the name of a result, found none: the check could not fail",
         ),
         (
@@ -67,7 +67,7 @@ FIRST = "kind: outputs, of: y"  # of the check `forward`, line 16
         ),
         (
             "kind: gradcheck, loss: y, gradients: {}",
-            "16:5: forward: expected gradients or conserves, found none: the check could not fail",
+            "16:5: forward: expected gradients, found none: the check could not fail",
         ),
         (
             "kind: outputs, of: y, exact: true, zeros: exact",
@@ -98,12 +98,8 @@ FIRST = "kind: outputs, of: y"  # of the check `forward`, line 16
             "16:80: forward: expected an input of the run, found 'grad_z'; did you mean 'grad_y'?",
         ),
         (
-            "kind: gradcheck, loss: y, gradients: {}, conserves: [{sum: x, over: [0], equals: 0}]",
-            "16:78: forward: expected a result of the run main, found 'x'",
-        ),
-        (
-            "kind: gradcheck, loss: y, gradients: {}, conserves: [{sum: y, over: [0], equals: z}]",
-            "16:100: forward: expected an input or a result, found 'z'",
+            "kind: conservation, sum: x, over: [0], equals: z",
+            "16:44: forward: expected a result of the run main, found 'x'",
         ),
         (
             "kind: state, of: ctx, at_most: 8 * z.size",
@@ -147,8 +143,8 @@ def test_a_check_can_only_name_what_there_is(said: Problems, new: str, message: 
         ),
         (
             "misconceptions:\n",
-            "starter: [adds-itt]\nmisconceptions:\n",
-            "18:11: expected the id of a misconception, found 'adds-itt'; did you mean 'adds-it'?",
+            "starter_holds: [adds-itt]\nmisconceptions:\n",
+            "18:17: expected the id of a misconception, found 'adds-itt'; did you mean 'adds-it'?",
         ),
         (
             "id: backward",
@@ -177,11 +173,6 @@ def test_a_check_can_only_name_what_there_is(said: Problems, new: str, message: 
             "10:5: 'y, ctx = driver.scale(x, factor)' needs the file driver.py next to reference.py, "
             "or code.driver, found neither",
         ),
-        (
-            "grad_x = scale_backward(grad_y, ctx)",
-            "grad_x = torch.vjp(y, grad_y, x)",
-            "11:5: 'grad_x = torch.vjp(y, grad_y, x)' needs torch in uses, found ['numpy']",
-        ),
     ],
 )  # fmt: skip
 def test_names_elsewhere_must_exist_too(said: Problems, old: str, new: str, message: str) -> None:
@@ -200,7 +191,7 @@ def test_names_elsewhere_must_exist_too(said: Problems, old: str, new: str, mess
         ("{normal: [2.5]}", "14:22: cases.wide.x.normal: expected a shape (a list of sizes) or 'like NAME', found [2.5]"),
         ("{normal: [.nan]}", "14:22: cases.wide.x.normal: expected a shape (a list of sizes) or 'like NAME', found [nan]"),
         ("{normal: [-1]}", "14:22: cases.wide.x.normal: expected a shape (a list of sizes) or 'like NAME', found [-1]"),
-        ("{normal: [yes]}", "14:22: cases.wide.x.normal: expected a shape (a list of sizes) or 'like NAME', found [True]"),
+        ("{normal: [yes]}", "14:22: cases.wide.x.normal: expected a shape (a list of sizes) or 'like NAME', found ['yes']"),
         ("{normal: [99999, 99999]}", "14:22: cases.wide.x.normal: expected at most 8 dimensions and 4,000,000 entries, found [99999, 99999]"),
         ("{normal: [1, 1, 1, 1, 1, 1, 1, 1, 1]}", "14:22: cases.wide.x.normal: expected at most 8 dimensions"),
         ("{distinct: [10000000]}", "14:24: cases.wide.x.distinct: expected at most 8 dimensions and 4,000,000 entries, found [10000000]"),
@@ -317,9 +308,9 @@ def test_what_only_refers_to_a_broken_part_is_not_blamed(said: Problems) -> None
     assert said("kind: outputs, of: y}", "kind: outputs, of: 3}") == [
         "16:38: checks[0].of: expected text or a list, found the number 3"
     ]
-    assert said("killed_by: forward", "killed_by: 3", "hints:", "starter: [adds-it]\nhints:") == [
-        "20:16: misconceptions.adds-it.killed_by: expected text or a list, found the number 3"
-    ]
+    assert said(
+        "killed_by: forward", "killed_by: 3", "hints:", "starter_holds: [adds-it]\nhints:"
+    ) == ["20:16: misconceptions.adds-it.killed_by: expected text or a list, found the number 3"]
     broken_step = said("y, ctx = scale(x, factor)", "y, ctx == scale(x, factor)")
     assert len(broken_step) == 1
     assert said("small: {x: [[1.0, 2.0]], factor: 3, grad_y: {normal: like y}}", "small: 3") == [

@@ -137,12 +137,3 @@ def test_a_display_of_what_there_is_not_is_a_fault(
 ) -> None:
     (problem,) = problems(tmp_path, f"{DEFAULTS}{CASES}display: {display}\n")
     assert problem.startswith(expected)
-
-
-def test_format_1_has_neither(tmp_path: Path) -> None:
-    text = SPEC.replace("format: 2", "format: 1") % ((DEFAULTS + CASES + DISPLAY).rstrip(), "")
-    (tmp_path / "old.yaml").write_text(text, encoding="utf-8")
-    with pytest.raises(BankError) as raised:
-        load([tmp_path / "old.yaml"], "old")
-    assert [problem.rpartition(": expected ")[0].rpartition(": ")[2] for problem in
-            raised.value.problems] == ["defaults", "display"]  # fmt: skip

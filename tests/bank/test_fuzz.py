@@ -143,7 +143,7 @@ def test_any_check_and_any_case(tmp_path: Path, check: Any, case: Any) -> None:
     survives(tmp_path, yaml.safe_dump(spec, sort_keys=False))
 
 
-STEPS = ["y = scale(x, [factor, x])", "g = vjp(y, y, x)", "g = torch.vjp(y, y, x)", "y = f([[x]])"]
+STEPS = ["y = scale(x, [factor, x])", "g = vjp(y, y, x)", "g = vjp(y, y, x)", "y = f([[x]])"]
 NEWER = st.fixed_dictionaries(
     {},
     optional={

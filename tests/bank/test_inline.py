@@ -15,7 +15,7 @@ from grader.model.verdict import Verdict
 from grader.session import grade
 
 ONE = """\
-format: 1
+format: 2
 title: A gate
 track: basics
 level: warm-up
@@ -30,7 +30,7 @@ cases:
   signs: {x: [-1.0, 0.0, 2.0], g: [3.0, 4.0, 5.0]}
 checks:
   - {id: gate, kind: outputs, of: [out, once]}
-starter: [no-gate]
+starter_holds: [no-gate]
 code:
   reference: |
     import numpy as np

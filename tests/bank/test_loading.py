@@ -15,11 +15,10 @@ def test_a_question_carries_its_sources_as_bytes(tmp_path: Path) -> None:
     write_bank(tmp_path)
     home = tmp_path / "drills" / "scaled-copy"
     (home / "starter.py").write_bytes(b"\xff not even text")
-    (home / "driver.py").write_bytes(b"helper")
     (home / "misconceptions" / "adds_it.py").write_bytes(b"x + factor")
     question = load([tmp_path], "scaled-copy")
     assert question.starter == b"\xff not even text"
-    assert question.driver == b"helper"
+    assert question.driver is None
     assert question.variants == {"adds-it": (b"x + factor",)}
     assert question.spec_path == tmp_path / "questions" / "scaled-copy.yaml"
     assert question.bank == tmp_path

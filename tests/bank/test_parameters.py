@@ -12,7 +12,7 @@ from grader.session import grade
 from tests.bank.specs import edited, loaded
 
 SPEC = """\
-format: 1
+format: 2
 title: A safe logarithm
 track: basics
 level: warm-up
@@ -27,7 +27,7 @@ cases:
   tiny: {x: [1.0e-5, 1.0e-7, 1.0]}
 checks:
   - {id: values, kind: outputs, of: y}
-starter: [plus-eps]
+starter_holds: [plus-eps]
 code:
   reference: |
     import numpy as np

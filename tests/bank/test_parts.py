@@ -84,7 +84,6 @@ def test_functions_are_asked_for_part_by_part() -> None:
             "    interface: |\n      def mean(x):\n          # x (N,) float64 -> m, a number\n          return m\n", "",
             "7:5: parts[0]: expected the key 'interface', found none",
         ),
-        ("format: 2", "format: 1", "7:3: parts: expected format: 2, which has this key, found format: 1"),
         ("uses: [numpy]", "uses: [numpy]\nhints: [a]", "6:1: the question: found the unknown key 'hints'; it is a key of a part here"),
         ("uses: [numpy]", "uses: [numpy]\nminutes: 9", "6:1: the question: found the unknown key 'minutes'; it is a key of a part here"),
         ("starter_holds: [sums]", "starter: [sums]", "48:1: the question: found the unknown key 'starter'; did you mean 'starter_holds'?"),
@@ -162,27 +161,6 @@ def test_a_list_knows_the_minutes_and_the_number_of_parts(tmp_path: Path) -> Non
     path.write_text(f"{odd}uses: [torch, numpy]\n", encoding="utf-8")
     found = {h.id: (h.minutes, h.parts, h.torch) for h in headers([tmp_path / "parts"])}
     assert found == {"mean-and-spread": (9, 3, False), "uses-last": (6, 3, True)}
-
-
-def test_the_same_question_without_parts_reads_alike(tmp_path: Path) -> None:
-    first = SPEC.index("    minutes: 4"), SPEC.index("  - points: 30")
-    part = "\n".join(line[4:] for line in SPEC[slice(*first)].split("\n"))
-    rest = SPEC[SPEC.index("run:\n") :]
-    for idea, following in (("divides-by-nothing", "code:\n  reference"),):
-        rest = rest[: rest.index(f"  {idea}:")] + rest[rest.index(following) :]
-    whole = SPEC[: SPEC.index("parts:")] + part + rest
-    for name, text in (
-        ("two", whole),
-        ("one", whole.replace("format: 2", "format: 1").replace("starter_holds", "starter")),
-    ):
-        path = tmp_path / f"{name}.yaml"
-        path.write_text(
-            text.replace("  far: {x: {normal: [5], shift: 1.0e+8}}\n", ""), encoding="utf-8"
-        )
-    two, one = (load([tmp_path / f"{name}.yaml"], name).spec for name in ("two", "one"))
-    assert two.parts == one.parts
-    assert two.starter_holds == one.starter_holds == ["sums"]
-    assert (two.parts[0].points, two.part_ids) == (100, ("1",))
 
 
 def test_a_clause_is_counted_through_all_parts(tmp_path: Path) -> None:

@@ -19,7 +19,7 @@ SPECS = sorted((ROOT / "questions").glob("*.yaml"))
 
 
 def test_it_knows_every_key_and_that_others_are_errors() -> None:
-    found = json.loads(registry.schema(extended=False))
+    found = json.loads(registry.schema())
     assert found["$schema"].startswith("https://json-schema.org/")
     assert {"title", "run", "cases", "checks", "code", "misconceptions"} <= found[
         "properties"
@@ -38,7 +38,7 @@ def test_the_first_line_of_every_question_names_it(path: Path) -> None:
 
 
 def test_it_describes_every_key() -> None:
-    whole = json.loads(registry.schema(extended=False))
+    whole = json.loads(registry.schema())
     assert len(whole["$defs"]) >= 16
     for name, part in {**whole["$defs"], "Spec": whole}.items():
         for key, found in part.get("properties", {}).items():
@@ -75,7 +75,7 @@ def fits(value: object, one: dict[str, Any], whole: dict[str, Any]) -> bool:
 
 @pytest.mark.parametrize("path", SPECS, ids=lambda p: p.stem)
 def test_every_case_of_the_questions_is_one_by_it(path: Path) -> None:
-    whole = json.loads(registry.schema(extended=False))
+    whole = json.loads(registry.schema())
     case = whole["properties"]["cases"]["additionalProperties"]
     # As the program and an editor read it: in YAML 1.2, of which 1e-9 is a number.
     cases = document.parse(path.read_bytes(), path).data["cases"]
@@ -106,17 +106,16 @@ def test_every_case_of_the_questions_is_one_by_it(path: Path) -> None:
 def test_an_input_is_right_by_it_exactly_where_the_program_reads_it(
     written: object, right: bool
 ) -> None:
-    whole = json.loads(registry.schema(extended=False))
+    whole = json.loads(registry.schema())
     assert fits(written, whole["properties"]["defaults"]["additionalProperties"], whole) is right
     with nullcontext() if right else pytest.raises(inputs.RecipeError):
         inputs.read_input(written)
 
 
 def test_an_editor_can_offer_every_generator_and_every_kind() -> None:
-    whole = json.loads(registry.schema(extended=False))
+    whole = json.loads(registry.schema())
     offered = {one["required"][0] for one in whole["$defs"]["Input"]["anyOf"][1:]}
     assert offered == inputs.GENERATORS.keys()
     kinds = whole["$defs"]["Part"]["properties"]["checks"]["items"]["oneOf"]
     words = [whole["$defs"][k["$ref"].rpartition("/")[2]]["properties"]["kind"] for k in kinds]
-    assert {w["const"] for w in words} == {*registry.BUILT_IN, *registry.OF_FORMAT_1}
-    assert [w["const"] for w in words if w.get("deprecated")] == ["contract"]
+    assert {w["const"] for w in words} == {*registry.KINDS}

@@ -30,7 +30,7 @@ def test_the_small_spec_is_right(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [
-        ("format: 1", "format: 3", "1:9: format: expected one of 1 or 2, found the number 3"),
+        ("format: 2", "format: 3", "1:9: format: expected 2, found the number 3"),
         ("A scaled copy", "7", "2:8: title: expected text, found the number 7"),
         ("A scaled copy", "''", "2:8: title: expected some text, found the text ''"),
         (
@@ -51,7 +51,7 @@ def test_the_small_spec_is_right(tmp_path: Path) -> None:
         ("minutes: 5", "minutes: 5.5", "5:10: minutes: expected a whole number, found the number 5.5"),
         ("minutes: 5", "minutes: soon", "5:10: minutes: expected a whole number, found the text 'soon'"),
         ("minutes: 5", "minutes: .nan", "5:10: minutes: expected a whole number, found the number nan"),
-        ("minutes: 5", "minutes: yes", "5:10: minutes: expected a whole number, found the word 'true'"),
+        ("minutes: 5", "minutes: yes", "5:10: minutes: expected a whole number, found the text 'yes'"),
         ("minutes: 5", "minutes: 0", "5:10: minutes: expected a number above 0, found the number 0"),
         (
             "minutes: 5",

@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 import yaml
 
-from grader.api import load_question
+from grader import open_question
 from grader.app import alone, autograder, packing
 from grader.app.context import Context
 from grader.model.errors import UsageError
@@ -194,10 +194,10 @@ def test_the_archive_holds_what_setting_up_needs(made: Path, tmp_path: Path) -> 
     assert all("==" in line for line in pinned)
     assert "torch" not in held["requirements.txt"].decode()
     (tmp_path / "bank.zip").write_bytes(held["bank.zip"])
-    question = load_question("deviations", BANK)
-    assert load_question("deviations", tmp_path / "bank.zip").digest == question.digest
+    question = open_question("deviations", BANK)
+    assert open_question("deviations", tmp_path / "bank.zip").digest == question.digest
     with pytest.raises(UsageError, match="no question ledger"):
-        load_question("ledger", tmp_path / "bank.zip")
+        open_question("ledger", tmp_path / "bank.zip")
     assert made.stat().st_size < 2_000_000
 
 
@@ -223,7 +223,7 @@ def test_the_wheel_is_one(made: Path, tmp_path: Path) -> None:
 
 
 def test_two_times_the_same_is_made(tmp_path: Path) -> None:
-    question = load_question("deviations", BANK)
+    question = open_question("deviations", BANK)
     assert packing.bank([question]) == packing.bank([question])
     assert packing.wheel() == packing.wheel()
     with pytest.raises(UsageError, match="found deviations twice"):

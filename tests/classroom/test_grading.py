@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from grader.api import load_question
+from grader import open_question
 from grader.app.classes import Plan, Progress, grade_class
 from grader.app.context import Context
 from grader.classroom.jobs import grade_one, job_for
@@ -102,7 +102,7 @@ def test_a_class_is_graded_and_gone_on_with(here: Context, handed_in: Path) -> N
 def test_a_job_can_be_sent(here: Context, alone: Path) -> None:
     graded(here, alone, questions=("deviations",))
     terms = Results(here.here() / "out").terms
-    question = load_question("deviations", BANK)
+    question = open_question("deviations", BANK)
     job = job_for(terms, terms.posed[0], (PROGRAMS / "reference.py").read_bytes())
     sent = pickle.loads(pickle.dumps(grade_one))(pickle.loads(pickle.dumps(job)))
     assert sent.report is not None

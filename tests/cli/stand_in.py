@@ -35,7 +35,7 @@ def spec(title: str, track: str, uses: list[str]) -> Spec:
     """Return a spec with everything the command line shows."""
     return registry.read(
         {
-            "format": 1,
+            "format": 2,
             "title": title,
             "track": track,
             "level": "core",

@@ -158,7 +158,7 @@ def test_no_gradient_is_asked_of_an_input_that_requires_none(real: Drill, tmp_pa
     spec = edited(
         "uses: [numpy]", "uses: [torch]",
         "  - y, ctx = scale(x, factor)\n  - grad_x = scale_backward(grad_y, ctx)",
-        "  - y = scale(x, factor)\n  - grad_x, grad_factor = torch.vjp(y, grad_y, x, factor)",
+        "  - y = scale(x, factor)\n  - grad_x, grad_factor = vjp(y, grad_y, x, factor)",
         "small: {x: [[1.0, 2.0]], factor: 3, grad_y: {normal: like y}}",
         "small: {x: [[1.0, 2.0]], factor: [[3.0]], grad_y: [[1.0, 2.0]], frozen: [factor]}",
         "  wide: {x: {normal: [2, 5]}, factor: 2, grad_y: {normal: like y}}\n", "",

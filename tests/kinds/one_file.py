@@ -12,7 +12,7 @@ from grader.model.report import CheckResult, Report
 from grader.session import GradingSession
 
 HEAD = """\
-format: 1
+format: 2
 title: {name}
 track: tests
 level: core
@@ -20,7 +20,7 @@ minutes: 5
 uses: [{uses}]
 prompt: Mend it.
 interface: "def f(x): ..."
-starter: []
+starter_holds: []
 follow_ups: []
 code:
   starter: pass

@@ -29,7 +29,7 @@ cases:
 checks:
   - {id: grads, kind: outputs, of: grad_q}
   - {id: numeric, kind: gradcheck, loss: out, cotangent: grad_out, gradients: {q: grad_q}, run: whole, cases: [one-token, one-loud-token, usual]}
-  - {id: sums, kind: gradcheck, loss: out, cotangent: grad_out, gradients: {}, run: whole, cases: one-token, conserves: [{sum: grad_q, over: [1], equals: 0}]}
+  - {id: sums, kind: conservation, sum: grad_q, over: [1], equals: 0, run: whole, cases: one-token}
 """  # noqa: E501
 PLAIN = """
 import numpy as np

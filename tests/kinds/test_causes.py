@@ -49,7 +49,7 @@ def causes():
 def asking(folder: Path, rest: str = REST) -> Iterator[GradingSession]:
     """Open the question in the format that has causes."""
     path = written(folder, rest, REFERENCE)
-    text = path.read_text().replace("format: 1", "format: 2").replace("starter: []", "hints: []")
+    text = path.read_text().replace("starter_holds: []", "hints: []")
     path.write_text(text)
     with GradingSession(load([path], "one")) as found:
         yield found

@@ -38,7 +38,7 @@ def graded(folder: Path, submission: str, **law: Any) -> Report:
         run=["out, total = scatter(g)"],
         cases=cases,
         checks=[LAW | law],
-        starter=["twice"],
+        starter_holds=["twice"],
         misconceptions={"twice": {"killed_by": "law", "feedback": "Each half gets all of it."}},
     )
     return grade(asked, (REFERENCE + submission).encode(), seed=1)

@@ -22,7 +22,7 @@ cases:
   infinite: {x: [1.0, -.inf, 2.0]}
 checks:
   - {id: values, kind: outputs, of: y}
-  - {id: manners, kind: contract, of: y, cases: finite}
+  - {id: manners, kind: side-effects, of: y, cases: finite}
 """
 HEAD = "import numpy as np\n\n\ndef f(x):\n"
 F = HEAD + "    return np.exp(x)\n"
@@ -63,7 +63,7 @@ def test_an_input_that_is_changed_only_where_it_is_infinite(
 
 
 def test_a_question_without_a_contract_check_asks_for_no_manners(tmp_path: Path) -> None:
-    rest = REST.replace("  - {id: manners, kind: contract, of: y, cases: finite}\n", "")
+    rest = REST.replace("  - {id: manners, kind: side-effects, of: y, cases: finite}\n", "")
     with opened(tmp_path, rest, F) as session:
         assert graded(session, REPLACES).verdict is Verdict.PASS
 

@@ -27,7 +27,7 @@ def test_the_nearest_word(word: str, words: list[str], expected: str | None) -> 
     assert closest(word, words) == expected
 
 
-KINDS, GENERATORS = registry.names(), [*inputs.GENERATORS, *inputs.MODIFIERS]
+KINDS, GENERATORS = [*registry.KINDS], [*inputs.GENERATORS, *inputs.MODIFIERS]
 
 
 @pytest.mark.parametrize("names", [KINDS, GENERATORS])

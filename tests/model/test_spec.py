@@ -17,7 +17,7 @@ from grader.model.question import Argument, Question, Step
 from grader.model.verdict import Verdict
 
 SPEC = {
-    "format": 1, "title": "T", "track": "t", "level": "core", "minutes": 1, "uses": ["numpy"],
+    "format": 2, "title": "T", "track": "t", "level": "core", "minutes": 1, "uses": ["numpy"],
     "prompt": "p", "interface": "i", "run": ["y = f(x)"], "cases": {"c": {"x": 1}},
     "checks": [{"id": "a", "kind": "outputs", "of": "y"}],
 }  # fmt: skip

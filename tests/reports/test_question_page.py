@@ -16,7 +16,7 @@ from grader.reports.sheet import Line, cells, steps, wrapped
 from tests.reports.conftest import Golden
 
 SPEC = {
-    "format": 1,
+    "format": 2,
     "title": "The mean that was a sum",
     "track": "basics",
     "level": "warm-up",

@@ -209,7 +209,7 @@ def test_of_an_input_its_values_count_and_a_copy_of_it_is_alive(
 
 
 def test_saved_and_live_look_at_the_forward_only(program: RemoteProgram) -> None:
-    texts = ("y = square(x)", "dx = torch.vjp(y, x, x)")
+    texts = ("y = square(x)", "dx = vjp(y, x, x)")
     assert measure(program, "saved", *texts).value == X
     assert measure(program, "live", *texts).value == 0
 
@@ -290,7 +290,7 @@ def test_products_written_entry_by_entry_are_seen_as_elements(program: RemotePro
 
 def test_a_backward_costs_two_products_and_a_frozen_input_one_less(program: RemoteProgram) -> None:
     inputs = {"x": INPUTS["x"], "w": INPUTS["w"], "g": tensor(ROWS, OUT, grad=False)}
-    texts = ("y = product(x, w)", "dx, dw = torch.vjp(y, g, x, w)")
+    texts = ("y = product(x, w)", "dx, dw = vjp(y, g, x, w)")
     assert measure(program, "flops", *texts, inputs=inputs).value == 3 * PRODUCT
     frozen = inputs | {"w": tensor(WIDTH, OUT, grad=False)}
     assert program.measure("flops", steps(*texts), frozen).value == 2 * PRODUCT
@@ -341,7 +341,7 @@ def test_gradients_are_none_for_what_is_frozen_or_unused(program: RemoteProgram)
     found = run(
         program,
         "y = square(x)",
-        "dx, dw, dz = torch.vjp(y, g, x, w, z)",
+        "dx, dw, dz = vjp(y, g, x, w, z)",
         want="dx dw dz",
         inputs=inputs,
     ).values
@@ -351,7 +351,7 @@ def test_gradients_are_none_for_what_is_frozen_or_unused(program: RemoteProgram)
 
 
 def test_a_second_backward_goes_through_the_same_graph(program: RemoteProgram) -> None:
-    texts = ("y = own(x)", "a = torch.vjp(y, g, x)", "b = torch.vjp(y, h, x)")
+    texts = ("y = own(x)", "a = vjp(y, g, x)", "b = torch.vjp(y, h, x)")
     inputs = {"x": tensor(2), "g": tensor(2, grad=False), "h": tensor(2, grad=False)}
     found = run(program, *texts, want="a b", inputs=inputs).values
     assert found["a"].values.tolist() == found["b"].values.tolist() == [2.0, 8.0]
@@ -359,10 +359,10 @@ def test_a_second_backward_goes_through_the_same_graph(program: RemoteProgram) -
 
 def test_the_gradient_of_no_tensor_is_refused_in_words(program: RemoteProgram) -> None:
     with pytest.raises(ProgramError) as told:
-        run(program, "y = number(x)", "dx = torch.vjp(y, x, x)", want="dx")
+        run(program, "y = number(x)", "dx = vjp(y, x, x)", want="dx")
     assert told.value.raised is None
     assert told.value.message == "y is a float, expected a tensor"
-    assert _step(told.value) == "dx = torch.vjp(y, x, x)"
+    assert _step(told.value) == "dx = vjp(y, x, x)"
 
 
 @pytest.mark.parametrize(

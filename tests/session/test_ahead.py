@@ -164,7 +164,7 @@ def test_a_variant_is_tried_on_the_first_cases_at_once(
 def multiples(folder: Path, many: dict[str, str], **changes: Any) -> Question:
     ideas = {name: {"killed_by": "gate", "feedback": "It is another multiple."} for name in many}
     first = next(iter(many))
-    return asked(folder, variants=many, misconceptions=ideas, starter=[first], **changes)
+    return asked(folder, variants=many, misconceptions=ideas, starter_holds=[first], **changes)
 
 
 def test_many_variants_take_few_requests(

@@ -36,8 +36,7 @@ def asked(folder: Path, files: dict[str, bytes] | None = None, **changes: Any) -
         (folder / "drills" / "gate" / name).write_bytes(content)
     (folder / "drills" / "gate" / "reference.py").write_text(USES_IT)
     path = folder / "questions" / "gate.yaml"
-    spec = yaml.safe_load(path.read_text()) | {"format": 2, "helpers": ["blocks"]}
-    spec |= {"starter_holds": spec.pop("starter")} | changes
+    spec = yaml.safe_load(path.read_text()) | {"helpers": ["blocks"]} | changes
     path.write_text(yaml.safe_dump(spec, sort_keys=False))
     return load([folder], "gate")
 
@@ -113,20 +112,12 @@ def test_names_that_are_none_are_faults(
         ("driver.py", "run: expected a step that calls driver.NAME, or no driver, found none"),
     ],
 )
-def test_a_file_that_nothing_uses_is_a_fault_of_format_2(
-    tmp_path: Path, file: str, message: str
-) -> None:
+def test_a_file_that_nothing_uses_is_a_fault(tmp_path: Path, file: str, message: str) -> None:
     files = {"blocks.py": BLOCKS.encode(), file: b"x = 1\n"}
     with pytest.raises(BankError) as raised:
         asked(tmp_path, files)
     (problem,) = raised.value.problems
     assert message in problem
-    path = tmp_path / "questions" / "gate.yaml"
-    spec = yaml.safe_load(path.read_text())
-    for key in ("helpers", "starter_holds"):
-        del spec[key]
-    path.write_text(yaml.safe_dump(spec | {"format": 1}))
-    assert load([tmp_path], "gate").driver == (b"x = 1\n" if file == "driver.py" else None)
 
 
 @pytest.mark.parametrize(

@@ -80,7 +80,7 @@ def test_what_the_reference_raises_below_it_has_the_references_line(tmp_path: Pa
 
 def test_in_a_question_of_one_file_the_lines_are_that_files(tmp_path: Path) -> None:
     spec = """\
-format: 1
+format: 2
 title: The gate
 track: activations
 level: warm-up

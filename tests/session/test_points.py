@@ -11,7 +11,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from grader.bank import load
-from grader.model.errors import BankError
 from grader.model.question import Question
 from grader.model.report import CheckResult
 from grader.model.verdict import Verdict
@@ -20,7 +19,6 @@ from grader.reports.json import to_json
 from grader.reports.terminal import render_report
 from grader.session import GradingSession
 from grader.session.order import credited, part_results
-from tests.bank.specs import edited, write_bank
 from tests.bank.test_parts import BANK, SPEC, said
 
 pytestmark = pytest.mark.usefixtures("one_zygote")
@@ -145,10 +143,3 @@ def test_points_that_add_up_are_no_fault(tmp_path: Path) -> None:
     assert found == [
         "38:18: parts[2].checks: expected points that add up to the part's 20, found 9 + 9 = 18"
     ]
-
-
-def test_format_1_has_none(tmp_path: Path) -> None:
-    edits = ("{id: forward, kind", "{points: 100, id: forward, kind")
-    write_bank(tmp_path, edited(*edits))
-    with pytest.raises(BankError, match=r"expected format: 2, which has this key, found format: 1"):
-        load([tmp_path], "scaled-copy")

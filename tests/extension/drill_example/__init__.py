@@ -1,1 +1,0 @@
-"""A kind of check and a generator of inputs for drill."""
