@@ -5,7 +5,7 @@ What a notebook uses has its name here, and is imported when it is first asked f
     from pathlib import Path
     from grader import GradingSession, open_question
 
-    with GradingSession(open_question("maxpool-routing")) as session:
+    with GradingSession(open_question(ID)) as session:
         report = session.grade(Path("submission.py").read_bytes(), seed=1)
 """
 
