@@ -3,6 +3,10 @@
 The supervisor is light: an interpreter that has imported next to nothing.  Zygotes and workers
 that start afresh are forks of it.  A zygote imports its libraries once and forks workers, a few
 milliseconds each; it runs no programs.  Every worker raises its own walls before it serves.
+
+Supervisor and zygotes start others on request and let none of them outlive them.  They are
+subreapers: what a child leaves behind becomes their own child and is killed.  So the judge, which
+may be a notebook or a server with children of its own, needs no such power.
 """
 
 from __future__ import annotations
@@ -10,40 +14,48 @@ from __future__ import annotations
 import functools
 import gc
 import os
+import select
+import signal
 import socket
 import sys
+import time
+from contextlib import suppress
+from pathlib import Path
 from typing import TYPE_CHECKING
 
-from . import children, control
+from . import boot, control
 from .walls import kernel
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Mapping, Sequence
+    from typing import NoReturn
 
-    from .children import Next
     from .control import SharedConfig
 
+    Role = Callable[[int, int], object]  # takes a descriptor of its channel, and its parent's id
 
-def supervisor(connection: int, judge: int) -> Next:
+_TICK = 1000  # milliseconds between looks at the parent: a fork of it may keep the socket open
+_MOST_ORPHANS = 10_000  # of a sweep: something may start processes faster than they are killed
+
+
+def supervisor(channel: int, judge: int) -> NoReturn:
     """Start zygotes and workers for the judge, and end with it."""
-    if sys.platform == "linux":
+    linux = sys.platform == "linux"
+    if linux:
         kernel.prctl(kernel.PR_SET_DUMPABLE, 0)
     # Only on Linux do libraries work in a process that was forked and did not start afresh.
-    fresh = worker if sys.platform == "linux" else start_over
-    roles = {"zygote": zygote, "worker": fresh}
-    return children.serve(socket.socket(fileno=connection), judge, roles)
+    roles = {"zygote": zygote, "worker": worker if linux else start_over}
+    _serve_children(socket.socket(fileno=channel), judge, roles)
 
 
-def start_over(channel: int, parent: int) -> Next:
+def start_over(channel: int, parent: int) -> NoReturn:
     """Be a worker as a program of its own from the first line."""
-    from . import boot
-
     os.set_inheritable(channel, True)
     command = [sys.executable, "-I", "-S", "-B", boot.__file__, "worker", str(channel), str(parent)]
     os.execv(sys.executable, command)
 
 
-def zygote(channel: int, parent: int) -> Next:
+def zygote(channel: int, parent: int) -> NoReturn:
     """Import libraries, then fork a worker for each request."""
     from . import confine
     from .control import SharedConfig
@@ -63,16 +75,11 @@ def zygote(channel: int, parent: int) -> Next:
     shared = SharedConfig(**message)
     seccomp.prepare(devices=shared.devices)
     assert confine.alone(), "a library started a thread: forking is not safe"
-    roles = {"worker": functools.partial(worker, shared=shared)}
-    return children.serve(connection, parent, roles)
+    _serve_children(connection, parent, {"worker": functools.partial(worker, shared=shared)})
 
 
-def worker(channel: int, parent: int, shared: SharedConfig | None = None) -> Next:
-    """Raise walls, try them, and run programs; a fork of a zygote has its libraries already.
-
-    Returns:
-        What runs programs.
-    """
+def worker(channel: int, parent: int, shared: SharedConfig | None = None) -> NoReturn:
+    """Raise walls, try them, and run programs; a fork of a zygote has its libraries already."""
     from . import confine, mapping
     from .control import SharedConfig, WorkerConfig
     from .walls import canary
@@ -81,7 +88,6 @@ def worker(channel: int, parent: int, shared: SharedConfig | None = None) -> Nex
     message, descriptors = control.receive(connection)
     if message is None:
         os._exit(0)
-    connection.detach()
     for descriptor in descriptors:
         mapping.take(descriptor)
     own, fresh = WorkerConfig(**message["own"]), shared is None
@@ -99,7 +105,7 @@ def worker(channel: int, parent: int, shared: SharedConfig | None = None) -> Nex
 
     serve.import_what_can_be(own.ahead)
     acts = canary.report(judge=shared.judge, private=own.private, kept=shared.kept)
-    return functools.partial(serve.serve, channel, acts, missing)
+    serve.serve(connection, acts, missing)
 
 
 def _import_libraries(*, torch: bool, site: Sequence[str]) -> None:
@@ -119,7 +125,7 @@ def _import_libraries(*, torch: bool, site: Sequence[str]) -> None:
         library.set_num_threads(1)
         library.compile = _no_compiler  # type: ignore[assignment, unused-ignore]
     else:
-        sys.path[:] = stdlib  # they find their own submodules; nothing else of the site is offered
+        sys.path[:] = stdlib  # it finds its own submodules; nothing else of the site is offered
     gc.freeze()
     gc.enable()
 
@@ -130,3 +136,104 @@ def _no_compiler(*_: object, **__: object) -> None:
         "torch.compile is not available here: it starts a compiler, and a submission may not start "
         "programs; call the function without it"
     )
+
+
+def _serve_children(connection: socket.socket, parent: int, roles: Mapping[str, Role]) -> NoReturn:
+    """Start and end children on request; end all when the other side or the parent is gone."""
+    live: set[int] = set()
+    if sys.platform == "linux":
+        kernel.prctl(kernel.PR_SET_CHILD_SUBREAPER, 1)
+    poll = select.poll()
+    poll.register(connection, select.POLLIN)
+    with suppress(ConnectionError):
+        while os.getppid() == parent:
+            if not poll.poll(_TICK):
+                _sweep(live)
+                continue
+            request, descriptors = control.receive(connection)
+            if request is None:
+                break
+            if request["op"] == "start":
+                answer: object = _start(connection, descriptors, roles[request["role"]])
+                if isinstance(answer, int):
+                    live.add(answer)
+            else:
+                answer = _end(request["pid"], request["grace"], live)
+            control.send(connection, answer)
+    for child in live:
+        _kill(child)
+    for child in live:
+        os.waitpid(child, 0)
+    _sweep(set())
+    os._exit(0)
+
+
+def _start(connection: socket.socket, descriptors: list[int], role: Role) -> int | str:
+    """The id of a new child, or why there is none; the child takes its role and never returns."""
+    here = os.getpid()
+    try:
+        child = os.fork()
+    except OSError as error:
+        return f"a process could not be started: {error.strerror}"
+    finally:
+        if os.getpid() == here:
+            for descriptor in descriptors:
+                os.close(descriptor)
+    if child:
+        return child
+    try:
+        connection.close()
+        channel, output = descriptors
+        os.setsid()
+        os.dup2(output, 1)
+        os.dup2(output, 2)
+        os.close(output)
+        role(channel, here)
+    except BaseException:  # noqa: BLE001 the judge shows the last line
+        sys.excepthook(*sys.exc_info())
+        sys.stderr.flush()
+    finally:
+        os._exit(boot.FAILED)
+
+
+def _end(child: int, grace: float, live: set[int]) -> tuple[int, bool]:
+    """End a child with its group and what it left; its exit status, and whether it had ended."""
+    deadline = time.monotonic() + grace
+    ended, status = os.waitpid(child, os.WNOHANG)
+    while not ended and time.monotonic() < deadline:
+        time.sleep(0.002)
+        ended, status = os.waitpid(child, os.WNOHANG)
+    if ended:
+        with suppress(ProcessLookupError, PermissionError):
+            os.killpg(child, signal.SIGKILL)
+    else:
+        _kill(child)
+        _, status = os.waitpid(child, 0)
+    live.discard(child)
+    _sweep(live)
+    return os.waitstatus_to_exitcode(status), bool(ended)
+
+
+def _kill(child: int) -> None:
+    for kill in (os.killpg, os.kill):  # it may not lead a group yet
+        with suppress(ProcessLookupError, PermissionError):
+            kill(child, signal.SIGKILL)
+
+
+def _sweep(live: set[int]) -> None:
+    """Kill what was left behind by children that have ended."""
+    for _ in range(_MOST_ORPHANS):
+        orphans = _children() - live
+        if not orphans:
+            return
+        for orphan in orphans:
+            with suppress(ProcessLookupError, PermissionError):
+                os.kill(orphan, signal.SIGKILL)
+            with suppress(ChildProcessError):
+                os.waitpid(orphan, 0)
+
+
+def _children() -> set[int]:
+    with suppress(OSError):  # not Linux, or a kernel built without CONFIG_PROC_CHILDREN
+        return set(map(int, Path("/proc/thread-self/children").read_bytes().split()))
+    return set()

@@ -13,7 +13,7 @@ import sys
 from collections.abc import Callable, Mapping, Sequence
 from time import process_time
 from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
 
@@ -183,9 +183,8 @@ def import_what_can_be(modules: Sequence[str]) -> None:
             importlib.import_module(module)
 
 
-def serve(channel: int, acts: Mapping[str, str], missing: Sequence[str]) -> None:
+def serve(connection: socket.socket, acts: Mapping[str, str], missing: Sequence[str]) -> NoReturn:
     """Answer requests on the channel until the judge closes it; for the rest see `Server`."""
-    connection = socket.socket(fileno=channel)
     server = Server(acts, missing, functools.partial(_exchange, connection))
     if hasattr(faulthandler, "register"):  # asked where its program is, it says so on its output
         faulthandler.register(signal.SIGUSR1, file=2, all_threads=False)
