@@ -1,4 +1,4 @@
-"""Grade a submission and record it."""
+"""Grade a submission and record it: resolve, read, begin, judge, record."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ from grader.bank import locate
 from grader.model.errors import DrillError, UsageError
 from grader.model.question import Question
 from grader.records import events
-from grader.records.events import NOT_PYTHON
+from grader.records.events import NOT_PYTHON, Event
 
 if TYPE_CHECKING:
     from grader.model.report import Report
     from grader.session import Workers
 
-MAX_SEED = 2**63 - 1  # the largest whole number that SQLite stores
+MAX_SEED = 2**63 - 1  # the largest integer that SQLite stores
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,17 +36,10 @@ class Graded:
     choice: Choice
     path: Path  # of the file that was graded
     again: str  # what follows `drill grade` to grade this file again
-    tries: int  # of one's own with this one; 0: none, as a syntax error, or not on record
+    tries: int  # at the question with this one; 0: it does not count as one
     hints_left: bool
     changed_since: int | None = None  # attempt with this seed at another version of the question
-    asked_before: int = 1  # parts, when the grade began; all, where it is no try of one's own
-    asked: int = 1  # parts, now
-
-    @property
-    def next_part(self) -> int | None:
-        """The number of the part that is asked from now on, if the grade has reached a new one."""
-        new = self.asked > self.asked_before and self.report.parts_passed < self.asked
-        return self.asked if new else None
+    next_part: int | None = None  # number of the part that is asked from now on, if it is a new one
 
 
 def grade(
@@ -64,7 +57,7 @@ def grade(
         ctx: Where the person is.
         target: ID, BANK/ID, or a path: of a drill's folder, or of a file in one, to be graded for
             that drill; None: the drill of `ctx`.
-        file: Any file; it is no try of one's own, whosever it is.
+        file: Any file; it is not counted as an attempt.
         seed: From which the inputs are drawn; a fresh one when None.
         parts: The numbers of the parts that count, "1,2"; all when None.
         doing: Called with what is going on: "loading torch", "grading, 7 of 19 checks".
@@ -75,10 +68,11 @@ def grade(
     """
     if seed is not None and seed > MAX_SEED:
         raise UsageError(f"--seed: expected a whole number of at most {MAX_SEED:,}")
+    seed = int.from_bytes(os.urandom(4), "big") if seed is None else seed
     with ExitStack() as stack:
         started: list[Workers] = []
 
-        def start(where: Path, question_id: str) -> None:
+        def prepare(where: Path, question_id: str) -> None:
             """Start the workers as soon as it is known which question is meant."""
             from grader.session import Workers
 
@@ -88,32 +82,76 @@ def grade(
                 return  # loading the question will say so
             doing("loading torch" if head.torch else "loading numpy")
             if not head.torch or requirements.torch_installed():
-                workers = Workers(torch=head.torch)
-                started.append(stack.enter_context(workers))
+                started.append(stack.enter_context(Workers(torch=head.torch)))
 
-        if file is not None:
-            path = file.expanduser()
-            beside = None if target else workspace.enclosing(ctx.here() / path.parent)
-            choice = resolve(ctx, target, folder=beside.folder if beside else None, soon=start)
-            named = f" {target}" if target else ""
-            again = f"{named} --file {shlex.quote(str(file))}{ctx.option}"
-        elif target is not None and _is_path(ctx, target):
-            path = ctx.here() / Path(target).expanduser()
-            if not os.path.lexists(path):
-                raise UsageError(f"{target}: there is no such file or folder")
-            folder = path if path.is_dir() and not path.is_symlink() else path.parent
-            choice = resolve(ctx, None, folder=folder, soon=start)
-            path = choice.need_workspace().submission if folder == path else path
-            again = f" {shlex.quote(target)}{ctx.option}"
-        else:
-            choice = resolve(ctx, target, soon=start)
-            path, again = choice.need_workspace().submission, choice.argument
-        seed = int.from_bytes(os.urandom(4), "big") if seed is None else seed
-        workers = started[0] if started else None
+        choice, path, again = _meant(ctx, target, file, prepare)
+        question, every = choice.question, len(choice.question.spec.parts)
+        wanted = _parts(question, parts)
         again += "" if parts is None else f" --parts {shlex.quote(parts)}"
-        count = _parts(choice.question, parts)
-        review = file is not None
-        return _grade(ctx, choice, path, again, seed, workers, count, doing, review=review)
+        requirements.need_torch(question)
+        submission = files.read_submission(path)
+
+        from grader import session  # reads specs, as loading the question did
+
+        why_not = _why_not_counted(ctx, choice, path, file)
+        is_own = why_not is None
+        event = ctx.event("begun" if is_own else "review", question)
+        event = replace(event, seed=seed, path=str(path))
+        changed_since, proved = _earlier(ctx, event)
+        begun = ctx.write(lambda db: events.begin(db, event, submission), "this grade")
+        if begun is not None and why_not:
+            ctx.warn(*why_not)
+        yours = ctx.progress(question)
+        # One part is asked after another of those who try, and all of everybody else.
+        before = yours.asked(every) if begun is not None and is_own else every
+        report = session.grade(
+            question, submission, seed=seed, filename=path.name, proved=proved, parts=wanted,
+            workers=started[0] if started else None,
+            progress=lambda done, checks: doing(f"grading, {done} of {checks} checks"),
+        )  # fmt: skip
+    is_read = report.raised is None or not report.raised.is_of_text
+    if begun is not None:
+        _record(ctx, question, begun[0], report, is_read=is_read)
+    asked = max(before, min(report.parts_passed + 1, every))
+    if asked > before:
+        write_question(ctx, path.parent, question, asked)
+    hints = [len(part.hints) for part in question.spec.parts[:asked]]
+    return Graded(
+        report,
+        choice,
+        path,
+        again,
+        tries=begun[1] if begun is not None and is_own and is_read else 0,
+        hints_left=max(yours.hints, sum(hints[:-1])) < sum(hints),
+        changed_since=changed_since,
+        next_part=asked if asked > before and report.parts_passed < asked else None,
+    )
+
+
+def _meant(
+    ctx: Context,
+    target: str | None,
+    file: Path | None,
+    prepare: Callable[[Path, str], None],
+) -> tuple[Choice, Path, str]:
+    """Return the drill, the file to grade, and what follows `drill grade` to do it again."""
+    here = ctx.here()
+    if file is not None:
+        path = here / file.expanduser()
+        beside = None if target else workspace.enclosing(path.parent)
+        choice = resolve(ctx, target, folder=beside.folder if beside else None, soon=prepare)
+        named = f" {target}" if target else ""
+        return choice, path, f"{named} --file {shlex.quote(str(file))}{ctx.option}"
+    if target is not None and _is_path(ctx, target):
+        path = here / Path(target).expanduser()
+        if not os.path.lexists(path):
+            raise UsageError(f"{target}: there is no such file or folder")
+        is_folder = path.is_dir() and not path.is_symlink()
+        choice = resolve(ctx, None, folder=path if is_folder else path.parent, soon=prepare)
+        path = choice.need_workspace().submission if is_folder else path
+        return choice, path, f" {shlex.quote(target)}{ctx.option}"
+    choice = resolve(ctx, target, soon=prepare)
+    return choice, choice.need_workspace().submission, choice.argument
 
 
 def _is_path(ctx: Context, target: str) -> bool:
@@ -146,85 +184,56 @@ def _parts(question: Question, wanted: str | None) -> tuple[int, ...] | None:
     return tuple(sorted(set(found)))
 
 
-def _grade(
-    ctx: Context,
-    choice: Choice,
-    path: Path,
-    again: str,
-    seed: int,
-    workers: Workers | None,
-    parts: tuple[int, ...] | None,
-    doing: Callable[[str], None],
-    *,
-    review: bool,
-) -> Graded:
-    from grader.forms import registry as forms  # reads specs, as the grade will
-    from grader.session import grade as judge
+def _why_not_counted(
+    ctx: Context, choice: Choice, path: Path, file: Path | None
+) -> tuple[str, ...] | None:
+    """Return None where a grade counts as an attempt, else what is to be said of that, if anything.
 
-    question = choice.question
-    requirements.need_torch(question)
-    path = ctx.here() / path
-    submission = files.read_submission(path)
+    It counts where the file is the submission of a folder that this person has started.
+    """
+    from grader.forms import registry as forms
+
     mine = choice.workspace.submission if choice.workspace else None
-    same = mine is not None and os.path.realpath(path) == os.path.realpath(mine)
-    # A folder that is not on record may be anybody's: what passes in it is no pass of this person.
-    once = forms.of(question.spec).one_try and ctx.progress(question).tries > 0
-    own = same and choice.started and not (review or once)
-    event = ctx.event("begun" if own else "review", question)
-    event = replace(event, seed=seed, path=str(path))
-    earlier, latest = ctx.read(
-        lambda db: (
-            events.attempts(db, most=1, question=question.id, bank=event.bank, seed=seed),
-            events.attempts(db, most=20, question=question.id, bank=event.bank),
-        ),
-        ((), ()),
-    )
-    changed = [one.id for one in earlier if one.digest not in {"", question.digest}]
-    # A verdict of its checks on the question as it is: its reference was run twice then, or before.
-    proved = any(a.digest == question.digest and a.verdict in {"pass", "fail"} for a in latest)
-    begun = ctx.write(lambda db: events.begin(db, event, submission), "this grade")
-    if once and same and choice.started and not review:
-        ctx.warn(f"Only your first prediction is scored; this grade of {path.name} does not count.")
-    if same and not (choice.started or review) and begun is not None:
-        ctx.warn(
+    if file is not None or mine is None or os.path.realpath(path) != os.path.realpath(mine):
+        return ()
+    if not choice.started:
+        return (
             "You did not start this folder; the grade is not counted as an attempt.",
             f"If it is yours, drill start {choice.called}{choice.option} in it makes it count.",
         )
-    every, yours = len(question.spec.parts), ctx.progress(question)
-    tried = begun is not None and own  # else nobody is asked one part after another
-    before = yours.asked(every) if tried else every
+    if forms.of(choice.question.spec).one_try and ctx.progress(choice.question).tries > 0:
+        return (f"Only your first prediction is scored; this grade of {path.name} does not count.",)
+    return None
 
-    def graded(report: Report) -> Graded:
-        asked = max(before, min(report.parts_passed + 1, every))
-        hints = [len(part.hints) for part in question.spec.parts[:asked]]
-        counts = report.raised is None or not report.raised.is_of_text
-        return Graded(
-            report,
-            choice,
-            path,
-            again,
-            tries=begun[1] if begun and own and counts else 0,
-            hints_left=max(yours.hints, sum(hints[:-1])) < sum(hints),
-            changed_since=next(iter(changed), None),
-            asked_before=before,
-            asked=asked,
-        )
 
-    report = judge(
-        question, submission, seed=seed, filename=path.name, workers=workers, proved=proved,
-        parts=parts, progress=lambda done, every: doing(f"grading, {done} of {every} checks"),
+def _earlier(ctx: Context, event: Event) -> tuple[int | None, bool]:
+    """Return what earlier grades say: whether the question has changed, and whether it is proved.
+
+    Returns:
+        The number of an attempt with this seed at another version of the question; and whether
+        this version has given a verdict before, for which its reference was run twice.
+    """
+    found = ctx.read(
+        lambda db: (
+            events.attempts(db, most=1, question=event.question, bank=event.bank, seed=event.seed),
+            events.attempts(db, most=20, question=event.question, bank=event.bank),
+        ),
+        ((), ()),
+    )
+    changed = [one.id for one in found[0] if one.digest != event.digest]
+    proved = any(a.digest == event.digest and a.verdict in {"pass", "fail"} for a in found[1])
+    return next(iter(changed), None), proved
+
+
+def _record(
+    ctx: Context, question: Question, attempt: int, report: Report, *, is_read: bool
+) -> None:
+    """Record the verdict on an attempt."""
+    from grader.reports.json import dumps
+
+    parts = " ".join(part.verdict for part in report.parts) if is_read else NOT_PYTHON
+    event = replace(
+        ctx.event("graded", question), attempt=attempt, report=dumps(report), parts=parts,
+        verdict=report.verdict, isolation=report.isolation, seconds=report.seconds,
     )  # fmt: skip
-    if begun is not None:
-        from grader.reports.json import dumps
-
-        facts = {name: getattr(report, name) for name in ("verdict", "isolation", "seconds")}
-        event = ctx.event("graded", question)
-        verdicts = " ".join(part.verdict for part in report.parts)
-        if report.raised is not None and report.raised.is_of_text:
-            verdicts = NOT_PYTHON
-        event = replace(event, attempt=begun[0], report=dumps(report), parts=verdicts)
-        ctx.add(replace(event, **facts))
-    done = graded(report)
-    if done.asked > before:
-        write_question(ctx, path.parent, question, done.asked)
-    return done
+    ctx.add(event)

@@ -59,12 +59,12 @@ def command(
             ]
             output.document(question=choice.question.id, cases=rows)
             return
-        head = ("case", "last try", "about")
-        state = {True: "fails", False: ""}
         room = output.measure() - max(len(one.case) for one in found) - 12
-        output.columns(
-            head, [(one.case, state[one.failing], sheet.cut(one.about, room)) for one in found]
-        )
+        table = [
+            (one.case, "fails" if one.failing else "", sheet.cut(one.about, room)) for one in found
+        ]
+        head = ("case", "last try", "about")
+        output.lines(sheet.columns(head, table, plain=output.style.plain), paged=True)
         return
     made = casing.case(here, name, question, run=run, seed=seed)
     if json:

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+import os
+import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from grader.cli import output
-from grader.cli.context import Json, context, ids
-from grader.cli.waiting import Waiting
+from grader.cli.context import Json, context, ids, minutes_since
 from grader.model.verdict import Verdict
 
 if TYPE_CHECKING:
     from grader.app.grading import Graded
+    from grader.reports.around import Around
 
 STATUS = {Verdict.PASS: 0, Verdict.INVALID: 3, Verdict.INTERNAL: 4}  # any other verdict: 1
 
@@ -56,43 +58,105 @@ def command(
     from grader.app.workspace import SUBMISSION
 
     here = context(ctx)
-    with Waiting() as waiting:
-
-        def graded_for(target: str | None, file: Path | None) -> Graded:
-            return grade(here, target, file=file, seed=seed, parts=parts, doing=doing)
-
-        def doing(what: str) -> None:
-            waiting.say(what, at_once=what == "loading torch")
-
-        try:
-            graded = graded_for(question, file)
-        except NoDrillError as fault:
-            waiting.stop()
-            if json or not output.is_dialog():
-                raise
-            name = here.near(fault.path)
-            what = f"{name} does not belong to a started drill. Which question is it for?"
-            graded = graded_for(output.ask(what), Path(SUBMISSION))
+    try:
+        with output.waiting() as doing:
+            graded = grade(here, question, file=file, seed=seed, parts=parts, doing=doing)
+    except NoDrillError as fault:
+        if json or not output.is_dialog():
+            raise
+        name = here.near(fault.path)
+        answer = output.ask(f"{name} does not belong to a started drill. Which question is it for?")
+        with output.waiting() as doing:
+            graded = grade(here, answer, file=Path(SUBMISSION), seed=seed, parts=parts, doing=doing)
     report = graded.report
-    if json:
-        from grader.reports.json import dumps
-
-        _warn(graded)
-        output.write(dumps(report))
-    else:
-        from grader.cli.grade_page import around
-        from grader.reports import terminal
-
-        here_is = around(graded, full=full, explain=explain, plain=output.style.plain)
-        _warn(graded)
-        output.show(terminal.render_report(report, width=output.width(), around=here_is))
-    return STATUS.get(report.verdict, 1)
-
-
-def _warn(graded: Graded) -> None:
-    """Say so where the same seed need not give the same numbers."""
     if graded.changed_since is not None:
         output.warn(
             f"{graded.choice.question.id} has changed since attempt {graded.changed_since}, which"
-            f" had the seed {graded.report.seed}: its numbers need not be the same"
+            f" had the seed {report.seed}: its numbers may differ"
         )
+    if json:
+        from grader.reports.json import dumps
+
+        output.write(dumps(report))
+    else:
+        from grader.reports import terminal
+
+        around = _around(graded, full=full, explain=explain)
+        output.show(terminal.render_report(report, width=output.width(), around=around))
+    return STATUS.get(report.verdict, 1)
+
+
+def _around(graded: Graded, *, full: bool, explain: bool) -> Around:
+    """Return what stands on the page besides the report: the file, the time, what to type next."""
+    from grader.reports.around import Around
+    from grader.reports.question import requested
+
+    new = graded.next_part
+    return Around(
+        file=_near(graded.path),
+        tries=graded.tries,
+        time=_time_taken(graded),
+        everything=f"drill grade{graded.again} --full",
+        steps=_next_steps(graded, explained=explain or full),
+        request=None if new is None else requested(graded.choice.question, new),
+        full=full,
+        explain=explain,
+        plain=output.style.plain,
+    )
+
+
+def _near(path: Path) -> str:
+    """Return a file as it is called from the current folder, where that is below or beside it."""
+    try:
+        relative = os.path.relpath(path)
+    except (OSError, ValueError):
+        return str(path)
+    return str(path) if relative.startswith(os.path.join("..", "..")) else relative
+
+
+def _next_steps(graded: Graded, *, explained: bool) -> tuple[str, ...]:
+    """Return what to type next, as the verdict has it: at most three commands."""
+    from grader.forms import registry as forms
+
+    choice, report = graded.choice, graded.report
+    spec = choice.question.spec
+    if spec.then and report.checks:  # whatever was predicted
+        return (f"drill start {spec.then}{choice.option}",)
+    if graded.next_part is not None:
+        return (f"drill grade{graded.again}",)
+    match report.verdict:
+        case Verdict.PASS:
+            asks = f"drill solution{choice.argument} --follow-ups"
+            more = [asks] * bool(spec.follow_ups)
+            return (f"drill solution{choice.argument}", *more, f"drill next{choice.option}")
+        case Verdict.INVALID:
+            return (f"drill bank audit {choice.called}{choice.option}",)
+        case Verdict.INTERNAL:
+            return ()
+    if not report.checks:  # it never got as far: no hint is about that
+        return (f"drill grade{graded.again}",)
+    failing = next((c for c in report.checks if c.failing and not c.stretch), None)
+    steps = []
+    form = forms.of(spec)
+    if failing is not None and not (form.is_text or form.apart):  # nothing to run there
+        steps.append(f"drill case {shlex.quote(failing.failing[0])}{choice.argument}")
+    if graded.hints_left:
+        steps.append(f"drill hint{choice.argument}")
+    if report.unchanged and not explained:
+        steps.append(f"drill grade{graded.again} --explain")
+    elif not graded.hints_left:
+        steps.append(f"drill solution{choice.argument} --give-up")
+    return tuple(steps)
+
+
+def _time_taken(graded: Graded) -> str:
+    """Return the time since the drill was started, and the time planned for it."""
+    from grader.model.numerals import span
+
+    workspace = graded.choice.workspace
+    minutes = minutes_since(workspace.started_at if workspace else "")
+    if minutes is None:
+        return ""
+    spec = graded.choice.question.spec
+    planned = sum(part.minutes for part in spec.parts[: graded.report.parts_passed])
+    return f"{span(minutes)} ({planned or spec.minutes} planned)"

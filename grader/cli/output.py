@@ -37,6 +37,7 @@ class Style:
     plain: bool = False  # one fact a line, for a screen reader
     paging: bool = True
     color: str = "auto"  # or always, never
+    has_status: bool = False  # whether a status line stands on standard error
 
 
 style = Style()  # of the command that is carried out
@@ -102,23 +103,9 @@ def _styled(line: sheet.Line, *, styled: bool) -> str:
     )
 
 
-def columns(
-    head: Sequence[str], rows: Iterable[Sequence[str]], *, right: Sequence[str] = ()
-) -> None:
-    """Write a table."""
-    lines(sheet.columns(head, rows, right=right, plain=style.plain), paged=True)
-
-
 def heading(text: str) -> None:
     """Write a line that stands out where the terminal can do that."""
     lines([sheet.bold(text)])
-
-
-def prose(text: str, *, indent: int) -> None:
-    """Write paragraphs, folded."""
-    from grader.reports import prose as words
-
-    lines(words.prose(text, measure(), indent=indent))
 
 
 def _paged(text: str) -> bool:
@@ -163,27 +150,25 @@ def warn(message: str, hint: str = "", excerpt: Sequence[str] = ()) -> None:
 
 @contextmanager
 def waiting() -> Iterator[Callable[[str], None]]:
-    """Give what to call with each step of a long command, for a person at a terminal only.
+    """Give what to call with each step of a long command.
 
-    It is one line, gone again afterwards, whatever happened; where a terminal cannot take a line
-    back, there is a line for each step instead.
+    The step is one line for a person at a terminal, erased afterwards; nobody else sees it.
     """
-    if sys.stderr is None or not sys.stderr.isatty():
+    erasable = os.environ.get("TERM", "") not in {"dumb", "unknown", ""}
+    if sys.stderr is None or not sys.stderr.isatty() or not erasable:
         yield lambda _: None
         return
-    if os.environ.get("TERM", "") in {"dumb", "unknown", ""}:
-        yield lambda line: _put(sys.stderr, f"{harmless(line)}\n")
-        return
     try:
-        yield lambda line: draw_status(f"{ERASE}{harmless(line)[: width() - 1]}")
+        yield draw_status
     finally:
-        draw_status(ERASE)
+        draw_status("")
 
 
 def draw_status(text: str) -> None:
-    """Draw on standard error what is taken back later; a terminal that is gone is no fault."""
+    """Put a text in the place of the status line; a terminal that is gone is no fault."""
+    style.has_status = bool(text)
     with suppress(PipeClosedError, UsageError):
-        _put(sys.stderr, text)
+        _put(sys.stderr, f"{ERASE}{harmless(text)[: width() - 1]}")
 
 
 def is_dialog() -> bool:
@@ -239,6 +224,8 @@ def info(text: str) -> None:
     """
     if sys.stderr is None:
         return
+    if style.has_status:
+        draw_status("")
     text = harmless(text)
     if sys.stderr.isatty() and "\n" not in text and not text.startswith(" "):
         text = "\n".join(sheet.wrapped(text, measure(), indent="    "))

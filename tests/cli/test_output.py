@@ -8,6 +8,7 @@ import sys
 import pytest
 
 from grader.cli import output
+from grader.reports import sheet
 from grader.reports.page import Page
 from grader.reports.text import Text
 
@@ -35,7 +36,7 @@ def test_tables_and_headings(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("COLUMNS", "120")
-    output.columns(["title"], [[HOSTILE]])
+    output.lines(sheet.columns(["title"], [[HOSTILE]]))
     output.show(Page([Text(HOSTILE)]))
     output.heading(HOSTILE)
     shown = seen(capsys)
@@ -64,3 +65,30 @@ def test_a_command_in_a_complaint_is_never_folded(monkeypatch: pytest.MonkeyPatc
         "    sixty columns",
         f"    {command}",
     ]
+
+
+def test_a_status_line_is_cut_and_erased_before_a_warning_and_at_the_end(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    screen = _Terminal()
+    monkeypatch.setattr(sys, "stderr", screen)
+    monkeypatch.setenv("COLUMNS", "30")
+    monkeypatch.setenv("TERM", "xterm")
+    with output.waiting() as step:
+        step("grading, 2 of 9 checks, of which one is long")
+        output.warn("a note")
+    assert screen.getvalue().split(output.ERASE) == [
+        "", "grading, 2 of 9 checks, of wh", "drill: a note\n", "",
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("term", ["dumb", ""])
+def test_a_terminal_that_cannot_erase_gets_no_status(
+    monkeypatch: pytest.MonkeyPatch, term: str
+) -> None:
+    screen = _Terminal()
+    monkeypatch.setattr(sys, "stderr", screen)
+    monkeypatch.setenv("TERM", term)
+    with output.waiting() as step:
+        step("loading torch")
+    assert screen.getvalue() == ""
