@@ -1,11 +1,12 @@
-"""Write the report of every file of the corpus, or say where two such collections differ.
+"""Grade the whole corpus, and say where two such collections of reports differ.
 
-    python benchmarks/corpus_reports.py write OUT.jsonl [--tree CHECKOUT] [--only QUESTION]
-    python benchmarks/corpus_reports.py compare BEFORE.jsonl AFTER.jsonl
+    python benchmarks/corpus_reports.py write OUT.jsonl [--only ID ...] [--every N] [--jobs N]
+    python benchmarks/corpus_reports.py compare BEFORE.jsonl AFTER.jsonl [--whole]
 
-Each file of `tests/solutions`, each starter and each reference is graded by the command line with
-the same seed.  What a clock or a byte counter of the system says is left out of a comparison; so
-is what only a newer report has.
+The corpus: each file of `tests/solutions`, each accepted solution, each starter and each reference
+of a question with code, graded with the same seed in sessions that two processes share.  What is
+compared is the verdict, the names, and the first check that fails; with `--whole` all of a report
+but clocks and what a byte counter of the system says.
 """
 
 from __future__ import annotations
@@ -13,71 +14,77 @@ from __future__ import annotations
 import argparse
 import json
 import os
-import subprocess
 import sys
-import tempfile
 from collections import Counter
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 from typing import Any
 
+from grader import open_question
+from grader.reports.json import to_json
+from grader.session import GradingSession
+
 ROOT = Path(__file__).parents[1]
 SEED = 20
-# Of a report: clocks; and of a check: what depends on the machine.
-UNSTABLE = {"seconds", "figures", "isolation", "sha256", "printed"}
+AT_ONCE = 60  # files of one session
+# Of a report: clocks, places; and of a check: what depends on the machine.
+UNSTABLE = {"seconds", "figures", "isolation", "sha256", "printed", "bank", "digest"}
 MEASURED = {"performance"}  # kinds whose verdict may be `inconclusive` on a busy machine
+FINE = {"pass", "skipped", "missed", "inconclusive"}
+
+Report = dict[str, Any]
 
 
-def corpus(tree: Path) -> Iterator[tuple[str, Path]]:
-    """Question and file of everything there is to grade."""
-    for folder in sorted((tree / "tests" / "solutions").iterdir()):
-        for path in sorted(folder.glob("*/*.py")):
-            yield folder.name, path
-        for name in ("starter.py", "reference.py"):
-            yield folder.name, tree / "drills" / folder.name / name
+def corpus(only: list[str], every: int) -> Iterator[tuple[str, list[Path]]]:
+    """Question and files of everything there is to grade, in portions."""
+    for folder in sorted((ROOT / "tests" / "solutions").iterdir()):
+        drill = ROOT / "drills" / folder.name
+        if not folder.is_dir() or not drill.is_dir() or (only and folder.name not in only):
+            continue
+        own = [drill / "starter.py", drill / "reference.py", *drill.glob("accepted/*.py")]
+        files = sorted([*folder.glob("*/*.py"), *own])[::every]
+        for first in range(0, len(files), AT_ONCE):
+            yield folder.name, files[first : first + AT_ONCE]
 
 
-def graded(tree: Path, question: str, path: Path, home: str) -> dict[str, Any]:
-    """One report, with the name of its file."""
-    command = [sys.executable, "-m", "grader", "grade", question, "--file", str(path)]
-    found = subprocess.run(
-        [*command, "--seed", str(SEED), "--json"],
-        cwd=tree,
-        env={**os.environ, "DRILL_HOME": home},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    try:
-        report = json.loads(found.stdout)
-    except ValueError:
-        report = {"unreadable": found.stdout[-500:] + found.stderr[-500:]}
-    return {"file": path.relative_to(tree).as_posix(), "exit": found.returncode, "report": report}
+def graded(portion: tuple[str, list[Path]]) -> list[dict[str, Any]]:
+    """The reports of some files of a question, each with the name of its file."""
+    question, files = portion
+    rows = []
+    with GradingSession(open_question(question, ROOT)) as session:
+        for path in files:
+            found = session.grade(path.read_bytes(), seed=SEED, filename=path.name)
+            name = path.relative_to(ROOT).as_posix()
+            rows.append({"file": name, "report": to_json(found, whole=True)})
+    return rows
 
 
-def write(out: Path, tree: Path, only: str | None, jobs: int) -> None:
+def write(out: Path, only: list[str], every: int, jobs: int) -> None:
     """Grade everything and write a line of JSON for each file."""
-    wanted = [(q, p) for q, p in corpus(tree) if only in (None, q)]
-    with (
-        tempfile.TemporaryDirectory() as home,
-        ThreadPoolExecutor(jobs) as pool,
-        out.open("w", encoding="utf-8") as file,
-    ):
-        for row in pool.map(lambda item: graded(tree, item[0], item[1], home), wanted):
-            file.write(json.dumps(row, sort_keys=True) + "\n")
+    with ProcessPoolExecutor(jobs) as pool, out.open("w", encoding="utf-8") as file:
+        for rows in pool.map(graded, corpus(only, every)):
+            file.writelines(json.dumps(row, sort_keys=True) + "\n" for row in rows)
             file.flush()
+
+
+def essence(report: Report) -> Report:
+    """What must never change: the verdict, the names, and the first check that fails."""
+    failing = (c for c in report.get("checks", ()) if c["verdict"] not in FINE and not c["stretch"])
+    return {
+        "verdict": report.get("verdict"),
+        "names": [idea["id"] for idea in report.get("misconceptions", ())],
+        "first": next(((c["id"], c["verdict"]) for c in failing), None),
+    }
 
 
 def differences(before: Any, after: Any, path: str = "") -> Iterator[str]:  # noqa: ANN401 JSON
     """Where two documents differ, as dotted paths with both values."""
     if isinstance(before, dict) and isinstance(after, dict):
-        unstable = (
-            UNSTABLE if before.get("kind") not in MEASURED else {*UNSTABLE, "message", "exhibit"}
-        )
-        for key in before:
-            if key not in unstable:
-                yield from differences(before[key], after.get(key), f"{path}.{key}".lstrip("."))
+        measured = before.get("kind") in MEASURED
+        unstable = {*UNSTABLE, "message", "exhibit"} if measured else UNSTABLE
+        for key in before.keys() & after.keys() - unstable:
+            yield from differences(before[key], after[key], f"{path}.{key}".lstrip("."))
     elif isinstance(before, list) and isinstance(after, list) and len(before) == len(after):
         for number, pair in enumerate(zip(before, after, strict=True)):
             yield from differences(*pair, f"{path}[{number}]")
@@ -85,44 +92,54 @@ def differences(before: Any, after: Any, path: str = "") -> Iterator[str]:  # no
         yield f"{path}: {json.dumps(before)[:300]} -> {json.dumps(after)[:300]}"
 
 
-def compare(before: Path, after: Path) -> int:
+def explained(report: Report) -> str:
+    """How a report explains a failure: a name, the kinds of its explanations, or nothing."""
+    kinds = sorted({one["kind"] for one in report.get("explanations", ())})
+    return "named" if report.get("misconceptions") else " ".join(kinds) or "nothing"
+
+
+def compare(before: Path, after: Path, *, whole: bool) -> int:
     """Print every difference; return how many files have one."""
 
-    def read(path: Path) -> dict[str, Any]:
-        lines = path.read_text(encoding="utf-8").splitlines()
-        return {row["file"]: row for row in map(json.loads, lines)}
+    def read(path: Path) -> dict[str, Report]:
+        rows = map(json.loads, path.read_text(encoding="utf-8").splitlines())
+        return {row["file"]: row["report"] for row in rows}
 
     old, new = read(before), read(after)
+    both = sorted(old.keys() & new.keys())
+    look = (lambda report: report) if whole else essence
     different = 0
-    for name in sorted(old.keys() | new.keys()):
-        if name not in old or name not in new:
-            print(f"{name}: only {'before' if name in old else 'after'}")
-            different += 1
-        elif found := list(differences(old[name], new[name])):
+    for name in both:
+        if found := list(differences(look(old[name]), look(new[name]))):
             print(name, *(f"    {line}" for line in found), sep="\n")
             different += 1
-    verdicts = Counter(row["report"].get("verdict", "none") for row in new.values())
-    print(f"{len(new)} files, {different} with differences; verdicts now: {dict(verdicts)}")
+    for title, reports in (("before", old), ("after", new)):
+        some = [reports[name] for name in both]
+        verdicts = Counter(report.get("verdict", "none") for report in some)
+        ways = Counter(explained(r) for r in some if r.get("verdict") not in {"pass", None})
+        print(f"{title}: {dict(verdicts)}; {dict(ways.most_common())}")
+    print(f"{len(both)} files in both, {len(old)} before, {len(new)} after, {different} differ")
     return different
 
 
 def main() -> int:
     """Parse, and do the one or the other."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     commands = parser.add_subparsers(dest="command", required=True)
     writing = commands.add_parser("write")
     writing.add_argument("out", type=Path)
-    writing.add_argument("--tree", type=Path, default=ROOT)
-    writing.add_argument("--only")
+    writing.add_argument("--only", nargs="*", default=[])
+    writing.add_argument("--every", type=int, default=1)
     writing.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
     comparing = commands.add_parser("compare")
     comparing.add_argument("before", type=Path)
     comparing.add_argument("after", type=Path)
+    comparing.add_argument("--whole", action="store_true")
     chosen = parser.parse_args()
     if chosen.command == "write":
-        write(chosen.out.resolve(), chosen.tree.resolve(), chosen.only, chosen.jobs)
+        write(chosen.out.resolve(), chosen.only, chosen.every, chosen.jobs)
         return 0
-    return min(1, compare(chosen.before, chosen.after))
+    return min(1, compare(chosen.before, chosen.after, whole=chosen.whole))
 
 
 if __name__ == "__main__":
