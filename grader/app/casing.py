@@ -4,21 +4,17 @@ from __future__ import annotations
 
 import hashlib
 import io
-import json
 from collections.abc import Mapping
-from contextlib import suppress
 from dataclasses import dataclass
-from itertools import count
 from pathlib import Path
 from typing import Any
 
 from grader.app import files, requirements
 from grader.app.context import Context
-from grader.app.history import Row, history
+from grader.app.history import history
 from grader.app.resolve import Choice, resolve
 from grader.model.errors import BankError, UsageError
 from grader.model.nearest import closest
-from grader.records import events
 
 FOLDER = "cases"
 _LATEST = 100  # attempts that are looked through for the last try
@@ -64,7 +60,7 @@ def cases(ctx: Context, question_id: str | None) -> tuple[Choice, list[Listed]]:
 
     choice = resolve(ctx, question_id)
     _need_code(choice)
-    failing = {case for case, _ in _failing(_last(ctx, choice)[1])}
+    failing = {case for case, _ in _last(ctx, choice)[1]}
     found = []
     asked = _asked(ctx, choice)
     for name, recipe in drawing.cases(choice.question).items():
@@ -135,9 +131,9 @@ def case(
     if run is not None and run not in runs:
         known = ", ".join(runs)
         raise UsageError(f"--run: the case {name} is of these runs: {known}; found {run}")
-    last_seed, checks = _last(ctx, choice)
+    last_seed, failing = _last(ctx, choice)
     seed = next(s for s in (seed, last_seed, 0) if s is not None)
-    failed = [use for use in uses if (name, use.check) in _failing(checks)]
+    failed = [use for use in uses if (name, use.check) in failing]
     run = run or [*(use.run for use in failed), *runs][0]
     looking = [use for use in failed if use.run == run] or [use for use in uses if use.run == run]
     results = dict.fromkeys(result for use in looking for result in use.results)
@@ -160,31 +156,19 @@ def case(
     )  # fmt: skip
 
 
-def _last(ctx: Context, choice: Choice) -> tuple[int | None, list[Mapping[str, Any]]]:
-    """The seed of the last try at a question, and its checks as they are in the report.
+def _last(ctx: Context, choice: Choice) -> tuple[int | None, frozenset[tuple[str, str]]]:
+    """The seed of the last try at a question, and the cases on which checks failed.
 
-    Nothing is said of a try that went on to a new part: what fails there was not asked yet.
+    None fail in a try that went on to a new part: what fails there was not asked yet.
     """
-    rows: tuple[Row, ...] = ()
-    with suppress(UsageError):  # the records cannot be read
-        rows = history(ctx, choice.called, most=_LATEST)[0]
-    tries = [row for row in rows if row.attempt.is_try]
-    if not tries:
-        return None, []
-    last = tries[-1].attempt
-    text = "" if tries[-1].on else ctx.read(lambda db: events.report(db, last.id), "")
     try:
-        checks = json.loads(text or "{}").get("checks", [])
-        return last.seed, [check for check in checks if isinstance(check, dict)]
-    except (ValueError, AttributeError, TypeError):  # the file is the user's to edit
-        return last.seed, []
-
-
-def _failing(checks: list[Mapping[str, Any]]) -> set[tuple[str, str]]:
-    """The cases on which checks failed, with the check."""
-    return {
-        (str(case), str(check.get("id"))) for check in checks for case in check.get("failing") or ()
-    }
+        rows = history(ctx, choice.called, most=_LATEST)[0]
+    except UsageError:  # the records cannot be read
+        rows = ()
+    last = next((row for row in reversed(rows) if row.attempt.is_try), None)
+    if last is None:
+        return None, frozenset()
+    return last.attempt.seed, frozenset() if last.on else last.failing
 
 
 def _written(
@@ -233,5 +217,4 @@ def _kept(path: Path) -> Path | None:
     text, _, stamp = before.rpartition(b"# ")
     if hashlib.sha256(text).hexdigest()[:16].encode() == stamp.strip():
         return None
-    copies = (path.with_name(f"{path.stem}.before-{n}{path.suffix}") for n in count(1))
-    return next(copy for copy in copies if files.create(copy, before))
+    return files.keep_copy(path, before, "{stem}.before-{n}{suffix}")

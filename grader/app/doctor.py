@@ -18,8 +18,6 @@ from grader.model.numerals import quantity
 from grader.records import events
 
 _TORCH_SECONDS = 60  # a cold import of torch from a slow disk takes half a minute
-MISSING, WEAK = "MISSING", "WEAK"
-
 _ASK_TORCH = """
 import torch
 names = [torch.cuda.get_device_name(i) for i in range(torch.cuda.device_count())]
@@ -41,74 +39,70 @@ class Finding:
 
 def doctor(ctx: Context) -> list[Finding]:
     """Look at everything a grade needs; what is missing or weak comes first."""
-    found = [*_versions(), _machine(), _isolation(), _records(ctx), *_banks(ctx)]
-    return sorted(found, key=lambda one: [MISSING, WEAK, ""].index(one.state))
+    found = [*_versions(), _isolation(), _records(ctx), *_banks(ctx)]
+    return sorted(found, key=lambda one: ["MISSING", "WEAK", ""].index(one.state))
 
 
 def readiness(ctx: Context, found: list[Finding]) -> str:
-    """Return what the machine is ready for: "Ready for 4 numpy questions; 1 torch question"."""
+    """Return what the machine is ready for: "Ready for 4 numpy questions and 1 torch question."."""
     usable = banks.usable(ctx)
     heads = bank.headers(usable) if usable else []
     torch = sum(head.torch for head in heads)
     counts = {"numpy": len(heads) - torch, "torch": torch}
-    stopped = {one.name for one in found if one.state == MISSING}
-    if "isolation" in stopped:
+    missing = {one.name for one in found if one.state == "MISSING"}
+    if "isolation" in missing:
         return "Ready for nothing: no worker can be started."
-    ready = [
-        quantity(count, f"{library} question")
-        for library, count in counts.items()
-        if count and not stopped & {"numpy", library}
-    ]
-    cannot = [
-        quantity(count, f"{library} question")
-        for library, count in counts.items()
-        if count and stopped & {"numpy", library}
-    ]
-    said = f"Ready for {' and '.join(ready)}" if ready else "Ready for no question"
-    return f"{said}; not for {' and '.join(cannot)}." if cannot else f"{said}."
+    stopped = {"numpy", "torch"} if "numpy" in missing else missing
+
+    def listed(*, ready: bool) -> str:
+        return " and ".join(
+            quantity(count, f"{library} question")
+            for library, count in counts.items()
+            if count and (library not in stopped) is ready
+        )
+
+    cannot = listed(ready=False)
+    said = f"Ready for {listed(ready=True) or 'no question'}"
+    return f"{said}; not for {cannot}." if cannot else f"{said}."
 
 
 def _versions() -> Iterator[Finding]:
-    """The program and what it runs on; torch is only missing where it is there and does not load.
-
-    Only some drills need it.
-    """
+    """The program and what it runs on; without torch only some questions cannot be graded."""
     said = [f"drill {__version__}", f"python {platform.python_version()}"]
-    try:
-        said.append(f"numpy {metadata.version('numpy')}")
-    except metadata.PackageNotFoundError:
-        yield Finding("numpy", "not installed", "pip install numpy", 2, state=MISSING)
+    for library in ("numpy", "torch"):
+        try:
+            said.append(f"{library} {metadata.version(library)}")
+        except metadata.PackageNotFoundError:
+            if library == "numpy":
+                yield _missing("numpy", "not installed", "pip install numpy")
+    yield Finding("versions", ", ".join(said))
+    cores = quantity(requirements.cores(), "core")
+    value = f"{platform.platform(terse=True)}, {platform.machine()}, {cores}"
+    yield Finding("machine", value)
     if not requirements.torch_installed():
-        yield Finding("versions", ", ".join(said))
         value = "not installed; only some questions need it"
-        yield Finding("torch", value, requirements.GET_TORCH, state=MISSING)
+        yield _missing("torch", value, requirements.GET_TORCH, status=0)
         return
     try:
-        said.append(f"torch {metadata.version('torch')}")
-    except metadata.PackageNotFoundError:
-        said.append("torch")
-    yield Finding("versions", ", ".join(said))
-    command = [sys.executable, "-I", "-c", _ASK_TORCH]
-    try:
         names = subprocess.check_output(
-            command, stderr=subprocess.PIPE, text=True, timeout=_TORCH_SECONDS
+            [sys.executable, "-I", "-c", _ASK_TORCH],
+            stderr=subprocess.PIPE,
+            text=True,
+            timeout=_TORCH_SECONDS,
         )
+    except subprocess.TimeoutExpired:
+        fault = f"did not load within {_TORCH_SECONDS} s"
+    except subprocess.CalledProcessError as error:
+        fault = f"does not load: {(error.stderr.strip() or str(error)).splitlines()[-1]}"
+    else:
         none = "none; memory is graded on the CPU, and what needs a GPU is skipped"
         yield Finding("GPU", names.strip() or none)
-    except subprocess.TimeoutExpired:
-        yield _broken_torch(f"did not load within {_TORCH_SECONDS} s")
-    except subprocess.CalledProcessError as fault:
-        reason = (fault.stderr.strip() or str(fault)).splitlines()[-1]
-        yield _broken_torch(f"does not load: {reason}")
+        return
+    yield _missing("torch", fault, f'{sys.executable} -c "import torch"')
 
 
-def _broken_torch(value: str) -> Finding:
-    return Finding("torch", value, f'{sys.executable} -c "import torch"', 2, state=MISSING)
-
-
-def _machine() -> Finding:
-    cores = quantity(requirements.cores(), "core")
-    return Finding("machine", f"{platform.platform(terse=True)}, {platform.machine()}, {cores}")
+def _missing(name: str, value: str, advice: str, status: int = 2) -> Finding:
+    return Finding(name, value, advice, status, state="MISSING")
 
 
 def _records(ctx: Context) -> Finding:
@@ -118,13 +112,8 @@ def _records(ctx: Context) -> Finding:
         with tempfile.TemporaryFile(dir=ctx.data):
             tries = ctx.read(lambda db: events.count(db, kind="grade"), 0)
     except OSError as fault:
-        return Finding(
-            "records",
-            f"{where} cannot be written: {fault.strerror}; grades are not recorded",
-            "export DRILL_HOME=DIR",
-            status=2,
-            state=MISSING,
-        )
+        value = f"{where} cannot be written: {fault.strerror}; grades are not recorded"
+        return _missing("records", value, "export DRILL_HOME=DIR")
     return Finding("kept in", f"{where}: {quantity(tries, 'try', 'tries')}")
 
 
@@ -138,7 +127,7 @@ def _banks(ctx: Context) -> Iterator[Finding]:
     for row in rows:
         if row.fault:
             where = f"{row.origin}: " if row.origin else ""
-            yield Finding("bank", f"{where}{row.fault}", row.hint, status=2, state=MISSING)
+            yield _missing("bank", f"{where}{row.fault}", row.hint)
 
 
 def _isolation() -> Finding:
@@ -150,7 +139,7 @@ def _isolation() -> Finding:
         with WorkerClient(torch=False) as worker:
             found = worker.isolation
     except DrillError as fault:
-        return Finding("isolation", fault.message, fault.hint, fault.exit_status, state=MISSING)
+        return _missing("isolation", fault.message, fault.hint, fault.exit_status)
     rows = [f"{found.acts.get(act, 'done')} {words}" for act, words in ACTS.items()]
     rows += [f"no wall: {reason}" for reason in found.missing]
     refused = len(ACTS) - len(found.done)
@@ -158,4 +147,4 @@ def _isolation() -> Finding:
     if found.level == STRONG:
         return Finding("isolation", value, rows=tuple(rows))
     trust = "grade only the code of people you trust on this machine"
-    return Finding("isolation", f"{value}; {trust}", rows=(*rows, trust), state=WEAK)
+    return Finding("isolation", f"{value}; {trust}", rows=(*rows, trust), state="WEAK")

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from grader.app import files, requirements
 from grader.app.context import Context
+from grader.app.grading import MAX_SEED
 from grader.app.resolve import Choice, resolve
 from grader.model.errors import UsageError
 from grader.records import events, progress
@@ -16,8 +17,6 @@ from grader.records import events, progress
 if TYPE_CHECKING:
     from grader.model.spec import Experiments
     from grader.session.experiment import Ran
-
-MAX_SEED = 2**63 - 1  # the largest integer that SQLite stores
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,6 +7,7 @@ import os
 import stat
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from itertools import count
 from pathlib import Path
 
 from grader.model.errors import UsageError
@@ -94,6 +95,21 @@ def replace(path: Path, content: bytes, advice: str = _ELSEWHERE) -> None:
         if path.exists():
             fresh.chmod(stat.S_IMODE(path.stat().st_mode))
         fresh.replace(path)
+
+
+def keep_copy(path: Path, content: bytes, pattern: str) -> Path:
+    """Keep what a file holds in a new one beside it, and return that.
+
+    Args:
+        path: Of the file.
+        content: What it holds.
+        pattern: The name of the copy, `{stem}.before-reset-{n}{suffix}`; the first free n is taken.
+
+    Raises:
+        UsageError: The folder cannot be written.
+    """
+    names = (pattern.format(stem=path.stem, n=n, suffix=path.suffix) for n in count(1))
+    return next(copy for copy in map(path.with_name, names) if create(copy, content))
 
 
 def refuse_link(path: Path) -> None:

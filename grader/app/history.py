@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from grader import __version__, bank
 from grader.app import files
@@ -20,6 +19,8 @@ from grader.records.events import Attempt, Event
 if TYPE_CHECKING:
     import sqlite3
 
+_FINE = {"pass", "skipped", "inconclusive"}
+
 
 @dataclass(frozen=True, slots=True)
 class Row:
@@ -31,6 +32,7 @@ class Row:
     on: bool = False  # whether it passed all that was asked then: what failed after was no news yet
     ideas: tuple[str, ...] = ()  # misconceptions that were named
     failed: str = ""  # the first check that did not pass
+    failing: frozenset[tuple[str, str]] = frozenset()  # cases, each with a check that failed on it
     unchanged: bool = False  # whether it was the starter
     hints: int = 0  # shown before it
 
@@ -95,28 +97,21 @@ def _row(db: sqlite3.Connection, attempt: Attempt, best: dict[tuple[str, str], i
     try:
         report = json.loads(events.report(db, attempt.id) or "{}")
         checks = report.get("checks", [])
+        failed = [c["id"] for c in checks if c["verdict"] not in _FINE and not c.get("stretch")]
+        raised = (report.get("raised") or {}).get("type", "")  # the file could not be loaded
         return Row(
             attempt,
             part,
             of,
             on,
             ideas=tuple(str(idea["id"]) for idea in report.get("misconceptions", [])),
-            failed=next((str(c["id"]) for c in checks if _failed(c)), _raised(report)),
+            failed=str(next(iter(failed), raised)),
+            failing=frozenset((case, c["id"]) for c in checks for case in c.get("failing") or ()),
             unchanged=report.get("unchanged") is True,
             hints=hints,
         )
     except (ValueError, KeyError, TypeError, AttributeError):  # the file is the user's to edit
         return Row(attempt, part, of, on, hints=hints)
-
-
-def _failed(check: Mapping[str, Any]) -> bool:
-    fine = {"pass", "skipped", "inconclusive"}
-    return check["verdict"] not in fine and not check.get("stretch")
-
-
-def _raised(report: Mapping[str, Any]) -> str:
-    """What was raised where the file could not even be loaded."""
-    return str((report.get("raised") or {}).get("type", ""))
 
 
 def restore(ctx: Context, number: int, *, to: Path | None = None) -> tuple[int, Path, Path | None]:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from grader.app import catalog, requirements, workspace
 from grader.app.context import Context
-from grader.app.history import Row, history
+from grader.app.history import history
 from grader.model.errors import DrillError
 from grader.model.numerals import quantity
 from grader.model.question import Header
@@ -43,44 +43,30 @@ def suggestions(ctx: Context) -> list[Suggested]:
     """
     known = catalog.questions(ctx)
     starts = ctx.read(progress.starts, ())
-    order = {name: n for n, name in enumerate(dict.fromkeys(ctx.read(progress.latest, ())))}
+    order = [*dict.fromkeys(ctx.read(progress.latest, ()))]
     able = requirements.torch_installed()
-    begun: list[tuple[int, Suggested]] = []
-    passed = {(header.bank, header.id) for header, yours in known if _is_done(header, yours)}
-    there = {(header.bank, header.id) for header, _ in known}
-    new: list[tuple[tuple[bool, bool, int, int], Suggested]] = []
-    given_up: list[Suggested] = []
-    for header, yours in known:
-        if _is_done(header, yours):
-            continue
-        folder = _folder(header, starts)
+    # A prediction counts once, right or wrong.
+    left = [(h, y) for h, y in known if not (y.passed or (h.form == "predict" and y.tries))]
+    undone = {(header.bank, header.id) for header, _ in left}
+    found: list[tuple[tuple[int, ...], Suggested]] = []
+    for header, yours in left:
+        rank: tuple[int, ...]
         if yours.given_up:
-            reason = "given up: try it again without the solution"
-            given_up.append(Suggested(header, reason, folder))
+            rank, reason = (2,), "given up: try it again without the solution"
         elif yours.state == "new":
             lacks = header.torch and not able
+            first = sorted(n for n in header.prerequisites if (header.bank, n) in undone)
+            level = [*catalog.LEVELS, header.level].index(header.level)
+            rank = (1, lacks, bool(first), level, header.minutes)
             reason = f"new, {header.level}, {header.minutes} min"
             reason += "; it needs torch, which is not installed" if lacks else ""
-            asked = {(header.bank, name) for name in header.prerequisites}
-            first = sorted(name for _, name in asked & there - passed)
             reason += f"; better after {' and '.join(first)}" if first else ""
-            level = [*catalog.LEVELS, header.level].index(header.level)
-            rank = (lacks, bool(first), level, header.minutes)
-            new.append((rank, Suggested(header, reason, folder)))
         else:
+            rank = (0, order.index(header.id) if header.id in order else len(order))
             part = f"part {yours.asked(header.parts)} of {header.parts}, " * (header.parts > 1)
             reason = f"{part}begun: {_begun(ctx, header, yours)}"
-            begun.append((order.get(header.id, len(order)), Suggested(header, reason, folder)))
-    return [
-        *(one for _, one in sorted(begun, key=lambda pair: pair[0])),
-        *(one for _, one in sorted(new, key=lambda pair: pair[0])),
-        *given_up,
-    ]
-
-
-def _is_done(header: Header, yours: Progress) -> bool:
-    """Whether there is nothing left to do: a prediction counts once, right or wrong."""
-    return yours.passed or (header.form == "predict" and yours.tries > 0)
+        found.append((rank, Suggested(header, reason, _folder(header, starts))))
+    return [one for _, one in sorted(found, key=lambda pair: pair[0])]
 
 
 def _folder(header: Header, starts: Sequence[progress.Start]) -> Path | None:
@@ -93,14 +79,14 @@ def _folder(header: Header, starts: Sequence[progress.Start]) -> Path | None:
 
 
 def _begun(ctx: Context, header: Header, yours: Progress) -> str:
-    """How far it is: tries, and the last idea."""
+    """How far it is: tries, and the last idea that was shown."""
     if not yours.tries:
         return "not graded yet"
     said = quantity(yours.tries, "try", "tries")
     try:
-        rows: tuple[Row, ...] = history(ctx, header.called, most=_LATEST)[0]
+        rows = history(ctx, header.called, most=_LATEST)[0]
     except DrillError:
-        rows = ()
-    tries = [row for row in rows if row.attempt.is_try]
-    ideas = ", ".join(tries[-1].ideas) if tries else ""
+        return said
+    last = next((row for row in reversed(rows) if row.attempt.is_try), None)
+    ideas = ", ".join(last.ideas) if last is not None and not last.on else ""
     return f"{said}; last idea {ideas}" if ideas else said

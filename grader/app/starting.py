@@ -9,7 +9,6 @@ from __future__ import annotations
 import os
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from itertools import count
 from pathlib import Path
 
 from grader.app import files, workspace
@@ -126,8 +125,7 @@ def put_back(ctx: Context, path: Path, content: bytes, reason: str, event: Event
     before = files.read_submission(path)
     if before == content:
         return None
-    copies = (path.with_name(f"{path.stem}.before-{reason}-{n}{path.suffix}") for n in count(1))
-    copy = next(copy for copy in copies if files.create(copy, before))
+    copy = files.keep_copy(path, before, f"{{stem}}.before-{reason}-{{n}}{{suffix}}")
     ctx.write(lambda db: events.begin(db, event, before))
     files.replace(path, content)
     return copy
@@ -144,8 +142,7 @@ def write_question(ctx: Context, folder: Path, question: Question, asked: int) -
     ours = [question_markdown(question, parts=n).encode() for n in range(1, asked + 1)]
     try:
         if before and before not in ours:
-            names = (f"{QUESTION}.bak{n if n > 1 else ''}" for n in count(1))
-            next(name for name in names if files.create(folder / name, before))
+            files.keep_copy(path, before, "{stem}.before-{n}{suffix}")
         if before != ours[-1]:
             files.replace(path, ours[-1])
     except UsageError as fault:

@@ -169,7 +169,7 @@ def _carried_out(arguments: list[str]) -> object:
 
 
 def main() -> NoReturn:
-    """Be the program `drill`."""
+    """Run the command line and exit with its status."""
     host.own = True
     gc.set_threshold(100_000)  # what is imported stays: looking through it takes a tenth of a start
     status = run(sys.argv[1:])

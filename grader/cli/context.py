@@ -74,50 +74,53 @@ def local_time(moment: str) -> str:
     return then.strftime("%b %d %H:%M" if this_year else "%Y-%m-%d")
 
 
-def _offering(find: Callable[[Any, Any], Iterable[str]]) -> Callable[..., list[str]]:
-    """Return what offers the words, found by `bank.locate`, that begin like what is typed."""
+def _offering(find: Callable[[typer.Context, list[Path]], Iterable[str]]) -> Callable[..., Any]:
+    """Return what offers those of the words found in some banks that begin like what is typed."""
 
     def offer(ctx: typer.Context, incomplete: str) -> list[str]:
         from grader.bank import locate
 
         try:
+            ctx.obj = ctx.find_root().params.get("bank")
             # Nothing is said of a bank that is gone: the next command does.
-            banks = locate.banks(ctx.find_root().params.get("bank"), lambda _message, _hint: None)
-            return [word for word in find(locate, banks) if word.startswith(incomplete)]
+            banks = locate.banks(ctx.obj, lambda _message, _hint: None)
+            return [word for word in find(ctx, banks) if word.startswith(incomplete)]
         except Exception:  # noqa: BLE001 - a shell in the middle of a line has no room for an error
             return []
 
     return offer
 
 
-ids = _offering(lambda locate, banks: locate.ids(banks))
-ids_or_restore = _offering(lambda locate, banks: [*locate.ids(banks), "restore"])
-levels = _offering(lambda _locate, _banks: ["warm-up", "core", "senior"])
-tracks = _offering(lambda locate, banks: sorted({h.track for h in locate.headers(banks)}))
+def _ids(_ctx: typer.Context, banks: list[Path]) -> list[str]:
+    from grader.bank import locate
+
+    return locate.ids(banks)
 
 
-def ideas(ctx: typer.Context, incomplete: str) -> list[str]:
-    """Return the misconceptions of the question on the line that begin like what is typed."""
+def _tracks(_ctx: typer.Context, banks: list[Path]) -> list[str]:
+    from grader.bank import locate
+
+    return sorted({head.track for head in locate.headers(banks)})
+
+
+def _ideas(ctx: typer.Context, banks: list[Path]) -> list[str]:
     from grader import bank
 
-    def find(locate: Any, banks: Any) -> Iterable[str]:  # noqa: ANN401, ARG001 as `_offering` has it
-        question = bank.load(banks, str(ctx.params.get("question")))
-        return [*question.variants, "starter"]
-
-    return _offering(find)(ctx, incomplete)
+    return [*bank.load(banks, str(ctx.params.get("question"))).variants, "starter"]
 
 
-def cases(ctx: typer.Context, incomplete: str) -> list[str]:
-    """Return the cases of the drill of this folder that begin like what is typed."""
+def _cases(ctx: typer.Context, _banks: list[Path]) -> Iterable[str]:
+    from grader.app.resolve import resolve
 
-    def find(_locate: Any, _banks: Any) -> Iterable[str]:  # noqa: ANN401 as `_offering` has it
-        from grader.app.resolve import resolve
+    return resolve(context(ctx), None).question.spec.cases
 
-        ctx.obj = ctx.find_root().params.get("bank")
-        return resolve(context(ctx), None).question.spec.cases
 
-    return _offering(find)(ctx, incomplete)
-
+ids = _offering(_ids)
+ids_or_restore = _offering(lambda ctx, banks: [*_ids(ctx, banks), "restore"])
+levels = _offering(lambda _ctx, _banks: ["warm-up", "core", "senior"])
+tracks = _offering(_tracks)
+ideas = _offering(_ideas)
+cases = _offering(_cases)
 
 Id = Annotated[str, typer.Argument(metavar="ID", autocompletion=ids)]
 SomeId = Annotated[

@@ -30,44 +30,30 @@ def command(
     from grader.app import doctor
 
     here = context(ctx)
-    with output.waiting() as step:
-        step("loading torch, starting a worker")
+    with output.waiting() as doing:
+        doing("loading torch, starting a worker")
         found = doctor.doctor(here)
     status = max(finding.status for finding in found)
     ready = doctor.readiness(here, found)
+    rows = [row for one in found for row in one.rows]
+    width = output.measure()
     if json:
-        rows = [asdict(finding) for finding in found]
-        output.document(
-            ok=status == 0,
-            ready=ready,
-            findings=[row | {"ok": row.pop("status") == 0} for row in rows],
-        )
-        return status
-    rejected = [row for one in found for row in one.rows]
-    if walls:
-        output.lines(
-            (
-                line
-                for row in rejected
-                for line in sheet.wrapped(row, output.measure(), indent=" " * 9)
-            ),
-            paged=True,
-        )
-        return status
-    output.lines([ready, *(line for one in found for line in _lines(one))])
-    if rejected:
-        output.lines([sheet.steps("drill doctor --walls")])
+        findings = [asdict(finding) | {"ok": finding.status == 0} for finding in found]
+        output.document(ok=status == 0, ready=ready, findings=findings)
+    elif walls:
+        lines = (line for row in rows for line in sheet.wrapped(row, width, indent=" " * 9))
+        output.lines(lines, paged=True)
+    else:
+        ending = [sheet.steps("drill doctor --walls")] if rows else []
+        output.lines([ready, *(line for one in found for line in _lines(one, width)), *ending])
     return status
 
 
-def _lines(one: Finding) -> Iterator[sheet.Line]:
+def _lines(one: Finding, width: int) -> Iterator[sheet.Line]:
     """A finding in two columns; what is missing in one, with what to do."""
     if not one.state:
-        first = f"    {sheet.padded(one.name, _NAME)}  "
-        yield from sheet.wrapped(one.value, output.measure(), first=first)
+        yield from sheet.wrapped(one.value, width, first=f"    {one.name:<{_NAME}}  ")
         return
-    start, *more = sheet.wrapped(f"{one.name}: {one.value}", output.measure() - 12)
+    start, *more = sheet.wrapped(f"{one.name}: {one.value}", width - 12)
     yield (("    ", ""), (one.state, sheet.REVERSE), (f"{' ' * (8 - len(one.state))}{start}", ""))
-    yield from (f"{' ' * 12}{line}" for line in more)
-    if one.advice:
-        yield f"{' ' * 12}{one.advice}"
+    yield from (f"{' ' * 12}{line}" for line in (*more, *filter(None, [one.advice])))

@@ -44,6 +44,7 @@ def command(
         attempts = [row.pop("attempt") | row for row in rows]  # what was found, also if no news
         for row in attempts:
             row["parts"] = (row["parts"] or "").split()
+            del row["failing"]
         output.document(attempts=[{"attempt": row.pop("id"), **row} for row in attempts])
         return
     which = f" {question}" if question else ""

@@ -80,7 +80,7 @@ def test_all_at_once(drill: Drill) -> None:
     write(WHOLE_MEAN + SPREAD)
     assert drill("grade").status == 0
     assert question().count("\n## Part ") == 3
-    assert (FOLDER / "QUESTION.md.bak").exists() is False
+    assert (FOLDER / "QUESTION.before-1.md").exists() is False
 
 
 def test_two_parts_at_once_ask_the_third(drill: Drill) -> None:
@@ -96,12 +96,12 @@ def test_two_parts_at_once_ask_the_third(drill: Drill) -> None:
 def test_notes_in_the_question_are_kept(drill: Drill) -> None:
     drill("start", ID)
     (FOLDER / "QUESTION.md").write_text("my notes\n", encoding="utf-8")
-    (FOLDER / "QUESTION.md.bak").write_text("older ones\n", encoding="utf-8")
+    (FOLDER / "QUESTION.before-1.md").write_text("older ones\n", encoding="utf-8")
     write(MEAN)
     drill("grade")
     assert question().count("\n## Part ") == 2
-    assert (FOLDER / "QUESTION.md.bak").read_text(encoding="utf-8") == "older ones\n"
-    assert (FOLDER / "QUESTION.md.bak2").read_text(encoding="utf-8") == "my notes\n"
+    assert (FOLDER / "QUESTION.before-1.md").read_text(encoding="utf-8") == "older ones\n"
+    assert (FOLDER / "QUESTION.before-2.md").read_text(encoding="utf-8") == "my notes\n"
     (FOLDER / "QUESTION.md").write_text("more\n", encoding="utf-8")
     drill("grade")  # nothing new is asked, so it is nobody's to write
     assert question() == "more\n"
