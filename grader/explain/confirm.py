@@ -6,9 +6,8 @@ import contextlib
 from dataclasses import replace
 
 from grader.evaluation.evaluation import BankFault, Evaluation
-from grader.explain.explain import SECONDS
 from grader.explain.failure import Cell, Failure
-from grader.explain.further import SEED, further_inputs
+from grader.explain.further import CALL_SECONDS, SEED, further_inputs
 from grader.explain.observing import is_fault, observed, same_on
 from grader.sandbox.client import WorkerError
 from grader.sandbox.remote import RemoteProgram
@@ -30,7 +29,9 @@ def holds_further(failure: Failure, program: RemoteProgram, explained: tuple[Cel
     computed = [(c, case) for c, case in explained if c.measured_by is None and not c.within]
     further = further_inputs(failure.mine)
     reference = further.evaluation
-    mine = reference.with_submission(replace(failure.mine.submission, call_seconds=SECONDS), SEED)
+    mine = reference.with_submission(
+        replace(failure.mine.submission, call_seconds=CALL_SECONDS), SEED
+    )
     idea = reference.with_bank_program(program)
     with contextlib.suppress(WorkerError, BankFault):
         for run in dict.fromkeys(c.run for c, _ in computed):

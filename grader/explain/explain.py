@@ -1,8 +1,8 @@
-"""What is not listed is explained all the same, as far as it can be done truthfully.
+"""Why a submission is wrong: everything that can be said truthfully, the surest first.
 
-The surest comes first: what is remembered between calls, which makes every comparison of values
-worthless; a rule that the results follow; the cases on which it is wrong; and what the check says,
-where that is more than a count.
+What is remembered between calls comes first and makes every comparison of values worthless.  Then
+come the misconceptions that compute the same, rules that the results follow, the cases on which
+they are wrong, and what the check says where that is more than a count.
 """
 
 from __future__ import annotations
@@ -10,18 +10,23 @@ from __future__ import annotations
 import contextlib
 import math
 import re
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 
 from grader.evaluation.evaluation import BankFault, Evaluation
-from grader.explain import raising, rules_digits, rules_entries, rules_whole, state
-from grader.explain.cells import Cell, Looked, cells, looked_at
+from grader.evaluation.fresh import remembered
+from grader.explain import raising
 from grader.explain.classes import possible
-from grader.explain.further import SEED, further_inputs, keeping_output
-from grader.explain.rules import surviving
-from grader.explain.speaking import Component, sentences, spoken
+from grader.explain.failure import Failure
+from grader.explain.further import CALL_SECONDS, SEED, further_inputs, keeping_output
+from grader.explain.naming import diagnose
+from grader.explain.observation import Looked, Observation, looked_at, observations
+from grader.explain.pairs import pair
+from grader.explain.rules import propose
+from grader.explain.statements import ResultObservations, statements, to_sentences
 from grader.kinds import registry
 from grader.model.keys import Check
+from grader.model.numerals import quantity
 from grader.model.report import STATE, CheckResult, Explanation, Named
 from grader.model.verdict import Verdict
 from grader.sandbox.client import WorkerError
@@ -29,11 +34,11 @@ from grader.sandbox.deadline import OutOfTime
 from grader.sandbox.replies import ProgramError
 
 WRONG = {Verdict.FAIL, Verdict.ERROR, Verdict.LIMIT, Verdict.POLICY}
-PROPOSALS = (*rules_whole.PROPOSALS, *rules_digits.PROPOSALS, *rules_entries.PROPOSALS)
+LATE = "the deadline left no time to look for the idea behind it"
 MOST = 6  # explanations of one grade
+MOST_RERUN = 12  # cases that are run anew
 # Further inputs of one run: from each case that fails and each that does not, and of all.
 FROM_FAILING, FROM_OTHERS, MOST_FAILING, MOST_OTHERS = 8, 3, 48, 40
-SECONDS = 2.0  # of CPU time for the inputs of one request
 # What a check says where it only counts, or shows one number.
 _COUNT = re.compile(
     r"differs in |(is|are) wrong in case|disagrees with differences .* in |"
@@ -42,83 +47,142 @@ _COUNT = re.compile(
 _AGAIN = " is wrong on fresh inputs of "  # in the sentence of a check that measures
 
 
-def explain(
-    evaluation: Evaluation,
-    checks: Sequence[CheckResult],
-    names: Callable[[], Sequence[Named]],
-) -> tuple[Explanation, ...]:
+@dataclass(frozen=True, slots=True)
+class Explained:
+    """What is said of a submission that did not pass."""
+
+    misconceptions: tuple[Named, ...] = ()
+    explanations: tuple[Explanation, ...] = ()
+    note: str = ""  # what there was no time for
+
+
+def explain(evaluation: Evaluation, checks: Sequence[CheckResult]) -> Explained:
     """What is true of a submission that does not pass, the surest first.
 
     Args:
         evaluation: with the submission, after its checks.
         checks: what they came to.
-        names: gives the misconceptions that it holds, when values are worth comparing; what an
-            exact one explains is not explained again.
 
     Returns:
         What was found until the deadline; nothing that happens here changes a verdict.
+
+    Raises:
+        BankFault: a misconception cannot be loaded.
     """
-    found: list[Explanation] = []
+    failure, worker = Failure.of(evaluation, checks), evaluation.submission.worker
     failed = [check for check in checks if check.verdict in WRONG and not check.stretch]
-    worker = evaluation.submission.worker
-    with keeping_output(worker), contextlib.suppress(WorkerError, OutOfTime, BankFault):
-        if failed and worker.failure is None:
-            for one in _of_values(evaluation, failed, names):
-                found.append(one)  # so that a deadline leaves what there is
-                if one.kind == STATE:
-                    break
-    remembered = {case for one in found if one.kind == STATE for case in one.cases}
-    telling = (
-        c
-        for c in failed
-        if is_telling(c)
-        and not _is_seen_elsewhere(c, failed)
-        and not remembered.issuperset(_cases(c) or ("",))
-    )
-    told = next(telling, None)
-    call = f"`{told.raised.step}`" if told is not None and told.raised is not None else ""
-    if told is not None and not any(len(call) > 2 and call in one.text for one in found):
-        text = _told(told)
-        with keeping_output(worker), contextlib.suppress(WorkerError, OutOfTime, BankFault):
-            if told.raised is not None and worker.failure is None:
-                text = raising.sentence(evaluation, told) + "."
-        found = [*found[: MOST - 1], Explanation("check", text, _cases(told))]
-    elif not found and not names():
-        with keeping_output(worker), contextlib.suppress(WorkerError, OutOfTime, BankFault):
-            found += _sides(evaluation, failed)
-    return tuple(found[:MOST])
+    looked = looked_at(evaluation)
+    roots, own = _roots(evaluation, failed, looked), list[Observation]()
+    named, note, found = tuple[Named, ...](), "", list[Explanation]()
+    with keeping_output(worker):
+        with _until_it_ends():
+            if failed and worker.failure is None:
+                own = observations(evaluation, looked, roots)
+                found += _state(evaluation, [seen for seen in own if not seen.ok])
+        if found:
+            return Explained((), (*found, *_of_check(evaluation, failed, found)))
+        try:
+            named = diagnose(failure).named
+        except OutOfTime:
+            note = LATE
+        with _until_it_ends():
+            if own and worker.failure is None:
+                for one in _of_values(evaluation, failed, named, (looked, roots, own)):
+                    found.append(one)  # so that a deadline leaves what there is
+        found = [*found[: MOST - 1], *_of_check(evaluation, failed, found)]
+        if not found and not named:
+            with _until_it_ends():
+                found += _direction(evaluation, failed)
+        both = None
+        if not note and not _is_whole(named) and evaluation.question.variants:
+            with _until_it_ends():
+                both = pair(failure)
+        if both is not None:
+            # One that was named by itself keeps what was found then.
+            before = {idea.id: idea for idea in named}
+            named = tuple(before.get(idea.id, idea) for idea in both[0])
+            found.insert(0, both[1])
+    return Explained(named, tuple(found[:MOST]), note)
 
 
-def _sides(evaluation: Evaluation, failed: Sequence[CheckResult]) -> Iterator[Explanation]:
-    """To which side a number is off, where it is the same one in all failing cases.
+def _until_it_ends() -> contextlib.AbstractContextManager[None]:
+    """Leave what was found so far, where a process ends or time is over."""
+    return contextlib.suppress(WorkerError, OutOfTime, BankFault)
 
-    On other inputs it may be the other: it is said of these, and only where nothing else is said.
+
+def _is_whole(named: Sequence[Named]) -> bool:
+    """Whether the names explain every failing case, one of them or several together."""
+    exact = [idea for idea in named if idea.exact]
+    seen = {case for idea in exact for case in idea.seen}
+    return any(max(idea.cases, len(seen)) >= idea.failing for idea in exact)
+
+
+def _roots(
+    evaluation: Evaluation, failed: Sequence[CheckResult], looked: Looked
+) -> list[tuple[str, str]]:
+    """The runs and results that the checks that failed look at."""
+    by_id = {check.id: check for check in evaluation.question.spec.checks}
+    found = [(by_id[f.id].run, result) for f in failed for result in by_id[f.id].compared]
+    return [root for root in dict.fromkeys(found) if root in looked]
+
+
+def _state(evaluation: Evaluation, failing: Sequence[Observation]) -> Iterator[Explanation]:
+    """What is said where failing cases are right when nothing was called before.
+
+    A fault that goes away so is one of what is remembered between calls, and whatever the values
+    look like is true by chance.
     """
-    for result in failed:
-        check = next(one for one in evaluation.checks if one.id == result.id)
-        if result.estimate or len(result.failing) < 2:  # of an estimate, that says too much
-            continue
-        for name in check.compared:
-            off = [_difference(evaluation, check, case, name) for case in result.failing]
-            for side, has in (("large", min(off) > 0), ("small", max(off) < 0)):
-                if has:
-                    many = "both" if len(off) == 2 else f"all {len(off)}"
-                    text = f"{name} is too {side} in {many} failing cases."
-                    yield Explanation("check", text, result.failing)
-                    return
+    right: list[Observation] = []
+    for run, name in list(dict.fromkeys((seen.run, seen.case) for seen in failing))[:MOST_RERUN]:
+        mine = [seen for seen in failing if (seen.run, seen.case) == (run, name)]
+        results = list(dict.fromkeys(seen.result for seen in mine))
+        if remembered(evaluation, run, evaluation.cases[name], results):
+            right += mine
+    if not right:
+        return
+    cases = tuple(dict.fromkeys(seen.case for seen in right))
+    names = list(dict.fromkeys(seen.result for seen in right))
+    where = quantity(len(cases), "failing case", "failing cases")
+    if len(cases) == len({seen.case for seen in failing}):
+        where = "the failing case" if len(cases) == 1 else "every failing case"
+    text = (
+        f"{' and '.join(names)} {'is' if len(names) == 1 else 'are'} right on {where} when nothing "
+        "was called before: your code remembers something from one call to the next."
+    )
+    yield Explanation(STATE, text, cases)
 
 
-def _difference(evaluation: Evaluation, check: Check, case: str, name: str) -> float:
-    """By how much one number is off; 0 where it is none."""
-    observed = evaluation.observed(check.run, evaluation.cases[case]).values.get(name)
-    right = evaluation.truth(check.run, evaluation.cases[case]).values[name]
-    if any(isinstance(v, bool) or not isinstance(v, (int, float)) for v in (observed, right)):
-        return 0.0
-    off = float(observed) - float(right)  # type: ignore[arg-type]
-    return off if math.isfinite(off) else 0.0
+# -- what the check says --------------------------------------------------------------------------
 
 
-def is_telling(check: CheckResult) -> bool:
+def _of_check(
+    evaluation: Evaluation, failed: Sequence[CheckResult], found: Sequence[Explanation]
+) -> list[Explanation]:
+    """The sentence of the first check that says more than what was found."""
+    remembered = {case for one in found if one.kind == STATE for case in one.cases}
+    informative = (
+        check
+        for check in failed
+        if is_informative(check)
+        and not _is_seen_elsewhere(check, failed)
+        and not remembered.issuperset(_cases(check) or ("",))
+    )
+    check = next(informative, None)
+    if check is None:
+        return []
+    call = f"`{check.raised.step}`" if check.raised is not None else ""
+    if any(len(call) > 2 and call in one.text for one in found):
+        return []
+    text, worst = check.message, check.mismatch
+    if worst is not None and _COUNT.search(text) and worst.observed not in text:
+        text = f"{worst.result} is {worst.observed}, expected {worst.expected}"
+    with _until_it_ends():
+        if check.raised is not None and evaluation.submission.worker.failure is None:
+            text = raising.sentence(evaluation, check)
+    return [Explanation("check", f"{text.strip().rstrip('.')}.", _cases(check))]
+
+
+def is_informative(check: CheckResult) -> bool:
     """Whether the sentence of a check says more than how many entries are wrong, or one number."""
     counts = check.verdict is Verdict.FAIL and _COUNT.search(check.message) is not None
     return not counts or (check.mismatch is not None and not _is_number(check.mismatch.observed))
@@ -142,51 +206,73 @@ def _cases(check: CheckResult) -> tuple[str, ...]:
     return (check.mismatch.case,) if check.mismatch else check.failing[:1]
 
 
-def _told(check: CheckResult) -> str:
-    """The sentence of a check; where it counts, what its worst entry is."""
-    text, worst = check.message, check.mismatch
-    if worst is not None and _COUNT.search(text) and worst.observed not in text:
-        text = f"{worst.result} is {worst.observed}, expected {worst.expected}"
-    return text.strip().rstrip(".") + "."
+def _direction(evaluation: Evaluation, failed: Sequence[CheckResult]) -> list[Explanation]:
+    """In which direction a number is off, where it is the same one in all failing cases.
+
+    On other inputs it may be the other: it is said of these, and only where nothing else is said.
+    """
+    for result in failed:
+        check = next(one for one in evaluation.checks if one.id == result.id)
+        if result.estimate or len(result.failing) < 2:  # of an estimate, that says too much
+            continue
+        for name in check.compared:
+            off = [_difference(evaluation, check, case, name) for case in result.failing]
+            if min(off) > 0 or max(off) < 0:
+                many = "both" if len(off) == 2 else f"all {len(off)}"
+                side = "large" if off[0] > 0 else "small"
+                text = f"{name} is too {side} in {many} failing cases."
+                return [Explanation("check", text, result.failing)]
+    return []
+
+
+def _difference(evaluation: Evaluation, check: Check, case: str, name: str) -> float:
+    """By how much one number is off; 0 where it is none."""
+    observed = evaluation.observed(check.run, evaluation.cases[case]).values.get(name)
+    right = evaluation.truth(check.run, evaluation.cases[case]).values[name]
+    if any(isinstance(v, bool) or not isinstance(v, (int, float)) for v in (observed, right)):
+        return 0.0
+    off = float(observed) - float(right)  # type: ignore[arg-type]
+    return off if math.isfinite(off) else 0.0
+
+
+# -- what holds of the values ---------------------------------------------------------------------
 
 
 def _of_values(
-    evaluation: Evaluation, failed: Sequence[CheckResult], names: Callable[[], Sequence[Named]]
+    evaluation: Evaluation,
+    failed: Sequence[CheckResult],
+    named: Sequence[Named],
+    known: tuple[Looked, list[tuple[str, str]], list[Observation]],
 ) -> Iterator[Explanation]:
-    looked = looked_at(evaluation)
-    roots = _roots(evaluation, failed, looked)
-    own = cells(evaluation, looked, roots)
-    failing = [cell for cell in own if not cell.ok]
+    """Rules, then classes: first on the question's own cases, then held against further ones."""
+    looked, roots, own = known
+    failing = [seen for seen in own if not seen.ok]
     if not failing:
         return
-    alone = state.right_when_alone(evaluation, failing)
-    if alone:
-        cases = tuple(dict.fromkeys(cell.case for cell in alone))
-        yield Explanation("state", state.sentence(alone, failing), cases)
-        return
-    explained = {result for name in names() if name.exact for result in name.results}
-    explained |= {name for cell in failing for name in _spoiled(evaluation, cell.run, cell.case)}
-    components = [c for c in _components(own) if c.result.split("[")[0] not in explained]
+    # What an exact name explains, or what follows from a changed input, is not explained again.
+    explained = {result for idea in named if idea.exact for result in idea.results}
+    explained |= {name for seen in failing for name in _spoiled(evaluation, seen.run, seen.case)}
+    every = [one for one in _by_result(own) if one.result.split("[")[0] not in explained]
     proposed = {
-        (c.result, group): surviving(PROPOSALS, mine)
-        for c in components
-        for group, mine in c.groups().items()
-        if group != "raised"
+        one.result: {
+            group: propose(mine) for group, mine in one.groups().items() if group != "raised"
+        }
+        for one in every
     }
     wanted = {
-        cell.run
-        for c in components
-        if possible(c.failing, c.right) or any(proposed.get((c.result, g)) for g in c.groups())
-        for cell in c.cells
+        seen.run
+        for one in every
+        if possible(one.failing, one.right) or any(proposed[one.result].values())
+        for seen in one.observations
     }
-    more = _further(evaluation, looked, roots, own, wanted)
-    for component in components:
-        component.cells += [
-            part for cell in more for part in cell.parts() if part.result == component.result
-        ]
-    told = [s for c in components for s in spoken(c, proposed)]
-    yield from sentences([s for s in told if s.kind == "rule"])
-    classes = list(sentences([s for s in told if s.kind == "class"]))
+    more = [
+        part for seen in _further(evaluation, looked, roots, own, wanted) for part in seen.parts()
+    ]
+    for one in every:
+        one.observations += [part for part in more if part.result == one.result]
+    said = [s for one in every for s in statements(one, proposed[one.result])]
+    yield from to_sentences([s for s in said if s.is_rule])
+    classes = list(to_sentences([s for s in said if not s.is_rule]))
     yield from classes or raising.whenever(evaluation, failed)
 
 
@@ -204,36 +290,28 @@ def _spoiled(evaluation: Evaluation, run: str, case: str) -> set[str]:
     return found
 
 
-def _roots(
-    evaluation: Evaluation, failed: Sequence[CheckResult], looked: Looked
-) -> list[tuple[str, str]]:
-    """The runs and results that the checks that failed look at."""
-    by_id = {check.id: check for check in evaluation.question.spec.checks}
-    found = [(by_id[f.id].run, result) for f in failed for result in by_id[f.id].compared]
-    return [root for root in dict.fromkeys(found) if root in looked]
-
-
-def _components(own: Sequence[Cell]) -> list[Component]:
+def _by_result(own: Sequence[Observation]) -> list[ResultObservations]:
     """By result, or by number of it, those that are wrong on some case of the question."""
-    found: dict[str, Component] = {}
-    for cell in own:
-        for part in cell.parts():
-            found.setdefault(part.result, Component(part.result, [])).cells.append(part)
-    return [component for component in found.values() if component.failing]
+    found: dict[str, ResultObservations] = {}
+    for seen in own:
+        for part in seen.parts():
+            known = found.setdefault(part.result, ResultObservations(part.result, []))
+            known.observations.append(part)
+    return [known for known in found.values() if known.failing]
 
 
 def _further(
     evaluation: Evaluation,
     looked: Looked,
     roots: Sequence[tuple[str, str]],
-    own: Sequence[Cell],
+    own: Sequence[Observation],
     runs: set[str],
-) -> list[Cell]:
+) -> list[Observation]:
     """What the submission does on further inputs of the runs in which something is to be found."""
     if not runs or evaluation.bank is None:
         return []
     made = further_inputs(evaluation)
-    program = replace(evaluation.submission, call_seconds=SECONDS)
+    program = replace(evaluation.submission, call_seconds=CALL_SECONDS)
     theirs = made.evaluation.with_submission(program, SEED)
     found = []
     for run in sorted(runs):
@@ -250,7 +328,7 @@ def _further(
         places = made.of(run, most)
         theirs.ask_all(program, run, [case for case, _ in places])
         mine = [root for root in roots if root[0] == run]
-        found += cells(theirs, looked, mine, places)
+        found += observations(theirs, looked, mine, places)
         # Whatever check a case is of, what is said of a result has to be true there too.
         known = set[str].intersection(*(set(looked[root]) for root in mine))
         whole = made.others(run, known)
@@ -259,5 +337,5 @@ def _further(
             root: {name: (False, False) for _, name in whole if name not in looked[root]}
             for root in mine
         }
-        found += cells(theirs, beyond, mine, whole)
+        found += observations(theirs, beyond, mine, whole)
     return found

@@ -23,14 +23,15 @@ from grader.cases.vary import sibling, varied
 from grader.evaluation.compare import fault_of
 from grader.evaluation.encoding import PRECISE
 from grader.evaluation.evaluation import BankFault, Evaluation
-from grader.explain.cells import everything
 from grader.explain.domain import Domain
+from grader.explain.observation import everything
 from grader.kinds import registry
 from grader.model.keys import Check
 from grader.model.mutation import Reach
 from grader.sandbox.client import WorkerClient, WorkerError
 
 SEED = 7101  # of the draws: none that an audit uses
+CALL_SECONDS = 2.0  # of CPU time for the inputs of one request
 REACHES = (Reach.VALUES, Reach.SIZES, Reach.NUMBERS)
 VARIANTS = 18  # of each case, as many of each kind
 LARGE = 3000  # entries beyond which an input takes too long to look at

@@ -18,7 +18,7 @@ from grader.cases.recipe import CaseRecipe
 from grader.cases.vary import rounder, sides, with_sides
 from grader.evaluation.evaluation import BankFault, Evaluation
 from grader.evaluation.tally import Finding, inputs_in_words, together
-from grader.explain.further import Further, keeping_output
+from grader.explain.further import CALL_SECONDS, Further, keeping_output
 from grader.kinds import registry
 from grader.model.keys import Check
 from grader.model.report import MADE_SMALLER, CheckResult, Mismatch
@@ -29,7 +29,6 @@ from grader.sandbox.replies import ProgramError
 
 MOST = 40  # inputs that are tried
 READABLE = 12  # entries of the inputs together, with which a case is small enough
-SECONDS = 2.0  # of CPU time for those of one request
 
 
 def made_readable(evaluation: Evaluation, checks: Sequence[CheckResult]) -> tuple[CheckResult, ...]:
@@ -66,7 +65,7 @@ def smaller(evaluation: Evaluation, result: CheckResult) -> CheckResult:
     # What is shown follows from the seed, as the cases do.
     key = ("smaller", evaluation.seed, evaluation.parts_asked)
     made = evaluation.bank.memory.get(key, lambda: Further(evaluation, evaluation.seed))
-    program = replace(evaluation.submission, call_seconds=SECONDS)
+    program = replace(evaluation.submission, call_seconds=CALL_SECONDS)
     theirs = made.evaluation.with_submission(program, evaluation.seed)
     best: tuple[CaseRecipe, Finding] | None = None
     tried = {_name(origin, origin)}

@@ -20,9 +20,9 @@ from grader import __version__
 from grader.evaluation.evaluation import BankFault, Evaluation
 from grader.evaluation.repeat import require_steady
 from grader.evaluation.tally import Finding
+from grader.explain.explain import explain
 from grader.explain.fingerprint import fingerprint
 from grader.explain.shrink import made_readable
-from grader.explain.why import why
 from grader.forms import registry as forms
 from grader.model.keys import GRADE_SECONDS
 from grader.model.question import Question
@@ -246,7 +246,7 @@ class GradingSession(Closing):
             ask = follow_ups[report.seed % len(follow_ups)].ask if follow_ups else ""
             return replace(report, follow_up=ask)
         report = replace(report, outputs=fingerprint(evaluation, checks))
-        found = why(evaluation, checks)
+        found = explain(evaluation, checks)
         return replace(
             report,
             misconceptions=found.misconceptions,

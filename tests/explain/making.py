@@ -1,4 +1,4 @@
-"""Cells made of arrays, as if a submission had given them."""
+"""Observations made of arrays, as if a submission had given them."""
 
 from __future__ import annotations
 
@@ -7,18 +7,17 @@ from typing import Any
 
 import numpy as np
 
-from grader.explain.cells import Cell
-from grader.explain.explain import PROPOSALS
-from grader.explain.rules import confirmed, is_refuted, surviving
+from grader.explain.observation import Observation
+from grader.explain.rules import confirmed, is_refuted, propose
 
 Array = np.ndarray[Any, np.dtype[Any]]
 SHAPES = ((2, 3), (4, 2), (3, 5), (1, 4))
 
 
-def cell(got: object, want: object, *, ok: bool = False, **given: object) -> Cell:
-    """A cell of a result `y`; the case is named after nothing, and made from itself."""
-    made = Cell("main", "y", "case", "case", own=True, got=got, want=want, ok=ok)
-    made.given = given or {"x": want}
+def seen(returned: object, right: object, *, ok: bool = False, **given: object) -> Observation:
+    """An observation of a result `y`, of a case made from itself."""
+    made = Observation("main", "y", "case", "case", own=True, returned=returned, right=right, ok=ok)
+    made.given = given or {"x": right}
     return made
 
 
@@ -29,12 +28,12 @@ def drawn(shape: tuple[int, ...], seed: int = 0) -> Array:
 
 def failing(
     wrong: Callable[[Array], object], shapes: Sequence[tuple[int, ...]] = SHAPES
-) -> list[Cell]:
-    """Cells on which a result is what a function makes of the right one."""
-    return [cell(wrong(b), b, x=np.zeros(b.shape)) for b in map(drawn, shapes)]
+) -> list[Observation]:
+    """Observations of a result that is what a function makes of the right one."""
+    return [seen(wrong(b), b, x=np.zeros(b.shape)) for b in map(drawn, shapes)]
 
 
-def said(wrong: Sequence[Cell], right: Sequence[Cell] = ()) -> list[str]:
-    """What the rules say of failing cells, the most telling first."""
-    rules = confirmed(surviving(PROPOSALS, wrong), wrong)
+def said(wrong: Sequence[Observation], right: Sequence[Observation] = ()) -> list[str]:
+    """What the rules say of failing observations, the most informative first."""
+    rules = confirmed(propose(wrong), wrong)
     return [rule.text for rule in rules if not is_refuted(rule, right)]

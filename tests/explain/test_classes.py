@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import numpy as np
 
-from grader.explain.cells import Cell
 from grader.explain.classes import UNTOLD, separating
-from tests.explain.making import cell, drawn
+from grader.explain.observation import Observation
+from tests.explain.making import drawn, seen
 
 
-def case(origin: str, *, ok: bool, **given: object) -> Cell:
-    made = cell(drawn((2,)), drawn((2,)), ok=ok, **given)
+def case(origin: str, *, ok: bool, **given: object) -> Observation:
+    made = seen(drawn((2,)), drawn((2,)), ok=ok, **given)
     made.origin = origin
     return made
 
 
-def cases(*, ok: bool, given: list[dict[str, object]]) -> list[Cell]:
+def cases(*, ok: bool, given: list[dict[str, object]]) -> list[Observation]:
     return [case(f"case {n % 3}", ok=ok, **one) for n, one in enumerate(given)]
 
 
@@ -90,13 +90,6 @@ def test_an_input_that_never_varies_where_it_is_right_may_be_the_cause() -> None
     assert separating(wrong, right) == "padding is not 0"
 
 
-def test_a_single_value_counts_only_between_right_ones() -> None:
-    wrong = cases(ok=False, given=[{"stage": 2, "x": drawn((n,))} for n in (1, 2, 3)])
-    right = cases(ok=True, given=[{"stage": n, "x": drawn((2,))} for n in (0, 1, 3, 0)])
-    assert separating(wrong, right) == "stage is 2"
-    assert separating(wrong, [c for c in right if c.given["stage"] != 3] * 2) == ""
-
-
 def test_where_many_properties_separate_nothing_is_said() -> None:
     wrong = cases(ok=False, given=[{"a": 0, "b": 0, "c": 0}] * 3)
     right = cases(ok=True, given=[{"a": n, "b": n, "c": n} for n in (1, 2, 3, 4)])
@@ -117,12 +110,3 @@ def test_what_has_several_entries_is_not_called_not_one_hot_as_well() -> None:
     right = cases(ok=True, given=[{"y": np.eye(3)[n]} for n in (0, 1, 2)])
     assert "one-hot" not in separating(wrong, right)
     assert "several entries that are not 0" in separating(wrong, right)
-
-
-def test_the_layout_of_an_input_is_a_property() -> None:
-    wrong = cases(ok=False, given=[{"x": drawn((n,))} for n in (2, 3, 4)])
-    for one in wrong:
-        one.layouts = {"x": "broadcast"}
-    right = cases(ok=True, given=[{"x": drawn((2,), n)} for n in (4, 5, 6, 7)])
-    right[0].layouts = {"x": "strided"}
-    assert separating(wrong, right) == "x is expanded"

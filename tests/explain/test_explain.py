@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from grader import bank
-from grader.explain.explain import is_telling
+from grader.explain.explain import is_informative
 from grader.explain.further import Further
 from grader.model.report import CheckResult, Mismatch, Report
 from grader.model.verdict import Verdict
@@ -266,7 +266,7 @@ def result(
 
 
 @pytest.mark.parametrize(
-    ("check", "telling"),
+    ("check", "informative"),
     [
         (result("y differs in 3 of 9 entries in case small", "0.5"), False),
         (result("y differs in 2 of 4 cases; the smallest is small", "-1.5e3"), False),
@@ -279,8 +279,8 @@ def result(
         (result("your centre raised ValueError in case small", verdict=Verdict.ERROR), True),
     ],
 )
-def test_a_count_of_entries_is_no_explanation(check: CheckResult, telling: bool) -> None:
-    assert is_telling(check) is telling
+def test_a_count_of_entries_is_no_explanation(check: CheckResult, informative: bool) -> None:
+    assert is_informative(check) is informative
 
 
 def test_what_follows_from_a_changed_input_is_no_fault_of_its_own(tmp_path: Path) -> None:

@@ -22,45 +22,45 @@ from grader.sandbox.worker.wire import Tensor
 
 SURELY = 1e-3  # of the largest expected entry: no rounding moves a float64 result so far
 MOST_ENTRIES = 200_000  # of an array that is looked at
+ORDINALS = ("first", "second", "third", "fourth")
+COUNTED = "that are not negative here"  # as labels are that count
 Looked = Mapping[tuple[str, str], Mapping[str, tuple[bool, bool]]]
 
 
 @dataclass
-class Cell:
-    """One result on one input."""
+class Observation:
+    """What a submission gave for one result on one input."""
 
     run: str
     result: str
     case: str  # of the question, or made from one
     origin: str  # the case of the question
     own: bool  # a case of the question itself
-    got: Value
-    want: Value
+    returned: Value
+    right: Value
     ok: bool
     raised: str = ""  # the type of what the run raised
     given: Mapping[str, Value] = field(default_factory=dict)  # what the result depends on
     others: Mapping[str, Value] = field(default_factory=dict)  # right results of the same run
     dtype: str = "float64"
-    layout: str = "contiguous"
-    layouts: Mapping[str, str] = field(default_factory=dict)  # of inputs with one of their own
 
     @cached_property
-    def a(self) -> Array | None:
-        """What was given, as float64 numbers; None where it is something else."""
-        return numbers(self.got)
+    def got(self) -> Array | None:
+        """What was returned, as float64 numbers; None where it is something else."""
+        return numbers(self.returned)
 
     @cached_property
-    def b(self) -> Array | None:
+    def expected(self) -> Array | None:
         """What is right, likewise."""
-        return numbers(self.want)
+        return numbers(self.right)
 
     @cached_property
-    def loose(self) -> float:
+    def rounding(self) -> float:
         """By how much of the largest entry two ways of computing one idea differ."""
-        want = self.want
-        if isinstance(want, (int, np.integer)):
+        right = self.right
+        if isinstance(right, (int, np.integer)):
             return 1e-15
-        name = dtype_of(want) if isinstance(want, (np.ndarray, Tensor)) else self.dtype
+        name = dtype_of(right) if isinstance(right, (np.ndarray, Tensor)) else self.dtype
         return LOOSE.get(name, LOOSE["float64"])
 
     def close(self, one: Array, other: Array) -> bool:
@@ -72,15 +72,17 @@ class Cell:
         both = np.isfinite(one) & np.isfinite(other)
         off = np.abs(np.subtract(one, other, out=np.zeros(one.shape), where=both))
         same = (one == other) | (np.isnan(one) & np.isnan(other))
-        return np.where(both, off > self.loose * largest(other), ~same)
+        return np.asarray(np.where(both, off > self.rounding * largest(other), ~same))
 
     @cached_property
     def wrong(self) -> Array:
         """Where the entries are wrong; only where both have one shape."""
-        a, b = self.both
-        wrong = self.differ(a, b)
+        got, expected = self.both
+        wrong = self.differ(got, expected)
+        if wrong.any():
+            return wrong
         # Within rounding, where every bit was asked for.
-        return wrong if wrong.any() else (a != b) & ~(np.isnan(a) & np.isnan(b))
+        return np.asarray((got != expected) & ~(np.isnan(got) & np.isnan(expected)))
 
     @property
     def both(self) -> tuple[Array, Array]:
@@ -89,16 +91,38 @@ class Cell:
         Raises:
             ValueError: one is not.
         """
-        if self.a is None or self.b is None:
+        if self.got is None or self.expected is None:
             raise ValueError("nothing to compare")
-        return self.a, self.b
+        return self.got, self.expected
+
+    @property
+    def form(self) -> tuple[object, ...]:
+        """The shapes and the numbers of the inputs: what is seen may come from any of them."""
+        return tuple(getattr(v, "shape", ()) or repr(v)[:60] for v in self.given.values())
+
+    @cached_property
+    def sizes(self) -> dict[str, int]:
+        """What a result could be divided or multiplied by, in words that a reader knows."""
+        found: dict[str, int] = {}
+        for name, value in self.given.items():
+            if isinstance(value, int) and not isinstance(value, bool):
+                found[name] = value
+            elif isinstance(value, np.ndarray) and value.ndim:
+                found |= _sizes_of(name, value)
+        if self.expected is not None and self.expected.ndim > 1:
+            for axis, length in enumerate(self.expected.shape):
+                found.setdefault(axis_of(self.result, axis, self.expected.ndim), length)
+        found.pop("", None)
+        # Nobody knows which it is where a length is also how many labels are counted.
+        labels = {n for name, n in found.items() if name.endswith(COUNTED)}
+        return {n: size for n, size in found.items() if n.endswith(COUNTED) or size not in labels}
 
     @property
     def group(self) -> str:
         """What sort of failure it is: each is spoken of by itself."""
         if self.raised:
             return "raised"
-        a, b = self.a, self.b
+        a, b = self.got, self.expected
         if a is None or b is None:
             return "type"
         if a.shape != b.shape:
@@ -107,24 +131,29 @@ class Cell:
             return "not finite"
         if self.differ(a, b).any():
             return "values"
-        alike = isinstance(self.got, type(self.want)) and dtype_of(self.got) == dtype_of(self.want)
+        returned, right = self.returned, self.right
+        alike = isinstance(returned, type(right)) and dtype_of(returned) == dtype_of(right)
         return "last digits" if alike or not a.ndim else "type"
 
-    def parts(self) -> Iterator[Cell]:
-        """One cell for each number of a dict; itself where it is none, or lacks some."""
-        want, got = self.want, self.got
-        if not isinstance(want, dict) or not isinstance(got, dict) or want.keys() != got.keys():
+    def parts(self) -> Iterator[Observation]:
+        """One observation for each number of a dict; itself where it is none, or lacks some."""
+        right, returned = self.right, self.returned
+        if (
+            not isinstance(right, dict)
+            or not isinstance(returned, dict)
+            or right.keys() != returned.keys()
+        ):
             yield self
             return
-        for key in want:
-            exact = isinstance(want[key], (int, np.integer))
+        for key in right:
+            exact = isinstance(right[key], (int, np.integer))
             yield replace(
                 self,
                 result=f"{self.result}[{key!r}]",
-                got=got[key],
-                want=want[key],
-                ok=_same_part(got[key], want[key], self.dtype, exact=exact),
-                others={n: v for n, v in want.items() if n != key},
+                returned=returned[key],
+                right=right[key],
+                ok=_same_part(returned[key], right[key], self.dtype, exact=exact),
+                others={n: v for n, v in right.items() if n != key},
             )
 
 
@@ -154,6 +183,30 @@ def numbers(value: Value) -> Array | None:
         return None
 
 
+def axis_of(name: str, axis: int, ndim: int) -> str:
+    """An axis of an array in words."""
+    if ndim == 1:
+        return f"the length of {name}"
+    return f"the length of the {ORDINALS[axis]} axis of {name}" if axis < len(ORDINALS) else ""
+
+
+def _sizes_of(name: str, array: Array) -> dict[str, int]:
+    found: dict[str, int] = {}
+    counted = int((array >= 0).sum()) if array.dtype.kind in "iu" else -1
+    if array.shape[-1] and array.ndim > 1:
+        # Named before the first axis: of a matrix they are the same, and what a program does with
+        # an array of more axes, matrices do not say.
+        found[f"the number of rows of {name}"] = array.size // array.shape[-1]
+    for axis, length in enumerate(array.shape):
+        if array.ndim > 1 or length != counted:  # else nobody knows which of both it is
+            found[axis_of(name, axis, array.ndim)] = length
+    if array.ndim > 1:
+        found[f"the number of entries of {name}"] = array.size
+    elif counted >= 0:
+        found[f"the number of entries of {name} {COUNTED}"] = counted
+    return found
+
+
 def looked_at(evaluation: Evaluation) -> Looked:
     """By run and result, the cases on which a check compares it: to the last bit, and zeros."""
     found: dict[tuple[str, str], dict[str, tuple[bool, bool]]] = {}
@@ -170,13 +223,13 @@ def looked_at(evaluation: Evaluation) -> Looked:
     return found
 
 
-def cells(
+def observations(
     evaluation: Evaluation,
     looked: Looked,
     wanted: Iterable[tuple[str, str]],
     cases: Sequence[tuple[CaseRecipe, str]] | None = None,
-) -> list[Cell]:
-    """The cells of some results, on the question's cases or on others made from them.
+) -> list[Observation]:
+    """Some results, on the question's cases or on others made from them.
 
     Raises:
         WorkerError: the submission's process did not survive it.
@@ -188,12 +241,12 @@ def cells(
             flags = looked[run, result].get(origin)
             if flags is not None:
                 found.append(
-                    _cell(evaluation, run, result, (case, origin), flags, own=cases is None)
+                    _observation(evaluation, run, result, (case, origin), flags, own=cases is None)
                 )
     return found
 
 
-def _cell(
+def _observation(
     evaluation: Evaluation,
     run: str,
     result: str,
@@ -201,7 +254,7 @@ def _cell(
     flags: tuple[bool, bool],
     *,
     own: bool,
-) -> Cell:
+) -> Observation:
     case, origin = place
     truth: Mapping[str, Value] = evaluation.truth(run, case).values
     outcome, raised = Outcome({}), ""
@@ -223,11 +276,11 @@ def _cell(
     drawn = evaluation.drawn(case)
     needed = free_names(producing(evaluation.steps(run), result))
     got = outcome.values.get(result)
-    return Cell(
+    return Observation(
         run, result, case.name, origin, own, got, truth[result],
         not raised and _is_right(evaluation, (run, case, result), outcome, flags), raised,
         {n: drawn[n] for n in needed}, {n: v for n, v in truth.items() if n != result},
-        case.dtype, case.layout, {n: r.layout for n, r in case.inputs.items() if r.layout},
+        case.dtype,
     )  # fmt: skip
 
 
