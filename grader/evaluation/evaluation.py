@@ -2,25 +2,25 @@
 
 A check asks the evaluation for results and compares them; the evaluation draws inputs, calls each
 program once for every run and case, and remembers.  What the submission does is remembered as long
-as its evaluation lives; what the bank's own programs do may be shared by many (`Memory`).
+as its evaluation lives; what the bank's own programs do may be shared by many (`Remembered`).
 """
 
 from __future__ import annotations
 
 import contextlib
 import copy
-import math
 import secrets
-from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import fields, is_dataclass
 from typing import Any, Protocol, TypeVar
+
+import numpy as np
 
 from grader.cases.dataflow import case_names, free_names, producing, results
 from grader.cases.draw import DrawError, draw
 from grader.cases.recipe import CaseRecipe, every_draw, read_cases
-from grader.evaluation.ahead import Ahead, entries
 from grader.evaluation.encoding import NATIVE, NUDGES, encoded
-from grader.evaluation.memory import Memory
-from grader.evaluation.results import array_of
+from grader.evaluation.results import Value, array_of
 from grader.model.keys import Check, Limits
 from grader.model.question import Question, Step
 from grader.sandbox.client import TooSlow, WorkerError
@@ -30,8 +30,12 @@ from grader.sandbox.sending import EncodedInput, Inputs
 
 T = TypeVar("T")
 
-AT_ONCE = 32  # cases of one request
+SMALL = 4096  # entries of a case: what is larger takes long enough to be asked for by itself
+AT_ONCE = 32  # inputs of one request
+MOST_RUNS = 64  # runs of several programs in one request
 FIRST_SECRET = 2  # draws below are the same for everybody who has the seed
+MOST_BYTES = 64 << 20  # remembered of the bank's programs
+ENTRY_BYTES = 500  # of an entry's key and of the objects in it that are no arrays, about
 
 
 class BankFault(Exception):
@@ -56,7 +60,7 @@ def blame_bank(what: str) -> Iterator[None]:
 class Bank(Protocol):
     """What evaluations share: the bank's own programs, and what they compute."""
 
-    memory: Memory
+    memory: Remembered
 
     def variant(self, name: str, index: int) -> RemoteProgram:
         """The program of a misconception."""
@@ -69,6 +73,41 @@ class Bank(Protocol):
 
     def revive(self, name: str) -> None:
         """Load a program of the bank again, whose process has ended."""
+
+
+class Remembered(dict[Hashable, Any]):
+    """What is known of the bank's programs; when it takes too much room, all of it is forgotten."""
+
+    most_bytes = MOST_BYTES
+    bytes = 0
+
+    def add(self, key: Hashable, value: Value) -> None:
+        """Remember one value."""
+        size = ENTRY_BYTES + _array_bytes(value)
+        if self.bytes + size > self.most_bytes:
+            self.clear()
+            self.bytes = 0
+        self.bytes += size
+        self[key] = value
+
+    def once(self, key: Hashable, make: Callable[[], T]) -> T:
+        """The value of a key, made if it is not known; what `make` raises is not remembered."""
+        if key in self:
+            known: T = self[key]
+            return known
+        made = make()
+        self.add(key, made)
+        return made
+
+
+class _DrawNeeds(Exception):
+    """A draw needs the shape of a result."""
+
+    def __init__(self, name: str, drawn: Mapping[str, Any]) -> None:
+        """Remember of which, and what was drawn before."""
+        super().__init__(name)
+        self.name = name
+        self.drawn = dict(drawn)
 
 
 class Evaluation:
@@ -96,10 +135,8 @@ class Evaluation:
         self.parts_asked = len(question.spec.parts)
         self._wanted: dict[int, dict[str, tuple[str, ...]]] = {}  # by number of parts asked
         self.bank = bank
-        self.ahead = Ahead()
-        self._known = Memory() if bank is None else bank.memory
-        # Never dropped: asked again, a submission may do something else.
-        self._own = Memory(math.inf)
+        self._shared = Remembered() if bank is None else bank.memory
+        self._own: dict[Hashable, Any] = {}  # of the submission: asked again, it may differ
         # What the submission was run on so far: run, case, mode, number of the draw.
         self.called: list[tuple[str, CaseRecipe, str, int]] = []
 
@@ -109,14 +146,14 @@ class Evaluation:
         other.submission = program
         other.seed = self.seed if seed is None else seed
         other.secret = FIRST_SECRET + secrets.randbits(64)
-        other._own = Memory(math.inf)
+        other._own = {}
         other.called = []
         return other
 
     def with_bank_program(self, program: RemoteProgram) -> Evaluation:
         """The same evaluation with a program of the bank in the submission's place."""
         other = self.with_submission(program)
-        other._own = self._known
+        other._own = self._shared
         other.reference_first = False
         return other
 
@@ -133,40 +170,41 @@ class Evaluation:
         A program of the bank whose process has ended is asked once more in a new one: the process
         may have ended for another reason than this program.
         """
-        of_bank = self._is_of_bank(program)
-
-        def made() -> T:
-            if not of_bank or self.bank is None:
-                return make()
-            with contextlib.suppress(WorkerError):
-                found = make()
-                if program.worker.failure is None:
-                    return found
+        memory, whole = self._memory(program, draw_index), self._key(program, key, draw_index)
+        if whole in memory:
+            known: T = memory[whole]
+            return known
+        try:
+            found = make()
+            died = program.worker.failure is not None
+        except WorkerError:
+            if self.bank is None or not self._is_of_bank(program):
+                raise
+            died = True
+        if died and self.bank is not None and self._is_of_bank(program):
             self.bank.revive(program.name)
-            return make()
+            found = make()
+        _put(memory, whole, found)
+        return found
 
-        # What follows from a secret draw is of no use to anybody later.
-        memory = self._known if of_bank and draw_index < FIRST_SECRET else self._own
-        return memory.get((self.seed, program.name, *key, draw_index), made)
+    def _memory(self, program: RemoteProgram, draw_index: int = 0) -> dict[Hashable, Any]:
+        """Where it is remembered; what follows from a secret draw is of no use to anybody later."""
+        shared = self._is_of_bank(program) and draw_index < FIRST_SECRET
+        return self._shared if shared else self._own
+
+    def _key(
+        self, program: RemoteProgram, key: tuple[Hashable, ...], draw_index: int
+    ) -> tuple[Hashable, ...]:
+        return self.seed, program.name, *key, draw_index
+
+    def _is_of_bank(self, program: RemoteProgram) -> bool:
+        return program is not self.submission or self._own is self._shared
 
     @property
     def checks(self) -> list[Check]:
         """The checks of the parts that are asked."""
         spec = self.question.spec
         return spec.checks[: sum(len(part.checks) for part in spec.parts[: self.parts_asked])]
-
-    def knows(
-        self, program: RemoteProgram, key: tuple[Hashable, ...], *, draw_index: int = 0
-    ) -> bool:
-        """Whether something about a program of the bank was found out on this seed."""
-        return (self.seed, program.name, *key, draw_index) in self._known
-
-    def outcome_key(self, run: str, case: CaseRecipe, mode: str = NATIVE) -> tuple[Hashable, ...]:
-        """The key by which an outcome is remembered."""
-        return "outcome", run, case.name, mode, self.wanted[run]
-
-    def _is_of_bank(self, program: RemoteProgram) -> bool:
-        return program is not self.submission or self._own is self._known
 
     # -- cases ------------------------------------------------------------------------------
 
@@ -209,25 +247,52 @@ class Evaluation:
         """What follows from a draw; a secret one is of no use to anybody later."""
         if draw_index >= FIRST_SECRET:
             return make()
-        return self._known.get((self.seed, *key, draw_index), make)
+        return self._shared.once((self.seed, *key, draw_index), make)
 
     def _reference_shape(
         self, case: CaseRecipe, name: str, drawn: Mapping[str, Any], draw_index: int
     ) -> tuple[int, ...]:
         """The shape of a result of the reference on inputs drawn so far."""
+        key = (self.seed, "shape", case.name, name)
         if draw_index == 0:
-            self._once(("shapes",), lambda: self.ahead.find_shapes(self, self.cases.values()))
-            known = self.ahead.shape(self, case, name)
-            if known is not None:
+            done = ("shapes", self.seed, len(self.cases))
+            if done not in self._shared and case.name in self.cases:
+                self._shared.add(done, None)
+                self.find_shapes(self.cases.values())
+            if key in self._shared:
+                known: tuple[int, ...] = self._shared[key]
                 return known
-        steps, inputs = self.towards(case, name, drawn)
+        steps, inputs = self._towards(case, name, drawn)
         if not steps:
             raise DrawError(f"no run gives {name} from the inputs that come before it")
         with blame_bank(f"the reference fails on case {case.name}"):
             value = self.reference.run(steps, inputs, [name]).values[name]
         return tuple(array_of(value).shape)
 
-    def towards(
+    def find_shapes(self, cases: Iterable[CaseRecipe]) -> None:
+        """Ask the reference at once for the shapes of results that draws of small cases need."""
+        if "alone" in self._shared:
+            return
+        asked: dict[tuple[tuple[Step, ...], str], list[tuple[str, Inputs]]] = {}
+        for case in cases:
+            try:
+                if self.is_plain(case):
+                    draw(case, self.seed, _need)
+            except _DrawNeeds as needed:
+                steps, inputs = self._towards(case, needed.name, needed.drawn)
+                if steps and (self.seed, "shape", case.name, needed.name) not in self._shared:
+                    asked.setdefault((steps, needed.name), []).append((case.name, inputs))
+            except (DrawError, ValueError):
+                continue  # it is said where the case itself is drawn
+        for (steps, name), given in asked.items():
+            with self._for_reference_alone():
+                found = self.reference.several(steps, [inputs for _, inputs in given], [name])
+                for (of, _), one in zip(given, found, strict=True):
+                    if isinstance(one, Outcome) and name in one.values:
+                        shape = tuple(array_of(one.values[name]).shape)
+                        self._shared.add((self.seed, "shape", of, name), shape)
+
+    def _towards(
         self, case: CaseRecipe, name: str, drawn: Mapping[str, Any]
     ) -> tuple[tuple[Step, ...], Inputs]:
         """The steps to a result that inputs drawn so far are enough for, if any, and these."""
@@ -237,10 +302,9 @@ class Evaluation:
                 return needed, {n: encoded(self.question, case, n, drawn[n]) for n in names}
         return (), {}
 
-    def _once(self, what: tuple[str, ...], do: Callable[[], None], draw_index: int = 0) -> None:
-        """Ask the reference for something ahead, unless it was done for this seed and draw."""
-        if self.bank is not None:
-            self.remember(self.reference, ("ahead", *what), do, draw_index=draw_index)
+    def is_plain(self, case: CaseRecipe) -> bool:
+        """Whether a case is small, and takes no longer than usual: it may be asked with others."""
+        return entries(case) <= SMALL and self.limits_of(case) is None
 
     def inputs(
         self,
@@ -325,53 +389,79 @@ class Evaluation:
             except (ProgramError, WorkerError) as error:
                 return error
 
-        key = self.outcome_key(run, case, mode)
+        key = ("outcome", run, case.name, mode, self.wanted[run])
         found = self.remember(program, key, make, draw_index=draw_index)
         if isinstance(found, Exception):
             raise found
         return found
 
-    def ask_all(
+    def values(
         self,
-        program: RemoteProgram,
+        programs: Sequence[RemoteProgram],
         run: str,
-        cases: Sequence[CaseRecipe],
+        cases: Iterable[CaseRecipe],
         *,
+        modes: Sequence[str] = (NATIVE,),
+        draw_index: int = 0,
         want: Sequence[str] = (),
-        mode: str = NATIVE,
     ) -> None:
-        """Have a program run many cases in few requests; `outcome` knows what it gave then.
+        """Have programs of one worker run many inputs in few requests: `outcome` then knows them.
+
+        Args:
+            programs: of which each runs every case in every mode that is not known of it.
+            run: the steps.
+            cases: small ones (see `is_plain`), which can be drawn.
+            modes: of the inputs.
+            draw_index: of the inputs.
+            want: results that are asked for; those that some check looks at, if not given.
 
         Raises:
-            WorkerError: its process did not survive it.
+            WorkerError: a process did not survive it; a program of the bank is loaded again.
         """
-        self.ask_each(program, run, [(case, mode, 0) for case in cases], want=want)
+        asked = [(case, mode) for case in cases for mode in modes]
+        alike: dict[tuple[int, ...], list[RemoteProgram]] = {}  # by which of these are not known
+        for program in programs:
+            memory = self._memory(program, draw_index)
+            keys = (self._of(program, run, *one, draw_index) for one in asked)
+            new = tuple(number for number, key in enumerate(keys) if key not in memory)
+            alike.setdefault(new, []).append(program)
+        for new, several in alike.items():
+            for first in range(0, len(new), AT_ONCE):
+                some = [asked[number] for number in new[first : first + AT_ONCE]]
+                self._ask(several, run, some, draw_index, want)
 
-    def ask_each(
+    def _ask(
         self,
-        program: RemoteProgram,
+        programs: Sequence[RemoteProgram],
         run: str,
-        asked: Sequence[tuple[CaseRecipe, str, int]],
-        *,
-        want: Sequence[str] = (),
+        asked: Sequence[tuple[CaseRecipe, str]],
+        draw_index: int,
+        want: Sequence[str],
     ) -> None:
-        """The same of cases, each in a mode and as one of its draws."""
-        if self._is_of_bank(program):
-            asked = [
-                (case, mode, draw_index)
-                for case, mode, draw_index in asked
-                if not self.knows(program, self.outcome_key(run, case, mode), draw_index=draw_index)
-            ]
-        for first in range(0, len(asked), AT_ONCE):
-            some = asked[first : first + AT_ONCE]
-            inputs = [self.inputs(c, run, mode=mode, draw_index=draw) for c, mode, draw in some]
+        inputs = [self.inputs(case, run, mode=mode, draw_index=draw_index) for case, mode in asked]
+        most = max(1, MOST_RUNS // len(asked))
+        while programs:
+            first, *others = programs[:most]
             try:
-                found = program.several(self.steps(run), inputs, want or self.wanted[run])
-            except ProgramError as error:
-                found = [error] * len(some)
-            for (case, mode, draw_index), one in zip(some, found, strict=True):
-                key = self.outcome_key(run, case, mode)
-                self.remember(program, key, lambda one=one: one, draw_index=draw_index)  # type: ignore[misc]
+                found = first.several(self.steps(run), inputs, want or self.wanted[run], others)
+            except ProgramError:
+                return  # one that cannot be sent, say: each is asked for by itself
+            except WorkerError:
+                if self.bank is not None and self._is_of_bank(first):
+                    self.bank.revive(first.name)
+                raise
+            for number, one in enumerate(found):
+                program, (case, mode) = programs[number // len(asked)], asked[number % len(asked)]
+                key = self._of(program, run, case, mode, draw_index)
+                _put(self._memory(program, draw_index), key, one)
+            programs = programs[len(found) // len(asked) :]
+
+    def _of(
+        self, program: RemoteProgram, run: str, case: CaseRecipe, mode: str, draw_index: int
+    ) -> tuple[Hashable, ...]:
+        """The key by which an outcome is remembered."""
+        key = ("outcome", run, case.name, mode, self.wanted[run])
+        return self._key(program, key, draw_index)
 
     def observed(self, run: str, case: CaseRecipe) -> Outcome:
         """What the submission computes."""
@@ -380,18 +470,57 @@ class Evaluation:
     def truth(
         self, run: str, case: CaseRecipe, *, draw_index: int = 0, mode: str = NATIVE
     ) -> Outcome:
-        """What the reference computes.
+        """What the reference computes; on the small cases of all checks at once.
 
         Raises:
             BankFault: it does not.
         """
-        if mode in NUDGES:
-            several = (run, case.name, "nudged", *self.wanted[run])
-            self._once(several, lambda: self.ahead.nudged(self, run, case, draw_index), draw_index)
-        elif draw_index == 0:
-            self._once((run, mode, *self.wanted[run]), lambda: self.ahead.run(self, run, mode))
+        known = self._memory(self.reference, draw_index)
+        key = self._of(self.reference, run, case, mode, draw_index)
+        nudged = mode in NUDGES
+        together = self.bank is not None and "alone" not in self._shared
+        if key not in known and together and (nudged or draw_index == 0):
+            small = [case] if nudged else self._cases_of_run(run, mode)
+            modes = NUDGES if nudged else (mode,)
+            small = [c for c in small if self.is_plain(c) and self._is_drawn(c, draw_index)]
+            with self._for_reference_alone():
+                self.values([self.reference], run, small, modes=modes, draw_index=draw_index)
         with blame_bank(f"the reference fails on case {case.name}"):
             return self.outcome(self.reference, run, case, draw_index=draw_index, mode=mode)
+
+    def _cases_of_run(self, run: str, mode: str) -> list[CaseRecipe]:
+        """The cases of all checks of a run; what is in float64 anyway is not asked for in it."""
+        names = [
+            name
+            for check in self.checks
+            if check.run == run
+            for name in case_names(check, self.steps(run), self.cases)
+        ]
+        cases = [self.cases[name] for name in dict.fromkeys(names) if name in self.cases]
+        return [case for case in cases if mode == NATIVE or case.dtype != "float64"]
+
+    def _is_drawn(self, case: CaseRecipe, draw_index: int) -> bool:
+        """Whether a case can be drawn; else it is said where it is needed."""
+        try:
+            self.drawn(case, draw_index)
+        except BankFault:
+            return False
+        return True
+
+    @contextlib.contextmanager
+    def _for_reference_alone(self) -> Iterator[None]:
+        """Ask the reference for much at once; not again where its process does not survive it."""
+        usual, self.reference.limits = self.reference.limits, None
+        try:
+            yield
+        except ProgramError:
+            pass
+        except WorkerError:
+            self._shared["alone"] = True
+            if self.bank is not None:
+                self.bank.revive(self.reference.name)
+        finally:
+            self.reference.limits = usual
 
     def asked(
         self,
@@ -418,6 +547,42 @@ class Evaluation:
     def fact(self, key: tuple[str, ...], measure: Callable[[], T]) -> T:
         """Something about the reference and the cases alone, measured once."""
         return self.remember(self.reference, ("fact", *key), measure)
+
+
+def entries(case: CaseRecipe) -> int:
+    """How many entries its arrays have, as far as that is known before they are drawn."""
+    found = 0
+    for recipe in case.inputs.values():
+        if recipe.generator == "array":
+            found += np.size(recipe.literal)
+        elif recipe.shape is not None:
+            found += int(np.prod(recipe.shape))
+    return found
+
+
+def _need(name: str, drawn: Mapping[str, Any]) -> tuple[int, ...]:
+    raise _DrawNeeds(name, drawn)
+
+
+def _put(memory: dict[Hashable, Any], key: Hashable, value: Value) -> None:
+    """Remember a value; bytes count where there is a limit to them."""
+    if isinstance(memory, Remembered):
+        memory.add(key, value)
+    else:
+        memory[key] = value
+
+
+def _array_bytes(value: Value) -> int:
+    """Bytes of the arrays and texts in plain data, wherever they are in it."""
+    if isinstance(value, (bytes, str)):
+        return len(value)
+    if isinstance(value, Mapping):
+        return sum(map(_array_bytes, value.values()))
+    if isinstance(value, (list, tuple)):
+        return 8 * len(value) + sum(map(_array_bytes, value))
+    if is_dataclass(value):
+        return sum(_array_bytes(getattr(value, f.name)) for f in fields(value))
+    return int(getattr(value, "nbytes", 0))
 
 
 def _limits(usual: Limits, case: CaseRecipe) -> CallLimits | None:

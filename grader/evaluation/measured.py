@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
-from collections.abc import Hashable
-from concurrent.futures import ThreadPoolExecutor
 from types import SimpleNamespace
 
 import numpy as np
@@ -15,10 +12,8 @@ from grader.cases.recipe import CaseRecipe
 from grader.evaluation.evaluation import BankFault, Evaluation, blame_bank
 from grader.evaluation.results import Value
 from grader.model.keys import Amount, Check
-from grader.sandbox.client import WorkerError
-from grader.sandbox.deadline import OutOfTime
 from grader.sandbox.remote import RemoteProgram
-from grader.sandbox.replies import Measured, ProgramError
+from grader.sandbox.replies import Measured
 from grader.sandbox.worker.wire import Tensor
 
 
@@ -32,24 +27,10 @@ def measure(
     without: tuple[str, ...] = (),
     of: str = "",
     factor: float = 1.0,
-    against: tuple[str, ...] = (),
 ) -> Measured:
-    """Measure one program's run on one case, and go on to its results; measured once.
-
-    Runs of the reference that it is held `against` are measured meanwhile; see `baseline`.
-    """
-    every = evaluation.steps(run)
+    """Measure one program's run on one case, and go on to its results; measured once."""
+    every, want = evaluation.steps(run), evaluation.wanted[run]
     steps, rest = divided(every, of) if of else (every, ())
-    bases = [
-        other
-        for other in against
-        if not evaluation.knows(evaluation.reference, _key(evaluation, quantity, other, case))
-    ]
-    beside = (
-        bases
-        and program is evaluation.submission
-        and program.worker is not evaluation.reference.worker
-    )
 
     def ask(asked: RemoteProgram) -> Measured:
         return asked.measure(
@@ -59,45 +40,12 @@ def measure(
             without=without,
             of=of,
             rest=rest,
-            want=evaluation.wanted[run],
+            want=want,
             factor=factor,
         )
 
-    def both(asked: RemoteProgram) -> Measured:
-        if asked is not program or not beside:
-            return ask(asked)
-        given = {other: evaluation.inputs(case, other) for other in (run, *bases)}  # drawn by now
-        # What goes wrong with the reference is said where it is asked for again.
-        with ThreadPoolExecutor(1) as meanwhile:
-            base = [
-                meanwhile.submit(
-                    evaluation.reference.measure, quantity, evaluation.steps(other), given[other],
-                    want=evaluation.wanted[other],
-                )
-                for other in bases
-            ]  # fmt: skip
-            found = ask(asked)
-        for other, one in zip(bases, base, strict=True):
-            with contextlib.suppress(ProgramError, WorkerError, OutOfTime):
-                evaluation.remember(
-                    evaluation.reference, _key(evaluation, quantity, other, case), one.result
-                )
-        return found
-
-    key = _key(evaluation, quantity, run, case, without, of, factor)
-    return evaluation.remember(program, key, lambda: evaluation.asked(case, both, program))
-
-
-def _key(
-    evaluation: Evaluation,
-    quantity: str,
-    run: str,
-    case: CaseRecipe,
-    without: tuple[str, ...] = (),
-    of: str = "",
-    factor: float = 1.0,
-) -> tuple[Hashable, ...]:
-    return "measured", quantity, run, case.name, without, of, factor, evaluation.wanted[run]
+    key = ("measured", quantity, run, case.name, without, of, factor, want)
+    return evaluation.remember(program, key, lambda: evaluation.asked(case, ask, program))
 
 
 def baseline(evaluation: Evaluation, run: str, case: CaseRecipe, quantity: str) -> Measured:

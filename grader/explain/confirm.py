@@ -38,8 +38,8 @@ def holds_further(failure: Failure, program: RemoteProgram, explained: tuple[Cel
             origins = dict.fromkeys(case for c, case in explained if c.run == run)
             each = max(1, min(FROM_EACH, MOST // len(origins)))
             cases = [case for case, _ in further.of(run, dict.fromkeys(origins, each))]
-            mine.ask_all(mine.submission, run, cases)
-            idea.ask_all(program, run, cases)
+            mine.values([mine.submission], run, cases)
+            idea.values([program], run, cases)
             components = dict.fromkeys(c for c, _ in computed if c.run == run)
             for c in components:
                 for case in cases:

@@ -14,7 +14,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from grader.evaluation.evaluation import BankFault, Evaluation
-from grader.evaluation.fresh import remembered
+from grader.evaluation.rerun_alone import remembered
 from grader.explain import raising
 from grader.explain.classes import possible
 from grader.explain.failure import Failure
@@ -326,13 +326,13 @@ def _further(
             for origin in origins
         }
         places = made.of(run, most)
-        theirs.ask_all(program, run, [case for case, _ in places])
+        theirs.values([program], run, [case for case, _ in places])
         mine = [root for root in roots if root[0] == run]
         found += observations(theirs, looked, mine, places)
         # Whatever check a case is of, what is said of a result has to be true there too.
         known = set[str].intersection(*(set(looked[root]) for root in mine))
         whole = made.others(run, known)
-        theirs.ask_all(program, run, [case for case, _ in whole])
+        theirs.values([program], run, [case for case, _ in whole])
         beyond = {
             root: {name: (False, False) for _, name in whole if name not in looked[root]}
             for root in mine

@@ -113,7 +113,7 @@ class Further:
                     made = self._made[origin][tried : times * wanted]
                     new += [(case, origin, n) for n, case in enumerate(made, tried)]
                     self._tried[run, origin] = times * wanted
-            self.evaluation.ahead.find_shapes(self.evaluation, [case for case, *_ in new])
+            self.evaluation.find_shapes([case for case, *_ in new])
             fit = [one for one in new if self._is_fit(run, one[0]) and self._is_new(run, *one[:2])]
             for case, origin, number in self._taken(run, fit):
                 self._usable[run, origin][number] = case
@@ -147,7 +147,7 @@ class Further:
     ) -> list[tuple[CaseRecipe, str]]:
         """Likewise, of inputs that are made from several cases."""
         fresh = [(case, origin) for case, origin in new if (run, case.name) not in self._known]
-        self.evaluation.ahead.find_shapes(self.evaluation, [case for case, _ in fresh])
+        self.evaluation.find_shapes([case for case, _ in fresh])
         fit = [(case, origin, 0) for case, origin in fresh if self._is_fit(run, case)]
         accepted = {case.name for case, *_ in self._taken(run, fit)}
         self._known |= {(run, case.name): case.name in accepted for case, *_ in fit}
@@ -164,11 +164,9 @@ class Further:
         names = everything(evaluation, run)
         by_dtype = [c for c, *_ in new if c.dtype != "float64"]
         try:
-            evaluation.ask_all(reference, run, [c for c, *_ in new], want=names)
-            evaluation.ask_all(reference, run, by_dtype, want=names, mode=PRECISE)
+            evaluation.values([reference], run, [c for c, *_ in new], want=names)
+            evaluation.values([reference], run, by_dtype, want=names, modes=[PRECISE])
         except WorkerError:  # an input may have been too much for its process
-            assert evaluation.bank is not None
-            evaluation.bank.revive(reference.name)
             return []
         found = []
         for case, origin, number in new:
@@ -205,7 +203,7 @@ class Further:
 def further_inputs(evaluation: Evaluation) -> Further:
     """Those for the parts that a evaluation's submission was asked, found out once per session."""
     assert evaluation.bank is not None, "no session gives this evaluation its memory"
-    made: Further = evaluation.bank.memory.get(
+    made: Further = evaluation.bank.memory.once(
         ("further", evaluation.parts_asked), lambda: Further(evaluation)
     )
     return made

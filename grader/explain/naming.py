@@ -15,17 +15,18 @@ A count of bytes suggests nothing either, but for what is kept.
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from grader.evaluation.evaluation import Evaluation
-from grader.evaluation.together import ask_together
 from grader.explain.confirm import holds_further
 from grader.explain.failure import Cell, Failure
 from grader.explain.observing import Component, numbers_in, observed
 from grader.kinds.base import Count
 from grader.model.keys import Value
 from grader.model.report import Named
+from grader.sandbox.client import WorkerError
 
 FIRST = 3  # cells that an idea is tried on at once; then twice as many
 ENOUGH_CASES = 6  # on which an idea acts, for it to be no chance of their sizes
@@ -155,9 +156,12 @@ def ask(failure: Failure, ideas: Iterable[Idea], cells: Iterable[Cell]) -> None:
     for c, case in cells:
         if c.measured_by is None:
             cases.setdefault(c.run, {})[case] = None
-    evaluations = [idea.evaluation for idea in ideas]
+    programs = [idea.evaluation.submission for idea in ideas]
     for run, names in cases.items():
-        ask_together(evaluations, run, [failure.mine.cases[name] for name in names])
+        own = (failure.mine.cases[name] for name in names)
+        small = [case for case in own if failure.mine.is_plain(case)]
+        with contextlib.suppress(WorkerError):  # each is then asked for by itself
+            failure.mine.values(programs, run, small)
 
 
 def all_values(failure: Failure) -> list[Cell]:

@@ -64,7 +64,7 @@ def smaller(evaluation: Evaluation, result: CheckResult) -> CheckResult:
         return result
     # What is shown follows from the seed, as the cases do.
     key = ("smaller", evaluation.seed, evaluation.parts_asked)
-    made = evaluation.bank.memory.get(key, lambda: Further(evaluation, evaluation.seed))
+    made = evaluation.bank.memory.once(key, lambda: Further(evaluation, evaluation.seed))
     program = replace(evaluation.submission, call_seconds=CALL_SECONDS)
     theirs = made.evaluation.with_submission(program, evaluation.seed)
     best: tuple[CaseRecipe, Finding] | None = None
@@ -110,7 +110,7 @@ def _failing(
 ) -> list[tuple[CaseRecipe, Finding]]:
     """Those on which the same result is wrong in an entry, with what the check finds."""
     cases = made.taken(check.run, new, origin)
-    theirs.ask_all(theirs.submission, check.run, cases)
+    theirs.values([theirs.submission], check.run, cases)
     found = []
     for case in cases:
         try:

@@ -56,8 +56,7 @@ class Flops(Counted[FlopsCheck]):
         case: api.Case,
     ) -> api.Measured:
         """Matmul FLOPs."""
-        against = (check.against, check.run)
-        return api.measure(evaluation, program, check.run, case, "flops", against=against)
+        return api.measure(evaluation, program, check.run, case, "flops")
 
     def assess(
         self, evaluation: api.Evaluation, check: FlopsCheck, case: api.Case, found: api.Measured

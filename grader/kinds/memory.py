@@ -100,10 +100,8 @@ class Memory(Counted[MemoryCheck]):
         case: api.Case,
     ) -> api.Measured:
         """Bytes."""
-        without, against = tuple(check.without), (check.against,) if check.against else ()
-        return api.measure(
-            evaluation, program, check.run, case, _quantity(check), without=without, against=against
-        )
+        without = tuple(check.without)
+        return api.measure(evaluation, program, check.run, case, _quantity(check), without=without)
 
     def judge(self, evaluation: api.Evaluation, check: MemoryCheck, case: api.Case) -> api.Finding:
         """On a CUDA device by the count alone: its results differ from those on the CPU."""

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import cached_property
 
-from grader.evaluation.evaluation import BankFault, Evaluation
-from grader.evaluation.memory import Memory
+from grader.evaluation.evaluation import BankFault, Evaluation, Remembered
 from grader.model.nearest import did_you_mean
 from grader.model.question import Question
 from grader.sandbox.client import WorkerClient, WorkerError
@@ -32,7 +31,7 @@ class BankPrograms(Closing):
     def __init__(self, question: Question, workers: Workers) -> None:
         """Load nothing yet."""
         self.question = question
-        self.memory = Memory()
+        self.memory = Remembered()
         self._supply = workers
         # For the reference, variants, and what is examined.
         self._workers: dict[str, WorkerClient] = {}

@@ -254,7 +254,7 @@ def test_the_reference_is_run_on_further_inputs_once(
 def test_nothing_is_drawn_where_nothing_is_to_be_confirmed(session: GradingSession) -> None:
     with GradingSession(QUESTION) as fresh:
         graded(fresh, "def spread(x):\n    return object()")
-        made: Further | None = fresh.bank.memory.get(("further", 1), lambda: None)
+        made: Further | None = fresh.bank.memory.get(("further", 1))
         assert made is None or not made._usable
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from grader.evaluation.fresh import remembered
+from grader.evaluation.rerun_alone import remembered
 from grader.kinds import run_check
 from tests.kinds.grading import Desk
 
@@ -67,5 +67,5 @@ def test_what_takes_long_is_not_looked_into(
     case = evaluation.cases["rows"]
     evaluation.observed("total", case)
     assert remembered(evaluation, "total", case)
-    monkeypatch.setattr("grader.evaluation.fresh.ENOUGH_NANOSECONDS", 0)
+    monkeypatch.setattr("grader.evaluation.rerun_alone.ENOUGH_NANOSECONDS", 0)
     assert not remembered(evaluation, "total", case)

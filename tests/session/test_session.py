@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import itertools
-import math
 import os
 import signal
 import threading
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any
 
 import pytest
 
 from grader import bank
-from grader.evaluation.memory import Memory
 from grader.model.question import Question
 from grader.model.report import Report
 from grader.model.verdict import Verdict
@@ -162,25 +160,6 @@ def test_the_same_seed_again_adds_nothing() -> None:
         assert (session.bank.memory.bytes, len(session.bank.memory)) == held
 
 
-def test_what_was_used_last_is_dropped_last() -> None:
-    memory = Memory(most_bytes=3 * 500 + 100)
-    made: list[str] = []
-
-    def make(key: str) -> str:
-        made.append(key)
-        return key
-
-    def get(key: str) -> str:
-        return memory.get(key, lambda: make(key))
-
-    for key in ("a", "b", "c", "a", "d", "a", "b"):
-        assert get(key) == key
-    assert made == ["a", "b", "c", "d", "b"]
-    assert len(memory) == 3
-    memory.get("large", lambda: "x" * 10_000)
-    assert len(memory) == 1
-
-
 def test_two_threads_with_a_session_each_grade_side_by_side() -> None:
     question = load("adam-7b-memory")
     found: dict[int, list[Report]] = {}
@@ -234,16 +213,6 @@ def test_a_closed_session_says_that_it_is_closed() -> None:
         pass
     with pytest.raises(RuntimeError, match="this GradingSession is closed: open another one"):
         session.grade(question.starter, seed=1)
-
-
-def test_what_is_never_dropped_is_not_looked_through() -> None:
-    class Long(dict[str, object]):
-        def values(self) -> NoReturn:
-            raise AssertionError("looked through")
-
-    memory = Memory(math.inf)
-    made = Long()
-    assert memory.get("submission", lambda: made) is made
 
 
 @pytest.mark.parametrize(
