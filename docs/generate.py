@@ -11,14 +11,10 @@ tests/test_docs.py fails while a page is not what this would write.
 
 from __future__ import annotations
 
-import contextlib
-import io
 import json
-import os
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
-from unittest import mock
 
 import typer
 import yaml
@@ -26,18 +22,18 @@ import yaml
 from grader import bank
 from grader.cases import inputs, recipe
 from grader.classroom import config
-from grader.cli.app import app, run
+from grader.cli.app import app
 from grader.kinds import registry
 from grader.model.keys import Check
 from grader.model.spec import OF_A_PART
 
 DOCS = Path(__file__).resolve().parent
-WIDTH = "80"
 
 _INTRODUCTION = """\
 # Commands
 
-Made from the program by `python docs/generate.py`. `--bank PATH`, `--plain`, `--no-pager` and
+Made from the program by `python docs/generate.py`. Every command takes `--help` and, where it
+prints anything, `--json`: one JSON document. `--bank PATH`, `--plain`, `--no-pager` and
 `--color WHEN` may stand anywhere in a command.
 """
 
@@ -53,6 +49,7 @@ Made from the model by `python docs/generate.py`; an editor that knows the JSON 
 same. [authoring.md](authoring.md) shows how a question is written, [format.md](format.md) explains
 how its parts work together.
 """
+_EVERYWHERE = {"json", "help", "install_completion", "show_completion"}
 _PARTS = {
     "checks: show, display": "Show",
     "checks: tolerance": "Tolerance",
@@ -96,21 +93,47 @@ def pages() -> dict[str, str]:
 
 
 def commands_page() -> str:
-    """Return the help of all commands under a heading each."""
+    """Return what every command takes, under a heading each."""
     parts = [_INTRODUCTION]
-    for words in commands():
-        parts.append(f"## {' '.join(['drill', *words])}\n\n```text\n{_help(words)}\n```\n")
-    return "\n".join(parts)
+    for words, command in _commands():
+        below = bool(getattr(command, "commands", {}))
+        names = [] if below else [_named(one) for one in command.params if _is_argument(one)]
+        parts.append(f"## {' '.join(['drill', *words, *names])}\n")
+        parts.append(f"{' '.join((command.help or '').split())}\n")
+        rows = [
+            f"- `{_named(one)}`: {one.help}"
+            for one in command.params
+            if one.help and one.name not in _EVERYWHERE
+        ]
+        parts.append("\n".join(rows) + "\n" if rows else "")
+    return "\n".join(filter(None, parts))
 
 
 def commands() -> Iterator[tuple[str, ...]]:
     """Yield the words of every command and group, the bare `drill` first."""
-    waiting: list[tuple[tuple[str, ...], object]] = [((), typer.main.get_command(app))]
+    return (words for words, _ in _commands())
+
+
+def _commands() -> Iterator[tuple[tuple[str, ...], Any]]:
+    waiting: list[tuple[tuple[str, ...], Any]] = [((), typer.main.get_command(app))]
     while waiting:
         words, command = waiting.pop(0)
-        yield words
-        below: dict[str, object] = getattr(command, "commands", {})
+        yield words, command
+        below: dict[str, Any] = getattr(command, "commands", {})
         waiting[:0] = [((*words, name), found) for name, found in below.items()]
+
+
+def _is_argument(parameter: Any) -> bool:  # noqa: ANN401 - typer's own
+    return bool(parameter.param_type_name == "argument")
+
+
+def _named(parameter: Any) -> str:  # noqa: ANN401 - typer's own
+    """An option as it is typed, or what stands for an argument."""
+    shown = parameter.metavar or parameter.name.upper()
+    if _is_argument(parameter):
+        return shown if parameter.required else f"[{shown}]"
+    value = "" if parameter.is_flag else f" {shown}"
+    return f"{', '.join(parameter.opts)}{value}"
 
 
 def schema_page() -> str:
@@ -224,13 +247,6 @@ def _type(found: Any) -> str:  # noqa: ANN401 JSON
             return _TYPES[name]
         case _:
             return "anything"
-
-
-def _help(words: tuple[str, ...]) -> str:
-    printed = io.StringIO()
-    with mock.patch.dict(os.environ, COLUMNS=WIDTH), contextlib.redirect_stdout(printed):
-        run([*words, "--help"])
-    return printed.getvalue().strip()
 
 
 if __name__ == "__main__":

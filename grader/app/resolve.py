@@ -4,8 +4,8 @@ Without an id: the drill of this folder or of one above it, else the only one ri
 id: the same where it is of that question, else the one started last. With the path of a folder: the
 drill of that folder or of one above it.
 
-A marker (`.drill`) may come with somebody else's files. It chooses among the banks in use and no
-other, and one that another user owns counts only where the records hold that start.
+A marker (`.drill`) may come with somebody else's files. It chooses among the banks in use, and no
+other but where the records hold that very start; one of another user counts only there.
 """
 
 from __future__ import annotations
@@ -91,14 +91,18 @@ def resolve(
     found: Workspace | None
     gone: Path | None = None
     if question_id is None:
-        here = _around(ctx, folder, starts) if folder else _nearest(ctx, starts)
-        found, (where, name) = here, _question_of(here, banks, starts)
-    else:
+        found = here = _around(ctx, folder, starts) if folder else _nearest(ctx, starts)
+        where, name = _question_of(ctx, here, starts)
+    elif "/" in question_id or ctx.bank is not None:
         where, name = bank.find(banks, question_id)
         own = str(where)
         found, gone = find_workspace(
             ctx, name, lambda marked: marked == own or Path(marked) not in banks
         )
+    else:
+        found, gone = find_workspace(ctx, question_id, lambda _: True)
+        known = found is not None and _question_of(ctx, found, starts)
+        where, name = known or bank.find(banks, question_id)
     if soon is not None:
         soon(where, name)
     question = bank.load([where], name)
@@ -155,25 +159,23 @@ def was_started(found: Workspace, starts: Sequence[Start]) -> bool:
     """Return whether the records hold the start of a drill in this folder."""
     folder = os.path.realpath(found.folder)
     return any(
-        start.question == found.question and os.path.realpath(start.folder) == folder
+        (start.question, start.bank) == (found.question, found.bank)
+        and os.path.realpath(start.folder) == folder
         for start in starts
     )
 
 
-def _question_of(found: Workspace, banks: list[Path], starts: Sequence[Start]) -> tuple[Path, str]:
-    """Return the bank and the id of a workspace's question, in the banks in use."""
-    marked = Path(found.bank)
-    if marked in banks and bank.holds(marked, found.question):
+def _question_of(ctx: Context, found: Workspace, starts: Sequence[Start]) -> tuple[Path, str]:
+    """Return the bank and the id of a workspace's question.
+
+    Raises:
+        UsageError: No bank in use holds it, nor the one from which this person started it.
+    """
+    marked, banks = Path(found.bank), ctx.banks()
+    known = marked in banks or (ctx.bank is None and was_started(found, starts))
+    if known and bank.holds(marked, found.question):
         return marked, found.question
-    try:
-        return bank.find(banks, found.question)
-    except UsageError:
-        if not was_started(found, starts):
-            raise
-        raise UsageError(
-            f"{found.question} was started from a bank that is not in use: {marked}",
-            hint=f"add --bank {marked} to this command; drill bank add {marked} keeps it in use",
-        ) from None
+    return bank.find(banks, found.question)
 
 
 def _around(ctx: Context, folder: Path, starts: Sequence[Start]) -> Workspace:

@@ -52,8 +52,7 @@ def command(
         said[1] = f"Edit  {near[1]:<{width}}   it is yours and was left as it is"
     there = "" if folder == here.folder else f"cd {here.typed(folder)}"
     run = "" if found.spec.experiments is None else "drill run"
-    run += here.option if run else ""
-    ending: list[sheet.Line] = [*said, sheet.steps(there, run, f"drill grade{here.option}")]
+    ending: list[sheet.Line] = [*said, sheet.steps(there, run, "drill grade")]  # it knows its bank
     asked = here.progress(found).asked(len(found.spec.parts))
     part = 1 if own in made.written else asked  # a starter is of the first
     output.lines(brief.page(found, part, ending, output.measure(), output.rows()))

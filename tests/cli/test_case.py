@@ -99,7 +99,7 @@ def test_what_is_special_about_inputs_is_in_the_script(
     (bank / "drills" / question / "reference.py").write_text(right)
     (bank / "drills" / question / "starter.py").write_text(right)
     real("--bank", str(bank), "start", question)
-    data = real("--bank", str(bank), "case", "wide", "--json").data
+    data = real("case", "wide", "--json").data
     assert expected in data["script"]
     printed(Path(data["path"]))
 
@@ -168,7 +168,7 @@ def test_no_gradient_is_asked_of_an_input_that_requires_none(real: Drill, tmp_pa
     for name, text in files.items():
         (bank / "drills" / "scaled-copy" / name).write_text(text)
     real("--bank", str(bank), "start", "scaled-copy")
-    data = real("--bank", str(bank), "case", "small", "--json").data
+    data = real("case", "small", "--json").data
     assert "grad_x, = torch.autograd.grad(y, [x], grad_y, retain_graph" in data["script"]
     assert "\ngrad_factor = None\n" in data["script"]
     assert "tensor([[3., 6.]]" in printed(Path(data["path"]))
@@ -218,7 +218,7 @@ def test_what_a_bank_says_of_a_case_is_a_remark_of_one_line(real: Drill, tmp_pat
     fixed = f"small: {{about: {about}, x: [[1.0, 2.0]], factor: 3, grad_y: [[1.0, 2.0]]}}"
     write_bank(bank, edited(small, fixed))
     real("--bank", str(bank), "start", "scaled-copy")
-    data = real("--bank", str(bank), "case", "small", "--json").data
+    data = real("case", "small", "--json").data
     first, *others = data["script"].splitlines()
     assert "os.abort" in first
     assert first.startswith("# ")

@@ -1,4 +1,4 @@
-"""A `.drill` marker is a claim: it chooses among the banks in use and no other."""
+"""A `.drill` marker is a claim: it chooses no bank that is neither in use nor on record."""
 
 from __future__ import annotations
 
@@ -111,8 +111,9 @@ def test_a_recorded_start_of_another_folder_question_or_bank_is_not_this_one(
     other = easy_bank(tmp_path / "other")
     assert real("--bank", str(other), "start", ID, "--dir", "mine").status == 0
     own().write_text(EASY)
-    graded = real("--bank", str(other), "grade", str(own()), "--json").data
+    graded = real("grade", str(own()), "--json").data
     assert (graded["verdict"], graded["bank"]) == ("pass", str(other))
+    mark(own().parent, mal / "bank")  # the bank differs
     assert judged_by_the_real_question(real("grade", str(own()), "--json"))
     shutil.copytree(own().parent, "copy")  # the folder differs
     mark(Path("copy"), other)
@@ -123,21 +124,17 @@ def test_a_recorded_start_of_another_folder_question_or_bank_is_not_this_one(
         os.chdir("..")
 
 
-def test_a_drill_of_a_bank_that_is_not_in_use_says_how_to_name_it(
-    real: Drill, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+def test_a_bank_of_a_recorded_start_is_used_without_being_named(
+    real: Drill, tmp_path: Path
 ) -> None:
     bank = easy_bank(tmp_path / "bank", "scaled-copy")
-    started = real("--bank", str(bank), "start", "scaled-copy")
-    assert f"drill grade --bank {bank}\n" in started.out
-    monkeypatch.chdir("scaled-copy")
-    Path("submission.py").write_text(EASY)
-    assert real("grade", "--bank", str(bank)).status == 0
-    refused = real("grade")
-    assert refused.status == 2
-    assert f"scaled-copy was started from a bank that is not in use: {bank}" in refused.err
-    assert f"drill bank add {bank} keeps it in use" in refused.err
-    monkeypatch.setenv("DRILL_BANK", str(bank))
-    assert real("grade", "--json").data["bank"] == str(bank)
+    real("--bank", str(bank), "start", "scaled-copy")
+    Path("scaled-copy/submission.py").write_text(EASY)
+    for words in ((), ("scaled-copy",), ("scaled-copy/",)):
+        graded = real("grade", *words, "--json").data
+        assert (graded["verdict"], graded["bank"]) == ("pass", str(bank))
+    assert real("hint").status == 0
+    assert real("list", "--json").data["questions"][0]["id"] != "scaled-copy"
 
 
 def test_where_records_cannot_be_kept_a_marker_names_a_question_of_the_banks_in_use(
