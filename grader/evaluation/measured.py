@@ -26,7 +26,6 @@ def measure(
     *,
     without: tuple[str, ...] = (),
     of: str = "",
-    factor: float = 1.0,
 ) -> Measured:
     """Measure one program's run on one case, and go on to its results; measured once."""
     every, want = evaluation.steps(run), evaluation.wanted[run]
@@ -41,10 +40,9 @@ def measure(
             of=of,
             rest=rest,
             want=want,
-            factor=factor,
         )
 
-    key = ("measured", quantity, run, case.name, without, of, factor, want)
+    key = ("measured", quantity, run, case.name, without, of, want)
     return evaluation.remember(program, key, lambda: evaluation.asked(case, ask, program))
 
 

@@ -43,8 +43,7 @@ class Flops(Counted[FlopsCheck]):
         """The shapes of what is multiplied, and how often."""
         products = [
             f"{one.times} of {one.batch}x{one.rows}x{one.inner} by {one.inner}x{one.columns}"
-            for one in found.work
-            if one.inner
+            for one in found.products
         ]
         return products or None
 

@@ -6,7 +6,6 @@ from grade to grade: gradients that are not multiplied came another way.
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Literal
 
 from pydantic import Field
@@ -42,23 +41,7 @@ class Graph(Counted[GraphCheck]):
         case: api.Case,
     ) -> api.Measured:
         """The node: `own`, a node's name, or `none`."""
-        factor = _factor(evaluation)
-        return api.measure(
-            evaluation, program, check.run, case, "graph", of=check.of, factor=factor
-        )
-
-    def meant(
-        self, evaluation: api.Evaluation, check: GraphCheck, name: str, value: api.Value
-    ) -> api.Value:
-        """Gradients of the tensor came through the node, which multiplied them."""
-        steps = evaluation.steps(check.run)
-        if not any(name in step.targets for step in steps if _differentiates(step, check.of)):
-            return value
-        if isinstance(value, api.Tensor):
-            return replace(
-                value, values=(value.values * _factor(evaluation)).astype(value.values.dtype)
-            )
-        return value
+        return api.measure(evaluation, program, check.run, case, "graph", of=check.of)
 
     def assess(
         self, _: api.Evaluation, check: GraphCheck, case: api.Case, found: api.Measured
@@ -77,12 +60,3 @@ class Graph(Counted[GraphCheck]):
         return api.Finding(
             f"{check.of} comes from {origin}, not from an autograd.Function of yours{where}"
         )
-
-
-def _factor(evaluation: api.Evaluation) -> float:
-    return 2 + evaluation.secret % 4096 / 256
-
-
-def _differentiates(step: api.Step, of: str) -> bool:
-    """Whether a step asks for gradients of the tensor itself."""
-    return step.backward and step.arguments[0].name == of

@@ -163,7 +163,7 @@ class WorkerClient(Closing):
                     f"the process that runs programs did not start: {self._last_words(failure)}",
                     hint="drill doctor shows what is missing",
                 ) from None
-            self._isolation = levels.read(said)
+            self._isolation = levels.read(said.get("reply"))
         return self._isolation
 
     def ask(

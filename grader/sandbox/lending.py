@@ -16,7 +16,7 @@ from typing import Any
 
 from grader.sandbox.closing import Closing
 from grader.sandbox.worker import layouts, mapping, wire
-from grader.sandbox.worker.messages import Input, Lent
+from grader.sandbox.worker.protocol import Input, Lent
 
 _ALIGNED = 64  # bytes: what libraries align arrays to
 Written = dict[str, tuple[int, bytes]]  # by input, where it lies and what was written

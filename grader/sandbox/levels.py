@@ -54,11 +54,12 @@ class Isolation:
         return [name for name in ACTS if self.acts.get(name, DONE) == DONE]
 
 
-def read(reply: Mapping[str, object]) -> Isolation:
+def read(reply: object) -> Isolation:
     """Isolation from a worker's own words, said before it ran anything foreign."""
-    acts, missing = reply.get("acts"), reply.get("missing")
+    said = reply if isinstance(reply, dict) else {}
+    acts, missing = said.get("acts"), said.get("missing")
     known = acts if isinstance(acts, dict) else {}
-    reasons = missing if isinstance(missing, list) else ["it did not say"]
+    reasons = missing if isinstance(missing, tuple) else ["it did not say"]
     return Isolation(
         {str(n): str(v) for n, v in known.items() if v in (REFUSED, DONE, ABSENT)},
         tuple(map(str, reasons)),

@@ -27,10 +27,9 @@ from grader.sandbox.client import (
 )  # fmt: skip
 from grader.sandbox.deadline import OutOfTime
 from grader.sandbox.remote import ROOM, CallLimits, Names, RemoteProgram
-from grader.sandbox.replies import Outcome, ProgramError, answer
+from grader.sandbox.replies import Outcome, ProgramError, answer, read
 from grader.sandbox.sending import Inputs, Steps, encoded_steps, sent_inputs
-from grader.sandbox.worker.messages import Outcomes, Passed, Said, Task
-from grader.sandbox.worker.typed import Malformed, read
+from grader.sandbox.worker.protocol import Call, Outcomes, Passed, Run, Said
 from grader.sandbox.worker.wire import WireError, encode, fields
 
 MOST_CALLS = 10_000  # of one run; the driver says what more than a few hundred cost
@@ -141,11 +140,15 @@ class _Relay:
 
     def run(self, steps: Steps, inputs: Inputs, want: Names) -> Outcome:
         """Have the driver run the steps, and hand on what is said until it is done."""
-        task = Task(
-            self.driver, encoded_steps(tuple(steps)), sent_inputs(inputs), tuple(want), apart=True
+        request = Run(
+            self.driver,
+            encoded_steps(tuple(steps)),
+            (sent_inputs(inputs),),
+            tuple(want),
+            apart=True,
         )
-        found = self._driven({"op": "run", **fields(task)})
-        while "about" in found:
+        found = self._driven({"op": "run", **fields(request)})
+        while "said" in found:
             found = self._driven(fields(self._tested(_said(found))), within=True)
         return answer(Outcomes, found, "run", steps).runs[0]
 
@@ -164,15 +167,15 @@ class _Relay:
 
     def _answer(self, asked: Said) -> Said:
         """What the submission returns."""
-        found = self._asked({"op": "test", "program": self.tester.name, **fields(asked)})
-        while found.get("about") == "call":
+        found = self._asked({"op": "call", **fields(Call(self.tester.name, asked))})
+        while "said" in found:
             self.calls += 1
             if self.calls > MOST_CALLS:
                 raise Overran(f"called what it tests more than {MOST_CALLS:,} times")
             found = self._asked(fields(self._called(_said(found))), within=True)
-        said = answer(Said, found, "test", ())
+        said = answer(Said, found, "call", ())
         if said.about != "gives" or len(said.given) != 1:
-            raise Garbled("broke the protocol: not a reply to test (given)")
+            raise Garbled("broke the protocol: not a reply to call (given)")
         return Said("gives", given=(Passed(said.given[0].value),))
 
     def _called(self, call: Said) -> Said:
@@ -192,7 +195,7 @@ class _Relay:
     def _unwind(self) -> None:
         """End the run of a driver whose call of the submission comes to nothing."""
         with contextlib.suppress(WorkerError, OutOfTime):
-            if "about" not in self._driven(fields(Said("over")), within=True):
+            if "said" not in self._driven(fields(Said("over")), within=True):
                 return
         # Another one is started.
         self.keeper.failure = self.keeper.failure or Died("was left in a call")
@@ -223,9 +226,9 @@ class _Relay:
 
 def _said(found: dict[str, Any]) -> Said:
     """What one side says, checked; sent on it is encoded anew."""
+    said = read(Said, found.get("said"), "call")
     try:
-        said = read(Said, found)
-        encode(fields(said))
-    except (Malformed, WireError) as error:
+        encode(said)
+    except WireError as error:
         raise Garbled(f"broke the protocol: not what a test may say ({error})") from None
     return said

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import zip_longest
 from typing import Any, TypeVar
 
 import numpy as np
@@ -21,11 +20,12 @@ from grader.sandbox.sending import (
     sent_inputs,
 )
 from grader.sandbox.whereabouts import Text
-from grader.sandbox.worker import messages
-from grader.sandbox.worker.messages import Kept, Loaded, Measured, Outcome, Task
+from grader.sandbox.worker import protocol
+from grader.sandbox.worker.protocol import Kept, Loaded, Measured, Outcome
 from grader.sandbox.worker.wire import Array, fields
 
 Names = Sequence[str]
+Q = TypeVar("Q")
 R = TypeVar("R")
 
 MUTANTS_A_REPLY = 200  # well below what one frame carries
@@ -77,8 +77,7 @@ class RemoteProgram:
             self.worker.text = Text(self.filename, self.sources[-1])
         elif self.worker.fresh is None:
             self.worker.occupied_bytes()
-        request = self._load(functions, driven)
-        self.loaded = self._ask("load", request, Loaded, seconds=self.call_seconds)
+        self.loaded = self._ask(self._load(functions, driven), Loaded)
         return self.loaded
 
     def load_all(
@@ -89,18 +88,18 @@ class RemoteProgram:
         The time that one program may take is for all of them together.
         """
         every = (self, *others)
-        request = messages.Loads(tuple(one._load(functions, driven) for one in every))
-        found = self._ask("loads", request, messages.AllLoaded, seconds=2 * self.call_seconds)
+        request = protocol.Loads(tuple(one._load(functions, driven) for one in every))
+        found = self._ask(request, protocol.AllLoaded, seconds=2 * self.call_seconds)
         if len(found.programs) != len(every):
             raise Garbled("broke the protocol: not a reply to loads (programs)")
         for program, one in zip(every, found.programs, strict=True):
             program.loaded = one if isinstance(one, Loaded) else None
         return [program.loaded for program in every]
 
-    def _load(self, functions: Names, driven: Names) -> messages.Load:
+    def _load(self, functions: Names, driven: Names) -> protocol.Load:
         """The request to load it."""
         support = self.support
-        return messages.Load(
+        return protocol.Load(
             self.name,
             sources=tuple(_bytes(s) for s in self.sources),
             driver=None if support.driver is None else _bytes(support.driver),
@@ -108,22 +107,23 @@ class RemoteProgram:
             functions=tuple(functions),
             driver_file=support.driver_file,
             driven=tuple(driven),
-            modules=_files(support.modules),
+            modules=tuple(protocol.File(n, _bytes(c)) for n, c in support.modules.items()),
         )
 
     def run(self, steps: Steps, inputs: Inputs, want: Names) -> Outcome:
         """Run the steps and return the wanted results."""
         return self.interleave(steps, [inputs], want).runs[0]
 
-    def interleave(self, steps: Steps, inputs: Sequence[Inputs], want: Names) -> messages.Outcomes:
+    def interleave(self, steps: Steps, inputs: Sequence[Inputs], want: Names) -> protocol.Outcomes:
         """Run the steps on several inputs in lockstep.
 
         Of an untrusted program the judge sees itself which inputs were changed.
         """
         lending = self.worker.lending if self.untrusted and self.worker.failure is None else None
-        lent = [lending.lend(given) for given in inputs] if lending is not None else []
-        sent = [one for one, _ in lent]
-        found = self._perform("run", messages.Outcomes, steps, *inputs, lent=sent, want=want)
+        lent = [({}, {}) if lending is None else lending.lend(given) for given in inputs]
+        sent = tuple(sent_inputs(given, now) for given, (now, _) in zip(inputs, lent, strict=True))
+        request = protocol.Run(self.name, encoded_steps(tuple(steps)), sent, tuple(want))
+        found = self._ask(request, protocol.Outcomes, steps, inputs)
         if len(found.runs) != len(inputs):
             raise Garbled("broke the protocol: not a reply to run (runs)")
         if lending is None:
@@ -147,18 +147,18 @@ class RemoteProgram:
         the answers of the last ones are missing.  The time that one call may take is for all of
         them together.
         """
-        count = len(inputs) * (1 + len(also))
+        programs = (self.name, *(program.name for program in also))
+        sent = tuple(map(sent_inputs, inputs))
+        request = protocol.Several(programs, encoded_steps(tuple(steps)), sent, tuple(want))
+        count = len(inputs) * len(programs)
         # Each may be as large as if it were alone.
         room = (count - 1) * ROOM // 8 + len(also) * sum(map(array_bytes, inputs))
-        names = tuple(program.name for program in also)
-        found = self._perform(
-            "several", messages.Several, steps, *inputs, want=want, room=room, also=names
-        )
+        found = self._ask(request, protocol.Answers, steps, inputs, room=room)
         if not 0 < len(found.runs) <= count or len(found.runs) % len(inputs):
             raise Garbled("broke the protocol: not a reply to several (runs)")
         answers: list[Outcome | ProgramError] = []
         for one in found.runs:
-            answer_ = fault(one, steps) if isinstance(one, messages.Fault) else one
+            answer_ = fault(one, steps) if isinstance(one, protocol.Fault) else one
             if not isinstance(answer_, (Outcome, ProgramError)):
                 raise answer_
             answers.append(answer_)
@@ -167,7 +167,9 @@ class RemoteProgram:
     def timed(self, steps: Steps, inputs: Inputs, want: Names) -> tuple[Outcome, int]:
         """Run the steps once and return their results and the worker's CPU time, in nanoseconds."""
         before = self.worker.cpu_nanoseconds()
-        outcome = self._perform("time", Outcome, steps, inputs, want=want)
+        outcome = self._ask(
+            self._about(protocol.Time, steps, inputs, want), Outcome, steps, [inputs]
+        )
         after = self.worker.cpu_nanoseconds()
         seen = None if before is None or after is None else after - before
         return outcome, outcome.spent if seen is None else seen
@@ -182,18 +184,19 @@ class RemoteProgram:
         cotangent: Array | None,
         kinks: bool,
     ) -> Mapping[str, Mapping[str, Array]]:
-        """Differentiate a result numerically; see `worker.differences.gradients`."""
-        return self._perform(
-            "differentiate", messages.Gradients, steps, inputs,
-            seconds=60, want=wrt, of=of, cotangent=cotangent, kinks=kinks,
-        ).gradients  # fmt: skip
+        """Differentiate a result numerically; see `worker.measure.differences.gradients`."""
+        request = self._about(
+            protocol.Differentiate, steps, inputs, wrt, of=of, cotangent=cotangent, kinks=kinks
+        )
+        return self._ask(request, protocol.Gradients, steps, [inputs], seconds=60).gradients
 
     def state(
         self, steps: Steps, inputs: Inputs, of: str, *, rest: Steps = (), want: Names = ()
     ) -> Kept:
         """What steps keep in a result; the run then goes on with the rest to what is wanted."""
         then = encoded_steps(tuple(rest))
-        kept = self._perform("state", Kept, steps, inputs, seconds=30, of=of, rest=then, want=want)
+        request = self._about(protocol.State, steps, inputs, want, of=of, rest=then)
+        kept = self._ask(request, Kept, steps, [inputs], seconds=30)
         if min(kept.reachable, kept.allocated, kept.added) < 0:
             raise Garbled("broke the protocol: not a reply to state (bytes)")
         return kept
@@ -208,14 +211,13 @@ class RemoteProgram:
         of: str = "",
         rest: Steps = (),
         want: Names = (),
-        factor: float = 1.0,
     ) -> Measured:
-        """Measure an autograd graph, see `worker.autograd`, or else see `worker.allocated`."""
-        found = self._perform(
-            "measure", Measured, steps, inputs,
-            seconds=60, quantity=quantity, without=without, of=of, want=want,
-            rest=encoded_steps(tuple(rest)), factor=factor,
+        """Measure an autograd graph, see `worker.measure.autograd`, or what a step allocates."""
+        request = self._about(
+            protocol.Measure, steps, inputs, want, quantity=quantity, of=of,
+            without=tuple(without), rest=encoded_steps(tuple(rest)),
         )  # fmt: skip
+        found = self._ask(request, Measured, steps, [inputs], seconds=60)
         if type(found.value) is not (str if quantity == "graph" else int):
             raise Garbled("broke the protocol: not a reply to measure (value)")
         return found
@@ -225,15 +227,17 @@ class RemoteProgram:
 
         Without inputs, what is paused stays as it is.
         """
-        self._perform("pause", messages.Header, steps, inputs, seconds=60, want=keep)
+        request = self._about(protocol.Pause, steps, inputs, keep)
+        self._ask(request, protocol.Done, steps, [inputs], seconds=60)
 
     def resume(self, steps: Steps, inputs: Inputs, want: Names, *, room: int = 0) -> Outcome:
         """Go on with the run that was paused last; `room` is the bytes of its inputs so far."""
-        return self._perform("resume", Outcome, steps, inputs, seconds=60, want=want, room=room)
+        request = self._about(protocol.Resume, steps, inputs, want)
+        return self._ask(request, Outcome, steps, [inputs], seconds=60, room=room)
 
     def has_cuda(self) -> bool:
         """Whether its process sees a CUDA device."""
-        return bool(self.worker.ask({"op": "facts"}).get("cuda"))
+        return self._ask(protocol.Facts(), protocol.Found).cuda
 
     def mutants(self) -> tuple[Mutant, ...]:
         """Small changes of the program's text, derived in its worker; see `worker.mutants`.
@@ -245,8 +249,8 @@ class RemoteProgram:
         plain = _bytes(normalized(source))
         found: list[Mutant] = []
         while len(found) < MOST_MUTANTS:
-            request = messages.Mutants(plain, len(found), MUTANTS_A_REPLY)
-            page = self._ask("mutants", request, messages.Page, seconds=60)
+            request = protocol.Mutants(plain, len(found), MUTANTS_A_REPLY)
+            page = self._ask(request, protocol.Page, seconds=60)
             if any(not 0 <= m.start <= m.end <= plain.size for m in page.mutants):
                 raise Garbled("broke the protocol: not a reply to mutants (start, end)")
             found += [Mutant(**m._asdict()) for m in page.mutants[:MUTANTS_A_REPLY]]
@@ -254,49 +258,53 @@ class RemoteProgram:
                 return tuple(found)
         raise Garbled(f"broke the protocol: more than {MOST_MUTANTS:,} mutants")
 
-    def _perform(
+    def _about(
         self,
-        operation: str,
-        kind: type[R],
+        kind: Callable[..., Q],
         steps: Steps,
-        *inputs: Inputs,
-        seconds: float | None = None,
-        lent: Sequence[messages.Inputs] = (),
-        room: int = 0,
-        **about: Any,  # noqa: ANN401 further fields of a task
-    ) -> R:
-        """Have steps carried out, on sets of inputs, some of which may be lent."""
-        sent = [sent_inputs(given, instead) for given, instead in zip_longest(inputs, lent)]
-        first, *others = sent or [{}]
-        task = Task(self.name, encoded_steps(tuple(steps)), first, others=tuple(others), **about)
-        room += sum(map(array_bytes, inputs))
-        found = self._ask(operation, task, kind, seconds, 8 * room, steps)
-        if wrong := unwanted(found, steps, task):
-            raise Garbled(f"broke the protocol: not a reply to {operation} ({wrong})")
-        return found
+        inputs: Inputs,
+        want: Names,
+        **about: Any,  # noqa: ANN401 further fields of the request
+    ) -> Q:
+        """A request to have steps carried out on one set of inputs."""
+        return kind(
+            program=self.name,
+            steps=encoded_steps(tuple(steps)),
+            inputs=sent_inputs(inputs),
+            want=tuple(want),
+            **about,
+        )
 
     def _ask(
         self,
-        operation: str,
-        request: messages.Load | messages.Loads | Task | messages.Mutants,
+        request: Any,  # noqa: ANN401 one of the requests of `protocol`
         kind: type[R],
-        seconds: float | None,
-        room: int = 0,
         steps: Steps = (),
+        inputs: Sequence[Inputs] = (),
+        *,
+        seconds: float | None = None,
+        room: int = 0,
     ) -> R:
+        """The reply to a request about steps on inputs, which may be 8 times as large."""
         usual, wall, set_by = self.call_seconds if seconds is None else seconds, None, ""
         if self.limits is not None:
             usual, wall = self.limits.of(usual)
             set_by = self.limits.set_by
+        operation = type(request).__name__.lower()
         reply = self.worker.ask(
             {"op": operation, **fields(request)},
             seconds=usual,
-            reply_bytes=ROOM + room,
+            reply_bytes=ROOM + 8 * (room + sum(map(array_bytes, inputs))),
             wall=wall,
             set_by=set_by,
         )
         with self.worker.waiting():
-            return answer(kind, reply, operation, steps)
+            found = answer(kind, reply, operation, steps)
+            made = sum(len(step.targets) for step in steps) + 1
+            pairs = made * (max(map(len, inputs), default=0) + 1)
+            if wrong := unwanted(found, getattr(request, "want", ()), pairs):
+                raise Garbled(f"broke the protocol: not a reply to {operation} ({wrong})")
+            return found
 
 
 def _with_changed(said: Outcome, names: Names, last: int) -> Outcome:
@@ -308,7 +316,3 @@ def _with_changed(said: Outcome, names: Names, last: int) -> Outcome:
 
 def _bytes(source: bytes) -> Array:
     return np.frombuffer(source, np.uint8)
-
-
-def _files(contents: Mapping[str, bytes]) -> tuple[messages.File, ...]:
-    return tuple(messages.File(name, _bytes(content)) for name, content in contents.items())

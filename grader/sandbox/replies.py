@@ -1,20 +1,20 @@
-"""What a worker's replies mean to the judge; they are `worker.messages`, checked where they enter.
+"""What a worker's replies mean to the judge; they are `worker.protocol`, checked where they enter.
 
 A submission may have written them: whatever is not the message that was asked for is `Garbled`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import TypeVar
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any, TypeVar
+
+from pydantic import ConfigDict, TypeAdapter, ValidationError
 
 from grader.model.question import Step
 from grader.model.report import Frame, Raised
 from grader.sandbox.client import Garbled
-from grader.sandbox.worker import messages
-from grader.sandbox.worker.messages import Kept, Loaded, Measured, Outcome
-from grader.sandbox.worker.typed import Malformed, read
-from grader.sandbox.worker.wire import DTYPES
+from grader.sandbox.worker import protocol
+from grader.sandbox.worker.protocol import Kept, Loaded, Measured, Outcome
 
 __all__ = ["Kept", "Loaded", "Measured", "Outcome", "ProgramError"]
 
@@ -60,64 +60,70 @@ class ProgramError(Exception):
         return self.raised is not None and self.raised.type == "MemoryError"
 
 
-def answer(kind: type[M], reply: object, operation: str, steps: Sequence[Step]) -> M:
+_STRICT = ConfigDict(strict=True, arbitrary_types_allowed=True)
+_readers: dict[object, TypeAdapter[Any]] = {}  # by class, made when first needed
+
+
+def read(kind: type[M], data: object, operation: str) -> M:
+    """The message of a class that plain data holds.
+
+    Raises:
+        Garbled: it does not hold it.
+    """
+    if kind not in _readers:
+        _readers[kind] = TypeAdapter(kind, config=_STRICT)
+    try:
+        found: M = _readers[kind].validate_python(data)
+    except ValidationError as error:
+        where = ".".join(map(str, error.errors(include_input=False)[0]["loc"]))[:80]
+        raise Garbled(f"broke the protocol: not a reply to {operation} ({where})") from None
+    return found
+
+
+def answer(kind: type[M], reply: Mapping[str, object], operation: str, steps: Sequence[Step]) -> M:
     """The message of a class that a reply to an operation on steps holds.
 
     Raises:
         Garbled: it does not hold it.
         ProgramError: it says how the program failed.
     """
-    try:
-        header = read(messages.Header, reply)
-        if not header.ok:
-            raise fault(read(messages.Fault, reply), steps)
-        return read(kind, reply)
-    except Malformed as error:
-        raise Garbled(f"broke the protocol: not a reply to {operation} ({error})") from None
+    if reply["ok"] is not True:
+        raise fault(read(protocol.Fault, reply.get("fault"), operation), steps)
+    return read(kind, reply.get("reply"), operation)
 
 
-def unwanted(said: object, steps: Sequence[Step], task: messages.Task) -> str:
-    """The field in which an answer holds more than a task of steps asks for; '' where none does."""
-    made = sum(len(step.targets) for step in steps)
-    most = (made + 1) * (len(task.inputs) + 1)  # pairs of a result and an input
-    runs = said.runs if isinstance(said, (messages.Outcomes, messages.Several)) else (said,)
+def unwanted(said: object, want: Collection[str], most_pairs: int = 0) -> str:
+    """The field in which an answer holds more than was asked for; '' where none does.
+
+    Args:
+        said: the answer.
+        want: names of results.
+        most_pairs: of a result or step and an input, that can be changed, stale or shared.
+    """
+    runs = said.runs if isinstance(said, (protocol.Outcomes, protocol.Answers)) else (said,)
     for one in runs:
         values: Mapping[str, object] = {}
         match one:
             case Outcome():
                 values = one.values
                 for pairs in ("changed", "stale", "shared"):
-                    if len(getattr(one, pairs)) > most:
+                    if len(getattr(one, pairs)) > most_pairs:
                         return pairs
             case Kept() | Measured():
                 values = one.results or {}
-                if len(one.kept) > messages.MOST_KEPT or any(
-                    len(name) > LONGEST for name in one.kept
-                ):
+                names = (*one.kept, *(w for w, _ in getattr(one, "details", ())))
+                if len(one.kept) > protocol.MOST_KEPT or any(len(n) > LONGEST for n in names):
                     return "kept"
-                if isinstance(one, Measured) and not _possible(one):
-                    return "work"
-            case messages.Gradients():
+                if len(getattr(one, "products", ())) > protocol.MOST_PRODUCTS:
+                    return "products"
+            case protocol.Gradients():
                 values = one.gradients
-        if not values.keys() <= set(task.want):
+        if not values.keys() <= set(want):
             return "values"
     return ""
 
 
-def _possible(said: Measured) -> bool:
-    """Whether the operations that are named are as many as were counted."""
-    products = elements = 0
-    for one in said.work:
-        if one.dtype not in DTYPES or min(one[1:]) < 0:
-            return False
-        entries = one.batch * one.rows * one.columns * one.times
-        products += 2 * entries * one.inner
-        elements += 0 if one.inner else entries
-    few = len(said.work) <= messages.MOST_WORK and elements <= said.elements
-    return not said.work or (few and products == said.value)
-
-
-def fault(said: messages.Fault, steps: Sequence[Step]) -> Exception:
+def fault(said: protocol.Fault, steps: Sequence[Step]) -> Exception:
     """The exception that a fault stands for."""
     index = said.step
     step = steps[index] if index is not None and 0 <= index < len(steps) else None

@@ -7,11 +7,11 @@ from functools import cached_property, lru_cache
 from typing import Any, cast
 
 from grader.model.question import Argument, Step
-from grader.sandbox.worker import messages
-from grader.sandbox.worker.messages import Input
+from grader.sandbox.worker import protocol
+from grader.sandbox.worker.protocol import Input
 from grader.sandbox.worker.wire import Encoded
 
-Inputs = Mapping[str, Mapping[str, Any]]  # by name: the fields of a `messages.Input`
+Inputs = Mapping[str, Mapping[str, Any]]  # by name: the fields of a `protocol.Input`
 Steps = Sequence[Step]
 
 _STEPS_DEPTH, _INPUT_DEPTH = 1, 3  # where they lie in a request, at most
@@ -26,23 +26,23 @@ class EncodedInput(dict[str, Any]):
         return Encoded(Input(**self), _INPUT_DEPTH)
 
 
-def as_sent(steps: Steps) -> tuple[messages.Step, ...]:
+def as_sent(steps: Steps) -> tuple[protocol.Step, ...]:
     """The steps of a question as a worker takes them."""
     return tuple(
-        messages.Step(s.targets, s.unpack, s.owner, s.function, tuple(map(_argument, s.arguments)))
+        protocol.Step(s.targets, s.unpack, s.owner, s.function, tuple(map(_argument, s.arguments)))
         for s in steps
     )
 
 
-def _argument(a: Argument) -> messages.Argument:
-    items = None if a.items is None else tuple(messages.Item(i.name, i.literal) for i in a.items)
-    return messages.Argument(a.name, a.literal, a.keyword, items)
+def _argument(a: Argument) -> protocol.Argument:
+    items = None if a.items is None else tuple(protocol.Item(i.name, i.literal) for i in a.items)
+    return protocol.Argument(a.name, a.literal, a.keyword, items)
 
 
 @lru_cache(maxsize=256)
-def encoded_steps(steps: tuple[Step, ...]) -> tuple[messages.Step, ...]:
+def encoded_steps(steps: tuple[Step, ...]) -> tuple[protocol.Step, ...]:
     """What is sent for steps, encoded once however often they are."""
-    return cast(tuple[messages.Step, ...], Encoded(as_sent(steps), _STEPS_DEPTH))
+    return cast(tuple[protocol.Step, ...], Encoded(as_sent(steps), _STEPS_DEPTH))
 
 
 def array_bytes(inputs: Inputs) -> int:
@@ -51,7 +51,7 @@ def array_bytes(inputs: Inputs) -> int:
     return sum(int(getattr(getattr(v, "values", v), "nbytes", 0)) for v in values)
 
 
-def sent_inputs(inputs: Inputs, lent: messages.Inputs | None = None) -> messages.Inputs:
+def sent_inputs(inputs: Inputs, lent: protocol.Inputs | None = None) -> protocol.Inputs:
     """What is sent for inputs; an encoded one stands for itself until it is on the wire."""
     lent = lent or {}
     return {name: lent[name] if name in lent else _input(spec) for name, spec in inputs.items()}

@@ -19,7 +19,7 @@ from grader.sandbox.client import WorkerClient, WorkerError
 from grader.sandbox.deadline import OutOfTime
 from grader.sandbox.remote import RemoteProgram
 from grader.sandbox.replies import ProgramError, plain
-from grader.sandbox.worker.messages import Loaded
+from grader.sandbox.worker.protocol import Loaded
 from grader.session.order import Course, blocked
 
 MAX_SUBMISSION = 1 << 20  # bytes of source; the longest right solution known takes 5 KB

@@ -188,7 +188,7 @@ def test_flops_hidden_in_elements_are_found(desk: Desk) -> None:
 
 
 def test_a_device_that_is_not_there_skips_the_check(desk: Desk) -> None:
-    if desk.reference.worker.ask({"op": "facts"})["cuda"]:
+    if desk.reference.worker.ask({"op": "facts"})["reply"]["cuda"]:
         pytest.skip("this machine has the device")
     found = desk.result("peak", device="cuda")
     assert (found.verdict, found.message) == (

@@ -24,7 +24,7 @@ X: Inputs = {"x": {"value": np.arange(3.0), "layout": "contiguous"}}
 
 def steps(*texts: str) -> tuple[Step, ...]:
     """Return steps as a spec would give them."""
-    return tuple(parse(text) for text in texts)
+    return tuple(parse(text, torch="vjp(" in text) for text in texts)
 
 
 def given(**values: Any) -> dict[str, Mapping[str, Any]]:

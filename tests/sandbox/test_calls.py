@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from grader.sandbox.worker import calls, typed, wire
-from grader.sandbox.worker.messages import Passed, Said
+from grader.sandbox.worker import calls, protocol, wire
+from grader.sandbox.worker.protocol import Passed, Said
 
 
 def sent(said: Said) -> Said:
@@ -14,7 +14,8 @@ def sent(said: Said) -> Said:
     frame = b"".join(wire.encode(wire.fields(said)))
     _, meta, _ = wire.HEADER.unpack(frame[: wire.HEADER.size])
     body = frame[wire.HEADER.size :]
-    return typed.read(Said, wire.decode(body[:meta], memoryview(body)[meta:]))
+    found: Said = protocol.build(Said, wire.decode(body[:meta], memoryview(body)[meta:]))
+    return found
 
 
 @pytest.mark.parametrize(

@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 
 from grader.bank.steps import parse
 from grader.sandbox.sending import as_sent
-from grader.sandbox.worker import differences
-from grader.sandbox.worker.messages import Input, Task
+from grader.sandbox.worker.measure import differences
 from grader.sandbox.worker.namespace import LoadedModule
+from grader.sandbox.worker.protocol import Differentiate, Input
 from grader.sandbox.worker.steps import Stopped
 
 Function = Callable[[Any], Any]
@@ -30,7 +30,7 @@ def slopes(
     lent = np.array(x, np.float64)
     before = lent.copy()
     steps, inputs = as_sent([parse("y = f(x)")]), {"x": Input(lent)}
-    asked = Task("", steps, inputs, ("x",), of="y", cotangent=cotangent, kinks=kinks)
+    asked = Differentiate("", steps, inputs, ("x",), of="y", cotangent=cotangent, kinks=kinks)
     found = differences.gradients(LoadedModule(module, None, "reference.py"), asked).gradients["x"]
     assert np.array_equal(lent, before, equal_nan=True), "x is put back"
     assert found["value"].shape == found["error"].shape == before.shape
@@ -173,7 +173,7 @@ def test_x_is_put_back_when_the_function_raises() -> None:
     x = np.arange(3.0)
     module = types.ModuleType("reference")
     module.__dict__["f"] = failing
-    asked = Task("", as_sent([parse("y = f(x)")]), {"x": Input(x)}, ("x",), of="y")
+    asked = Differentiate("", as_sent([parse("y = f(x)")]), {"x": Input(x)}, ("x",), of="y")
     with pytest.raises(Stopped) as stopped:
         differences.gradients(LoadedModule(module, None, "reference.py"), asked)
     assert isinstance(stopped.value.error, ValueError)

@@ -133,6 +133,6 @@ def test_a_worker_can_start_over_as_a_program_where_forks_are_not_safe(tmp_path:
         said = (tmp_path / "log").read_text
         client = Connected(ours, log.fileno(), drain=lambda: False, death=said)
         reply = client.answer("walls", seconds=60)
-        assert levels.read(reply).level == (STRONG if sys.platform == "linux" else LIMITED)
+        assert levels.read(reply["reply"]).level == (STRONG if sys.platform == "linux" else LIMITED)
     assert process.wait(30) == 0
     made.remove()

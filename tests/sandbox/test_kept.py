@@ -11,7 +11,7 @@ import pytest
 from grader.sandbox.remote import RemoteProgram
 from grader.sandbox.replies import unwanted
 from grader.sandbox.sending import Inputs
-from grader.sandbox.worker.messages import MOST_KEPT, Kept, Measured, Task
+from grader.sandbox.worker.protocol import MOST_KEPT, Kept, Measured
 from tests.harness import Lend
 from tests.sandbox.running import given, load, started, steps
 
@@ -122,9 +122,8 @@ SMALL_FIRST = "import numpy as np\ndef f(x, how): return x * 2, [np.ones(1), x.c
 
 @pytest.mark.parametrize("names", [("x",) * (MOST_KEPT + 1), ("x" * 1000,)])
 def test_more_or_longer_names_than_there_can_be_are_no_reply(names: tuple[str, ...]) -> None:
-    task = Task("submission", (), {})
-    assert unwanted(Kept(0, 0, 0, kept=names), (), task) == "kept"
-    assert unwanted(Measured(0, kept=names), (), task) == "kept"
+    assert unwanted(Kept(0, 0, 0, kept=names), ()) == "kept"
+    assert unwanted(Measured(0, kept=names), ()) == "kept"
 
 
 TORCH = """\

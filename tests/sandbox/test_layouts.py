@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from grader.sandbox.worker import layouts
-from grader.sandbox.worker.messages import Input
+from grader.sandbox.worker.protocol import Input
 from grader.sandbox.worker.wire import Array
 
 LAYOUTS = ["contiguous", "fortran", "reversed", "strided", "readonly", "broadcast"]

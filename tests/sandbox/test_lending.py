@@ -21,7 +21,7 @@ from grader.sandbox.lending import Lending, available
 from grader.sandbox.remote import RemoteProgram
 from grader.sandbox.sending import Inputs
 from grader.sandbox.worker import layouts, mapping
-from grader.sandbox.worker.messages import Input
+from grader.sandbox.worker.protocol import Input
 from grader.sandbox.worker.wire import Tensor
 from tests.harness import Lend
 from tests.sandbox.running import FIND, given, started, steps

@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pytest
 
-from grader.sandbox.worker.reach import reachable
+from grader.sandbox.worker.measure.reach import reachable
 
 
 def reachable_bytes(root: object) -> int:

@@ -12,8 +12,8 @@ import pytest
 from grader.bank.steps import parse
 from grader.sandbox.sending import as_sent
 from grader.sandbox.worker import steps as stepping
-from grader.sandbox.worker.messages import Input, Inputs, Outcome, Outcomes, Task
 from grader.sandbox.worker.namespace import LoadedModule
+from grader.sandbox.worker.protocol import Input, Inputs, Outcome, Outcomes, Run
 from grader.sandbox.worker.steps import StepFault
 
 # Nobody should any more, says numpy from 2.5 on; it still can be done.
@@ -38,8 +38,8 @@ def run(
 ) -> Outcome:
     """Run two steps on an array of three."""
     inputs = plain(x=np.arange(3.0) if x is None else x)
-    task = Task("submission", as_sent([parse(t) for t in texts]), inputs, tuple(want))
-    return stepping.run(program(**functions), task).runs[0]
+    asked = Run("submission", as_sent([parse(t) for t in texts]), (inputs,), tuple(want))
+    return stepping.run(program(**functions), asked).runs[0]
 
 
 def copy(x: Any, *_: Any) -> Any:
@@ -164,9 +164,8 @@ def test_results_that_nobody_wants_are_handed_on_but_not_looked_at() -> None:
 def interleaved(functions: dict[str, Any], *xs: Any, want: str = "yz") -> Outcomes:
     """Run the two steps on several inputs in lockstep."""
     texts = as_sent([parse(t) for t in TWO])
-    first, *others = [plain(x=x) for x in xs]
-    task = Task("submission", texts, first, tuple(want), others=tuple(others))
-    return stepping.run(program(**functions), task)
+    asked = Run("submission", texts, tuple(plain(x=x) for x in xs), tuple(want))
+    return stepping.run(program(**functions), asked)
 
 
 def test_interleaved_runs_take_turns_step_by_step() -> None:

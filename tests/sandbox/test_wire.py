@@ -144,7 +144,7 @@ def _nested(depth: int) -> list[Any]:
 @pytest.mark.parametrize(
     "value",
     [
-        _nested(17),
+        _nested(19),
         [0] * 20_001,
         {str(i): i for i in range(20_001)},
         [[0] * 150] * 150,

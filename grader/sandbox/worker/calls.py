@@ -18,8 +18,8 @@ from weakref import ref
 import numpy as np
 
 from . import values
-from .messages import Passed, Said
 from .namespace import LoadedModule
+from .protocol import Passed, Said
 from .steps import StepFault, Stopped, text_of
 from .wire import DTYPES, Array, Opaque, WireError, type_name
 

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from . import mapping
-from .messages import Input, Lent
+from .protocol import Input, Lent
 from .wire import Array, Tensor, bfloat16_bits
 
 

@@ -16,9 +16,9 @@ from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
 
-from .messages import Mutant, Mutants, Page
 from .mutant_words import Words, words
 from .mutation_rules import Function, replacements, slots
+from .protocol import Mutant, Mutants, Page
 from .statement_rules import local_names, rewritten
 
 TOP = "module"  # the scope of what stands in no function

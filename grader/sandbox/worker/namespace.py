@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from .messages import Load
+    from .protocol import Load
     from .wire import Array
 
 

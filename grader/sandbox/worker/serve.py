@@ -17,36 +17,27 @@ from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
 
-from . import (
-    allocated,
-    calls,
-    control,
-    differences,
-    messages,
-    mutants,
-    namespace,
-    reach,
-    typed,
-    wire,
-)
+from . import calls, control, mutants, namespace, protocol, wire
 from . import steps as stepping
+from .measure import differences, reach
 from .namespace import LoadedModule
 from .steps import StepFault, describe
 
-if "torch" in sys.modules:
-    from . import autograd  # before any program, which might put another in its place
+TORCH = "torch" in sys.modules
+if TORCH:
+    from .measure import autograd  # before any program, which might put another in its place
 
-OPERATIONS: Mapping[str, Callable[[LoadedModule, messages.Task], NamedTuple]] = MappingProxyType(
-    {
-        "run": stepping.run,
-        "time": stepping.timed,
-        "differentiate": differences.gradients,
-        "state": reach.state,
-        "pause": reach.pause,
-        "resume": reach.resume,
-        "measure": allocated.measure,
-        **({"measure": autograd.measure} if "torch" in sys.modules else {}),
-    }
+ON_PROGRAMS: Mapping[type[NamedTuple], Callable[[LoadedModule, Any], NamedTuple]] = (
+    MappingProxyType(
+        {
+            protocol.Time: stepping.timed,
+            protocol.Differentiate: differences.gradients,
+            protocol.State: reach.state,
+            protocol.Measure: autograd.measure if TORCH else reach.allocated,
+            protocol.Pause: stepping.pause,
+            protocol.Resume: stepping.resume,
+        }
+    )
 )
 ENOUGH_SECONDS = 0.5  # of CPU time for several programs in one request
 
@@ -58,22 +49,46 @@ class Server:
         self, acts: Mapping[str, str], missing: Sequence[str], exchange: calls.Exchange
     ) -> None:
         """Start without programs; with what was tried (see `walls.canary`), and why walls miss."""
-        self.acts, self.missing = dict(acts), list(missing)
+        self.tried = protocol.Tried(dict(acts), tuple(missing))
         self.programs: dict[str, LoadedModule] = {}
         self.loads = 0
         self.exchange = exchange
-        self.tester = calls.Tester(exchange)
-        typed.prepare(vars(messages).values())  # while the modules are what they were
+        tester = calls.Tester(exchange)
+        handlers: dict[type[NamedTuple], Callable[[Any], NamedTuple]] = {
+            protocol.Walls: lambda _: self.tried,
+            protocol.Facts: lambda _: _facts(),
+            protocol.Load: self.load,
+            protocol.Loads: self.load_all,
+            protocol.Run: self.run,
+            protocol.Several: self.several,
+            protocol.Call: lambda asked: tester.test(self.programs[asked.program], asked.said),
+            protocol.Mutants: mutants.page,
+        }
+        for kind, handle in ON_PROGRAMS.items():
+            handlers[kind] = functools.partial(self._on_program, handle)
+        self.handlers = {kind.__name__.lower(): (kind, do) for kind, do in handlers.items()}
 
-    def load(self, asked: messages.Load) -> messages.Loaded:
+    def answer(self, request: dict[str, Any]) -> dict[str, Any]:
+        """Carry out one request; a fault of the program's becomes part of the reply."""
+        asked: Any = None
+        try:
+            kind, handle = self.handlers[request.pop("op")]
+            asked = protocol.build(kind, request)
+            return {"ok": True, "reply": handle(asked)}
+        except BaseException as error:  # noqa: BLE001 whatever it is, the judge must hear of it
+            return {"ok": False, "fault": self._fault(asked, error)}
+
+    def _on_program(self, handle: Callable[[LoadedModule, Any], NamedTuple], asked: Any) -> Any:  # noqa: ANN401 a request about a program, and its reply
+        return handle(self.programs[asked.program], asked)
+
+    def load(self, asked: protocol.Load) -> protocol.Loaded:
         """Execute a program; say which of the wanted functions it lacks."""
-        sources = [source.tobytes() for source in asked.sources]
         self.loads += 1  # no name twice: sys.modules keeps one module a name
         module = "submission" if asked.program == "submission" else f"program_{self.loads}"
-        program = namespace.execute(sources, module, asked)
+        program = namespace.execute([s.tobytes() for s in asked.sources], module, asked)
         self.programs[asked.program] = program
         found = {name: program.found(name) for name in asked.functions}
-        return messages.Loaded(
+        return protocol.Loaded(
             missing=tuple(name for name, value in found.items() if value is None),
             uncallable=tuple(
                 (name, wire.type_name(value))
@@ -87,85 +102,58 @@ class Server:
             driver=() if program.driver is None else tuple(namespace.defined(program.driver)),
         )
 
-    def answer(self, request: dict[str, Any]) -> dict[str, Any]:
-        """Carry out one request; a fault of the program's becomes part of the reply."""
-        operation = request["op"]
-        if operation == "walls":
-            return {"ok": True, "acts": self.acts, "missing": self.missing}
-        if operation == "facts":
-            torch = sys.modules.get("torch")
-            version = None if torch is None else str(torch.__version__)
-            cuda = torch is not None and bool(torch.cuda.is_available())
-            return {"ok": True, "torch": version, "cuda": cuda}
-        ok = True
-        reply: NamedTuple
-        try:
-            reply = self._reply(operation, request)
-        except BaseException as error:  # noqa: BLE001 whatever it is, the judge must hear of it
-            ok, reply = False, self._fault(operation, request, error)
-        return wire.fields(reply) | wire.fields(messages.Header(ok))
-
-    def _reply(self, operation: str, request: dict[str, Any]) -> NamedTuple:
-        if operation == "load":
-            return self.load(typed.read(messages.Load, request))
-        if operation == "loads":
-            return self._load_all(request)
-        if operation == "mutants":
-            return mutants.page(typed.read(messages.Mutants, request))
-        if operation == "test":
-            asked = typed.read(messages.Said, request)
-            return self.tester.test(self.programs[request["program"]], asked)
-        task = typed.read(messages.Task, request)
-        if operation == "several":
-            return self._several(task)
-        program: Any = self.programs[task.program]
-        if task.apart:
-            program = calls.Elsewhere(program, self.exchange)
-        return OPERATIONS[operation](program, task)
-
-    def _load_all(self, request: Mapping[str, Any]) -> messages.AllLoaded:
+    def load_all(self, asked: protocol.Loads) -> protocol.AllLoaded:
         """Execute one program after another: what fails keeps none from being loaded."""
-        found: list[messages.Loaded | messages.Fault] = []
-        for one in request["programs"]:
+        found: list[protocol.Loaded | protocol.Fault] = []
+        for one in asked.programs:
             try:
-                found.append(self.load(typed.read(messages.Load, one)))
+                found.append(self.load(one))
             except BaseException as error:  # noqa: BLE001 whatever it is, it is the program's
-                found.append(self._fault("load", one, error))
-        return messages.AllLoaded(tuple(found))
+                found.append(self._fault(one, error))
+        return protocol.AllLoaded(tuple(found))
 
-    def _several(self, task: messages.Task) -> messages.Several:
+    def run(self, asked: protocol.Run) -> protocol.Outcomes:
+        """Run the steps on sets of inputs in lockstep."""
+        program: Any = self.programs[asked.program]
+        if asked.apart:
+            program = calls.Elsewhere(program, self.exchange)
+        return stepping.run(program, asked)
+
+    def several(self, asked: protocol.Several) -> protocol.Answers:
         """Run the steps on one set of inputs after another: what fails on one is tried on all.
 
         Where programs take long together, the last of them are left out.
         """
-        runs: list[messages.Outcome | messages.Fault] = []
+        runs: list[protocol.Outcome | protocol.Fault] = []
         began = process_time()
-        for program in (task.program, *task.also):
+        for program in asked.programs:
             if runs and process_time() - began > ENOUGH_SECONDS:
                 break
-            for inputs in (task.inputs, *task.others):
-                one = task._replace(program=program, inputs=inputs, others=(), also=())
+            for inputs in asked.inputs:
+                one = protocol.Run(program, asked.steps, (inputs,), asked.want)
                 try:
-                    runs.append(stepping.run(self.programs[program], one).runs[0])
+                    runs.append(self.run(one).runs[0])
                 except BaseException as error:  # noqa: BLE001 whatever it is, it is the program's
-                    runs.append(self._fault("several", {"program": program}, error))
-        return messages.Several(tuple(runs))
+                    runs.append(self._fault(one, error))
+        return protocol.Answers(tuple(runs))
 
-    def _fault(
-        self, operation: str, request: Mapping[str, Any], error: BaseException
-    ) -> messages.Fault:
+    def _fault(self, asked: Any, error: BaseException) -> protocol.Fault:  # noqa: ANN401 a request, or None
         """What to say of an exception: in a step or in loading it is the program's, else ours."""
         if isinstance(error, stepping.Stopped):
             if isinstance(error.error, StepFault):
-                return messages.Fault(error.step, fault=str(error.error))
-            program = self.programs[request["program"]]
+                return protocol.Fault(error.step, fault=str(error.error))
+            program = self.programs[asked.program]
             raised = describe(error.error, program.filename, program.support_files)
-            return messages.Fault(error.step, raised=raised)
-        if operation == "load":
-            asked = typed.read(messages.Load, request)
+            return protocol.Fault(error.step, raised=raised)
+        if isinstance(asked, protocol.Load):
             files = namespace.support_files(asked)
-            return messages.Fault(raised=describe(error, asked.filename, files))
-        return messages.Fault(broken=_broken(error)[-2000:])
+            return protocol.Fault(raised=describe(error, asked.filename, files))
+        return protocol.Fault(broken=_broken(error)[-2000:])
+
+
+def _facts() -> protocol.Found:
+    torch = sys.modules.get("torch")
+    return protocol.Found(torch is not None and bool(torch.cuda.is_available()))
 
 
 def _broken(error: BaseException) -> str:
@@ -201,7 +189,8 @@ def serve(connection: socket.socket, acts: Mapping[str, str], missing: Sequence[
         try:
             pieces = pack(reply)
         except wire.WireError as error:
-            pieces = pack({"ok": False, "fault": f"the result cannot be sent: {error}"})
+            fault = protocol.Fault(fault=f"the result cannot be sent: {error}")
+            pieces = pack({"ok": False, "fault": fault})
         for piece in pieces:
             connection.sendall(piece)
         del request, reply, pieces, piece  # so that what is held is what a program holds
@@ -214,11 +203,12 @@ def _flush() -> None:
             stream.flush()
 
 
-def _exchange(connection: socket.socket, said: messages.Said) -> messages.Said:
+def _exchange(connection: socket.socket, said: protocol.Said) -> protocol.Said:
     """Say something while a request goes on; what is said to it."""
-    for piece in wire.encode({"ok": True, **wire.fields(said)}):
+    for piece in wire.encode({"ok": True, "said": said}):
         connection.sendall(piece)
-    return typed.read(messages.Said, _receive(connection))
+    answer: protocol.Said = protocol.build(protocol.Said, _receive(connection))
+    return answer
 
 
 def _receive(connection: socket.socket) -> dict[str, Any]:

@@ -5,6 +5,9 @@ Whatever a program raises becomes data: its type, its text, and the frames that 
 
 from __future__ import annotations
 
+import ctypes
+import functools
+import gc
 import itertools
 import linecache
 import time
@@ -13,8 +16,21 @@ from types import FrameType
 from typing import Any
 
 from . import layouts, values
-from .messages import Argument, Inputs, Item, Outcome, Outcomes, Raised, Step, Task
 from .namespace import LoadedModule
+from .protocol import (
+    Argument,
+    Done,
+    Inputs,
+    Item,
+    Outcome,
+    Outcomes,
+    Pause,
+    Raised,
+    Resume,
+    Run,
+    Step,
+    Time,
+)  # fmt: skip
 from .wire import type_name
 
 Names = dict[str, Any]
@@ -37,7 +53,7 @@ class Stopped(Exception):
         self.error = error
 
 
-differentiate: list[Callable[..., Any]] = []  # torch's way, where there is torch: see `autograd`
+differentiate: list[Callable[..., Any]] = []  # torch's way: see `measure.autograd`
 
 
 def build(inputs: Inputs) -> Names:
@@ -112,24 +128,59 @@ def finish(
     return results
 
 
-def timed(program: LoadedModule, task: Task) -> Outcome:
+def timed(program: LoadedModule, asked: Time) -> Outcome:
     """Run the steps without looking at inputs; the results may be compared afterwards."""
-    names = build(task.inputs)
+    names = build(asked.inputs)
     start = time.process_time_ns()
-    perform_all(program, task.steps, names)
+    perform_all(program, asked.steps, names)
     spent = time.process_time_ns() - start
-    return Outcome({name: values.snapshot(names[name]) for name in task.want}, spent=spent)
+    return Outcome(_wanted(names, asked.want), spent=spent)
 
 
-def run(program: LoadedModule, task: Task) -> Outcomes:
+paused: dict[str, Any] = {}  # what is alive of the run that was paused last
+# C's way of giving free memory back, if any; taken before a program could put another in place.
+_trim = functools.partial(
+    getattr(ctypes.CDLL(None), "malloc_trim", lambda _: 0), ctypes.c_size_t(0)
+)
+
+
+def pause(program: LoadedModule, asked: Pause) -> Done:
+    """Run the steps, keep what is wanted alive and nothing else of ours, and free the rest.
+
+    Without inputs, what was paused last stays: memory is given back.
+    """
+    if asked.inputs:
+        paused.clear()
+        names = build(asked.inputs)
+        perform_all(program, asked.steps, names)
+        paused.update({name: names[name] for name in asked.want})
+        del names
+    gc.collect()
+    _trim()
+    return Done()
+
+
+def resume(program: LoadedModule, asked: Resume) -> Outcome:
+    """Go on with the run that was paused last."""
+    names = paused | build(asked.inputs)
+    paused.clear()
+    perform_all(program, asked.steps, names)
+    return Outcome(_wanted(names, asked.want))
+
+
+def _wanted(names: Names, want: Sequence[str]) -> Names:
+    return {name: values.snapshot(names[name]) for name in want}
+
+
+def run(program: LoadedModule, asked: Run) -> Outcomes:
     """Run the same steps on one or more sets of inputs in lockstep, as callers in turn would."""
-    runs = [Progress(program, task, inputs) for inputs in (task.inputs, *task.others)]
-    for index in range(len(task.steps)):
+    runs = [Progress(program, asked, inputs) for inputs in asked.inputs]
+    for index in range(len(asked.steps)):
         for one in runs:
             one.advance(index)
     common = {
         name
-        for name in task.want
+        for name in asked.want
         for a, b in itertools.combinations(runs, 2)
         if values.share_memory(a.results.get(name), b.results.get(name))
     }
@@ -139,10 +190,10 @@ def run(program: LoadedModule, task: Task) -> Outcomes:
 class Progress:
     """One run of the steps, which looks at inputs and earlier results after each."""
 
-    def __init__(self, program: LoadedModule, task: Task, inputs: Inputs) -> None:
+    def __init__(self, program: LoadedModule, asked: Run, inputs: Inputs) -> None:
         """Take the inputs' fingerprints before the first step."""
         self.program = program
-        self.task = task
+        self.asked = asked
         self.lent = build(inputs)
         self.names = dict(self.lent)
         self.before = {name: values.fingerprint(value) for name, value in self.lent.items()}
@@ -155,12 +206,12 @@ class Progress:
     def advance(self, index: int) -> None:
         """Carry out the next step."""
         try:
-            assigned = perform(self.program, self.task.steps[index], self.names)
+            assigned = perform(self.program, self.asked.steps[index], self.names)
             for name, before in self.before.items():
                 if name not in self.changed and values.fingerprint(self.lent[name]) != before:
                     self.changed[name] = index
             self._look_back(index)
-            for name in [n for n in assigned if n in self.task.want]:
+            for name in [n for n in assigned if n in self.asked.want]:
                 value = self.results[name] = assigned[name]
                 self.first_seen[name] = values.snapshot(value)  # may run code of its class
                 for lent, given in self.lent.items():
@@ -177,7 +228,7 @@ class Progress:
 
     def outcome(self) -> Outcome:
         """What it came to."""
-        self._look_back(len(self.task.steps))
+        self._look_back(len(self.asked.steps))
         return Outcome(
             self.first_seen,
             tuple((step, name) for name, step in self.changed.items()),

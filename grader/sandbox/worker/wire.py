@@ -22,7 +22,7 @@ import numpy as np
 MAGIC = b"drl1"
 HEADER = struct.Struct("<4sIQ")
 MAX_META = 1 << 20  # bytes of structure in one frame; decoded it takes at most 40 times that
-MAX_DEPTH = 16
+MAX_DEPTH = 18
 MAX_ITEMS = 20_000  # values in one frame
 JOINED = 1 << 18  # bytes of payload up to which one copy is cheaper than many system calls
 MAX_DIMS = 8

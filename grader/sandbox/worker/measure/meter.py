@@ -1,6 +1,5 @@
-"""The meters of an autograd graph: they run on a program's own stack, and so know nothing else.
+"""The meters of an autograd graph: what each dispatched operation makes, saves and multiplies.
 
-Whoever climbs from a frame to one of these finds what is counted in this run, and no more of ours.
 All counts are exact at the granularity of one dispatched operation.
 """
 
@@ -16,53 +15,13 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves
 
 Tensor = torch.Tensor
-Kind = tuple[str, int, int, int, int]  # dtype, batch, rows, inner, columns: see `messages.Work`
+Sizes = tuple[int, int, int, int]  # batch, rows, inner, columns: see `protocol.Product`
 
 # Where the factors are among the arguments.
 _FACTORS = {
     **dict.fromkeys(("mm", "bmm", "mv", "dot", "vdot"), 0),
     **dict.fromkeys(("addmm", "addmm_", "baddbmm", "baddbmm_", "addmv", "addmv_"), 1),
 }
-# Views, and memory that is not written.
-_FREE = {
-    "alias", "as_strided", "detach", "detach_", "diagonal", "empty", "empty_like", "empty_strided",
-    "expand", "permute", "reshape", "select", "slice", "split", "squeeze", "t", "transpose",
-    "unbind", "unsqueeze", "view", "_unsafe_view", "_reshape_alias", "lift_fresh", "set_",
-}  # fmt: skip
-
-
-class Log:
-    """The operations of a run so far, those alike counted together."""
-
-    def __init__(self) -> None:
-        """Start with none."""
-        self._seen: Counter[Kind] = Counter()
-        self._known = True
-
-    def add(self, func: Any, args: Any, flops: int, made: list[Any]) -> None:  # noqa: ANN401 torch's types
-        """Record one operation, whose results are tensors."""
-        name = func._overloadpacket.__name__
-        if flops and name in _FACTORS:
-            a, b = args[_FACTORS[name] : _FACTORS[name] + 2]
-            batch = int(a.shape[0]) if a.dim() == 3 else 1
-            rows = int(a.shape[-2]) if a.dim() > 1 else 1
-            columns = int(b.shape[-1]) if b.dim() > 1 else 1
-            inner = int(a.shape[-1])
-            self._known &= 2 * batch * rows * inner * columns == flops
-            self._seen[_dtype(a), batch, rows, inner, columns] += 1
-        elif flops:
-            self._known = False  # a convolution, a fused attention
-        elif name not in _FREE:
-            for tensor in made:
-                self._seen[_dtype(tensor), 1, 1, 0, int(tensor.numel())] += 1
-
-    def work(self) -> list[tuple[Kind, int]]:
-        """What was recorded, and how often; nothing where there is a kind that is not known."""
-        return list(self._seen.items()) if self._known else []
-
-
-def _dtype(tensor: Any) -> str:  # noqa: ANN401 a tensor
-    return str(tensor.dtype).removeprefix("torch.")
 
 
 def tensors_in(value: object) -> list[Tensor]:
@@ -93,7 +52,7 @@ class Meter(TorchDispatchMode):  # type: ignore[no-untyped-call]  # torch's base
         super().__init__()  # type: ignore[no-untyped-call]
         self.live = self.peak = self.flops = 0
         self.elements = 0  # written by operations that are not matmuls
-        self.log = Log()
+        self.products: Counter[Sizes] = Counter()
         self.alive: dict[int, tuple[Any, int, str, Any]] = {}
         self.count_flops = count_flops
 
@@ -108,11 +67,20 @@ class Meter(TorchDispatchMode):  # type: ignore[no-untyped-call]  # torch's base
                 self._see(tensor)
         flops = matmul_flops(func, args, kwargs, out) if self.count_flops else 0
         self.flops += flops
-        if self.count_flops:
-            self.log.add(func, args, flops, made)
-        if not flops:
+        if flops:
+            self._multiplied(func._overloadpacket.__name__, args)
+        else:
             self.elements += sum(t.numel() for t in made)
         return out
+
+    def _multiplied(self, name: str, args: Any) -> None:  # noqa: ANN401 torch's types
+        """Record the sizes of a product of matrices; a convolution or fused attention has none."""
+        if name in _FACTORS:
+            a, b = args[_FACTORS[name] : _FACTORS[name] + 2]
+            batch = int(a.shape[0]) if a.dim() == 3 else 1
+            rows = int(a.shape[-2]) if a.dim() > 1 else 1
+            columns = int(b.shape[-1]) if b.dim() > 1 else 1
+            self.products[batch, rows, int(a.shape[-1]), columns] += 1
 
     def _see(self, tensor: Tensor) -> None:
         storage, key = tensor.untyped_storage(), storage_key(tensor)
@@ -191,16 +159,3 @@ def storage_size(tensor: Tensor) -> tuple[int, str]:
     """The bytes of a tensor's storage, and its shape and dtype in words."""
     words = f"{tuple(tensor.shape)} {str(tensor.dtype).removeprefix('torch.')}"
     return tensor.untyped_storage().nbytes(), words
-
-
-def scale(node: Any, factor: float) -> None:  # noqa: ANN401 a node of torch's
-    """Have a Function's node multiply the gradients that it gives."""
-    apply = node.apply
-
-    def scaled(*gradients: Any) -> Any:  # noqa: ANN401 tensors or None
-        found = apply(*gradients)
-        if not isinstance(found, tuple):
-            return None if found is None else found * factor
-        return tuple(None if g is None else g * factor for g in found)
-
-    node.apply = scaled

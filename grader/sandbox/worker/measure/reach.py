@@ -5,53 +5,50 @@ array counts the large one), bytes and texts, and 8 bytes for every number in a 
 own object headers are not: they differ between versions and are not what a state budget is about.
 
 What an object refers to is asked of the garbage collector, so that no class has a say in it.
-
-And a run can be paused halfway, while the judge looks at the process from outside.
 """
 
 from __future__ import annotations
 
-import ctypes
 import gc
 import sys
 import tracemalloc
 import types
-from functools import partial
 from gc import get_referents
 from typing import Any
 
 import numpy as np
 
+from .. import steps as stepping
+from .. import values
+from ..namespace import LoadedModule
+from ..protocol import Kept, Measure, Measured, State
 from . import kept as keeping
-from . import steps as stepping
-from . import values
-from .messages import Header, Kept, Outcome, Task
-from .namespace import LoadedModule
 
+OWN_OBJECTS = 4 << 10  # bytes that a step's frames and small objects may take without being asked
 _HEADER = 24  # bytes of an object apart from its value: a reference count, its type, and rounding
 NUMBER = 8  # bytes counted for a Python int, float or numpy scalar
 _TEXT_HEADER = "\xe9\xe8".__sizeof__() - 2  # of a text that is not ASCII; 16 less since Python 3.12
 _SKIP = (type, types.ModuleType, types.CodeType, np.dtype)
 
 
-def state(program: LoadedModule, task: Task) -> Kept:
+def state(program: LoadedModule, asked: State) -> Kept:
     """Bytes reachable from the result `of`, what they are, and bytes also left allocated.
 
     The run then goes on, so that the judge sees whether what was measured is of use.
     """
-    stepping.perform_all(program, task.steps, stepping.build(task.inputs))
+    stepping.perform_all(program, asked.steps, stepping.build(asked.inputs))
     gc.collect()
-    names = stepping.build(task.inputs)
+    names = stepping.build(asked.inputs)
     tracemalloc.start()
     try:
-        stepping.perform_all(program, task.steps, names)
+        stepping.perform_all(program, asked.steps, names)
         gc.collect()
         traced = tracemalloc.get_traced_memory()[0]
     finally:
         tracemalloc.stop()
     arrays: list[Any] = []
-    found, added = reachable(names[task.of], arrays)
-    others = [names[name] for name in names.keys() - task.inputs.keys() - {task.of}]
+    found, added = reachable(names[asked.of], arrays)
+    others = [names[name] for name in names.keys() - asked.inputs.keys() - {asked.of}]
     # What an earlier step gave may be the very arrays that are kept, updated in place.
     apart = [
         part
@@ -59,10 +56,33 @@ def state(program: LoadedModule, task: Task) -> Kept:
         if isinstance(part, np.ndarray) and not values.share_memory(part, arrays)
     ]
     allocated = traced - added - values.allocation(apart)
-    run = {name: value for name, value in names.items() if name != task.of}
+    run = {name: value for name, value in names.items() if name != asked.of}
     called = keeping.names(arrays, run)
-    results = stepping.finish(program, task.rest, names, task.want)
+    results = stepping.finish(program, asked.rest, names, asked.want)
     return Kept(found, max(0, allocated), added, results, called)
+
+
+def allocated(program: LoadedModule, asked: Measure) -> Measured:
+    """The most that the last step allocates at once, its results included; then the run goes on.
+
+    As tracemalloc sees it, to which numpy reports every array, however short its life.
+    """
+    *before, last = asked.steps
+    # Caches made by a first call are not its cost.
+    stepping.perform_all(program, asked.steps, stepping.build(asked.inputs))
+    names = stepping.build(asked.inputs)
+    stepping.perform_all(program, before, names)
+    gc.collect()
+    tracemalloc.start()
+    try:
+        stepping.perform_all(program, [last], names)
+        highest = tracemalloc.get_traced_memory()[1]
+    except stepping.Stopped as stopped:
+        raise stepping.Stopped(len(before), stopped.error) from None
+    finally:
+        tracemalloc.stop()
+    results = stepping.finish(program, asked.rest, names, asked.want)
+    return Measured(max(0, highest - OWN_OBJECTS), results=results)
 
 
 def reachable(root: object, arrays: list[Any] | None = None) -> tuple[int, int]:
@@ -167,32 +187,3 @@ def _referents(item: Any, kind: type) -> list[Any]:  # noqa: ANN401 anything at 
         found = [r for r in found if id(r) not in known]  # attributes of a subclass
         found += [*dict.values(item), *(k for k in dict.keys(item) if type(k) is not str)]
     return found
-
-
-paused: dict[str, Any] = {}  # what is alive of the run that was paused last
-# C's way of giving free memory back, if any; taken before a program could put another in place.
-_trim = partial(getattr(ctypes.CDLL(None), "malloc_trim", lambda _: 0), ctypes.c_size_t(0))
-
-
-def pause(program: LoadedModule, task: Task) -> Header:
-    """Run the steps, keep what is wanted alive and nothing else of ours, and free the rest.
-
-    Without inputs, what was paused last stays: memory is given back.
-    """
-    if task.inputs:
-        paused.clear()
-        names = stepping.build(task.inputs)
-        stepping.perform_all(program, task.steps, names)
-        paused.update({name: names[name] for name in task.want})
-        del names
-    gc.collect()
-    _trim()
-    return Header(True)
-
-
-def resume(program: LoadedModule, task: Task) -> Outcome:
-    """Go on with the run that was paused last."""
-    names = paused | stepping.build(task.inputs)
-    paused.clear()
-    stepping.perform_all(program, task.steps, names)
-    return Outcome({name: values.snapshot(names[name]) for name in task.want})

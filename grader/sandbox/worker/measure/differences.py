@@ -15,18 +15,18 @@ from typing import Any
 
 import numpy as np
 
-from . import steps as stepping
-from . import values
-from .messages import Gradients, Task
-from .namespace import LoadedModule
-from .wire import Array, Tensor
+from .. import steps as stepping
+from .. import values
+from ..namespace import LoadedModule
+from ..protocol import Differentiate, Gradients
+from ..wire import Array, Tensor
 
 LEVELS = 4
 SHRINK = 2.0
 FIRST_STEP = 0.05  # of the input's deviation: measured best over pooling, conv, softmax, norm
 
 
-def gradients(program: LoadedModule, asked: Task) -> Gradients:
+def gradients(program: LoadedModule, asked: Differentiate) -> Gradients:
     """Differentiate <cotangent, result> with respect to each entry of the named inputs.
 
     `steps` are those that produce the result `of`, and no others; inputs that are wanted hold

@@ -8,19 +8,20 @@ from __future__ import annotations
 
 import gc
 import importlib
+import math
 import tracemalloc
 from collections.abc import Iterable, Sequence
 from typing import Any
 
 import torch
 
+from .. import steps as stepping
+from ..namespace import LoadedModule
+from ..protocol import MOST_PRODUCTS, Measure, Measured, Product, Step
+from ..steps import Names, StepFault
+from ..wire import type_name
 from . import kept as keeping
-from . import steps as stepping
-from .messages import MOST_WORK, Measured, Step, Task, Work
-from .meter import Meter, Saved, scale, storage_key, tensors_in
-from .namespace import LoadedModule
-from .steps import Names, StepFault
-from .wire import type_name
+from .meter import Meter, Saved, storage_key, tensors_in
 
 Tensor = torch.Tensor
 Details = tuple[tuple[str, int], ...]
@@ -62,51 +63,52 @@ def vjp(name: str, y: object, cotangent: Tensor | None = None, *inputs: Tensor) 
 stepping.differentiate[:] = [vjp]
 
 
-def measure(program: LoadedModule, task: Task) -> Measured:
+def measure(program: LoadedModule, asked: Measure) -> Measured:
     """Measure one quantity of a run, in bytes or FLOPs, or the origin of a result as a text.
 
     The `quantity` is `saved`, `live`, `peak`, `flops`, `graph` or `cuda-peak`; the first two look
     at the steps before the first backward only, and `graph` at the result `of`; `without` are
     inputs whose storages are not counted as saved.
     """
-    forward = [step for step in task.steps if not step.backward]
-    rest: Sequence[Step] = [step for step in task.steps if step.backward]
-    names = stepping.build(task.inputs)
+    forward = [step for step in asked.steps if not step.backward]
+    rest: Sequence[Step] = [step for step in asked.steps if step.backward]
+    names = stepping.build(asked.inputs)
     value: int | str
     details: Details = ()
     kept: tuple[str, ...] = ()
-    done: tuple[Work, ...] = ()
+    products: tuple[Product, ...] = ()
     elements = 0
-    match task.quantity:
+    match asked.quantity:
         case "saved":
-            value, details, kept = _saved(program, forward, names, task.without)
+            value, details, kept = _saved(program, forward, names, asked.without)
         case "live":
-            value, details, kept = _live(program, forward, stepping.build(task.inputs), names)
+            value, details, kept = _live(program, forward, stepping.build(asked.inputs), names)
         case "graph":
             stepping.perform_all(program, forward, names)
-            value, rest = origin(names[task.of], program.module.__name__), task.rest
-            if value == "own":
-                scale(_node(names[task.of]), task.factor)
+            value, rest = origin(names[asked.of], program.module.__name__), asked.rest
         case "cuda-peak":
-            return Measured(_cuda_peak(program, task.steps, names))
+            return Measured(_cuda_peak(program, asked.steps, names))
         case _:
-            if task.quantity == "flops":  # a table: now, not in the middle of a measurement
+            if asked.quantity == "flops":  # a table: now, not in the middle of a measurement
                 importlib.import_module("torch.utils.flop_counter")
             # Caches made by a first call are not its cost.
-            stepping.perform_all(program, task.steps, stepping.build(task.inputs))
+            stepping.perform_all(program, asked.steps, stepping.build(asked.inputs))
             gc.freeze()
-            with Meter(count_flops=task.quantity == "flops") as meter:
-                stepping.perform_all(program, task.steps, names)
-            value = int(meter.flops if task.quantity == "flops" else meter.peak)
-            elements, rest, done = int(meter.elements), (), _work(meter)
-    results = stepping.finish(program, rest, names, task.want)
-    return Measured(value, details, elements, results, kept, done)
+            with Meter(count_flops=asked.quantity == "flops") as meter:
+                stepping.perform_all(program, asked.steps, names)
+            value = int(meter.flops if asked.quantity == "flops" else meter.peak)
+            elements, rest, products = int(meter.elements), (), _products(meter)
+    results = stepping.finish(program, rest, names, asked.want)
+    return Measured(value, details, elements, results, kept, products)
 
 
-def _work(meter: Meter) -> tuple[Work, ...]:
-    """What was done; nothing where it is too varied."""
-    done = meter.log.work()
-    return tuple(Work(*kind, times) for kind, times in done) if len(done) <= MOST_WORK else ()
+def _products(meter: Meter) -> tuple[Product, ...]:
+    """What was multiplied; nothing where it is too varied, or not products of matrices alone."""
+    found = meter.products.items()
+    counted = sum(2 * math.prod(sizes) * times for sizes, times in found)
+    if counted != meter.flops or len(found) > MOST_PRODUCTS:
+        return ()
+    return tuple(Product(*sizes, times) for sizes, times in found)
 
 
 def _saved(
@@ -192,20 +194,14 @@ def origin(value: object, module: str) -> str:
     """
     if not isinstance(value, Tensor):
         return type(value).__name__
-    node = _node(value)
+    node: Any = value.grad_fn
+    while node is not None and getattr(type(node), "_forward_cls", None) is None:
+        if not any(word in type(node).__name__ for word in _VIEWS):
+            break
+        node = node.next_functions[0][0]
     if node is None:
         return "none"
     forward = getattr(type(node), "_forward_cls", None)
     if forward is None:
         return type(node).__name__
     return "own" if forward.__module__ == module else str(forward.__qualname__)
-
-
-def _node(value: Tensor) -> Any:  # noqa: ANN401 a node of torch's; None where there is no graph
-    """The node that made a tensor, looking through views of it."""
-    node: Any = value.grad_fn
-    while node is not None and getattr(type(node), "_forward_cls", None) is None:
-        if not any(word in type(node).__name__ for word in _VIEWS):
-            return node
-        node = node.next_functions[0][0]
-    return node

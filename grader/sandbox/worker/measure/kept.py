@@ -13,9 +13,9 @@ from typing import Any, cast
 
 import numpy as np
 
-from . import values
-from .messages import MOST_KEPT
-from .wire import Array, Tensor
+from .. import values
+from ..protocol import MOST_KEPT
+from ..wire import Array, Tensor
 
 ENOUGH = 4  # different entries, with which two things are equal for a reason
 _LOOK = 4096  # entries among which they are looked for
