@@ -25,7 +25,7 @@ import numpy as np
 
 from grader import bank
 from grader.evaluation.evaluation import BankFault, Evaluation
-from grader.explain.observing import components, same
+from grader.explain.components import components, same
 from grader.model.report import Report
 from grader.model.verdict import Verdict
 from grader.session import GradingSession

@@ -11,7 +11,7 @@ from itertools import combinations
 
 from grader.audit.trivial import needed
 from grader.evaluation.evaluation import Evaluation
-from grader.explain.observing import Component, components, same_on
+from grader.explain.components import Component, components, same_on
 from grader.model.audit import Remark
 from grader.model.keys import Check
 from grader.session import GradingSession

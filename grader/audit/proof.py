@@ -30,8 +30,7 @@ from grader.audit.search import Search
 from grader.audit.subjects import Seen, Subject, always_raised, is_certain, result_of, subjects
 from grader.evaluation.evaluation import BankFault
 from grader.evaluation.repeat import Unsteady, require_steady
-from grader.explain.failure import Failure
-from grader.explain.naming import diagnose
+from grader.explain.naming import Failure, diagnose
 from grader.kinds import registry
 from grader.model.audit import Accepted, AuditReport, AuditRow, CheckFacts, Remark, Trivial, Twins
 from grader.model.keys import Check

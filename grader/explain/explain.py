@@ -17,9 +17,8 @@ from grader.evaluation.evaluation import BankFault, Evaluation
 from grader.evaluation.rerun_alone import remembered
 from grader.explain import raising
 from grader.explain.classes import possible
-from grader.explain.failure import Failure
 from grader.explain.further import CALL_SECONDS, SEED, further_inputs, keeping_output
-from grader.explain.naming import diagnose
+from grader.explain.naming import Failure, diagnose
 from grader.explain.observation import Looked, Observation, looked_at, observations
 from grader.explain.pairs import pair
 from grader.explain.rules import propose

@@ -16,22 +16,137 @@ A count of bytes suggests nothing either, but for what is kept.
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
 
-from grader.evaluation.evaluation import Evaluation
-from grader.explain.confirm import holds_further
-from grader.explain.failure import Cell, Failure
-from grader.explain.observing import Component, numbers_in, observed
+from grader.evaluation.compare import fault_of
+from grader.evaluation.evaluation import BankFault, Evaluation
+from grader.explain.components import (
+    Component,
+    components,
+    is_fault,
+    numbers_in,
+    observed,
+    same_on,
+)
+from grader.explain.further import CALL_SECONDS, SEED, further_inputs
 from grader.kinds.base import Count
 from grader.model.keys import Value
-from grader.model.report import Named
+from grader.model.report import CheckResult, Named
+from grader.model.verdict import Verdict
 from grader.sandbox.client import WorkerError
 
+Cell = tuple[Component, str]
+FAILED = {Verdict.FAIL, Verdict.ERROR, Verdict.LIMIT}
 FIRST = 3  # cells that an idea is tried on at once; then twice as many
 ENOUGH_CASES = 6  # on which an idea acts, for it to be no chance of their sizes
 LEAST_CASES = 3  # on which a result has to agree, for an idea to be named by that result alone
 LEAST_NUMBERS = 3  # different ones, likewise: one number is always some multiple of another
+FURTHER_EACH, FURTHER_MOST = 4, 24  # further inputs, of each case that an idea explains and of all
+
+
+@dataclass(frozen=True)
+class Failure:
+    """What is wrong with a submission that did not pass, cell by cell."""
+
+    mine: Evaluation
+    reference: Evaluation
+    checks: Sequence[CheckResult]
+
+    @classmethod
+    def of(cls, evaluation: Evaluation, checks: Sequence[CheckResult]) -> Failure:
+        """The failure of the evaluation's submission."""
+        return cls(evaluation, evaluation.with_bank_program(evaluation.reference), checks)
+
+    @cached_property
+    def everything(self) -> list[Component]:
+        """All that checks look at: values, then dtypes, then what is measured."""
+        return components(self.mine)
+
+    @cached_property
+    def values(self) -> list[Component]:
+        """The results and their dtypes."""
+        return [c for c in self.everything if c.measured_by is None]
+
+    @cached_property
+    def failed(self) -> frozenset[str]:
+        """The checks that were tried and did not pass."""
+        return frozenset(c.id for c in self.checks if c.verdict in FAILED)
+
+    @cached_property
+    def passed(self) -> frozenset[str]:
+        """The checks that passed."""
+        return frozenset(c.id for c in self.checks if c.verdict is Verdict.PASS)
+
+    @cached_property
+    def wrong(self) -> Mapping[Component, list[str]]:
+        """The cases on which the submission differs from the reference, by component."""
+        found = {}
+        for c in self.everything:
+            # A measure within its budget is not wrong, however much it differs.
+            if c.measured_by is not None and c.measured_by.id in self.passed:
+                continue
+            cases = [case for case in c.cases if not same_on(self.mine, self.reference, c, case)]
+            if decided := [case for case in cases if self._decides((c, case))]:
+                found[c] = decided
+        return found
+
+    def _decides(self, cell: Cell) -> bool:
+        """Whether a difference is more than rounding, as the checks see it."""
+        c, case = cell
+        if c.measured_by is not None or c.of_dtype or c.exact or self.hides(cell):
+            return True
+        outcome = self.mine.observed(c.run, self.mine.cases[case])
+        return fault_of(self.mine, c.run, self.mine.cases[case], c.name, outcome) is not None
+
+    @cached_property
+    def evidence(self) -> list[Cell]:
+        """What is wrong where a check was tried and failed: what was skipped suggests nothing."""
+        return [
+            (c, case)
+            for c, cases in self.wrong.items()
+            for case in cases
+            if not self.failed.isdisjoint(c.checks[case])
+        ]
+
+    @cached_property
+    def all_values(self) -> list[Cell]:
+        """Every cell of results, those first where something is wrong."""
+        wrong = [(c, case) for c, cases in self.wrong.items() for case in cases]
+        every = ((c, case) for c in self.values for case in c.cases)
+        return [cell for cell in dict.fromkeys((*wrong, *every)) if cell[0].measured_by is None]
+
+    def is_right(self, cell: Cell) -> bool:
+        """Whether the submission is right there."""
+        return cell[1] not in self.wrong.get(cell[0], ())
+
+    def acts(self, variant: Evaluation, cell: Cell) -> bool:
+        """Whether a variant differs from the reference there; remembered with what they compute."""
+        return _acts(self.reference, variant, cell)
+
+    def fits(self, variant: Evaluation, cell: Cell) -> bool:
+        """Whether the submission shows what a variant shows."""
+        return same_on(self.mine, variant, *cell)
+
+    def shows(self, variant: Evaluation, cell: Cell) -> bool:
+        """Whether a variant acts there, and the submission shows the same."""
+        return self.acts(variant, cell) and self.fits(variant, cell)
+
+    def hides(self, cell: Cell) -> bool:
+        """Whether the submission returned nothing there, so that no idea can be seen."""
+        return is_fault(observed(self.mine, *cell))
+
+    def numbers(self, cells: Iterable[Cell]) -> set[float]:
+        """The different numbers that are right there."""
+        return {n for cell in cells for n in numbers_in(observed(self.reference, *cell))}
+
+
+def _acts(reference: Evaluation, variant: Evaluation, cell: Cell) -> bool:
+    known = ("acts", *cell)
+    return variant.remember(
+        variant.submission, known, lambda: not same_on(reference, variant, *cell)
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,13 +185,18 @@ def diagnose(failure: Failure) -> Diagnosis:
         return Diagnosis()
     ideas = possible(failure)
     fitting = _best(_exactly(failure, ideas))
-    found = _weighty(failure, [m for m in fitting if not _equals_another(m, fitting)])
-    confused = frozenset(m.idea.name for m in fitting if _equals_another(m, fitting))
+    clear = [m for m in fitting if not _equals_another(m, fitting)]
+    found = _weighty(failure, clear)
     if not fitting:
         found = _best(_in_part(failure, ideas))
         found = [m for m in found if not _equals_another(m, found)]
-    found = [m for m in found if _is_seen_enough(failure, m)]
-    return Diagnosis(tuple(named(failure, match) for match in found), confused)
+    confused = frozenset(m.idea.name for m in fitting if m not in clear)
+    sure = [
+        match
+        for match in found
+        if len(_cases(match.acts)) >= ENOUGH_CASES or _holds_further(failure, match)
+    ]
+    return Diagnosis(tuple(to_named(failure, match) for match in sure), confused)
 
 
 def possible(failure: Failure) -> list[Idea]:
@@ -95,61 +215,6 @@ def possible(failure: Failure) -> list[Idea]:
     ]
 
 
-def named(failure: Failure, match: Match) -> Named:
-    """What a report says of an idea."""
-    idea = failure.mine.question.spec.misconceptions[match.idea.name]
-    setting = idea.settings[match.idea.index % len(idea.settings)]
-    results = tuple(dict.fromkeys(c.name for c, _ in match.explained))
-    seen = tuple(failure.cases(match.explained))
-    if match.exact:  # a case in which another result is wrong as well is not explained
-        of_values = any(c.measured_by is None for c, _ in match.explained)
-        left = set(failure.evidence) - set(match.explained)
-        other = {case for c, case in left if c.measured_by is None or not of_values}
-        seen = tuple(case for case in seen if case not in other)
-    return Named(
-        id=match.idea.name,
-        feedback=idea.said_of({name: _shown(value) for name, value in setting.items()}),
-        exact=match.exact,
-        results=results,
-        cases=len(seen),
-        failing=len(failure.cases(failure.evidence)),
-        seen=seen,
-        checks=tuple(c.id for c in failure.checks if c.id in failure.failed & set(idea.killers)),
-        rounded=any(c.within for c, _ in match.explained),
-    )
-
-
-def _shown(value: Value) -> str:
-    return f"{value:g}".replace("e-0", "e-") if isinstance(value, float) else str(value)
-
-
-def _exactly(failure: Failure, ideas: Sequence[Idea]) -> Iterator[Match]:
-    """The matches of ideas that nothing contradicts and that explain anything."""
-    values = [cell for cell in failure.evidence if cell[0].measured_by is None]
-    measured = [c for c in failure.evidence if c[0].measured_by is not None and not c[0].by_style]
-    # Most ideas are ruled out by what is wrong, or by one case of each result.
-    acts = _uncontradicted(failure, ideas, values or failure.firsts)
-    left = [idea for idea in acts if acts[idea] or measured]
-    # What is measured takes longest, and is left to the last.
-    for idea, elsewhere in _uncontradicted(failure, left, all_values(failure)).items():
-        evaluation = idea.evaluation
-        if not acts[idea] and not all(
-            _measures_alike(failure, evaluation, c) for c in measured[:1]
-        ):
-            continue
-        if not elsewhere:  # the results are those of the reference
-            elsewhere = _as_measured(failure, evaluation)
-        else:  # what follows from the results confirms the idea, and does not contradict it
-            elsewhere.update(
-                c for c in measured if failure.acts(evaluation, c) and failure.fits(evaluation, c)
-            )
-        explained = tuple(cell for cell in failure.evidence if cell in elsewhere)
-        # Who keeps the same results, and something else with them, does not do just this.
-        exact = all(c.measured_by is None or failure.fits(evaluation, (c, n)) for c, n in explained)
-        if explained:
-            yield Match(idea, frozenset(elsewhere), explained, exact)
-
-
 def ask(failure: Failure, ideas: Iterable[Idea], cells: Iterable[Cell]) -> None:
     """Have all ideas run the small cases of some cells, in few requests."""
     cases: dict[str, dict[str, None]] = {}
@@ -164,11 +229,67 @@ def ask(failure: Failure, ideas: Iterable[Idea], cells: Iterable[Cell]) -> None:
             failure.mine.values(programs, run, small)
 
 
-def all_values(failure: Failure) -> list[Cell]:
-    """Every cell of results, those first where something is wrong."""
-    wrong = [(c, case) for c, cases in failure.wrong.items() for case in cases]
-    every = ((c, case) for c in failure.values for case in c.cases)
-    return [cell for cell in dict.fromkeys((*wrong, *every)) if cell[0].measured_by is None]
+def to_named(failure: Failure, match: Match) -> Named:
+    """What a report says of an idea."""
+    idea = failure.mine.question.spec.misconceptions[match.idea.name]
+    setting = idea.settings[match.idea.index % len(idea.settings)]
+    seen = tuple(_cases(match.explained))
+    if match.exact:  # a case in which another result is wrong as well is not explained
+        of_values = _is_of_values(match)
+        left = set(failure.evidence) - set(match.explained)
+        other = {case for c, case in left if c.measured_by is None or not of_values}
+        seen = tuple(case for case in seen if case not in other)
+    return Named(
+        id=match.idea.name,
+        feedback=idea.said_of({name: _shown(value) for name, value in setting.items()}),
+        exact=match.exact,
+        results=tuple(dict.fromkeys(c.name for c, _ in match.explained)),
+        cases=len(seen),
+        failing=len(_cases(failure.evidence)),
+        seen=seen,
+        checks=tuple(c.id for c in failure.checks if c.id in failure.failed & set(idea.killers)),
+        rounded=any(c.within for c, _ in match.explained),
+    )
+
+
+def _shown(value: Value) -> str:
+    return f"{value:g}".replace("e-0", "e-") if isinstance(value, float) else str(value)
+
+
+def _cases(cells: Iterable[Cell]) -> set[str]:
+    return {case for _, case in cells}
+
+
+def _is_of_values(match: Match) -> bool:
+    """Whether an idea explains results, and not only what is measured."""
+    return any(c.measured_by is None for c, _ in match.explained)
+
+
+# -- exactly --------------------------------------------------------------------------------------
+
+
+def _exactly(failure: Failure, ideas: Sequence[Idea]) -> Iterator[Match]:
+    """The matches of ideas that nothing contradicts and that explain anything."""
+    values = [cell for cell in failure.evidence if cell[0].measured_by is None]
+    measured = [c for c in failure.evidence if c[0].measured_by is not None and not c[0].by_style]
+    # Most ideas are ruled out by what is wrong, or by one case of each result.
+    firsts = values or [(c, c.cases[0]) for c in failure.values if c.cases]
+    acts = _uncontradicted(failure, ideas, firsts)
+    left = [idea for idea in acts if acts[idea] or measured]
+    # What is measured takes longest, and is left to the last.
+    for idea, elsewhere in _uncontradicted(failure, left, failure.all_values).items():
+        variant = idea.evaluation
+        if not acts[idea] and not all(_measures_alike(failure, variant, c) for c in measured[:1]):
+            continue
+        if not elsewhere:  # the results are those of the reference
+            elsewhere = _as_measured(failure, variant)
+        else:  # what follows from the results confirms the idea, and does not contradict it
+            elsewhere.update(c for c in measured if failure.shows(variant, c))
+        explained = tuple(cell for cell in failure.evidence if cell in elsewhere)
+        # Who keeps the same results, and something else with them, does not do just this.
+        exact = all(c.measured_by is None or failure.fits(variant, (c, n)) for c, n in explained)
+        if explained:
+            yield Match(idea, frozenset(elsewhere), explained, exact)
 
 
 def _uncontradicted(
@@ -198,7 +319,7 @@ def _extended(failure: Failure, idea: Idea, acts: set[Cell], cells: Iterable[Cel
 def _as_measured(failure: Failure, variant: Evaluation) -> set[Cell]:
     """The measures on which a variant acts; none where the submission's are others, or too few."""
     acts: set[Cell] = set()
-    telling = False
+    says_what = False
     for c in failure.everything:
         if c.measured_by is None or c.by_style:
             continue
@@ -207,8 +328,8 @@ def _as_measured(failure: Failure, variant: Evaluation) -> set[Cell]:
                 return set()
             if failure.acts(variant, cell):
                 acts.add(cell)
-                telling |= _tells(failure, variant, cell)
-    return acts if telling else set()
+                says_what |= _says_what(failure, variant, cell)
+    return acts if says_what else set()
 
 
 def _measures_alike(failure: Failure, variant: Evaluation, cell: Cell) -> bool:
@@ -228,12 +349,15 @@ def _recognized(count: Count) -> set[str]:
     return {name for name in count.kept or () if not name.startswith("other ")}
 
 
-def _tells(failure: Failure, variant: Evaluation, cell: Cell) -> bool:
+def _says_what(failure: Failure, variant: Evaluation, cell: Cell) -> bool:
     """Whether a measure says what was done, and not only how much."""
     other, right = observed(variant, *cell), observed(failure.reference, *cell)
     if not isinstance(other, Count) or not isinstance(right, Count):
         return True
     return other.kept is not None and other.kept != right.kept
+
+
+# -- in part --------------------------------------------------------------------------------------
 
 
 def _in_part(failure: Failure, ideas: Sequence[Idea]) -> Iterator[Match]:
@@ -247,13 +371,10 @@ def _in_part(failure: Failure, ideas: Sequence[Idea]) -> Iterator[Match]:
         whole = {
             c
             for c, cells in evidence.items()
-            if all(
-                failure.acts(idea.evaluation, x) and failure.fits(idea.evaluation, x) for x in cells
-            )
+            if all(failure.shows(idea.evaluation, cell) for cell in cells)
         }
         explained = tuple(cell for c in whole for cell in evidence[c])
-        numbers = {n for cell in explained for n in numbers_in(observed(failure.reference, *cell))}
-        if len(failure.cases(explained)) < LEAST_CASES or len(numbers) < LEAST_NUMBERS:
+        if len(_cases(explained)) < LEAST_CASES or len(failure.numbers(explained)) < LEAST_NUMBERS:
             continue
         acts = _acts_on_wrong(failure, idea, whole)
         if acts is not None:
@@ -263,15 +384,17 @@ def _in_part(failure: Failure, ideas: Sequence[Idea]) -> Iterator[Match]:
 def _acts_on_wrong(failure: Failure, idea: Idea, whole: set[Component]) -> set[Cell] | None:
     """The cells on which an idea acts; None where one is right, or another than of the whole."""
     acts = set()
-    every = all_values(failure)
-    ask(failure, [idea], every)
-    for cell in every:
+    ask(failure, [idea], failure.all_values)
+    for cell in failure.all_values:
         if failure.acts(idea.evaluation, cell):
             acts.add(cell)
-            is_right = cell[1] not in failure.wrong.get(cell[0], ())
-            if is_right or (cell[0] in whole and not failure.fits(idea.evaluation, cell)):
+            other = cell[0] in whole and not failure.fits(idea.evaluation, cell)
+            if failure.is_right(cell) or other:
                 return None
     return acts
+
+
+# -- which of those that fit ----------------------------------------------------------------------
 
 
 def _best(matches: Iterable[Match]) -> list[Match]:
@@ -290,40 +413,57 @@ def _equals_another(match: Match, matches: Sequence[Match]) -> bool:
     return any(match.acts == other.acts for other in matches if other is not match)
 
 
-def _is_seen_enough(failure: Failure, match: Match) -> bool:
-    """Whether an idea acts on many cases, or holds on further inputs: it is no chance of sizes."""
-    if len(failure.cases(match.acts)) >= ENOUGH_CASES:
-        return True
-    return holds_further(failure, match.idea.evaluation.submission, match.explained)
-
-
 def _weighty(failure: Failure, matches: Sequence[Match]) -> list[Match]:
     """Those that explain all that is wrong together, or each most of it, or a whole check."""
     if {cell for match in matches for cell in match.explained} >= set(failure.evidence):
         return list(matches)
-    results = failure.cases(cell for cell in failure.evidence if cell[0].measured_by is None)
-    every = failure.cases(failure.evidence)
-
-    def share(match: Match) -> float:
-        """Of the failing cases; an idea about results need not explain what is measured."""
-        of_results = any(c.measured_by is None for c, _ in match.explained)
-        return len(failure.cases(match.explained)) / len(results if of_results else every)
-
-    return [
-        match
-        for match in matches
-        if share(match) > 0.5
-        or any(_whole(failure, match, check) for check in _claims(failure, match))
-    ]
+    results = _cases(cell for cell in failure.evidence if cell[0].measured_by is None)
+    every = _cases(failure.evidence)
+    found = []
+    for match in matches:
+        # An idea about results need not explain what is measured.
+        share = len(_cases(match.explained)) / len(results if _is_of_values(match) else every)
+        killers = failure.mine.question.spec.misconceptions[match.idea.name].killers
+        if share > 0.5 or any(
+            _is_whole_check(failure, match, check) for check in killers if check in failure.failed
+        ):
+            found.append(match)
+    return found
 
 
-def _claims(failure: Failure, match: Match) -> Iterator[str]:
-    """The failed checks that claim an idea."""
-    killers = failure.mine.question.spec.misconceptions[match.idea.name].killers
-    return (check for check in killers if check in failure.failed)
-
-
-def _whole(failure: Failure, match: Match, check: str) -> bool:
+def _is_whole_check(failure: Failure, match: Match, check: str) -> bool:
     """Whether an idea explains everything that is wrong in a check."""
     found = [cell for cell in failure.evidence if check in cell[0].checks[cell[1]]]
     return bool(found) and set(found) <= set(match.explained)
+
+
+def _holds_further(failure: Failure, match: Match) -> bool:
+    """Whether nothing contradicts an idea on further inputs; so it is where there are none.
+
+    A size of 2 makes a half of a mean.  Numbers that a person has written are about one input: no
+    other can contradict them.
+    """
+    program, explained = match.idea.evaluation.submission, match.explained
+    computed = dict.fromkeys(c for c, _ in explained if c.measured_by is None and not c.within)
+    further = further_inputs(failure.mine)
+    reference = further.evaluation
+    submission = replace(failure.mine.submission, call_seconds=CALL_SECONDS)
+    mine = reference.with_submission(submission, SEED)
+    idea = reference.with_bank_program(program)
+    with contextlib.suppress(WorkerError, BankFault):
+        for run in dict.fromkeys(c.run for c in computed):
+            origins = dict.fromkeys(case for c, case in explained if c.run == run)
+            each = max(1, min(FURTHER_EACH, FURTHER_MOST // len(origins)))
+            cases = [case for case, _ in further.of(run, dict.fromkeys(origins, each))]
+            reference.values([program], run, cases)
+            mine.values([mine.submission], run, cases)
+            for c in computed:
+                for case in cases if c.run == run else ():
+                    cell = c, case.name
+                    if (
+                        _acts(reference, idea, cell)
+                        and not same_on(mine, idea, *cell)
+                        and not is_fault(observed(mine, *cell))
+                    ):
+                        return False  # the idea acts there, and the submission shows another one
+    return True

@@ -14,7 +14,7 @@ from grader.cases.recipe import CaseRecipe
 from grader.evaluation.compare import fault_of
 from grader.evaluation.evaluation import Evaluation, blame_bank
 from grader.evaluation.results import LOOSE, Value, array_of, dtype_of, largest, same_value
-from grader.explain.earlier import up_to
+from grader.explain.components import up_to
 from grader.kinds import registry
 from grader.sandbox.client import WorkerError
 from grader.sandbox.replies import Outcome, ProgramError

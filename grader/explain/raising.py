@@ -9,7 +9,7 @@ from dataclasses import replace
 from grader.cases.recipe import CaseRecipe
 from grader.evaluation.evaluation import Evaluation
 from grader.explain.classes import FAILING
-from grader.explain.earlier import wrong_before
+from grader.explain.components import wrong_before
 from grader.explain.further import SEED, further_inputs
 from grader.kinds import registry
 from grader.model.question import Step

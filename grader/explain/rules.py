@@ -183,7 +183,9 @@ Made = Iterator[tuple[int, str, Array]]
 def transformed(seen: Observation) -> Proposals:
     """Another result, an input, or what comes of the right one without any number."""
     for rank, text, made in _transformations(seen):
-        if seen.close(seen.both[0], made):
+        # Along an axis of length 1 there is nothing to add up.
+        says_something = made.ndim == seen.both[1].ndim or made.size < seen.both[1].size
+        if says_something and seen.close(seen.both[0], made):
             yield predicted(rank, text, _same_transformation(text))
 
 
@@ -353,7 +355,8 @@ def reshaped(seen: Observation) -> Proposals:
         if a.ndim and a.shape == other.shape:
             source = "others" if name in seen.others else "given"
             holds, clashes = _shape_of(source, name, clash=False), _shape_of(source, name)
-            yield Rule(10, f"has the shape of {name}", holds, clashes, numeric=False)
+            rank = 9 if name in seen.others else 10
+            yield Rule(rank, f"has the shape of {name}", holds, clashes, numeric=False)
 
 
 def _same_reshaping(text: str) -> Callable[[Observation], bool]:

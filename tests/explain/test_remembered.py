@@ -9,8 +9,8 @@ import pytest
 
 from grader import bank
 from grader.evaluation.evaluation import Evaluation
-from grader.explain import failure
-from grader.explain.observing import Component, same_on
+from grader.explain import naming
+from grader.explain.components import Component, same_on
 from grader.session import GradingSession
 
 pytestmark = pytest.mark.usefixtures("one_zygote")
@@ -25,7 +25,7 @@ def test_where_an_idea_acts_is_found_out_once(monkeypatch: pytest.MonkeyPatch) -
         compared.append(a.submission.name)
         return same_on(a, b, component, case)
 
-    monkeypatch.setattr(failure, "same_on", counted)
+    monkeypatch.setattr(naming, "same_on", counted)
     question = bank.load([MINI], "deviations")
     found: list[Any] = []
     with GradingSession(question, proved=True) as session:

@@ -14,15 +14,17 @@ from typing import Literal
 
 import numpy as np
 
+from grader.cases.dataflow import free_names, producing
+from grader.cases.recipe import CaseRecipe
+from grader.evaluation.compare import fault_of
 from grader.evaluation.evaluation import Evaluation
 from grader.evaluation.results import Value, array_of, dtype_of, same_value
-from grader.explain.earlier import before, wrong_before
 from grader.forms import registry as forms
 from grader.kinds import registry
 from grader.kinds.base import Count
 from grader.model.keys import Check, Tolerance
 from grader.sandbox.client import WorkerError
-from grader.sandbox.replies import ProgramError
+from grader.sandbox.replies import Outcome, ProgramError
 from grader.sandbox.worker.wire import Tensor
 
 SAME_COUNT = 0.01  # counts of the same idea written differently differ by a few small tensors
@@ -219,3 +221,55 @@ def _as(value: Value, dtype: str) -> Value:
     if isinstance(value, Tensor):
         return Tensor(value.values, dtype)
     return value.astype(dtype)
+
+
+# -- what is computed before the step that raises: that may be why it does -------------------------
+
+
+def before(evaluation: Evaluation, run: str, case: CaseRecipe) -> Iterator[tuple[str, Outcome]]:
+    """The results that the step that raises needs, on a case; nothing where none raises."""
+    try:
+        evaluation.observed(run, case)
+    except ProgramError as error:
+        steps, step = evaluation.steps(run), error.step
+    else:
+        return
+    if step is None or step not in steps:
+        return
+    for earlier in producing(steps[: steps.index(step) + 1], step.targets[0])[:-1]:
+        for result in earlier.targets:
+            found = (
+                up_to(evaluation, run, case, result) if result in evaluation.wanted[run] else None
+            )
+            if found:
+                yield result, found
+
+
+def wrong_before(evaluation: Evaluation, run: str, case: CaseRecipe) -> str:
+    """What is wrong, on a case, of the results that the step that raises needs; else ''."""
+    for result, found in before(evaluation, run, case):
+        if fault := fault_of(evaluation, run, case, result, found):
+            return fault.sentence
+    return ""
+
+
+def up_to(evaluation: Evaluation, run: str, case: CaseRecipe, result: str) -> Outcome | None:
+    """A result by itself, of a run that raises in a step that it does not need.
+
+    Returns:
+        None where it raises.
+
+    Raises:
+        WorkerError: the process did not survive it.
+    """
+    steps = producing(evaluation.steps(run), result)
+
+    def ask() -> Outcome | None:
+        drawn = evaluation.inputs(case, run)
+        given = {name: drawn[name] for name in free_names(steps)}
+        try:
+            return evaluation.submission.run(steps, given, [result])
+        except ProgramError:
+            return None
+
+    return evaluation.remember(evaluation.submission, ("up to", run, case.name, result), ask)
