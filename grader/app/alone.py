@@ -30,7 +30,7 @@ from grader.model.errors import DrillError
 from grader.reports import class_gradescope
 from grader.reports.class_rows import note
 
-SETTINGS, COURSE, BANK = "settings.json", "class.yaml", "bank.zip"
+SETTINGS, COURSE, BANK = "settings.json", "class.yaml", "bank"
 SECONDS = 540.0  # Gradescope ends a grade after 10 minutes, with a zero
 SUFFIXES = (".py", ".ipynb")
 STUDENT = "handed-in"  # whose it is, the platform knows

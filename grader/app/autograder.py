@@ -125,7 +125,7 @@ def _needed(ctx: Context, ids: Sequence[str], level: str, file: Path | None) -> 
         SETTINGS: Settings(asked).dumps().encode(),
         COURSE: dumped(there).encode(),  # what is JSON is YAML
         REQUIREMENTS: "".join(f"{one}\n" for one in packing.pins(uses)).encode(),
-        BANK: packing.bank(questions),
+        **{f"{BANK}/{name}": content for name, content in packing.bank(questions).items()},
         packing.WHEEL: packing.wheel(),
     }
 

@@ -1,7 +1,7 @@
 """The banks in use: add one to the user's list, take one off it, list them.
 
 What is added is recorded by its absolute path in the user's list of banks, and stays where it is: a
-colleague's folder, a checkout that is pulled, a zip that is replaced are then always the newest.
+colleague's folder or a checkout that is pulled is then always the newest.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from pathlib import Path
 from grader.app import files
 from grader.app.context import Context
 from grader.bank import locate
-from grader.bank.storage import files_of, refusal
+from grader.bank.storage import BankFiles, refusal
 from grader.model.errors import DrillError, UsageError
 from grader.model.nearest import closest
 
@@ -63,7 +63,7 @@ def add(ctx: Context, path: Path) -> Added:
             f"expected a path that fits on a line of {locate.config_file()}, found {str(bank)!r}",
             hint="move the bank to a path of plain text without line breaks and ' #'",
         )
-    ids = list(files_of(bank).specs())
+    ids = list(BankFiles(bank).specs())
     with _listed() as lines:
         already = bool(_among(lines, {str(bank)}))
         if not already:
@@ -130,7 +130,7 @@ def rows(ctx: Context) -> list[Row]:
     for path, at in places.items():
         fault, count = refusal(at.path), 0
         try:
-            count = 0 if fault else len(files_of(path).specs())
+            count = 0 if fault else len(BankFiles(path).specs())
         except DrillError as error:
             fault = error.message
         hint = at.hint if fault else ""

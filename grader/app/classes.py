@@ -17,7 +17,7 @@ from grader.app.context import Context
 from grader.app.handed_in import say_found
 from grader.app.posing import course_of, load
 from grader.app.posing import terms as terms_of
-from grader.bank.packing import packed
+from grader.bank.storage import files_of
 from grader.classroom.config import ClassFile, Course
 from grader.classroom.executors import Dask
 from grader.classroom.jobs import LEVELS, Job, job_for
@@ -237,7 +237,7 @@ def _graded(
                     changed[piece.place] = piece.handed, Graded(piece.key, fault=fault)
                 else:
                     waiting[piece.key] = piece.handed
-                    yield job_for(terms, piece.posed, source, archives.get(piece.posed.id, b""))
+                    yield job_for(terms, piece.posed, source, archives.get(piece.posed.id, {}))
 
         open_pool, archives = _where(plan, terms)
         with closing(grade_all(jobs(), open_pool, ledger, begun, ctx.now, ctx.say)) as found:
@@ -271,13 +271,13 @@ def _counted(work: Work, index: Index) -> tuple[int, dict[bytes, array[int]]]:
     return count, copies
 
 
-def _where(plan: Plan, terms: Terms) -> tuple[Callable[[], Pool], dict[str, bytes]]:
+def _where(plan: Plan, terms: Terms) -> tuple[Callable[[], Pool], dict[str, dict[str, bytes]]]:
     """Return what opens a pool, and what jobs carry of their banks to where grades run."""
     size = requirements.cores()
     if plan.open_pool is None and not plan.scheduler:
         return partial(Local, plan.jobs or size), {}
     open_pool = plan.open_pool or partial(Dask, plan.scheduler)
-    return open_pool, {one.id: packed(bank.load([Path(one.bank)], one.id)) for one in terms.posed}
+    return open_pool, {one.id: files_of(bank.load([Path(one.bank)], one.id)) for one in terms.posed}
 
 
 def _source(submissions: Submissions, handed: HandedIn) -> bytes | None:

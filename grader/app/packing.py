@@ -17,7 +17,6 @@ from pathlib import Path
 
 import grader
 from grader import __version__
-from grader.bank.archive import MAX_UNPACKED
 from grader.bank.storage import files_of
 from grader.model.errors import UsageError
 from grader.model.question import Question
@@ -93,8 +92,8 @@ def pins(libraries: Sequence[str]) -> list[str]:
     return [f"{name}=={found[name]}" for name in sorted(found)]
 
 
-def bank(questions: Sequence[Question]) -> bytes:
-    """Some questions with all their programs, as a bank in a zip file.
+def bank(questions: Sequence[Question]) -> dict[str, bytes]:
+    """The files of some questions, by their paths in a bank.
 
     Raises:
         UsageError: Two have one id, or a file cannot be read.
@@ -102,17 +101,10 @@ def bank(questions: Sequence[Question]) -> bytes:
     ids = [question.id for question in questions]
     if twice := next((one for one in ids if ids.count(one) > 1), None):
         raise UsageError(f"expected questions with different ids, found {twice} twice")
-    files: dict[str, bytes] = {}
-    for question in questions:
-        source = files_of(question.bank)
-        spec = source.specs()[question.id]
-        try:
-            files[f"questions/{question.id}{Path(spec).suffix}"] = source.read(spec)
-            for name in source.below(f"drills/{question.id}"):
-                files[name] = source.read(name, MAX_UNPACKED)
-        except OSError as fault:
-            raise UsageError(f"{question.bank}: cannot be read: {fault.strerror}") from fault
-    return zipped(files)
+    try:
+        return {name: content for one in questions for name, content in files_of(one).items()}
+    except OSError as fault:
+        raise UsageError(f"{fault.filename}: cannot be read: {fault.strerror}") from fault
 
 
 def _installed() -> metadata.Distribution:

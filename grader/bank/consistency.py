@@ -4,54 +4,76 @@ from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 from pydantic import BaseModel
 
-from grader.bank.document import Keys, dotted
+from grader.bank.document import Fault, Keys, dotted
 from grader.cases import size_expr
 from grader.cases.dataflow import case_names, free_names, results
-from grader.cases.recipe import read_cases
+from grader.cases.recipe import CaseRecipe
 from grader.forms import registry as forms
 from grader.kinds import registry
 from grader.model import mutation
 from grader.model.keys import Check, Mention
 from grader.model.nearest import did_you_mean
 from grader.model.question import Question, Step
-from grader.model.spec import as_written, unified
-
-Problem = tuple[Keys, str]  # the path of keys, and a sentence
 
 
 class Review:
-    """Looks for inconsistencies in a question, perhaps without parts that are wrong themselves.
-
-    Nothing is said again about those, nor about what they may have been needed for.
-    """
+    """Looks for inconsistencies in a question of which every key can be read by itself."""
 
     def __init__(
-        self, question: Question, lost: Collection[Keys], data: Mapping[str, object]
+        self, question: Question, cases: Mapping[str, CaseRecipe], *, in_parts: bool
     ) -> None:
-        """Read the cases.
+        """Look at nothing yet.
 
         Args:
             question: as it was read.
-            lost: the paths of what is not as it was written.
-            data: as it was written.
+            cases: its cases.
+            in_parts: whether the spec has `parts`; else its one part's keys stand at the top.
         """
         self._question, self._spec, self._runs = question, question.spec, question.runs
-        self._data = data
-        self._cases, self._case_faults = read_cases(question.spec.cases)
-        self._lost = lost
-        self._lost_cases, self._lost_runs = self._lost_in("cases"), self._lost_in("run")
+        self._cases, self._in_parts = dict(cases), in_parts
 
-    def problems(self) -> Iterator[Problem]:
+    def problems(self) -> Iterator[Fault]:
         """Every inconsistency."""
-        for at, text in self._problems():
-            if at[:2] not in self._lost and at[:4] not in self._lost:
-                yield at, text
+        spec = self._spec
+        for run, steps in self._runs.items():
+            for i, step in enumerate(steps):
+                yield from self._step(run, i, step)
+        if self._question.driver is not None and not self._question.driven:
+            yield ("run",), "run: expected a step that calls driver.NAME, or no driver, found none"
+        unknown = dict(self._unknown_names())
+        yield from unknown.values()
+        if not unknown:  # else a name that seems unread is likely what was meant
+            yield from self._unread()
+        yield from self._parts()
+        for p, part in enumerate(spec.parts):
+            for i, check in enumerate(part.checks):
+                own = self._at(p, "checks", i)
+                yield from self._order(check, own)
+                yield from self._clauses(check, p, own)
+                at: Keys = (*own, "run")
+                expected = f"{dotted(at)}: expected the name of a run"
+                yield from _one_of(at, expected, check.run, self._runs)
+                if check.run in self._runs:
+                    yield from self._check(check, own, {name for _, name in unknown})
+        ids = [check.id for check in spec.checks]
+        for name, item in spec.misconceptions.items():
+            for j, killer in enumerate(item.killers):
+                at = ("misconceptions", name, "killed_by", j)
+                yield from _one_of(at, "expected the id of a check", killer, ids)
+        for i, name in enumerate(spec.starter_holds):
+            expected = "expected the id of a misconception"
+            yield from _one_of(("starter_holds", i), expected, name, spec.misconceptions)
+        explained = [mutation.key(s.scope, s.was, s.becomes) for s in spec.survivors]
+        for i, mutant in enumerate(explained):
+            if (first := explained.index(mutant)) < i:
+                text = f"expected each mutant once, found that of survivors[{first}] again"
+                yield ("survivors", i), f"survivors[{i}]: {text}"
 
-    def unused_cases(self) -> Iterator[Problem]:
+    def unused_cases(self) -> Iterator[Fault]:
         """Cases that no check looks at, and that no case extends: a check may have lost one."""
         used = {str(case.get("extends")) for case in self._spec.cases.values()}
         for check in self._spec.checks:
@@ -60,111 +82,17 @@ class Review:
             text = f"cases.{name}: no check looks at it; name it in a check, or remove it"
             yield ("cases", name), text
 
-    def _lost_in(self, key: str) -> list[str]:
-        """The names of what was lost below a key."""
-        return [str(at[-1]) for at in self._lost if at[-2] == key]
-
-    def _at(self, *keys: str | int) -> Keys:
-        """A path in the file, of one in a spec of parts."""
-        return as_written(keys, self._data)
-
-    def _problems(self) -> Iterator[Problem]:
-        spec = self._spec
-        for path, text in self._case_faults:
-            if not (self._lost_cases and path[-1] == "extends"):
-                yield ("cases", *path), f"cases.{'.'.join(path)}: {text}"
-        for run, steps in self._runs.items():
-            for i, step in enumerate(steps):
-                yield from self._step(run, i, step)
-        unused = self._question.driver is not None and not self._question.driven
-        if unused and not self._lost_runs:
-            yield ("run",), "run: expected a step that calls driver.NAME, or no driver, found none"
-        unknown = dict(self._unknown_names())
-        yield from unknown.values()
-        if not unknown:  # else a name that seems unread is likely what was meant
-            yield from self._unread()
-        yield from self._parts()
-        numbered = [(p, i) for p, part in enumerate(spec.parts) for i in range(len(part.checks))]
-        for number, (check, (p, i)) in enumerate(zip(spec.checks, numbered, strict=True)):
-            own = self._at("parts", p, "checks", i)
-            yield from self._order(number, check, own)
-            yield from self._clauses(check, p, own)
-            at: Keys = (*own, "run")
-            known = [*self._runs, *self._lost_runs]
-            yield from _one_of(at, f"{dotted(at)}: expected the name of a run", check.run, known)
-            if check.run in self._runs and check.run not in self._lost_runs:
-                yield from self._check(check, own, {name for _, name in unknown})
-        ids = [check.id for check in spec.checks]
-        for name, item in spec.misconceptions.items():
-            for j, killer in enumerate(item.killers):
-                at = ("misconceptions", name, "killed_by", j)
-                yield from _one_of(at, "expected the id of a check", killer, ids)
-        ideas = [*spec.misconceptions, *self._lost_in("misconceptions")]
-        for i, name in enumerate(spec.starter_holds):
-            at = self._at("starter_holds", i)
-            yield from _one_of(at, "expected the id of a misconception", name, ideas)
-        explained = [mutation.key(s.scope, s.was, s.becomes) for s in spec.survivors]
-        for i, mutant in enumerate(explained):
-            if (first := explained.index(mutant)) < i:
-                text = f"expected each mutant once, found that of survivors[{first}] again"
-                yield ("survivors", i), f"survivors[{i}]: {text}"
-
-    def _parts(self) -> Iterator[Problem]:
-        """Points that do not add up, what the first part lacks, and parts that decide nothing."""
-        parts, ids = self._spec.parts, self._spec.part_ids
-        form = forms.of(self._spec)
-        for path, text in form.faults(self._spec):
-            yield self._at(*path), text
-        if not parts[0].interface and not form.is_text:
-            first = self._at("parts", 0)
-            whole = dotted(first) or "the question"
-            yield first, f"{whole}: expected the key 'interface', found none"
-        if (total := sum(part.points for part in parts)) != 100 and not self._points_lost():
-            each = " + ".join(str(part.points) for part in parts)
-            yield ("parts",), f"parts: expected points that add up to 100, found {each} = {total}"
-        for p, part in enumerate(parts):
-            at: Keys = ("parts", p)
-            if ids[p] in ids[:p]:
-                text = f"expected each id once, found {ids[p]!r} again"
-                yield (*at, "id"), f"{dotted(at)}.id: {text}"
-            if len(parts) > 1 and all(check.stretch for check in part.checks):
-                text = "expected a check that decides, found none: nobody could fail this part"
-                yield (*at, "checks"), f"{dotted(at)}.checks: {text}"
-            yield from self._points_of_checks(p)
-
-    def _points_of_checks(self, p: int) -> Iterator[Problem]:
-        """Points of a part's checks that do not add up to the part's."""
-        part, own = self._spec.parts[p], self._at("parts", p, "checks")
-        sharing = [i for i, check in enumerate(part.checks) if check.points is not None]
-        for i in sharing:
-            at: Keys = (*own, i, "points")
-            if part.checks[i].stretch:
-                text = f"expected no points of a stretch, found {part.checks[i].points}"
-                yield at, f"{dotted(at)}: {text}"
-        lost = any(at[: len(own)] == own for at in self._lost)
-        total = sum(part.checks[i].points or 0 for i in sharing)
-        if sharing and total != part.points and not lost and not self._points_lost():
-            each = " + ".join(str(part.checks[i].points) for i in sharing)
-            found = each if len(sharing) < 2 else f"{each} = {total}"
-            text = f"expected points that add up to the part's {part.points}, found {found}"
-            yield (*own, sharing[0], "points"), f"{dotted(own)}: {text}"
-
-    def _points_lost(self) -> bool:
-        """Whether a part has no points that could be read."""
-        written = self._data.get("parts")
-        return isinstance(written, list) and [
-            part.get("points") for part in written if isinstance(part, dict)
-        ] != [part.points for part in self._spec.parts]
+    def _at(self, part: int, *keys: str | int) -> Keys:
+        """The path of keys of a part, by its number from 0, as they are written."""
+        return ("parts", part, *keys) if self._in_parts else keys
 
     @property
     def _no_torch(self) -> str:
         return f"needs torch in uses, found {self._spec.uses}"
 
-    def _step(self, run: str, i: int, step: Step) -> Iterator[Problem]:
+    def _step(self, run: str, i: int, step: Step) -> Iterator[Fault]:
         """A function that is not there, or not in the question's text where one like it is."""
         at, spec = self._spec.step_keys(run, i), self._spec
-        if step.owner == "torch" and not spec.needs_torch:
-            yield at, f"'{step.text}' {self._no_torch}"
         if step.backward and re.search(r"\bdef vjp\b", spec.interface):
             yield at, f"'{step.text}' asks torch for gradients: the interface needs another name"
         if step.owner == "driver" and self._question.driver is None:
@@ -179,12 +107,12 @@ class Review:
                 expected = f"step {i + 1} of {run}: expected a function of the interface"
                 yield at, f"{expected}, found {step.function!r}; did you mean {near!r}?"
 
-    def _unknown_names(self) -> Iterator[tuple[tuple[str, str], Problem]]:
+    def _unknown_names(self) -> Iterator[tuple[tuple[str, str], Fault]]:
         """Names in steps that no case gives and no earlier step assigns, by run and name."""
         given = dict.fromkeys(name for case in self._cases.values() for name in case.inputs)
         for run, steps in self._runs.items():
             for name, step in free_names(steps).items():
-                if name in given or self._lost_cases or run in self._lost_runs:
+                if name in given:
                     continue
                 i = steps.index(step)
                 text = f"step {i + 1} of {run}: expected an input of a case or an earlier result"
@@ -194,10 +122,8 @@ class Review:
                     text = _unknown(text, name, [*given, *results(steps[:i])])
                 yield (run, name), (self._spec.step_keys(run, i), text)
 
-    def _unread(self) -> Iterator[Problem]:
+    def _unread(self) -> Iterator[Fault]:
         """Inputs that nothing reads: a misspelled one would leave its case out of every check."""
-        if self._lost_runs or self._lost_in("checks"):
-            return  # what is left out may have read them
         read = {name for steps in self._runs.values() for name in free_names(steps)}
         for check in self._spec.checks:
             read.update(mention.name for mention in _mentions(check)[0])
@@ -210,14 +136,50 @@ class Review:
                     expected = f"{dotted(at)}: expected an input that a step reads"
                     yield at, _unknown(expected, name, missing)
 
-    def _order(self, number: int, check: Check, at: Keys) -> Iterator[Problem]:
+    def _parts(self) -> Iterator[Fault]:
+        """Points that do not add up, what the first part lacks, and parts that decide nothing."""
+        parts, ids = self._spec.parts, self._spec.part_ids
+        if not parts[0].interface and not forms.of(self._spec).is_text:
+            whole = dotted(self._at(0)) or "the question"
+            yield self._at(0), f"{whole}: expected the key 'interface', found none"
+        if (total := sum(part.points for part in parts)) != 100:
+            each = " + ".join(str(part.points) for part in parts)
+            yield ("parts",), f"parts: expected points that add up to 100, found {each} = {total}"
+        for p, part in enumerate(parts):
+            at: Keys = ("parts", p)
+            if ids[p] in ids[:p]:
+                text = f"expected each id once, found {ids[p]!r} again"
+                yield (*at, "id"), f"{dotted(at)}.id: {text}"
+            if len(parts) > 1 and all(check.stretch for check in part.checks):
+                text = "expected a check that decides, found none: nobody could fail this part"
+                yield (*at, "checks"), f"{dotted(at)}.checks: {text}"
+            yield from self._points_of_checks(p)
+
+    def _points_of_checks(self, p: int) -> Iterator[Fault]:
+        """Points of a part's checks that do not add up to the part's."""
+        part, own = self._spec.parts[p], self._at(p, "checks")
+        sharing = {i: c.points for i, c in enumerate(part.checks) if c.points is not None}
+        for i, points in sharing.items():
+            if part.checks[i].stretch:
+                at: Keys = (*own, i, "points")
+                yield at, f"{dotted(at)}: expected no points of a stretch, found {points}"
+        if sharing and (total := sum(sharing.values())) != part.points:
+            each = " + ".join(map(str, sharing.values()))
+            found = each if len(sharing) < 2 else f"{each} = {total}"
+            text = f"expected points that add up to the part's {part.points}, found {found}"
+            yield (*own, next(iter(sharing)), "points"), f"{dotted(own)}: {text}"
+
+    def _order(self, check: Check, at: Keys) -> Iterator[Fault]:
         """What is wrong with a check whatever its run is: its id, its kind, what it needs."""
-        if registry.get(check.kind).needs_torch and not self._spec.needs_torch:
+        kind = registry.get(check.kind)
+        if kind.needs_torch and not self._spec.needs_torch:
             yield (*at, "kind"), f"{check.id}: the kind {check.kind} {self._no_torch}"
-        if registry.get(check.kind).without_torch and self._spec.needs_torch:
+        if kind.without_torch and self._spec.needs_torch:
             sees = "does not see what torch allocates; kind: memory with quantity: peak does"
             yield (*at, "kind"), f"{check.id}: the kind {check.kind} {sees}"
-        ids = [c.id for c in self._spec.checks]
+        checks = self._spec.checks
+        number = next(i for i, one in enumerate(checks) if one is check)
+        ids = [one.id for one in checks]
         earlier = ids[:number]
         if check.id in earlier:
             yield (*at, "id"), f"{dotted(at)}.id: expected each id once, found {check.id!r} again"
@@ -226,21 +188,20 @@ class Review:
             if needed not in earlier:
                 known = () if needed in ids else earlier
                 yield from _one_of(where, f"{expected} the id of an earlier check", needed, known)
-            elif self._spec.checks[ids.index(needed)].stretch and not check.stretch:
+            elif checks[ids.index(needed)].stretch and not check.stretch:
                 text = f"a check that decides, because {check.id} does"
                 yield where, f"{expected} {text}, found the stretch {needed}"
 
-    def _clauses(self, check: Check, part: int, at: Keys) -> Iterator[Problem]:
+    def _clauses(self, check: Check, part: int, at: Keys) -> Iterator[Fault]:
         """Clauses that are not in the contract when the check is asked."""
-        written = unified(self._data)["parts"][: part + 1]
-        most = sum(len(one.get("contract", ())) for one in written)  # faulty ones count too
+        most = sum(len(one.contract) for one in self._spec.parts[: part + 1])
         for j, number in enumerate(check.enforced):
             if number > most:
                 there = f"up to {most}" if most else "of a contract, which this has not"
                 text = f"expected the number of a clause {there}, found {number}"
                 yield (*at, "clause", j), f"{dotted(at)}.clause: {text}"
 
-    def _check(self, check: Check, at: Keys, unknown: set[str]) -> Iterator[Problem]:
+    def _check(self, check: Check, at: Keys, unknown: set[str]) -> Iterator[Fault]:
         """What is wrong with the keys of a check whose run is there.
 
         Nothing is said again about `unknown`, the names of inputs that no case gives.
@@ -248,8 +209,7 @@ class Review:
         mentions, wrong = _mentions(check)
         if wrong:
             yield (*at, "at_most"), f"{check.id}: {wrong}"
-        if not self._lost_cases:
-            yield from self._cases_of(check, at, unknown, mentions)
+        yield from self._cases_of(check, at, unknown, mentions)
         steps = self._runs[check.run]
         made, given = results(steps), free_names(steps)
         named = case_names(check, steps, self._cases)
@@ -260,8 +220,8 @@ class Review:
             "input or result": ("an input or a result", {*made, *given}),
             "size": ("an input or a result", {*made, *inputs}),
             "number": ("a number", ()),
-            "case": ("the name of a case", [*self._cases, *self._lost_cases]),
-            "run": ("the name of a run", [*self._runs, *self._lost_runs]),
+            "case": ("the name of a case", self._cases),
+            "run": ("the name of a run", self._runs),
         }
         for mention in mentions:
             what, names = known[mention.of]
@@ -274,7 +234,7 @@ class Review:
 
     def _cases_of(
         self, check: Check, at: Keys, unknown: set[str], mentions: list[Mention]
-    ) -> Iterator[Problem]:
+    ) -> Iterator[Fault]:
         """What is wrong with the cases of a check: what they are called, and what they give."""
         needed = free_names(self._runs[check.run])
         names = case_names(check, self._runs[check.run], self._cases)
@@ -303,18 +263,18 @@ class Review:
                 yield where, f"{check.id}: {text}: remembering the answer would be fast"
             yield from self._likes(name)
 
-    def _likes(self, case: str) -> Iterator[Problem]:
+    def _likes(self, case: str) -> Iterator[Fault]:
         """Inputs of a case that are to have the shape of nothing there is."""
         inputs = self._cases[case].inputs
         made = {name for run in self._runs.values() for name in results(run)}
         for key, recipe in inputs.items():
-            if recipe.like not in (None, key) and not self._lost_runs:
+            if recipe.like not in (None, key):
                 known = [name for name in [*inputs, *made] if name != key]
                 text = f"cases.{case}.{key}: expected 'like' an input or a result"
                 yield from _one_of(("cases", case, key), text, str(recipe.like), known)
 
 
-def _one_of(at: Keys, expected: str, word: str, known: Iterable[str]) -> Iterator[Problem]:
+def _one_of(at: Keys, expected: str, word: str, known: Iterable[str]) -> Iterator[Fault]:
     """A sentence about a word that is none of those known."""
     words = list(known)
     if word not in words:

@@ -30,7 +30,8 @@ _ENDLESS = "expected a question, found a file that repeats or nests itself witho
 _FLOAT = re.compile(r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)[eE][-+]?[0-9]+")
 
 Keys = tuple[str | int, ...]
-Problem = tuple[int, int, str]  # 1-based line and column, and what is wrong there
+Fault = tuple[Keys, str]  # what is wrong at a path of keys
+Problem = tuple[int, int, str]  # the same at a 1-based line and column
 
 
 class Spot(NamedTuple):
@@ -63,11 +64,12 @@ class Document:
             at = at[:-1]
         return 1, 1
 
-    def complaint(self, problems: Iterable[Problem]) -> BankError:
-        """The first faults of the file, in its order, each with its place."""
+    def complaint(self, problems: Iterable[Problem], faults: Iterable[Fault] = ()) -> BankError:
+        """The first of all faults of the file, in its order, each with its place."""
+        placed = [*problems, *((*self.position(at), text) for at, text in faults)]
         texts = (
             one_line(f"{self.path}:{line}:{column}: {text}")
-            for line, column, text in sorted(problems, key=lambda p: p[:2])
+            for line, column, text in sorted(placed, key=lambda problem: problem[:2])
         )
         found = tuple(dict.fromkeys(texts))[:MAX_PROBLEMS]
         return BankError(found[0], problems=found)

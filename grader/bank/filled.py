@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from grader.bank.document import Keys
+from grader.bank.document import Fault, Keys
 from grader.cases.dataflow import free_names
 from grader.cases.inputs import FLOATS, RecipeError, read_input
 from grader.cases.recipe import RESERVED
@@ -18,8 +18,6 @@ from grader.model.question import Step
 from grader.model.spec import Spec
 
 Runs = Mapping[str, tuple[Step, ...]]
-Problem = tuple[Keys, str]
-
 _NOT_INPUTS = ("dtype",)  # that a default may be for
 
 
@@ -36,7 +34,7 @@ def fill(spec: Spec, runs: Runs) -> None:
                 part.checks[i] = check.model_copy(update={"show": show})
 
 
-def problems(spec: Spec, runs: Runs) -> Iterator[Problem]:
+def problems(spec: Spec, runs: Runs) -> Iterator[Fault]:
     """What is wrong with either, in a question whose runs could all be read."""
     read = {name for steps in runs.values() for name in free_names(steps)}
     like = [str(v).removeprefix("like ") for d in spec.defaults.values() for v in _values(d)]
@@ -51,7 +49,7 @@ def problems(spec: Spec, runs: Runs) -> Iterator[Problem]:
             yield ("display", *path), f"display: {text}"
 
 
-def unreadable(spec: Spec) -> Iterator[Problem]:
+def unreadable(spec: Spec) -> Iterator[Fault]:
     """Defaults that are none; they become one, so that nothing else need complain."""
     for name, written in list(spec.defaults.items()):
         wrong = ""

@@ -15,10 +15,11 @@ from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 
-from grader.bank import document, faults, filled, steps
-from grader.bank.consistency import Review
-from grader.bank.document import Document, Keys, Problem, Spot, dotted
-from grader.bank.storage import MAX_SOURCE, BankFiles, OneFile, files_of
+from grader.bank import consistency, document, filled, steps
+from grader.bank.document import Document, Fault, Keys, Spot, dotted
+from grader.bank.faults import validate
+from grader.bank.storage import MAX_SOURCE, BankFiles
+from grader.cases.recipe import read_cases
 from grader.forms import registry as forms
 from grader.model.errors import BankError
 from grader.model.keys import Value
@@ -27,7 +28,7 @@ from grader.model.question import Question, Step
 from grader.model.spec import Misconception, Spec
 
 MOST_SETTINGS = 24  # each is a program that every failing grade may have to run
-_ACCEPTED = "accepted"  # the folder of right solutions in other styles
+_ACCEPTED, _IDEAS = "accepted", "misconceptions"  # folders of programs
 _PROGRAMS = ("starter", "reference", "driver")
 _TODO = re.compile(rb"\bTODO\b")
 
@@ -36,9 +37,10 @@ def load_from(bank: Path, question_id: str) -> Question:
     """Load a question of one bank that has it.
 
     Raises:
-        BankError: it is broken; `problems` lists every fault.
+        BankError: it is broken; `problems` lists what is wrong with the keys of its spec, else
+            what cannot be read, else what does not fit together.
     """
-    files = files_of(bank)
+    files = BankFiles(bank)
     name = files.specs()[question_id]
     path = files.shown(name)
     try:
@@ -48,15 +50,16 @@ def load_from(bank: Path, question_id: str) -> Question:
             f"{path}: expected a file that can be read, found {error.strerror}"
         ) from None
     doc = document.parse(raw, path)
-    spec, found, lost = faults.validate(doc)
-    if spec is None:
-        raise doc.complaint(found)
-    runs, unread = _runs(doc, spec, lost)
-    found += [(*doc.position(at), text) for at, text in filled.unreadable(spec)]
-    if not any(at[0] == "run" for at in lost):
-        found += [(*doc.position(at), text) for at, text in filled.problems(spec, runs)]
+    spec = validate(doc)
+    runs, unread = _runs(spec)
+    unread += [*filled.unreadable(spec), *forms.of(spec).faults(spec)]
+    if unread:
+        raise doc.complaint([], unread)
     filled.fill(spec, runs)
-    programs = Programs(files, question_id, doc, spec)
+    programs = _Programs(files, question_id, doc, spec)
+    cases, unread = read_cases(spec.cases)
+    if unread or programs.problems:
+        raise doc.complaint(programs.problems, unread)
     question = Question(
         id=question_id,
         bank=bank,
@@ -72,16 +75,11 @@ def load_from(bank: Path, question_id: str) -> Question:
         digest=_digest(raw, programs),
         todos=(*todos(name, raw), *programs.todos),
     )
-    found += [*unread, *programs.problems]
-    if not found:  # else a file that is spare may be what was meant
-        programs.find_spare(spec)
-        found += programs.problems
-    review = Review(question, lost, doc.data)
-    found += [
-        (*doc.position(at), text) for at, text in islice(review.problems(), document.MAX_PROBLEMS)
-    ]
-    if found:
-        raise doc.complaint(found)
+    programs.find_spare(spec)
+    review = consistency.Review(question, cases, in_parts="parts" in doc.data)
+    found = [*filled.problems(spec, runs), *review.problems()]
+    if found or programs.problems:
+        raise doc.complaint(programs.problems, islice(found, document.MAX_PROBLEMS))
     unused = [
         f"{name}:{line}:{column}: {text}"
         for at, text in review.unused_cases()
@@ -90,7 +88,13 @@ def load_from(bank: Path, question_id: str) -> Question:
     return replace(question, unused=tuple(unused))
 
 
-def _digest(spec: bytes, programs: Programs) -> str:
+def todos(name: str, data: bytes) -> list[str]:
+    """The places of a file that are marked TODO, as `file:line`."""
+    lines = enumerate(data.splitlines(), 1)
+    return [f"{name}:{number}" for number, line in lines for _ in _TODO.findall(line)]
+
+
+def _digest(spec: bytes, programs: _Programs) -> str:
     """What changes whenever a byte of the question does: of its spec or of any program."""
     parts = [("spec", spec), ("starter", programs.starter), ("reference", programs.reference)]
     parts += [] if programs.driver is None else [("driver", programs.driver)]
@@ -104,62 +108,60 @@ def _digest(spec: bytes, programs: Programs) -> str:
     return whole.hexdigest()
 
 
-def _runs(
-    doc: Document, spec: Spec, lost: faults.Lost
-) -> tuple[dict[str, tuple[Step, ...]], list[Problem]]:
-    """The steps of every run that is left, and what is wrong with others, which are lost now."""
+def _runs(spec: Spec) -> tuple[dict[str, tuple[Step, ...]], list[Fault]]:
+    """The steps of every run, and what is wrong with those that cannot be read."""
     runs: dict[str, tuple[Step, ...]] = {}
-    unread: list[Problem] = []
+    unread: list[Fault] = []
     for name, texts in spec.runs.items():
-        if ("run", name) in lost:
-            continue
         parsed: list[Step] = []
         for i, text in enumerate(texts):
             try:
                 parsed.append(steps.parse(text, torch=spec.needs_torch))
             except steps.StepError as error:
-                place = doc.position(spec.step_keys(name, i))
-                unread.append((*place, f"step {i + 1} of {name}: {error}"))
-                lost.add(("run", name))
+                unread.append((spec.step_keys(name, i), f"step {i + 1} of {name}: {error}"))
         runs[name] = tuple(parsed)
     return runs, unread
 
 
-def todos(name: str, data: bytes) -> list[str]:
-    """The places of a file that are marked TODO, as `file:line`."""
-    lines = enumerate(data.splitlines(), 1)
-    return [f"{name}:{number}" for number, line in lines for _ in _TODO.findall(line)]
-
-
-class Programs:
+class _Programs:
     """The programs of a question; those that are missing are noted, and empty."""
 
     def __init__(self, files: BankFiles, question_id: str, doc: Document, spec: Spec) -> None:
-        """Read all of them."""
-        self.problems: list[Problem] = []
+        self.problems: list[document.Problem] = []
         self.todos: list[str] = []  # in the files
-        self._files = files
-        self._home = f"drills/{question_id}"
-        self._doc = doc
-        self._code = spec.code
+        self._files, self._home = files, f"drills/{question_id}"
+        self._doc, self._code = doc, spec.code
         ideas = spec.misconceptions
         wanted = [name for idea, item in ideas.items() for name in item.variants or [idea]]
-        self._form = forms.of(spec)
-        self._suffix = Path(self._form.file).suffix  # of what is handed in
-        self._claimed = {_file(name) for name in (*_PROGRAMS, *wanted)}
-        self.starter = self._form.starter(spec) or self._part("starter")
-        self.reference = self._form.reference(spec) or self._part("reference")
-        has_driver = spec.code.driver or "driver.py" in self._in_folder_of("driver.py")
+        self._variant_files = set(map(_file, wanted))
+        form = forms.of(spec)
+        self.starter = form.starter(spec) or self._part("starter")
+        self.reference = form.reference(spec) or self._part("reference")
+        has_driver = spec.code.driver or "driver.py" in files.names(self._home)
         self.driver = self._part("driver") if has_driver else None
         self.variants = {
             name: tuple(self._with_settings(name, item, self._variants(name, item)))
             for name, item in ideas.items()
         }
-        self.accepted = self._other_solutions(spec.accepted)
+        self.accepted = self._other_solutions(spec.accepted, Path(form.file).suffix)
         self.helpers = {name: self._helper(i, spec) for i, name in enumerate(spec.helpers)}
-        self._variant_files = set(map(_file, wanted))
+
+    def find_spare(self, spec: Spec) -> None:
+        """Note files of the drill that nothing in the question is about: they look as if used."""
+        own = {_file(name) for name in (*_PROGRAMS, *spec.helpers)} | {_IDEAS, _ACCEPTED}
+        for folder, known, what in (
+            ("", own, "a program, or name it under helpers"),
+            (f"{_IDEAS}/", self._variant_files, f"the program of one of the {_IDEAS}"),
+        ):
+            for file in self._in_folder_of(f"{folder}x"):
+                kept = file.startswith((".", "_", "test_")) or file.endswith((".md", "~"))
+                if file not in known and not kept:
+                    path = self._files.shown(f"{self._home}/{folder}{file}")
+                    text = f"expected {what}, found {path}, which nothing in the question uses"
+                    self._note((_IDEAS,) if folder else (), text)
 
     def _part(self, part: str) -> bytes:
+        """The starter, the reference or the driver."""
         text: str = getattr(self._code, part)
         if not text:
             return self._read(_file(part), (), f"code.{part}")
@@ -167,17 +169,18 @@ class Programs:
         return self._inline(("code", part), text)
 
     def _variants(self, name: str, item: Misconception) -> list[bytes]:
-        at: Keys = ("misconceptions", name)
+        """The programs of a misconception as they are written."""
+        at: Keys = (_IDEAS, name)
         if not item.programs:
-            key = "" if item.variants else f"misconceptions.{name}.code"
+            key = "" if item.variants else f"{_IDEAS}.{name}.code"
             wanted = [_file(variant) for variant in item.variants or [name]]
-            return [self._read(f"misconceptions/{file}", at, key) for file in wanted]
+            return [self._read(f"{_IDEAS}/{file}", at, key) for file in wanted]
         at = (*at, "code")
         if item.variants:
             text = f"{name}: expected variants (files) or code, found both; remove one of them"
             self._note(at, text)
         else:
-            self._once(at, f"misconceptions/{_file(name)}")
+            self._once(at, f"{_IDEAS}/{_file(name)}")
         if isinstance(item.code, str):
             return [self._inline(at, item.code)]
         return [self._inline((*at, i), text) for i, text in enumerate(item.code)]
@@ -186,7 +189,7 @@ class Programs:
         self, name: str, item: Misconception, sources: Sequence[bytes]
     ) -> Iterator[bytes]:
         """Every program with every setting of its parameters, assigned after all else."""
-        at: Keys = ("misconceptions", name, "parameters")
+        at: Keys = (_IDEAS, name, "parameters")
         settings = item.settings
         if len(settings) > MOST_SETTINGS:
             expected = f"expected at most {MOST_SETTINGS} combinations of values"
@@ -201,27 +204,25 @@ class Programs:
                 given = "".join(f"\n{key} = {_literal(value)}\n" for key, value in setting.items())
                 yield source + given.encode()
 
-    def _other_solutions(self, listed: Sequence[str]) -> dict[str, bytes]:
+    def _other_solutions(self, listed: Sequence[str], suffix: str) -> dict[str, bytes]:
         """The right solutions besides the reference: those in files first, then those inline."""
         found: dict[str, bytes] = {}
         for i, name in enumerate(listed):
+            at: Keys = (_ACCEPTED, i)
             if name in listed[:i]:
-                self._note(
-                    ("accepted", i), f"accepted: expected each name once, found {name} again"
-                )
-                continue
-            file = f"{_ACCEPTED}/{name}{self._suffix}"
-            found[name] = self._read(file, ("accepted", i), "code.accepted")
-        known = {f"{name}{self._suffix}" for name in (*listed, *self._code.accepted)}
+                self._note(at, f"accepted: expected each name once, found {name} again")
+            else:
+                found[name] = self._read(f"{_ACCEPTED}/{name}{suffix}", at, "code.accepted")
+        known = {f"{name}{suffix}" for name in (*listed, *self._code.accepted)}
         missing = not all(found.values())  # then one that seems unnamed is likely what was meant
         for file in self._files.names(f"{self._home}/{_ACCEPTED}"):
-            if file.endswith(self._suffix) and file not in known and not missing:
+            if file.endswith(suffix) and file not in known and not missing:
                 path = self._files.shown(f"{self._home}/{_ACCEPTED}/{file}")
                 text = f"accepted: expected the name of every file in {_ACCEPTED}/, found {path}"
-                self._note(("accepted",), f"{text}, which it does not name")
+                self._note((_ACCEPTED,), f"{text}, which it does not name")
         for name, text in self._code.accepted.items():
-            at: Keys = ("code", "accepted", name)
-            self._once(at, f"{_ACCEPTED}/{name}{self._suffix}")
+            at = ("code", "accepted", name)
+            self._once(at, f"{_ACCEPTED}/{name}{suffix}")
             found[name] = self._inline(at, text)
         return found
 
@@ -233,33 +234,19 @@ class Programs:
             return b""
         return self._read(_file(name), at, "")
 
-    def find_spare(self, spec: Spec) -> None:
-        """Note files of the drill that nothing in the question is about: they look as if used."""
-        own = {_file(name) for name in (*_PROGRAMS, *spec.helpers)}
-        ideas = "misconceptions"
-        for folder, known, what in (
-            ("", own | {ideas, _ACCEPTED}, "a program, or name it under helpers"),
-            (f"{ideas}/", self._variant_files, f"the program of one of the {ideas}"),
-        ):
-            for file in self._in_folder_of(f"{folder}x"):
-                kept = file.startswith((".", "_", "test_")) or file.endswith((".md", "~"))
-                if file not in known and not kept:
-                    path = self._files.shown(f"{self._home}/{folder}{file}")
-                    text = f"expected {what}, found {path}, which nothing in the question uses"
-                    self._note((ideas,) if folder else (), text)
-
     def _read(self, name: str, at: Keys, instead: str) -> bytes:
         """The bytes of a file; `instead` is the key that may hold the code."""
         path = self._files.shown(f"{self._home}/{name}")
         try:
             data = self._files.read(f"{self._home}/{name}")
         except OSError as error:
-            there = [file for file in self._in_folder_of(name) if file not in self._claimed]
+            claimed = {_file(program) for program in _PROGRAMS} | self._variant_files
+            there = [file for file in self._in_folder_of(name) if file not in claimed]
             near = closest(name.rpartition("/")[2], there)
             hint = f"; did you mean {near}?" if near else ""
             or_else = f", or {instead} in the spec" if instead else ""
             text = f"expected the file {path}{or_else}, found: {error.strerror}{hint}"
-            if isinstance(self._files, OneFile):
+            if self._files.is_one_file:
                 text = f"expected {instead or 'code'}, because there are no files, found none"
             self._note(at, text)
             return b""
@@ -269,6 +256,7 @@ class Programs:
         return data
 
     def _inline(self, at: Keys, text: str) -> bytes:
+        """A program written into the spec."""
         spot = self._doc.spots.get(at, Spot((1, 1)))
         if spot.style == ">":
             wrong = "expected code below '|', found '>', which joins its lines"

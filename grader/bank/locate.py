@@ -12,15 +12,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from grader.bank.storage import (
-    ARCHIVES,
-    MAX_SOURCE,
-    SPECS,
-    BankFiles,
-    files_of,
-    read_regular,
-    refusal,
-)  # fmt: skip
+from grader.bank.storage import MAX_SOURCE, SPECS, BankFiles, read_regular, refusal
 from grader.model.errors import BankError, UsageError
 from grader.model.nearest import closest
 from grader.model.question import Header
@@ -125,7 +117,7 @@ def banks(
             if place.origin and (wrong := refusal(place.path)):
                 raise UsageError(f"{place.origin}: {wrong}", place.hint)
             if warn is not None and explicit is None:
-                files_of(place.path).specs()
+                BankFiles(place.path).specs()
         except (BankError, UsageError) as error:
             if warn is None or (isinstance(error, UsageError) and not place.listed):
                 raise
@@ -142,19 +134,14 @@ def names(banks: Sequence[Path]) -> dict[str, Path]:
     """
     found: dict[str, Path] = {}
     for bank in banks:
-        name = wanted = "drill" if bank == builtin() else _stem(bank)
+        own = (bank.stem if bank.suffix in SPECS else bank.name) or "bank"
+        name = wanted = "drill" if bank == builtin() else own
         number = 1
         while name in found or (name == "drill" and bank != builtin()):
             number += 1
             name = f"{wanted}-{number}"
         found[name] = bank
     return found
-
-
-def _stem(bank: Path) -> str:
-    if bank.suffix == ".whl":
-        return bank.name.split("-", 1)[0]
-    return (bank.stem if bank.suffix in {*SPECS, *ARCHIVES} else bank.name) or "bank"
 
 
 def find(banks: Sequence[Path], asked: str) -> tuple[Path, str]:
@@ -179,7 +166,7 @@ def find(banks: Sequence[Path], asked: str) -> tuple[Path, str]:
     unread: BankError | None = None
     for bank in banks:
         try:
-            if question_id in files_of(bank).specs():
+            if question_id in BankFiles(bank).specs():
                 holders.append(bank)
         except BankError as error:
             unread = error
@@ -203,7 +190,7 @@ def find(banks: Sequence[Path], asked: str) -> tuple[Path, str]:
 def holds(bank: Path, question_id: str) -> bool:
     """Whether a path is a bank, and one that holds a question."""
     try:
-        return not refusal(bank) and question_id in files_of(bank).specs()
+        return not refusal(bank) and question_id in BankFiles(bank).specs()
     except BankError:
         return False
 
@@ -232,7 +219,7 @@ def header(banks: Sequence[Path], asked: str) -> Header:
     from grader.bank.header import read_head
 
     bank, question_id = find(banks, asked)
-    files = files_of(bank)
+    files = BankFiles(bank)
     return read_head(question_id, files, files.specs()[question_id])
 
 
@@ -246,7 +233,7 @@ def _held(banks: Sequence[Path]) -> list[tuple[BankFiles, str, str, str]]:
     held = [
         (name, files, files.specs())
         for name, bank in names(banks).items()
-        for files in [files_of(bank)]
+        for files in [BankFiles(bank)]
     ]
     count = Counter(question_id for _, _, specs in held for question_id in specs)
     return [

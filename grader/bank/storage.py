@@ -1,8 +1,8 @@
-"""What a bank holds, whatever the bank is: a folder, one YAML file, or an archive.
+"""What a bank holds: a folder with `questions/` and `drills/`, or one YAML file.
 
-Specs and programs are bytes, by names with `/` between their parts. Paths are for messages: in an
-archive there is no such file.  A bank may come from a stranger, so only regular files inside it are
-opened: a pipe would wait forever, and a link could lead to a file that is none of the bank's.
+Specs and programs are bytes, by names with `/` between their parts.  A bank may come from a
+stranger, so only regular files inside it are opened: a pipe would wait forever, and a link could
+lead to a file that is none of the bank's.
 """
 
 from __future__ import annotations
@@ -11,41 +11,48 @@ import errno
 import os
 import re
 import stat
-from abc import ABC, abstractmethod
-from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path, PurePath
 
 from grader.model.errors import BankError
+from grader.model.question import Question
 
 SPECS = (".yaml", ".yml")
-ARCHIVES = (".zip", ".whl")
 MOST_LETTERS = 60  # of an id
 MAX_SPECS = 1000  # of a bank: every list reads the head of each
+MAX_SOURCE = 1 << 20  # bytes of a spec or a program; the longest known takes 30 KB
+FOLDER, FILE, NOTHING = "a folder", "a file", "nothing"
 _ID = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
 # What is not quite an id is a remark of the audit; a space, a line break or a letter that turns
 # the line around would break what is listed, and the folder that a start makes.
 _HARMLESS = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{,99}")
-FOLDER, FILE, NOTHING = "a folder", "a file", "nothing"
-MAX_SOURCE = 1 << 20  # bytes of a spec or a program; the longest known takes 30 KB
+_WANTED = "expected a folder that holds questions/, or a .yaml file"
 
 
 @dataclass(frozen=True)
-class BankFiles(ABC):
-    """The files of a bank."""
+class BankFiles:
+    """The files of a bank at a path that `refusal` has nothing against."""
 
     path: Path
 
+    @property
+    def is_one_file(self) -> bool:
+        """Whether the bank is a single spec, with its programs inside."""
+        return self.path.suffix in SPECS and found_at(self.path) == FILE
+
     def specs(self) -> dict[str, str]:
-        """The name of every spec in `questions/` by the question's id, hidden files left out.
+        """The name of every spec by the question's id; hidden files are left out.
 
         Raises:
             BankError: they cannot be listed, two claim one id, one has a name that is none, or
                 there are too many.
         """
-        folder = self.shown("questions")
+        if self.is_one_file:
+            _check_name(self.path, self.path.parent)
+            return {self.path.stem: self.path.name}
+        folder = self.path / "questions"
         try:
-            names = self._listed("questions")
+            names = os.listdir(self._inside("questions"))  # noqa: PTH208 names alone
         except OSError as error:
             raise BankError(
                 f"{folder}: expected a folder that can be read, found {error.strerror}"
@@ -68,53 +75,28 @@ class BankFiles(ABC):
 
     def names(self, folder: str) -> list[str]:
         """The names of the files right in a folder; none where there is no such folder."""
+        if self.is_one_file:
+            return []
         try:
-            return sorted(self._listed(folder))
+            return sorted(os.listdir(self._inside(folder)))  # noqa: PTH208 names alone
         except OSError:
             return []
 
-    def below(self, folder: str) -> list[str]:  # noqa: ARG002 - as every bank
-        """The names of all files in a folder and the folders in it; hidden ones are left out."""
-        return []
-
-    @abstractmethod
     def read(self, name: str, most: int = MAX_SOURCE + 1) -> bytes:
         """The first bytes of a file.
 
         Raises:
-            OSError: there is no such file, or it cannot be read.
+            OSError: there is no such file, it lies outside the bank, or it cannot be read.
         """
+        if not self.is_one_file:
+            return read_regular(self._inside(name), most)
+        if name != self.path.name:
+            raise FileNotFoundError(errno.ENOENT, "a bank of one file holds no other")
+        return read_regular(self.path.resolve(), most)
 
     def shown(self, name: str) -> Path:
         """What messages call a file or folder."""
-        return self.path / name
-
-    @abstractmethod
-    def _listed(self, folder: str) -> Iterable[str]:
-        """The names in a folder; OSError where they cannot be listed."""
-
-
-class Folder(BankFiles):
-    """A folder with `questions/` and `drills/`."""
-
-    def read(self, name: str, most: int = MAX_SOURCE + 1) -> bytes:
-        """The first bytes of a file inside it."""
-        return read_regular(self._inside(name), most)
-
-    def below(self, folder: str) -> list[str]:
-        """The names of all files in a folder and the folders in it; links are not followed."""
-        try:
-            top = self._inside(folder)
-        except OSError:
-            return []
-        return sorted(
-            f"{folder}/{path.relative_to(top).as_posix()}"
-            for path in top.rglob("*")
-            if path.is_file() and not path.is_symlink() and not idle(path.relative_to(top))
-        )
-
-    def _listed(self, folder: str) -> Iterable[str]:
-        return os.listdir(self._inside(folder))  # noqa: PTH208 names alone
+        return (self.path.parent if self.is_one_file else self.path) / name
 
     def _inside(self, name: str) -> Path:
         """The path of a file or folder without links; OSError where that is outside the bank."""
@@ -125,26 +107,18 @@ class Folder(BankFiles):
         return Path(found)
 
 
-class OneFile(BankFiles):
-    """A bank that is a single spec, with its programs inline."""
+def files_of(question: Question) -> dict[str, bytes]:
+    """The spec and all programs of a question, by their paths in a bank.
 
-    def specs(self) -> dict[str, str]:
-        """The one spec; the file's name is the question's id."""
-        _check_name(self.path, self.path.parent)
-        return {self.path.stem: self.path.name}
-
-    def read(self, name: str, most: int = MAX_SOURCE + 1) -> bytes:
-        """The first bytes of the file; there is no other."""
-        if name != self.path.name:
-            raise FileNotFoundError(errno.ENOENT, "a bank of one file holds no other")
-        return read_regular(self.path.resolve(), most)
-
-    def shown(self, name: str) -> Path:
-        """The path of the file, or of one next to it."""
-        return self.path.parent / name
-
-    def _listed(self, folder: str) -> Iterable[str]:  # noqa: ARG002 as every bank
-        return ()
+    Raises:
+        OSError: one of them cannot be read.
+    """
+    drills = question.bank / "drills" / question.id
+    found = {f"questions/{question.spec_path.name}": question.spec_path.read_bytes()}
+    for path in sorted(drills.rglob("*")):
+        if path.is_file() and not path.is_symlink() and "__pycache__" not in path.parts:
+            found[path.relative_to(question.bank).as_posix()] = path.read_bytes()
+    return found
 
 
 def read_regular(path: Path, most: int) -> bytes:
@@ -154,8 +128,8 @@ def read_regular(path: Path, most: int) -> bytes:
         OSError: it cannot be read, or is a folder, a pipe, a socket or a device.
     """
     # Without O_NONBLOCK, opening a pipe would wait until something writes into it.
-    flags = ("O_NONBLOCK", "O_NOFOLLOW", "O_CLOEXEC", "O_BINARY")
-    handle = os.open(path, os.O_RDONLY | sum(getattr(os, flag, 0) for flag in flags))
+    flags = os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC
+    handle = os.open(path, os.O_RDONLY | flags)
     try:
         if not stat.S_ISREG(os.fstat(handle).st_mode):
             raise OSError(errno.EINVAL, "something that is no regular file")
@@ -165,59 +139,22 @@ def read_regular(path: Path, most: int) -> bytes:
         os.close(handle)
 
 
-def idle(path: PurePath) -> bool:
-    """Whether a file is none of a question's: hidden, or what Python compiled."""
-    return any(part.startswith(".") or part == "__pycache__" for part in path.parts)
-
-
-def _check_name(path: PurePath, folder: Path) -> None:
-    """Raise BankError where a spec's name could not be shown, typed or made a folder of."""
-    if _HARMLESS.fullmatch(path.stem) is None:
-        expected = "expected specs named by lower-case words joined by hyphens"
-        raise BankError(
-            f"{folder}: {expected}, found {path.name!r}",
-            f"rename it, to {nearest_id(path.stem) or 'my-question'}{path.suffix} for example",
-        )
-
-
-def is_id(name: str) -> bool:
-    """Whether a name is lower-case words joined by hyphens, as an id is to be."""
-    return len(name) <= MOST_LETTERS and _ID.fullmatch(name) is not None
-
-
-def nearest_id(name: str) -> str:
-    """The id most like a name; nothing where none of its letters can stand in one."""
-    return "-".join(re.findall(r"[a-z0-9]+", name.lower()))[:MOST_LETTERS].strip("-")
-
-
-def files_of(bank: Path) -> BankFiles:
-    """The files of a bank that `refusal` has nothing against."""
-    if bank.suffix in SPECS and found_at(bank) == FILE:
-        return OneFile(bank)
-    if bank.suffix in ARCHIVES and found_at(bank) == FILE:
-        from grader.bank.archive import Archive  # zipfile only where there is one
-
-        return Archive(bank)
-    return Folder(bank)
-
-
 def refusal(bank: Path) -> str:
     """Why a path is no bank, as 'expected ..., found ...'; nothing where it is one."""
-    wanted = "expected a folder that holds questions/, a .yaml file, or a zip or wheel of a bank"
     found = found_at(bank)
     if found == FOLDER:
         inside = found_at(bank / "questions")
         if inside in {FILE, NOTHING}:
-            return f"{wanted}, found no questions/ in {bank}{_instead(bank)}"
-        return "" if inside == FOLDER else f"{wanted}, found {bank / 'questions'}: {inside}"
+            return f"{_WANTED}, found no questions/ in {bank}{_instead(bank)}"
+        return "" if inside == FOLDER else f"{_WANTED}, found {bank / 'questions'}: {inside}"
     if found == NOTHING:
-        return f"{wanted}, found nothing at {bank}"
+        return f"{_WANTED}, found nothing at {bank}"
     if found != FILE:
-        return f"{wanted}, found {bank}: {found}"
-    if bank.suffix not in (*SPECS, *ARCHIVES):
-        return f"{wanted}, found the file {bank}"
+        return f"{_WANTED}, found {bank}: {found}"
+    if bank.suffix not in SPECS:
+        return f"{_WANTED}, found the file {bank}"
     try:
-        files_of(bank).specs()
+        BankFiles(bank).specs()
     except BankError as error:
         return error.message
     return ""
@@ -234,6 +171,26 @@ def found_at(path: Path) -> str:
     if stat.S_ISDIR(mode):
         return FOLDER
     return FILE if stat.S_ISREG(mode) else "something that is no regular file"
+
+
+def is_id(name: str) -> bool:
+    """Whether a name is lower-case words joined by hyphens, as an id is to be."""
+    return len(name) <= MOST_LETTERS and _ID.fullmatch(name) is not None
+
+
+def nearest_id(name: str) -> str:
+    """The id most like a name; nothing where none of its letters can stand in one."""
+    return "-".join(re.findall(r"[a-z0-9]+", name.lower()))[:MOST_LETTERS].strip("-")
+
+
+def _check_name(path: PurePath, folder: Path) -> None:
+    """Raise BankError where a spec's name could not be shown, typed or made a folder of."""
+    if _HARMLESS.fullmatch(path.stem) is None:
+        expected = "expected specs named by lower-case words joined by hyphens"
+        raise BankError(
+            f"{folder}: {expected}, found {path.name!r}",
+            f"rename it, to {nearest_id(path.stem) or 'my-question'}{path.suffix} for example",
+        )
 
 
 def _instead(folder: Path) -> str:

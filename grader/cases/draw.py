@@ -20,10 +20,6 @@ Array = np.ndarray[Any, np.dtype[Any]]
 ShapeOf = Callable[[str, Mapping[str, Any]], tuple[int, ...]]
 
 
-POOL, SMALL = 4, 4096  # arrays that many others are made of; entries of one that is drawn each time
-_BY_CHANCE = {"normal", "uniform", "integers", "distinct"}
-
-
 class DrawError(Exception):
     """An input cannot be drawn as written: the bank is at fault."""
 
@@ -64,28 +60,6 @@ def draw(case: CaseRecipe, seed: int, shape_of: ShapeOf, draw_index: int = 0) ->
             raise DrawError(f"its inputs have more than {MAX_ENTRIES:,} entries, {name} included")
         drawn[name] = _array(recipe, case, shape, _rng(seed, case.name, name, draw_index))
     return {name: drawn[name] for name in case.inputs}
-
-
-def several(
-    recipe: Recipe,
-    case: CaseRecipe,
-    shape: tuple[int, ...],
-    rng: np.random.Generator,
-    count: int,
-) -> list[Array]:
-    """Draw an array input of a known shape again and again, from the same distribution.
-
-    Where the order of the entries is by chance, many large arrays are a few in other orders.
-    """
-    by_chance = recipe.generator in _BY_CHANCE and not recipe.option("sort")
-    wide = (recipe.layout or case.layout) == "broadcast"
-    few = POOL if by_chance and not wide and math.prod(shape) > SMALL else count
-    pool = [_array(recipe, case, shape, rng) for _ in range(min(few, count))]
-    return [
-        np.roll(pool[number % few], int(rng.integers(1, math.prod(shape)))) if number >= few
-        else pool[number]
-        for number in range(count)
-    ]  # fmt: skip
 
 
 def _rng(seed: int, case: str, name: str, draw_index: int) -> np.random.Generator:

@@ -31,12 +31,10 @@ RESERVED = {
     "draws": "How many draws there are of it, each a case of every check that has it; 1 if not "
     "given.",
 }
-
 MAX_DRAWS = 24  # of a case: each is one
 
-Fault = tuple[tuple[str, ...], str]  # the keys that lead to it, and a sentence
-
-NO_LIMITS = Limits()
+Fault = tuple[tuple[str | int, ...], str]  # the keys that lead to it, and a sentence
+_NO_LIMITS = Limits()
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +47,7 @@ class CaseRecipe:
     dtype: str = "float64"
     layout: str = "contiguous"
     frozen: tuple[str, ...] = ()
-    limits: Limits = NO_LIMITS
+    limits: Limits = _NO_LIMITS
     draws: int = 1
 
     @property
@@ -64,72 +62,11 @@ def read_cases(
     """Read all cases, resolving `extends`.
 
     Returns:
-        The cases that could be read, and for each fault the keys that lead to it and a sentence.
+        The cases, and what is wrong with them: in place of what cannot be read stands a default.
     """
-    faults: list[Fault] = []
-    read: dict[str, CaseRecipe] = {}
-    for name in cases:
-        written = _extended(name, cases, faults)
-        inputs: dict[str, Recipe] = {}
-        for key, value in written.items():
-            if key in RESERVED:
-                continue
-            try:
-                inputs[key] = read_input(value)
-            except RecipeError as error:
-                path = (name, key) if error.key is None else (name, key, error.key)
-                faults.append((path, str(error)))
-                inputs[key] = Recipe(None)  # the input is there, so nothing else need complain
-        dtype, layout = written.get("dtype", "float64"), written.get("layout", "contiguous")
-        for option, value, allowed in (("dtype", dtype, FLOATS), ("layout", layout, LAYOUTS)):
-            if value not in allowed:
-                faults.append(((name, option), not_listed(value, allowed)))
-        frozen = written.get("frozen", [])
-        if not isinstance(frozen, list) or not all(n in list(inputs) for n in frozen):
-            text = f"expected a list of this case's inputs, found {frozen!r}"
-            faults.append(((name, "frozen"), text))
-            frozen = []
-        for key, recipe in inputs.items():
-            if key in shape_chain(key, inputs):
-                faults.append(((name, key), f"{key} cannot take its own shape"))
-            elif recipe.like in inputs and not inputs[recipe.like].is_array:
-                faults.append(((name, key), f"expected 'like' an array, found {recipe.like}"))
-        limits = _limits(name, written.get("limits", {}), faults)
-        entries = sum(_entries(key, inputs) for key in inputs)
-        if entries > MAX_ENTRIES:
-            text = f"expected at most {MAX_ENTRIES:,} entries in all inputs, found {entries:,}"
-            faults.append(((name,), text))
-        read[name] = CaseRecipe(
-            name,
-            inputs,
-            str(written.get("about", "")),
-            str(dtype),
-            str(layout),
-            tuple(frozen),
-            limits,
-            _draws(name, written.get("draws", 1), inputs, faults),
-        )
-    return read, faults
-
-
-def _limits(case: str, written: object, faults: list[Fault]) -> Limits:
-    """The limits of a case; none where they are not written as the format says."""
-    most = dict.fromkeys(("cpu_seconds", "wall_seconds"), GRADE_SECONDS)
-    if not isinstance(written, dict):
-        text = f"expected {' or '.join(most)}, found {written!r}"
-        faults.append(((case, "limits"), text))
-        return NO_LIMITS
-    good = {}
-    for key, value in written.items():
-        if key not in most:
-            text = f"expected {' or '.join(most)}, found the key {key!r}{near(key, most)}"
-            faults.append(((case, "limits", str(key)), text))
-        elif not is_number(value) or not 0 < value <= most[key]:
-            text = f"expected a number above 0 and up to {most[key]}, found {value!r}"
-            faults.append(((case, "limits", key), text))
-        else:
-            good[key] = float(value)
-    return Limits(**good)
+    readers = {name: _Reader(name, cases) for name in cases}
+    read = {name: reader.case() for name, reader in readers.items()}
+    return read, [fault for reader in readers.values() for fault in reader.faults]
 
 
 def every_draw(cases: Mapping[str, CaseRecipe]) -> dict[str, CaseRecipe]:
@@ -139,20 +76,6 @@ def every_draw(cases: Mapping[str, CaseRecipe]) -> dict[str, CaseRecipe]:
         for case in cases.values()
         for name in (case.name, *case.others)
     }
-
-
-def _draws(case: str, written: object, inputs: Mapping[str, Recipe], faults: list[Fault]) -> int:
-    """How many draws there are of a case; what is wrong with that is added to the faults."""
-    if type(written) is not int or not 1 <= written <= MAX_DRAWS:
-        text = f"expected a whole number from 1 to {MAX_DRAWS}, found {written!r}"
-        if isinstance(written, (dict, list)):
-            text += "; draws is a word of cases: an input needs another name"
-    elif written > 1 and not any(recipe.is_drawn for recipe in inputs.values()):
-        text = "expected inputs that are drawn, found only fixed ones: every draw would be the same"
-    else:
-        return written
-    faults.append(((case, "draws"), text))
-    return 1
 
 
 def shape_chain(name: str, inputs: Mapping[str, Recipe]) -> list[str]:
@@ -165,27 +88,105 @@ def shape_chain(name: str, inputs: Mapping[str, Recipe]) -> list[str]:
     return chain
 
 
+class _Reader:
+    """Reads one case, and notes what is wrong with it."""
+
+    def __init__(self, name: str, cases: Mapping[str, Mapping[str, Any]]) -> None:
+        self.name, self.faults = name, list[Fault]()
+        self.written = self._extended(cases)
+
+    def case(self) -> CaseRecipe:
+        """The case."""
+        written = self.written
+        inputs = {key: self._input(key) for key in written if key not in RESERVED}
+        dtype, layout = written.get("dtype", "float64"), written.get("layout", "contiguous")
+        for option, value, allowed in (("dtype", dtype, FLOATS), ("layout", layout, LAYOUTS)):
+            if value not in allowed:
+                self._note(not_listed(value, allowed), option)
+        frozen = written.get("frozen", [])
+        if not isinstance(frozen, list) or not all(n in list(inputs) for n in frozen):
+            self._note(f"expected a list of this case's inputs, found {frozen!r}", "frozen")
+            frozen = []
+        for key, recipe in inputs.items():
+            if key in shape_chain(key, inputs):
+                self._note(f"{key} cannot take its own shape", key)
+            elif recipe.like in inputs and not inputs[recipe.like].is_array:
+                self._note(f"expected 'like' an array, found {recipe.like}", key)
+        entries = sum(_entries(key, inputs) for key in inputs)
+        if entries > MAX_ENTRIES:
+            self._note(f"expected at most {MAX_ENTRIES:,} entries in all inputs, found {entries:,}")
+        return CaseRecipe(
+            self.name,
+            inputs,
+            str(written.get("about", "")),
+            str(dtype),
+            str(layout),
+            tuple(frozen),
+            self._limits(),
+            self._draws(inputs),
+        )
+
+    def _note(self, text: str, *keys: str, case: str = "") -> None:
+        at = ("cases", case or self.name, *keys)
+        self.faults.append((at, f"{'.'.join(at)}: {text}"))
+
+    def _extended(self, cases: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
+        """The keys of the case with those of the cases that it extends."""
+        chain = [self.name]
+        while "extends" in cases[chain[-1]]:
+            parent = cases[chain[-1]]["extends"]
+            if not isinstance(parent, str) or parent not in cases or parent in chain:
+                others = [case for case in cases if case not in chain]
+                found = "itself" if parent in chain else f"{parent!r}{near(parent, others)}"
+                text = f"expected the name of another case, found {found}"
+                self._note(text, "extends", case=chain[-1])
+                break
+            chain.append(parent)
+        written: dict[str, Any] = {}
+        for link in reversed(chain):
+            own = link == self.name
+            written |= {k: v for k, v in cases[link].items() if own or k != "about"}
+        return written
+
+    def _input(self, key: str) -> Recipe:
+        try:
+            return read_input(self.written[key])
+        except RecipeError as error:
+            self._note(str(error), key, *([] if error.key is None else [error.key]))
+            return Recipe(None)  # the input is there, so nothing else need complain
+
+    def _limits(self) -> Limits:
+        written, known = self.written.get("limits", {}), ("cpu_seconds", "wall_seconds")
+        if not isinstance(written, dict):
+            self._note(f"expected {' or '.join(known)}, found {written!r}", "limits")
+            return Limits()
+        good = {}
+        for key, value in written.items():
+            if key not in known:
+                text = f"expected {' or '.join(known)}, found the key {key!r}{near(key, known)}"
+                self._note(text, "limits", str(key))
+            elif not is_number(value) or not 0 < value <= GRADE_SECONDS:
+                text = f"expected a number above 0 and up to {GRADE_SECONDS}, found {value!r}"
+                self._note(text, "limits", key)
+            else:
+                good[key] = float(value)
+        return Limits(**good)
+
+    def _draws(self, inputs: Mapping[str, Recipe]) -> int:
+        written = self.written.get("draws", 1)
+        if type(written) is not int or not 1 <= written <= MAX_DRAWS:
+            text = f"expected a whole number from 1 to {MAX_DRAWS}, found {written!r}"
+            if isinstance(written, (dict, list)):
+                text += "; draws is a word of cases: an input needs another name"
+        elif written > 1 and not any(recipe.is_drawn for recipe in inputs.values()):
+            text = "expected inputs that are drawn, found only fixed ones: all draws are the same"
+        else:
+            return written
+        self._note(text, "draws")
+        return 1
+
+
 def _entries(name: str, inputs: Mapping[str, Recipe]) -> int:
     """How many entries an input has; 0 where only a result says."""
     shaped = inputs.get([name, *shape_chain(name, inputs)][-1])
     return 0 if shaped is None or shaped.shape is None else math.prod(shaped.shape)
-
-
-def _extended(
-    name: str, cases: Mapping[str, Mapping[str, Any]], faults: list[Fault]
-) -> dict[str, Any]:
-    """The keys of a case with those of the cases that it extends."""
-    chain = [name]
-    while "extends" in cases[chain[-1]]:
-        parent = cases[chain[-1]]["extends"]
-        if not isinstance(parent, str) or parent not in cases or parent in chain:
-            others = [case for case in cases if case not in chain]
-            found = "itself" if parent in chain else f"{parent!r}{near(parent, others)}"
-            text = f"expected the name of another case, found {found}"
-            faults.append(((chain[-1], "extends"), text))
-            break
-        chain.append(parent)
-    written: dict[str, Any] = {}
-    for link in reversed(chain):
-        written |= {k: v for k, v in cases[link].items() if link == name or k != "about"}
-    return written

@@ -14,7 +14,6 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 Sizes = Mapping[str, Any]  # scalars and arrays by name
-Compiled = Callable[[Sizes], Any]
 MOST_LETTERS = 200  # of an amount
 _OPERATIONS: dict[type[ast.AST], Callable[..., float]] = {
     ast.Add: operator.add,
@@ -37,9 +36,9 @@ def names(amount: str | float) -> set[str]:
     Raises:
         AmountError: it cannot be read.
     """
-    found = _tree(amount)
-    compiled(found)
-    return {node.id for node in ast.walk(found) if isinstance(node, ast.Name)}
+    tree = _tree(amount)
+    _compiled(tree)
+    return {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
 
 
 def value(amount: str | float, known: Sizes) -> float:
@@ -53,59 +52,31 @@ def value(amount: str | float, known: Sizes) -> float:
     Raises:
         AmountError: it cannot be read, or a name is not known.
     """
-    return worked_out(compiled(_tree(amount)), amount, known)
-
-
-def worked_out(amount: Compiled, written: str | float, known: Sizes) -> float:
-    """The number that a compiled amount is; `written` is for messages.
-
-    Raises:
-        AmountError: a name is not known, or has not what is asked of it.
-    """
+    compiled = _compiled(_tree(amount))
     try:
-        return float(amount(known))
+        return float(compiled(known))
     except ZeroDivisionError:
         raise AmountError("the amount divides by zero on this case") from None
     except (AttributeError, LookupError, TypeError, ValueError, OverflowError):
         raise AmountError(
-            f"{written!r} asks for a size that something on this case has not"
+            f"{amount!r} asks for a size that something on this case has not"
         ) from None
 
 
 def _tree(amount: str | float) -> ast.expr:
     text = re.sub(r"(?<![A-Za-z_.])bytes\s*$", "", str(amount)).strip()
-    expected = f"expected arithmetic such as '8 * y.size + 256 bytes', found {amount!r}"
-    return tree(text, expected)
-
-
-def tree(text: str, expected: str) -> ast.expr:
-    """What is written, as a tree.
-
-    Raises:
-        AmountError: it is too long, or no expression; then it says what was `expected`.
-    """
     if len(text) > MOST_LETTERS:
         raise AmountError(f"expected an amount of at most {MOST_LETTERS} characters")
     try:
-        return ast.parse(text.strip(), mode="eval").body
+        return ast.parse(text, mode="eval").body
     except (SyntaxError, ValueError, MemoryError, RecursionError):
-        raise AmountError(expected) from None
+        raise AmountError(
+            f"expected arithmetic such as '8 * y.size + 256 bytes', found {amount!r}"
+        ) from None
 
 
-def compiled(
-    node: ast.expr, more: Callable[[ast.expr], Compiled | None] = lambda _: None
-) -> Compiled:
-    """What works out a tree from sizes.
-
-    Args:
-        node: the tree.
-        more: what works out a node that is not arithmetic over sizes; None where it cannot.
-
-    Raises:
-        AmountError: it is more than arithmetic.
-    """
-    if (found := more(node)) is not None:
-        return found
+def _compiled(node: ast.expr) -> Callable[[Sizes], float]:
+    """What works out a tree from sizes; AmountError where it is more than arithmetic."""
     match node:
         case ast.Constant(value=int() | float() as number) if not isinstance(
             number, bool
@@ -114,17 +85,17 @@ def compiled(
         case ast.Name(id=name):
             return lambda known: _number(name, known)
         case ast.Attribute(value=ast.Name(id=name), attr="size" | "nbytes" | "itemsize" as attr):
-            return lambda known: float(getattr(look_up(name, known), attr))
+            return lambda known: float(getattr(_look_up(name, known), attr))
         case ast.Subscript(
             value=ast.Attribute(value=ast.Name(id=name), attr="shape"),
             slice=ast.Constant(value=int(axis)),
         ):
             return lambda known: _length(name, axis, known)
         case ast.UnaryOp(op=op, operand=inner) if type(op) in _OPERATIONS:
-            of = compiled(inner, more)
+            of = _compiled(inner)
             return lambda known: _OPERATIONS[type(op)](of(known))
         case ast.BinOp(left=left, op=op, right=right) if type(op) in _OPERATIONS:
-            one, other = compiled(left, more), compiled(right, more)
+            one, other = _compiled(left), _compiled(right)
             return lambda known: _OPERATIONS[type(op)](one(known), other(known))
     raise AmountError(
         "expected numbers, names, + - * / // and .size .nbytes .itemsize .shape[i], "
@@ -133,21 +104,20 @@ def compiled(
 
 
 def _number(name: str, known: Sizes) -> float:
-    found = look_up(name, known)
+    found = _look_up(name, known)
     if isinstance(found, (int, float)):
         return found
     raise AmountError(f"{name} is not a number; use {name}.size or {name}.nbytes")
 
 
 def _length(name: str, axis: int, known: Sizes) -> float:
-    shape = look_up(name, known).shape
+    shape = _look_up(name, known).shape
     if axis < len(shape):
         return float(shape[axis])
     raise AmountError(f"{name} has {len(shape)} axes, so no .shape[{axis}]")
 
 
-def look_up(name: str, known: Sizes) -> Any:  # noqa: ANN401 a scalar or an array
-    """Something by its name; AmountError where there is no such thing."""
+def _look_up(name: str, known: Sizes) -> Any:  # noqa: ANN401 a scalar or an array
     if name not in known:
         raise AmountError(f"{name} is not an input of the case nor a result of the run")
     return known[name]

@@ -45,10 +45,12 @@ class Job:
     source: bytes
     libraries: Mapping[str, str]
     bank: str  # path of the question's bank, where it can be reached ...
-    archive: bytes = field(default=b"", repr=False)  # ... else the bank itself, as a zip file
+    files: Mapping[str, bytes] = field(default_factory=dict, repr=False)  # ... else all its files
 
 
-def job_for(terms: Terms, posed: Posed, source: bytes, archive: bytes = b"") -> Job:
+def job_for(
+    terms: Terms, posed: Posed, source: bytes, files: Mapping[str, bytes] | None = None
+) -> Job:
     """Put together what grades a program for a question of a class."""
     sha256 = hashlib.sha256(source).hexdigest()
     return Job(
@@ -61,7 +63,7 @@ def job_for(terms: Terms, posed: Posed, source: bytes, archive: bytes = b"") -> 
         source,
         posed.libraries,
         posed.bank,
-        archive,
+        files or {},
     )
 
 
@@ -191,14 +193,16 @@ def _loaded(job: Job) -> Question:
 
 @contextmanager
 def _bank(job: Job) -> Iterator[Path]:
-    """Give the bank of a job, where it lies or from the archive that the job carries."""
-    if not job.archive:
+    """Give the bank of a job, where it lies or made of the files that the job carries."""
+    if not job.files:
         yield Path(job.bank)
         return
     with tempfile.TemporaryDirectory(prefix="drill-bank-") as folder:
-        path = Path(folder) / "bank.zip"
-        path.write_bytes(job.archive)
-        yield path
+        for name, content in job.files.items():
+            path = Path(folder, name)
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(content)
+        yield Path(folder)
 
 
 def versions(names: Mapping[str, str] | tuple[str, ...]) -> dict[str, str]:

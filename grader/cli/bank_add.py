@@ -18,7 +18,7 @@ def command(
     path: Annotated[Path, typer.Argument(metavar="PATH", show_default=False)],
     json: Json = False,
 ) -> None:
-    """Use a bank: a folder, a zip, a wheel or a YAML file."""
+    """Use a bank: a folder or a YAML file."""
     from grader.app.banks import add
     from grader.bank.locate import config_file
 

@@ -10,7 +10,7 @@ import pytest
 
 from grader.bank import headers, load
 from grader.bank.header import read_head
-from grader.bank.storage import Folder, OneFile, files_of
+from grader.bank.storage import BankFiles
 from grader.model.errors import BankError
 from grader.session import grade
 from tests.bank.specs import SPEC, edited, loaded, problems, write_bank
@@ -42,7 +42,7 @@ def test_a_list_of_questions_is_not_held_up_by_one_that_nests_itself(
 def test_only_the_first_pages_of_a_question_are_looked_at_for_a_list(tmp_path: Path) -> None:
     path = tmp_path / "long.yaml"
     path.write_text("a: 1\n" * 200_000, encoding="utf-8")
-    assert read_head("long", OneFile(path), path.name).title == "(unreadable)"
+    assert read_head("long", BankFiles(path), path.name).title == "(unreadable)"
 
 
 def test_no_header_is_longer_than_a_screen(tmp_path: Path) -> None:
@@ -272,7 +272,7 @@ def test_a_folder_behind_a_link_out_of_the_bank_is_not_read(
     path.symlink_to(os.path.relpath(moved, path.parent) if relative else moved)
     with pytest.raises(BankError, match=OUTSIDE):
         load([bank], "scaled-copy")
-    assert Folder(bank).names(name) == []
+    assert BankFiles(bank).names(name) == []
 
 
 def test_links_within_a_bank_are_followed_and_the_bank_may_be_a_link(tmp_path: Path) -> None:
@@ -292,4 +292,4 @@ def test_a_bank_of_one_file_may_be_a_link_and_reads_no_other(tmp_path: Path) -> 
     bank.symlink_to("real.txt")
     assert headers([bank])[0].title == "A scaled copy"
     with pytest.raises(FileNotFoundError):
-        files_of(bank).read("../secret")
+        BankFiles(bank).read("../secret")

@@ -149,12 +149,15 @@ def test_a_folder_may_hold_some_parts_and_the_file_others(tmp_path: Path) -> Non
 
 
 def test_what_one_file_lacks_is_said(tmp_path: Path) -> None:
-    path = one(tmp_path, "  starter: |\n", "  starters: |\n", "  driver: |\n", "  driver: >\n")
-    found = said(path, path)
-    assert found == [
-        "1:1: expected code.starter, because there are no files, found none",
+    path = one(tmp_path, "  starter: |\n", "  starters: |\n")
+    assert said(path, path) == [
         "24:3: code: found the unknown key 'starters'; did you mean 'starter'?",
-        "27:11: expected code below '|', found '>', which joins its lines",
+    ]
+    starter = ONE[ONE.index("  starter: |") : ONE.index("  driver: |")]
+    path = one(tmp_path, starter, "", "  driver: |\n", "  driver: >\n")
+    assert said(path, path) == [
+        "1:1: expected code.starter, because there are no files, found none",
+        "24:11: expected code below '|', found '>', which joins its lines",
     ]
 
 

@@ -73,20 +73,6 @@ def test_a_file_that_is_too_long_is_refused(tmp_path: Path) -> None:
     )
 
 
-def test_broken_steps_and_missing_files_are_said_together(tmp_path: Path) -> None:
-    spec = edited(
-        "y, ctx = scale(x, factor)", "scale(x, factor)",
-        "grad_x = scale_backward(grad_y, ctx)", "'grad_x = grad_y'",
-        "adds-it:", "adds-them:",
-    )  # fmt: skip
-    found = problems(tmp_path, spec)
-    assert found[:2] == [
-        "10:5: step 1 of main: expected one assignment of a call, found 'scale(x, factor)'",
-        "11:5: step 2 of main: expected a call on the right of '=', found 'grad_y'",
-    ]
-    assert found[2].startswith("19:3: expected the file ")
-
-
 def test_steps_of_a_named_run_are_placed(tmp_path: Path) -> None:
     spec = edited("run:\n", "run:\n  main:\n", "grad_x = scale_backward(", "grad_x = 3 + f(")
     assert problems(tmp_path, spec)[0].startswith("12:5: step 2 of main: expected a call")

@@ -18,7 +18,7 @@ from grader.bank import banks, document, headers, locate, storage
 from grader.bank import header as bank_header
 from grader.bank.header import read_head
 from grader.bank.locate import builtin, config_file, header, ids, names
-from grader.bank.storage import OneFile
+from grader.bank.storage import BankFiles
 from grader.model.errors import BankError, UsageError
 from tests.bank.specs import SPEC, edited, pipe_with, write_bank
 
@@ -127,8 +127,8 @@ def test_a_bank_that_was_asked_for_and_is_not_there_is_said(
     with pytest.raises(UsageError) as raised:
         banks(home / "none")
     assert raised.value.message == (
-        "--bank: expected a folder that holds questions/, a .yaml file, or a zip or wheel of a "
-        f"bank, found nothing at {home / 'none'}"
+        "--bank: expected a folder that holds questions/, or a .yaml file, "
+        f"found nothing at {home / 'none'}"
     )
     monkeypatch.setenv("DRILL_BANK", str(empty))
     with pytest.raises(UsageError, match=r"^DRILL_BANK: .*, found no questions/ in "):
@@ -252,7 +252,7 @@ def test_a_head_of_any_bytes_is_read_without_complaint(
 ) -> None:
     path = tmp_path_factory.getbasetemp() / "head.yaml"
     path.write_bytes(data)
-    assert read_head("head", OneFile(path), path.name).id == "head"
+    assert read_head("head", BankFiles(path), path.name).id == "head"
 
 
 # -- what would hold a list up, or break it --------------------------------------------------------

@@ -143,7 +143,7 @@ def test_a_wrong_value_is_placed_and_named(
 
 
 @pytest.mark.parametrize(
-    "key", ["title", "track", "level", "minutes", "uses", "prompt", "interface", "run", "cases"]
+    "key", ["title", "track", "level", "minutes", "uses", "prompt", "run", "cases"]
 )
 def test_a_missing_key_is_asked_for(said: Problems, key: str) -> None:
     found = said(f"\n{key}:", "\nzzz:")

@@ -83,13 +83,12 @@ def test_a_submission_is_graded(root: Path) -> None:
     [
         ("python", "stopped before it came to an end"),
         ("settings", "settings.json cannot be read"),
-        ("bank", "bank.zip"),
     ],
 )
 def test_whatever_happens_there_is_a_result(root: Path, damage: str, said: str) -> None:
     (root / "submission" / "deviations.py").write_text(REFERENCE)
     if damage != "python":
-        (root / "source" / {"settings": "settings.json", "bank": "bank.zip"}[damage]).write_text("")
+        (root / "source" / "settings.json").write_text("")
     found = graded(root, "/nowhere/python" if damage == "python" else sys.executable)
     (test,) = found["tests"]
     assert "score" not in test
@@ -193,11 +192,12 @@ def test_the_archive_holds_what_setting_up_needs(made: Path, tmp_path: Path) -> 
     assert {line.partition("==")[0] for line in pinned} >= {"numpy", "pydantic", "pydantic-core"}
     assert all("==" in line for line in pinned)
     assert "torch" not in held["requirements.txt"].decode()
-    (tmp_path / "bank.zip").write_bytes(held["bank.zip"])
+    with zipfile.ZipFile(made) as archive:
+        archive.extractall(tmp_path)
     question = open_question("deviations", BANK)
-    assert open_question("deviations", tmp_path / "bank.zip").digest == question.digest
+    assert open_question("deviations", tmp_path / "bank").digest == question.digest
     with pytest.raises(UsageError, match="no question ledger"):
-        open_question("ledger", tmp_path / "bank.zip")
+        open_question("ledger", tmp_path / "bank")
     assert made.stat().st_size < 2_000_000
 
 

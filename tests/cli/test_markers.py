@@ -45,12 +45,12 @@ def mark(folder: Path, bank: Path | str, question: str = ID, at: str = LAST) -> 
 
 @pytest.fixture
 def mal(home: Path) -> Path:
-    """Give a folder with a zip of an easy question, its answer, and a marker that names the zip."""
+    """Give a folder with an easy question, its answer, and a marker that names a copy of it."""
     folder = Path("mal").absolute()
     bank = easy_bank(folder / "bank")
-    shutil.make_archive(str(folder / "b"), "zip", bank)
+    shutil.copytree(bank, folder / "b")
     (folder / "submission.py").write_text(EASY)
-    mark(folder, "mal/b.zip")
+    mark(folder, "mal/b")
     assert not home.exists()
     return folder
 
@@ -98,7 +98,7 @@ def test_the_marker_of_the_current_folder_or_one_above_chooses_no_bank(
 ) -> None:
     (mal / "deeper").mkdir()
     monkeypatch.chdir(where)
-    for bank in ("mal/b.zip", "b.zip", mal / "b.zip", mal / "bank"):
+    for bank in ("mal/b", "b", mal / "b", mal / "bank"):
         mark(mal, bank)
         assert judged_by_the_real_question(real("grade", "--json"))
         assert real("show", ID, "--json").data["bank"] == str(ROOT)
@@ -144,7 +144,7 @@ def test_where_records_cannot_be_kept_a_marker_names_a_question_of_the_banks_in_
     assert judged_by_the_real_question(real("grade", "--json"))
     (mal / "submission.py").write_text(RIGHT)
     assert real("grade", "--json").data["verdict"] == "pass"
-    mark(mal, "mal/b.zip", question="scaled-copy")
+    mark(mal, "mal/b", question="scaled-copy")
     assert real("grade", "--json").status == 2
 
 
@@ -278,7 +278,7 @@ def test_a_list_believes_no_marker_that_is_not_on_record(
     real: Drill, mal: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     rows = real("list", "--json").data["questions"]
-    for bank in ("b.zip", mal / "b.zip", mal / "bank"):
+    for bank in ("b", mal / "b", mal / "bank"):
         mark(mal, bank)
         monkeypatch.chdir(mal)
         assert real("list", "--json").data["questions"] == rows
