@@ -9,14 +9,13 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from grader.cli.app import run
 from tests.leftovers import all_end
 
 ROOT = Path(__file__).parents[1]
@@ -100,18 +99,6 @@ class Person:
         return (self.folder / SUBMISSION).read_bytes()
 
 
-@dataclass(frozen=True, slots=True)
-class Here(Person):
-    """The same person, whose commands run in this process: for what is only about output."""
-
-    call: Callable[..., Ended] = lambda *_: Ended(0, "", "")
-
-    def drill(self, *arguments: str, **extra: str) -> Ended:
-        done = self.call(self.folder, {**self.environment, **extra}, arguments)
-        assert "Traceback" not in done.err
-        return done
-
-
 @pytest.fixture
 def person(tmp_path: Path) -> Person:
     folder, scratch = tmp_path / "work", tmp_path / "scratch"
@@ -126,25 +113,6 @@ def person(tmp_path: Path) -> Person:
         "COLUMNS": "80",
     }
     return Person(folder, environment)
-
-
-@pytest.fixture
-def here(
-    person: Person,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-    one_zygote: None,
-) -> Here:
-    def call(folder: Path, environment: Mapping[str, str], arguments: Sequence[str]) -> Ended:
-        capsys.readouterr()
-        with monkeypatch.context() as patch:
-            patch.chdir(folder)
-            for name in ("DRILL_HOME", "COLUMNS"):
-                patch.setenv(name, environment[name])
-            status = run(list(arguments))
-        return Ended(status, *capsys.readouterr())
-
-    return Here(person.folder, person.environment, call=call)
 
 
 def test_a_drill_from_start_to_solution(person: Person) -> None:
@@ -193,70 +161,6 @@ def test_a_drill_from_start_to_solution(person: Person) -> None:
     assert any("maxpool-routing" in line and "passed" in line for line in listed.splitlines())
     assert person.drill("show", "adam-7b-memory").status == 0
     assert person.drill("doctor").status == 0
-
-
-def test_nothing_is_wider_than_the_window(here: Here) -> None:
-    pages = [here.drill("start", "maxpool-routing"), here.drill("grade")]
-    raising = "def maxpool2d_forward(x, kernel, stride, padding=0):\n    return x @ x @ [1] * 40\n"
-    here.write((raising + "def maxpool2d_backward(grad_y, ctx):\n    return None\n").encode())
-    pages.append(here.drill("grade"))
-    here.write(REFERENCE)
-    pages += [here.drill("grade"), here.drill("list")]
-    for page in pages:
-        assert page.out
-        assert max(map(len, page.out.splitlines())) <= 80
-        assert all(c.isprintable() or c == "\n" for c in page.out)
-
-
-def test_every_command_speaks_json_in_one_document(here: Here) -> None:
-    assert here.drill("start", "maxpool-routing", "--json").data["already_started"] is False
-    assert here.drill("start", "maxpool-routing", "--json").data["already_started"] is True
-    graded = here.drill("grade", "--seed", "7", "--json")
-    assert (graded.status, graded.err) == (1, "")
-    assert (graded.data["verdict"], graded.data["seed"]) == ("fail", 7)
-    assert [m["id"] for m in graded.data["misconceptions"]] == ["stride-is-kernel"]
-    here.write(REFERENCE)
-    assert here.drill("grade", "--json").data["verdict"] == "pass"
-    commands = [
-        ("list",), ("show", "maxpool-routing"), ("hint",), ("solution",), ("reset",), ("history",),
-        ("history", "maxpool-routing"), ("history", "restore", "1"), ("doctor",),
-        ("bank", "list"),
-    ]  # fmt: skip
-    for command in commands:
-        ended = here.drill(*command, "--json")
-        assert (ended.status, ended.err) == (0, ""), command
-        assert ended.data["format"] == 1
-    faults = [("grade", "maxpol-routing"), ("show", "nothing"), ("history", "restore", "99")]
-    for command in faults:
-        ended = here.drill(*command, "--json")
-        assert ended.status == 2
-        assert ended.data["error"]["message"]
-
-
-def test_starting_twice_leaves_what_was_written(here: Here) -> None:
-    here.drill("start", "maxpool-routing")
-    here.write(b"mine = 1\n")
-    again = here.drill("start", "maxpool-routing")
-    assert again.status == 0
-    assert "left as it is" in again.out
-    assert here.read() == b"mine = 1\n"
-
-
-def test_without_a_home_to_write_grading_goes_on(here: Here, tmp_path: Path) -> None:
-    (tmp_path / "file").write_text("in the way")
-    nowhere = {"DRILL_HOME": str(tmp_path / "file" / "home")}
-    started = here.drill("start", "maxpool-routing", **nowhere)
-    assert started.status == 0
-    assert started.err.count("\n") == 1
-    graded = here.drill("grade", **nowhere)
-    assert graded.status == 1
-    assert "gaps: grad_x is wrong in 2 of 2 cases" in graded.out
-    assert graded.err.count("\n") == 1
-    assert "Your history cannot be" in graded.err
-    here.write(b"(")
-    as_json = here.drill("grade", "--json", **nowhere)
-    assert as_json.data["verdict"] == "error"
-    assert here.drill("doctor", **nowhere).status == 2
 
 
 def test_without_torch_only_its_questions_are_closed(person: Person) -> None:
@@ -335,18 +239,3 @@ def test_a_killed_grade_leaves_no_process_and_loses_no_attempt(
     assert person.drill("grade").status == 0
     verdicts = [a["verdict"] for a in person.drill("history", "--json").data["attempts"]]
     assert verdicts == [None, "pass"]
-
-
-def test_a_reader_who_leaves_early_is_no_fault(person: Person) -> None:
-    shell = f"{sys.executable} -m grader show maxpool-routing | head -1"
-    done = subprocess.run(
-        ["sh", "-c", shell],
-        cwd=person.folder,
-        env=dict(person.environment),
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=True,
-    )
-    assert "maxpool-routing" in done.stdout
-    assert done.stderr == ""

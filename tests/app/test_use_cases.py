@@ -12,11 +12,11 @@ from typing import Any
 
 import pytest
 
-from grader.app import banks, casing, catalog, grading, hints, history, starting
+from grader.app import casing, catalog, grading, hints, history, starting
 from grader.app.context import Context
 from grader.app.resolve import resolve
 from grader.model.errors import UsageError
-from grader.records import events, progress, store
+from grader.records import progress, store
 from tests.bank.specs import write_bank
 
 pytestmark = pytest.mark.usefixtures("one_zygote")
@@ -206,16 +206,6 @@ def test_a_folder_of_another_user_is_not_taken_for_ones_own(
     assert starting.start(Context(below, ctx.data, ctx.now, bank), NAME)[1].already
 
 
-@pytest.mark.parametrize("typed", ["{id}/submission.py", "{id}/", "./{id}", "{work}/{id}"])
-def test_a_folder_or_file_may_be_named_by_its_path(tmp_path: Path, bank: Path, typed: str) -> None:
-    ctx = context(tmp_path, bank)
-    starting.start(ctx, NAME)
-    path = typed.format(id=NAME, work=ctx.here())
-    graded = grading.grade(ctx, path)
-    assert (graded.tries, graded.again) == (1, f" {path}{ctx.option}")
-    assert graded.path == ctx.here() / NAME / "submission.py"
-
-
 def test_a_question_that_has_changed_since_a_seed_was_graded_is_told_apart(
     tmp_path: Path, bank: Path
 ) -> None:
@@ -261,14 +251,6 @@ def test_an_attempt_of_a_bank_that_has_moved_comes_back(tmp_path: Path, bank: Pa
     moved = context(tmp_path, bank.rename(tmp_path / "moved"))
     starting.start(moved, NAME)
     assert history.restore(moved, 1)[1].read_bytes() == b"# mine\n"
-
-
-def test_two_grades_at_once_are_two_tries(tmp_path: Path, bank: Path) -> None:
-    ctx = context(tmp_path, bank)
-    question, _ = starting.start(ctx, NAME)
-    event = ctx.event("begun", question)
-    begun = [ctx.store.write(lambda db: events.begin(db, event, b"")) for _ in range(2)]
-    assert begun == [(1, 1), (2, 2)]  # both before either has a verdict
 
 
 def test_two_banks_that_hold_one_id_know_nothing_of_each_other(tmp_path: Path, bank: Path) -> None:
@@ -346,13 +328,3 @@ def test_without_records_a_hint_can_be_asked_for_by_its_number(tmp_path: Path, b
     assert len(warned) == 1
     with pytest.raises(UsageError, match="expected a number from 1 to 3, found 4"):
         hints.hint(ctx, NAME, number=4)
-
-
-def test_a_bank_that_is_added_is_used(
-    tmp_path: Path, bank: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("DRILL_HOME", str(tmp_path / "home"))
-    ctx = context(tmp_path, None)
-    assert banks.add(ctx, bank).questions == 1
-    assert starting.start(ctx, NAME)[0].bank == bank
-    assert banks.remove(ctx, "bank") == [str(bank)]

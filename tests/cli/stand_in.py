@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import errno
 import sys
-import time
 from collections.abc import Callable, Collection, Iterable, Sequence
 from difflib import get_close_matches
 from hashlib import sha256
@@ -129,9 +128,6 @@ def grade(
         raise BrokenPipeError(errno.EPIPE, "a worker has gone")
     if first == "interrupt":
         raise KeyboardInterrupt
-    if first == "wait":
-        Path("waiting").touch()
-        time.sleep(60)
     verdict = Verdict(first) if first in set(Verdict) else Verdict.FAIL
     passed = verdict is Verdict.PASS
     message = "agrees" if passed else "y differs in 1 case"

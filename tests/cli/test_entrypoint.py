@@ -6,10 +6,8 @@ import errno
 import io
 import json
 import os
-import signal
 import subprocess
 import sys
-import time
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
@@ -132,27 +130,6 @@ def test_interrupted_is_said_once(drill: Drill) -> None:
     assert (ended.status, ended.out, ended.err) == (130, "", "interrupted\n")
 
 
-def test_control_c_in_a_running_program(program: Program) -> None:
-    Path("wait.py").write_text("# wait")
-    process = program("grade", "double-trouble", "--file", "wait.py")
-    wait_for(Path("waiting"))
-    process.send_signal(signal.SIGINT)
-    out, err = process.communicate(timeout=20)
-    assert (process.returncode, out, err) == (130, "", "interrupted\n")
-
-
-def test_a_killed_grade_loses_nothing(program: Program, drill: Drill) -> None:
-    Path("wait.py").write_text("# wait\nprecious")
-    process = program("grade", "double-trouble", "--file", "wait.py")
-    wait_for(Path("waiting"))
-    process.kill()
-    process.communicate(timeout=20)
-    assert "unfinished" in drill("history").out
-    drill("history", "restore", "1", "--to", "back.py")
-    assert Path("back.py").read_text() == "# wait\nprecious"
-    assert drill("grade", "double-trouble", "--file", "back.py", "--seed", "x").status == 2
-
-
 @pytest.mark.parametrize("command", ["list", "--help", "--version", "show double-trouble"])
 def test_a_closed_pipe_is_silent(program: Program, command: str) -> None:
     reader, writer = os.pipe()
@@ -180,13 +157,6 @@ def test_an_output_that_knows_ascii_only(program: Program) -> None:
     assert "no-such-\\xe9" in err
 
 
-@pytest.mark.parametrize("plain", [{"NO_COLOR": "1"}, {"TERM": "dumb"}])
-def test_plain_text_on_a_terminal_that_asks_for_it(program: Program, plain: dict[str, str]) -> None:
-    environment = os.environ | {"PYTHONPATH": str(Path(__file__).parents[2]), "TERM": "xterm"}
-    assert "\x1b" in on_a_terminal(program, environment)
-    assert "\x1b" not in on_a_terminal(program, environment | plain)
-
-
 def test_the_bank_may_be_named_anywhere(drill: Drill, tmp_path: Path) -> None:
     assert bank_first(["list", "--bank", "x", "--json"]) == ["--bank", "x", "list", "--json"]
     assert bank_first(["a", "--bank=x", "b"]) == ["--bank=x", "a", "b"]
@@ -208,30 +178,6 @@ def test_a_folder_removed_under_our_feet(drill: Drill) -> None:
     os.chdir(gone.parent)
     assert ended.status == 2
     assert "the current folder is gone" in ended.err
-
-
-def wait_for(path: Path) -> None:
-    for _ in range(400):
-        if path.exists():
-            return
-        time.sleep(0.05)
-    raise AssertionError(f"{path} did not appear")
-
-
-def on_a_terminal(program: Program, environment: dict[str, str]) -> str:
-    ours, theirs = os.openpty()
-    with program("list", stdout=theirs, env=environment) as process:
-        os.close(theirs)
-        shown = b""
-        try:
-            while piece := os.read(ours, 65536):
-                shown += piece
-        except OSError:  # how Linux says that the other side has closed
-            pass
-        finally:
-            os.close(ours)
-        assert process.wait(timeout=20) == 0
-    return shown.decode()
 
 
 def test_one_document_even_where_records_are_damaged(drill: Drill, home: Path) -> None:

@@ -103,12 +103,6 @@ def test_a_question_is_proved_once_there_is_a_verdict_of_its_checks_on_it_as_it_
     assert proved == [False, False, True, True, False, True]
 
 
-def test_a_fresh_seed_each_time(drill: Drill) -> None:
-    drill("start", "double-trouble")
-    seeds = {drill("grade", "--json").data["seed"] for _ in range(3)}
-    assert len(seeds) == 3
-
-
 def test_the_drill_is_that_of_the_folder_or_the_one_that_is_named(
     drill: Drill, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
@@ -182,13 +176,6 @@ def test_an_older_copy_is_not_graded_in_place_of_a_folder_that_is_gone(
     assert drill("hint", "double-trouble").status == 0
 
 
-def test_no_drill_at_all(drill: Drill) -> None:
-    ended = drill("grade")
-    assert ended.status == 2
-    assert "no drill was started here" in ended.err
-    assert "drill start ID" in ended.err
-
-
 def test_an_id_that_was_never_started(drill: Drill) -> None:
     ended = drill("grade", "double-trouble")
     assert ended.status == 2
@@ -251,8 +238,3 @@ def test_a_seed_beyond_what_is_recorded_is_refused(drill: Drill) -> None:
     drill("start", "double-trouble")
     assert drill("grade", "--seed", str(2**63)).status == 2
     assert drill("grade", "--seed", str(2**63 - 1)).status == 1
-
-
-def test_the_time_without_a_start_is_left_out(drill: Drill) -> None:
-    Path("mine.py").write_text("# pass\n")
-    assert "planned" not in drill("grade", "double-trouble", "--file", "mine.py").out

@@ -181,37 +181,48 @@ def test_no_page_is_wider_than_the_window_but_for_what_is_typed_or_copied(
             assert copied or len(line) <= width, (words, line)
 
 
-def test_without_a_home_every_command_says_something(
-    drill: Drill, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("DRILL_HOME", "/dev/null/home")
-    drill("start", "double-trouble")
-    for words, status in (
-        (("list",), 0),
-        (("next",), 0),
-        (("grade",), 1),
-        (("hint",), 0),
-        (("solution", "--give-up"), 0),
-        (("show", "double-trouble"), 0),
-        (("history",), 0),
-        (("reset",), 0),
-    ):
-        ended = drill(*words)
-        assert ended.status == status, (words, ended)
-        assert "Traceback" not in ended.err
+ID, ROOT = "maxpool-routing", Path(__file__).parents[2]
+REFERENCE = (ROOT / "drills" / ID / "reference.py").read_bytes()
 
 
-def test_json_where_a_command_prints_a_result(drill: Drill) -> None:
-    drill("start", "double-trouble")
+@pytest.mark.usefixtures("one_zygote")
+def test_every_command_speaks_json_in_one_document(real: Drill) -> None:
+    assert real("start", ID, "--json").data["already_started"] is False
+    assert real("start", ID, "--json").data["already_started"] is True
+    graded = real("grade", "--seed", "7", "--json")
+    assert (graded.status, graded.err) == (1, "")
+    assert (graded.data["verdict"], graded.data["seed"]) == ("fail", 7)
+    Path(ID, "submission.py").write_bytes(REFERENCE)
+    assert real("grade", "--json").data["verdict"] == "pass"
     for words in (
-        ("list",),
-        ("next",),
-        ("show", "double-trouble"),
-        ("grade",),
-        ("hint",),
-        ("solution", "--give-up"),
-        ("history",),
-        ("doctor",),
-        ("reset",),
+        *(("list",), ("next",), ("show", ID), ("hint",), ("case",), ("solution",), ("reset",)),
+        *(("history",), ("history", ID), ("history", "restore", "1"), ("doctor",)),
+        ("bank", "list"),
     ):
-        assert drill(*words, "--json").data["format"] >= 1
+        ended = real(*words, "--json")
+        assert (ended.status, ended.err) == (0, ""), words
+        assert ended.data["format"] == 1
+    for words in (("grade", "maxpol-routing"), ("show", "nothing"), ("history", "restore", "99")):
+        ended = real(*words, "--json")
+        assert ended.status == 2
+        assert ended.data["error"]["message"]
+
+
+@pytest.mark.usefixtures("one_zygote")
+def test_without_a_home_to_write_everything_goes_on(
+    real: Drill, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    Path("file").write_text("in the way")
+    monkeypatch.setenv("DRILL_HOME", str(Path("file/home").absolute()))
+    assert real("start", ID).err.count("\n") == 1
+    graded = real("grade")
+    assert graded.status == 1
+    assert "gaps: grad_x is wrong in 2 of 2 cases" in graded.out
+    assert graded.err.startswith("drill: Your history cannot be written; this grade is not saved (")
+    assert graded.err.count("\n") == 1
+    statuses = {
+        "list": 0, "next": 0, "hint": 0, "solution --give-up": 0, "history": 0, "reset": 0,
+        "doctor": 2,
+    }  # fmt: skip
+    for words, status in statuses.items():
+        assert real(*words.split()).status == status, words

@@ -272,16 +272,3 @@ def test_a_drill_whose_folder_is_gone_is_said_to_be(real: Drill) -> None:
     assert f"Next: drill start {ID}   drill history\n" in ended.err
     assert real("start", ID).status == 0
     assert real("grade").status == 1
-
-
-def test_a_list_believes_no_marker_that_is_not_on_record(
-    real: Drill, mal: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    rows = real("list", "--json").data["questions"]
-    for bank in ("b", mal / "b", mal / "bank"):
-        mark(mal, bank)
-        monkeypatch.chdir(mal)
-        assert real("list", "--json").data["questions"] == rows
-        assert real("next", "--json").data["next"]["question"] in {row["id"] for row in rows}
-    (mal / ".drill").write_text("{")
-    assert real("list", "--json").data["questions"] == rows

@@ -101,10 +101,3 @@ def test_what_asks_for_another_comes_after_it(
     Path("halve-well/submission.py").write_text("# pass\n")
     drill("grade", "halve-well")
     assert suggested(drill)[0] == ("double-trouble", "new, core, 25 min")
-
-
-def test_without_records_it_still_answers(drill: Drill, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("DRILL_HOME", "/dev/null/home")
-    ended = drill("next")
-    assert ended.status == 0
-    assert ended.out.startswith("double-trouble   new")

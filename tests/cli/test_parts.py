@@ -209,3 +209,25 @@ def test_without_records_nothing_is_held_back(
     write(MEAN)
     monkeypatch.setenv("DRILL_HOME", "/proc/nowhere")
     assert "m is NaN, expected 0" in drill("grade", f"./{ID}").out
+
+
+def test_history_says_what_was_asked_at_the_time(drill: Drill) -> None:
+    drill("start", ID)
+    drill("grade")
+    write(MEAN)
+    drill("grade")
+    assert not any(row["failing"] for row in drill("case", "--json").data["cases"])
+    drill("grade")
+    assert {row["case"]: row["failing"] for row in drill("case", "--json").data["cases"]} == {
+        "few": False, "many": False, "nothing": True,
+    }  # fmt: skip
+    write(WHOLE_MEAN)
+    drill("grade")
+    rows = [" ".join(line.split()[4:]) for line in drill("history", ID).out.splitlines()[1:-1]]
+    assert rows == [
+        "1 of 3 FAIL starter, unchanged",
+        "1 of 3 PASS",
+        "2 of 3 FAIL divides-by-nothing",
+        "2 of 3 PASS",
+    ]
+    assert drill("next").out.startswith(f"{ID}   part 3 of 3, begun: 4 tries\n")

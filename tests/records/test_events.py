@@ -11,7 +11,7 @@ import pytest
 from grader.records import events, progress
 from grader.records.events import add
 from grader.records.store import RecordsError, Store
-from tests.records.conftest import SOME, begin, finish, start
+from tests.records.conftest import SOME, begin, finish
 
 
 def known(store: Store, question: str = "q") -> progress.Progress:
@@ -104,13 +104,6 @@ def test_hints_and_solutions_that_were_shown_are_remembered(store: Store) -> Non
     assert known(store) == progress.Progress(hints=2, given_up=True)
 
 
-def test_starts_are_listed_the_latest_first(store: Store) -> None:
-    for name in ("a", "b", "a"):
-        start(store, name, f"/home/{name}")
-    assert [s.question for s in store.write(progress.starts)] == ["a", "b", "a"]
-    assert known(store, "b").state == "started"
-
-
 def test_the_latest_attempts_can_be_listed_and_all_counted(store: Store) -> None:
     for name in ("a", "b", "a", "a"):
         begin(store, b"x", name)
@@ -186,22 +179,3 @@ def test_no_lookup_of_a_grade_reads_all_attempts(store: Store) -> None:
     assert len(found) > 10
     assert [step for step in found if "SCAN" in step] == []
     assert sum("TEMP B-TREE" in step for step in found) == 2
-
-
-def test_the_latest_of_many_attempts_are_listed_without_reading_the_rest(store: Store) -> None:
-    def steps(db: sqlite3.Connection) -> int:
-        """Count in hundreds of virtual-machine instructions."""
-        calls: list[int] = []
-        db.set_progress_handler(lambda: calls.append(1), 100)
-        assert len(events.attempts(db, most=10)) == 10
-        db.set_progress_handler(None, 0)
-        return len(calls)
-
-    def many(db: sqlite3.Connection) -> None:
-        for _ in range(500):
-            events.begin(db, SOME, b"x")
-
-    store.write(many)
-    before = store.read(steps, empty=0)
-    store.write(many)
-    assert store.read(steps, empty=0) == before
