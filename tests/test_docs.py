@@ -22,7 +22,7 @@ import typer
 import yaml
 from pydantic import BaseModel
 
-from grader.audit.proof import audit
+from grader.audit.audit import audit
 from grader.bank import headers, load
 from grader.cases import inputs, recipe
 from grader.cli import entrypoint, grade, output

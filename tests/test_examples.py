@@ -12,7 +12,7 @@ import torch
 import torch.nn.functional as F
 
 from grader import bank
-from grader.audit.proof import audit
+from grader.audit.audit import audit
 
 pytestmark = pytest.mark.usefixtures("one_zygote")
 

@@ -1,4 +1,8 @@
-"""Prove questions: every variant through every check, on request with mutants of the reference."""
+"""Prove questions: every variant through every check, on request with mutants of the reference.
+
+A proof that was committed is believed in the bank that comes with the program, whose writers one
+trusts anyway, and in a bank that is said to be one's own.
+"""
 
 from __future__ import annotations
 
@@ -8,18 +12,21 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from grader import bank
-from grader.app import proofs, requirements
+from grader.app import files, requirements
 from grader.app.authoring import id_fault
 from grader.app.context import Context
-from grader.app.proofs import BELIEVING, Trust
+from grader.bank import locate
 from grader.bank.storage import FOLDER, found_at, nearest_id
 from grader.model.audit import AuditReport, Remark
 from grader.model.errors import BankError, UsageError
 from grader.model.mutation import MutationReport
+from grader.model.question import Question
 
 if TYPE_CHECKING:
-    from grader.audit.committed import Standing
-    from grader.audit.several import Plan
+    from grader.audit.pool import Plan
+    from grader.audit.proofs import Standing
+
+_ELSEWHERE = "choose a bank whose folder you can write"
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,18 +34,15 @@ class Audited:
     """What became of one question: a report, a fault, or neither where it is not tried."""
 
     name: str
-    report: AuditReport | None = None
     fault: BankError | None = None  # why the question cannot be read
+    standing: Standing | None = None  # of its proof, where that counts
+    believed: bool = False  # whether that stands for an audit
+    report: AuditReport | None = None
     mutants: MutationReport | None = None
-    standing: Standing | None = None  # of its proof, where that counts; said before any is tried
-    due: bool = True  # False: its proof is believed
     written: str = ""  # the path of its proof, where that was written
 
     def ready(self, *, strict: bool) -> bool:
-        """Return whether nothing that was looked at is against the question.
-
-        Where it is `strict`, a remark is.
-        """
+        """Return whether nothing that was looked at is against the question."""
         if self.report is None:
             return self.fault is None
         proved = self.report.ok and not (strict and self.report.remarks)
@@ -50,44 +54,35 @@ def audit(
     question_ids: Sequence[str],
     plan: Plan,
     *,
-    trust: Trust = BELIEVING,
-    strict: bool = False,
-    jobs: int | None = None,
     progress: Callable[[str], None] = lambda _: None,
 ) -> Iterator[Audited]:
-    """Audit questions, and give what becomes of them, those that cannot be read first.
+    """Audit questions, and give what becomes of each, those that cannot be read first.
 
-    What becomes of a question is given again, with its mutants, when those were tried.  What the
-    proofs say is given before anything is tried; a question whose proof is believed is not tried,
-    unless it is asked for by name.
-
-    Without `--bank` and DRILL_BANK, the current folder counts as well where it is a bank: alone for
-    all questions, and for one that is nowhere else.
+    A question whose proof is believed is not tried, unless it is asked for by name.  Without
+    `--bank` and DRILL_BANK, the current folder counts as well where it is a bank: alone for all
+    questions, and for one that is nowhere else.
 
     Args:
         ctx: Where the person is.
         question_ids: Which; all of the bank when empty.
         plan: What to do with each.
-        trust: What to make of proofs that are there.
-        strict: Whether a remark fails it too.
-        jobs: Questions at once; as many as there are cores when None.
         progress: Is called with each step of what takes long.
 
     Raises:
         UsageError: There is nothing to audit, or a named question needs what is not installed.
     """
-    from grader.audit.several import audited
+    from grader.audit.pool import audited
 
     if plan.at_most is not None and not plan.mutants:
         raise UsageError("--at-most says how many mutants to try", hint="add --mutants")
-    if trust.write and (not plan.mutants or plan.at_most is not None):
+    if plan.write and (not plan.mutants or plan.at_most is not None):
         raise UsageError("--write-proofs is about all mutants", hint="--mutants without --at-most")
     if not question_ids:
         ctx = replace(ctx, bank=ctx.bank or _bank_here(ctx))
     called = list(question_ids) or [header.called for header in bank.headers(ctx.banks())]
     if not called:
         raise UsageError("no question to audit", hint="--bank DIR names the bank")
-    questions = []
+    due: list[tuple[Question, Standing | None]] = []
     for name in dict.fromkeys(called):
         try:
             question = bank.load(banks_for(ctx, name), name)
@@ -100,35 +95,69 @@ def audit(
             ctx.warn(f"{name} is not audited: it needs torch, which is not installed")
             yield Audited(name)
             continue
-        if trust.write:
-            proofs.require_place(question)
-        questions.append(question)
-    looked_at = proofs.standings(questions, plan, trust, strict=strict, named=bool(question_ids))
-    for one in looked_at:
-        if one.standing is not None:
-            yield Audited(one.question.id, standing=one.standing, due=one.due)
-    due = [one for one in looked_at if one.due]
-    asked = iter(due)
-    jobs = jobs or requirements.cores()
-    questions = [one.question for one in due]
-    with audited(questions, plan, jobs=jobs, progress=progress) as reports:
-        for report in reports:
-            if not isinstance(report, MutationReport):
-                one = next(asked)
-                done = Audited(report.question, _named_well(report))
-                yield done
-                if plan.mutants and not report.ok:
-                    ctx.warn(f"the mutants of {done.name} are not tried: its audit has problems")
-                continue
-            done = replace(done, mutants=report)
-            if done.ready(strict=strict) and not report.interrupted and done.report is not None:
-                done = replace(done, written=proofs.found(ctx, one, done.report, report, trust))
-            yield done
-            if report.interrupted:
-                return
+        standing = _standing(question, plan)
+        if believed := not question_ids and _is_believed(standing, plan):
+            yield Audited(question.id, standing=standing, believed=believed)
+        else:
+            due.append((question, standing))
+    reports = audited([question for question, _ in due], plan, progress)
+    for (question, standing), (report, mutants) in zip(due, reports, strict=True):
+        done = Audited(
+            question.id, standing=standing, report=_with_id_remark(report), mutants=mutants
+        )
+        if plan.mutants and mutants is None:
+            ctx.warn(f"the mutants of {done.name} are not tried: its audit has problems")
+        if mutants is not None and not mutants.interrupted and done.ready(strict=plan.strict):
+            done = replace(done, written=_recorded(ctx, question, done, plan))
+        yield done
+        if mutants is not None and mutants.interrupted:
+            return
 
 
-def _named_well(report: AuditReport) -> AuditReport:
+def _standing(question: Question, plan: Plan) -> Standing | None:
+    """Read what has become of a proof, where it counts.
+
+    Raises:
+        UsageError: One is to be written, and something else is in its place.
+    """
+    from grader.audit.proofs import place, standing
+
+    if plan.write:
+        files.refuse_link(place(question))
+    own = plan.mine or question.bank == locate.builtin()
+    return standing(question, plan) if own else None
+
+
+def _is_believed(standing: Standing | None, plan: Plan) -> bool:
+    from grader.audit.proofs import State
+
+    return standing is not None and standing.state is State.CURRENT and not plan.everything
+
+
+def _recorded(ctx: Context, question: Question, done: Audited, plan: Plan) -> str:
+    """Write the proof of a question without faults where that is asked for; return its path.
+
+    One that is current, and says otherwise, is warned of.
+    """
+    from grader.audit.proofs import State, place, proof_of
+
+    assert done.report is not None
+    assert done.mutants is not None
+    fresh, old = proof_of(question, done.report, done.mutants), done.standing
+    if plan.write:
+        files.replace(place(question), fresh.text(), _ELSEWHERE)
+        return ctx.near(place(question))
+    known = old.proof if old is not None and old.state is State.CURRENT else None
+    comparable = known is not None and known.seeds == fresh.seeds and plan.at_most is None
+    if comparable and known != fresh:
+        ctx.warn(
+            f"{question.id}: its proof says something else than was found now",
+            "--write-proofs writes it anew",
+        )
+    return ""
+
+
+def _with_id_remark(report: AuditReport) -> AuditReport:
     """Return the report, with a remark where the name of the spec is not what an id is to be."""
     if not (fault := id_fault(report.question)):
         return report

@@ -182,7 +182,7 @@ def keep(
         UsageError: The name is taken or none, or the bank cannot be written.
         BankError: The question cannot be loaded with it; it is as it was.
     """
-    from grader.audit.several import Plan
+    from grader.audit.pool import Plan
     from grader.bank.loading import load_from
 
     question = found.question
@@ -201,7 +201,7 @@ def keep(
         if not (_alike(question, fresh, name) and idea.only_added(before, after)):
             raise UsageError(f"{question.spec_path}: more than {name} would change")
         here = replace(ctx, bank=question.bank)
-        *_, audited = audit(here, [question.id], Plan(SEEDS), jobs=1, progress=progress)
+        *_, audited = audit(here, [question.id], Plan(SEEDS), progress=progress)
         if audited.fault is not None:
             raise audited.fault
         undo.pop_all()

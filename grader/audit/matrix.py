@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 
-from grader.audit import parts
 from grader.audit.subjects import Seen, Subject
 from grader.forms import registry as forms
 from grader.kinds import registry
@@ -17,7 +16,7 @@ from grader.session.locations import file_of, line_of, message_of
 
 STOPPING = {Cell.KILLS, Cell.WOULD_KILL, Cell.VARIES}
 Fault = tuple[int, str, str]  # a seed that shows it; a sentence, broken where the seeds stand
-SURER = "give the case more draws, a condition (where), or numbers that are written out"
+SURER = "give the case more draws, or numbers that are written out"
 SHOWN = 8  # seeds of a longer list
 _CRASH = "crash"  # of the starter: no remark but a fault
 MEANT = r"\brais(?:e|es|ed|ing)\b|\bexceptions?\b|\bcrash(?:es|ed)?\b"  # by an idea that raises
@@ -192,28 +191,42 @@ def first(question: Question, rows: Sequence[AuditRow], check: str) -> int:
     )
 
 
-def idle(question: Question, rows: Sequence[AuditRow]) -> list[str]:
-    """Checks that decide and kill nothing: they cost time and prove nothing.
+def idle(
+    question: Question, rows: Sequence[AuditRow], subjects: Sequence[Subject]
+) -> Iterator[str]:
+    """Checks that decide and kill nothing, and implementations that no wrong test gets wrong.
 
     One that a misconception claims and is not stopped by is left out: that has been said.  So is
     one that no idea can be named by, a peak of memory or letters: no misconception could be about
     it.
     """
+    for check in question.spec.checks:
+        if getattr(check, "reject", None) is not None:  # what a test is tried on
+            results = [seen.results[check.id] for one in subjects[1:] for seen in one.seen]
+            wrong = {case for result in results for case in result.failing}
+            for case in check.cases:
+                if case not in wrong:
+                    yield (
+                        f"{check.id}: no variant gets {case} wrong: it is idle, or a misconception "
+                        "is missing"
+                    )
     said_before = {k for r in rows for k in r.claimed_by if r.cells[k] not in STOPPING}
-    return [
+    yield from (
         f"the check {check.id} kills no variant: it is idle, or a misconception is missing"
         for check in question.spec.checks
         if not check.stretch
         and not stops([rows[0], *_asked(question, rows, check.id)], check.id)
         and check.id not in said_before
         and not registry.get(check.kind).by_style(check)
-    ]
+    )
 
 
 def _asked(question: Question, rows: Sequence[AuditRow], check: str) -> list[AuditRow]:
-    """The wrong programs that are asked the part of a check."""
-    part = question.spec.part_of(check)
-    return [row for row in rows[1:] if parts.reached(question, row, part)]
+    """The wrong programs that come as far as the part of a check."""
+    before = question.spec.parts[: question.spec.part_of(check) - 1]
+    earlier = [one.id for part in before for one in part.checks if not one.stretch]
+    stops = {Cell.KILLS, Cell.WOULD_KILL}
+    return [row for row in rows[1:] if not any(row.cells[one] in stops for one in earlier)]
 
 
 def remarks(

@@ -58,6 +58,17 @@ class Subject:
     # Seeds on which it was only tried whether a check stops it, and whether one does.
     glimpsed: dict[int, bool] = field(default_factory=dict)
 
+    def examined(self, session: GradingSession, seed: int) -> Evaluation:
+        """The program in an evaluation of a seed.
+
+        Raises:
+            BankFault: it cannot be loaded.
+        """
+        return session.examine(
+            f"subject {self.name}", self.sources, seed,
+            called=self.name, file=self.file, parts=self.parts,
+        )  # fmt: skip
+
     @property
     def named(self) -> frozenset[str]:
         """Misconceptions that diagnosis named on every seed."""

@@ -1,7 +1,7 @@
 """Do answers that take no thought get through?
 
 A question that accepts zeros proves nothing about anybody.  The answers are made from the question
-itself: `grader/sandbox/worker/trivial.py` is executed over the reference, in a worker, and calls
+itself: `sandbox/worker/mutate/trivial.py` is executed over the reference, in a worker, and calls
 it for the form of each result.  One seed is enough: they hardly depend on it.
 """
 
@@ -34,7 +34,7 @@ ANSWERS = {
     "arguments": "its array arguments, in order",
     "first-call": "every time what the first call gave",
 }
-_LAYER = Path(__file__).parents[1] / "sandbox" / "worker" / "trivial.py"
+_LAYER = Path(__file__).parents[1] / "sandbox" / "worker" / "mutate" / "trivial.py"
 
 
 def try_answers(session: GradingSession, seed: int) -> list[Trivial]:

@@ -48,39 +48,31 @@ def command(
     json: Json = False,
 ) -> int:
     """Prove questions: every variant through every check."""
+    from grader.app import requirements
     from grader.app.auditing import audit
-    from grader.app.proofs import Trust
-    from grader.audit.several import Plan
+    from grader.audit.pool import Plan
 
-    trust = Trust(everything=everything, mine=mine, write=write)
-    plan = Plan(range(seeds), mutants=mutants, at_most=at_most)
-    step: Callable[[str], None]  # where the next line on what is being done goes
-    results = audit(
-        context(ctx), questions or [], plan, trust=trust, strict=strict, jobs=jobs,
-        progress=lambda s: step(s),
+    plan = Plan(
+        range(seeds), mutants, at_most, strict, everything, mine, write,
+        jobs or requirements.cores(),
     )  # fmt: skip
+    step: Callable[[str], None]  # where the next line on what is being done goes
+    results = audit(context(ctx), questions or [], plan, progress=lambda s: step(s))
     found: list[Audited] = []
-    looked_at: list[Audited] = []  # questions whose proofs were looked at
     while True:
         with output.waiting() as step:
             done = next(results, None)
         if done is None:
             break
         if not json:
-            _show(done, first=not looked_at and not any(one.report for one in found))
-        if done.standing is not None:
-            looked_at.append(done)
-            if done.due:
-                continue
-        if done.mutants is not None:
-            found.pop()
+            _show(done, first=not any(one.report for one in found))
         found.append(done)
     faulty = [one.name for one in found if not one.ready(strict=strict)]
     if json:
-        _write_json(found, looked_at, ok=not faulty, strict=strict, seeds=seeds)
-    elif (count := sum(bool(one.report or one.fault or not one.due) for one in found)) > 1:
+        _write_json(found, ok=not faulty, strict=strict, seeds=seeds)
+    elif (count := sum(bool(one.report or one.fault or one.believed) for one in found)) > 1:
         not_ready = f"{len(faulty)} of {count} not ready: {', '.join(faulty)}"
-        believed = sum(not one.due for one in found)
+        believed = sum(one.believed for one in found)
         before = f", {believed} of them proved before" if believed else ""
         output.write(f"\n{not_ready if faulty else f'all {count} are ready{before}'}")
     if faulty and all(one.ready(strict=False) for one in found):
@@ -91,38 +83,42 @@ def command(
 
 
 def _show(done: Audited, *, first: bool) -> None:
-    from grader.reports.audit import render_audit
-    from grader.reports.mutation import render_mutation
+    from grader.reports.audit import audit_page, mutation_page
 
-    if done.standing is not None:
-        then = "; it is proved now" if done.due else ""
-        output.write(f"{done.name}: {done.standing.text}{then}")
-    for problem in done.fault.problems if done.fault else ():
-        output.warn(problem, excerpt=done.fault.excerpt if done.fault else ())
     if done.report is not None and not first:
         output.write()
+    if done.standing is not None:
+        output.write(f"{done.name}: {done.standing.text}{'' if done.believed else '; proved now'}")
+    for problem in done.fault.problems if done.fault else ():
+        output.warn(problem, excerpt=done.fault.excerpt if done.fault else ())
+    if done.report is not None:
+        output.blocks(audit_page(done.report))
     if done.mutants is not None:
-        output.show(render_mutation(done.mutants, width=output.width()))
-        if done.written:
-            output.write(f"\n  its proof is written: {done.written}")
-    elif done.report is not None:
-        output.show(render_audit(done.report, width=output.width()))
+        output.write()
+        output.blocks(mutation_page(done.mutants))
+    if done.written:
+        output.write(f"\n  its proof is written: {done.written}")
 
 
-def _write_json(found: Sequence[Audited], looked_at: Sequence[Audited], **head: object) -> None:
+def _write_json(found: Sequence[Audited], **head: object) -> None:
     from grader.model.audit import AUDIT_FORMAT
     from grader.reports.json import audit_to_json
 
-    reports = [(one.report, one.mutants) for one in found if one.report is not None]
+    tried = [one for one in found if one.report or one.fault or one.believed]
     output.document(
         format=AUDIT_FORMAT,
         **head,
-        questions=[audit_to_json(report, mutants) for report, mutants in reports],
-        skipped=[one.name for one in found if one.report is None and one.fault is None and one.due],
-        problems=[problem for one in found if one.fault for problem in one.fault.problems],
+        questions=[audit_to_json(one.report, one.mutants) for one in tried if one.report],
+        skipped=[one.name for one in found if one not in tried],
+        problems=[problem for one in tried if one.fault for problem in one.fault.problems],
         proofs=[
-            {"question": one.name, "state": state.state, "text": state.text, "proved": one.due}
-            for one in looked_at
-            if (state := one.standing)
+            {
+                "question": one.name,
+                "state": one.standing.state,
+                "text": one.standing.text,
+                "proved": not one.believed,
+            }
+            for one in tried
+            if one.standing
         ],
     )

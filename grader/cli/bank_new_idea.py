@@ -73,10 +73,10 @@ def _show(found: Found) -> None:
 
 
 def _sum_up(ctx: Context, kept: Kept, name: str) -> None:
-    from grader.reports.audit import render_audit
+    from grader.reports.audit import audit_page
 
     if kept.audited.report is not None:
-        output.show(render_audit(kept.audited.report, width=output.width()))
+        output.blocks(audit_page(kept.audited.report))
         output.write()
     output.write(ctx.near(kept.program))
     output.write(f"{ctx.near(kept.spec)}:{kept.todo}")

@@ -23,6 +23,7 @@ from grader.reports import sheet
 from grader.reports.inert import harmless
 
 if TYPE_CHECKING:
+    from grader.reports.blocks import Block
     from grader.reports.page import Page
 
 MAX_WIDTH = 120  # beyond this a line of prose or a table is harder to read, not easier
@@ -101,6 +102,16 @@ def _styled(line: sheet.Line, *, styled: bool) -> str:
         f"\x1b[{sgr}m{harmless(text)}\x1b[0m" if styled and sgr and text else harmless(text)
         for text, sgr in spans
     )
+
+
+def blocks(page: Iterable[Block]) -> None:
+    """Write a page, all of it."""
+    from grader.reports.blocks import render_terminal, render_text
+
+    if style.plain:
+        pieces([render_text(page)])
+    else:
+        lines(render_terminal(list(page), width()))
 
 
 def heading(text: str) -> None:

@@ -19,9 +19,6 @@ class Mutant:
     start: int
     end: int
     text: str
-    old: str = ""  # what changed, in words that show no code: an operator, a function
-    new: str = ""
-    names: tuple[str, ...] = ()  # that stood there
 
     @property
     def key(self) -> tuple[str, str, str]:

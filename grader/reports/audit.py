@@ -1,85 +1,146 @@
-"""The audit of a question as a page: the kill matrix, the figures of each check, what is wrong."""
+"""The audit of a question as a page: the kill matrix, the figures of each check, the mutants."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterator
 
-from grader.model.audit import AuditReport, CheckFacts, Twins
+from grader.model.audit import AuditReport, AuditRow, Cell, Twins
+from grader.model.mutation import Fate, Mutant, MutationReport, Trial
 from grader.model.numerals import duration, quantity
-from grader.reports.audit_matrix import matrix
-from grader.reports.inert import inert
-from grader.reports.page import Page, cut, hanging, heading, measure, padded
-from grader.reports.palette import QUIET, STRONG, WARNED, WRONG
-from grader.reports.text import Text
+from grader.reports.blocks import Block, Code, Figure, Gap, Heading, Paragraph, Table
+from grader.reports.sheet import BOLD, GREEN, RED, Line, cut, padded
 
-_NAMES = 22  # cells of a check's name in the figures
-_FIGURES = 60  # columns below which only the figures that matter are shown
+_NAMES = (40, 28)  # cells of a program's name at most, where there is room and where there is not
+_NAMED = "named"
+_CLAIMED, _BROKEN = "X", "!"
+_MARKS = {
+    Cell.PASSES: ".",
+    Cell.KILLS: "x",
+    Cell.WOULD_KILL: "-",
+    Cell.VARIES: "?",
+    Cell.NOT_RUN: " ",
+}
+_MEANINGS = {  # and styles
+    _CLAIMED: ("stopped by a check that claims it", BOLD),
+    "x": ("stopped", GREEN),
+    "-": ("stopped before, by a check it needs", ""),
+    "?": ("depends on the seed", BOLD),
+    _BROKEN: ("claimed, and not stopped", RED),
+    ".": ("passes", ""),
+    " ": ("not run", ""),
+}
 
 
-def render_audit(report: AuditReport, *, width: int) -> Page:
-    """Everything that an audit found, for a window of `width` columns."""
-    return Page(_lines(report, width))
-
-
-def _lines(report: AuditReport, width: int) -> Iterator[Text]:
-    prose = measure(width)
-    right = f"{quantity(len(report.seeds), 'seed')}, {duration(report.seconds)}"
-    yield from heading(report.question, "", right, prose)
-    yield Text()
-    yield from matrix(report, width)
-    yield Text()
-    yield from _figures(report.checks, prose)
-    yield Text()
+def audit_page(report: AuditReport) -> Iterator[Block]:
+    """Everything that an audit found."""
+    spent = f"{quantity(len(report.seeds), 'seed')}, {duration(report.seconds)}"
+    yield Heading(report.question, spent)
+    yield Gap()
+    if report.programs:
+        yield _matrix(report)
+        yield Gap()
+        used = {mark(row, check.id) for row in report.programs for check in report.checks}
+        key = (f"{s.strip() or 'blank'} {_MEANINGS[s][0]}" for s in _MEANINGS if s in used)
+        yield Paragraph(", ".join(key), indent=2)
+        yield Gap()
+    rows = [
+        (
+            f"  {check.id}",
+            str(check.stops),
+            str(check.first),
+            "" if check.share is None else f"{check.share:.0%}",
+        )
+        for check in report.checks
+    ]
+    if rows:
+        yield Table(("", "stops", "first", "time"), tuple(rows), right=("stops", "first", "time"))
+        yield Gap()
     made = [t for t in report.trivial if t.made]
     if stopped := ", ".join(t.name for t in made if not t.accepted):
-        yield from hanging([], f"trivial answers stopped: {stopped}", prose, indent=2)
+        yield Paragraph(f"trivial answers stopped: {stopped}", indent=2)
     for answer in made:
         if answer.accepted:
-            text = f"trivial answer accepted: {answer.name}, {answer.about}"
-            yield from hanging([], text, prose, indent=2, style=STRONG)
+            yield Paragraph(f"{answer.name}, {answer.about}", "  trivial answer accepted:")
     if passed := ", ".join(a.name for a in report.accepted if a.passed == a.seeds):
-        yield from hanging([], f"right solutions passed: {passed}", prose, indent=2)
+        yield Paragraph(f"right solutions passed: {passed}", indent=2)
     for twins in report.twins:
-        yield Text()
-        yield from _twins(twins, prose)
-    yield Text()
+        yield Gap()
+        yield from _twins(twins)
+    yield Gap()
     for note in report.notes:
-        yield from hanging([("  note    ", QUIET)], note, prose, style=QUIET)
+        yield Paragraph(note, "note   ", "", indent=2, hang=8)
     for remark in report.remarks:
-        yield from hanging([("  remark  ", WARNED)], f"{remark.about}: {remark.text}", prose)
+        yield Paragraph(f"{remark.about}: {remark.text}", "remark ", indent=2, hang=8)
     for problem in report.problems:
-        yield from hanging([("  FAULT   ", WRONG)], problem, prose)
-    yield Text()
-    yield from hanging([], _summary(report), prose, style=STRONG)
+        yield Paragraph(problem, "FAULT  ", RED, indent=2, hang=8)
+    yield Gap()
+    yield Paragraph(_summary(report))
 
 
-def _figures(checks: Sequence[CheckFacts], width: int) -> Iterator[Text]:
-    """One line per check: what it stops, and what it costs."""
-    if not checks:
-        return
-    wide = width >= _FIGURES
-    names = min(max(len(c.id) for c in checks), _NAMES)
-    head = f"  {'':{names}}  stops  first"
-    yield Text(head + "   time" if wide else head, QUIET)
+def mark(row: AuditRow, check: str) -> str:
+    """The sign of one cell; what the spec claims of it counts."""
+    cell = row.cells[check]
+    if check in row.claimed_by and cell in {Cell.KILLS, Cell.PASSES}:
+        return _CLAIMED if cell is Cell.KILLS else _BROKEN
+    return _MARKS[cell]
+
+
+def _matrix(report: AuditReport) -> Figure:
+    """One row per program, one column per check, whose names stand over them like a staircase."""
+    checks = [check.id for check in report.checks]
+    longest = max(len(row.name) for row in report.programs)
+    last = max(len(_NAMED), *(len(_named(row)) for row in report.programs))
+
+    def draw(width: int) -> Iterator[Line]:
+        for step, most in ((2, _NAMES[0]), (2, _NAMES[1]), (1, _NAMES[0]), (1, _NAMES[1])):
+            names = min(longest, most)
+            labels = [*checks, " " * (2 * (step == 1) + last)]
+            if max(names + 4 + step * i + len(label) for i, label in enumerate(labels)) <= width:
+                break
+        for i, label in enumerate([*checks, "  " * (step == 1) + _NAMED]):
+            yield " " * (names + 4) + ("|" + " " * (step - 1)) * i + label
+        for row in report.programs:
+            start, bracket, variant = row.name.partition(" (")  # whose number is kept
+            name = cut(start, names - len(bracket + variant)) + bracket + variant
+            spans = [(f"  {padded(name, names)}  ", "")]
+            for check in checks:
+                sign = mark(row, check)
+                wrongly = row.name == "reference" and sign not in {".", " "}
+                spans.append((sign, RED if wrongly else _MEANINGS[sign][1]))
+                spans.append((" " * (step - 1), ""))
+            misnamed = row.misconception is not None and row.named_well < row.seeds
+            yield (*spans, ("  " * (step == 1) + _named(row), RED if misnamed else ""))
+
+    return Figure(draw, tuple(_in_words(row, checks) for row in report.programs))
+
+
+def _in_words(row: AuditRow, checks: list[str]) -> str:
+    by_sign: dict[str, list[str]] = {}
     for check in checks:
-        line = f"  {padded(cut(check.id, names), names)}  {check.stops:5}  {check.first:5}"
-        if wide:
-            line += f"  {'' if check.share is None else f'{check.share:.0%}':>5}"
-        yield Text(line.rstrip())
+        by_sign.setdefault(mark(row, check), []).append(check)
+    words = (f"{_MEANINGS[s][0]}: {', '.join(by_sign[s])}" for s in _MEANINGS if s in by_sign)
+    return f"{row.name}: {'; '.join(words)}" + (f"; named {_named(row)}" if _named(row) else "")
 
 
-def _twins(twins: Twins, width: int) -> list[Text]:
-    text = f"{' and '.join(twins.ids)} compute the same on every case"
+def _named(row: AuditRow) -> str:
+    if row.misconception is not None:
+        return f"{row.named_well} of {row.seeds}"
+    return (", ".join(row.named) or "nothing") if row.name == "starter" else ""
+
+
+def _twins(twins: Twins) -> Iterator[Block]:
+    text = f"{' and '.join(twins.ids)} cannot be told apart on any case"
     if twins.case:
         run = "" if twins.run == "main" else f" (run {twins.run})"
-        text += f"; this case tells them apart{run}, if the contract allows it:"
+        yield Paragraph(f"{text}; on this one they can{run}, if the contract allows it:", indent=2)
+        yield Code(tuple(twins.case), indent=6)
     else:
         text += (
-            f", and on {twins.tried} random ones: are they one idea? Then make them "
+            f", nor on {twins.tried} random ones: are they one idea? Then make them "
             "variants of one misconception"
         )
-    case = [Text(f"      {inert(line, width)}") for line in twins.case]
-    return [*hanging([], text, width, indent=2, style=WARNED), *case]
+        yield Paragraph(text, indent=2)
 
 
 def _summary(report: AuditReport) -> str:
@@ -93,3 +154,76 @@ def _summary(report: AuditReport) -> str:
     )
     remarks = f"; {quantity(len(report.remarks), 'remark')}" if report.remarks else ""
     return f"the reference passes, the starter does not, {killed}, no check is idle{remarks}"
+
+
+# -- mutants ---------------------------------------------------------------------------------------
+
+
+def mutation_page(report: MutationReport) -> Iterator[Block]:
+    """The score, what kills, and every survivor with the line changed and where it shows."""
+    spent = f"{quantity(len(report.seeds), 'seed')}, {duration(report.seconds)}"
+    yield Heading(f"{report.question}: mutants of the reference", spent)
+    yield Gap()
+    yield Paragraph(_counts(report), indent=2)
+    killers = Counter(t.killed_by for t in report.trials if t.fate is Fate.KILLED).most_common()
+    killed = ", ".join(f"{check} {count}" for check, count in killers) or "nothing"
+    yield Paragraph(f"killed by {killed}", indent=2)
+    for trial in report.trials:
+        if trial.fate in {Fate.SURVIVED, Fate.FLAKY}:
+            yield Gap()
+            yield from _alive(trial, len(report.seeds))
+    yield Gap()
+    for trial in report.trials:
+        if trial.because is not None:
+            text = f"{_place(trial.mutant)} is explained: {trial.because.strip()}"
+            yield Paragraph(text, indent=2)
+    yield Gap()
+    for problem in report.problems:
+        yield Paragraph(problem, indent=2)
+    yield Paragraph(_score(report))
+
+
+def _counts(report: MutationReport) -> str:
+    equivalent = f"{report.count(Fate.EQUIVALENT)} equivalent"
+    if report.count(Fate.EQUIVALENT):
+        equivalent += f" (the same on {report.searched:,} inputs)"
+    flaky = f"{count} on some seeds only, " if (count := report.count(Fate.FLAKY)) else ""
+    return (
+        f"{len(report.trials)} of {report.derived} mutants tried: "
+        f"{report.count(Fate.KILLED)} killed, {report.count(Fate.SURVIVED)} survive, "
+        f"{flaky}{report.count(Fate.EXPLAINED)} explained, {equivalent}"
+    )
+
+
+def _alive(trial: Trial, seeds: int) -> Iterator[Block]:
+    mutant, found = trial.mutant, trial.counterexample
+    title = "SURVIVES" if trial.fate is Fate.SURVIVED else "FLAKY"
+    yield Paragraph(f"{_place(mutant)}: {mutant.rule}", title, RED, indent=2)
+    was, becomes = (" ".join(text.split()) for text in (mutant.was, mutant.becomes))
+    yield Code((f"- {was}", f"+ {becomes}"))
+    if trial.fate is Fate.FLAKY:
+        stopped = seeds - len(trial.passing_seeds)
+        yield Paragraph(f"stopped on {stopped} of {seeds} seeds, by {trial.killed_by}", indent=4)
+    if found is not None:
+        run = "" if found.run == "main" else f", run {found.run}"
+        where = f"{found.reach}: {found.case}{run}, seed {found.seed}"
+        facts = {"differs on": where, "": found.inputs, "there": found.sentence}
+        for label, text in (facts | {"to do": found.advice}).items():
+            yield Paragraph(text, f"{label:11}", "", indent=4, hang=12)
+
+
+def _place(mutant: Mutant) -> str:
+    return f"{mutant.scope}, line {mutant.line}"
+
+
+def _score(report: MutationReport) -> str:
+    killed = report.count(Fate.KILLED)
+    wrong = killed + report.count(Fate.SURVIVED) + report.count(Fate.FLAKY)
+    line = "no mutant was wrong"
+    if report.score is not None:
+        line = f"score {report.score:.1%}: {killed} of {wrong} wrong mutants are killed"
+    if report.interrupted:
+        return f"{line}, of those tried before you stopped it"
+    if len(report.trials) < report.derived:
+        return f"{line}, in a sample of {len(report.trials)}"
+    return line

@@ -73,7 +73,7 @@ def run_to_json(ran: Ran) -> dict[str, Any]:
 def _trial(trial: Trial) -> dict[str, object]:
     return {
         "in": trial.mutant.scope,
-        **_fields(trial.mutant, without={"scope", "start", "end", "text", "old", "new", "names"}),
+        **_fields(trial.mutant, without={"scope", "start", "end", "text"}),
         **_fields(trial, without={"mutant", "counterexample"}),
         "witness": _encoded(trial.counterexample),
     }

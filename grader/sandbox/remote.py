@@ -240,7 +240,7 @@ class RemoteProgram:
         return self._ask(protocol.Facts(), protocol.Found).cuda
 
     def mutants(self) -> tuple[Mutant, ...]:
-        """Small changes of the program's text, derived in its worker; see `worker.mutants`.
+        """Small changes of the program's text, derived in its worker; see `worker.mutate`.
 
         Raises:
             WorkerError: the process did not survive it.

@@ -9,7 +9,7 @@ from typing import Any
 
 import yaml
 
-from grader.audit.proof import audit
+from grader.audit.audit import audit
 from grader.bank import load
 from grader.model.audit import AuditReport
 from grader.model.question import Question

@@ -8,9 +8,12 @@ import numpy as np
 import pytest
 from hypothesis import strategies as st
 
-from grader.audit.proof import audit
+from grader.audit.audit import as_graded, audit
 from grader.bank import load
 from grader.model.audit import AuditReport, Cell
+from grader.model.report import CheckResult
+from grader.model.verdict import Verdict
+from tests.asking import with_checks
 from tests.audit.audits import audited, said
 
 pytestmark = pytest.mark.usefixtures("one_zygote")
@@ -96,3 +99,27 @@ def test_the_cpu_time_of_the_workers_is_shared_out(deviations: AuditReport) -> N
 
 
 arrays = st.lists(st.floats(-10, 10), min_size=3, max_size=3).map(np.array)
+
+
+@pytest.mark.parametrize(
+    ("verdict", "then"),
+    [
+        (Verdict.PASS, Verdict.PASS),
+        (Verdict.INCONCLUSIVE, Verdict.PASS),
+        (Verdict.FAIL, Verdict.SKIPPED),
+        (Verdict.SKIPPED, Verdict.SKIPPED),
+    ],
+)
+def test_what_is_too_close_to_call_blocks_no_check(verdict: Verdict, then: Verdict) -> None:
+    question = load([MINI], "deviations")
+    by_id = {check.id: check for check in question.spec.checks}
+    checks = [
+        by_id["speed"].model_copy(update={"needs": []}),
+        by_id["forward"].model_copy(update={"needs": ["speed"]}),
+    ]
+    results = {
+        "speed": CheckResult("speed", "performance", verdict, ""),
+        "forward": CheckResult("forward", "outputs", Verdict.PASS, ""),
+    }
+    graded, _ = as_graded(with_checks(question, checks), results)
+    assert [result.verdict for result in graded.values()] == [verdict, then]

@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from grader.audit import proof
-from grader.audit.proof import audit
+from grader.audit.audit import audit
 from grader.session.locations import file_of
 from tests.audit.audits import audited, question, said
 
@@ -103,7 +102,7 @@ def test_a_wrong_idea_that_passes_on_some_seeds_is_told_with_those(tmp_path: Pat
 def test_beyond_so_many_seeds_wrong_programs_are_only_stopped(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(proof, "WHOLE_SEEDS", 2)
+    monkeypatch.setattr("grader.audit.audit.WHOLE_SEEDS", 2)
     report = audited(
         tmp_path,
         seeds=range(24),

@@ -16,8 +16,10 @@ from grader.kinds.side_effects import SideEffectsCheck
 from grader.model.errors import BankError
 from grader.model.mutation import Fate, Mutant, MutationReport, Reach, Trial
 from grader.model.question import Question
+from grader.reports.audit import mutation_page
+from grader.reports.blocks import render_terminal
 from grader.reports.json import mutation_to_json
-from grader.reports.mutation import render_mutation
+from grader.reports.sheet import plain
 from grader.sandbox.client import Overran
 from tests.asking import with_checks
 
@@ -85,7 +87,7 @@ def gate(
 
 def shown(report: MutationReport, width: int = 80) -> str:
     """The page as text."""
-    return render_mutation(report, width=width).plain
+    return "\n".join(map(plain, render_terminal(list(mutation_page(report)), width)))
 
 
 def survivors(report: MutationReport) -> list[Trial]:
@@ -136,8 +138,8 @@ def test_a_mutant_that_some_seeds_let_through_is_flaky_and_a_fault(
     )
     assert f"is stopped on {share}, and passes every check on seed" in problem
     page = shown(report)
-    assert "FLAKY     gate_backward, line 6: another comparison" in page
-    assert f"stopped     on {share}, by gate" in page
+    assert "FLAKY gate_backward, line 6: another comparison" in page
+    assert f"stopped on {share}, by gate" in page
     killed = report.count(Fate.KILLED)
     assert report.score == killed / (killed + 1)
     data = mutation_to_json(report)
@@ -265,7 +267,7 @@ def test_the_page_and_the_document_show_the_lines_and_the_place(tmp_path: Path) 
     report = mutate(gate(tmp_path), seeds=[0])
     page = shown(report)
     for text in (
-        "SURVIVES  gate_backward, line 6: another comparison",
+        "SURVIVES gate_backward, line 6: another comparison",
         "- return np.where(x > 0, grad_y, 0).astype(x.dtype)",
         "+ return np.where(x >= 0, grad_y, 0).astype(x.dtype)",
         "differs on  the case with small whole numbers: signs, seed 700",

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from grader.audit.proof import audit
+from grader.audit.audit import audit
 from grader.bank import load
 from grader.model.audit import AuditReport
 from tests.audit.audits import said
@@ -39,7 +39,7 @@ def test_the_question_is_proved(tmp_path: Path) -> None:
     }
     assert kills == {
         "reference": [],
-        "starter_holds": ["mean"],
+        "starter": ["mean"],
         "sums": ["mean"],
         "divides-by-nothing": ["nothing"],
         "doubles-in-place": ["alone"],

@@ -2,19 +2,13 @@
 
 from __future__ import annotations
 
-import io
-import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from types import ModuleType
-from typing import Any
 
 import pytest
 
-from grader.cli.output import waiting
 from grader.model.question import Question
-from grader.reports.page import Page
-from grader.reports.text import Text
+from grader.reports.blocks import Paragraph
 from tests.cli.conftest import Drill
 from tests.cli.lacking import without_torch
 
@@ -41,19 +35,16 @@ def audit(
     return Audited(question.id, question.id != "halve-well", len(seeds), remarks)
 
 
-def _page(report: Any, width: int) -> Page:
-    return Page([Text(f"{report.question} in {width} columns")])
-
-
 @pytest.fixture(autouse=True)
 def _stand_in(monkeypatch: pytest.MonkeyPatch) -> None:
-    reports = ModuleType("grader.reports.audit")
-    reports.render_audit = _page  # type: ignore[attr-defined]
-    plain = ModuleType("grader.reports.json")
-    plain.audit_to_json = lambda report, _: {"question": report.question, "seeds": report.seeds}  # type: ignore[attr-defined]
-    monkeypatch.setitem(sys.modules, "grader.reports.audit", reports)
-    monkeypatch.setitem(sys.modules, "grader.reports.json", plain)
-    monkeypatch.setattr("grader.audit.proof.audit", audit)
+    monkeypatch.setattr(
+        "grader.reports.audit.audit_page", lambda report: [Paragraph(f"page of {report.question}")]
+    )
+    monkeypatch.setattr(
+        "grader.reports.json.audit_to_json",
+        lambda report, _: {"question": report.question, "seeds": report.seeds},
+    )
+    monkeypatch.setattr("grader.audit.audit.audit", audit)
     monkeypatch.setattr("grader.app.requirements.find_spec", without_torch)
 
 
@@ -62,7 +53,7 @@ def test_one_question(drill: Drill) -> None:
     assert ended.status == 0
     assert ended.data["ok"] is True
     assert ended.data["questions"] == [{"question": "double-trouble", "seeds": 7}]
-    assert "double-trouble in 80 columns" in drill("bank", "audit", "double-trouble").out
+    assert "page of double-trouble" in drill("bank", "audit", "double-trouble").out
 
 
 def test_a_faulty_question_ends_with_3(drill: Drill) -> None:
@@ -88,7 +79,7 @@ def test_a_broken_question_does_not_hide_the_others(drill: Drill) -> None:
     assert ended.status == 3
     assert "expected a title" in ended.err
     assert "drill: second" in ended.err
-    assert "double-trouble in 80 columns" in ended.out
+    assert "page of double-trouble" in ended.out
     data = drill("bank", "audit", "broken-yaml", "double-trouble", "--json").data
     assert (data["ok"], len(data["problems"]), len(data["questions"])) == (False, 2, 1)
 
@@ -131,40 +122,7 @@ def test_ctrl_c_ends_an_audit_with_130(drill: Drill, monkeypatch: pytest.MonkeyP
     def interrupted(*_: object, **__: object) -> Audited:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("grader.audit.proof.audit", interrupted)
+    monkeypatch.setattr("grader.audit.audit.audit", interrupted)
     ended = drill("bank", "audit", "double-trouble")
     assert (ended.status, ended.out) == (130, "")
     assert "interrupted" in ended.err
-
-
-class Terminal(io.StringIO):
-    """Paper that is taken for a terminal."""
-
-    def isatty(self) -> bool:
-        return True
-
-
-@pytest.mark.parametrize(("term", "stays"), [("xterm", False), ("dumb", True)])
-def test_a_person_sees_where_it_is(monkeypatch: pytest.MonkeyPatch, term: str, stays: bool) -> None:
-    paper = Terminal()
-    monkeypatch.setattr(sys, "stderr", paper)
-    monkeypatch.setenv("TERM", term)
-    with waiting() as tell:
-        tell("a question: seed 1 of 3, the [reference]")
-    assert ("\x1b[K" in paper.getvalue()) is not stays  # the line is taken back
-    assert "the [reference]" in paper.getvalue()
-
-
-def test_the_line_is_taken_back_after_a_fault_too(monkeypatch: pytest.MonkeyPatch) -> None:
-    paper = Terminal()
-    monkeypatch.setattr(sys, "stderr", paper)
-    monkeypatch.setenv("TERM", "xterm")
-
-    def wait() -> None:
-        with waiting() as tell:
-            tell("a question")
-            raise KeyboardInterrupt
-
-    with pytest.raises(KeyboardInterrupt):
-        wait()
-    assert paper.getvalue().endswith("a question\r\x1b[K")

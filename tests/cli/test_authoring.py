@@ -9,7 +9,7 @@ import pytest
 import yaml
 
 from grader import bank
-from grader.audit.proof import audit
+from grader.audit.audit import audit
 from grader.forms.registry import NAMES
 from grader.kinds import registry
 from tests.cli.conftest import Drill

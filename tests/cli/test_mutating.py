@@ -16,7 +16,7 @@ def test_a_hole_is_shown_and_ends_with_3(tmp_path: Path, real: Drill) -> None:
     bank = str(gate(tmp_path / "bank").bank)
     ended = real("bank", "audit", "gate", "--mutants", "--seeds", "2", "--bank", bank)
     assert ended.status == 3
-    assert "SURVIVES  gate_backward, line 6: another comparison" in ended.out
+    assert "SURVIVES gate_backward, line 6: another comparison" in ended.out
     assert "+ return np.where(x >= 0, grad_y, 0).astype(x.dtype)" in ended.out
     assert real("bank", "audit", "gate", "--seeds", "2", "--bank", bank).status == 0
 

@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from grader.audit import committed, proof
+from grader.audit import audit as auditing
+from grader.audit import proofs
 from grader.bank import load, locate
 from grader.model.audit import AuditReport
 from grader.model.question import Question
@@ -39,7 +40,7 @@ def tried(monkeypatch: pytest.MonkeyPatch) -> list[str]:
         found.append(question.id)
         return AuditReport(question.id, question.spec.title, (0, 1, 2), 0.0, (), (), ())
 
-    monkeypatch.setattr(proof, "audit", audit)
+    monkeypatch.setattr(auditing, "audit", audit)
     return found
 
 
@@ -47,22 +48,22 @@ def claim(folder: Path, *names: str, **changes: Any) -> None:
     """Write a proof of questions that nobody has proved."""
     for name in names:
         question = load([folder], name)
-        text = committed.Proof(
-            question=name, digest=question.digest, grader=committed.grader(),
-            versions=committed.versions(question), seeds=3, remarks=0, programs={}, accepted=[],
+        text = proofs.Proof(
+            question=name, digest=question.digest, grader=proofs.grader(),
+            versions=proofs.versions(question), seeds=3, remarks=0, programs={}, accepted=[],
             styles=[], mutants=13, killed={}, equivalent=[], explained=[],
         ).model_copy(update=changes).text()  # fmt: skip
-        committed.place(question).write_bytes(text)
+        proofs.place(question).write_bytes(text)
 
 
 def test_a_proof_is_written_after_an_audit_without_faults(folder: Path, real: Drill) -> None:
     ended = real("bank", "audit", "gate", *MUTANTS, "--write-proofs")
     assert ended.status == 0
-    assert "gate: no proof; it is proved now" in ended.out
+    assert "gate: no proof; proved now" in ended.out
     path = folder / "questions" / "gate.proof.json"
     assert str(path) in ended.out
     ended = real("bank", "audit", "gate", *MUTANTS)
-    begin = "gate: proved before: this question, this grader, 1 seed, 13 mutants; it is proved now"
+    begin = "gate: proved before: this question, this grader, 1 seed, 13 mutants; proved now"
     assert ended.out.startswith(begin)
     assert "all mutants" in ended.out or "mutants of the reference" in ended.out
     assert ended.err == "", "it says what was found again"
@@ -89,7 +90,7 @@ def test_only_what_is_not_current_is_tried(folder: Path, real: Drill, tried: lis
     claim(folder, "gate", digest="0")
     ended = real("bank", "audit", "--jobs", "1")
     assert (ended.status, tried) == (0, ["gate"])
-    assert "gate: the question has changed since its proof; it is proved now\n\n" in ended.out
+    assert "gate: the question has changed since its proof; proved now\n" in ended.out
     assert ended.out.endswith("\nall 2 are ready, 1 of them proved before\n")
     real("bank", "audit", "--jobs", "1", "--all")
     assert tried == ["gate", "door", "gate"]
@@ -101,7 +102,7 @@ def test_a_fault_beside_a_proof_ends_with_3(
     def audit(question: Question, **_: Any) -> AuditReport:
         return AuditReport(question.id, "", (0,), 0.0, (), (), ("it is wrong",))
 
-    monkeypatch.setattr(proof, "audit", audit)
+    monkeypatch.setattr(auditing, "audit", audit)
     claim(folder, "gate")
     ended = real("bank", "audit", "--jobs", "1")
     assert ended.status == 3

@@ -10,7 +10,7 @@ import pytest
 
 from grader.model.mutation import Mutant
 from grader.sandbox.client import WorkerError
-from grader.sandbox.worker.mutants import derive
+from grader.sandbox.worker.mutate.mutants import derive
 from tests.sandbox.running import load, started
 
 ROOT = Path(__file__).parents[2]

@@ -378,9 +378,6 @@ class Mutant(NamedTuple):
     start: Count
     end: Count
     text: str
-    old: str = ""  # what changed, in words; see `mutant_words`
-    new: str = ""
-    names: Names = ()
 
 
 class Page(NamedTuple):

@@ -17,9 +17,10 @@ from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
 
-from . import calls, control, mutants, namespace, protocol, wire
+from . import calls, control, namespace, protocol, wire
 from . import steps as stepping
 from .measure import differences, reach
+from .mutate import mutants
 from .namespace import LoadedModule
 from .steps import StepFault, describe
 

@@ -22,7 +22,7 @@ from typing import Annotated, Literal
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from grader.audit.matrix import listed
-from grader.audit.several import Plan
+from grader.audit.pool import Plan
 from grader.bank.storage import read_regular
 from grader.model.audit import AuditReport, AuditRow, Cell
 from grader.model.mutation import Fate, MutationReport, Trial
@@ -123,7 +123,7 @@ def proof_of(question: Question, report: AuditReport, mutants: MutationReport) -
     )
 
 
-def standing(question: Question, plan: Plan, *, strict: bool) -> Standing:
+def standing(question: Question, plan: Plan) -> Standing:
     """Read the proof of a question and hold it against the question, the program and a plan."""
     proof = _read(place(question))
     if not isinstance(proof, Proof):
@@ -135,7 +135,7 @@ def standing(question: Question, plan: Plan, *, strict: bool) -> Standing:
     elif proof.seeds <= max(plan.seeds):
         asked = len(plan.seeds)
         state, text = State.LESS, f"proved with {proof.extent}, and {asked} seeds are asked for"
-    elif strict and proof.remarks:
+    elif plan.strict and proof.remarks:
         state, text = State.LESS, f"proved with {quantity(proof.remarks, 'remark')}"
     elif proof.grader != grader():
         state, text = State.GRADER, f"the grader has changed since its proof ({proof.extent})"

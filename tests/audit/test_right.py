@@ -1,4 +1,4 @@
-"""Right programs that the audit derives: they compute the same, otherwise, and none may be lost."""
+"""What is right passes every check, however it is written, or the question is at fault."""
 
 from __future__ import annotations
 
@@ -8,13 +8,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from grader.audit import derived
-from grader.audit.proof import audit
+from grader.audit import right
+from grader.audit.audit import audit
 from grader.model.audit import Accepted, AuditReport
-from grader.sandbox.worker.styles import OtherStyle
-from grader.sandbox.worker.sum_order import Ordered, ordered
+from grader.sandbox.worker.mutate.styles import OtherStyle, Reversed, backwards
 from grader.session import GradingSession
-from tests.audit.audits import audited, question
+from tests.audit.audits import SPEC, audited, question
 
 pytestmark = pytest.mark.usefixtures("one_zygote")
 
@@ -27,54 +26,47 @@ PRODUCTS = [
     ((30,), (30,)), ((2, 30), (30,)), ((30,), (30, 4)), ((2, 30), (30, 4)), ((5, 2, 30), (30, 4)),
     ((5, 2, 30), (5, 30, 4)), ((30,), (5, 30, 4)), ((5, 2, 30), (30,)), ((2, 0), (0, 4)),
 ]  # fmt: skip
-ORDERS = ("reversed", "loops")
 
 
-@pytest.mark.parametrize("order", ORDERS)
 @pytest.mark.parametrize(("shape", "axis"), SUMS)
 @pytest.mark.parametrize("keepdims", [False, True])
 def test_sums_in_another_order_are_the_same_sums(
-    order: str, shape: tuple[int, ...], axis: Any, keepdims: bool
+    shape: tuple[int, ...], axis: Any, keepdims: bool
 ) -> None:
     plain = RNG.standard_normal(shape)
     for function in (np.sum, np.mean) if plain.size else (np.sum,):
-        found = function(ordered(plain, order), axis=axis, keepdims=keepdims)
+        found = function(backwards(plain), axis=axis, keepdims=keepdims)
         wanted = function(plain, axis=axis, keepdims=keepdims)
         assert np.shape(found) == np.shape(wanted)
         np.testing.assert_allclose(np.asarray(found), wanted, rtol=1e-12, atol=1e-12)
 
 
-@pytest.mark.parametrize("order", ORDERS)
 @pytest.mark.parametrize(("left", "right"), PRODUCTS)
-def test_so_are_products_of_matrices(
-    order: str, left: tuple[int, ...], right: tuple[int, ...]
-) -> None:
+def test_so_are_products_of_matrices(left: tuple[int, ...], right: tuple[int, ...]) -> None:
     a, b = RNG.standard_normal(left), RNG.standard_normal(right)
-    found = ordered(a, order) @ b
+    found = backwards(a) @ b
     assert np.shape(found) == np.shape(a @ b)
     np.testing.assert_allclose(np.asarray(found), a @ b, rtol=1e-11, atol=1e-11)
 
 
-@pytest.mark.parametrize("order", ORDERS)
 @pytest.mark.parametrize("subscripts", ["nck,ok->nco", "nck,ok->no", "nck,ok->", "nck,ok"])
-def test_so_are_einsums(order: str, subscripts: str) -> None:
+def test_so_are_einsums(subscripts: str) -> None:
     a, b = RNG.standard_normal((2, 3, 40)), RNG.standard_normal((5, 40))
-    found = np.einsum(subscripts, ordered(a, order), b)
+    found = np.einsum(subscripts, backwards(a), b)
     np.testing.assert_allclose(np.asarray(found), np.einsum(subscripts, a, b), rtol=1e-11)
 
 
-@pytest.mark.parametrize("order", ORDERS)
-def test_the_order_is_another_one_indeed(order: str) -> None:
+def test_the_order_is_another_one_indeed() -> None:
     plain = RNG.standard_normal((200, 300))
-    assert np.any(np.asarray(ordered(plain, order).sum(1)) != plain.sum(1))
-    assert np.any(np.asarray(ordered(plain, order) @ plain.T) != plain @ plain.T)
+    assert np.any(np.asarray(backwards(plain).sum(1)) != plain.sum(1))
+    assert np.any(np.asarray(backwards(plain) @ plain.T) != plain @ plain.T)
 
 
 def test_an_array_that_is_masked_or_written_to_by_numpy_is_as_always() -> None:
-    some = ordered(RNG.standard_normal(6), "loops")
+    some = backwards(RNG.standard_normal(6))
     whole = np.divide(1.0, some, out=np.zeros(6), where=some > 0)
     np.testing.assert_array_equal(whole, np.where(some > 0, 1 / np.asarray(some), 0))
-    assert type(np.where(some > 0, some, 0)) is Ordered
+    assert type(np.where(some > 0, some, 0)) is Reversed
 
 
 def styled(style: str, function: Any, *given: Any) -> Any:
@@ -97,7 +89,7 @@ def test_float64_inside_gives_back_the_types_of_the_reference() -> None:
     assert np.any(found["mean"] != plain["mean"])
 
 
-@pytest.mark.parametrize("style", [*derived.NUMPY])
+@pytest.mark.parametrize("style", [*right.NUMPY])
 def test_what_a_reference_writes_into_its_arguments_is_written(style: str) -> None:
     weights = [RNG.standard_normal((3, 4)).astype(np.float32)]
     wanted = weights[0] * np.float32(0.5)
@@ -125,7 +117,7 @@ def centered(folder: Path, **changes: Any) -> AuditReport:
 def test_every_style_passes_a_question_with_a_fair_band(tmp_path: Path) -> None:
     report = centered(tmp_path)
     assert report.problems == ()
-    names = ["longdouble", "reversed", "loops", "fortran"]  # nothing is narrower than float64
+    names = ["longdouble", "reversed", "fortran"]  # nothing is narrower than float64
     assert report.accepted == tuple(Accepted(name, 2, 2, derived=True) for name in names)
 
 
@@ -138,7 +130,6 @@ def test_a_band_that_turns_them_down_is_a_fault_of_the_question(tmp_path: Path) 
         "on all 2 seeds: y differs"
     )
     assert "adds from the last term to the first is right" in problems[1]
-    assert "adds term by term is right" in problems[2]
 
 
 def test_a_style_that_cannot_be_made_is_a_note(tmp_path: Path) -> None:
@@ -151,7 +142,7 @@ def test_a_style_that_cannot_be_made_is_a_note(tmp_path: Path) -> None:
     )
 
 
-def test_torch_has_styles_too(tmp_path: Path) -> None:
+def test_tensors_are_computed_in_float64(tmp_path: Path) -> None:
     pytest.importorskip("torch")
     source = """
         import torch
@@ -169,9 +160,9 @@ def test_torch_has_styles_too(tmp_path: Path) -> None:
     )
     report = audit(asked, seeds=(1,))
     assert report.problems == ()
-    assert [one.name for one in report.accepted] == [*derived.TORCH]
+    assert [one.name for one in report.accepted] == [right.FLOAT64]
     with GradingSession(asked) as session:
-        evaluation = session.examine("reversed", derived.sources(session, "reversed"), 1)
+        evaluation = session.examine("float64", right.layers(session, "float64"), 1)
         case = evaluation.cases["many"]
         ours, theirs = evaluation.observed("main", case), evaluation.truth("main", case)
         assert np.any(ours.values["y"].values != theirs.values["y"].values)
@@ -182,6 +173,63 @@ def test_a_class_has_none_and_that_is_one_note(tmp_path: Path) -> None:
     report = audited(tmp_path, reference=source)
     assert report.problems == ()
     assert report.notes == (
-        "there is no right program in the style longdouble or reversed or loops or fortran: "
+        "there is no right program in the style longdouble or reversed or fortran: "
         "what is called is no function",
+    )
+
+
+# Those that come with a question.
+
+LOOPS = """\
+import numpy as np
+
+def relu(x):
+    y = np.zeros_like(x)
+    for place in np.ndindex(x.shape):
+        if x[place] > 0:
+            y[place] = x[place]
+    return y
+"""
+LEAKY = """\
+import numpy as np
+
+def relu(x):
+    return np.where(x > 0, x, 0.01 * x)
+"""
+
+
+def held(folder: Path, *, seeds: tuple[int, ...] = (1, 2), **sources: str) -> AuditReport:
+    """Audit the question with these right solutions inline."""
+    code: dict[str, Any] = {"accepted": sources}
+    return audit(question(folder, **(SPEC | {"code": code})), seeds=seeds)
+
+
+def test_right_solutions_in_other_styles_are_held_on_every_seed(tmp_path: Path) -> None:
+    report = held(tmp_path, loops=LOOPS)
+    assert report.problems == ()
+    assert report.accepted[0] == Accepted("loops", 2, 2)
+
+
+def test_one_that_a_check_does_not_pass_is_a_fault_with_file_check_and_message(
+    tmp_path: Path,
+) -> None:
+    report = held(tmp_path, loops=LOOPS, leaky=LEAKY)
+    (problem,) = report.problems
+    assert problem.startswith(
+        "questions/gate.yaml: gate does not pass leaky, and it is right, on all 2 seeds: "
+        "y differs in 2 of 2 cases"
+    )
+    assert report.accepted[:2] == (Accepted("loops", 2, 2), Accepted("leaky", 0, 2))
+
+
+def test_one_that_does_not_load_is_a_fault_with_its_line(tmp_path: Path) -> None:
+    (problem,) = held(tmp_path, broken="import nunpy\n").problems
+    assert problem.startswith("questions/gate.yaml: the accepted broken cannot be loaded: raised")
+    assert "No module named 'nunpy'" in problem
+
+
+def test_it_stands_alone_and_not_over_the_reference(tmp_path: Path) -> None:
+    (problem,) = held(tmp_path, empty="def other(x):\n    return x\n").problems
+    assert problem == (
+        "questions/gate.yaml: the accepted empty does not define relu on all 2 seeds"
     )

@@ -1,10 +1,9 @@
-"""What may change in an expression: the mistakes that are one token or one term away.
+"""What may change in a statement: the mistakes that are one token or one term away.
 
 Source of the families: R. A. DeMillo, R. J. Lipton and F. G. Sayward, "Hints on test data
 selection", Computer 11(4), 1978 (a test that tells a program from its near neighbors tells it
-from most wrong ones); what is particular to arrays (axes, casts, reductions) comes from the wrong
-ideas in the questions.  What may become of a number stands in `constant_rules`, what may happen to
-a statement in `statement_rules`.
+from most wrong ones); what is particular to arrays (axes, casts, reductions, eps) comes from the
+wrong ideas in the questions.
 """
 
 from __future__ import annotations
@@ -15,11 +14,9 @@ import itertools
 from collections.abc import Iterator
 from typing import Any, NamedTuple, TypeVar
 
-from . import constant_rules as constants
-from .constant_rules import Change, signed
-
 T = TypeVar("T")
 Function = ast.FunctionDef | ast.AsyncFunctionDef
+Change = tuple[str, ast.expr]  # by which rule, and what an expression becomes
 
 _OPERATORS = (
     "Add Sub", "Sub Add", "Mult Div", "Div Mult", "FloorDiv Div Mod", "Mod FloorDiv", "Pow Mult",
@@ -46,6 +43,10 @@ for _pair in _PAIRS:
     NAMES.setdefault(_one, _other)
     NAMES.setdefault(_other, _one)
 
+SMALL = 1e-3  # a positive number up to this is there to keep another from 0
+_SENTINELS = {"inf": 1e4, "nan": 0.0}  # what people write instead
+_PRECISIONS = {"float64": "float32", "double": "float32", "float32": "float64"}
+_ROOTS = {"sqrt", "rsqrt"}
 _LEFT_ALONE = {"annotation", "returns", "decorator_list"}  # no question is about them
 
 
@@ -68,7 +69,7 @@ def slots(node: ast.AST) -> Iterator[Slot]:
             if isinstance(item, ast.expr):
                 role = _role(node, name, index, item)
                 yield Slot(value, index, role) if listed else Slot(vars(node), name, role)
-                if not isinstance(item, ast.JoinedStr) and signed(item) is None:
+                if not isinstance(item, ast.JoinedStr) and _signed(item) is None:
                     yield from slots(item)
             elif isinstance(item, ast.keyword | ast.comprehension | ast.withitem) or (
                 function and isinstance(item, ast.arguments)  # their defaults
@@ -93,17 +94,20 @@ def _role(node: ast.AST, name: str, index: int, item: ast.expr) -> str:
             return ""
 
 
+# -- expressions -----------------------------------------------------------------------------------
+
+
 def replacements(node: ast.expr, role: str, modules: set[str]) -> Iterator[Change]:
     """Everything that an expression may become, in a file that imports these modules."""
     stored = isinstance(getattr(node, "ctx", None), ast.Store | ast.Del)
     if stored and not isinstance(node, ast.Subscript):
         return
-    number = signed(node)
+    number = _signed(node)
     if number is not None:
-        yield from constants.numbers(number, role)
+        yield from _numbers(number, role)
         return
-    yield from constants.sentinels(node, modules)
-    yield from constants.moved(node)
+    yield from _sentinels(node, modules)
+    yield from _moved_eps(node)
     if role == "test":
         yield "negated condition", ast.UnaryOp(ast.Not(), node)
     if role == "dtype":
@@ -122,13 +126,13 @@ def replacements(node: ast.expr, role: str, modules: set[str]) -> Iterator[Chang
         case ast.Compare():
             for index, op in enumerate(node.ops):
                 for other in OPERATORS[type(op)]:
-                    ops = without(node.ops, index, other())
+                    ops = _without(node.ops, index, other())
                     yield "another comparison", ast.Compare(node.left, ops, node.comparators)
         case ast.BoolOp():
             opposite = ast.Or() if isinstance(node.op, ast.And) else ast.And()
             yield "and/or", ast.BoolOp(opposite, node.values)
             for index in range(len(node.values)):
-                rest = without(node.values, index)
+                rest = _without(node.values, index)
                 kept = rest[0] if len(rest) == 1 else ast.BoolOp(node.op, rest)
                 yield "dropped condition", kept
         case ast.UnaryOp():
@@ -138,13 +142,13 @@ def replacements(node: ast.expr, role: str, modules: set[str]) -> Iterator[Chang
         case ast.Tuple():
             for i, (one, two) in enumerate(itertools.pairwise(node.elts)):
                 if ast.dump(one) != ast.dump(two):
-                    yield "swapped items", ast.Tuple(swapped(node.elts, i), node.ctx)
+                    yield "swapped items", ast.Tuple(_swapped(node.elts, i), node.ctx)
             for i in range(len(node.elts) if role == "axis" else 0):
-                yield "dropped axis", ast.Tuple(without(node.elts, i), node.ctx)
+                yield "dropped axis", ast.Tuple(_without(node.elts, i), node.ctx)
         case ast.Subscript():
-            for index, part in enumerate(items(node.slice)):
+            for index, part in enumerate(_items(node.slice)):
                 for rule, bounds in _slice(part) if isinstance(part, ast.Slice) else ():
-                    whole = with_item(node.slice, index, bounds)
+                    whole = _with_item(node.slice, index, bounds)
                     yield rule, ast.Subscript(node.value, whole, node.ctx)
         case ast.Call():
             yield from _call(node, modules)
@@ -157,8 +161,8 @@ def replacements(node: ast.expr, role: str, modules: set[str]) -> Iterator[Chang
         case ast.ListComp() | ast.GeneratorExp() | ast.SetComp() | ast.DictComp():
             for index, loop in enumerate(node.generators):
                 if loop.ifs:
-                    generators = without(node.generators, index, changed(loop, ifs=[]))
-                    yield "dropped condition", changed(node, generators=generators)
+                    generators = _without(node.generators, index, _changed(loop, ifs=[]))
+                    yield "dropped condition", _changed(node, generators=generators)
         case _:
             return
 
@@ -167,9 +171,9 @@ def _call(node: ast.Call, modules: set[str]) -> Iterator[Change]:
     func, args, keywords = node.func, node.args, node.keywords
     plain = not any(isinstance(a, ast.Starred) for a in args)
     for i in range(len(args) - 1 if plain else 0):
-        yield "swapped arguments", ast.Call(func, swapped(args, i), keywords)
+        yield "swapped arguments", ast.Call(func, _swapped(args, i), keywords)
     for i in range(len(keywords)):
-        yield "dropped argument", ast.Call(func, args, without(keywords, i))
+        yield "dropped argument", ast.Call(func, args, _without(keywords, i))
     if plain and len(args) > 1:
         yield "dropped argument", ast.Call(func, args[:-1], keywords)
     if isinstance(func, ast.Attribute) and not _is_module(func.value, modules):
@@ -211,37 +215,169 @@ def _slice(part: ast.Slice) -> Iterator[Change]:
         value: ast.expr | None = getattr(part, bound)
         if value is None:
             continue
-        yield "dropped bound", changed(part, **{bound: None})
-        if bound != "step" and signed(value) is None:
+        yield "dropped bound", _changed(part, **{bound: None})
+        if bound != "step" and _signed(value) is None:
             for op in (ast.Add(), ast.Sub()):
                 moved = ast.BinOp(value, op, ast.Constant(1))
-                yield "off by one", changed(part, **{bound: moved})
+                yield "off by one", _changed(part, **{bound: moved})
 
 
-def items(node: ast.expr) -> list[ast.expr]:
+# -- numbers ---------------------------------------------------------------------------------------
+
+
+def _signed(node: ast.expr) -> int | float | None:
+    """The number that an expression is, with its sign."""
+    if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
+        inner = _signed(node.operand) if isinstance(node.operand, ast.Constant) else None
+        return None if inner is None else -inner
+    if isinstance(node, ast.Constant) and type(node.value) in (int, float):
+        value: int | float = node.value  # type: ignore[assignment]
+        return value
+    return None
+
+
+def _numbers(value: float, role: str) -> Iterator[Change]:
+    """What a number may become; `role` says whether it is an axis."""
+    axis = role == "axis"
+    for new in dict.fromkeys([value + 1, value - 1, *([] if axis else [2 * value, -value])]):
+        if new != value:
+            yield "off by one" if axis else "another number", _written(new)
+    if 0 < value <= SMALL and isinstance(value, float):
+        for new in (float(f"{value / 10:.12g}"), 0.0):
+            yield "another eps", _written(new)
+
+
+def _written(value: float) -> ast.expr:
+    number = ast.Constant(abs(value))
+    return number if value >= 0 else ast.UnaryOp(ast.USub(), number)
+
+
+def _sentinels(node: ast.expr, modules: set[str]) -> Iterator[Change]:
+    """A number instead of an infinity or a NaN, and another precision of a module's."""
+    match node:
+        case ast.Attribute(value=ast.Name(id=module), attr=name) if module in modules:
+            if name in _SENTINELS:
+                yield "a number for none", ast.Constant(_SENTINELS[name])
+            if name in _PRECISIONS:
+                other = ast.Attribute(node.value, _PRECISIONS[name], node.ctx)
+                yield "another precision", other
+        case ast.Call(func=ast.Name(id="float"), args=[ast.Constant(value=str(text))]):
+            name = text.strip().lower().lstrip("+-")
+            if name in _SENTINELS:
+                sign = -1 if text.strip().startswith("-") else 1
+                yield "a number for none", _written(sign * _SENTINELS[name])
+
+
+def _moved_eps(node: ast.expr) -> Iterator[Change]:
+    """An eps on the other side of a root, or added where it was a floor."""
+    match node:
+        case ast.Call(func=func, args=[ast.BinOp(left=inner, op=ast.Add(), right=eps)]):
+            if _name(func) in _ROOTS and _is_eps(eps):
+                root = ast.Call(func, [inner], node.keywords)
+                yield "eps outside of the root", ast.BinOp(root, ast.Add(), eps)
+        case ast.Call(func=func, args=[inner, eps]) if _name(func) == "maximum" and _is_eps(eps):
+            yield "eps added, no floor", ast.BinOp(inner, ast.Add(), eps)
+        case ast.BinOp(left=ast.Call(func=func, args=[inner]) as root, op=ast.Add(), right=eps):
+            if _name(func) in _ROOTS and _is_eps(eps):
+                within = ast.BinOp(inner, ast.Add(), eps)
+                yield "eps inside of the root", ast.Call(func, [within], root.keywords)
+
+
+def _name(node: ast.expr) -> str:
+    return node.attr if isinstance(node, ast.Attribute) else getattr(node, "id", "")
+
+
+def _is_eps(node: ast.expr) -> bool:
+    """Whether a summand is there to keep something from 0, by its size or its name."""
+    number = _signed(node)
+    return "eps" in _name(node).lower() if number is None else 0 < number <= SMALL
+
+
+# -- statements ------------------------------------------------------------------------------------
+
+
+def rewritten(node: ast.stmt, function: Function | None) -> Iterator[tuple[str, ast.stmt]]:
+    """What a statement as a whole may become, in the function that it stands in."""
+    match node:
+        case ast.AugAssign():
+            loaded = ast.parse(ast.unparse(node.target), mode="eval").body
+            yield "assigned, not added", ast.Assign([node.target], node.value, lineno=node.lineno)
+            for other in OPERATORS[type(node.op)]:
+                yield "another operator", ast.AugAssign(node.target, other(), node.value)
+            if isinstance(node.op, ast.Sub):
+                value = ast.BinOp(node.value, ast.Sub(), loaded)
+                yield "swapped operands", ast.Assign([node.target], value, lineno=node.lineno)
+        case ast.Assign():
+            for index, target in enumerate(node.targets):
+                for i, pair in enumerate(itertools.pairwise(_items(target))):
+                    if not any(isinstance(one, ast.Starred) for one in pair):
+                        new = _changed(target, elts=_swapped(_items(target), i))
+                        targets = _without(node.targets, index, new)
+                        yield "swapped targets", _changed(node, targets=targets)
+        case ast.Return(value=ast.expr() as value) if function is not None:
+            names = _local_names(function, before=node.lineno)
+            for index, part in enumerate(_items(value)):
+                for name in names if isinstance(part, ast.Name) else ():
+                    named = ast.Name(name, ast.Load())
+                    if ast.dump(named) != ast.dump(part):
+                        yield "another local returned", ast.Return(_with_item(value, index, named))
+        case _:
+            return
+
+
+def can_go(node: ast.stmt, function: Function | None) -> bool:
+    """Whether a statement may be left out without a name being missing for that alone."""
+    match node:
+        case ast.Expr():
+            return not isinstance(node.value, ast.Constant)
+        case ast.AugAssign() | ast.For() | ast.While() | ast.Delete() | ast.Assert() | ast.Raise():
+            return True
+        case ast.If():
+            return not node.orelse
+        case ast.Assign(targets=[ast.Name(id=name)]):
+            return function is not None and name in _local_names(function, before=node.lineno)
+        case ast.Assign():
+            return not any(isinstance(t, ast.Name | ast.Tuple | ast.List) for t in node.targets)
+        case _:
+            return False
+
+
+def _local_names(function: Function, *, before: int) -> list[str]:
+    """The parameters of a function and what it assigns before a line, in order."""
+    spec = function.args
+    found = [a.arg for a in (*spec.posonlyargs, *spec.args, *spec.kwonlyargs)]
+    for node in ast.walk(function):
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store) and node.lineno < before:
+            found.append(node.id)
+    return [name for name in dict.fromkeys(found) if name not in {"self", "cls", "_"}]
+
+
+# -- nodes and lists with a change -----------------------------------------------------------------
+
+
+def _items(node: ast.expr) -> list[ast.expr]:
     """The items of a tuple, or one that is not in a tuple."""
     return node.elts if isinstance(node, ast.Tuple) else [node]
 
 
-def with_item(node: ast.expr, index: int, new: ast.expr) -> ast.expr:
+def _with_item(node: ast.expr, index: int, new: ast.expr) -> ast.expr:
     """A tuple with another item, or the item where there is no tuple."""
-    return (
-        changed(node, elts=without(node.elts, index, new)) if isinstance(node, ast.Tuple) else new
-    )
+    if not isinstance(node, ast.Tuple):
+        return new
+    return _changed(node, elts=_without(node.elts, index, new))
 
 
-def changed(node: T, **fields: object) -> T:
-    """A copy of a node with other fields."""
+def _changed(node: T, **fields: object) -> T:
     new = copy.copy(node)
     vars(new).update(fields)
     return new
 
 
-def swapped(items: list[T], index: int) -> list[T]:
+def _swapped(items: list[T], index: int) -> list[T]:
     """The items with one and the next in each other's place."""
     return [*items[:index], items[index + 1], items[index], *items[index + 2 :]]
 
 
-def without(items: list[T], index: int, *new: T) -> list[T]:
+def _without(items: list[T], index: int, *new: T) -> list[T]:
     """The items with something else, or nothing, instead of one."""
     return [*items[:index], *new, *items[index + 1 :]]

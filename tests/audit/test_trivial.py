@@ -8,11 +8,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from grader.audit.proof import audit
+from grader.audit.audit import audit
 from grader.audit.trivial import ANSWERS, handed_on
 from grader.bank import load
 from grader.model.audit import AuditReport
-from grader.sandbox.worker.trivial import TrivialAnswers
+from grader.sandbox.worker.mutate.trivial import TrivialAnswers
 from tests.audit.audits import audited, question, said
 
 pytestmark = pytest.mark.usefixtures("one_zygote")

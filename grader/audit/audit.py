@@ -1,8 +1,7 @@
-"""Prove a question: right passes, wrong does not, and every wrong idea is called by its name.
+"""Audit a question: right passes, wrong does not, and every wrong idea is called by its name.
 
 Every program goes through every check, needs or no needs, so that what each check can tell is
-known; what a grade would have skipped is worked out afterwards.  What else the proof consists of
-is in `grader.audit`, a file each.
+known; what a grade would have skipped is worked out afterwards.
 """
 
 from __future__ import annotations
@@ -15,17 +14,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from grader.audit import (
-    accepted,
-    coincide,
-    derived,
-    hints,
-    implementations,
-    logs,
-    matrix,
-    parts,
-    trivial,
-)
+from grader.audit import coincide, matrix, right, text, trivial
 from grader.audit.search import Search
 from grader.audit.subjects import Seen, Subject, always_raised, is_certain, result_of, subjects
 from grader.evaluation.evaluation import BankFault
@@ -34,7 +23,6 @@ from grader.explain.naming import Failure, diagnose
 from grader.kinds import registry
 from grader.model.audit import Accepted, AuditReport, AuditRow, CheckFacts, Remark, Trivial, Twins
 from grader.model.keys import Check
-from grader.model.numerals import quantity
 from grader.model.question import Question
 from grader.model.report import CheckResult
 from grader.model.verdict import FINE
@@ -45,7 +33,6 @@ Progress = Callable[[str], None]
 WHOLE_SEEDS = 20  # beyond them, wrong programs are only tried until one check stops them
 SLOW_SHARE = 0.4  # of an audit's CPU time: a check that takes more is worth a note
 SLOW_SECONDS = 1.0  # and takes this long: shares of nothing mean nothing
-SHOWN = 5  # places marked TODO
 
 
 def audit(
@@ -53,34 +40,29 @@ def audit(
 ) -> AuditReport:
     """Audit one question, its cases drawn anew by each seed; `progress` gets a line per step."""
     began = time.perf_counter()
-    proof = _Proof(question, seeds, progress or (lambda _: None), subjects(question))
+    found = _Audit(question, seeds, progress or (lambda _: None), subjects(question))
     try:
         with GradingSession(question) as session, np.errstate(all="ignore"):
             session.bank.restore()
-            proof.run_again(session)
-            proof.put_through_all_checks(session)
-            if proof.is_sound:
-                proof.look_further(session)
+            found.run_again(session)
+            found.put_through_all_checks(session)
+            if found.is_sound:
+                found.look_further(session)
     except BankFault as fault:
-        proof.problems.append(str(fault))
-    rows = tuple(matrix.row(question, s) for s in proof.subjects if s.seen)
-    checks = tuple(proof.facts(check, rows) for check in question.spec.checks)
-    remarks = [*_todos(question), *(Remark("unused", text) for text in question.unused)]
-    remarks += _prerequisites(question)
-    problems = proof.problems
+        found.problems.append(str(fault))
+    rows = tuple(matrix.row(question, s) for s in found.subjects if s.seen)
+    checks = tuple(found.facts(check, rows) for check in question.spec.checks)
+    problems, remarks = found.problems, list(text.remarks(question))
     if not problems:
-        problems = matrix.problems(question, proof.subjects, seeds, proof.twins)
-        if proof.is_sound:
-            problems += proof.rejected
-            problems += implementations.idle(question, proof.subjects)
-            problems += matrix.idle(question, rows) + trivial.problems(proof.trivial)
-        remarks += [
-            *matrix.remarks(question, rows, proof.subjects),
-            *proof.alike,
-            *trivial.remarks(question, proof.trivial),
-            *hints.remarks(question),
-            *parts.remarks(question),
-        ]
+        problems = matrix.problems(question, found.subjects, seeds, found.twins)
+        if found.is_sound:
+            problems += found.rejected
+            problems += matrix.idle(question, rows, found.subjects)
+            problems += trivial.problems(found.trivial)
+        remarks += matrix.remarks(question, rows, found.subjects)
+        remarks += found.alike
+        remarks += trivial.remarks(question, found.trivial)
+        remarks += text.remarks_on_a_sound_one(question)
     return AuditReport(
         question=question.id,
         title=question.spec.title,
@@ -90,15 +72,15 @@ def audit(
         programs=rows,
         problems=tuple(problems),
         remarks=tuple(remarks),
-        notes=tuple(proof.notes(checks)),
-        trivial=tuple(proof.trivial),
-        twins=tuple(proof.twins),
-        accepted=tuple(proof.accepted),
+        notes=tuple(found.notes(checks)),
+        trivial=tuple(found.trivial),
+        twins=tuple(found.twins),
+        accepted=tuple(found.accepted),
     )
 
 
 @dataclass(slots=True)
-class _Proof:
+class _Audit:
     """What the seeds have shown so far."""
 
     question: Question
@@ -125,11 +107,9 @@ class _Proof:
         Raises:
             Unsteady: it does not.
         """
-        called = "the reference"
+        reference, seed = [self.question.reference], self.seeds[0]
         try:
-            evaluation = session.examine(
-                "again", [self.question.reference], self.seeds[0], called=called
-            )
+            evaluation = session.examine("again", reference, seed, called="the reference")
             for _ in range(2):
                 require_steady(evaluation, evaluation.submission)
         except Unsteady:
@@ -147,19 +127,18 @@ class _Proof:
                 try:
                     if number > WHOLE_SEEDS and subject.name != "reference":
                         self._glimpse(session, subject, seed)
-                        continue
-                    self._examine(session, subject, seed)
+                    else:
+                        self._examine(session, subject, seed)
                 except BankFault as fault:
                     self.problems.append(f"seed {seed}, {subject.name}: {fault}")
                     return
 
     def look_further(self, session: GradingSession) -> None:
         """Other right programs; and what one seed is enough for: trivial answers, and twins."""
-        styles = accepted.written(self.question)
-        own, rejected = accepted.hold(session, styles, self.seeds, self._say)
-        others, turned_down, self.unmade = derived.hold(session, self.seeds, self._say)
+        own, rejected = right.hold_written(session, self.seeds, self._say)
+        (others, turned_down), self.unmade = right.hold_derived(session, self.seeds, self._say)
         self.accepted, self.rejected = own + others, rejected + turned_down
-        self.rejected += logs.problems(self.question)
+        self.rejected += text.faulty_log(self.question)
         self.alike = coincide.remarks(session, self.seeds[-1])
         self._say("trivial answers")
         self.trivial = trivial.try_answers(session, self.seeds[-1])
@@ -204,31 +183,29 @@ class _Proof:
 
     def _examine(self, session: GradingSession, subject: Subject, seed: int) -> None:
         """Put a program through every check on one seed, and have it named."""
-        name, right = subject.name, subject.name == "reference"
-        evaluation = session.examine(
-            f"subject {name}",
-            subject.sources,
-            seed,
-            called=name,
-            file=subject.file,
-            parts=subject.parts,
-        )
-        results = {}
-        for check in self.question.spec.checks:
+        is_reference, checks = subject.name == "reference", self.question.spec.checks
+        evaluation = subject.examined(session, seed)
+        results: dict[str, CheckResult] = {}
+        for check in checks:
             with self._clocked(session, check.id):
-                results[check.id] = result_of(evaluation, check, timed=right)
+                results[check.id] = result_of(evaluation, check, timed=is_reference)
         graded, evaluation.parts_asked = as_graded(self.question, results)
         with self._clocked(session, ""):
             found = diagnose(Failure.of(evaluation, tuple(graded.values())))
-            named = found.confused.union(n.id for n in found.named)
-        raised = None if right else always_raised(evaluation, results)
-        checks = {check.id: check for check in self.question.spec.checks}
-        certain = any(
-            is_certain(evaluation, checks[r.id], r)
-            for r in results.values()
-            if r.verdict not in FINE and not r.stretch
+        subject.seen.append(
+            Seen(
+                seed,
+                results,
+                graded,
+                named=found.confused.union(n.id for n in found.named),
+                raised=None if is_reference else always_raised(evaluation, results),
+                certain=any(
+                    is_certain(evaluation, check, results[check.id])
+                    for check in checks
+                    if not check.stretch and results[check.id].verdict not in FINE
+                ),
+            )
         )
-        subject.seen.append(Seen(seed, results, graded, named, raised, certain))
 
     def _glimpse(self, session: GradingSession, subject: Subject, seed: int) -> None:
         """Find out whether anything stops a wrong program on a seed, the likeliest check first."""
@@ -237,10 +214,7 @@ class _Proof:
             return
         likely = Counter(r.id for seen in subject.seen for r in seen.stopping)
         checks = [c for c in self.question.spec.checks if not c.stretch]
-        name = subject.name
-        evaluation = session.examine(
-            f"subject {name}", subject.sources, seed, called=name, parts=subject.parts
-        )
+        evaluation = subject.examined(session, seed)
         subject.glimpsed[seed] = any(
             result_of(evaluation, check).verdict not in FINE
             for check in sorted(checks, key=lambda c: -likely[c.id])
@@ -265,22 +239,3 @@ def as_graded(
         result = course.skipped(part, check) or results[check.id]
         course.done[check.id] = replace(result, part=part)
     return {check.id: course.done[check.id] for check in question.spec.checks}, course.asked
-
-
-def _todos(question: Question) -> list[Remark]:
-    """How many places an author has marked TODO, and where the first of them are."""
-    places = question.todos
-    more = f" and {len(places) - SHOWN} more" if len(places) > SHOWN else ""
-    count = quantity(len(places), "TODO is", "TODOs are")
-    text = f"{count} left: {', '.join(places[:SHOWN])}{more}"
-    return [Remark("todo", text)] if places else []
-
-
-def _prerequisites(question: Question) -> list[Remark]:
-    """What is to be passed before, and is no other question of the bank."""
-    folder = question.spec_path.parent
-    return [
-        Remark("prerequisites", f"prerequisites: there is no other question {name} in this bank")
-        for name in question.spec.prerequisites
-        if name == question.id or not (folder / f"{name}.yaml").is_file()
-    ]

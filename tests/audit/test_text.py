@@ -1,13 +1,17 @@
-"""The audit notices a hint that gives the answer away too soon, and is quiet otherwise."""
+"""What the text of a question promises: hints that tell too much, cases that nothing looks at."""
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
 
-from grader.audit.hints import remarks
-from tests.audit.audits import question
+from grader.audit.audit import audit
+from grader.audit.text import remarks_on_a_sound_one
+from tests.audit.audits import audited, question, said
+
+pytestmark = pytest.mark.usefixtures("one_zygote")
 
 
 def holds(folder: Path, *told: str) -> list[str]:
@@ -21,7 +25,7 @@ def holds(folder: Path, *told: str) -> list[str]:
     """
     begin = "def relu(x):\n    return x.copy()\n"
     asked = question(folder, reference=reference, begin=begin, hints=list(told))
-    return [r.text for r in remarks(asked)]
+    return [r.text for r in remarks_on_a_sound_one(asked)]
 
 
 def test_a_line_of_the_reference_in_an_early_hint_is_remarked_on(tmp_path: Path) -> None:
@@ -47,3 +51,18 @@ def test_prose_gives_nothing_away(tmp_path: Path, told: str) -> None:
 
 def test_the_last_hint_may_say_it(tmp_path: Path) -> None:
     assert holds(tmp_path, "Look closely.", "Write (x * open_gate).astype(x.dtype).") == []
+
+
+def test_a_case_that_no_check_looks_at_is_remarked_on_with_its_place(tmp_path: Path) -> None:
+    check = {"id": "gate", "kind": "outputs", "of": "y", "cases": "signs"}
+    (text,) = said(audited(tmp_path, checks=[check]), "unused")
+    assert re.fullmatch(r"questions/gate\.yaml:\d+:3: cases\.many: no check looks at it; .*", text)
+
+
+def test_what_is_to_be_passed_before_is_another_question_of_the_bank(tmp_path: Path) -> None:
+    before = ["there", "nowhere", "gate"]
+    asked = question(tmp_path, format=2, starter=None, starter_holds=["open"], prerequisites=before)
+    (tmp_path / "questions" / "there.yaml").write_text("title: There\n")
+    assert said(audit(asked, seeds=(1,)), "prerequisites") == [
+        f"prerequisites: there is no other question {name} in this bank" for name in before[1:]
+    ]

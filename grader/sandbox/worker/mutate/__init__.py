@@ -1,0 +1,1 @@
+"""Programs derived from a reference: mutants, right ones in other styles, and trivial answers."""
