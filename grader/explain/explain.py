@@ -17,6 +17,7 @@ from grader.evaluation.evaluation import BankFault, Evaluation
 from grader.evaluation.rerun_alone import remembered
 from grader.explain import raising
 from grader.explain.classes import possible
+from grader.explain.fingerprint import fingerprint
 from grader.explain.further import CALL_SECONDS, SEED, further_inputs, keeping_output
 from grader.explain.naming import Failure, diagnose
 from grader.explain.observation import Looked, Observation, looked_at, observations
@@ -53,6 +54,7 @@ class Explained:
     misconceptions: tuple[Named, ...] = ()
     explanations: tuple[Explanation, ...] = ()
     note: str = ""  # what there was no time for
+    outputs: str = ""  # a digest of what is wrong, by which equal answers are found
 
 
 def explain(evaluation: Evaluation, checks: Sequence[CheckResult]) -> Explained:
@@ -74,12 +76,13 @@ def explain(evaluation: Evaluation, checks: Sequence[CheckResult]) -> Explained:
     roots, own = _roots(evaluation, failed, looked), list[Observation]()
     named, note, found = tuple[Named, ...](), "", list[Explanation]()
     with keeping_output(worker):
+        outputs = fingerprint(failure)
         with _until_it_ends():
             if failed and worker.failure is None:
                 own = observations(evaluation, looked, roots)
                 found += _state(evaluation, [seen for seen in own if not seen.ok])
         if found:
-            return Explained((), (*found, *_of_check(evaluation, failed, found)))
+            return Explained((), (*found, *_of_check(evaluation, failed, found)), "", outputs)
         try:
             named = diagnose(failure).named
         except OutOfTime:
@@ -101,7 +104,7 @@ def explain(evaluation: Evaluation, checks: Sequence[CheckResult]) -> Explained:
             before = {idea.id: idea for idea in named}
             named = tuple(before.get(idea.id, idea) for idea in both[0])
             found.insert(0, both[1])
-    return Explained(named, tuple(found[:MOST]), note)
+    return Explained(named, tuple(found[:MOST]), note, outputs)
 
 
 def _until_it_ends() -> contextlib.AbstractContextManager[None]:

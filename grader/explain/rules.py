@@ -468,7 +468,8 @@ def _right_sums(b: Array) -> Proposals:
             if all(b.shape[axis] < 2 for axis in axes):
                 return False
             worst, right = np.abs(a - b).max(), b.sum(axes)
-            if largest(right) <= 1e-3 * worst:  # whatever is centered adds up to 0
+            # Whatever is centered adds up to 0, and whatever is normalized to 1.
+            if largest(right) <= 1e-3 * worst or np.allclose(b.sum(-1), 1.0):
                 return False
             # That sums agree says nothing where entries nearly do.
             most = min(10 * seen.rounding * max(largest(b), largest(a)), 1e-3 * worst)

@@ -21,7 +21,6 @@ from grader.evaluation.evaluation import BankFault, Evaluation
 from grader.evaluation.repeat import require_steady
 from grader.evaluation.tally import Finding
 from grader.explain.explain import explain
-from grader.explain.fingerprint import fingerprint
 from grader.explain.shrink import made_readable
 from grader.forms import registry as forms
 from grader.model.keys import GRADE_SECONDS
@@ -245,13 +244,13 @@ class GradingSession(Closing):
             follow_ups = self.question.spec.follow_ups
             ask = follow_ups[report.seed % len(follow_ups)].ask if follow_ups else ""
             return replace(report, follow_up=ask)
-        report = replace(report, outputs=fingerprint(evaluation, checks))
         found = explain(evaluation, checks)
         return replace(
             report,
             misconceptions=found.misconceptions,
             explanations=found.explanations,
             note=found.note,
+            outputs=found.outputs,
             checks=made_readable(evaluation, checks),
         )
 
