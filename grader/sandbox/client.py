@@ -17,20 +17,15 @@ import threading
 import time
 import weakref
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from grader.model.errors import GraderError
 from grader.sandbox import config, lending, levels, probes, spawn, whereabouts
-from grader.sandbox.channel import Died, Garbled, Overran, Reply, TooSlow, WorkerError, send
 from grader.sandbox.closing import Closing
 from grader.sandbox.deadline import Deadline, OutOfTime
 from grader.sandbox.scratch import Scratch
 from grader.sandbox.worker import control, wire
-
-__all__ = [
-    "CALL_SECONDS", "Died", "Garbled", "Overran", "TooSlow", "WorkerClient", "WorkerError",
-]  # fmt: skip
 
 CALL_SECONDS = 5.0
 KEEP_OUTPUT = 64 << 10  # bytes of output kept for the reader
@@ -43,12 +38,32 @@ SLACK, MOST_SLACK = 5, 25.0  # times those seconds, but at most this many
 _GRACE = 2.0  # seconds from the end of a channel to that of its process
 
 
+class WorkerError(Exception):
+    """The worker can no longer be used; the message completes 'the submission ...'."""
+
+
+class Died(WorkerError):
+    """The process ended without answering."""
+
+
+class Overran(WorkerError):
+    """A limit of time, memory, files or output was reached."""
+
+
+class TooSlow(Overran):
+    """It was the limit of time of one call."""
+
+
+class Garbled(WorkerError):
+    """What came back is not an answer."""
+
+
 @dataclass(frozen=True, slots=True)
 class Limits:
     """How long an exchange may take, and where that is set."""
 
-    seconds: float  # of CPU time
-    wall: float | None = None  # seconds by the clock
+    seconds: float = CALL_SECONDS  # of CPU time; by the clock too, where CPU time cannot be read
+    wall: float | None = None  # seconds by the clock; with some slack by default
     set_by: str = ""
 
     def by_clock(self, *, cpu_known: bool) -> float:
@@ -66,6 +81,56 @@ class Limits:
         return f"did not finish within {self.seconds:.3g} seconds of CPU time ({self.set_by})"
 
 
+@dataclass(slots=True)
+class _Reply:
+    """A frame that is coming in: its header first, then the rest."""
+
+    allowed: int  # bytes of array data
+    data: bytearray = field(default_factory=lambda: bytearray(wire.HEADER.size))
+    got: int = 0
+    meta: int | None = None  # bytes of metadata, once the header has come
+
+    @property
+    def done(self) -> bool:
+        return self.meta is not None and self.got == len(self.data)
+
+    def read(self, channel: socket.socket) -> bool:
+        """Take in what is there; False when the other side has hung up."""
+        if self.done:
+            return True
+        count = channel.recv_into(memoryview(self.data)[self.got :])
+        self.got += count
+        if self.meta is None and self.got == len(self.data):
+            magic, self.meta, payload = wire.HEADER.unpack(self.data)
+            if magic != wire.MAGIC:
+                raise Garbled("broke the protocol: not a reply")
+            if self.meta > wire.MAX_META or payload > self.allowed:
+                size = f"{self.meta + payload:,} bytes, {self.allowed:,} allowed"
+                raise Garbled(f"returned far too much data ({size})")
+            self.data, self.got = bytearray(self.meta + payload), 0
+        return bool(count)
+
+    def value(self) -> dict[str, Any]:
+        """The reply, decoded."""
+        try:
+            reply = wire.decode(bytes(self.data[: self.meta]), memoryview(self.data)[self.meta :])
+        except wire.WireError as error:
+            raise Garbled(f"broke the protocol: {error}") from None
+        if not isinstance(reply, dict) or not isinstance(reply.get("ok"), bool):
+            raise Garbled("broke the protocol: not a reply")
+        return reply
+
+
+def _send(channel: socket.socket, pending: list[memoryview]) -> None:
+    """Send what the channel takes now; what is left stays pending."""
+    while pending:
+        sent = channel.send(pending[0])
+        if sent == len(pending[0]):
+            pending.pop(0)
+        else:
+            pending[0] = pending[0][sent:]
+
+
 class _Asked(threading.local):
     """The workers that a thread asks."""
 
@@ -78,10 +143,6 @@ _asked = _Asked()
 
 class WorkerClient(Closing):
     """One process that runs programs.  Use it as a context manager, in one thread at a time."""
-
-    lending: lending.Lending | None = None  # memory that it shares with the judge
-    text: whereabouts.Text | None = None  # of a program that may say where in it it is
-    stopped_at = ""  # that place when its time was over, if it says
 
     def __init__(
         self,
@@ -103,9 +164,11 @@ class WorkerClient(Closing):
         self.printed, self.first_printed = b"", b""
         self.output_bytes = 0
         self.failure: WorkerError | None = None
-        self.fresh: int | None = None  # bytes that it held before the first program was loaded
+        self.fresh: int | None = None  # bytes that it held when that was first asked
         self.deadline: Deadline | None = None  # of all that it is asked until this is changed
         self.waited = 0.0  # seconds, by the deadline's clock, that its answers took
+        self.text: whereabouts.Text | None = None  # of a program that may say where in it it is
+        self.stopped_at = ""  # that place when its time was over, if it says
         self._isolation: levels.Isolation | None = None
         self._written_before = 0
         self._looked = 0.0  # when it was last watched
@@ -131,9 +194,7 @@ class WorkerClient(Closing):
             finally:
                 far.close()
                 os.close(writing)
-            with contextlib.suppress(OSError):  # where it is refused, inputs are sent as ever
-                if lending.available():
-                    self.lending = stack.enter_context(lending.Lending())
+            self.lending = lending.made(stack)  # memory that it shares with the judge
             with contextlib.suppress(OSError):  # the first question finds out
                 shared = [] if self.lending is None else [self.lending.descriptor]
                 control.send(self._channel, configured, shared)
@@ -157,7 +218,7 @@ class WorkerClient(Closing):
         if self._isolation is None:
             try:
                 grace = spawn.START_SECONDS[self.torch]
-                said = self._ask({"op": "walls"}, Limits(CALL_SECONDS), 0, grace=grace)
+                said = self._ask({"op": "walls"}, Limits(), 0, grace=grace)
             except WorkerError as failure:  # nothing foreign has run in it: this is our own fault
                 raise GraderError(
                     f"the process that runs programs did not start: {self._last_words(failure)}",
@@ -169,22 +230,17 @@ class WorkerClient(Closing):
     def ask(
         self,
         request: dict[str, Any],
+        limits: Limits = Limits(),
         *,
-        seconds: float = CALL_SECONDS,
         reply_bytes: int = 1 << 20,
-        wall: float | None = None,
-        set_by: str = "",
         within: bool = False,
     ) -> dict[str, Any]:
         """Send a request and return the decoded reply.
 
         Args:
             request: plain data with an `op`.
-            seconds: of CPU time that the exchange may take; by the clock it may take longer, see
-                `SLACK`, but not where CPU time cannot be read.
+            limits: how long it may take.
             reply_bytes: of array data that the reply may hold.
-            wall: seconds by the clock instead.
-            set_by: what says how long it may take; the usual limits, if it is empty.
             within: whether this is about a request that still goes on, of the other side.
 
         Raises:
@@ -196,7 +252,6 @@ class WorkerClient(Closing):
             _ = self.isolation  # before anything else: what it says now, no submission has a say in
         if self.deadline is not None:
             self.deadline.check()
-        limits = Limits(seconds, wall, set_by)
         with self.waiting():
             try:
                 return self._ask(request, limits, reply_bytes, within=within)
@@ -261,13 +316,13 @@ class WorkerClient(Closing):
             OutOfTime: the deadline of all has passed.
         """
         self._check_silent()
-        reply = Reply(reply_bytes)
+        reply = _Reply(reply_bytes)
         channel, pending = self._channel, [memoryview(piece) for piece in wire.encode(request)]
         before = self.cpu_nanoseconds()
         end = time.monotonic() + limits.by_clock(cpu_known=before is not None) + grace
         output_open = True
         with contextlib.suppress(BlockingIOError, ConnectionError):  # met again below
-            send(channel, pending)
+            _send(channel, pending)
         while not reply.done:
             left = end - time.monotonic()
             spent = 0 if before is None else (self.cpu_nanoseconds() or before) - before
@@ -292,7 +347,7 @@ class WorkerClient(Closing):
             try:
                 events = ready.get(channel.fileno(), 0)
                 if events & select.POLLOUT:
-                    send(channel, pending)
+                    _send(channel, pending)
                 while events & ~select.POLLOUT and not reply.done:
                     if not reply.read(channel):
                         raise self._death()

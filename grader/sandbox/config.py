@@ -1,17 +1,25 @@
-"""What a worker is configured with, on this machine."""
+"""What a worker is configured with, on this machine: limits, and the files that it may read.
+
+Those are Python's own library, the system's shared libraries, numpy, in a torch question torch with
+what it imports, and the worker's own folder.  Not: other packages, the bank, this program,
+anybody's home.
+"""
 
 from __future__ import annotations
 
+import functools
 import os
 import sys
-from collections.abc import Sequence
+import sysconfig
+from collections.abc import Collection, Sequence
 from pathlib import Path
 
-from grader.sandbox import file_grants
 from grader.sandbox.scratch import Scratch
 from grader.sandbox.worker.control import SharedConfig, WorkerConfig
+from grader.sandbox.worker.walls.landlock import LIST, READ, USE, Grant
 
-BOOT = file_grants.WORKER / "boot.py"
+WORKER = Path(__file__).parent / "worker"
+BOOT = WORKER / "boot.py"
 # Bytes of a worker without and with torch; one with numpy takes 0.14 GB by itself.
 MEMORY = {False: 2 << 30, True: 8 << 30}
 CPU_SECONDS = 120  # of a worker for one submission
@@ -19,20 +27,42 @@ CPU_SECONDS = 120  # of a worker for one submission
 # its checkpoints the second, 0.5 s more; together 80 MB.
 TORCH_USES_LATE = ("torch.fx.experimental.symbolic_shapes", "torch._dynamo")
 SPARE_THREADS = 64  # beyond those that run already
+_NUMPY = ("numpy", "numpy.libs")
+# What torch 2 imports, at once or when needed, and the libraries of its CUDA builds.
+_TORCH = (
+    "torch", "torch.libs", "torchgen", "functorch", "typing_extensions.py", "sympy", "mpmath",
+    "networkx", "jinja2", "markupsafe", "filelock", "fsspec", "nvidia", "triton",
+)  # fmt: skip
+_SYSTEM = (
+    "/etc/ld.so.cache", "/etc/localtime", "/usr/share/zoneinfo", "/dev/urandom", "/dev/random",
+    "/proc/cpuinfo", "/proc/meminfo", "/proc/stat", "/proc/sys/vm/overcommit_memory",
+    "/sys/devices/system/cpu", "/sys/devices/system/node",
+)  # fmt: skip
+# Of /proc/self not all: its `net` shows every connection of the machine.
+_SELF = tuple(f"/proc/self/{name}" for name in ("maps", "status", "stat", "statm", "limits"))
+_SELF_LISTED = ("/proc/self/task", "/proc/self/fd")
+_DEVICES = ("/dev/null", "/dev/zero")
+_CUDA = ("/dev/nvidiactl", "/dev/nvidia-uvm", "/dev/nvidia-uvm-tools", "/proc/driver/nvidia")
+_LIBRARIES = ("/lib", "/lib64", "/usr/lib", "/usr/lib64", "/usr/local/lib")
+# What a fresh Python has in site-packages; a folder with nothing else needs no hiding.
+_HARMLESS = (
+    "pip", "setuptools", "wheel", "pkg_resources", "_distutils_hack", "distutils-", "README",
+    "__pycache__",
+)  # fmt: skip
 
 
 def shared(*, torch: bool) -> SharedConfig:
     """What holds for every worker that a zygote forks."""
-    linux, cuda = sys.platform == "linux", torch and bool(file_grants.cuda())
+    on_gpu = torch and bool(cuda())
     return SharedConfig(
         torch=torch,
-        site=file_grants.site_folders(),
-        memory=0 if cuda else MEMORY[torch],  # CUDA reserves far more than it uses
+        site=site_folders(),
+        memory=0 if on_gpu else MEMORY[torch],  # CUDA reserves far more than it uses
         judge=os.getpid(),
-        grants=file_grants.grants(torch=torch) if linux else (),
-        devices=cuda,
-        readable=file_grants.readable(),
-        kept=file_grants.kept(torch=torch),
+        grants=grants(torch=torch) if sys.platform == "linux" else (),
+        devices=on_gpu,
+        readable=readable(),
+        kept=kept(torch=torch),
     )
 
 
@@ -55,3 +85,95 @@ def _threads_here() -> int:
         return int(Path("/proc/loadavg").read_text(encoding="ascii").split()[3].split("/")[1])
     except (OSError, ValueError, IndexError):
         return 4096
+
+
+@functools.cache
+def grants(*, torch: bool) -> tuple[Grant, ...]:
+    """Rights and paths for `landlock`, without the scratch folder."""
+    read = [str(WORKER), *_SYSTEM, *_SELF, *_packages(torch=torch)]
+    above = {parent for folder in _hidden() for parent in folder.parents}
+    read += [path for root in _roots() for path in _around(root.resolve(), above)]
+    # The import system looks modules up in the site folders.
+    return (
+        *((READ, path) for path in dict.fromkeys(read)),
+        *((LIST, path) for path in (*site_folders(), *_SELF_LISTED)),
+        *((USE, path) for path in (*_DEVICES, *(cuda() if torch else ()))),
+    )
+
+
+def readable() -> list[str]:
+    """Files without which a worker cannot run."""
+    numpy = (str(Path(p, "numpy", "__init__.py")) for p in site_folders()[:1])
+    return [os.__file__, str(WORKER / "serve.py"), *numpy]
+
+
+def kept(*, torch: bool) -> list[str]:
+    """Files that a worker must not be able to read: with them it tries its walls."""
+    torch_files = [str(Path(p, "torch", "__init__.py")) for p in site_folders()]
+    return [__file__, "/etc/passwd", *([] if torch else torch_files)]
+
+
+@functools.cache
+def site_folders() -> tuple[str, ...]:
+    """Folders from which a worker imports numpy and torch: those of the running interpreter."""
+    names = dict.fromkeys((sysconfig.get_path("purelib"), sysconfig.get_path("platlib")))
+    found = [name for name in names if Path(name).is_dir()]
+    # A development install or `python -m venv --system-site-packages` may keep numpy elsewhere.
+    extra = [p for p in sys.path if p.endswith("-packages") and p not in found and Path(p).is_dir()]
+    return (*found, *extra)
+
+
+def _packages(*, torch: bool) -> list[str]:
+    wanted = [*_NUMPY, *(_TORCH if torch else ())]
+    return [str(Path(site, name)) for site in site_folders() for name in wanted]
+
+
+def _roots() -> list[Path]:
+    """Where Python's library and the system's shared libraries are."""
+    roots = [Path(os.__file__).parent]
+    if (base := Path(sys.base_prefix)) not in {Path("/usr"), Path("/")}:
+        roots += [base / "lib", base / "lib64"]
+    # Debian keeps libraries in a folder named for the machine, which spares the rest.
+    triplet = getattr(sys.implementation, "_multiarch", "")
+    narrow = [p for root in _LIBRARIES if triplet and (p := Path(root, triplet)).is_dir()]
+    roots += [*narrow, Path("/lib64"), Path("/usr/lib64")] if narrow else map(Path, _LIBRARIES)
+    return [root for root in roots if root.is_dir()]
+
+
+@functools.cache
+def _hidden() -> frozenset[Path]:
+    """Folders of packages that lie within what is granted."""
+    found = {Path(p).resolve() for p in site_folders()}
+    for root in _roots():
+        # Not Path.glob, which asks about every entry of /usr/lib before it looks at its name.
+        pythons = [f"{root}/{name}" for name in _names(root) if name.startswith("python3")]
+        inside = [f"{python}/{name}" for python in pythons for name in _names(python)]
+        for folder in (str(root), *pythons, *inside):
+            sites = (f"{folder}/site-packages", f"{folder}/dist-packages")
+            full = (p for p in sites if any(not n.startswith(_HARMLESS) for n in _names(p)))
+            found |= {Path(p).resolve() for p in full}
+    return frozenset(found)
+
+
+def _names(folder: str | Path) -> list[str]:
+    try:
+        with os.scandir(folder) as entries:
+            return [entry.name for entry in entries]
+    except OSError:
+        return []
+
+
+def _around(path: Path, above: Collection[Path]) -> list[str]:
+    """Paths that together hold everything under one, except hidden folders, given those above."""
+    if path in _hidden() or (path.is_symlink() and path.resolve() in _hidden()):
+        return []
+    if path not in above:
+        return [str(path)]
+    return [found for inside in path.iterdir() for found in _around(inside, above)]
+
+
+@functools.cache
+def cuda() -> tuple[str, ...]:
+    """The files of CUDA's devices; none where there is no device that torch might use."""
+    cards = [str(p) for p in Path("/dev").glob("nvidia[0-9]*")]
+    return (*_CUDA, *cards) if cards else ()

@@ -20,6 +20,7 @@ from grader.sandbox.client import (
     MOST_SLACK,
     Died,
     Garbled,
+    Limits,
     Overran,
     TooSlow,
     WorkerClient,
@@ -130,11 +131,9 @@ class _Relay:
     """One run, and how much of its time is left."""
 
     def __init__(self, tester: RemoteProgram, program: TesterProgram) -> None:
-        limits = program.limits or CallLimits(None, None, "")
         self.tester, self.program = tester, program
         self.keeper, self.driver = program.keeper().worker, program.keeper().name
-        self.cpu, self.wall = limits.of(program.call_seconds)
-        self.set_by = limits.set_by
+        self.limits = (program.limits or CallLimits(None, None, "")).of(program.call_seconds)
         self.began, self.calls = time.monotonic(), 0
         self.spent_before = tester.worker.cpu_nanoseconds() or 0
 
@@ -182,11 +181,7 @@ class _Relay:
         """Have something carried out that is tested."""
         try:
             found = self.keeper.ask(
-                fields(call),
-                seconds=CALL_SECONDS,
-                wall=MOST_WALL,
-                reply_bytes=MOST_REPLY,
-                within=True,
+                fields(call), Limits(wall=MOST_WALL), reply_bytes=MOST_REPLY, within=True
             )
         except WorkerError as failure:
             raise Overran(f"calls what it tests with arguments on which that {failure}") from None
@@ -203,25 +198,22 @@ class _Relay:
 
     def _driven(self, request: dict[str, Any], *, within: bool = False) -> dict[str, Any]:
         """What the side of the driver answers."""
-        return self.keeper.ask(request, seconds=CALL_SECONDS, reply_bytes=MOST_REPLY, within=within)
+        return self.keeper.ask(request, reply_bytes=MOST_REPLY, within=within)
 
     def _asked(self, request: dict[str, Any], *, within: bool = False) -> dict[str, Any]:
         """What the side of the submission answers, in the time that is left of its run."""
         worker = self.tester.worker
         spent = ((worker.cpu_nanoseconds() or 0) - self.spent_before) / 1e9
-        wall = self.began + self.wall - time.monotonic()
+        assert self.limits.wall is not None
+        wall = self.began + self.limits.wall - time.monotonic()
+        left = Limits(max(0.0, self.limits.seconds - spent), max(0.0, wall))
         try:
-            return worker.ask(
-                request,
-                seconds=max(0.0, self.cpu - spent),
-                wall=max(0.0, wall),
-                reply_bytes=2 * ROOM,
-                within=within,
-            )
+            return worker.ask(request, left, reply_bytes=2 * ROOM, within=within)
         except TooSlow:
             place = f", stopped in {worker.stopped_at}" if worker.stopped_at else ""
-            by = f" ({self.set_by})" if self.set_by else ""
-            raise TooSlow(f"did not finish within {self.cpu:.3g} seconds{by}{place}") from None
+            by = f" ({self.limits.set_by})" if self.limits.set_by else ""
+            sentence = f"did not finish within {self.limits.seconds:.3g} seconds{by}{place}"
+            raise TooSlow(sentence) from None
 
 
 def _said(found: dict[str, Any]) -> Said:

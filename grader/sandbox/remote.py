@@ -10,7 +10,7 @@ import numpy as np
 
 from grader.model.mutation import Mutant, normalized
 from grader.model.question import Support
-from grader.sandbox.client import CALL_SECONDS, MOST_SLACK, Garbled, WorkerClient
+from grader.sandbox.client import CALL_SECONDS, MOST_SLACK, Garbled, Limits, WorkerClient
 from grader.sandbox.replies import ProgramError, answer, fault, unwanted
 from grader.sandbox.sending import (
     Inputs,
@@ -41,15 +41,14 @@ class CallLimits:
     wall_seconds: float | None
     set_by: str  # "limits of the case steep"
 
-    def of(self, usual: float) -> tuple[float, float]:
-        """Seconds of CPU time and by the clock, for what usually takes up to so much CPU time."""
-        cpu = usual
-        if self.cpu_seconds is not None:
-            cpu = self.cpu_seconds * max(1.0, usual / CALL_SECONDS)
+    def of(self, usual: float) -> Limits:
+        """The limits of what usually takes up to so many seconds of CPU time."""
+        share = max(1.0, usual / CALL_SECONDS)
+        cpu = usual if self.cpu_seconds is None else self.cpu_seconds * share
         wall = max(cpu + MOST_SLACK, 2 * cpu)
         if self.wall_seconds is not None:
-            wall = self.wall_seconds * max(1.0, usual / CALL_SECONDS)
-        return cpu, wall
+            wall = self.wall_seconds * share
+        return Limits(cpu, wall, self.set_by)
 
 
 @dataclass(slots=True)
@@ -286,17 +285,12 @@ class RemoteProgram:
         room: int = 0,
     ) -> R:
         """The reply to a request about steps on inputs, which may be 8 times as large."""
-        usual, wall, set_by = self.call_seconds if seconds is None else seconds, None, ""
-        if self.limits is not None:
-            usual, wall = self.limits.of(usual)
-            set_by = self.limits.set_by
+        usual = self.call_seconds if seconds is None else seconds
         operation = type(request).__name__.lower()
         reply = self.worker.ask(
             {"op": operation, **fields(request)},
-            seconds=usual,
+            Limits(usual) if self.limits is None else self.limits.of(usual),
             reply_bytes=ROOM + 8 * (room + sum(map(array_bytes, inputs))),
-            wall=wall,
-            set_by=set_by,
         )
         with self.worker.waiting():
             found = answer(kind, reply, operation, steps)

@@ -25,7 +25,7 @@ from collections.abc import Callable
 from typing import Any
 
 from grader.model.errors import GraderError
-from grader.sandbox import config, file_grants, host, scratch
+from grader.sandbox import config, host, scratch
 from grader.sandbox.closing import Closing
 from grader.sandbox.scratch import Scratch
 from grader.sandbox.worker import control
@@ -207,7 +207,7 @@ class Zygote(Closing):
                 starter = supervisor(stack, folder, log.fileno(), self._last_words)
                 self.process = Child(starter, "zygote", far.fileno(), log.fileno())
             with contextlib.suppress(OSError):  # who waits for its first answer learns of it
-                site = file_grants.site_folders()
+                site = config.site_folders()
                 # Enough to begin importing.
                 control.send(near, {"torch": torch, "site": site})
                 control.send(near, config.shared(torch=torch)._asdict())
@@ -230,7 +230,7 @@ def zygote_if_safe(*, torch: bool) -> Zygote | None:
     Not outside Linux; and not with a CUDA device, because nobody has shown yet that torch leaves
     it alone while it is being imported.
     """
-    if sys.platform != "linux" or (torch and file_grants.cuda()):
+    if sys.platform != "linux" or (torch and config.cuda()):
         return None
     return Zygote(torch=torch)
 

@@ -102,8 +102,8 @@ def lying(worker: WorkerClient, rng: random.Random, chance: float) -> None:
     """Have a worker's answers changed on their way, as if its process had sent others."""
     ask: Callable[..., dict[str, Any]] = worker.ask
 
-    def answer(request: dict[str, Any], **limits: Any) -> dict[str, Any]:
-        reply = ask(request, **limits)
+    def answer(request: dict[str, Any], *limits: Any, **more: Any) -> dict[str, Any]:
+        reply = ask(request, *limits, **more)
         if rng.random() > chance:
             return reply
         data = b"".join(bytes(piece) for piece in wire.encode(forged(reply, rng)))
@@ -116,7 +116,7 @@ def lying(worker: WorkerClient, rng: random.Random, chance: float) -> None:
             raise worker.failure
         return value
 
-    worker.ask = answer  # type: ignore[method-assign]
+    worker.ask = answer  # type: ignore[method-assign, assignment]
 
 
 def page(report: Report) -> str:

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from grader.model.errors import GraderError
-from grader.sandbox import config, file_grants, levels
+from grader.sandbox import config, levels
 from grader.sandbox.client import WorkerClient
 from grader.sandbox.levels import LIMITED, PROCESS, STRONG
 from grader.sandbox.scratch import Scratch
@@ -103,9 +103,9 @@ def test_a_system_with_thousands_of_libraries_in_one_folder(
     flat = [tmp_path / f"libsomething-of-this-system-{n}.so.{n}.0.0" for n in range(LIBRARIES)]
     for library in flat:
         library.touch()
-    granted = (*file_grants.grants(torch=False), *((READ, str(library)) for library in flat))
+    granted = (*config.grants(torch=False), *((READ, str(library)) for library in flat))
     assert sum(len(path) for _, path in granted) > 2 * 128 << 10  # MAX_ARG_STRLEN, twice
-    monkeypatch.setattr(file_grants, "grants", lambda **_: granted)
+    monkeypatch.setattr(config, "grants", lambda **_: granted)
     with_all = answered(zygote=None).level
     with Zygote(torch=False) as zygote:
         assert answered(zygote=zygote).level == with_all == STRONG

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from grader.model.errors import GraderError
-from grader.sandbox import file_grants, scratch
+from grader.sandbox import config, scratch
 from grader.sandbox.client import Died, WorkerClient
 from grader.sandbox.levels import STRONG
 from grader.sandbox.scratch import Scratch
@@ -106,9 +106,9 @@ def test_a_zygote_that_cannot_import_says_why(
 ) -> None:
     (tmp_path / "numpy").mkdir()
     (tmp_path / "numpy" / "__init__.py").write_text("raise ImportError('numpy is broken here')")
-    granted = ((READ, str(tmp_path)), *file_grants.grants(torch=False))
-    monkeypatch.setattr(file_grants, "site_folders", lambda: (str(tmp_path),))
-    monkeypatch.setattr(file_grants, "grants", lambda **_: granted)
+    granted = ((READ, str(tmp_path)), *config.grants(torch=False))
+    monkeypatch.setattr(config, "site_folders", lambda: (str(tmp_path),))
+    monkeypatch.setattr(config, "grants", lambda **_: granted)
     with (
         Zygote(torch=False) as zygote,
         WorkerClient(torch=False, zygote=zygote) as worker,

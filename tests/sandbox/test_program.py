@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from grader.sandbox.client import Garbled, WorkerClient, WorkerError
+from grader.sandbox.client import Garbled, Limits, WorkerClient, WorkerError
 from grader.sandbox.remote import MUTANTS_A_REPLY, RemoteProgram
 from grader.sandbox.replies import Loaded, Measured, Outcome, ProgramError
 from tests.harness import Lend
@@ -28,23 +28,22 @@ class Liar(WorkerClient):
     def __init__(self) -> None:
         """Start no process."""
         self.reply: dict[str, Any] = {"ok": True}
-        self.deadline, self.waited = None, 0.0
+        self.deadline, self.waited, self.text, self.lending = None, 0.0, None, None
+        self.failure = None
 
     def ask(
         self,
         request: dict[str, Any],
+        limits: Limits = Limits(),  # noqa: B008
         *,
-        seconds: float = 1.0,
         reply_bytes: int = 0,
-        wall: float | None = None,
-        set_by: str = "",
         within: bool = False,
     ) -> dict[str, Any]:
         """Return the reply, as the channel would have let it through."""
         assert request["op"]
-        assert seconds > 0
+        assert limits.seconds > 0
         assert reply_bytes > 0
-        assert (wall, set_by, within) == (None, "", False)
+        assert (limits.wall, limits.set_by, within) == (None, "", False)
         return self.reply
 
     def cpu_nanoseconds(self) -> int | None:

@@ -9,6 +9,7 @@ import pytest
 from grader.bank import load
 from grader.model.errors import BankError
 from grader.model.verdict import Verdict
+from grader.sandbox.client import Limits
 from grader.sandbox.remote import CallLimits
 from tests.kinds.one_file import graded, of, opened, written
 
@@ -85,10 +86,10 @@ def test_a_call_may_take_longer_where_the_question_says_so(
 
 def test_what_repeats_a_call_has_more_of_it() -> None:
     limits = CallLimits(60, None, "limits of the question")
-    assert limits.of(5) == (60, 120)
-    assert limits.of(60) == (720, 1440)
-    assert CallLimits(None, 40, "").of(5) == (5, 40)
-    assert CallLimits(2, None, "").of(5) == (2, 27)
+    assert limits.of(5) == Limits(60, 120, limits.set_by)
+    assert limits.of(60) == Limits(720, 1440, limits.set_by)
+    assert CallLimits(None, 40, "").of(5) == Limits(5, 40)
+    assert CallLimits(2, None, "").of(5) == Limits(2, 27)
 
 
 @pytest.mark.parametrize(
