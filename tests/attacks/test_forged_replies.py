@@ -116,7 +116,7 @@ def lying(worker: WorkerClient, rng: random.Random, chance: float) -> None:
             raise worker.failure
         return value
 
-    worker.ask = answer  # type: ignore[method-assign, assignment]
+    worker.ask = answer  # type: ignore[method-assign]
 
 
 def page(report: Report) -> str:

@@ -47,8 +47,8 @@ class Connected(WorkerClient):
     ) -> None:
         """Start no process; the functions say what would be known of one."""
         channel.setblocking(False)
-        self._channel, self._output = channel, output
-        self.deadline, self._looked = None, 0.0
+        self._channel, self._output, self.stopped_at = channel, output, ""
+        self.deadline, self.text, self._looked = None, None, 0.0
         self._drain, self._watch_all, self.cpu_nanoseconds = drain, watch, spent  # type: ignore[method-assign]
         self._death = lambda: Died(death())  # type: ignore[method-assign]
 

@@ -27,9 +27,7 @@ from tests.harness import Lend
 from tests.sandbox.running import FIND, given, started, steps
 from tests.sandbox.test_layouts import ARRAYS, LAYOUTS
 
-pytestmark = pytest.mark.skipif(
-    not hasattr(os, "memfd_create"), reason="no such memory on this system"
-)
+pytestmark = pytest.mark.skipif(not hasattr(os, "memfd_create"), reason="needs memfd_create")
 
 
 @pytest.fixture(scope="module")
