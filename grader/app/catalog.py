@@ -1,17 +1,37 @@
-"""The questions there are, and how far a person is with each."""
+"""The questions there are, how far a person is with each, and which to do next.
+
+First what was begun and not passed, the one worked on last before the others; then what is new:
+what asks for nothing that is still to be passed, the easiest level first and in it the shortest;
+then what was given up, without the solution this time.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
 
 from grader import bank
+from grader.app import requirements, workspace
 from grader.app.context import Context
-from grader.model.errors import UsageError
+from grader.app.history import history
+from grader.model.errors import DrillError, UsageError
+from grader.model.numerals import quantity
 from grader.model.question import Header
 from grader.records import progress
 from grader.records.progress import Progress
 
 LEVELS = ("warm-up", "core", "senior")  # from the easiest on
+_LATEST = 20  # versions among which the last try is looked for
+
+
+@dataclass(frozen=True, slots=True)
+class Suggested:
+    """A question, and why it is suggested."""
+
+    header: Header
+    reason: str
+    folder: Path | None  # in which it was begun, if that is still there
 
 
 def questions(
@@ -48,3 +68,60 @@ def _known(option: str, word: str | None, words: Sequence[str]) -> None:
             f"--{option} {word}: there is no such {option}{guess}",
             hint=f"the {option}s are {', '.join(words)}" if words else "",
         )
+
+
+def suggestions(ctx: Context) -> list[Suggested]:
+    """Return the questions that are left, the one to do next first.
+
+    Raises:
+        UsageError: What `--bank` or DRILL_BANK names is no bank.
+    """
+    known = questions(ctx)
+    starts = ctx.read(progress.starts, ())
+    order = [*dict.fromkeys(ctx.read(progress.latest, ()))]
+    able = requirements.torch_installed()
+    # A prediction counts once, right or wrong.
+    left = [(h, y) for h, y in known if not (y.passed or (h.form == "predict" and y.tries))]
+    undone = {(header.bank, header.id) for header, _ in left}
+    found: list[tuple[tuple[int, ...], Suggested]] = []
+    for header, yours in left:
+        rank: tuple[int, ...]
+        if yours.given_up:
+            rank, reason = (2,), "given up: try it again without the solution"
+        elif yours.state == "new":
+            lacks = header.torch and not able
+            first = sorted(n for n in header.prerequisites if (header.bank, n) in undone)
+            level = [*LEVELS, header.level].index(header.level)
+            rank = (1, lacks, bool(first), level, header.minutes)
+            reason = f"new, {header.level}, {header.minutes} min"
+            reason += "; it needs torch, which is not installed" if lacks else ""
+            reason += f"; better after {' and '.join(first)}" if first else ""
+        else:
+            rank = (0, order.index(header.id) if header.id in order else len(order))
+            part = f"part {yours.asked(header.parts)} of {header.parts}, " * (header.parts > 1)
+            reason = f"{part}begun: {_begun(ctx, header, yours)}"
+        found.append((rank, Suggested(header, reason, _folder(header, starts))))
+    return [one for _, one in sorted(found, key=lambda pair: pair[0])]
+
+
+def _folder(header: Header, starts: Sequence[progress.Start]) -> Path | None:
+    """Where a question was started last, if that is a drill still."""
+    for start in starts:
+        if start.question == header.id and progress.counts(start.bank, str(header.bank), header.id):
+            folder = Path(start.folder)
+            return folder if workspace.open_quietly(folder) is not None else None
+    return None
+
+
+def _begun(ctx: Context, header: Header, yours: Progress) -> str:
+    """How far it is: tries, and the last idea that was shown."""
+    if not yours.tries:
+        return "not graded yet"
+    said = quantity(yours.tries, "try", "tries")
+    try:
+        rows = history(ctx, header.called, most=_LATEST)[0]
+    except DrillError:
+        return said
+    last = next((row for row in reversed(rows) if row.attempt.is_try), None)
+    ideas = ", ".join(last.ideas) if last is not None and not last.on else ""
+    return f"{said}; last idea {ideas}" if ideas else said

@@ -19,7 +19,7 @@ from grader.bank import locate
 from grader.model.errors import DrillError, UsageError
 from grader.model.question import Question
 from grader.records import events
-from grader.records.events import NOT_PYTHON, Event
+from grader.records.events import NOT_PYTHON
 
 if TYPE_CHECKING:
     from grader.model.report import Report
@@ -38,7 +38,6 @@ class Graded:
     again: str  # what follows `drill grade` to grade this file again
     tries: int  # at the question with this one; 0: it does not count as one
     hints_left: bool
-    changed_since: int | None = None  # attempt with this seed at another version of the question
     next_part: int | None = None  # number of the part that is asked from now on, if it is a new one
 
 
@@ -97,7 +96,11 @@ def grade(
         is_own = why_not is None
         event = ctx.event("begun" if is_own else "review", question)
         event = replace(event, seed=seed, path=str(path))
-        changed_since, proved = _earlier(ctx, event)
+        latest = ctx.read(
+            lambda db: events.attempts(db, most=20, question=question.id, bank=event.bank), ()
+        )
+        # A verdict of its checks on the question as it is: its reference was run twice then.
+        proved = any(a.digest == question.digest and a.verdict in {"pass", "fail"} for a in latest)
         begun = ctx.write(lambda db: events.begin(db, event, submission), "this grade")
         if begun is not None and why_not:
             ctx.warn(*why_not)
@@ -123,7 +126,6 @@ def grade(
         again,
         tries=begun[1] if begun is not None and is_own and is_read else 0,
         hints_left=max(yours.hints, sum(hints[:-1])) < sum(hints),
-        changed_since=changed_since,
         next_part=asked if asked > before and report.parts_passed < asked else None,
     )
 
@@ -204,25 +206,6 @@ def _why_not_counted(
     if forms.of(choice.question.spec).one_try and ctx.progress(choice.question).tries > 0:
         return (f"Only your first prediction is scored; this grade of {path.name} does not count.",)
     return None
-
-
-def _earlier(ctx: Context, event: Event) -> tuple[int | None, bool]:
-    """Return what earlier grades say: whether the question has changed, and whether it is proved.
-
-    Returns:
-        The number of an attempt with this seed at another version of the question; and whether
-        this version has given a verdict before, for which its reference was run twice.
-    """
-    found = ctx.read(
-        lambda db: (
-            events.attempts(db, most=1, question=event.question, bank=event.bank, seed=event.seed),
-            events.attempts(db, most=20, question=event.question, bank=event.bank),
-        ),
-        ((), ()),
-    )
-    changed = [one.id for one in found[0] if one.digest != event.digest]
-    proved = any(a.digest == event.digest and a.verdict in {"pass", "fail"} for a in found[1])
-    return next(iter(changed), None), proved
 
 
 def _record(

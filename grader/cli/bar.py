@@ -24,36 +24,20 @@ def bar(of: int, already: int) -> Iterator[Step]:
         yield lambda _done, _line: None
         return
     from rich.console import Console
-    from rich.progress import (
-        BarColumn,
-        MofNCompleteColumn,
-        Progress,
-        TextColumn,
-        TimeElapsedColumn,
-        TimeRemainingColumn,
-    )
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TimeRemainingColumn
     from rich.text import Text
 
-    console = Console(stderr=True, no_color=not output.colored(), highlight=False, soft_wrap=True)
-    progress = Progress(
-        BarColumn(),
-        MofNCompleteColumn(),
-        TextColumn("{task.fields[rate]}"),
-        TextColumn("left"),
-        TimeRemainingColumn(compact=True),
-        TextColumn("gone"),
-        TimeElapsedColumn(),
-        console=console,
-        transient=True,
-    )
-    task = progress.add_task("", total=of, completed=already, rate="")
+    no_color = output.style.color == "never" or None  # None: as the environment says
+    console = Console(stderr=True, no_color=no_color, highlight=False, soft_wrap=True)
+    columns = (BarColumn(), MofNCompleteColumn(), "{task.fields[rate]}", TimeRemainingColumn())
+    with Progress(*columns, console=console, transient=True) as progress:
+        task = progress.add_task("", total=of, completed=already, rate="")
 
-    def step(done: int, line: str) -> None:
-        if line:
-            progress.console.print(Text(harmless(line)))
-        speed = progress.tasks[task].speed
-        rate = f"{speed:.1f} per second" if speed else ""
-        progress.update(task, completed=done, rate=rate)
+        def step(done: int, line: str) -> None:
+            if line:
+                console.print(Text(harmless(line)))
+            speed = progress.tasks[task].speed
+            rate = f"{speed:.1f} per second, left" if speed else "left"
+            progress.update(task, completed=done, rate=rate)
 
-    with progress:
         yield step

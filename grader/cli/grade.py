@@ -69,11 +69,6 @@ def command(
         with output.waiting() as doing:
             graded = grade(here, answer, file=Path(SUBMISSION), seed=seed, parts=parts, doing=doing)
     report = graded.report
-    if graded.changed_since is not None:
-        output.warn(
-            f"{graded.choice.question.id} has changed since attempt {graded.changed_since}, which"
-            f" had the seed {report.seed}: its numbers may differ"
-        )
     if json:
         from grader.reports.json import dumps
 

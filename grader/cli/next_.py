@@ -11,13 +11,13 @@ from grader.cli.context import Json, context
 from grader.reports import sheet
 
 if TYPE_CHECKING:
+    from grader.app.catalog import Suggested
     from grader.app.context import Context
-    from grader.app.next_ import Suggested
 
 
 def command(ctx: typer.Context, json: Json = False) -> None:
     """Say what to do next, and why."""
-    from grader.app.next_ import suggestions
+    from grader.app.catalog import suggestions
 
     here = context(ctx)
     found = suggestions(here)

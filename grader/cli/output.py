@@ -48,6 +48,27 @@ class PipeClosedError(Exception):
     """Our reader has gone; not an OSError, which typer would swallow."""
 
 
+def prepare() -> None:
+    """Begin a command: let no character be more than the terminal can take."""
+    style.plain = os.environ.get("DRILL_PLAIN", "") not in {"", "0"}
+    style.paging, style.color = True, "auto"
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
+
+
+def configure(*, plain: bool, paging: bool, color: str) -> None:
+    """Take what the command line says of the style.
+
+    Raises:
+        UsageError: There is no such choice of color.
+    """
+    if color not in {"auto", "always", "never"}:
+        raise UsageError(f"--color: expected auto, always or never, found {color}")
+    style.plain = style.plain or plain
+    style.paging, style.color = paging, color
+
+
 def width() -> int:
     """Return the columns to fill: the terminal's, 80 where there is none."""
     return max(20, min(get_terminal_size((80, 24)).columns, MAX_WIDTH))
@@ -63,13 +84,27 @@ def measure() -> int:
     return max(sheet.NARROWEST, min(width(), sheet.WIDEST))
 
 
-def colored() -> bool:
-    """Return whether standard output takes styles."""
-    if style.color != "auto":
-        return style.color == "always"
-    if os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb" or style.plain:
-        return False
-    return bool(os.environ.get("FORCE_COLOR")) or (sys.stdout is not None and sys.stdout.isatty())
+def is_dialog() -> bool:
+    """Return whether a person can be asked: all three streams are a terminal."""
+    return all(map(_is_terminal, (sys.stdin, sys.stdout, sys.stderr)))
+
+
+def _is_terminal(stream: TextIO | None) -> bool:
+    return stream is not None and stream.isatty()
+
+
+def ask(question: str) -> str:
+    """Ask for the id of a question on standard error, and return what was typed.
+
+    Raises:
+        typer.Abort: Nothing was.
+    """
+    import typer
+
+    answer = str(typer.prompt(question, default="", show_default=False, err=True)).strip()
+    if not answer:
+        raise typer.Abort
+    return answer
 
 
 def write(text: str = "") -> None:
@@ -90,7 +125,10 @@ def show(page: Page) -> None:
 
 def lines(content: Iterable[sheet.Line], *, paged: bool = False) -> None:
     """Write lines; `paged`: through a pager where they are more than fit on the screen."""
-    styled = colored()
+    styled = style.color == "always"
+    if style.color == "auto" and not style.plain:
+        dropped = os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb"
+        styled = not dropped and bool(os.environ.get("FORCE_COLOR") or _is_terminal(sys.stdout))
     text = "".join(f"{_styled(line, styled=styled).rstrip(' ')}\n" for line in content)
     if not (paged and _paged(text)):
         _put(sys.stdout, text)
@@ -121,7 +159,7 @@ def heading(text: str) -> None:
 
 def _paged(text: str) -> bool:
     """Show a text in a pager if it is longer than a person's screen; return whether it was."""
-    if not (style.paging and sys.stdout is not None and sys.stdout.isatty()) or style.plain:
+    if not style.paging or style.plain or not _is_terminal(sys.stdout):
         return False
     size = get_terminal_size((80, 24))
     rows = sum(max(1, -(-sheet.cells(line) // size.columns)) for line in text.splitlines())
@@ -136,8 +174,6 @@ def _paged(text: str) -> bool:
     try:
         shell = ["/bin/sh", "-c", pager]  # as git and man do
         ended = subprocess.run(shell, input=text, encoding="utf-8", env=environment, check=False)
-    except OSError:
-        return False
     finally:
         signal.signal(signal.SIGINT, before)
     return ended.returncode not in {126, 127}  # of a shell that has found no such program
@@ -153,10 +189,22 @@ def document(*, format: int = 1, **content: object) -> None:
 def warn(message: str, hint: str = "", excerpt: Sequence[str] = ()) -> None:
     """Say what is wrong, whether or not it changes the result, where, and what to do."""
     info(f"drill: {message}")
-    for line in excerpt:
-        info(f"       {line}")
-    if hint:
-        info(f"    {hint}")
+    for line in [*(f"       {line}" for line in excerpt), *([f"    {hint}"] if hint else [])]:
+        info(line)
+
+
+def info(text: str) -> None:
+    """Write to standard error: folded between words for a person, one line for a program.
+
+    What is to be typed is never folded: a line that begins with blanks.
+    """
+    if style.has_status:
+        draw_status("")
+    text = harmless(text)
+    if _is_terminal(sys.stderr) and "\n" not in text and not text.startswith(" "):
+        text = "\n".join(sheet.wrapped(text, measure(), indent="    "))
+    with suppress(PipeClosedError, UsageError):
+        _put(sys.stderr, text + "\n")
 
 
 @contextmanager
@@ -166,7 +214,7 @@ def waiting() -> Iterator[Callable[[str], None]]:
     The step is one line for a person at a terminal, erased afterwards; nobody else sees it.
     """
     erasable = os.environ.get("TERM", "") not in {"dumb", "unknown", ""}
-    if sys.stderr is None or not sys.stderr.isatty() or not erasable:
+    if not (erasable and _is_terminal(sys.stderr)):
         yield lambda _: None
         return
     try:
@@ -182,66 +230,9 @@ def draw_status(text: str) -> None:
         _put(sys.stderr, f"{ERASE}{harmless(text)[: width() - 1]}")
 
 
-def is_dialog() -> bool:
-    """Return whether a person can be asked: all three streams are a terminal."""
-    streams = (sys.stdin, sys.stdout, sys.stderr)
-    return all(stream is not None and stream.isatty() for stream in streams)
-
-
-def ask(question: str) -> str:
-    """Ask for the id of a question on standard error, and return what was typed.
-
-    Raises:
-        typer.Abort: Nothing was.
-    """
-    import typer
-
-    answer = str(typer.prompt(question, default="", show_default=False, err=True))
-    if not answer.strip():
-        raise typer.Abort
-    return answer.strip()
-
-
-def configure(*, plain: bool, paging: bool, color: str) -> None:
-    """Take what the command line says of the style.
-
-    Raises:
-        UsageError: There is no such choice of color.
-    """
-    if color not in {"auto", "always", "never"}:
-        raise UsageError(f"--color: expected auto, always or never, found {color}")
-    style.plain = style.plain or plain
-    style.paging, style.color = paging, color
-
-
 def flush() -> None:
     """Send what is buffered, so that a closed pipe is noticed while it can be dealt with."""
     _put(sys.stdout, "")
-
-
-def prepare() -> None:
-    """Begin a command: let no character be more than the terminal can take."""
-    style.plain = os.environ.get("DRILL_PLAIN", "") not in {"", "0"}
-    style.paging, style.color = True, "auto"
-    for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(errors="backslashreplace")
-
-
-def info(text: str) -> None:
-    """Write to standard error: folded between words for a person, one line for a program.
-
-    What is to be typed is never folded: a line that begins with blanks.
-    """
-    if sys.stderr is None:
-        return
-    if style.has_status:
-        draw_status("")
-    text = harmless(text)
-    if sys.stderr.isatty() and "\n" not in text and not text.startswith(" "):
-        text = "\n".join(sheet.wrapped(text, measure(), indent="    "))
-    with suppress(PipeClosedError, UsageError):
-        _put(sys.stderr, text + "\n")
 
 
 def _put(stream: TextIO | None, text: str) -> None:

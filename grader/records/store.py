@@ -60,7 +60,6 @@ _TABLES = (
     # Every lookup of a grade is a search in one of these, however many attempts there are.
     "CREATE INDEX events_by_what ON events (what, question)",
     "CREATE INDEX events_by_question ON events (question, attempt, what)",
-    "CREATE INDEX events_by_seed ON events (question, seed, attempt)",
     *(
         f"CREATE TRIGGER events_no_{change} BEFORE {change} ON events"
         " BEGIN SELECT RAISE(ABORT, 'events are never changed'); END"

@@ -14,7 +14,6 @@ import pytest
 
 from grader.app import casing, catalog, grading, hints, history, starting
 from grader.app.context import Context
-from grader.app.resolve import resolve
 from grader.model.errors import UsageError
 from grader.records import progress, store
 from tests.bank.specs import write_bank
@@ -204,24 +203,6 @@ def test_a_folder_of_another_user_is_not_taken_for_ones_own(
     assert not (theirs / "QUESTION.md").exists()
     # On record, it is one's own whoever has the marker now.
     assert starting.start(Context(below, ctx.data, ctx.now, bank), NAME)[1].already
-
-
-def test_a_question_that_has_changed_since_a_seed_was_graded_is_told_apart(
-    tmp_path: Path, bank: Path
-) -> None:
-    ctx = context(tmp_path, bank)
-    starting.start(ctx, NAME)
-    assert grading.grade(ctx, seed=7).changed_since is None
-    assert grading.grade(ctx, seed=7).changed_since is None
-    before = resolve(ctx, NAME).question.digest
-    for path in ("questions/scaled-copy.yaml", "drills/scaled-copy/misconceptions/adds_it.py"):
-        text = (bank / path).read_text()
-        (bank / path).write_text(text + "\n# changed\n")
-        changed = resolve(ctx, NAME).question.digest
-        assert changed != before
-        before = changed
-    assert grading.grade(ctx, seed=7).changed_since == 2
-    assert grading.grade(ctx, seed=8).changed_since is None
 
 
 def test_an_attempt_comes_back_into_a_folder_of_its_own_bank_alone(

@@ -71,18 +71,6 @@ def test_json_is_the_report_and_nothing_else(drill: Drill) -> None:
     assert (report.question, report.seed, report.verdict) == ("double-trouble", 7, "fail")
 
 
-def test_numbers_of_a_question_that_has_changed_since_are_told_apart(
-    drill: Drill, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    drill("start", "double-trouble")
-    monkeypatch.setattr(stand_in, "DIGEST", "first")
-    assert drill("grade", "--seed", "7").err == ""
-    monkeypatch.setattr(stand_in, "DIGEST", "second")
-    ended = drill("grade", "--seed", "7")
-    assert "double-trouble has changed since attempt 1, which had the seed 7" in ended.err
-    assert drill("grade", "--seed", "7", "--json").err == ""
-
-
 def test_a_question_is_proved_once_there_is_a_verdict_of_its_checks_on_it_as_it_is(
     drill: Drill, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -87,15 +87,6 @@ def test_the_number_of_a_try_is_its_own_place(store: Store) -> None:
     assert store.write(tries) == [(1, 1), (2, 1), (3, 2)]
 
 
-def test_the_latest_attempt_with_a_seed_is_found(store: Store) -> None:
-    begin(store, b"1", seed=7)
-    second = begin(store, b"2", seed=7)
-    begin(store, b"3", seed=8)
-    (found,) = store.write(lambda db: events.attempts(db, most=1, bank="b", seed=7))
-    assert found.id == second
-    assert store.write(lambda db: events.attempts(db, bank="another", seed=7)) == ()
-
-
 def test_hints_and_solutions_that_were_shown_are_remembered(store: Store) -> None:
     assert known(store) == progress.Progress()
     for event in (replace(SOME, what="hint", hint=n) for n in (1, 2)):
@@ -162,7 +153,6 @@ def test_no_lookup_of_a_grade_reads_all_attempts(store: Store) -> None:
         db.set_trace_callback(statements.append)
         progress.starts(db)
         progress.overview(db, "q")
-        events.attempts(db, most=1, question="q", bank="b", seed=7)
         events.begin(db, SOME, b"y")
         events.attempts(db, most=1, question="q")
         events.attempts(db, most=1, question="q", bank="b")
