@@ -22,16 +22,36 @@ MAX_KEY = 100  # letters
 MAX_NUMBER = 100  # letters; Python's own limits are further off, and are no faults with a place
 MAX_SENTENCE = 600  # letters, before those that cannot be printed are spelled out
 MAX_PROBLEMS = 100  # that are listed of one file
-_LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-_PLAIN = {f"tag:yaml.org,2002:{name}" for name in ("str", "int", "float", "bool", "null")}
-_NESTED = {f"tag:yaml.org,2002:{name}" for name in ("map", "seq")}
 _ENDLESS = "expected a question, found a file that repeats or nests itself without end"
-# YAML 1.2 reads 1e-5 as a number; PyYAML, which speaks 1.1, as a text.
-_FLOAT = re.compile(r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)[eE][-+]?[0-9]+")
+_KIND = "tag:yaml.org,2002:"
+_NESTED = {f"{_KIND}map", f"{_KIND}seq"}
 
 Keys = tuple[str | int, ...]
 Fault = tuple[Keys, str]  # what is wrong at a path of keys
 Problem = tuple[int, int, str]  # the same at a 1-based line and column
+
+
+class _Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[misc]
+    """PyYAML, which speaks YAML 1.1, with the plain values of YAML 1.2: `no` and `1:30` are texts.
+
+    A number may have underscores, as in 1.1.
+    """
+
+    yaml_implicit_resolvers: dict[str, Any] = {}  # noqa: RUF012 as PyYAML has it
+
+
+for _name, _pattern, _first in (
+    ("null", r"~|null|Null|NULL|", ["~", "n", "N", ""]),
+    ("bool", r"true|True|TRUE|false|False|FALSE", list("tTfF")),
+    ("int", r"[-+]?([0-9][0-9_]*|0x[0-9a-fA-F_]+|0b[01_]+)", list("-+0123456789")),
+    (
+        "float",
+        r"[-+]?(\.[0-9]+|[0-9][0-9_]*(\.[0-9_]*)?)([eE][-+]?[0-9]+)?|[-+]?\.(inf|Inf|INF)|"
+        r"\.(nan|NaN|NAN)",
+        list("-+.0123456789"),
+    ),
+):
+    _Loader.add_implicit_resolver(f"{_KIND}{_name}", re.compile(rf"^({_pattern})$"), _first)
 
 
 class Spot(NamedTuple):
@@ -78,7 +98,6 @@ class Document:
 def parse(raw: bytes, path: Path) -> Document:
     """Read the bytes of a YAML file that goes by a path.
 
-    Its plain values are those of YAML 1.2.
     What YAML allows and a spec does not (a key twice, tags) is in `problems` of the document.
 
     Raises:
@@ -88,7 +107,7 @@ def parse(raw: bytes, path: Path) -> Document:
         text = _decoded(raw)
         for _ in events(text):  # composing is recursive, in C: it would end the process
             pass
-        root = yaml.compose(text, Loader=_LOADER)
+        root = yaml.compose(text, Loader=_Loader)
         if not isinstance(root, yaml.MappingNode):
             single = "a list" if isinstance(root, yaml.SequenceNode) else "a single value"
             found = "nothing" if root is None else single
@@ -116,6 +135,50 @@ class Unreadable(yaml.YAMLError):
         self.place = place
 
 
+def events(text: str) -> Iterator[yaml.Event]:
+    """The events of a YAML text.
+
+    Raises:
+        yaml.YAMLError: it is none, nests too deep, or has more values than any question.
+    """
+    depth = count = 0
+    for event in yaml.parse(text, Loader=_Loader):
+        depth += isinstance(event, yaml.CollectionStartEvent)
+        depth -= isinstance(event, yaml.CollectionEndEvent)
+        if depth > MAX_DEPTH:
+            raise Unreadable(_ENDLESS, _place(event))
+        count += isinstance(event, yaml.NodeEvent)
+        if count > MAX_NODES:  # composing takes ten times as long as counting
+            raise Unreadable(f"expected at most {MAX_NODES:,} values, found more", _place(event))
+        yield event
+
+
+def pointed_at(line: str, column: int) -> tuple[str, str]:
+    """The part of a line around a column, and a caret below it."""
+    first = max(0, column - 50)
+    part = "".join(c if c.isprintable() else " " for c in line[first : first + 70])
+    return part, " " * (column - first) + "^"
+
+
+def dotted(at: Keys) -> str:
+    """`checks[1].at_most`."""
+    text = ""
+    for step in at:
+        text += f"[{step}]" if isinstance(step, int) else f".{step}" if text else str(step)
+    return text
+
+
+def shortened(text: str) -> str:
+    """The beginning of a text that somebody wrote."""
+    return text if len(text) <= 40 else f"{text[:37]}..."
+
+
+def one_line(text: str) -> str:
+    """A sentence about a file with whatever the file put into it made printable, and not long."""
+    text = text if len(text) <= MAX_SENTENCE else f"{text[:MAX_SENTENCE]}..."
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
+
+
 def _decoded(raw: bytes) -> str:
     if len(raw) > MAX_SOURCE:
         raise Unreadable(f"expected at most {MAX_SOURCE:,} bytes, found {len(raw):,}")
@@ -133,24 +196,6 @@ def _decoded(raw: bytes) -> str:
     return text
 
 
-def events(text: str) -> Iterator[yaml.Event]:
-    """The events of a YAML text.
-
-    Raises:
-        yaml.YAMLError: it is none, nests too deep, or has more values than any question.
-    """
-    depth = count = 0
-    for event in yaml.parse(text, Loader=_LOADER):
-        depth += isinstance(event, yaml.CollectionStartEvent)
-        depth -= isinstance(event, yaml.CollectionEndEvent)
-        if depth > MAX_DEPTH:
-            raise Unreadable(_ENDLESS, _place(event))
-        count += isinstance(event, yaml.NodeEvent)
-        if count > MAX_NODES:  # composing takes ten times as long as counting
-            raise Unreadable(f"expected at most {MAX_NODES:,} values, found more", _place(event))
-        yield event
-
-
 def _mistake(error: Exception, text: str) -> tuple[str, tuple[str, ...]]:
     """Where a text is no YAML, and in what way; and the line, with a caret below the place."""
     found = "expected YAML, found a mistake in it: "
@@ -161,105 +206,61 @@ def _mistake(error: Exception, text: str) -> tuple[str, tuple[str, ...]]:
     lines = text.splitlines()
     if not "".join(lines[mark.line : mark.line + 1]).strip():  # the end: show where it began
         mark = error.context_mark or mark
-    line, column = next(iter(lines[mark.line : mark.line + 1]), ""), mark.column
-    indent, above = len(line) - len(line.lstrip(" ")), _indents(lines[: mark.line])
-    if line[column : column + 1] == "\t":
+    line = next(iter(lines[mark.line : mark.line + 1]), "")
+    if line[mark.column : mark.column + 1] == "\t":
         problem = "a tab, and YAML indents with blanks"
-    elif indent not in above and column >= indent and "flow" not in problem:
-        listed = " or ".join(filter(None, (", ".join(map(str, above[:-1])), str(above[-1]))))
-        problem = f"a line that is indented by {indent}, where the lines above are by {listed}"
-        column = indent
     elif "mapping values" in problem:
-        problem += "; a text that holds ': ' needs quotes"
-    said = one_line(f"{mark.line + 1}:{column + 1}: {found}{problem}")
-    return said, pointed_at(line, column) if line.strip() else ()
-
-
-def _indents(lines: Iterable[str]) -> list[int]:
-    """The columns at which a line may begin that goes on with something begun in lines above."""
-    found = [0]
-    for line in lines:
-        if not line.strip() or line.lstrip().startswith("#"):
-            continue
-        dashes = re.match(r" *(- +)*", line)
-        assert dashes is not None
-        column = len(line) - len(line.lstrip(" "))
-        found = [c for c in found if c < column] + [column]
-        found += [c for c in range(column + 1, dashes.end() + 1) if line[c - 2 : c] == "- "]
-    return found
-
-
-def pointed_at(line: str, column: int) -> tuple[str, str]:
-    """The part of a line around a column, and a caret below it."""
-    first = max(0, column - 50)
-    part = "".join(c if c.isprintable() else " " for c in line[first : first + 70])
-    return part, " " * (column - first) + "^"
-
-
-def _in_1_2(node: yaml.ScalarNode) -> yaml.ScalarNode:
-    """A plain value as YAML 1.2 has it: `no`, `1:30` and `2024-01-01` are texts, 010 is ten."""
-    kind, text = node.tag.rpartition(":")[2], node.value
-    word = kind == "bool" and text.lower() not in {"true", "false"}
-    if word or kind in {"timestamp", "value"} or (kind in {"int", "float"} and ":" in text):
-        return yaml.ScalarNode("tag:yaml.org,2002:str", text, node.start_mark, node.end_mark)
-    if zeros := re.fullmatch(r"([-+]?)0+([0-9]+)", text):
-        plain = "".join(zeros.groups())
-        return yaml.ScalarNode("tag:yaml.org,2002:int", plain, node.start_mark, node.end_mark)
-    return node
+        problem += "; is the line indented right? A text that holds ': ' needs quotes"
+    elif "block" in problem:
+        problem += "; is the line indented right?"
+    said = one_line(f"{mark.line + 1}:{mark.column + 1}: {found}{problem}")
+    return said, pointed_at(line, mark.column) if line.strip() else ()
 
 
 class _Builder:
+    """Makes plain data of a tree, noting where everything stands and what does not belong."""
+
     def __init__(self) -> None:
         self.spots: dict[Keys, Spot] = {}
         self.problems: list[Problem] = []
-        self.scalars = yaml.SafeLoader("")
 
     def build(self, node: yaml.Node, at: Keys = (), key: yaml.Node | None = None) -> Any:  # noqa: ANN401 whatever YAML holds
         if len(self.spots) >= MAX_NODES or len(at) > MAX_DEPTH:
             raise Unreadable(_ENDLESS, _place(node))
         style = getattr(node, "style", None)
         block = style if style in {"|", ">"} else ""
-        if isinstance(node, yaml.ScalarNode) and not style:
-            node = _in_1_2(node)
         self.spots[at] = Spot(_place(node), None if key is None else _place(key), block)
-        if node.tag not in (_PLAIN if isinstance(node, yaml.ScalarNode) else _NESTED):
+        if isinstance(node, yaml.ScalarNode):
+            return self._scalar(node)
+        if node.tag not in _NESTED:
             return self._refuse(node, "put a text in quotes")
         if isinstance(node, yaml.MappingNode):
             return self._mapping(node, at)
-        if isinstance(node, yaml.SequenceNode):
-            listed = [item for item in node.value if item.tag.endswith((":str", ":map"))]
-            items = self._first(node) if len(listed) > MAX_ENTRIES else node.value
-            return [self.build(item, (*at, i)) for i, item in enumerate(items)]
-        plain_float = not style and len(node.value) <= MAX_NUMBER
-        if node.tag.endswith(":str") and not (plain_float and _FLOAT.fullmatch(node.value)):
-            return str(node.value)
-        return self._number(node)
+        assert isinstance(node, yaml.SequenceNode)
+        listed = [item for item in node.value if item.tag.endswith((":str", ":map"))]
+        items = self._first(node) if len(listed) > MAX_ENTRIES else node.value
+        return [self.build(item, (*at, i)) for i, item in enumerate(items)]
 
-    def _number(self, node: yaml.Node) -> Any:  # noqa: ANN401 or true, false, null
-        if len(node.value) > MAX_NUMBER:
-            return self._refuse(node, f"a number has at most {MAX_NUMBER} digits")
-        try:
-            is_text = node.tag.endswith(":str")
-            value = float(node.value) if is_text else self.scalars.construct_object(node)
-        except (yaml.YAMLError, ValueError, LookupError):
-            return self._refuse(node, "it cannot be read as a number")
-        if isinstance(value, float) and math.isinf(value) and "inf" not in node.value.lower():
-            return self._refuse(node, "no float64 is so large; infinity is .inf")
-        return value
-
-    def _refuse(self, node: yaml.Node, advice: str) -> None:
-        text = node.value if isinstance(node, yaml.ScalarNode) else ""
-        found = repr(shortened(text)) if text else f"the tag {node.tag}"
-        self._note(node, f"expected text, a number, true, false or null, found {found}; {advice}")
-
-    def _note(self, node: yaml.Node, text: str) -> None:
-        self.problems.append((*_place(node), text))
-
-    def _first(self, node: yaml.CollectionNode) -> list[Any]:
-        """The entries of a collection, as many as one may have: work grows with their product."""
-        if len(node.value) > MAX_ENTRIES:
-            self._note(node, f"expected at most {MAX_ENTRIES} entries, found {len(node.value):,}")
-        return list(node.value[:MAX_ENTRIES])
+    def _scalar(self, node: yaml.ScalarNode) -> Any:  # noqa: ANN401 or what it is refused as
+        text, plain = str(node.value), node.value.replace("_", "").lower()
+        match node.tag.removeprefix(_KIND):
+            case "str":
+                return text
+            case "null":
+                return None
+            case "bool" if plain in {"true", "false"}:
+                return plain == "true"
+            case "int" | "float" as kind:
+                if len(text) > MAX_NUMBER:
+                    return self._refuse(node, f"a number has at most {MAX_NUMBER} digits")
+                try:
+                    value = _number(plain, kind)
+                except ValueError:
+                    return self._refuse(node, "it cannot be read as a number")
+                if math.isinf(value) and "inf" not in plain:
+                    return self._refuse(node, "no float64 is so large; infinity is .inf")
+                return value
+        return self._refuse(node, "put a text in quotes")
 
     def _mapping(self, node: yaml.MappingNode, at: Keys) -> dict[str, Any]:
         data: dict[str, Any] = {}
@@ -282,24 +283,28 @@ class _Builder:
                 data[key] = self.build(value_node, (*at, key), key_node)
         return data
 
+    def _first(self, node: yaml.CollectionNode) -> list[Any]:
+        """The entries of a collection, as many as one may have: work grows with their product."""
+        if len(node.value) > MAX_ENTRIES:
+            self._note(node, f"expected at most {MAX_ENTRIES} entries, found {len(node.value):,}")
+        return list(node.value[:MAX_ENTRIES])
 
-def dotted(at: Keys) -> str:
-    """`checks[1].at_most`."""
-    text = ""
-    for step in at:
-        text += f"[{step}]" if isinstance(step, int) else f".{step}" if text else str(step)
-    return text
+    def _refuse(self, node: yaml.Node, advice: str) -> Any:  # noqa: ANN401 None, in its place
+        text = node.value if isinstance(node, yaml.ScalarNode) else ""
+        found = repr(shortened(text)) if text else f"the tag {node.tag}"
+        self._note(node, f"expected text, a number, true, false or null, found {found}; {advice}")
+
+    def _note(self, node: yaml.Node, text: str) -> None:
+        self.problems.append((*_place(node), text))
 
 
-def shortened(text: str) -> str:
-    """The beginning of a text that somebody wrote."""
-    return text if len(text) <= 40 else f"{text[:37]}..."
-
-
-def one_line(text: str) -> str:
-    """A sentence about a file with whatever the file put into it made printable, and not long."""
-    text = text if len(text) <= MAX_SENTENCE else f"{text[:MAX_SENTENCE]}..."
-    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
+def _number(text: str, kind: str) -> int | float:
+    """A number without underscores, in lower case; ValueError where it is none."""
+    if kind == "float":
+        return float(text.replace(".inf", "inf").replace(".nan", "nan"))
+    digits = text.lstrip("-+")
+    base = {"0x": 16, "0b": 2}.get(digits[:2], 10)
+    return int(text, base)
 
 
 def _place(node: yaml.Node | yaml.Event) -> tuple[int, int]:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 
-from grader.forms.base import Unreadable
+from grader.forms.base import Path, Unreadable
 from grader.model.nearest import did_you_mean
-from grader.model.spec import Answer
+from grader.model.spec import Answer, Spec
 
 MOST_BYTES = 64 << 10
 OPEN = {"", "?"}  # values that stand for no answer yet
@@ -85,3 +85,12 @@ def template(asked: Mapping[str, Answer], unit: Mapping[str, str]) -> bytes:
         said = " ".join(one.ask.split())
         lines += ["", f"# {said}" + (f" ({unit[name]})" if unit.get(name) else ""), f"{name} = ?"]
     return ("\n".join(lines) + "\n").encode()
+
+
+def faults(spec: Spec) -> Iterator[tuple[Path, str]]:
+    """What is wrong in any form of which the answers are text."""
+    if not spec.answers:
+        yield ("form",), f"form: expected answers, which a question to {spec.form} asks for"
+    if len(spec.parts) > 1:
+        found = f"found {len(spec.parts)}"
+        yield ("parts",), f"parts: expected one, which an answers file is about, {found}"

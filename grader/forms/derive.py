@@ -8,7 +8,6 @@ from keyword import iskeyword
 from grader.forms import answers
 from grader.forms.answers import Given
 from grader.forms.base import Form, Path
-from grader.forms.estimate import of_text
 from grader.forms.formulas import TAKEN, FormulaError, python
 from grader.model.question import Question
 from grader.model.spec import Answer, Spec
@@ -47,7 +46,7 @@ class Derive(Form):
 
     def faults(self, spec: Spec) -> Iterator[tuple[Path, str]]:
         """Lines with more indices than two, or a unit."""
-        yield from of_text(spec)
+        yield from answers.faults(spec)
         for name, one in spec.answers.items():
             if len(one.over) > 2 or len(set(one.over)) < len(one.over):
                 yield ("answers", name), f"{name}: expected at most two indices, each once, in over"

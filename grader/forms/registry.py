@@ -8,16 +8,23 @@ from importlib import import_module
 from grader.forms.base import Form
 from grader.model.spec import Spec
 
-NAMES = (  # each is a module
-    "fix", "estimate", "predict", "derive", "review", "diagnose", "write-the-test",
-)  # fmt: skip
+_HOMES = {  # the module and the class of each
+    "fix": "code.Fix",
+    "estimate": "numbers.Estimate",
+    "predict": "numbers.Predict",
+    "derive": "derive.Derive",
+    "review": "review.Review",
+    "diagnose": "code.Diagnose",
+    "write-the-test": "code.WriteTheTest",
+}
+NAMES = tuple(_HOMES)
 
 
 @cache
 def get(name: str) -> Form:
     """The form of a name that a spec may have."""
-    module = import_module(f"grader.forms.{name.replace('-', '_')}")
-    found: type[Form] = getattr(module, name.title().replace("-", ""))
+    module, _, kind = _HOMES[name].partition(".")
+    found: type[Form] = getattr(import_module(f"grader.forms.{module}"), kind)
     return found()
 
 

@@ -1,14 +1,18 @@
-"""Form `estimate`: numbers with units; what would be right is not shown before all are."""
+"""Forms of which the answers are numbers: `estimate`, with units, and `predict`, by hand."""
 
 from __future__ import annotations
 
+import math
+import re
 from collections.abc import Iterator
 
 from grader.forms import answers
-from grader.forms.base import Form, Path
+from grader.forms.base import Form, Path, Unreadable
 from grader.forms.quantities import UNITS, quantity
 from grader.model.question import Question
 from grader.model.spec import Spec
+
+_FRACTION = re.compile(r"([+-]?\d{1,15}(?:\.\d{1,15})?)\s*(?:/\s*(\d{1,15}))?", re.ASCII)
 
 
 class Estimate(Form):
@@ -48,7 +52,7 @@ class Estimate(Form):
 
     def faults(self, spec: Spec) -> Iterator[tuple[Path, str]]:
         """Answers that no check looks at, checks of what is not asked, and units."""
-        yield from of_text(spec)
+        yield from answers.faults(spec)
         looked_at = {part for check in spec.checks for part in getattr(check, "parts", ())}
         for name, one in spec.answers.items():
             if name not in looked_at:
@@ -65,13 +69,39 @@ class Estimate(Form):
                     yield ("answers",), f"answers: expected {part}, which {check.id} looks at"
 
 
-def of_text(spec: Spec) -> Iterator[tuple[Path, str]]:
-    """What is wrong in any form of which the answers are text."""
-    if not spec.answers:
-        yield ("form",), f"form: expected answers, which a question to {spec.form} asks for"
-    if len(spec.parts) > 1:
-        found = f"found {len(spec.parts)}"
-        yield ("parts",), f"parts: expected one, which an answers file is about, {found}"
+class Predict(Estimate):
+    """As an estimate, with decimals and fractions, and what is right is shown."""
+
+    shows_expected = one_try = True
+
+    def starter(self, spec: Spec) -> bytes:
+        """Every number open."""
+        said = (
+            b"# Decimals or fractions, as 0.25 or 2/3. The first grade counts, and no later one.\n"
+        )
+        return said + super().starter(spec)
+
+    def program(self, text: bytes, question: Question) -> bytes:
+        """Likewise; a file that lacks a number is none yet, because the first one counts."""
+        asked = question.spec.answers
+        given = answers.read(text, asked)
+        for name in asked:
+            if name not in given:
+                raise Unreadable(f"{name} has no answer yet; the first prediction counts")
+        return super().program(text, question)
+
+    def number(self, text: str, unit: str) -> float:  # noqa: ARG002
+        """A decimal or a fraction."""
+        found = _FRACTION.fullmatch(text)
+        if found is None:
+            raise ValueError("needs a number such as 0.25, -3 or 2/3")
+        over = float(found[2] or 1)
+        if not over:
+            raise ValueError(f"{text} is no number")
+        value = float(found[1]) / over
+        if not math.isfinite(value):
+            raise ValueError("is too large")
+        return value
 
 
 def _functions(question: Question) -> dict[str, list[str]]:

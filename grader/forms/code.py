@@ -1,0 +1,89 @@
+"""Forms of which the submission is a program: `fix`, `diagnose`, `write-the-test`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from grader.forms.base import Form, Material, Path
+from grader.model.nearest import did_you_mean
+from grader.model.question import Question
+from grader.model.spec import Spec
+
+CAUSES = "causes"  # the kind of check that judges a diagnosis
+
+
+class Fix(Form):
+    """The submission is the program."""
+
+    file = "submission.py"
+    is_text = False
+
+    def starter(self, spec: Spec) -> bytes:  # noqa: ARG002
+        """None: the question brings it."""
+        return b""
+
+    def program(self, text: bytes, question: Question) -> bytes:  # noqa: ARG002
+        """The file itself."""
+        return text
+
+    def faults(self, spec: Spec) -> Iterator[tuple[Path, str]]:
+        """Keys that are of other forms."""
+        if spec.answers:
+            yield ("answers",), "answers: expected form: estimate, predict or derive, found none"
+        for key in ("causes", "log", "experiments") if spec.form == "fix" else ():
+            if getattr(spec, key):
+                yield (key,), f"{key}: expected form: diagnose, found none"
+
+
+class Diagnose(Fix):
+    """The submission is the program; one of its functions returns the ids of causes."""
+
+    def materials(self, spec: Spec) -> Iterator[Material]:
+        """The log of the script as it is handed out, and what may have been wrong."""
+        if spec.log:
+            yield Material("Log of a run with seed 0", spec.log.rstrip(), "text")
+        yield Material("Causes, some of them innocent", rows=tuple(spec.causes.items()))
+
+    def faults(self, spec: Spec) -> Iterator[tuple[Path, str]]:
+        """Causes that no check judges, and checks that judge what is not shown."""
+        yield from super().faults(spec)
+        judging = [check for check in spec.checks if check.kind == CAUSES]
+        if not (spec.causes and judging):
+            yield (
+                ("form",),
+                f"form: expected causes, and a check of kind {CAUSES}, which judges them",
+            )
+            return
+        judged = [(name, check.id) for check in judging for name in getattr(check, "known", ())]
+        for name, check in judged:
+            if name not in spec.causes:
+                near = did_you_mean(name, list(spec.causes))
+                yield ("causes",), f"causes: expected {name}, which {check} judges{near}"
+        for name in spec.causes.keys() - dict(judged):
+            expected = f"expected it in exactly, allowed or innocent of {judging[0].id}"
+            yield ("causes", name), f"causes.{name}: {expected}"
+        if spec.log and spec.experiments is None:
+            yield ("log",), "log: expected experiments, which say how to make it, found none"
+
+
+class WriteTheTest(Fix):
+    """The submission is a test; the driver makes what it is tried on, in another process."""
+
+    apart = True
+
+    def faults(self, spec: Spec) -> Iterator[tuple[Path, str]]:
+        """No verdicts, calls that no driver makes, and what does not cross between processes."""
+        yield from super().faults(spec)
+        if not any(getattr(check, "reject", None) is not None for check in spec.checks):
+            yield ("form",), "form: expected a check of kind verdicts, which a test is graded by"
+        for check in spec.checks:
+            if not check.only_runs:
+                found = f"found {check.id} of kind {check.kind}"
+                yield ("form",), f"form: expected checks that measure nothing of a test, {found}"
+        if spec.needs_torch:
+            yield ("uses",), "uses: expected numpy alone: tensors are not handed to a test"
+        for run, steps in spec.runs.items():
+            for number, step in enumerate(steps):
+                if not step.partition("=")[2].strip().startswith("driver."):
+                    text = "expected a step of the driver, which calls the test"
+                    yield spec.step_keys(run, number), f"{run}: {text}, found {step}"
