@@ -92,10 +92,10 @@ def _show(done: Audited, *, first: bool) -> None:
     for problem in done.fault.problems if done.fault else ():
         output.warn(problem, excerpt=done.fault.excerpt if done.fault else ())
     if done.report is not None:
-        output.blocks(audit_page(done.report))
+        output.show(audit_page(done.report))
     if done.mutants is not None:
         output.write()
-        output.blocks(mutation_page(done.mutants))
+        output.show(mutation_page(done.mutants))
     if done.written:
         output.write(f"\n  its proof is written: {done.written}")
 

@@ -76,7 +76,7 @@ def _sum_up(ctx: Context, kept: Kept, name: str) -> None:
     from grader.reports.audit import audit_page
 
     if kept.audited.report is not None:
-        output.blocks(audit_page(kept.audited.report))
+        output.show(audit_page(kept.audited.report))
         output.write()
     output.write(ctx.near(kept.program))
     output.write(f"{ctx.near(kept.spec)}:{kept.todo}")

@@ -43,8 +43,7 @@ def command(
             pages=[{"name": page.name, "report": to_json(page.report)} for page in pages]
         )
     else:
-        from grader.reports.around import Around
-        from grader.reports.terminal import render_report
+        from grader.reports import grade
 
         words = f"drill bank preview {shlex.quote(question)} {name}{here.option}"
         for number, page in enumerate(pages):
@@ -53,7 +52,7 @@ def command(
             output.heading(page.name)
             output.write()
             # The starter holds the idea that is previewed, and would keep it back.
-            around = Around(file="", explain=True, everything=f"{words} --json")
-            output.show(render_report(page.report, width=output.width(), around=around))
+            around = grade.Around(file="", explain=True, everything=f"{words} --json")
+            output.show(grade.page(page.report, around), rows=grade.ROWS)
     faulty = any(page.report.verdict is Verdict.INVALID for page in pages)
     return entrypoint.EXIT_BANK_FAULT if faulty else 0

@@ -15,7 +15,7 @@ from grader.model.verdict import Verdict
 
 if TYPE_CHECKING:
     from grader.app.grading import Graded
-    from grader.reports.around import Around
+    from grader.reports.grade import Around
 
 STATUS = {Verdict.PASS: 0, Verdict.INVALID: 3, Verdict.INTERNAL: 4}  # any other verdict: 1
 
@@ -74,16 +74,16 @@ def command(
 
         output.write(dumps(report))
     else:
-        from grader.reports import terminal
+        from grader.reports.grade import ROWS, page
 
         around = _around(graded, full=full, explain=explain)
-        output.show(terminal.render_report(report, width=output.width(), around=around))
+        output.show(page(report, around), rows=None if full else ROWS)
     return STATUS.get(report.verdict, 1)
 
 
 def _around(graded: Graded, *, full: bool, explain: bool) -> Around:
     """Return what stands on the page besides the report: the file, the time, what to type next."""
-    from grader.reports.around import Around
+    from grader.reports.grade import Around
     from grader.reports.question import requested
 
     new = graded.next_part
@@ -96,7 +96,6 @@ def _around(graded: Graded, *, full: bool, explain: bool) -> Around:
         request=None if new is None else requested(graded.choice.question, new),
         full=full,
         explain=explain,
-        plain=output.style.plain,
     )
 
 

@@ -22,7 +22,7 @@ def command(
 ) -> None:
     """Show one more hint."""
     from grader.app.hints import hint
-    from grader.reports.prose import prose
+    from grader.reports.blocks import from_markdown
 
     given = hint(context(ctx), question, number=number)
     found, argument = given.choice.question, given.choice.argument
@@ -35,7 +35,7 @@ def command(
         return
     for n, text in given.shown:
         output.write(f"hint {n} of {given.total}")
-        output.lines(prose(text, output.measure(), indent=4))
+        output.show(from_markdown(text, indent=4))
     if given.left:
         # Where nothing can be recorded, the next one has to be asked for.
         which = "" if given.counted else f" --number {given.shown[-1][0] + 1}"

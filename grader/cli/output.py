@@ -24,7 +24,6 @@ from grader.reports.inert import harmless
 
 if TYPE_CHECKING:
     from grader.reports.blocks import Block
-    from grader.reports.page import Page
 
 MAX_WIDTH = 120  # beyond this a line of prose or a table is harder to read, not easier
 EXIT_PIPE_CLOSED = 141
@@ -118,9 +117,14 @@ def pieces(content: Iterable[str]) -> None:
         _put(sys.stdout, harmless(piece))
 
 
-def show(page: Page) -> None:
-    """Write a page."""
-    lines(page.spans)
+def show(blocks: Iterable[Block], *, rows: int | None = None, paged: bool = False) -> None:
+    """Write a page, of so many rows if it has to fit; with `--plain` a fact a line."""
+    from grader.reports.blocks import render_terminal, render_text
+
+    if style.plain:
+        _put(sys.stdout, harmless(render_text(blocks, aloud=True)))
+    else:
+        lines(render_terminal(list(blocks), width(), rows=rows), paged=paged)
 
 
 def lines(content: Iterable[sheet.Line], *, paged: bool = False) -> None:
@@ -140,16 +144,6 @@ def _styled(line: sheet.Line, *, styled: bool) -> str:
         f"\x1b[{sgr}m{harmless(text)}\x1b[0m" if styled and sgr and text else harmless(text)
         for text, sgr in spans
     )
-
-
-def blocks(page: Iterable[Block]) -> None:
-    """Write a page, all of it."""
-    from grader.reports.blocks import render_terminal, render_text
-
-    if style.plain:
-        pieces([render_text(page)])
-    else:
-        lines(render_terminal(list(page), width()))
 
 
 def heading(text: str) -> None:

@@ -44,10 +44,7 @@ def command(
         )  # fmt: skip
         return status
     head = f"run {made.number} of {asked.budget}" if made.number else "run, not counted"
-    width = output.measure()
-    output.show(
-        runs.page(ran, f"{head}, seed {seed}", filename=name, width=width, plain=output.style.plain)
-    )
+    output.show(runs.page(ran, f"{head}, seed {seed}", filename=name))
     left = asked.budget - made.used
     again = f"drill run{made.choice.argument}" if left else ""
     said = f"{left} left{sheet.GAP}"

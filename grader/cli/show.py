@@ -35,12 +35,13 @@ def command(
     several = len(spec.parts)
     number = several if all_ or several == 1 else here.progress(found).asked(len(found.spec.parts))
     if not json:
-        from grader.reports import brief, sheet
+        from grader.reports.blocks import Commands, Gap
+        from grader.reports.question import document
 
-        lines = brief.document(found, number, output.measure())
         every = f"drill show {question}{here.option} --all" if number < several else ""
         start = f"drill start {question}{here.option}"
-        output.lines([*lines, "", sheet.steps(start, every)], paged=True)
+        steps = Commands(tuple(filter(None, (start, every))))
+        output.show([*document(found, number), Gap(), steps], paged=True)
         return
     shown = spec.parts[:number]
     names = ("title", "track", "level", "minutes", "uses", "prerequisites", "prompt")

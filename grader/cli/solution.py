@@ -99,12 +99,11 @@ def _diff(changes: Sequence[Change]) -> Iterator[sheet.Line]:
 
 
 def _follow_ups(spec: Spec) -> Iterator[sheet.Line]:
-    from grader.reports.prose import prose
+    from grader.reports.blocks import Gap, from_markdown, render_terminal
 
     for follow_up in spec.follow_ups:
-        yield from prose(follow_up.ask, output.measure())
-        yield from prose(follow_up.answer, output.measure(), indent=4)
-        yield ""
+        blocks = [*from_markdown(follow_up.ask), *from_markdown(follow_up.answer, indent=4), Gap()]
+        yield from (*render_terminal(blocks, output.measure()), "")
     if not spec.follow_ups:
         yield "nothing else is asked"
 

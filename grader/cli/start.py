@@ -24,7 +24,8 @@ def command(
     from grader.app.starting import start
     from grader.app.workspace import QUESTION
     from grader.forms import registry as forms
-    from grader.reports import brief, sheet
+    from grader.reports.blocks import Code, Commands
+    from grader.reports.question import LEAST_ROWS, page
 
     here = context(ctx)
     found, made = start(here, question, parent=dir_)
@@ -52,7 +53,8 @@ def command(
         said[1] = f"Edit  {near[1]:<{width}}   it is yours and was left as it is"
     there = "" if folder == here.folder else f"cd {here.typed(folder)}"
     run = "" if found.spec.experiments is None else "drill run"
-    ending: list[sheet.Line] = [*said, sheet.steps(there, run, "drill grade")]  # it knows its bank
+    steps = filter(None, (there, run, "drill grade"))  # the folder knows its bank
+    ending = (Code(tuple(said), 0), Commands(tuple(steps)))
     asked = here.progress(found).asked(len(found.spec.parts))
     part = 1 if own in made.written else asked  # a starter is of the first
-    output.lines(brief.page(found, part, ending, output.measure(), output.rows()))
+    output.show(page(found, part, ending), rows=max(output.rows(), LEAST_ROWS))

@@ -23,7 +23,7 @@ from grader.reports.sheet import BOLD, Line, cells
 BETWEEN = "\xa0\xa0 "  # facts on one line: three cells apart, or a comma where they are read aloud
 _LONGEST = 4000  # characters of one text
 _ITEM = re.compile(r"^\s*([-*]|\d+[.)])\s+(.*)$")
-_FENCE = re.compile(r"^\s*```")
+_FENCE = re.compile(r"^\s*```(\w*)")
 _END = re.compile(r"\s*(?:$|```|(?:[-*]|\d+[.)])\s)")  # of a paragraph or an item
 _CODE = re.compile(r"`([^`\n]+)`")
 _MINUS = re.compile(r"(?<![\w.)\]])-(?=[\d.])")
@@ -86,6 +86,7 @@ class Table:
     head: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
     right: tuple[str, ...] = ()  # the columns that are aligned at their right
+    indent: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,12 +144,13 @@ def from_markdown(text: str, *, indent: int = 0) -> Iterator[Paragraph | Item | 
 def _parsed(lines: list[str], indent: int) -> Iterator[Paragraph | Item | Code]:
     while lines:
         line = lines.pop(0)
-        if _FENCE.match(line):
-            yield _code(_taken(lines, lambda s: not _FENCE.match(s)), indent)
+        if fence := _FENCE.match(line):
+            code = _taken(lines, lambda s: not _FENCE.match(s))
+            yield _code(code, indent, fence[1] or "text")
             del lines[:1]
         elif line.startswith("    ") and line.strip():
             more = _taken(lines, lambda s: s.startswith("    ") or not s.strip())
-            yield _code([line, *more], indent)
+            yield _code([line, *more], indent, "text")
         elif line.strip():
             more = _taken(lines, lambda s: not _END.match(s))
             if item := _ITEM.match(line):
@@ -164,8 +166,9 @@ def _taken(lines: list[str], belongs: Callable[[str], bool]) -> list[str]:
     return taken
 
 
-def _code(lines: list[str], indent: int) -> Code:
-    return Code(tuple(textwrap.dedent("\n".join(lines)).rstrip().split("\n")), indent + 4)
+def _code(lines: list[str], indent: int, language: str) -> Code:
+    text = textwrap.dedent("\n".join(lines)).rstrip()
+    return Code(tuple(text.split("\n")), indent + 4, language)
 
 
 # Fitting a page
@@ -267,7 +270,7 @@ def _drawn(block: Block, width: int, lost: Sequence[str]) -> Iterator[Line]:
             yield from block.draw(width)
         case Table():
             head, *rows = [[*map(inert, row)] for row in (block.head, *block.rows)]
-            yield from sheet.columns(head, rows, right=block.right)
+            yield from sheet.columns(head, rows, right=block.right, indent=block.indent)
         case Commands():
             yield from _next(block.commands, across)
         case LeftOut() if lost:
@@ -322,11 +325,11 @@ def render_text(blocks: Iterable[Block], *, aloud: bool = False) -> str:
     lines = []
     for block in _whole(blocks):
         for line in _said(block):
-            text = _clean(line).replace("\xa0", " ")
+            text = _clean(line)
             if aloud and not isinstance(block, Commands | Code):
                 text = _MINUS.sub("minus ", text.replace("+-", "plus or minus "))
             lines.append(f"{text}\n")
-    return "".join(lines)
+    return "".join(lines).replace("\xa0", " ")
 
 
 def _said(block: Block) -> Iterator[str]:
@@ -336,7 +339,7 @@ def _said(block: Block) -> Iterator[str]:
         case Paragraph():
             yield f"{block.lead} {block.text}".strip().replace(BETWEEN, ", ")
         case Item():
-            yield f"{block.mark} {block.text}"
+            yield f"{block.mark.strip()} {block.text}"
         case Code():
             yield from filter(str.strip, block.lines)
         case Figure():
@@ -358,7 +361,7 @@ def render_html(blocks: Iterable[Block]) -> str:
     for kind, group in itertools.groupby(_whole(blocks), lambda b: isinstance(b, Item)):
         items = "".join(map(_tagged, group))
         parts.append(f"<ul>\n{items}</ul>\n" if kind else items)
-    return "".join(parts)
+    return "".join(parts).replace("\xa0", " ")
 
 
 def _tagged(block: Block) -> str:
@@ -371,7 +374,10 @@ def _tagged(block: Block) -> str:
             lead = f"<strong>{_html(block.lead)}</strong> " if block.lead else ""
             return f"<p>{lead}{_html(block.text)}</p>\n"
         case Item():
-            mark = "" if block.mark in {"-", "*"} else f"{html.escape(inert(block.mark))} "
+            mark = block.mark.strip()
+            mark = (
+                f"{mark} " if mark.isdigit() else "" if mark in {"-", "*"} else _as_code(mark) + " "
+            )
             return f"<li>{mark}{_html(block.text)}</li>\n"
         case Code() | Figure():
             return f"<pre>{html.escape(chr(10).join(_set(block)))}</pre>\n"
@@ -394,7 +400,7 @@ def _html(text: str) -> str:
     """A text in which nothing is markup but code in backticks."""
     return "".join(
         _as_code(piece) if at % 2 else html.escape(piece)
-        for at, piece in enumerate(_CODE.split(_clean(text).replace("\xa0", " ")))
+        for at, piece in enumerate(_CODE.split(_clean(text)))
     )
 
 
@@ -408,27 +414,43 @@ def _set(block: Code | Figure) -> list[str]:
 # Markdown
 
 
-def render_markdown(blocks: Iterable[Block]) -> str:
-    """Blocks as Markdown, in which nothing is markup but code in backticks."""
+def render_markdown(blocks: Iterable[Block], *, written: bool = False) -> str:
+    """Blocks as Markdown, in which nothing is markup but code in backticks.
+
+    Args:
+        blocks: of the document.
+        written: whether their texts are Markdown themselves, which is then kept.
+    """
     text, before = "", False
     for block in _whole(blocks):
-        if said := _marked(block):
+        if said := _marked(block, written=written):
             item = isinstance(block, Item)
             text += ("\n" if before and item else "\n\n") * bool(text) + said
             before = item
-    return f"{text}\n" if text else ""
+    return f"{text}\n".replace("\xa0", " ") if text else ""
 
 
-def _marked(block: Block) -> str:
+def _marked(block: Block, *, written: bool) -> str:
+    def flowing(text: str, first: str = "") -> str:
+        if not written:
+            return first + _markdown(text)
+        return "\n".join(sheet.wrapped(_clean(text), sheet.WIDEST, first=first))
+
     match block:
         case Heading(level=level):
-            text = _markdown(" ".join(filter(None, (block.name, block.title))))
-            return f"{'#' * level} {text}" + f" ({_markdown(block.facts)})" * bool(block.facts)
+            if block.name:
+                facts = f"\n\n`{inert(block.name)}`: {_markdown(block.facts)}"
+            else:
+                facts = f" ({_markdown(block.facts)})" if block.facts else ""
+            return f"{'#' * level} {_markdown(block.title)}{facts}"
         case Paragraph():
-            return f"**{_markdown(block.lead)}** " * bool(block.lead) + _markdown(block.text)
+            lead = f"**{_markdown(block.lead)}** " if block.lead else ""
+            return flowing(block.text, lead) if lead else flowing(block.text)
         case Item():
-            mark = "" if block.mark in {"-", "*"} else f"{_markdown(block.mark)} "
-            return f"- {mark}{_markdown(block.text)}"
+            mark = inert(block.mark.strip()).replace("`", "'")
+            if mark.removesuffix(".").isdigit():
+                return flowing(block.text, f"{mark.removesuffix('.')}. ")
+            return flowing(block.text, "- " if mark in {"-", "*"} else f"- `{mark}` ")
         case Code() | Figure():
             lines = _set(block)
             ticks = max((len(run) for line in lines for run in re.findall("`+", line)), default=0)
@@ -448,7 +470,7 @@ def _marked(block: Block) -> str:
 
 
 def _markdown(text: str) -> str:
-    pieces = enumerate(_CODE.split(_clean(text).replace("\xa0", " ")))
+    pieces = enumerate(_CODE.split(_clean(text)))
     return "".join(f"`{piece}`" if at % 2 else _escaped(piece) for at, piece in pieces).strip()
 
 

@@ -20,8 +20,8 @@ from markupsafe import Markup
 from grader.model.findings import Asked, Attempts, Cell, Findings, Standing, Student
 from grader.model.numerals import quantity
 from grader.reports import class_words as words
+from grader.reports.blocks import render_html
 from grader.reports.class_student import StudentPage, student_page
-from grader.reports.feedback import pieces
 from grader.reports.inert import inert
 
 TEMPLATES = Path(__file__).parent / "templates"
@@ -82,7 +82,7 @@ def class_page(found: Findings, attempts: Iterable[Attempts], results: str) -> I
         equal_rule=words.EQUAL_RULE,
         same_rule=words.SAME_RULE,
         bar=bar,
-        pieces=pieces,
+        as_html=lambda blocks: Markup(render_html(blocks)),
         over_time=over_time,
         cell_mark=cell_mark,
         points=words.points,

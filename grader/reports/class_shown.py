@@ -7,14 +7,13 @@ from collections.abc import Iterator, Sequence
 from grader.model.report import Raised, Report
 from grader.model.verdict import Verdict
 from grader.reports import words
-from grader.reports.around import Around
+from grader.reports.blocks import render_text
+from grader.reports.figures import trace
 from grader.reports.hiding import seen
 from grader.reports.inert import inert
-from grader.reports.trace import raised_lines
-from grader.reports.withheld import hides, withheld
+from grader.reports.withheld import withheld
 
 HIDDEN_FAILS = "A hidden check does not pass."
-_WIDTH = 80  # cells of a line of a traceback
 _LONGEST = 1500  # characters of a line
 
 
@@ -43,14 +42,18 @@ def part_lines(report: Report, number: int, hidden: Sequence[str]) -> Iterator[s
 def _failing(report: Report, number: int) -> Iterator[str]:
     failing = [check for check in words.deciding(report) if check.part == number]
     first = next(iter(failing), None)
-    if words.keeps_back(report, Around()):
+    if words.keeps_back(report):
         yield words.STARTER
         if first is not None:
             yield _line(f"{first.id}: {words.symptom(first)}")
     elif first is not None:
         sentence = words.finding(first)
         yield _line(f"{first.id}: {sentence}")
-        if first.mismatch and not hides(first) and (said := words.entry(first.mismatch, sentence)):
+        if (
+            first.mismatch
+            and not first.estimate
+            and (said := words.entry(first.mismatch, sentence))
+        ):
             yield _line(f"{said}.")
         yield from _trace(first.raised)
         for idea in words.ideas(report):
@@ -65,7 +68,7 @@ def _failing(report: Report, number: int) -> Iterator[str]:
 def _trace(raised: Raised | None) -> Iterator[str]:
     """The submission's own lines on the way to an exception, if there is one."""
     if raised is not None:
-        yield from (line.plain.rstrip() for line in raised_lines(raised, _WIDTH, ""))
+        yield from render_text(trace(raised, "")).splitlines()
 
 
 def _line(text: str) -> str:

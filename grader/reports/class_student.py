@@ -9,12 +9,12 @@ from grader.model.classroom import Entry
 from grader.model.findings import Attempts, Cell, Standing, Student
 from grader.model.numerals import quantity
 from grader.model.report import Report
-from grader.reports import class_words, words
-from grader.reports.feedback import Block, told
+from grader.reports import class_words
+from grader.reports.blocks import Block
+from grader.reports.feedback import told
 from grader.reports.hiding import seen
-from grader.reports.inert import inert_lines
+from grader.reports.sheet import joined
 
-_PRINTED = 8  # lines
 _HISTORY = 20  # hand-ins that are listed
 
 
@@ -77,7 +77,7 @@ def _history(everything: Sequence[Entry], deadline: str) -> str:
         verdict = one.report.verdict if one.report is not None else "not graded"
         ideas = [idea.id for idea in one.report.misconceptions] if one.report is not None else []
         points = f", {one.points} points" if one.points is not None else ""
-        held = f" ({words.joined(ideas)})" if ideas else ""
+        held = f" ({joined(ideas)})" if ideas else ""
         at = class_words.when(one.handed.at, deadline)
         texts.append(f"{at} {one.handed.fault or verdict}{points}{held}")
     return f"{quantity(len(everything), 'hand-in')}: {'; '.join(texts)}"
@@ -102,7 +102,3 @@ def _facts(cell: Cell, entry: Entry, deadline: str) -> Iterator[str]:
 def _blocks(report: Report) -> Iterator[Block]:
     """What its page says, with the hidden checks, and what it printed."""
     yield from told(seen(report, ()))
-    if report.printed.strip():
-        shown, _ = inert_lines(report.printed, _PRINTED)
-        yield Block(lead="It printed, at the end:")
-        yield Block(code=tuple(shown))

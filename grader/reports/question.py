@@ -1,108 +1,174 @@
-"""What a question asks, part by part, and the same as QUESTION.md."""
+"""A question as it is asked: a page that fits a screen, all of it, and the same as QUESTION.md."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+import re
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from grader.forms import registry as forms
+from grader.model.numerals import quantity
 from grader.model.question import Question
 from grader.model.spec import Part
-from grader.reports.around import Request
+from grader.reports.blocks import (
+    Block,
+    Code,
+    Gap,
+    Heading,
+    Item,
+    Paragraph,
+    Shorter,
+    Shrinks,
+    from_markdown,
+    render_markdown,
+)
+from grader.reports.grade import Request
 
 if TYPE_CHECKING:
     from grader.model.keys import Tolerance
 
+LEAST_ROWS = 23  # of a page: a screen of 24 with the prompt below it
+_DEF = re.compile(r"^def\s+(.*?)(:(?:\s*\.\.\.)?)?\s*(?:#.*)?$")
+_RETURN = re.compile(r"^\s+return\s+(.*?)\s*(?:#.*)?$")
+
 
 def requested(question: Question, number: int) -> Request:
     """What the interviewer asks in one part, as the page of the grade before it says it."""
-    part, before = question.spec.parts[number - 1], question.spec.parts[: number - 1]
+    part = question.spec.parts[number - 1]
     return Request(
         number,
         len(question.spec.parts),
         part.minutes,
         part.points,
         part.prompt,
-        tuple(" ".join(clause.split()) for clause in part.contract),
-        first=1 + sum(len(one.contract) for one in before),
+        tuple(part.contract),
+        first=1 + _before(question, number),
         questions=sum(len(list(check.asks())) for check in part.checks),
     )
 
 
+def page(question: Question, number: int, ending: Sequence[Block]) -> tuple[Block, ...]:
+    """The part that is asked now, on one screen of `LEAST_ROWS` rows at least.
+
+    The prompt is never cut. Where there is no room the interface becomes its signatures, and
+    clauses that do not fit are counted: QUESTION.md has them all.
+
+    Args:
+        question: what is asked.
+        number: of the part, from 1.
+        ending: what to do now; it stands last.
+    """
+    part = question.spec.parts[number - 1]
+    blocks: list[Block] = [_head(question, number), Gap(), *from_markdown(part.prompt), Gap()]
+    if part.interface:
+        short = Code(tuple(signatures(part.interface)), 2)
+        blocks += [Shrinks((_interface(part),), (Shorter(1, (short,)),)), Gap()]
+    clauses = tuple(_contract(question, number))
+    fewer = []
+    for left in range(1, len(clauses) + 1):
+        more = "more " if left < len(clauses) else ""
+        counted = f"{left} {more}{'clauses are' if left > 1 else 'clause is'} in QUESTION.md"
+        fewer.append(Shorter(1 + left, (*clauses[:-left], Paragraph(counted, indent=2))))
+    return (*blocks, Shrinks(clauses, tuple(fewer)), Gap(), *ending)
+
+
+def document(question: Question, parts: int | None = None) -> Iterator[Block]:
+    """All that is asked up to a part; in all parts, if no number is given."""
+    spec = question.spec
+    yield _head(question)
+    if spec.prerequisites:
+        yield Paragraph(f"Better after {' and '.join(spec.prerequisites)}.")
+    many = len(spec.parts)
+    for number, part in enumerate(spec.parts[:parts], 1):
+        level = 2
+        if many > 1:
+            title = f"Part {number} of {many}, {part.points} points, {part.minutes} minutes"
+            yield from (Gap(), Heading(title))
+            level = 3
+        yield from (Gap(), *from_markdown(part.prompt))
+        if part.interface:
+            yield from (Gap(), Heading("Interface", level=level))
+            yield _interface(part)
+        if contract := list(_contract(question, number)):
+            yield from (Gap(), Heading("Contract", level=level))
+            yield from contract
+        asks = [one for check in part.checks for one in check.asks()]
+        if asks:
+            yield from (Gap(), Heading("Questions", level=level))
+        for name, ask, answers in asks:
+            yield from (Gap(), Paragraph(ask, f"{name}:", indent=2))
+            yield from (Item(text, letter, 4) for letter, text in answers.items())
+    for shown in forms.of(spec).materials(spec):
+        yield from (Gap(), Heading(shown.heading))
+        if shown.text:
+            yield Code(tuple(shown.text.splitlines()), 2, shown.language)
+        widest = max((len(name) for name, _ in shown.rows), default=0)
+        yield from (Item(text, f"{name:<{widest}} ", 2) for name, text in shown.rows)
+    if (asked := spec.experiments) is not None:
+        times = quantity(asked.budget, "time")
+        yield Gap()
+        yield Paragraph(
+            f"`drill run` runs `{forms.of(spec).file}` as it is, {times} in all and up to "
+            f"{asked.seconds:g} seconds of CPU time each; `--seed N` chooses the seed, else it is"
+            " 0."
+        )
+
+
 def question_markdown(question: Question, *, parts: int | None = None) -> str:
     """The same as a Markdown file for the folder of the submission."""
-    texts = [f"# {question.spec.title}", f"`{question.id}`: {_terms(question)}"]
-    for asked in asked_parts(question, parts):
-        texts += [f"## {asked.heading}"] * bool(asked.heading)
-        texts.append(asked.part.prompt.strip())
-        level = "###" if asked.heading else "##"
-        if interface := asked.part.interface.strip("\n"):
-            texts += [f"{level} Interface", f"```python\n{interface}\n```"]
-        if asked.clauses:
-            texts += [
-                f"{level} Contract",
-                "\n".join(f"{mark} {text}" for mark, text in asked.clauses),
-            ]
-        texts += [f"{level} Questions"] * bool(asked.questions)
-        texts += [
-            "\n".join([f"**{asks[0]}** {asks[1]}", "", *_choices(asks[2], "- ")])
-            for asks in asked.questions
-        ]
     form = forms.of(question.spec)
-    for one in form.materials(question.spec):
-        rows = [f"- `{name}`: {' '.join(text.split())}" for name, text in one.rows]
-        whole = "\n".join(rows) or f"```{one.language}\n{one.text}\n```"
-        texts += [f"## {one.heading}", whole]
-    texts += [runs(question)] * bool(question.spec.experiments)
-    texts.append(f"`drill grade` grades `{form.file}`; `drill hint {question.id}` gives a hint.")
-    texts += ["The first grade counts, and no later one."] * form.one_try
-    return "\n\n".join(texts) + "\n"
+    does = f"`drill grade` grades `{form.file}`; `drill hint {question.id}` gives a hint."
+    ending = [Paragraph(does)]
+    ending += [Paragraph("The first grade counts, and no later one.")] * form.one_try
+    return render_markdown([*document(question, parts), *ending], written=True)
 
 
-def runs(question: Question) -> str:
-    """What a candidate may run, and how often; empty where there is nothing to run."""
-    asked = question.spec.experiments
-    if asked is None:
-        return ""
-    times = f"{asked.budget} time{'s' * (asked.budget > 1)}"
-    return (
-        f"`drill run` runs `{forms.of(question.spec).file}` as it is, {times} in all and up to "
-        f"{asked.seconds:g} seconds of CPU time each; `--seed N` chooses the seed, else it is 0."
-    )
+def signatures(interface: str) -> list[str]:
+    """What an interface says of calls alone: `forward(x, kernel) -> y, ctx`.
 
-
-@dataclass(frozen=True, slots=True)
-class Asked:
-    """One part of a question, as it is asked."""
-
-    number: int
-    part: Part
-    heading: str  # empty where there is but one part
-    clauses: list[tuple[str, str]]  # the mark of each, "4." or "-", and the clause on one line
-    # To be answered by choosing: an id, the question, the answers by letter.
-    questions: list[tuple[str, str, Mapping[str, str]]]
-
-
-def asked_parts(question: Question, parts: int | None) -> list[Asked]:
-    """The first parts of a question; all, if no number is given.
-
-    The clauses of the contract are numbered through; what else decides has a dash.
+    One that has no `def` is taken as it is.
     """
-    every, found, before = question.spec.parts, [], 0
-    for number, part in enumerate(every[:parts], 1):
-        heading = f"Part {number} of {len(every)}, {part.points} points, {part.minutes} minutes"
-        clauses = [(f"{before + n}.", text) for n, text in enumerate(part.contract, 1)]
-        clauses += [("-", text) for text in dict.fromkeys(_allowances(question, part))]
-        before += len(part.contract)
-        whole = [(mark, " ".join(text.split())) for mark, text in clauses]
-        questions = [asks for check in part.checks for asks in check.asks()]
-        found.append(Asked(number, part, heading if len(every) > 1 else "", whole, questions))
-    return found
+    source = interface.strip("\n").split("\n")
+    found: list[str] = []
+    open_ = False
+    for line in source:
+        if open_:
+            found[-1] += f" {line.strip()}"
+            open_ = not line.rstrip().endswith(":")
+            found[-1] = found[-1].rstrip(":")
+        elif head := _DEF.match(line):
+            found.append(head[1])
+            open_ = not head[2]
+        elif (result := _RETURN.match(line)) and found and " -> " not in found[-1]:
+            found[-1] += f" -> {result[1]}"
+    return found or [line.rstrip() for line in source if line.strip()]
 
 
-def _choices(answers: Mapping[str, str], mark: str) -> list[str]:
-    return [f"{mark}{letter}: {' '.join(text.split())}" for letter, text in answers.items()]
+def _head(question: Question, number: int = 0) -> Heading:
+    """The id and the title; what it takes, or one of its parts."""
+    spec = question.spec
+    which = f"part {number} of {len(spec.parts)}, " if number and len(spec.parts) > 1 else ""
+    minutes = spec.parts[number - 1].minutes if number else spec.minutes
+    terms = f"{which}{minutes} min, {spec.level}, {' and '.join(spec.uses)}"
+    return Heading(spec.title, terms, question.id, level=1)
+
+
+def _interface(part: Part) -> Code:
+    return Code(tuple(part.interface.strip("\n").split("\n")), 2, "python")
+
+
+def _before(question: Question, number: int) -> int:
+    """How many clauses the parts before one have."""
+    return sum(len(part.contract) for part in question.spec.parts[: number - 1])
+
+
+def _contract(question: Question, number: int) -> Iterator[Item]:
+    """The clauses of a part, numbered through all parts; what else decides has a dash."""
+    part = question.spec.parts[number - 1]
+    for at, clause in enumerate(part.contract, 1 + _before(question, number)):
+        yield Item(clause, f"{at:>3}")
+    for text in dict.fromkeys(_allowances(question, part)):
+        yield Item(text, "  -")
 
 
 def _allowances(question: Question, part: Part) -> Iterator[str]:
@@ -118,15 +184,5 @@ def _allowances(question: Question, part: Part) -> Iterator[str]:
             names += asked or tolerance.names or check.compared
     for words, names in alike.items():
         yield f"{', '.join(f'`{name}`' for name in dict.fromkeys(names))} {words}"
-    if part is not spec.parts[0]:
-        return
-    if (seconds := spec.limits.cpu_seconds) is not None:
+    if part is spec.parts[0] and (seconds := spec.limits.cpu_seconds) is not None:
         yield f"A call may take {seconds:g} seconds of CPU time."
-
-
-def _terms(question: Question) -> str:
-    """What else is asked of the candidate: "core, 25 minutes, numpy"."""
-    spec = question.spec
-    uses = " and ".join(spec.uses)
-    after = f"better after {' and '.join(spec.prerequisites)}" if spec.prerequisites else ""
-    return ", ".join(filter(None, [spec.level, f"{spec.minutes} minutes", uses, after]))

@@ -6,11 +6,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
-from grader.reports import sheet
-from grader.reports.inert import inert
-from grader.reports.page import Page, paragraph
-from grader.reports.text import Text
-from grader.reports.trace import raised_lines
+from grader.reports.blocks import BETWEEN, Block, Code, Paragraph
+from grader.reports.figures import trace
 
 if TYPE_CHECKING:
     from grader.session.experiment import Ran
@@ -40,26 +37,24 @@ def _thinned(series: Sequence[Any]) -> list[Any]:
     return [series[round(n * last / (MOST_POINTS - 1))] for n in range(MOST_POINTS)]
 
 
-def page(ran: Ran, head: str, *, filename: str, width: int, plain: bool = False) -> Page:
+def page(ran: Ran, head: str, *, filename: str) -> Iterator[Block]:
     """The page of a run.
 
     Args:
         ran: what came of it.
         head: which one it was.
         filename: of the script.
-        width: of the page, in columns.
-        plain: whether to put each number on a line of its own.
     """
     said = [head] if ran.started else ["no run, nothing is used"]
     if ran.fault:
-        said.append(inert(ran.fault))
+        said.append(ran.fault)
     else:
-        said += [f"{inert(n, 24)} {_course(each)}" for n, each in numbers(ran.value).items()]
+        said += [f"{name[:24]} {_course(each)}" for name, each in numbers(ran.value).items()]
     said += [f"{ran.seconds:.1f} s"] * ran.started
-    lines = [Text(line) for line in said] if plain else paragraph(sheet.GAP.join(said), width)
+    yield Paragraph(BETWEEN.join(said))
     if ran.raised is not None:
-        lines += raised_lines(ran.raised, width, filename)
-    return Page([*lines, *_printed(ran)])
+        yield from trace(ran.raised, filename)
+    yield Code(tuple(_printed(ran)), 2)
 
 
 def _course(series: Sequence[float]) -> str:
@@ -68,25 +63,19 @@ def _course(series: Sequence[float]) -> str:
     return last if len(series) == 1 else f"{first} -> {last}"
 
 
-def _printed(ran: Ran) -> Iterator[Text]:
-    """The first and the last lines that the script printed; none of them acts on a terminal."""
-    lines, end = _lines(ran.printed), _lines(ran.end)
+def _printed(ran: Ran) -> Iterator[str]:
+    """The first and the last lines that the script printed."""
+    lines, end = (
+        text.rstrip("\r\n").split("\n") if text.strip() else [] for text in (ran.printed, ran.end)
+    )
     more = len(lines) - MOST_LINES
     if not end and more <= 0:
-        yield from map(_line, lines)
+        yield from lines
         return
     half = MOST_LINES // 2
-    yield from map(_line, lines[:half])
+    yield from lines[:half]
     if end:
-        yield Text(f"  ... {ran.bytes_printed:,} characters in all ...")
+        yield f"... {ran.bytes_printed:,} characters in all ..."
     else:
-        yield Text(f"  ... {more} more line{'s' * (more > 1)} ...")
-    yield from map(_line, (end or lines)[-half:])
-
-
-def _lines(printed: str) -> list[str]:
-    return printed.rstrip("\r\n").split("\n") if printed.strip() else []
-
-
-def _line(text: str) -> Text:
-    return Text(f"  {inert(text.rstrip())}")
+        yield f"... {more} more line{'s' * (more > 1)} ..."
+    yield from (end or lines)[-half:]

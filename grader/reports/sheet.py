@@ -18,6 +18,7 @@ Spans = tuple[tuple[str, str], ...]  # texts with a style each
 Line = str | Spans
 
 _BOUND = "\xa0"  # a space that no line is broken at
+_SHORT = 24  # characters of a part of a list that is kept whole
 _CODE = re.compile(r"`[^`\n]+`|\(\d+(?:, ?\d+)*,?\)")  # or a shape: stays on one line
 
 
@@ -34,6 +35,25 @@ def steps(*commands: str) -> Spans:
 def plain(line: Line) -> str:
     """What a line says, without its styles."""
     return line if isinstance(line, str) else "".join(text for text, _ in line)
+
+
+def text(lines: Iterable[Line]) -> str:
+    """What lines say, each with its end."""
+    return "".join(f"{plain(line).rstrip(' ')}\n" for line in lines)
+
+
+def stripped(line: Spans) -> Spans:
+    """A line without the blanks at its end."""
+    *spans, (text, style) = line or (("", ""),)
+    while spans and not text.strip():
+        text, style = spans.pop()
+    return (*spans, (text.rstrip(), style))
+
+
+def listed(text: str) -> str:
+    """A list such as "kernel 3, stride 1", bound so that it breaks after commas only."""
+    parts = text.split(", ")
+    return ", ".join(p.replace(" ", _BOUND) if len(p) <= _SHORT else p for p in parts)
 
 
 def joined(words: Iterable[object]) -> str:
@@ -96,6 +116,7 @@ def columns(
     rows: Iterable[Sequence[str]],
     *,
     right: Sequence[str] = (),
+    indent: int = 0,
     plain: bool = False,
     style: Callable[[Sequence[str]], str] = lambda _: "",
 ) -> list[Line]:
@@ -105,6 +126,7 @@ def columns(
         head: the names of the columns; one that is empty in all rows is left out.
         rows: cells, none of which is ever folded.
         right: the columns that are aligned at their right.
+        indent: blanks before every line.
         plain: a row is a sentence, each cell after the name of its column.
         style: of a row.
     """
@@ -113,7 +135,7 @@ def columns(
     kept = [n for n, _ in enumerate(head) if any(row[n] for row in full)]
     if plain:
         return [
-            ", ".join(f"{head[n]} {row[n].strip()}" for n in kept if row[n].strip())
+            ", ".join(f"{head[n]} {row[n].strip()}".strip() for n in kept if row[n].strip())
             if len(row) == len(head)
             else f"{row[0]}:"
             for row in rows
@@ -122,7 +144,7 @@ def columns(
 
     def laid(row: Sequence[str]) -> str:
         shown = (padded(row[n], widths[n], right=head[n] in right) for n in kept)
-        return "  ".join(shown).rstrip()
+        return " " * indent + "  ".join(shown).rstrip()
 
     lines: list[Line] = [bold(laid(head))]
     for row in rows:

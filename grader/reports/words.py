@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from grader.kinds import registry
+from grader.kinds.registry import get
 from grader.model.numerals import quantity
 from grader.model.report import (
     MADE_SMALLER,
@@ -23,15 +23,16 @@ from grader.model.report import (
     Report,
 )
 from grader.model.verdict import FINE, Verdict
-from grader.reports.around import Around, Request
-from grader.reports.withheld import hides
+from grader.reports.sheet import joined
 
 BLAME = {
     Verdict.INVALID: "The question is at fault, not your code: ",
     Verdict.INTERNAL: "The grader is at fault, not your code: ",
 }
 STARTER = "This is the starter, unchanged: below is a symptom, not a cause."
-_LEADS = {"state": "Rule:", "rule": "Rule:", "class": "Rule:"}  # by explanation
+HARMLESS = "this does not count against you"
+_LEADS = {"state": "Rule:", "rule": "Rule:", "class": "Rule:"}  # by kind of explanation
+_NUMBERS = {2: "Two", 3: "Three", 4: "Four"}
 _LONGEST_INPUTS = 72  # characters of what stands behind a description of the case
 
 
@@ -44,23 +45,24 @@ class Idea:
     feedback: str = ""  # what the author of the question says of it
 
 
-def head(report: Report, request: Request | None) -> str:
-    """Which question, and which part of it: "ID, part 1 of 3"."""
+def head(report: Report, asked: int = 0) -> str:
+    """Which question, and which part of it: "ID, part 1 of 3".
+
+    Args:
+        report: of a grade.
+        asked: the number of the part that is asked because those before it pass; 0 if none is.
+    """
     many = len(report.parts)
-    if request is not None:
-        return f"{report.question}, part {request.number - 1} of {request.of}"
     if many < 2:
         return report.question
-    if report.verdict is Verdict.PASS:
-        counted = [n for n, part in enumerate(report.parts, 1) if part.of]
-        if len(counted) < many:
-            return f"{report.question}, {_parts(counted)} of {many}"
+    if asked:
+        return f"{report.question}, part {asked - 1} of {many}"
+    if report.verdict is not Verdict.PASS:
+        return f"{report.question}, part {_reached(report)} of {many}"
+    counted = [n for n, part in enumerate(report.parts, 1) if part.of]
+    if len(counted) == many:
         return f"{report.question}, all {many} parts"
-    return f"{report.question}, part {_reached(report)} of {many}"
-
-
-def _parts(numbers: Sequence[int]) -> str:
-    return f"part{'s' * (len(numbers) > 1)} {joined(numbers)}"
+    return f"{report.question}, part{'s' * (len(counted) > 1)} {joined(counted)} of {many}"
 
 
 def _reached(report: Report) -> int:
@@ -69,33 +71,31 @@ def _reached(report: Report) -> int:
     return failing[0].part if failing else min(report.parts_passed + 1, max(len(report.parts), 1))
 
 
-def earned(report: Report, time: str) -> Iterator[str]:
-    """Points, checks and time; then what was measured, and the goals that were missed."""
+def earned(report: Report, time: str = "") -> str:
+    """Points, checks and time of a pass."""
     passed = [c for c in report.checks if c.verdict is Verdict.PASS]
     cases = {case for c in passed for case in c.cases}
     facts = [f"{quantity(len(passed), 'check')}, {quantity(len(cases), 'case')}", time]
     if of := sum(part.of for part in report.parts):
         points = sum(part.points for part in report.parts)
         facts.insert(0, f"{points} of {quantity(of, 'point')}")
-    yield "; ".join(filter(None, facts))
-    if report.verdict is not Verdict.PASS:
-        return
-    costs = [f"{c.id} {c.message}" for c in passed if registry.get(c.kind).shows_measurement]
+    return "; ".join(filter(None, facts))
+
+
+def measured(report: Report) -> Iterator[str]:
+    """What was measured of a pass, and the goals that were missed."""
+    passed = [c for c in report.checks if c.verdict is Verdict.PASS and c.message]
+    costs = [f"{c.id} {c.message}" for c in passed if get(c.kind).shows_measurement]
     if costs:
         yield "; ".join(costs)
-    yield from filter(None, map(_open, report.checks))
-
-
-def _open(check: CheckResult) -> str:
-    """What did not pass and is not needed for a pass."""
-    if check.verdict is Verdict.INCONCLUSIVE:
-        return f"{check.id}: too noisy to decide, which fails nobody; {check.message}"
-    if check.verdict is Verdict.SKIPPED:
-        return f"{check.id}: not tried; {check.message}" if check.message else ""
-    if check.verdict in FINE:
-        return ""
-    missed = registry.get(check.kind).missed
-    return f"{check.id}: {missed}, which fails nobody; {check.message}"
+    for check in report.checks:  # what did not pass and need not
+        if check.verdict is Verdict.INCONCLUSIVE:
+            yield f"{check.id}: too noisy to decide, {check.message}; {HARMLESS}"
+        elif check.verdict is Verdict.SKIPPED and check.message:
+            yield f"{check.id}: not tried; {check.message}"
+        elif check.verdict not in FINE:
+            missed = get(check.kind).missed
+            yield f"{check.id}: {missed}, {check.message}; {HARMLESS}"
 
 
 def about_the_file(report: Report) -> str:
@@ -117,9 +117,9 @@ def deciding(report: Report) -> list[CheckResult]:
     ]
 
 
-def keeps_back(report: Report, around: Around) -> bool:
+def keeps_back(report: Report, *, explain: bool = False) -> bool:
     """Whether only a symptom is shown: of the starter as it was handed out, unless asked for."""
-    return report.unchanged and bool(report.checks) and not (around.explain or around.full)
+    return report.unchanged and bool(report.checks) and not explain
 
 
 def finding(check: CheckResult) -> str:
@@ -134,17 +134,12 @@ def finding(check: CheckResult) -> str:
     return f"{said}{',' if ',' in said else ''} in case {place}"
 
 
-def clauses(check: CheckResult) -> Iterator[str]:
-    """The clauses that a check enforces, as the candidate reads them in the question."""
-    yield from (f"contract, {one.number}: {one.text}" for one in check.clauses)
-
-
 def symptom(check: CheckResult) -> str:
     """What is seen of an untouched starter: that something is wrong, and on which case."""
     worst = check.mismatch
     if check.raised or worst is None:
         return f"{_said(check, smallest(check))}."
-    if hides(check):
+    if check.estimate:
         return finding(check)
     count = f"{worst.wrong:,} of {worst.total:,} entries differ" if worst.total > 1 else ""
     text = f"{worst.result} is wrong in {_of(check)}"
@@ -163,7 +158,7 @@ def where(check: CheckResult) -> str:
     """The case that is shown, in the question's words, with the inputs that no grid shows."""
     panels = check.exhibit.panels if isinstance(check.exhibit, Grids) else ()
     shown = {panel.title for panel in panels if not panel.note}
-    said = hides(check) and check.call
+    said = check.estimate and check.call
     given = {} if said or _is_called(check) else check.inputs
     texts = [f"{name} {words}".rstrip() for name, words in given.items() if name not in shown]
     if check.about and len(", ".join(texts)) > _LONGEST_INPUTS:
@@ -180,7 +175,7 @@ def where(check: CheckResult) -> str:
 def _said(check: CheckResult, case: str) -> str:
     """The sentence of a check without its case, which is said once; with the call, if short."""
     worst = check.mismatch
-    if worst is not None and hides(check) and not worst.expected:
+    if worst is not None and check.estimate and not worst.expected:
         if not isinstance(check.exhibit, Breakdown):
             found = re.sub(r"^the (number|text) ", "", worst.observed)
             said = f"{check.call} returned" if check.call else f"{worst.result} is"
@@ -234,12 +229,12 @@ def entry(worst: Mismatch, message: str) -> str:
     return text
 
 
-def ideas(report: Report, *, over: bool = True) -> list[Idea]:
+def ideas(report: Report, *, complete: bool = True) -> list[Idea]:
     """What is known of the fault, the surest first.
 
     Args:
         report: what the grade found.
-        over: whether all of it is known.
+        complete: whether all that is known of the fault is in it.
     """
     exact = [m for m in report.misconceptions if m.exact]
     pair = next((e for e in report.explanations if e.kind == "pair"), None)
@@ -259,8 +254,8 @@ def ideas(report: Report, *, over: bool = True) -> list[Idea]:
             found.append(Idea("Facts:", explanation.text))
     if pair is None:
         found += [_unsure(m, report) for m in report.misconceptions if not m.exact]
-    judged = any(c.mismatch and registry.get(c.kind).judges_values for c in deciding(report))
-    if not found and over and judged and not report.note:
+    judged = any(c.mismatch and get(c.kind).judges_values for c in deciding(report))
+    if not found and complete and judged and not report.note:
         found.append(Idea("", "No listed idea gives exactly these numbers."))
     if any(m.rounded for m in report.misconceptions):
         found = [replace(one, text=one.text.replace("exactly ", "")) for one in found]
@@ -274,7 +269,7 @@ def _is_news(report: Report, explanation: Explanation) -> bool:
 
 def _measured(report: Report) -> set[str]:
     """Checks that measure, which are named where others name a result."""
-    return {c.id for c in report.checks if not registry.get(c.kind).judges_values}
+    return {c.id for c in report.checks if not get(c.kind).judges_values}
 
 
 def _one(idea: Named, measured: set[str]) -> Idea:
@@ -313,7 +308,7 @@ def _several(exact: Sequence[Named]) -> Iterator[Idea]:
     whole = all(idea.cases >= failing for idea in exact)
     of = _all(failing) if whole else f"its own part of the {failing} failing cases"
     text = f"each gives exactly your numbers in {of}."
-    yield Idea(f"{_number(len(exact))} ideas:", text)
+    yield Idea(f"{_NUMBERS.get(len(exact), len(exact))} ideas:", text)
     yield from map(_listed, exact)
 
 
@@ -347,22 +342,22 @@ def _not_shown(cases: Sequence[str], report: Report) -> str:
     return f" This is about {joined(several)}, not about {shown} above."
 
 
-def others(report: Report, width: int) -> Iterator[tuple[str, str]]:
+def others(report: Report, room: int = 67) -> Iterator[tuple[str, str]]:
     """What else fails, what passes, and what was not tried: a lead and the rest of its line.
 
-    Of many checks as many are named as fit on a line of `width` characters.
+    Of many checks as many are named as fit on a line of `room` characters.
     """
     failing, part = deciding(report), _reached(report)
-    said = [c for c in failing[1:] if registry.get(c.kind).always_said]
+    said = [c for c in failing[1:] if get(c.kind).always_said]
     names = [c.id for c in failing[1:] if c not in said]
-    if len(names) == 1 == len(failing[1:]) and registry.get(failing[1].kind).shows_measurement:
+    if len(names) == 1 == len(failing[1:]) and get(failing[1].kind).shows_measurement:
         names = [f"{names[0]}, {failing[1].message}"]
     if names:
-        yield "Also fails:", f"{_some(names, width - 13)}."
+        yield "Also fails:", f"{_some(names, room)}."
     yield from ((f"{check.id}:", f"{check.message}.") for check in said)
     passed = [c.id for c in report.checks if c.verdict is Verdict.PASS and not c.stretch]
     if passed and failing:
-        right = f"{_some(passed, width - 20)} {'pass' if len(passed) > 1 else 'passes'}."
+        right = f"{_some(passed, room - 7)} {'pass' if len(passed) > 1 else 'passes'}."
         if report.verdict is Verdict.POLICY:
             yield "Right all the same:", f"{right} A person may look at this."
         else:
@@ -386,21 +381,11 @@ def _some(names: Sequence[str], room: int) -> str:
     return names[0] if len(names) == 1 else f"{names[0]}, {len(names) - 1} more"
 
 
-def joined(words: Sequence[object]) -> str:
-    """Words in a row: "one", "one and two", "one, two and three"."""
-    texts = [str(word) for word in words]
-    return " and ".join(filter(None, [", ".join(texts[:-1]), *texts[-1:]]))
-
-
 def _all(cases: int) -> str:
     """Every failing case."""
     if cases <= 2:
         return "both failing cases" if cases == 2 else "the failing case"
     return f"all {cases} failing cases"
-
-
-def _number(count: int) -> str:
-    return {2: "Two", 3: "Three", 4: "Four"}.get(count, str(count))
 
 
 def sentences(text: str, most: int | None) -> tuple[str, bool]:

@@ -18,12 +18,12 @@ import pytest
 from grader.model.report import Report
 from grader.model.verdict import Verdict
 from grader.reports.json import dumps
-from grader.reports.terminal import render_report
 from grader.sandbox.client import WorkerClient, WorkerError
 from grader.sandbox.worker import wire
 from grader.sandbox.worker.wire import Opaque, Tensor
 from tests.attacks.attack import question
 from tests.attacks.running import Graded
+from tests.pages import page_of
 from tests.reports.decoding import from_json
 
 pytestmark = pytest.mark.same_for_every_user
@@ -121,7 +121,7 @@ def lying(worker: WorkerClient, rng: random.Random, chance: float) -> None:
 
 def page(report: Report) -> str:
     """What a terminal is sent."""
-    return render_report(report, width=80).plain
+    return page_of(report)
 
 
 @pytest.mark.parametrize("question_id", ["deviations", "ledger"])

@@ -9,8 +9,7 @@ import pytest
 
 from grader.cli import output
 from grader.reports import sheet
-from grader.reports.page import Page
-from grader.reports.text import Text
+from grader.reports.blocks import Paragraph
 
 HOSTILE = "\x1b[2J\x1b]0;name\x07 \u202e \x9b31m [bold]b[/bold] \r"
 SHOWN = "\\x1b[2J\\x1b]0;name\\x07 \\u202e \\x9b31m [bold]b[/bold] \\r"
@@ -37,7 +36,7 @@ def test_tables_and_headings(
 ) -> None:
     monkeypatch.setenv("COLUMNS", "120")
     output.lines(sheet.columns(["title"], [[HOSTILE]]))
-    output.show(Page([Text(HOSTILE)]))
+    output.show([Paragraph(HOSTILE)])
     output.heading(HOSTILE)
     shown = seen(capsys)
     assert shown.count("\\x1b]0;name") == 3

@@ -12,10 +12,9 @@ from grader.bank import load
 from grader.model.errors import BankError
 from grader.model.report import Report
 from grader.model.verdict import Verdict
-from grader.reports import terminal
-from grader.reports.around import Around
 from grader.session import GradingSession
 from tests.kinds.one_file import graded, of, written
+from tests.pages import page_of
 
 REST = """
 run: {main: ["y = f(x)"], named: ["found = causes()"]}
@@ -127,7 +126,7 @@ def test_who_picks_everything_is_given_no_answer(tmp_path: Path) -> None:
 
 
 def test_the_count_is_on_the_page_whatever_else_is_wrong(session: GradingSession) -> None:
-    page = terminal.render_report(picking(session, "['rate']", 3), width=80, around=Around()).plain
+    page = page_of(picking(session, "['rate']", 3), width=80)
     assert "named: 1 of 3 causes." in page
     assert "Also fails" not in page
 

@@ -13,8 +13,8 @@ from grader.evaluation.bands import tolerated
 from grader.model.errors import BankError
 from grader.model.keys import Tolerance
 from grader.model.verdict import Verdict
-from grader.reports import brief
-from grader.reports.question import question_markdown
+from grader.reports.blocks import render_text
+from grader.reports.question import document, question_markdown
 from tests.kinds.one_file import graded, of, opened, written
 
 pytestmark = pytest.mark.usefixtures("one_zygote")
@@ -137,8 +137,8 @@ def test_it_is_for_the_results_that_it_names(tmp_path: Path) -> None:
 
 def test_the_candidate_is_shown_what_is_allowed_and_why(tmp_path: Path) -> None:
     question = load([written(tmp_path, CLIPPED.replace("TOLERANCE", WRITTEN), EXACT)], "one")
-    page = " ".join(" ".join(map(str, brief.document(question, 1, 80))).split())
-    for text in (page, question_markdown(question)):
+    page = " ".join(render_text(document(question)).split())
+    for text in (page, " ".join(question_markdown(question).split())):
         assert "may be off by at most 0.0001 %: libraries add a small number to the norm." in text
 
 

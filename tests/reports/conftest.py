@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Protocol
 
 import pytest
 
-from grader.reports.page import Page
+from grader.reports import sheet
+from grader.reports.sheet import Line
 
 GOLDEN = Path(__file__).parent.parent / "golden"
 
@@ -19,13 +21,14 @@ class Golden(Protocol):
         """Fail where they differ."""
 
 
-def shown(page: Page, *, color: bool = False) -> str:
+def shown(lines: Iterable[Line], *, color: bool = False) -> str:
     """What a command writes of a page, with the styles where there is color."""
     if not color:
-        return page.plain
+        return sheet.text(lines)
+    spans = ([(line, "")] if isinstance(line, str) else line for line in lines)
     return "".join(
         "".join(f"\x1b[{style}m{text}\x1b[0m" if style else text for text, style in line) + "\n"
-        for line in page.spans
+        for line in spans
     )
 
 

@@ -17,7 +17,7 @@ from grader.model.report import (
     Row,
 )
 from grader.model.verdict import Verdict
-from grader.reports.around import Request
+from grader.reports.grade import Request
 from tests.reports.making import (
     CONV,
     ERROR,

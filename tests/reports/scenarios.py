@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from grader.model.report import Report
 from grader.model.verdict import Verdict
-from grader.reports.around import Around
+from grader.reports.grade import Around
 from tests.reports import other_ends, wrong_values
 
 SCENARIOS: dict[str, Report] = {

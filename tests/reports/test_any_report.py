@@ -8,21 +8,22 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from grader.model.report import Report
-from grader.reports.around import Around
-from grader.reports.inert import inert
-from grader.reports.sheet import cells
-from grader.reports.terminal import LINES, render_report
+from grader.reports import sheet
+from grader.reports.blocks import render_html, render_markdown, render_text
+from grader.reports.grade import ROWS, Around, lines, page
 from tests.reports.strategies import TEXTS, reports
 
+ACTING = {"Cc", "Cf", "Cs"}
 
-@given(reports(st.floats()), st.integers(60, 200), TEXTS, st.booleans())
+
+@given(reports(st.floats()), st.integers(60, 200), TEXTS)
 @settings(max_examples=120, deadline=None, suppress_health_check=list(HealthCheck))
-def test_any_report_has_a_page(report: Report, width: int, note: str, plain: bool) -> None:
-    around = Around(note, 3, note, steps=("drill hint",), plain=plain)
-    text = render_report(report, width=width, around=around).plain
-    assert not any(unicodedata.category(c) in {"Cc", "Cf", "Cs"} for c in text if c != "\n")
-    if not plain:
-        # A command is never broken.
-        lines = [line for line in text.splitlines() if "drill " not in line]
-        assert text.count("\n") <= LINES
-        assert all(cells(line) <= max(width, 6 + cells(inert(note))) for line in lines)
+def test_any_report_has_a_page(report: Report, width: int, note: str) -> None:
+    around = Around(note, 3, note, steps=("drill hint",))
+    shown = lines(report, around, width)
+    assert sum(max(1, -(-sheet.cells(sheet.plain(line)) // width)) for line in shown) <= ROWS
+    blocks = page(report, around)
+    for text in (
+        sheet.text(shown), render_text(blocks), render_html(blocks), render_markdown(blocks),
+    ):  # fmt: skip
+        assert not any(unicodedata.category(c) in ACTING for c in text if c != "\n")

@@ -8,11 +8,10 @@ import pytest
 
 from grader.bank import load
 from grader.model.question import Question
-from grader.reports import brief
 from grader.reports.question import question_markdown, requested
 from tests.kinds.one_file import written
 from tests.kinds.test_choices import REFERENCE, REST
-from tests.reports.test_question_page import text_of
+from tests.reports.test_question_page import document
 
 
 @pytest.fixture
@@ -21,7 +20,7 @@ def question(tmp_path: Path) -> Question:
 
 
 def test_a_document_has_every_question_and_all_answers_to_it(question: Question) -> None:
-    text = text_of(brief.document(question, 1, 80))
+    text = document(question)
     assert "Questions\n\n  fell: Why did it fall?\n" in text
     for line in ("a By luck.", "b The inner product is positive.", "c None."):
         assert f"  {line}\n" in text
@@ -29,8 +28,8 @@ def test_a_document_has_every_question_and_all_answers_to_it(question: Question)
 
 def test_so_does_the_file(question: Question) -> None:
     text = question_markdown(question)
-    assert "## Questions\n\n**fell** Why did it fall?\n\n- a: By luck.\n- b: The inner" in text
-    assert text.index("**fell**") < text.index("**sum**")
+    assert "## Questions\n\n**fell:** Why did it fall?\n\n- `a` By luck.\n- `b` The inner" in text
+    assert text.index("**fell:**") < text.index("**sum:**")
 
 
 def test_the_request_of_a_part_says_how_many_there_are(question: Question) -> None:

@@ -9,10 +9,11 @@ import pytest
 
 from grader.kinds import registry
 from grader.model.question import Question
-from grader.reports import brief
-from grader.reports.prose import blocks
+from grader.reports import question as asks
+from grader.reports import sheet
+from grader.reports.blocks import Commands, render_terminal
 from grader.reports.question import question_markdown
-from grader.reports.sheet import Line, cells, steps, wrapped
+from grader.reports.sheet import cells, wrapped
 from tests.reports.conftest import Golden
 
 SPEC = {
@@ -47,19 +48,18 @@ def question() -> Question:
 
 def page(question: Question, width: int, rows: int = 24) -> str:
     """The page of a start, as plain text."""
-    ending = [steps("drill grade")]
-    return text_of(brief.page(question, 1, ending, width, rows))
+    blocks = asks.page(question, 1, [Commands(("drill grade",))])
+    return sheet.text(render_terminal(blocks, width, rows=max(rows, asks.LEAST_ROWS)))
 
 
-def text_of(lines: list[Line]) -> str:
-    """Lines as they are without styles."""
-    spans = ([(line, "")] if isinstance(line, str) else line for line in lines)
-    return "".join("".join(text for text, _ in line).rstrip() + "\n" for line in spans)
+def document(question: Question, width: int = 80) -> str:
+    """All of it, as plain text."""
+    return sheet.text(render_terminal([*asks.document(question)], width))
 
 
 @pytest.mark.parametrize("width", [60, 80])
 def test_a_question_reads_as_it_did(question: Question, width: int, golden: Golden) -> None:
-    golden(f"question_{width}", text_of(brief.document(question, 1, width)))
+    golden(f"question_{width}", document(question, width))
     golden(f"question_page_{width}", page(question, width))
 
 
@@ -69,7 +69,7 @@ def test_the_markdown_file_reads_as_it_did(question: Question, golden: Golden) -
 
 @pytest.mark.parametrize("width", [60, 80])
 def test_no_word_of_the_question_is_lost(question: Question, width: int) -> None:
-    text = text_of(brief.document(question, 1, width))
+    text = document(question, width)
     words = f"{SPEC['prompt']} {SPEC['interface']}".split()
     assert set(words) - {"-"} <= set(text.split())
     own = [line.rstrip() for line in str(SPEC["interface"]).splitlines()]
@@ -86,7 +86,7 @@ def test_the_page_fits_the_screen_and_counts_what_does_not(
     )
     spec = question.spec.model_copy(update={"parts": [part]})
     text = page(replace(question, spec=spec), 80, rows)
-    assert len(text.splitlines()) <= max(rows, brief.LEAST_ROWS)
+    assert len(text.splitlines()) <= max(rows, asks.LEAST_ROWS)
     shown = text.count("Clause number")
     left = clauses - shown // 4
     assert (f" {left} more clause" in text or f"  {left} clauses" in text) == bool(left)
@@ -103,25 +103,14 @@ def forward(x, kernel,
 
 def backward(grad_y, ctx): ...  # (N,) -> (N, C)
 """
-    assert brief.signatures(interface) == [
+    assert asks.signatures(interface) == [
         "forward(x, kernel, padding=0) -> y, ctx",
         "backward(grad_y, ctx)",
     ]
-    assert brief.signatures("f(x) -> y\nx (N,)\n") == ["f(x) -> y", "x (N,)"]
+    assert asks.signatures("f(x) -> y\nx (N,)\n") == ["f(x) -> y", "x (N,)"]
 
 
 def test_code_in_a_text_stays_on_one_line() -> None:
     text = "Words before it, then `drill grade --file PATH` and `a b`"
     assert wrapped(text, 40) == ["Words before it, then", "`drill grade --file PATH` and `a b`"]
     assert wrapped("x" * 50 + " y", 20) == ["x" * 50, "y"]
-
-
-def test_blocks_are_told_apart() -> None:
-    text = "one\ntwo\n\n1. first\n   more\n2. second\n\n```python\ncode\n\n  in\n```\nafter\n"
-    assert [(b.kind, b.mark, b.lines) for b in blocks(text)] == [
-        ("paragraph", "", ("one", "two")),
-        ("item", "1.", ("first", "more")),
-        ("item", "2.", ("second",)),
-        ("code", "", ("code", "", "  in")),
-        ("paragraph", "", ("after",)),
-    ]

@@ -22,10 +22,10 @@ from grader import bank
 from grader.model.question import Question
 from grader.model.report import Report
 from grader.reports.json import dumps
-from grader.reports.terminal import render_report
 from grader.sandbox import client, remote
 from grader.session import GradingSession
 from tests.leftovers import all_end
+from tests.pages import page_of
 from tests.reports.decoding import from_json
 from tests.sandbox.running import FIND
 
@@ -82,7 +82,7 @@ def bad(name: str, source: str | bytes, verdict: str, *says: str, never: Sequenc
 
 
 def rendered(report: Report, width: int = 80) -> str:
-    return render_report(report, width=width).plain
+    return page_of(report, width)
 
 
 def said(report: Report) -> str:

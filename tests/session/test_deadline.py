@@ -14,11 +14,11 @@ from grader import bank, kinds
 from grader.model.question import Question
 from grader.model.report import CheckResult, Report
 from grader.model.verdict import Verdict
-from grader.reports.terminal import render_report
 from grader.sandbox import remote, replies
 from grader.sandbox.client import WorkerClient
 from grader.session import GradingSession
 from tests.audit.audits import question as small
+from tests.pages import page_of
 
 pytestmark = pytest.mark.usefixtures("one_zygote")
 
@@ -32,7 +32,7 @@ def load(question_id: str, **changes: Any) -> Question:
 
 
 def shown(report: Report) -> str:
-    return " ".join(render_report(report, width=100).plain.split())
+    return " ".join(page_of(report, 100).split())
 
 
 def graded(

@@ -9,8 +9,8 @@ import pytest
 
 from grader import bank
 from grader.model.report import Named, Report
-from grader.reports.terminal import render_report
 from grader.session import GradingSession
+from tests.pages import page_of
 
 pytestmark = pytest.mark.usefixtures("one_zygote")
 
@@ -60,7 +60,7 @@ def partial(report: Report) -> dict[str, Named]:
 
 
 def shown(report: Report) -> str:
-    return " ".join(render_report(report, width=100).plain.split())
+    return " ".join(page_of(report, 100).split())
 
 
 # -- one idea, written in another way --------------------------------------------------------------

@@ -17,10 +17,10 @@ from grader.model.question import Question
 from grader.model.report import CheckResult, Report
 from grader.model.verdict import Verdict
 from grader.reports.json import dumps
-from grader.reports.terminal import render_report
 from grader.session import GradingSession, Workers, grade
 from grader.session.order import overall
 from grader.session.session import SHOWN_OUTPUT
+from tests.pages import page_of
 from tests.reports.decoding import from_json
 
 pytestmark = pytest.mark.usefixtures("one_zygote")
@@ -47,7 +47,7 @@ def settled(report: Report) -> Report:
 
 
 def shown(report: Report, width: int = 80) -> str:
-    return render_report(report, width=width).plain
+    return page_of(report, width)
 
 
 # Right on every literal case of its question, wrong on larger ones, which are all drawn.

@@ -14,12 +14,11 @@ from grader.bank import load
 from grader.model.question import Question
 from grader.model.report import CheckResult
 from grader.model.verdict import Verdict
-from grader.reports.around import Around
 from grader.reports.json import to_json
-from grader.reports.terminal import render_report
 from grader.session import GradingSession
 from grader.session.order import credited, part_results
 from tests.bank.test_parts import BANK, SPEC, said
+from tests.pages import page_of
 
 pytestmark = pytest.mark.usefixtures("one_zygote")
 POINTS = {"mean": None, "nothing": 10, "alone": 20, "spread": 15, "far": 5}
@@ -63,7 +62,7 @@ def spread(x):
     assert partly.verdict is Verdict.FAIL
     assert [(p.points, p.of) for p in partly.parts] == [(50, 50), (30, 30), (15, 20)]
     assert [c.points for c in partly.checks if c.part == 3] == [15, 0]
-    page = render_report(partly, width=80, around=Around()).plain
+    page = page_of(partly, width=80)
     assert "Earned: 95 of 100 points." in page
     # What is skipped earns nothing, though skipping turns nobody down.
     assert [(p.points, p.of) for p in starter.parts] == [(0, 50), (0, 30), (0, 20)]
@@ -77,7 +76,7 @@ def test_a_question_without_points_of_checks_has_whole_parts_and_the_page_that_i
     with GradingSession(question) as session:
         report = session.grade(question.starter, seed=1)
     assert {(c.points, c.of) for c in report.checks} == {(0, 0)}
-    assert "Earned" not in render_report(report, width=80, around=Around()).plain
+    assert "Earned" not in page_of(report, width=80)
 
 
 VERDICTS = st.sampled_from(["pass", "fail", "error", "limit", "skipped", "inconclusive"])

@@ -9,11 +9,10 @@ import pytest
 
 from grader.bank import load
 from grader.model.report import Report
-from grader.reports.around import Around
 from grader.reports.json import dumps
-from grader.reports.terminal import render_report
 from grader.reports.withheld import withheld
 from grader.session import GradingSession
+from tests.pages import page_of
 
 pytestmark = pytest.mark.usefixtures("one_zygote")
 
@@ -81,10 +80,9 @@ def graded(session: GradingSession, more: str) -> Report:
 
 def every_view(report: Report) -> Iterator[str]:
     """The report as each of its renderers shows it."""
-    for plain in (False, True):
+    for aloud in (False, True):
         for full in (False, True):
-            around = Around(plain=plain, full=full, explain=full)
-            yield render_report(report, width=80, around=around).plain
+            yield page_of(report, aloud=aloud, full=full, explain=full)
     yield dumps(report)
 
 
@@ -97,13 +95,13 @@ def test_no_expected_figure_is_shown(session: GradingSession, wrong: str) -> Non
     assert failing.mismatch.expected  # it was there to be shown
     for view in every_view(report):
         assert not [figure for figure in EXPECTED if figure in view], view
-    page = render_report(report, width=80).plain
+    page = page_of(report)
     assert {"parts": "8,491", "sum": "total(1213) returned"}[wrong] in page
 
 
 def test_one_of_two_words_is_kept_back_too(session: GradingSession) -> None:
     report = graded(session, "def fits(n, card): return True")
-    page = render_report(report, width=80).plain
+    page = page_of(report)
     assert "fits(1213, 5000) returned True, which is wrong" in " ".join(page.split())
     assert all("False" not in render for render in every_view(report) if render[0] != "{")
     check = next(c for c in json.loads(dumps(report))["checks"] if c["id"] == "fits")
@@ -114,11 +112,11 @@ def test_one_of_two_words_is_kept_back_too(session: GradingSession) -> None:
 def test_what_needs_no_estimate_is_shown(session: GradingSession) -> None:
     report = graded(session, LINES)
     assert withheld(report) is report
-    assert "2,426" in render_report(report, width=80).plain.replace("2426", "2,426")
+    assert "2,426" in page_of(report).replace("2426", "2,426")
 
 
 def test_of_the_wrong_type_it_says_which_is_right(session: GradingSession) -> None:
     report = graded(session, "def total(n): return [6 * n]")
-    page = render_report(report, width=80).plain
+    page = page_of(report)
     assert "total(1213) returned a list of 1, expected a number" in " ".join(page.split())
     assert not [f for view in every_view(report) for f in EXPECTED if f in view]

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from grader.reports.around import Around
 
 from grader import bank
 from grader.cli.app import run
@@ -18,7 +19,6 @@ from grader.forms import registry as forms
 from grader.model.question import Question
 from grader.model.report import Report
 from grader.reports import terminal
-from grader.reports.around import Around
 from grader.reports.page import Page
 
 ROOT = Path(__file__).parents[2]

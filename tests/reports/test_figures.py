@@ -8,14 +8,19 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from grader.model.report import Bar, Bars, Breakdown, Grids, Panel, Row
-from grader.reports.exhibits import bar_lines, breakdown_lines
-from grader.reports.grids import grid_lines, shown_columns
-from grader.reports.text import Text
+from grader.reports import sheet
+from grader.reports.blocks import render_terminal
+from grader.reports.figures import bar_lines, figure, grid_lines, shown_columns
+from grader.reports.sheet import Line
 
 
-def plain(lines: Iterable[Text]) -> list[str]:
+def plain(lines: Iterable[Line]) -> list[str]:
     """The lines without style."""
-    return [line.plain for line in lines]
+    return [sheet.plain(line).rstrip() for line in lines]
+
+
+def table(breakdown: Breakdown, *, most: int = 9, hidden: bool = False) -> list[str]:
+    return plain(render_terminal([*figure(breakdown, most=most, hidden=hidden)], 80))
 
 
 def panel(rows: int, columns: int, **marks: frozenset[tuple[int, int]]) -> Panel:
@@ -98,14 +103,14 @@ def test_a_focus_larger_than_the_clip_is_shown_from_its_beginning() -> None:
 
 
 def test_a_part_that_differs_without_a_note_says_so() -> None:
-    lines = plain(breakdown_lines(Breakdown((Row("w", "1", "2"), Row("v", "1", "1"))), 80, most=9))
+    lines = table(Breakdown((Row("w", "1", "2"), Row("v", "1", "1"))))
     assert lines[1].endswith("differs")
     assert lines[2].endswith("1")
 
 
 def test_of_a_long_breakdown_the_wrong_parts_are_shown() -> None:
     rows = [Row(f"part{n}", "1", "1") for n in range(40)] + [Row("bad", "0", "1", "missing")]
-    lines = plain(breakdown_lines(Breakdown(tuple(rows)), 80, most=9))
+    lines = table(Breakdown(tuple(rows)))
     assert len(lines) == 3
     assert "missing" in lines[1]
     assert lines[2].strip() == "... 40 parts agree"
@@ -113,7 +118,7 @@ def test_of_a_long_breakdown_the_wrong_parts_are_shown() -> None:
 
 def test_what_is_right_of_an_estimate_is_hidden() -> None:
     rows = Breakdown((Row("w", "1 GB", "2 GB", "half"), Row("v", "1 GB", "1 GB")))
-    lines = plain(breakdown_lines(rows, 80, most=9, hidden=True))
+    lines = table(rows, hidden=True)
     assert [line.split() for line in lines[1:]] == [["w", "1", "GB", "no"], ["v", "1", "GB", "yes"]]
 
 

@@ -1,0 +1,382 @@
+"""What sets a failing check's numbers side by side, and an exception as its author needs it.
+
+In a grid a wrong entry carries `*`, and the focus (a window, a row, an entry) stands in brackets.
+Where the window is too narrow, panels go below one another, yours and expected last together, or
+show fewer columns.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from functools import partial
+
+from grader.model.numerals import number, quantity
+from grader.model.report import (
+    UNREADABLE,
+    Bars,
+    Breakdown,
+    Curve,
+    Exhibit,
+    Frame,
+    Grids,
+    Panel,
+    Raised,
+)
+from grader.reports import sheet
+from grader.reports.blocks import Block, Figure, Item, Paragraph, Table
+from grader.reports.inert import inert
+from grader.reports.sheet import BOLD, RED, Line, Spans, cells, cut, padded
+
+EVERYTHING = 10**6
+INDENT = 4  # cells before what belongs to a heading
+_LABEL_LIMIT = 28
+_VALUE_LIMIT = 24
+_LONGEST_BAR = 34
+_SHORTEST_BAR = 8
+_POINTS = 5  # of a curve
+_GAP = 4  # cells between two panels
+_FEWEST_COLUMNS = 3  # panels are set below one another before fewer are shown
+_TALL = 16  # lines of panels that still leave room for the rest on one screen
+_CELL_LIMIT = 16  # characters of one entry
+_NOTE_WIDTH = 24  # a note below a narrow panel may be this wide
+_ENTRIES = 4  # wrong ones that are read aloud
+_MESSAGE_LIMIT = 400  # einsum and torch explain themselves at length; a matrix printed whole is cut
+_LEADING_ZERO = re.compile(r"^(-?)0(?=\.\d)")
+
+Drawn = list[Spans]  # one panel
+
+
+def figure(
+    exhibit: Exhibit, *, most: int = EVERYTHING, hidden: bool = False, inputs: bool = True
+) -> Iterator[Block]:
+    """An exhibit as blocks.
+
+    Args:
+        exhibit: what to show.
+        most: rows of a table, or details of bars.
+        hidden: whether what is right is kept back.
+        inputs: whether grids show more than yours and expected.
+    """
+    match exhibit:
+        case Grids():
+            draw = partial(grid_lines, exhibit, inputs=inputs)
+            yield Figure(draw, tuple(_entries(exhibit)))
+        case Breakdown():
+            yield from _breakdown(exhibit, most, hidden=hidden)
+        case Bars():
+            said = [f"{bar.label}: {bar.text}." for bar in exhibit.bars]
+            said += [f"Kept by yours: {detail}." for detail in exhibit.details]
+            yield Figure(partial(bar_lines, exhibit, most=most), tuple(said))
+        case Curve():
+            yield from _curve(exhibit)
+
+
+def _breakdown(breakdown: Breakdown, most: int, *, hidden: bool) -> Iterator[Block]:
+    """A table: yours, expected, what is wrong; of a long one the parts that agree are counted.
+
+    Where what is right is hidden, it says of each number whether it is, and no more.
+    """
+    rows = []
+    wrong = []
+    for row in breakdown.rows:
+        note = row.note or ("differs" if row.observed != row.expected else "")
+        last = ("no" if note else "yes", "") if hidden else (row.expected, note)
+        texts = (
+            cut(row.name, _LABEL_LIMIT),
+            *(cut(t, _VALUE_LIMIT) for t in (row.observed, *last)),
+        )
+        rows.append(texts)
+        wrong += [texts] * bool(note)
+    kept = rows if len(rows) <= most else wrong[:most]
+    right = "right?" if hidden else "expected"
+    yield Table(("", "yours", right, ""), tuple(kept), ("yours", "expected"), indent=INDENT)
+    if left_out := len(rows) - len(kept):
+        agree = len(rows) - len(wrong)
+        tail = f"{agree} parts agree" if left_out == agree else f"{left_out} parts are not shown"
+        yield Paragraph(f"... {tail}", indent=INDENT)
+
+
+def _curve(curve: Curve) -> Iterator[Block]:
+    """Yours and a right one at five steps, and how fast each falls."""
+    steps = max(len(curve.yours), len(curve.expected))
+    if not steps:
+        return
+    series = {"yours": curve.yours, "a right one": curve.expected}
+    at = sorted({round(n * (steps - 1) / (_POINTS - 1)) for n in range(_POINTS)})
+    head = ("step", *(f"{step:,}" for step in at))
+    yield Table(
+        head,
+        tuple(
+            (name, *(number(values[i], 3) if i < len(values) else "-" for i in at))
+            for name, values in series.items()
+        ),
+        head[1:],
+        indent=INDENT,
+    )
+    for name, values in series.items():
+        broken = next((i for i, v in enumerate(values) if not math.isfinite(v)), None)
+        if broken is not None:
+            text = f"{name.capitalize()} is {number(values[broken])} from step {broken} on."
+            yield Paragraph(text, indent=INDENT)
+    falls = [_fall(values) for values in series.values()]
+    if all(falls):
+        text = f"On average yours falls by {falls[0]} per step, a right one by {falls[1]}."
+        yield Paragraph(text, indent=INDENT)
+
+
+def _fall(values: Sequence[float]) -> str:
+    """By how much a series falls on average: "3.5 %"; '' where it does not, or may not be said."""
+    if len(values) < 2 or not all(0 < v < math.inf for v in (values[0], values[-1])):
+        return ""
+    share = 1 - (values[-1] / values[0]) ** (1 / (len(values) - 1))
+    return f"{number(100 * share, 2)} %" if share > 0 else ""
+
+
+def bar_lines(bars: Bars, width: int, *, most: int) -> Iterator[Line]:
+    """One line per bar, the largest filling the width there is; then what was kept."""
+    width = min(width, sheet.WIDEST)
+    drawn = [b for b in bars.bars if b.label != "reference" or len(bars.bars) < 3]
+    texts = [(cut(inert(b.label), _LABEL_LIMIT), cut(inert(b.text), _LABEL_LIMIT)) for b in drawn]
+    kept = "kept by yours" if bars.details else ""
+    across = max(map(cells, (kept, *(label for label, _ in texts)))) + 3
+    right = max((cells(value) for _, value in texts), default=0)
+    longest = max(min(width - INDENT - 3 - across - right, _LONGEST_BAR), _SHORTEST_BAR)
+    largest = max((b.value for b in drawn if math.isfinite(b.value)), default=0.0)
+    for bar, (label, value) in zip(drawn, texts, strict=True):
+        line = padded(label, across) + padded("#" * _length(bar.value, largest, longest), longest)
+        yield " " * INDENT + line + "   " + padded(value, right, right=True)
+    for number_, detail in enumerate(bars.details[:most]):
+        first = " " * INDENT + padded("" if number_ else kept, across)
+        yield first + inert(detail)
+    if (more := len(bars.details) - most) > 0:
+        yield " " * (INDENT + across) + f"... and {more} more"
+
+
+def _length(value: float, largest: float, longest: int) -> int:
+    """Cells of a bar: at least one for anything above zero, all of them for what has no end."""
+    if value == math.inf:
+        return longest
+    return max(1, round(longest * (value / largest))) if value > 0 else 0  # NaN: 0
+
+
+def grid_lines(grids: Grids, width: int, *, inputs: bool = True) -> list[Line]:
+    """The panels as lines of at most `width` cells; what they have in common is said once.
+
+    Without inputs there are only the last two, yours and expected.
+    """
+    panels = [p for p in (grids.panels if inputs else grids.panels[-2:]) if p.rows]
+    lines: list[Line] = []
+    if len(panels) > 1 and panels[0].note and len({p.note for p in panels}) == 1:
+        lines += sheet.wrapped(inert(panels[0].note), width, first=" " * INDENT)
+        panels = [replace(p, note="") for p in panels]
+    for at, drawn in enumerate(_arranged(panels, width - INDENT)):
+        lines += [""] * bool(at)
+        for parts in itertools.zip_longest(*drawn, fillvalue=()):
+            spans = [(" " * INDENT, "")]
+            for panel, part in zip(drawn, parts, strict=True):
+                gap = _across(panel) - cells(sheet.plain(part)) + _GAP
+                spans += [*part, (" " * gap, "")]
+            lines.append(sheet.stripped(tuple(spans)))
+    return lines
+
+
+def _arranged(panels: Sequence[Panel], width: int) -> list[list[Drawn]]:
+    """Rows of panels: as much of each, and as many in a row, as the width allows.
+
+    Everything below one another is best when that is short; else the most columns that
+    bring the panels into one row; else the most that bring yours and expected into one.
+    """
+    widest = max((len(row) for p in panels for row in p.rows), default=0)
+    best: list[list[Drawn]] = []
+    for columns in range(max(widest, 1), 0, -1):
+        if best and columns < _FEWEST_COLUMNS:
+            break
+        drawn = [_drawn(p, shown_columns(p, panels, columns), width) for p in panels]
+        packed = _packed(drawn, width)
+        fits = columns == 1 or all(_across(panel) <= width for panel in drawn)
+        if fits and (not best or len(packed) < len(best)):
+            best = packed
+        if columns == widest and fits and sum(max(map(len, row)) + 1 for row in best) <= _TALL:
+            break
+    return best
+
+
+def _packed(drawn: Sequence[Drawn], width: int) -> list[list[Drawn]]:
+    """Panels in rows, filled from the last one backwards: yours stays next to expected."""
+    rows: list[list[Drawn]] = []
+    used = 0
+    for panel in reversed(drawn):
+        need = _across(panel) + _GAP
+        if rows and used + need <= width:
+            rows[0].insert(0, panel)
+            used += need
+        else:
+            rows.insert(0, [panel])
+            used = need - _GAP
+    return rows
+
+
+def _across(panel: Drawn) -> int:
+    """Cells of the longest line."""
+    return max(cells(sheet.plain(line)) for line in panel)
+
+
+def _drawn(panel: Panel, columns: range, width: int) -> Drawn:
+    """A panel: its title, its entries, and what it is a part of."""
+    lines: Drawn = [((cut(inert(panel.title), width), ""),), *_rows(panel, columns)]
+    if panel.note:
+        room = max(min(_NOTE_WIDTH, width), _across(lines))
+        lines += [((text, ""),) for text in sheet.wrapped(inert(panel.note), room)]
+    return lines
+
+
+def _rows(panel: Panel, columns: range) -> Drawn:
+    """The entries that are shown, with marks, and ellipses where something was cut."""
+    shown = {
+        (r, c): _LEADING_ZERO.sub(r"\1", inert(row[c], _CELL_LIMIT))
+        for r, row in enumerate(panel.rows)
+        for c in columns
+        if c < len(row)
+    }
+    focus = panel.focus & shown.keys()
+    if len(focus) == len(shown):  # all of it says nothing
+        focus = frozenset()
+    lines = [[("... " if columns.start > 0 else "", "")] for _ in panel.rows]
+    ends: list[str] = []  # of the column before
+    for c in columns:
+        places = [(r, c) for r in range(len(panel.rows))]
+        texts = [shown.get(place, "") for place in places]
+        starts = ["[" * ((r, c) in focus and (r, c - 1) not in focus) for r, _ in places]
+        lead = 1 if focus and (ends or any(starts)) else 0
+        gap = 0
+        if ends:  # two, less what marks take, but a mark never touches a bracket
+            touching = any(end and start for end, start in zip(ends, starts, strict=True))
+            gap = max(2 - lead - max(map(len, ends)), int(touching), 0)
+        ends = [
+            "*" * (place in panel.wrong and place in shown)
+            + "]" * (place in focus and (place[0], c + 1) not in focus)
+            for place in places
+        ]
+        across, tail = max(map(cells, texts)), max(map(len, ends))
+        for line, place, start, text, end in zip(lines, places, starts, texts, ends, strict=True):
+            style = BOLD if place in focus else ""
+            line += [
+                (" " * (gap + across - cells(text)), ""),
+                (start.ljust(lead) + text, style),
+                ("*" * end.count("*"), RED),
+                (end.lstrip("*"), style),
+                (" " * (tail - len(end)), ""),
+            ]
+    more = columns.stop < max(map(len, panel.rows))
+    whole = ([*line, (" ..." if more else "", "")] for line in lines)
+    return [tuple(span for span in line if span[0]) for line in whole]
+
+
+def shown_columns(panel: Panel, panels: Sequence[Panel], most: int) -> range:
+    """At most so many columns of a panel, around the entries that matter.
+
+    Its focus; else that of a panel of the same width, so that yours and expected show the
+    same part; else the wrong entries, by the same rule.
+    """
+    total = max(map(len, panel.rows))
+    if total <= most:
+        return range(total)
+    alike = [panel, *(p for p in panels if max(map(len, p.rows)) == total)]
+    marked = next(filter(None, [p.focus for p in alike] + [p.wrong for p in alike]), {(0, 0)})
+    first, last = (end(c for _, c in marked) for end in (min, max))
+    spread = last - first + 1
+    start = first - (most - spread) // 2 if spread <= most else first
+    start = min(max(start, 0), total - most)
+    return range(start, start + most)
+
+
+def _entries(grids: Grids) -> Iterator[str]:
+    """Grids read aloud: the inputs row by row, then the wrong entries one by one."""
+    if not grids.panels:
+        return
+    *inputs, yours, expected = grids.panels if len(grids.panels) > 1 else (*grids.panels * 2,)
+    for panel in inputs:
+        if not panel.note:
+            rows = "; ".join(f"row {r} is {', '.join(row)}" for r, row in enumerate(panel.rows))
+            yield f"{panel.title}: {rows}."
+    name = yours.title.removesuffix(", yours")
+    shown = [
+        (r, c)
+        for r, rows in enumerate(zip(yours.rows, expected.rows, strict=False))
+        for c in range(min(map(len, rows)))
+    ]
+    wrong = [place for place in shown if place in yours.wrong]
+    for r, c in wrong[:_ENTRIES]:
+        found, right = yours.rows[r][c], expected.rows[r][c]
+        yield f"{name}, row {r}, column {c}: yours {found}, expected {right}."
+    if (more := len(wrong) - _ENTRIES) > 0:
+        yield f"{quantity(more, 'more entry', 'more entries')} differ."
+    agree = sum(map(len, yours.rows)) - len(yours.wrong)
+    if agree > 0 and wrong:
+        yield f"The other {quantity(agree, 'entry agrees', 'entries agree')}."
+
+
+def trace(raised: Raised, filename: str, *, most: int = EVERYTHING) -> Iterator[Block]:
+    """The candidate's own lines, then the exception, then what the call was given.
+
+    Args:
+        raised: the exception.
+        filename: of the submission, for the places; without it "line 14".
+        most: lines of a long traceback that are shown.
+    """
+    if raised.column is not None and raised.frames:
+        last = raised.frames[-1]
+        spoken = f"{_place(last, filename)} {last.source.strip()}"
+        yield Figure(partial(_syntax, last, raised.column, filename), (spoken,))
+    else:
+        yield from _frames(raised.frames, filename, most)
+    if raised.type == UNREADABLE:
+        return  # the sentence of the page says it
+    name, message = inert(raised.type, 80), inert(" ".join(raised.message.split()), _MESSAGE_LIMIT)
+    yield Paragraph(f"{name}: {message}" if message else name, indent=INDENT)
+    if raised.called_with:
+        yield Item(sheet.listed(raised.called_with), "called with", INDENT)
+
+
+def _frames(frames: Sequence[Frame], filename: str, most: int) -> Iterator[Block]:
+    """A traceback, repeats counted (a recursion) and the middle of a long one left out."""
+    runs = [(frame, len(list(repeats))) for frame, repeats in itertools.groupby(frames)]
+    first = most // 3
+    left = sum(n for _, n in runs[first : first - most]) if len(runs) > most else 0
+    shown = [*runs[:first], *runs[first - most :]] if left else runs
+    several = len({frame.function for frame, _ in shown}) > 1
+    places = [
+        _place(frame, filename) + f"  in {cut(inert(frame.function), 24)}" * several
+        for frame, _ in shown
+    ]
+    across = max(map(cells, places), default=0) + 1
+    for at, ((frame, times), place) in enumerate(zip(shown, places, strict=True)):
+        if left and at == first:
+            yield Paragraph(f"... {left} more lines", indent=INDENT)
+        yield Item(frame.source.strip(), padded(place, across), INDENT)
+        if times > 1:
+            yield Paragraph(f"... the same line {times - 1:,} times more", indent=INDENT)
+
+
+def _syntax(frame: Frame, column: int, filename: str, width: int) -> list[Line]:
+    """The line that does not parse, with a caret below the column (1-based)."""
+    source = frame.source.rstrip("\r\n")
+    start = len(source) - len(source.lstrip())
+    at = max(column - 1 - start, 0)
+    source = source[start:]
+    place = f"{_place(frame, filename)}  "
+    room = max(min(width, sheet.WIDEST) - INDENT - cells(place), 16)
+    if at > room - 8:  # a long line: keep the neighborhood of the caret
+        skip = at - room // 2
+        source, at = "..." + source[skip:], at - skip + 3
+    before = " " * (INDENT + cells(place) + cells(inert(source[:at])))
+    return [" " * INDENT + place + cut(inert(source), room), f"{before}^"]
+
+
+def _place(frame: Frame, filename: str) -> str:
+    """Where a frame is: "submission.py:14"."""
+    return f"{inert(filename, 40)}:{frame.line}" if filename else f"line {frame.line}"

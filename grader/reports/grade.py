@@ -1,0 +1,316 @@
+"""The page of a grade: the verdict and its file, the smallest case that fails, the idea behind it.
+
+Then what is not to blame, and the next step.  It fits a screen of 24 lines; what does not fit is
+counted.  A page is a function of the report and of what the command knows besides.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
+
+from grader.model.numerals import quantity
+from grader.model.report import CheckResult, Grids, Raised, Report
+from grader.model.verdict import Verdict
+from grader.reports import words
+from grader.reports.blocks import (
+    BETWEEN,
+    Block,
+    Code,
+    Commands,
+    Gap,
+    Item,
+    LeftOut,
+    Paragraph,
+    Shorter,
+    Shrinks,
+    from_markdown,
+    render_terminal,
+)
+from grader.reports.figures import EVERYTHING, INDENT, figure, trace
+from grader.reports.inert import inert_lines
+from grader.reports.sheet import BOLD, REVERSE, Line, cut, joined, listed
+from grader.reports.withheld import withheld
+
+ROWS = 22  # of a page, so that the command above and the prompt below stay on a screen of 24
+GAP = Shrinks((Gap(),), (Shorter(4),))  # between sections
+_INNER_GAP = Shrinks((Gap(),), (Shorter(1),))  # around an example
+_CLAUSE = 68  # characters of one that is cut to a line
+_PRINTED = 4  # lines of what the submission printed
+_PRINTED_IN_CLASS = 8
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """The next part of a question, which is asked when the one before it passes."""
+
+    number: int  # from 1
+    of: int
+    minutes: int
+    points: int
+    prompt: str  # the interviewer's words
+    clauses: tuple[str, ...] = ()
+    first: int = 1  # the number of the first clause
+    questions: int = 0  # to be answered by choosing
+
+    @property
+    def headline(self) -> str:
+        """What is asked, and how much there is to earn."""
+        time, points = quantity(self.minutes, "minute"), quantity(self.points, "point")
+        return f"Part {self.number} of {self.of}, {time}, {points}. The interviewer:"
+
+    @property
+    def in_force(self) -> str:
+        """Which parts hold from now on."""
+        before = f"Parts 1 to {self.number - 1} stay" if self.number > 2 else "Part 1 stays"
+        holds = f"part {self.number}"
+        if self.questions:
+            holds += f" and {quantity(self.questions, 'question')} to choose an answer to"
+        return f"{before} in force. QUESTION.md now holds {holds}."
+
+
+@dataclass(frozen=True, slots=True)
+class Around:
+    """What a command knows of a grade besides its report, and how much is to be shown."""
+
+    file: str = "submission.py"  # as it is called from the current folder
+    tries: int = 0  # of one's own, with this one; 0 where it counts as none
+    time: str = ""  # of a pass: "14 minutes (15 planned)"
+    everything: str = "drill grade --full"  # the command that shows what is left out
+    steps: tuple[str, ...] = ()  # commands to go on with
+    request: Request | None = None  # a part that passes for the first time leads to this one
+    full: bool = False  # everything, however long
+    explain: bool = False  # an untouched starter too
+
+
+def page(report: Report, around: Around = Around()) -> tuple[Block, ...]:
+    """Everything that a page says of a grade."""
+    report = withheld(report)
+    passed = report.verdict is Verdict.PASS or around.request is not None
+    top = [_head(report, around, passed=passed)]
+    if passed:
+        points = [words.earned(report, around.time)]
+        points += words.measured(report) if report.verdict is Verdict.PASS else []
+        top += [Paragraph(text, indent=6) for text in points]
+        sections = [top, [*_asked(around.request)] if around.request else [*_follow_up(report)]]
+    else:
+        if words.keeps_back(report, explain=around.explain or around.full):
+            top.append(Paragraph(words.STARTER, indent=6))
+        sections = [top, *_fault(report, around)]
+        if around.full:
+            shown = words.deciding(report)
+            sections.append([_line(check) for check in report.checks if check not in shown])
+            others = []
+        else:
+            others = [Paragraph(rest, lead, hang=INDENT) for lead, rest in words.others(report)]
+        sections.append([*others, LeftOut(around.everything)])
+    ending: list[Block] = []
+    if report.isolation not in {"strong", ""}:  # nothing of the file was run where it is empty
+        ending.append(
+            Paragraph(f"Isolation is only {report.isolation} on this machine: drill doctor")
+        )
+    if around.steps:
+        ending.append(Commands(around.steps))
+    return tuple(_joined([*sections, ending]))
+
+
+def lines(report: Report, around: Around, width: int) -> tuple[Line, ...]:
+    """The page on a terminal of so many columns: 22 lines at most, unless it is asked in full."""
+    return render_terminal(page(report, around), width, rows=None if around.full else ROWS)
+
+
+def told(report: Report, *, complete: bool = True) -> tuple[Block, ...]:
+    """What a student reads of a grade in the feedback to a class: its page without commands.
+
+    Args:
+        report: as much of it as the student may see, of an estimate too.
+        complete: whether all that is known of the fault is in it.
+    """
+    if report.verdict is Verdict.PASS:
+        blocks = [Paragraph(f"{text}.") for text in words.measured(report)]
+        return (*blocks, *_right(report), *_follow_up(report))
+    keeps_back = words.keeps_back(report)
+    top = [Paragraph(words.STARTER)] if keeps_back else []
+    sections = list(_fault(report, Around(file=""), complete=complete, printed=_PRINTED_IN_CLASS))
+    right = [] if words.deciding(report) else [*_right(report)]
+    others: list[Block] = []
+    for lead, rest in words.others(report, EVERYTHING):
+        if lead != "Earned:" and not keeps_back:  # points stand with the verdict
+            others.append(Paragraph(rest, lead, hang=INDENT))
+    return tuple(_joined([top, *sections, right, others]))
+
+
+def _joined(sections: Iterable[Sequence[Block]]) -> Iterator[Block]:
+    for at, section in enumerate(filter(None, sections)):
+        yield from (GAP,) if at else ()
+        yield from section
+
+
+def _head(report: Report, around: Around, *, passed: bool) -> Block:
+    """The verdict, the file, the question."""
+    label = "PASS" if passed else report.verdict.upper()
+    tries = f"try {around.tries}, " if around.tries else ""
+    asked = around.request.number if around.request else 0
+    facts = [around.file, words.head(report, asked), f"{tries}seed {report.seed}"]
+    text = BETWEEN.join(fact.replace(" ", "\xa0") for fact in facts if fact)
+    return Paragraph(text, f"{label:5}", BOLD if passed else REVERSE, hang=6)
+
+
+def _follow_up(report: Report) -> Iterator[Block]:
+    if report.follow_up:
+        yield Paragraph(report.follow_up, "One more, without code:", hang=INDENT)
+
+
+def _right(report: Report) -> Iterator[Block]:
+    passed = [c.id for c in report.checks if c.verdict is Verdict.PASS and not c.stretch]
+    if passed:
+        yield Paragraph(f"{joined(passed)}.", "Right:", hang=INDENT)
+
+
+def _asked(request: Request) -> Iterator[Block]:
+    """The next part, as the interviewer asks for it."""
+    yield Paragraph(request.headline)
+    yield Paragraph(request.prompt, indent=INDENT)
+    width = len(str(request.first + len(request.clauses) - 1))
+    clauses: list[Block] = [
+        Item(text, f"{number:{width}}", 2)
+        for number, text in enumerate(request.clauses, request.first)
+    ]
+    shorter = []
+    for rank, most in ((9, 6), (10, 4), (11, 2)):
+        if (more := len(clauses) - most) > 0:
+            told_ = Paragraph(f"{quantity(more, 'more clause')} in QUESTION.md", indent=2)
+            shorter.append(Shorter(rank, (*clauses[:most], told_)))
+    yield Shrinks(tuple(clauses), tuple(shorter))
+    yield Paragraph(request.in_force)
+
+
+def _fault(
+    report: Report, around: Around, *, complete: bool = True, printed: int = EVERYTHING
+) -> Iterator[list[Block]]:
+    """What is known of a failure, in sections."""
+    name = around.file.rpartition("/")[2]  # as tracebacks call it
+    about: list[Block] = []
+    if report.message:
+        about.append(Paragraph(words.about_the_file(report), hang=INDENT))
+    if report.raised is not None:
+        about += _trace(report.raised, name)
+    yield about
+    failing = words.deciding(report)
+    if words.keeps_back(report, explain=around.explain or around.full):
+        yield [Paragraph(words.symptom(c), f"{c.id}:", "", hang=INDENT) for c in failing[:1]]
+        return
+    for check in failing if around.full else failing[:1]:
+        yield list(_finding(check, name))
+    yield list(_ideas(words.ideas(report, complete=complete)))
+    if report.note:
+        yield [Paragraph(report.note)]
+    if report.printed.strip():
+        yield [_printed(report.printed, printed)]
+
+
+def _finding(check: CheckResult, name: str) -> Iterator[Block]:
+    """What a check found: the sentence, the smallest case, the worst entry or the exception."""
+    sentence = words.finding(check)
+    blame = words.BLAME.get(check.verdict, "")
+    yield Paragraph(listed(f"{blame}{sentence}"), f"{check.id}:", "", hang=INDENT)
+    yield from _clauses([f"contract, {one.number}: {one.text}" for one in check.clauses])
+    exhibit = check.exhibit
+    if exhibit is not None:
+        part = partial(figure, exhibit, hidden=check.estimate)
+        lost = ("the whole example",)
+        several = isinstance(exhibit, Grids) and len(exhibit.panels) > 2
+        shorter = (
+            Shorter(0, tuple(part(most=12))),
+            Shorter(5, tuple(part(most=8))),
+            Shorter(8, tuple(part(most=4, inputs=False)), lost * several),
+            Shorter(10, lost=lost),
+        )
+        yield from (_INNER_GAP, Shrinks(tuple(part()), shorter), _INNER_GAP)
+    worst = check.mismatch
+    if worst is not None and not check.estimate and (said := words.entry(worst, sentence)):
+        yield Paragraph(said, indent=INDENT)
+    if check.raised is not None:
+        yield from _trace(check.raised, name)
+
+
+def _clauses(texts: Sequence[str]) -> Iterator[Block]:
+    """Clauses of the contract; only the first where there is not the room, at last on one line."""
+    if texts:
+        every = tuple(Paragraph(text, indent=INDENT) for text in texts)
+        short = Paragraph(f"{texts[0][:_CLAUSE].rpartition(' ')[0]}...", indent=INDENT)
+        cut_ = every[:1] if len(texts[0]) <= _CLAUSE + 8 else (short,)
+        yield Shrinks(every, (Shorter(0, every[:1]), Shorter(3, cut_)))
+
+
+def _trace(raised: Raised, name: str) -> Iterator[Block]:
+    shorter = (Shorter(0, tuple(trace(raised, name, most=6))),
+               Shorter(9, tuple(trace(raised, name, most=3))))  # fmt: skip
+    yield Shrinks(tuple(trace(raised, name)), shorter)
+
+
+def _ideas(found: Sequence[words.Idea]) -> Iterator[Block]:
+    """What is known of the fault; on a page that has to fit, less and less of it."""
+    if found:
+        limits = (
+            (0, 3, None),
+            (5, 2, None),
+            (6, 2, 4),
+            (7, 2, 3),
+            (9, 2, 2),
+            (11, 2, 1),
+            (12, 1, 1),
+        )
+        shorter = tuple(Shorter(rank, *_some_ideas(found, *most)) for rank, *most in limits)
+        every = [block for idea in found for block in _idea(idea, None)[0]]
+        yield Shrinks(tuple(every), shorter)
+
+
+def _some_ideas(
+    found: Sequence[words.Idea], most: int, sentences: int | None
+) -> tuple[tuple[Block, ...], tuple[str, ...]]:
+    """So many ideas in so many sentences each, and what of them is left out."""
+    blocks: list[Block] = []
+    total = 0
+    shortened = False
+    for idea in found:
+        total += not idea.lead.endswith("ideas:")  # what introduces others counts for none
+        if total <= most:
+            more, cut_short = _idea(idea, 2 if sentences is None and not idea.lead else sentences)
+            blocks += [block for block in more if not isinstance(block, Gap)]
+            shortened |= cut_short
+    left = [quantity(total - most, "more idea")] * (total > most)
+    return tuple(blocks), (*left, *["the rest of the feedback"] * shortened)
+
+
+def _idea(idea: words.Idea, most: int | None) -> tuple[list[Block], bool]:
+    """One idea with so many sentences of feedback, and whether there are more."""
+    whole = idea.feedback.strip()
+    said, cut_short = words.sentences(whole.partition("\n\n")[0], most)
+    cut_short |= most is not None and "\n\n" in whole
+    if whole and not idea.lead:  # one of several
+        text = said if most is not None else " ".join(whole.split())
+        return [Paragraph(f"{idea.text} {text}", indent=2, hang=INDENT)], cut_short
+    blocks: list[Block] = [Paragraph(idea.text, idea.lead, hang=INDENT)]
+    if most is None:
+        return [*blocks, *from_markdown(whole, indent=INDENT)], False
+    return [*blocks, *[Paragraph(said, indent=INDENT)] * bool(said)], cut_short
+
+
+def _printed(printed: str, most: int) -> Block:
+    every, some = (tuple(_printed_lines(printed, at_most)) for at_most in (most, _PRINTED))
+    return Shrinks(every, (Shorter(0, some), Shorter(2, lost=("what your code printed",))))
+
+
+def _printed_lines(printed: str, most: int) -> Iterator[Block]:
+    shown, before = inert_lines(printed, most)
+    part = f" (the last {len(shown)} of {before + len(shown):,} lines)" if before else ""
+    yield Paragraph(f"Your code printed{part}:")
+    yield Code(tuple(cut(line, _CLAUSE + 8) for line in shown), INDENT)
+
+
+def _line(check: CheckResult) -> Block:
+    """One line of a check that is not to blame, for those who ask for everything."""
+    needs = f"needs {check.blocked_by}" if check.blocked_by else ""
+    return Item(f"{check.id}: {check.message or needs}".rstrip(": "), f"{check.verdict:12}")
