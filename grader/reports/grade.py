@@ -35,8 +35,8 @@ from grader.reports.withheld import withheld
 
 ROWS = 22  # of a page, so that the command above and the prompt below stay on a screen of 24
 GAP = Shrinks((Gap(),), (Shorter(4),))  # between sections
-_INNER_GAP = Shrinks((Gap(),), (Shorter(1),))  # around an example
-_CLAUSE = 68  # characters of one that is cut to a line
+_INNER_GAP = Shrinks((Gap(),), (Shorter(2),))  # around an example
+_CLAUSE = 73  # characters of one that is cut to a line
 _PRINTED = 4  # lines of what the submission printed
 _PRINTED_IN_CLASS = 8
 
@@ -240,8 +240,8 @@ def _clauses(texts: Sequence[str]) -> Iterator[Block]:
     if texts:
         every = tuple(Paragraph(text, indent=INDENT) for text in texts)
         short = Paragraph(f"{texts[0][:_CLAUSE].rpartition(' ')[0]}...", indent=INDENT)
-        cut_ = every[:1] if len(texts[0]) <= _CLAUSE + 8 else (short,)
-        yield Shrinks(every, (Shorter(0, every[:1]), Shorter(3, cut_)))
+        cut_ = every[:1] if len(texts[0]) <= _CLAUSE + 3 else (short,)
+        yield Shrinks(every, (Shorter(0, every[:1]), Shorter(1, cut_)))
 
 
 def _trace(raised: Raised, name: str) -> Iterator[Block]:
@@ -300,14 +300,14 @@ def _idea(idea: words.Idea, most: int | None) -> tuple[list[Block], bool]:
 
 def _printed(printed: str, most: int) -> Block:
     every, some = (tuple(_printed_lines(printed, at_most)) for at_most in (most, _PRINTED))
-    return Shrinks(every, (Shorter(0, some), Shorter(2, lost=("what your code printed",))))
+    return Shrinks(every, (Shorter(0, some), Shorter(3, lost=("what your code printed",))))
 
 
 def _printed_lines(printed: str, most: int) -> Iterator[Block]:
     shown, before = inert_lines(printed, most)
     part = f" (the last {len(shown)} of {before + len(shown):,} lines)" if before else ""
     yield Paragraph(f"Your code printed{part}:")
-    yield Code(tuple(cut(line, _CLAUSE + 8) for line in shown), INDENT)
+    yield Code(tuple(cut(line, _CLAUSE + 3) for line in shown), INDENT)
 
 
 def _line(check: CheckResult) -> Block:

@@ -121,6 +121,6 @@ def test_what_a_review_is_about_can_be_read_before_it_begins(real: Drill) -> Non
     assert "\n  overwritten        something that should be added up is replaced\n" in shown
     real("--bank", str(ROOT), "start", "data-parallel-review")
     written = Path("data-parallel-review", "QUESTION.md").read_text()
-    assert "- `overwritten`: something that should be added up is replaced\n" in written
+    assert "- `overwritten` something that should be added up is replaced\n" in written
     shown = real("--bank", str(ROOT), "show", "decode-on-paper", "--json").out
     assert '"heading": "Answers"' in shown
