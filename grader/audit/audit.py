@@ -27,7 +27,7 @@ from grader.model.question import Question
 from grader.model.report import CheckResult
 from grader.model.verdict import FINE
 from grader.session import GradingSession
-from grader.session.order import Course
+from grader.session.order import CheckSchedule
 
 Progress = Callable[[str], None]
 WHOLE_SEEDS = 20  # beyond them, wrong programs are only tried until one check stops them
@@ -234,7 +234,7 @@ def as_graded(
     question: Question, results: Mapping[str, CheckResult]
 ) -> tuple[dict[str, CheckResult], int]:
     """The results as a grade would report them, some skipped, and how many parts it asks."""
-    course = Course(question.spec, range(1, len(question.spec.parts) + 1))
+    course = CheckSchedule(question.spec, range(1, len(question.spec.parts) + 1))
     for part, check in course.order:
         result = course.skipped(part, check) or results[check.id]
         course.done[check.id] = replace(result, part=part)

@@ -20,7 +20,7 @@ from grader.sandbox.deadline import OutOfTime
 from grader.sandbox.remote import RemoteProgram
 from grader.sandbox.replies import ProgramError, plain
 from grader.sandbox.worker.protocol import Loaded
-from grader.session.order import Course, blocked
+from grader.session.order import CheckSchedule, blocked
 
 MAX_SUBMISSION = 1 << 20  # bytes of source; the longest right solution known takes 5 KB
 
@@ -175,12 +175,12 @@ def carry_out(
     """
     question = evaluation.question
     counting = range(1, len(question.spec.parts) + 1) if counting is None else counting
-    course = Course(question.spec, counting)
+    schedule = CheckSchedule(question.spec, counting)
     gone: str | None = None
     lacked: dict[str, str] = {}  # by sentence on a function that is not there, the check with it
-    for part, check in course.order:
-        result = course.skipped(part, check)
-        evaluation.parts_asked = course.asked
+    for part, check in schedule.order:
+        result = schedule.skipped(part, check)
+        evaluation.parts_asked = schedule.asked
         if gone is not None and (result is None or result.message == f"needs {gone}"):
             result = blocked(part, check, gone, f"the process was stopped in {gone}")
         called = question.functions_of_run(check.run)
@@ -190,23 +190,23 @@ def carry_out(
             if first == check.id:
                 result = _stopping(check, lacking.verdict, lacking.sentence)
         if result is None:
-            progress(len(course.done) + 1, len(question.spec.checks))
+            progress(len(schedule.done) + 1, len(question.spec.checks))
             try:
                 result = kinds.run_check(evaluation, check)
             except Stopped as stop:
                 result, gone = stop.result, check.id
             except OutOfTime:
-                done = course.done.values()
+                done = schedule.done.values()
                 decided = any(c.verdict not in FINE and not c.stretch for c in done)
                 late = out_of_time(evaluation.submission.worker, decided=decided)
                 result, gone = _stopping(check, Verdict.LIMIT, late), check.id
-        worked = any(c.verdict is Verdict.PASS for c in course.done.values())
+        worked = any(c.verdict is Verdict.PASS for c in schedule.done.values())
         clauses = broken(question.spec, check, result, worked=worked)
         estimate = rests_on_estimate(question.spec, check)
-        course.done[check.id] = replace(result, part=part, clauses=clauses, estimate=estimate)
+        schedule.done[check.id] = replace(result, part=part, clauses=clauses, estimate=estimate)
         if result.verdict not in FINE:
             failing()
-    return tuple(course.done[check.id] for check in question.spec.checks)
+    return tuple(schedule.done[check.id] for check in question.spec.checks)
 
 
 def rests_on_estimate(spec: Spec, check: Check) -> bool:

@@ -46,7 +46,7 @@ def unmet(check: Check, done: Mapping[str, CheckResult]) -> str | None:
     return next((need for need in check.needed if done[need].verdict not in GOOD_ENOUGH), None)
 
 
-class Course:
+class CheckSchedule:
     """The way through the checks of a question, part by part, as their results come in."""
 
     def __init__(self, spec: Spec, counting: Collection[int]) -> None:

@@ -99,7 +99,6 @@ class GradingSession(Closing):
         self._proved = proved
         self._in_use = threading.Lock()
         self._closed = False
-        self._progress: Callable[[int, int], None] = lambda _done, _all: None
         self._stack = contextlib.ExitStack()
         torch = question.spec.needs_torch
         if workers is None or workers.torch != torch:
@@ -135,8 +134,7 @@ class GradingSession(Closing):
             ValueError: the seed is negative or too large.
         """
         _refuse(submission, seed)
-        began = time.perf_counter()
-        question = self.question
+        began, question = time.perf_counter(), self.question
         report = Report(
             question=question.id,
             title=question.spec.title,
@@ -150,19 +148,11 @@ class GradingSession(Closing):
             program=__version__,
             unchanged=question.handed_out(submission) == question.handed_out(question.starter),
         )
-        if (wrong := unreadable(submission, question)) is not None:
-            return self._stopped(report, wrong.verdict, wrong.sentence)
-        source = submission if is_program else program_of(submission, question, filename)
+        source: bytes | Finding = unreadable(submission, question) or submission
+        if source is submission and not is_program:
+            source = program_of(submission, question, filename)
         if isinstance(source, Finding):
-            report = replace(report, raised=source.raised)
-            return self._stopped(report, source.verdict, source.sentence)
-
-        def finished(report: Report) -> Report:
-            printed = worker.printed[-SHOWN_OUTPUT:].decode("utf-8", "replace")
-            if forms.of(question.spec).is_text and not is_program:
-                report = as_written(report, submission)
-            return replace(report, printed=printed, seconds=time.perf_counter() - began)
-
+            return self._stopped(report, source)
         # No numpy warnings: infinities and NaN are what comparing is about.
         with (
             self._alone(),
@@ -170,16 +160,21 @@ class GradingSession(Closing):
             contextlib.ExitStack() as further,
             self._workers.take() as worker,
         ):
-            self._progress = progress
             program = self._program(worker, source, filename, further)
             report = replace(report, isolation=worker.isolation.level)
             worker.deadline = Deadline(GRADE_SECONDS, self._clock)
             self.bank.limit(worker.deadline)
             try:
-                report = self._graded(report, program)
+                report = self._judged(report, program, progress)
+            except BankFault as fault:
+                invalid = Finding(f"{question.spec_path}: {fault}", Verdict.INVALID)
+                report = self._stopped(report, invalid)
             finally:
                 self.bank.limit(None)
-            return finished(report)
+            if forms.of(question.spec).is_text and not is_program:
+                report = as_written(report, submission)
+            printed = worker.printed[-SHOWN_OUTPUT:].decode("utf-8", "replace")
+            return replace(report, printed=printed, seconds=time.perf_counter() - began)
 
     def _program(
         self, worker: WorkerClient, source: bytes, filename: str, stack: contextlib.ExitStack
@@ -202,48 +197,42 @@ class GradingSession(Closing):
             functions=question.functions,
         )
 
-    def _graded(self, report: Report, program: RemoteProgram) -> Report:
-        """The report on a submission; until there are checks, it is about the file."""
+    def _judged(
+        self, report: Report, program: RemoteProgram, progress: Callable[[int, int], None]
+    ) -> Report:
+        """The report on a submission: loaded, checked, and explained where it does not pass.
+
+        Raises:
+            BankFault: a program of the bank cannot be loaded, fails, or takes too long.
+        """
+        spec = self.question.spec
+        # What a part asks for that does not count decides nothing.
+        # What is not answered yet leaves the rest of a file of answers as it is.
+        whole = 1 in self._counting and not forms.of(spec).is_text
+        required = self.question.functions_of(1) if whole else ()
         try:
-            try:
-                # What a part asks for that does not count decides nothing.
-                # What is not answered yet leaves the rest of a file of answers as it is.
-                is_text = forms.of(self.question.spec).is_text
-                whole = 1 in self._counting and not is_text
-                required = self.question.functions_of(1) if whole else ()
-                wrong = load_submission(program, self.question, required, self.bank.restore)
-                if wrong is not None:
-                    report = replace(report, raised=wrong.raised)
-                    return self._stopped(report, wrong.verdict, wrong.sentence)
+            wrong = load_submission(program, self.question, required, self.bank.restore)
+            if wrong is None:
                 self.bank.restore()
                 evaluation = self.bank.evaluation(program, report.seed)
-                return self._checked(report, evaluation)
-            except OutOfTime:
-                late = out_of_time(program.worker)
-                return self._stopped(report, Verdict.LIMIT, late)
-        except BankFault as error:
-            return self._stopped(report, Verdict.INVALID, f"{self.question.spec_path}: {error}")
-
-    def _stopped(self, report: Report, verdict: Verdict, message: str) -> Report:
-        """The report of a grade that never got as far as a check."""
-        parts = unreached(self.question.spec, verdict, self._counting)
-        return replace(report, verdict=verdict, message=message, parts=parts)
-
-    def _checked(self, report: Report, evaluation: Evaluation) -> Report:
-        # Its process starts, and imports, while the other checks are carried out.
-        checks = carry_out(evaluation, self.bank.expect_variants, self._counting, self._progress)
+        except OutOfTime:
+            wrong = Finding(out_of_time(program.worker), Verdict.LIMIT)
+        if wrong is not None:
+            return self._stopped(report, wrong)
+        # The misconceptions' process starts, and imports, while other checks are carried out.
+        checks = carry_out(evaluation, self.bank.expect_variants, self._counting, progress)
         if not self._proved:
             with contextlib.suppress(OutOfTime):
                 require_steady(evaluation, self.bank.reference, patience=PATIENCE)
             self._proved = True
-        parts = part_results(self.question.spec, checks, self._counting)
-        checks = credited(self.question.spec, checks, self._counting)
-        verdict = overall(checks, self._counting)
-        report = replace(report, verdict=verdict, parts=parts, checks=checks)
+        parts = part_results(spec, checks, self._counting)
+        checks = credited(spec, checks, self._counting)
+        report = replace(
+            report, verdict=overall(checks, self._counting), parts=parts, checks=checks
+        )
         if report.verdict is Verdict.PASS:
-            follow_ups = self.question.spec.follow_ups
-            ask = follow_ups[report.seed % len(follow_ups)].ask if follow_ups else ""
-            return replace(report, follow_up=ask)
+            asks = [one.ask for one in spec.follow_ups]
+            return replace(report, follow_up=asks[report.seed % len(asks)] if asks else "")
         found = explain(evaluation, checks)
         return replace(
             report,
@@ -252,6 +241,13 @@ class GradingSession(Closing):
             note=found.note,
             outputs=found.outputs,
             checks=made_readable(evaluation, checks),
+        )
+
+    def _stopped(self, report: Report, wrong: Finding) -> Report:
+        """The report of a grade that never got as far as a check."""
+        parts = unreached(self.question.spec, wrong.verdict, self._counting)
+        return replace(
+            report, verdict=wrong.verdict, message=wrong.sentence, raised=wrong.raised, parts=parts
         )
 
     def examine(
