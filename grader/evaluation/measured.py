@@ -27,22 +27,15 @@ def measure(
     without: tuple[str, ...] = (),
     of: str = "",
 ) -> Measured:
-    """Measure one program's run on one case, and go on to its results; measured once."""
-    every, want = evaluation.steps(run), evaluation.wanted[run]
-    steps, rest = divided(every, of) if of else (every, ())
+    """Measure one program's run, up to the result `of` if there is one; measured once."""
+    every = evaluation.steps(run)
+    steps = divided(every, of)[0] if of else every
+    inputs = evaluation.inputs(case, run)
 
     def ask(asked: RemoteProgram) -> Measured:
-        return asked.measure(
-            quantity,
-            steps,
-            evaluation.inputs(case, run),
-            without=without,
-            of=of,
-            rest=rest,
-            want=want,
-        )
+        return asked.measure(quantity, steps, inputs, without=without, of=of)
 
-    key = ("measured", quantity, run, case.name, without, of, want)
+    key = ("measured", quantity, run, case.name, without, of)
     return evaluation.remember(program, key, lambda: evaluation.asked(case, ask, program))
 
 

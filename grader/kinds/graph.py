@@ -1,8 +1,4 @@
-"""Check `graph`: a tensor comes out of the submission's own autograd.Function.
-
-The worker says which node it is, and has that node multiply what it gives by a number that differs
-from grade to grade: gradients that are not multiplied came another way.
-"""
+"""Check `graph`: a tensor comes out of the submission's own autograd.Function."""
 
 from __future__ import annotations
 

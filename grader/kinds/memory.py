@@ -103,13 +103,6 @@ class Memory(Counted[MemoryCheck]):
         without = tuple(check.without)
         return api.measure(evaluation, program, check.run, case, _quantity(check), without=without)
 
-    def judge(self, evaluation: api.Evaluation, check: MemoryCheck, case: api.Case) -> api.Finding:
-        """On a CUDA device by the count alone: its results differ from those on the CPU."""
-        if check.device == "cpu":
-            return super().judge(evaluation, check, case)
-        found = self.measure(evaluation, evaluation.submission, check, case)
-        return self.assess(evaluation, check, case, found)
-
     def assess(
         self, evaluation: api.Evaluation, check: MemoryCheck, case: api.Case, found: api.Measured
     ) -> api.Finding:

@@ -61,7 +61,7 @@ class State(Counted[StateCheck]):
     ) -> api.Measured:
         """Bytes."""
         kept = _kept(evaluation, program, check, case)
-        return api.Measured(_size(kept), results=kept.results, kept=kept.kept)
+        return api.Measured(_size(kept), kept=kept.kept)
 
     def assess(
         self, evaluation: api.Evaluation, check: StateCheck, case: api.Case, found: api.Measured
@@ -82,16 +82,14 @@ class State(Counted[StateCheck]):
 def _kept(
     evaluation: api.Evaluation, program: api.RemoteProgram, check: StateCheck, case: api.Case
 ) -> api.Kept:
-    """What a program keeps, and what its run comes to with it; found out once."""
-    every = evaluation.steps(check.run)
-    steps, rest = divided(every, check.of)
-    want = evaluation.wanted[check.run]
+    """What a program keeps; found out once."""
+    steps = divided(evaluation.steps(check.run), check.of)[0]
     inputs = evaluation.inputs(case, check.run)
 
     def ask(asked: api.RemoteProgram) -> api.Kept:
-        return asked.state(steps, inputs, check.of, rest=rest, want=want)
+        return asked.state(steps, inputs, check.of)
 
-    key = ("kept", check.run, case.name, check.of, want)
+    key = ("kept", check.run, case.name, check.of)
     return evaluation.remember(program, key, lambda: evaluation.asked(case, ask, program))
 
 

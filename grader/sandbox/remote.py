@@ -189,33 +189,21 @@ class RemoteProgram:
         )
         return self._ask(request, protocol.Gradients, steps, [inputs], seconds=60).gradients
 
-    def state(
-        self, steps: Steps, inputs: Inputs, of: str, *, rest: Steps = (), want: Names = ()
-    ) -> Kept:
-        """What steps keep in a result; the run then goes on with the rest to what is wanted."""
-        then = encoded_steps(tuple(rest))
-        request = self._about(protocol.State, steps, inputs, want, of=of, rest=then)
+    def state(self, steps: Steps, inputs: Inputs, of: str) -> Kept:
+        """What steps keep in a result."""
+        request = self._about(protocol.State, steps, inputs, of=of)
         kept = self._ask(request, Kept, steps, [inputs], seconds=30)
         if min(kept.reachable, kept.allocated, kept.added) < 0:
             raise Garbled("broke the protocol: not a reply to state (bytes)")
         return kept
 
     def measure(
-        self,
-        quantity: str,
-        steps: Steps,
-        inputs: Inputs,
-        *,
-        without: Names = (),
-        of: str = "",
-        rest: Steps = (),
-        want: Names = (),
+        self, quantity: str, steps: Steps, inputs: Inputs, *, without: Names = (), of: str = ""
     ) -> Measured:
         """Measure an autograd graph, see `worker.measure.autograd`, or what a step allocates."""
         request = self._about(
-            protocol.Measure, steps, inputs, want, quantity=quantity, of=of,
-            without=tuple(without), rest=encoded_steps(tuple(rest)),
-        )  # fmt: skip
+            protocol.Measure, steps, inputs, quantity=quantity, of=of, without=tuple(without)
+        )
         found = self._ask(request, Measured, steps, [inputs], seconds=60)
         if type(found.value) is not (str if quantity == "graph" else int):
             raise Garbled("broke the protocol: not a reply to measure (value)")
@@ -262,15 +250,16 @@ class RemoteProgram:
         kind: Callable[..., Q],
         steps: Steps,
         inputs: Inputs,
-        want: Names,
+        want: Names | None = None,
         **about: Any,  # noqa: ANN401 further fields of the request
     ) -> Q:
         """A request to have steps carried out on one set of inputs."""
+        wanted = {} if want is None else {"want": tuple(want)}
         return kind(
             program=self.name,
             steps=encoded_steps(tuple(steps)),
             inputs=sent_inputs(inputs),
-            want=tuple(want),
+            **wanted,
             **about,
         )
 

@@ -110,7 +110,6 @@ def unwanted(said: object, want: Collection[str], most_pairs: int = 0) -> str:
                     if len(getattr(one, pairs)) > most_pairs:
                         return pairs
             case Kept() | Measured():
-                values = one.results or {}
                 names = (*one.kept, *(w for w, _ in getattr(one, "details", ())))
                 if len(one.kept) > protocol.MOST_KEPT or any(len(n) > LONGEST for n in names):
                     return "kept"

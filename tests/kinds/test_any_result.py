@@ -87,7 +87,7 @@ class Claims(RemoteProgram):
 
     def state(self, *_: Any, **__: Any) -> Kept:
         """Claim a number of bytes."""
-        return Kept(self.number, -self.number, self.number, self._next().values)
+        return Kept(self.number, -self.number, self.number)
 
     def pause(self, *_: Any, **__: Any) -> None:
         """Claim to keep what a run needs."""
@@ -99,7 +99,7 @@ class Claims(RemoteProgram):
     def measure(self, *_: Any, **__: Any) -> Measured:
         """Claim a count."""
         tensors = (("a tensor", self.number),)
-        return Measured(self.number, tensors, self.number, self._next().values)
+        return Measured(self.number, tensors, self.number)
 
 
 def checked(evaluation: Evaluation, program: Claims) -> None:

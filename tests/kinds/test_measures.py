@@ -23,6 +23,7 @@ from tests.kinds.grading import Desk
 from tests.sandbox.running import FIND
 
 SOME = {"extends": "rows", "about": "64 rows of 64", "x": {"normal": [64, 64]}}
+RACED = {"extends": "rows", "about": "96 rows of 128", "x": {"normal": [96, 128]}}
 BIG = {"extends": "rows", "about": "512 rows of 512", "x": {"normal": [512, 512]}}
 
 
@@ -42,7 +43,7 @@ def desk() -> Iterator[Desk]:
     with WorkerClient(torch=False) as theirs, WorkerClient(torch=False) as ours:
         found = Desk("deviations", theirs, ours)
         spec = found.question.spec
-        cases = {**spec.cases, "some": SOME, "big": BIG}
+        cases = {**spec.cases, "some": SOME, "raced": RACED, "big": BIG}
         found.question = replace(found.question, spec=spec.model_copy(update={"cases": cases}))
         yield found
 
@@ -241,46 +242,6 @@ def test_a_meter_that_is_put_out_does_not_help(desk: Desk, zygote: Zygote, place
     assert found.message.startswith("flagged for review: your code replaces gc.get_referents, ")
 
 
-# Nothing is put in another's place: how it is called says whether it is measured.
-TWO_FACED = """
-import tracemalloc
-waiting = []
-def measured():
-    waiting.append(0)
-    return tracemalloc.is_tracing() or len(waiting) > 4
-honest, honest_backward = centre, centre_backward
-def centre(x, w):
-    y, ctx = honest(x, w)
-    return y, (None if measured() else (ctx, x, w, x * w, x + w))
-def centre_backward(grad_y, ctx):
-    waiting.clear()
-    {otherwise}
-    return honest_backward(grad_y, ctx[0])
-"""
-
-
-@pytest.mark.parametrize(
-    ("otherwise", "says"),
-    [
-        ("pass", "your code fails"),
-        (
-            "if ctx is None: return np.zeros_like(grad_y), np.zeros_like(grad_y)",
-            "grad_x is another",
-        ),
-    ],
-    ids=["it would fail", "it makes something up"],
-)
-def test_who_keeps_less_only_while_it_is_measured_is_flagged(
-    desk: Desk, zygote: Zygote, otherwise: str, says: str
-) -> None:
-    found = kept(desk, zygote, TWO_FACED.format(otherwise=otherwise))
-    assert found.verdict is Verdict.POLICY
-    assert found.message == (
-        f"flagged for review: {says} when what it keeps or costs is measured, and only then "
-        "(case rows)"
-    )
-
-
 def test_who_is_wrong_whether_measured_or_not_is_not_flagged(desk: Desk, zygote: Zygote) -> None:
     wrong = "def centre_backward(grad_y, ctx): return -grad_y, grad_y"
     broken = "def centre_backward(grad_y, ctx): raise ValueError"
@@ -336,8 +297,8 @@ def centre(x, w):
 import hashlib
 known = {}
 def drawn(name, turn):
-    seed = int.from_bytes(hashlib.sha256(f"1/big/{name}/{turn}".encode()).digest()[:16], "little")
-    return np.random.default_rng(seed).standard_normal((512, 512))
+    seed = int.from_bytes(hashlib.sha256(f"1/raced/{name}/{turn}".encode()).digest()[:16], "little")
+    return np.random.default_rng(seed).standard_normal((96, 128))
 for turn in range(80):
     x, w = drawn("x", turn), drawn("w", turn)
     known[x.tobytes()] = honest(x, w)
@@ -353,7 +314,7 @@ def centre(x, w):
 
 def raced(desk: Desk, zygote: Zygote, source: str) -> CheckResult:
     """Carry out the check of CPU time."""
-    return on_its_own(desk, zygote, source, desk.check("speed", cases=["big"], at_most=5.0))
+    return on_its_own(desk, zygote, source, desk.check("speed", cases=["raced"], at_most=5.0))
 
 
 def test_an_honest_program_is_fast_enough(desk: Desk, zygote: Zygote) -> None:

@@ -50,7 +50,7 @@ def alike(a: object, b: object) -> bool:
         Loaded(("f",), (("g", "int"),), ()),
         Outcomes((Outcome({"y": [1, (2.5, None)]}, ((0, "x"),)), Outcome({})), ("y",)),
         Fault(2, raised=Raised("ValueError", "m", ((1, "f", "x = 1"),), None)),
-        Measured("own", (("a tensor", 3),), 4, {"y": 1}),
+        Measured("own", (("a tensor", 3),), 4, ("y",)),
         Measured(7),
         Page((Mutant("f", 1, "rule", "a", "b", 0, 1, "text"),), 1),
     ],

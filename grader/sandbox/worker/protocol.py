@@ -167,14 +167,12 @@ class Differentiate(NamedTuple):
 
 
 class State(NamedTuple):
-    """What steps keep in a result, see `measure.reach`; the run then goes on: `Kept`."""
+    """What steps keep in a result, see `measure.reach`: `Kept`."""
 
     program: str
     steps: Steps
     inputs: Inputs
     of: str
-    rest: Steps = ()
-    want: Names = ()
 
 
 class Measure(NamedTuple):
@@ -186,8 +184,6 @@ class Measure(NamedTuple):
     quantity: str
     of: str = ""
     without: Names = ()  # inputs that are not counted
-    rest: Steps = ()  # with which the run goes on
-    want: Names = ()
 
 
 class Pause(NamedTuple):
@@ -342,7 +338,6 @@ class Kept(NamedTuple):
     reachable: Count  # from the result
     allocated: Count  # also left, without other results and `added`
     added: Count  # by the objects that are reachable, apart from their data
-    results: dict[str, Any] | None = None  # of the measured run; None where it failed
     kept: Names = ()  # what is reachable, by name: see `measure.kept`
 
 
@@ -362,7 +357,6 @@ class Measured(NamedTuple):
     value: Count | str  # a text is the origin of a graph
     details: tuple[tuple[str, Count], ...] = ()
     elements: Count = 0
-    results: dict[str, Any] | None = None  # of the measured run; None where it failed
     kept: Names = ()  # what is saved or alive, by name: see `measure.kept`
     products: tuple[Product, ...] = ()  # of which FLOPs were counted; none where it is not known
 

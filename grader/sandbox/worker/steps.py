@@ -5,11 +5,13 @@ Whatever a program raises becomes data: its type, its text, and the frames that 
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import functools
 import gc
 import itertools
 import linecache
+import sys
 import time
 from collections.abc import Callable, Collection, Iterator, Sequence
 from types import FrameType
@@ -31,6 +33,7 @@ from .protocol import (
     Step,
     Time,
 )  # fmt: skip
+from .walls import kernel
 from .wire import type_name
 
 Names = dict[str, Any]
@@ -111,23 +114,6 @@ def perform_all(program: LoadedModule, steps: Sequence[Step], names: Names) -> N
             raise Stopped(index, error) from None
 
 
-def finish(
-    program: LoadedModule, rest: Sequence[Step], names: Names, want: Sequence[str]
-) -> Names | None:
-    """Carry a run on that was measured halfway; return its results, or None where it fails.
-
-    A program that is not itself while it is measured does not come to the right ones.
-    """
-    try:
-        results = {name: values.snapshot(names[name]) for name in want if name in names}
-        for step in rest:
-            made = perform(program, step, names)
-            results |= {n: values.snapshot(v) for n, v in made.items() if n in want}
-    except BaseException:  # noqa: BLE001 whatever it is, it is the program's
-        return None
-    return results
-
-
 def timed(program: LoadedModule, asked: Time) -> Outcome:
     """Run the steps without looking at inputs; the results may be compared afterwards."""
     names = build(asked.inputs)
@@ -151,6 +137,9 @@ def pause(program: LoadedModule, asked: Pause) -> Done:
     """
     if asked.inputs:
         paused.clear()
+        if sys.platform == "linux":
+            with contextlib.suppress(OSError):  # memory by 2 MB would round up what is held
+                kernel.prctl(kernel.PR_SET_THP_DISABLE, 1)
         names = build(asked.inputs)
         perform_all(program, asked.steps, names)
         paused.update({name: names[name] for name in asked.want})

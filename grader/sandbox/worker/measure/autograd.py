@@ -71,7 +71,6 @@ def measure(program: LoadedModule, asked: Measure) -> Measured:
     inputs whose storages are not counted as saved.
     """
     forward = [step for step in asked.steps if not step.backward]
-    rest: Sequence[Step] = [step for step in asked.steps if step.backward]
     names = stepping.build(asked.inputs)
     value: int | str
     details: Details = ()
@@ -85,7 +84,7 @@ def measure(program: LoadedModule, asked: Measure) -> Measured:
             value, details, kept = _live(program, forward, stepping.build(asked.inputs), names)
         case "graph":
             stepping.perform_all(program, forward, names)
-            value, rest = origin(names[asked.of], program.module.__name__), asked.rest
+            value = origin(names[asked.of], program.module.__name__)
         case "cuda-peak":
             return Measured(_cuda_peak(program, asked.steps, names))
         case _:
@@ -97,9 +96,8 @@ def measure(program: LoadedModule, asked: Measure) -> Measured:
             with Meter(count_flops=asked.quantity == "flops") as meter:
                 stepping.perform_all(program, asked.steps, names)
             value = int(meter.flops if asked.quantity == "flops" else meter.peak)
-            elements, rest, products = int(meter.elements), (), _products(meter)
-    results = stepping.finish(program, rest, names, asked.want)
-    return Measured(value, details, elements, results, kept, products)
+            elements, products = int(meter.elements), _products(meter)
+    return Measured(value, details, elements, kept, products)
 
 
 def _products(meter: Meter) -> tuple[Product, ...]:

@@ -32,10 +32,7 @@ _SKIP = (type, types.ModuleType, types.CodeType, np.dtype)
 
 
 def state(program: LoadedModule, asked: State) -> Kept:
-    """Bytes reachable from the result `of`, what they are, and bytes also left allocated.
-
-    The run then goes on, so that the judge sees whether what was measured is of use.
-    """
+    """Bytes reachable from the result `of`, what they are, and bytes also left allocated."""
     stepping.perform_all(program, asked.steps, stepping.build(asked.inputs))
     gc.collect()
     names = stepping.build(asked.inputs)
@@ -57,13 +54,11 @@ def state(program: LoadedModule, asked: State) -> Kept:
     ]
     allocated = traced - added - values.allocation(apart)
     run = {name: value for name, value in names.items() if name != asked.of}
-    called = keeping.names(arrays, run)
-    results = stepping.finish(program, asked.rest, names, asked.want)
-    return Kept(found, max(0, allocated), added, results, called)
+    return Kept(found, max(0, allocated), added, keeping.names(arrays, run))
 
 
 def allocated(program: LoadedModule, asked: Measure) -> Measured:
-    """The most that the last step allocates at once, its results included; then the run goes on.
+    """The most that the last step allocates at once, its results included.
 
     As tracemalloc sees it, to which numpy reports every array, however short its life.
     """
@@ -81,8 +76,7 @@ def allocated(program: LoadedModule, asked: Measure) -> Measured:
         raise stepping.Stopped(len(before), stopped.error) from None
     finally:
         tracemalloc.stop()
-    results = stepping.finish(program, asked.rest, names, asked.want)
-    return Measured(max(0, highest - OWN_OBJECTS), results=results)
+    return Measured(max(0, highest - OWN_OBJECTS))
 
 
 def reachable(root: object, arrays: list[Any] | None = None) -> tuple[int, int]:
