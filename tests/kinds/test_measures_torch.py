@@ -17,7 +17,6 @@ from grader.sandbox.remote import RemoteProgram
 from grader.sandbox.spawn import Zygote
 from tests.harness import Lend
 from tests.kinds.grading import MINI
-from tests.sandbox.running import FIND
 
 pytest.importorskip("torch")
 
@@ -92,23 +91,6 @@ PLACES = {
         "graves[key].h.double()",
     ),
 }  # fmt: skip
-BLIND = (
-    FIND
-    + """
-import gc, sys, tracemalloc
-tracemalloc.get_traced_memory = lambda: (0, 0)
-meters = sys.modules.get("worker.autograd")
-class Nothing:
-    live = peak = flops = elements = 0
-    alive = {}
-    storages = lambda self: []
-    def __init__(self, **_): pass
-    def __enter__(self): return self
-    def __exit__(self, *_): pass
-    def forget(self, _): pass
-meters.Meter = Nothing
-"""
-)
 ROWS = {"about": "8,192 rows", "dtype": "float32", "x": {"normal": [8192, 64]},
         "w": {"normal": [64, 400]}, "grad_y": {"normal": "like y"}}  # fmt: skip
 SOME = {**ROWS, "about": "256 rows", "x": {"normal": [256, 64]}}
@@ -174,17 +156,6 @@ def test_activations_kept_elsewhere_count(
     found = alive(ours, theirs, KEEPS.format(before=before, stash=stash, fetch=fetch))
     assert found.verdict is Verdict.FAIL
     assert "alive after forward" in found.message or "by the system's" in found.message
-
-
-def test_a_meter_that_is_put_out_is_noticed(ours: WorkerClient, theirs: WorkerClient) -> None:
-    before, stash, fetch = PLACES["a global by id(ctx)"]
-    source = KEEPS.format(before=before + BLIND, stash=stash, fetch=fetch)
-    found = alive(ours, theirs, source)
-    assert found.verdict is Verdict.POLICY
-    assert found.message == (
-        "flagged for review: your code replaces tracemalloc.get_traced_memory, "
-        "worker.autograd.Meter, which what is measured depends on (case few)"
-    )
 
 
 IN_PASSING = """
