@@ -65,9 +65,6 @@ class Bank(Protocol):
     def variant(self, name: str, index: int) -> RemoteProgram:
         """The program of a misconception."""
 
-    def load_variants(self, wanted: Sequence[tuple[str, int]]) -> None:
-        """Load the programs of several misconceptions, as far as that can be done at once."""
-
     def layered(self, variants: Sequence[tuple[str, int]]) -> RemoteProgram:
         """A program of several variants, each executed on top of those before it."""
 

@@ -209,7 +209,6 @@ def possible(failure: Failure) -> list[Idea]:
         if failure.passed.isdisjoint(evaluation.question.spec.misconceptions[name].killers)
         for index in range(len(sources))
     ]
-    evaluation.bank.load_variants(found)
     return [
         Idea(*one, evaluation.with_bank_program(evaluation.bank.variant(*one))) for one in found
     ]

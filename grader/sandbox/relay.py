@@ -49,7 +49,6 @@ class SoFar:
 
     used: bool = False  # whether it has run in the worker in which it was loaded
     ahead: list[WorkerClient] = field(default_factory=list)  # started while others run
-    known: dict[object, tuple[Inputs, Outcome]] = field(default_factory=dict)
     late: WorkerError | None = None  # what stopped a run: others would take as long
 
 
@@ -63,22 +62,16 @@ class TesterProgram(RemoteProgram):
     so_far: SoFar = field(default_factory=SoFar)  # the same of all copies
 
     def run(self, steps: Steps, inputs: Inputs, want: Names) -> Outcome:
-        """Have the driver run the steps and call the submission, once on the same inputs."""
-        key = (*steps, *(id(inputs[name]) for name in sorted(inputs)))
-        if key not in self.so_far.known:
-            if self.so_far.late is not None:
-                raise self.so_far.late
-            every = [name for step in steps for name in step.targets]
-            try:
-                self.so_far.known[key] = inputs, self._run(steps, inputs, every)
-            except (TooSlow, Overran, Garbled) as stopped:
-                self.so_far.late = stopped
-                raise
-        values = self.so_far.known[key][1].values
-        return Outcome({name: values[name] for name in want})
+        """Have the driver run the steps and call the submission."""
+        if self.so_far.late is not None:
+            raise self.so_far.late
+        try:
+            return self._run(steps, inputs, want)
+        except (Overran, Garbled) as stopped:
+            self.so_far.late = stopped
+            raise
 
     def _run(self, steps: Steps, inputs: Inputs, want: Names) -> Outcome:
-        """The same, whatever was run before."""
         with self._anew() as tester:
             return _Relay(tester, self).run(steps, inputs, want)
 

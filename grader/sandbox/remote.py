@@ -76,29 +76,8 @@ class RemoteProgram:
             self.worker.text = Text(self.filename, self.sources[-1])
         elif self.worker.fresh is None:
             self.worker.occupied_bytes()
-        self.loaded = self._ask(self._load(functions, driven), Loaded)
-        return self.loaded
-
-    def load_all(
-        self, others: Sequence[RemoteProgram], functions: Names, driven: Names = ()
-    ) -> list[Loaded | None]:
-        """Load it and others of its worker in one request; None for what cannot be loaded.
-
-        The time that one program may take is for all of them together.
-        """
-        every = (self, *others)
-        request = protocol.Loads(tuple(one._load(functions, driven) for one in every))
-        found = self._ask(request, protocol.AllLoaded, seconds=2 * self.call_seconds)
-        if len(found.programs) != len(every):
-            raise Garbled("broke the protocol: not a reply to loads (programs)")
-        for program, one in zip(every, found.programs, strict=True):
-            program.loaded = one if isinstance(one, Loaded) else None
-        return [program.loaded for program in every]
-
-    def _load(self, functions: Names, driven: Names) -> protocol.Load:
-        """The request to load it."""
         support = self.support
-        return protocol.Load(
+        request = protocol.Load(
             self.name,
             sources=tuple(_bytes(s) for s in self.sources),
             driver=None if support.driver is None else _bytes(support.driver),
@@ -108,6 +87,8 @@ class RemoteProgram:
             driven=tuple(driven),
             modules=tuple(protocol.File(n, _bytes(c)) for n, c in support.modules.items()),
         )
+        self.loaded = self._ask(request, Loaded)
+        return self.loaded
 
     def run(self, steps: Steps, inputs: Inputs, want: Names) -> Outcome:
         """Run the steps and return the wanted results."""

@@ -17,7 +17,6 @@ from grader.session.locations import file_of, in_one_sentence
 from grader.session.workers import BANK_CPU_SECONDS, Workers
 
 MOST_SPENT = BANK_CPU_SECONDS * 10**9 // 2  # nanoseconds of CPU time: far from the worker's limit
-TOGETHER = 24  # misconceptions that one request loads
 MOST_GROWN = {False: 128 << 20, True: 512 << 20}  # bytes that it may hold more, by torch
 
 
@@ -69,24 +68,6 @@ class BankPrograms(Closing):
             BankFault: it cannot be loaded.
         """
         return self._loaded(f"{name}/{index}")
-
-    def load_variants(self, wanted: Sequence[tuple[str, int]]) -> None:
-        """Load misconceptions in few requests; what cannot be so is loaded when it is asked for."""
-        question, worker = self.question, self._worker("variants")
-        names = [f"{name}/{index}" for name, index in wanted]
-        new = [
-            n for n in names if n not in self._programs or self._programs[n].worker is not worker
-        ]
-        for first in range(0, len(new), TOGETHER):
-            some = [self._named(name)[0] for name in new[first : first + TOGETHER]]
-            for program in some:
-                program.worker = worker
-            try:
-                some[0].load_all(some[1:], question.functions, question.driven)
-            except (ProgramError, WorkerError):
-                self._end("variants")
-                break
-            self._programs |= {p.name: p for p in some if p.loaded and not self._lacks(p.loaded)}
 
     def layered(self, variants: Sequence[tuple[str, int]]) -> RemoteProgram:
         """A program of several variants, each executed on top of those before it.

@@ -120,12 +120,6 @@ class Load(NamedTuple):
     modules: tuple[File, ...] = ()  # that the program may import, by these names
 
 
-class Loads(NamedTuple):
-    """Execute programs one after another, whatever becomes of those before: `AllLoaded`."""
-
-    programs: tuple[Load, ...]
-
-
 class Run(NamedTuple):
     """Run steps on sets of inputs in lockstep, and look at inputs and results: `Outcomes`."""
 
@@ -295,12 +289,6 @@ class Loaded(NamedTuple):
     defined: Names
     undriven: Names = ()  # missing in the driver
     driver: Names = ()  # what it defines
-
-
-class AllLoaded(NamedTuple):
-    """What each of several files defines, or why it cannot be executed."""
-
-    programs: tuple[Loaded | Fault, ...]
 
 
 class Outcome(NamedTuple):

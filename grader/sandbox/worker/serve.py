@@ -59,7 +59,6 @@ class Server:
             protocol.Walls: lambda _: self.tried,
             protocol.Facts: lambda _: _facts(),
             protocol.Load: self.load,
-            protocol.Loads: self.load_all,
             protocol.Run: self.run,
             protocol.Several: self.several,
             protocol.Call: lambda asked: tester.test(self.programs[asked.program], asked.said),
@@ -102,16 +101,6 @@ class Server:
             ),
             driver=() if program.driver is None else tuple(namespace.defined(program.driver)),
         )
-
-    def load_all(self, asked: protocol.Loads) -> protocol.AllLoaded:
-        """Execute one program after another: what fails keeps none from being loaded."""
-        found: list[protocol.Loaded | protocol.Fault] = []
-        for one in asked.programs:
-            try:
-                found.append(self.load(one))
-            except BaseException as error:  # noqa: BLE001 whatever it is, it is the program's
-                found.append(self._fault(one, error))
-        return protocol.AllLoaded(tuple(found))
 
     def run(self, asked: protocol.Run) -> protocol.Outcomes:
         """Run the steps on sets of inputs in lockstep."""
