@@ -174,7 +174,7 @@ class _Relay:
         """Have something carried out that is tested."""
         try:
             found = self.keeper.ask(
-                fields(call), Limits(wall=MOST_WALL), reply_bytes=MOST_REPLY, within=True
+                fields(call), Limits(CALL_SECONDS, MOST_WALL), reply_bytes=MOST_REPLY, within=True
             )
         except WorkerError as failure:
             raise Overran(f"calls what it tests with arguments on which that {failure}") from None
