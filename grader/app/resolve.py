@@ -5,7 +5,7 @@ id: the same where it is of that question, else the one started last. With the p
 drill of that folder or of one above it.
 
 A marker (`.drill`) may come with somebody else's files. It chooses among the banks in use, and no
-other but where the records hold that very start; one of another user counts only there.
+other but where the records hold that very start.
 """
 
 from __future__ import annotations
@@ -91,7 +91,7 @@ def resolve(
     found: Workspace | None
     gone: Path | None = None
     if question_id is None:
-        found = here = _around(ctx, folder, starts) if folder else _nearest(ctx, starts)
+        found = here = _around(ctx, folder) if folder else _nearest(ctx, starts)
         where, name = _question_of(ctx, here, starts)
     elif "/" in question_id or ctx.bank is not None:
         where, name = bank.find(banks, question_id)
@@ -137,7 +137,7 @@ def find_workspace(
     near = [
         found
         for found in (*around, *workspace.inside(here))
-        if found.question == question and accepts(found.bank) and is_owned(found, starts)
+        if found.question == question and accepts(found.bank)
     ]
     for found in near:
         if here.is_relative_to(found.folder) or was_started(found, starts):
@@ -148,11 +148,6 @@ def find_workspace(
             there = last is not None and last.question == question
             return (last, None) if there else (None, Path(start.folder))
     return next(iter(near), None), None
-
-
-def is_owned(found: Workspace, starts: Sequence[Start]) -> bool:
-    """Return whether a folder is this user's: by its marker's owner, or by the records."""
-    return found.mine or was_started(found, starts)
 
 
 def was_started(found: Workspace, starts: Sequence[Start]) -> bool:
@@ -178,14 +173,14 @@ def _question_of(ctx: Context, found: Workspace, starts: Sequence[Start]) -> tup
     return bank.find(banks, found.question)
 
 
-def _around(ctx: Context, folder: Path, starts: Sequence[Start]) -> Workspace:
+def _around(ctx: Context, folder: Path) -> Workspace:
     """Return the drill that a named folder is or lies in.
 
     Raises:
         UsageError: There is none.
     """
     found = workspace.enclosing(Path(os.path.realpath(ctx.here() / folder)))
-    if found is None or not is_owned(found, starts):
+    if found is None:
         raise UsageError(
             f"{folder} does not belong to a started drill",
             hint="drill grade ID --file PATH grades any file; drill start ID makes a folder",
@@ -201,13 +196,11 @@ def _nearest(ctx: Context, starts: Sequence[Start]) -> Workspace:
         UsageError: No drill is here, or several are.
     """
     here = ctx.here()
-    own = workspace.open_folder(here)
-    if os.path.lexists(here / SUBMISSION) and (own is None or not is_owned(own, starts)):
+    if os.path.lexists(here / SUBMISSION) and workspace.open_folder(here) is None:
         raise NoDrillError(here / SUBMISSION, ctx.option)
-    around = workspace.enclosing(here)
-    if around is not None and is_owned(around, starts):
+    if (around := workspace.enclosing(here)) is not None:
         return around
-    below = [found for found in workspace.inside(here) if is_owned(found, starts)]
+    below = workspace.inside(here)
     if len(below) == 1:
         return below[0]
     if below:

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from grader.app import files, workspace
 from grader.app.context import Context
-from grader.app.resolve import is_owned, resolve, was_started
+from grader.app.resolve import resolve, was_started
 from grader.app.workspace import MARKER, QUESTION, Workspace
 from grader.model.errors import UsageError
 from grader.model.question import Question
@@ -50,7 +50,7 @@ def start(ctx: Context, question_id: str, *, parent: Path | None = None) -> tupl
     here = ctx.here()
     folder = here / (parent or Path()).expanduser() / question.id
     around = None if parent else workspace.enclosing(here)
-    if around is not None and around.question == question.id and is_owned(around, starts):
+    if around is not None and around.question == question.id:
         folder = around.folder
     wanted = Workspace(question.id, str(question.bank), folder, ctx.now(), file=own)
     elsewhere = f"drill start {question_id}{ctx.option} --dir DIR makes it elsewhere"
@@ -69,9 +69,7 @@ def start(ctx: Context, question_id: str, *, parent: Path | None = None) -> tupl
         wanted.mark()
     else:
         wrong = ""
-        if not is_owned(found, starts):
-            wrong = "of yours, found one that another user made"
-        elif found.question != question.id:
+        if found.question != question.id:
             wrong = f"for {question.id}, found that of {found.question}"
         elif was_started(found, starts) and not progress.counts(
             found.bank, wanted.bank, question.id

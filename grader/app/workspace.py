@@ -1,7 +1,7 @@
 """A drill's folder: submission.py, QUESTION.md, and `.drill`, which says whose folder it is.
 
-A marker may come with somebody else's files, so that it is only a claim: its bank counts where it
-is one of those in use; `resolve` sees to that.
+A marker may come with somebody else's files, so that it is only a claim: `resolve` decides whether
+its bank counts. One that belongs to another user is none.
 """
 
 from __future__ import annotations
@@ -29,7 +29,6 @@ class Workspace:
     bank: str  # a claim
     folder: Path
     started_at: str  # UTC, ISO 8601
-    mine: bool = True  # whether the marker belongs to the user who runs this
     file: str = SUBMISSION  # its name
 
     @property
@@ -62,6 +61,8 @@ def open_folder(folder: Path) -> Workspace | None:
         raw, found = files.read_regular(marker, _MOST_MARKER_BYTES)
     except (OSError, UsageError):
         return None  # a folder closed to us holds none of ours
+    if found.st_uid != os.geteuid():
+        return None
     import json  # a list of questions, in a folder without a marker, needs none
 
     try:
@@ -75,7 +76,7 @@ def open_folder(folder: Path) -> Workspace | None:
             hint="move the file away and start the drill again; your submission.py stays yours",
         ) from fault
     file = ANSWERS if content.get("file") == ANSWERS else SUBMISSION
-    return Workspace(question, bank, folder, at, found.st_uid == os.geteuid(), file)
+    return Workspace(question, bank, folder, at, file)
 
 
 def _text(value: object) -> str:

@@ -80,14 +80,6 @@ def test_no_script_calls_a_text(real: Drill) -> None:
     assert "seven-windows asks for text, which no script can call" in ended.err
 
 
-def test_start_again_leaves_answers_alone(real: Drill) -> None:
-    real("--bank", str(ROOT), "start", "seven-windows")
-    ANSWERS.write_text(RIGHT)
-    again = real("--bank", str(ROOT), "start", "seven-windows")
-    assert "answers.txt   it is yours and was left as it is" in again.out
-    assert ANSWERS.read_text() == RIGHT
-
-
 def test_reset_puts_the_open_answers_back_and_keeps_yours(real: Drill) -> None:
     real("--bank", str(ROOT), "start", "seven-windows")
     ANSWERS.write_text(RIGHT)

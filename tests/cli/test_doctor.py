@@ -95,14 +95,3 @@ def test_a_worker_that_does_not_start(drill: Drill, monkeypatch: pytest.MonkeyPa
     ended = drill("doctor")
     assert "did not start: no numpy" in ended.out
     assert ended.status == 4
-
-
-def test_a_listed_bank_that_has_gone_hides_no_other(
-    real: Drill, home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    home.mkdir()
-    (home / "banks").write_text(f"{tmp_path / 'gone'}\n")
-    ended = real("doctor")
-    assert "questions" in ended.out
-    assert f"found nothing at {tmp_path / 'gone'}" in " ".join(ended.out.split())
-    assert ended.status == 2

@@ -14,13 +14,6 @@ from tests.cli.conftest import Drill
 SUBMISSION = Path("double-trouble/submission.py")
 
 
-def test_nothing_yet(drill: Drill, home: Path) -> None:
-    assert drill("history").out == "no attempt yet; drill grade makes one\n"
-    assert drill("history", "halve-well").out.startswith("no attempt of halve-well yet")
-    assert drill("history", "--json").data == {"format": 1, "attempts": []}
-    assert not home.exists()
-
-
 def test_an_unknown_id_is_no_empty_history(drill: Drill) -> None:
     ended = drill("history", "halve-wel")
     assert ended.status == 2

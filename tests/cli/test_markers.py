@@ -154,9 +154,6 @@ def test_a_marker_of_another_user_names_nothing(real: Drill, mal: Path) -> None:
     ended = real("grade")
     assert ended.status == 2
     assert "no drill was started here" in ended.err
-    real("start", ID, "--dir", "mine")
-    os.chown(own().parent / ".drill", 65534, 65534)  # recorded, so that it is ours all the same
-    assert real("grade", ID, "--json").data["seed"] >= 0
 
 
 @pytest.mark.parametrize(

@@ -54,14 +54,6 @@ def test_start_inside_the_drills_own_folder_nests_nothing(
     assert not FOLDER.exists()
 
 
-def test_start_finishes_a_start_that_was_killed(drill: Drill) -> None:
-    drill("start", "double-trouble")
-    SUBMISSION.unlink()
-    ended = drill("start", "double-trouble", "--json")
-    assert ended.data["written"] == ["submission.py"]
-    assert SUBMISSION.read_bytes() == STARTER
-
-
 @pytest.mark.parametrize("name", ["submission.py", "QUESTION.md"])
 def test_start_refuses_a_folder_with_work_in_it(drill: Drill, name: str) -> None:
     FOLDER.mkdir()
