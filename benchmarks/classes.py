@@ -1,13 +1,16 @@
-"""How fast a class is graded: generated submissions against one cold process each, and pytest.
+"""How fast a class is graded, and what the table of a large one costs.
 
-    python benchmarks/classes.py [--n 50 100 200 400 1000] [--jobs 2] [--uses numpy torch]
+    python benchmarks/classes.py [--n 50 100 200] [--jobs 2] [--uses numpy torch]
+    python benchmarks/classes.py --pretend 1000 10000
 
-The shares are those of a class: 55 % right in several styles, 30 % ideas that the questions list,
-8 % other wrong programs, 3 % that raise or do not parse, 2 % empty or the starter, 1 % that hang,
-1 % hostile.  No two are equal.  What is compared is measured on a sample, in turns, and multiplied.
+The first grades generated submissions by the command.  The shares are those of a class: 55 % right
+in several styles, 30 % ideas that the questions list, 8 % other wrong programs, 3 % that raise or
+do not parse, 2 % empty or the starter, 1 % that hang, 1 % hostile; no two are equal.  Memory is
+that
+of the command, its processes and all workers (PSS, sampled every quarter of a second), CPU time
+that of the same.  On a machine with other work, CPU time says more.
 
-Memory is that of the command, its processes and all workers (PSS, sampled every quarter of a
-second), CPU time that of the same.  On a machine with other work, CPU time says more.
+The second pretends every grade, so that what is left is reading, keeping and going on.
 """
 
 from __future__ import annotations
@@ -16,8 +19,6 @@ import argparse
 import os
 import random
 import resource
-import shutil
-import statistics
 import subprocess
 import sys
 import tempfile
@@ -26,12 +27,13 @@ from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
-
-import numpy as np
 
 from grader import bank
+from grader.classroom.results import Results
+from grader.classroom.run import Job, grade_all, job_for
+from grader.model.classroom import AssignedQuestion, Graded, HandIn, Terms
 from grader.model.question import Question
+from grader.model.report import Report
 
 ROOT = Path(__file__).parents[1]
 USES = {
@@ -50,8 +52,6 @@ HOSTILE = (
     "\nimport os\nos._exit(0)\n",
     "\nfor n in range(10**9):\n    open(f'file{n}', 'wb').write(b'x' * (1 << 20))\n",
 )
-PYTEST = ("-m", "pytest", "-q", "-p", "no:cacheprovider", "test_it.py")
-LONGEST = 60.0  # seconds for pytest, which has no deadline of its own
 
 
 @dataclass(frozen=True)
@@ -82,22 +82,19 @@ def sources(question: Question) -> dict[str, list[bytes]]:
     }  # fmt: skip
 
 
-def generate(folder: Path, names: Sequence[str], count: int) -> list[Path]:
+def generate(folder: Path, names: Sequence[str], count: int) -> None:
     """Write a class: `STUDENT/QUESTION.py`, the questions in turn, the shares as near as can be."""
     rng = random.Random(count)
     known = {name: sources(bank.load([ROOT], name)) for name in names}
     shares = [share for share, percent in SHARES.items() for _ in range(percent)]
     order = [shares[number * 100 // count] for number in range(count)]
     rng.shuffle(order)
-    written = []
     for number, share in enumerate(order):
         name = names[number % len(names)]
         source = rng.choice(known[name][share])
         path = folder / f"student{number:05}" / f"{name}.py"
         path.parent.mkdir(parents=True)
         path.write_bytes(source + f"\n# {number}\n".encode() if source else b"")
-        written.append(path)
-    return written
 
 
 def tree(root: int) -> set[int]:
@@ -108,163 +105,127 @@ def tree(root: int) -> set[int]:
             with suppress(OSError, ValueError):
                 stat = Path(f"/proc/{entry}/stat").read_text()
                 parents[int(entry)] = int(stat.rpartition(")")[2].split()[1])
-    found, more = {root}, {root}
-    while more:
-        more = {pid for pid, parent in parents.items() if parent in more} - found
+    found = {root}
+    while more := {pid for pid, parent in parents.items() if parent in found} - found:
         found |= more
     return found
 
 
-def taken(root: int) -> tuple[float, float]:
-    """What a process and all that come from it take.
-
-    Returns:
-        MiB, what they share counted once, and seconds of CPU time, of those that ended too.
-    """
-    kilobytes = ticks = 0
+def memory(root: int) -> float:
+    """MiB of a process and all that come from it, what they share counted once."""
+    kilobytes = 0
     for pid in tree(root):
         with suppress(OSError, ValueError, StopIteration):
-            stat = Path(f"/proc/{pid}/stat").read_text()
-            ticks += sum(map(int, stat.rpartition(")")[2].split()[11:15]))
             lines = Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines()
             kilobytes += int(next(line for line in lines if line.startswith("Pss:")).split()[1])
-    return kilobytes / 1024, ticks / os.sysconf("SC_CLK_TCK")
+    return kilobytes / 1024
 
 
-def measured(command: Sequence[str], folder: Path, limit: float | None = None, **env: str) -> Run:
-    """Carry out a command, and measure it."""
+def graded(folder: Path, names: Sequence[str], count: int, jobs: int, level: str) -> Run:
+    """Grade a class by the command."""
+    generate(folder / f"class{count}", names, count)
+    asked = [word for name in names for word in ("--question", name)]
+    command = [
+        sys.executable, "-m", "grader", "--bank", str(ROOT), "class", "grade",
+        str(folder / f"class{count}"), *asked, "--out", str(folder / f"results{count}"),
+        "--jobs", str(jobs), "--isolation", level, "--seed", "7",
+    ]  # fmt: skip
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    began, peak, seen = time.perf_counter(), 0.0, 0.0
+    began, peak = time.perf_counter(), 0.0
+    environment = {**os.environ, "DRILL_HOME": str(folder / "home"), "PYTHONPATH": str(ROOT)}
     done = subprocess.Popen(
-        command, cwd=folder, env={**os.environ, **env}, stdin=subprocess.DEVNULL,
+        command, cwd=folder, env=environment, stdin=subprocess.DEVNULL,
         stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
     )  # fmt: skip
     while done.poll() is None:
+        peak = max(peak, memory(done.pid))
         with suppress(subprocess.TimeoutExpired):
-            if limit is None:
-                now, cpu = taken(done.pid)
-                peak, seen = max(peak, now), max(seen, cpu)
-            done.wait(0.25 if limit is None else limit)
-        if limit is not None and done.poll() is None:
-            done.kill()
+            done.wait(0.25)
     seconds = time.perf_counter() - began
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     cpu = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
-    return Run(seconds, max(cpu, seen), peak)
+    return Run(seconds, cpu, peak)
 
 
-def graded(
-    folder: Path, names: Sequence[str], count: int, jobs: int, level: str, *, dask: bool = False
-) -> Run:
-    """Grade a class by the command, or on Dask."""
-    class_ = folder / f"class{count}"
-    if not class_.exists():
-        generate(class_, names, count)
-    if dask:
-        given = [str(class_), str(folder / f"dask{count}"), str(jobs), level, *names]
-        return measured([sys.executable, __file__, "--on-dask", *given], folder)
-    asked = [word for name in names for word in ("--question", name)]
-    command = [
-        sys.executable, "-m", "grader", "--bank", str(ROOT), "class", "grade", str(class_), *asked,
-        "--out", str(folder / f"results{count}"), "--jobs", str(jobs), "--isolation", level,
-        "--seed", "7",
-    ]  # fmt: skip
-    return measured(command, folder, DRILL_HOME=str(folder / "home"))
+class Pretended:
+    """Has every grade done at once."""
+
+    size = 2
+
+    def __init__(self, report: Report) -> None:
+        """Know what comes of each."""
+        self._report = report
+
+    def grade(self, job: Job) -> Graded:
+        """End a grade as it begins."""
+        return Graded(job.key, self._report)
+
+    def close(self) -> None:
+        """There is nothing to end."""
 
 
-def on_dask(class_: Path, out: Path, jobs: int, level: str, names: Sequence[str]) -> None:
-    """Grade a class on a Dask cluster of this machine; this is a process of its own."""
-    from distributed import LocalCluster
+def pretend(folder: Path, count: int) -> str:
+    """Have so many grades pretended and kept, and all of it read again; a row of a table."""
+    from grader.session import GradingSession
 
-    from grader.app.classes import Plan, grade_class
-    from grader.app.context import Context
+    with GradingSession(bank.load([ROOT], "maxpool-routing")) as session:
+        report = session.grade(session.question.starter, seed=1)
+    question = AssignedQuestion("maxpool-routing", "", "d" * 64, str(ROOT), (1,), 100)
+    terms = Terms(7, "strong", "0", (question,))
 
-    cluster: Any = LocalCluster(jobs, threads_per_worker=1, dashboard_address=None)  # type: ignore[no-untyped-call]
-    with cluster:
-        plan = Plan(
-            class_, tuple(names), out, seed=7, level=level,
-            scheduler=cluster.scheduler_address,
-        )  # fmt: skip
-        context = Context(out.parent, out.parent / "home", lambda: "", bank=ROOT)
-        print(sum(1 for _ in grade_class(context, plan)))
+    def handed() -> Iterator[tuple[HandIn, bytes]]:
+        for number in range(count):
+            name = f"student{number:07}"
+            yield HandIn(name, question.id, f"{name}.py", f"{number:064x}"), b"x" * 3000
 
+    def clocked(since: float) -> str:
+        return f"{1000 * (time.process_time() - since) / count:.2f}"
 
-def sampled(folder: Path, names: Sequence[str], size: int) -> Iterator[tuple[str, Run]]:
-    """Grade some of a class in a cold process each, and the same with pytest where it can be."""
-    class_ = folder / "sample"
-    for path in generate(class_, names, 100)[:size]:
-        command = [sys.executable, "-m", "grader", "--bank", str(ROOT), "grade", path.stem,
-                   "--file", str(path)]  # fmt: skip
-        yield "cold", measured(command, folder, LONGEST, DRILL_HOME=str(folder / "home"))
-        if path.stem == "maxpool-routing":
-            alone = path.parent / "pytest"
-            alone.mkdir()
-            shutil.copy(path, alone / "submission.py")
-            shutil.copy(ROOT / "benchmarks" / "equivalent_test_maxpool.py", alone / "test_it.py")
-            limits = {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
-            if not any(text in path.read_text(errors="replace") for text in (HANGING, *HOSTILE)):
-                yield "pytest", measured([sys.executable, *PYTEST], alone, LONGEST, **limits)
+    with Results(folder, write=terms) as results:
+        times, began = [], time.process_time()
+        results.take(handed())
+        times.append(clocked(began))
+        began = time.process_time()
+        jobs = (job_for(terms, question, *one[::-1]) for one in results.waiting(question))
+        for one in grade_all(jobs, Pretended(report)):
+            results.keep(one, "now")
+        times.append(clocked(began))
+        began = time.process_time()
+        assert sum(1 for _ in results.entries()) == count
+        times.append(clocked(began))
+    size = (folder / "grades.sqlite").stat().st_size / count / 1000
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    return f"| {count} | {' | '.join(times)} | {size:.1f} | {peak:.0f} |"
 
 
 def main() -> None:
-    """Print a Markdown table for each library, and lines of the fit."""
+    """Print a Markdown table."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--n", type=int, nargs="+", default=[50, 100, 200, 400, 1000])
+    parser.add_argument("--n", type=int, nargs="+", default=[50, 100, 200, 400])
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
     parser.add_argument("--uses", nargs="+", choices=list(USES), default=list(USES))
     parser.add_argument("--isolation", default="strong")
-    parser.add_argument("--sample", type=int, default=12, help="of what is compared")
-    parser.add_argument("--dask", action="store_true", help="on as many Dask workers too")
-    parser.add_argument("--on-dask", nargs="+", help=argparse.SUPPRESS)
+    parser.add_argument("--pretend", type=int, nargs="+", metavar="N")
     chosen = parser.parse_args()
-    if chosen.on_dask:
-        class_, out, jobs, level, *asked = chosen.on_dask
-        on_dask(Path(class_), Path(out), int(jobs), level, asked)
+    if chosen.pretend:
+        print("CPU ms for each\n\n| N | reading | keeping | reading again | KB each | peak MiB |")
+        print("|---|---|---|---|---|---|")
+        for count in chosen.pretend:
+            with tempfile.TemporaryDirectory() as name:
+                print(pretend(Path(name), count), flush=True)
         return
     for uses in chosen.uses:
         with tempfile.TemporaryDirectory() as name:
-            folder, names = Path(name), USES[uses]
+            folder = Path(name)
             folder.chmod(0o711)
             print(f"\n{uses}, {chosen.jobs} processes, {chosen.isolation}\n")
             print("| n | seconds | per second | CPU s each | peak MiB |\n|---|---|---|---|---|")
-            found: list[tuple[int, Run]] = []
             for count in chosen.n:
-                run = graded(folder, names, count, chosen.jobs, chosen.isolation)
-                found.append((count, run))
-                print(f"| {count} | {run.seconds:.1f} | {count / run.seconds:.2f} | "
-                      f"{run.cpu / count:.3f} | {run.peak:.0f} |", flush=True)  # fmt: skip
-            if len(found) > 1:
-                counts = [count for count, _ in found]
-                for what, unit, values in (
-                    ("time", "s", [run.seconds for _, run in found]),
-                    ("CPU time", "s", [run.cpu for _, run in found]),
-                    ("memory", "MiB", [run.peak for _, run in found]),
-                ):
-                    slope, start = np.polyfit(counts, values, 1)
-                    print(f"{what}: {start:.1f} {unit} + {slope:.4f} {unit} per submission")
-            compare(folder, names, chosen.sample, found[-1])
-            if chosen.dask:
-                count, local = found[-1]
-                run = graded(folder, names, count, chosen.jobs, chosen.isolation, dask=True)
-                print(f"| Dask | {run.seconds / count:.3f} | {run.cpu / count:.3f} | "
-                      f"{run.seconds:.0f} s | {run.seconds / local.seconds:.2f} |")  # fmt: skip
-
-
-def compare(folder: Path, names: Sequence[str], size: int, last: tuple[int, Run]) -> None:
-    """Print what a sample takes in the ways that are compared, per submission."""
-    count, run = last
-    others: dict[str, list[Run]] = {}
-    for what, one in sampled(folder, names, size):
-        others.setdefault(what, []).append(one)
-    print(f"\n| way | seconds each | CPU s each | of {count}, extrapolated | ratio |")
-    print("|---|---|---|---|---|")
-    each = run.seconds / count
-    print(f"| class grade | {each:.3f} | {run.cpu / count:.3f} | {run.seconds:.0f} s | 1 |")
-    for what, runs in others.items():
-        mean = statistics.mean(one.seconds for one in runs)
-        cpu = statistics.mean(one.cpu for one in runs)
-        print(f"| {what} ({len(runs)} sampled) | {mean:.3f} | {cpu:.3f} | {mean * count:.0f} s "
-              f"| {mean / each:.1f} |", flush=True)  # fmt: skip
+                run = graded(folder, USES[uses], count, chosen.jobs, chosen.isolation)
+                print(
+                    f"| {count} | {run.seconds:.1f} | {count / run.seconds:.2f} | "
+                    f"{run.cpu / count:.3f} | {run.peak:.0f} |", flush=True,
+                )  # fmt: skip
 
 
 if __name__ == "__main__":

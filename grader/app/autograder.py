@@ -1,34 +1,62 @@
-"""A grader for Gradescope, which runs one for each student: an archive.
+"""A grader for Gradescope, which runs one for each submission: making it, and what it does there.
 
-It holds all it needs but the libraries, which are pinned to the versions that are installed here:
-this program as a wheel, and the questions with their references.
+The archive holds all it needs but the libraries, which are pinned to the versions that are
+installed here: this program, a class.yaml, and the questions with their references.
 """
 
 from __future__ import annotations
 
+import io
 import os
+import re
 import shlex
+import shutil
+import signal
 import sys
-from collections.abc import Sequence
-from dataclasses import replace
+import tempfile
+import zipfile
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+from importlib import metadata
 from pathlib import Path
+from types import FrameType
 
+import grader
 from grader import __version__
-from grader.app import packing
-from grader.app.alone import BANK, COURSE, SETTINGS, Settings
+from grader.app.classes import (
+    ClassPlan,
+    NothingHandedIn,
+    assigned,
+    checked_level,
+    config_of,
+    grade_class,
+    load,
+)
 from grader.app.context import Context
-from grader.app.exporting import dumped
-from grader.app.posing import course_of, load, posed
-from grader.classroom.jobs import LEVELS
-from grader.model.errors import UsageError
-from grader.reports import class_gradescope
+from grader.classroom.disk import write_whole
+from grader.classroom.export import Json, dumped, gradescope, not_graded
+from grader.classroom.results import Results
+from grader.classroom.run import files_of
+from grader.model.classroom import Entry
+from grader.model.errors import DrillError, UsageError
 
-REQUIREMENTS, NOT_GRADED = "requirements.txt", "not-graded.json"
-CALLED = "import sys; from grader.app import alone; alone.for_gradescope(*sys.argv[1:])"
-STOPPED = "the grader was stopped before it came to an end, or could not be started"
+SECONDS = 540  # Gradescope ends a grade after 10 minutes, with a zero
+STUDENT = "handed-in"  # whose it is, the platform knows
+STOPPED = "the grader was stopped before it was done, or could not be started"
 LOOK = "the log of the autograder says more: too little memory or time, or setup.sh failed"
-PYTHONS = ("3.14", "3.13", "3.12", "3.11")
-
+TO_DO = (
+    "drill doctor --walls shows what this machine refuses a submission. If students may see each "
+    "other's work no way from here, or you trust them, make it again with --isolation {found}."
+)
+_PROGRAM = "drill-dl"
+_LARGEST = 64_000_000  # bytes of a file that is looked at
+_LONG_AGO = (1980, 1, 1, 0, 0, 0)  # one time for all: equal content makes an equal archive
+_PYTHONS = ("3.14", "3.13", "3.12", "3.11")
+_ELSEWHERE = re.compile(r"!= *['\"]linux|== *['\"](win32|darwin|windows)|extra", re.IGNORECASE)
+_CALLED = (
+    "import sys; sys.path.insert(0, sys.argv[2] + '/program'); "
+    "from grader.app import autograder; autograder.grade_submission(*sys.argv[1:])"
+)
 SETUP = """\
 #!/usr/bin/env bash
 # Made by drill {version}. Gradescope runs it once, when it builds the autograder.
@@ -57,11 +85,10 @@ if [ -z "$python" ]; then
     exit 1
 fi
 "$python" -m venv "$home/venv"
-"$home/venv/bin/pip" install --requirement "$home/{requirements}" "$home/{wheel}"
+"$home/venv/bin/pip" install --requirement "$home/requirements.txt"
 # What a submission is refused here, for whoever reads this log.
-"$home/venv/bin/drill" doctor --walls || true
+PYTHONPATH=$home/program "$home/venv/bin/python" -m grader doctor --walls || true
 """
-
 RUN = """\
 #!/bin/sh
 # Made by drill {version}. Gradescope runs it for every submission. Whatever happens, there is a
@@ -70,7 +97,7 @@ root=${{DRILL_AUTOGRADER:-/autograder}}
 home=$root/source
 python=${{DRILL_PYTHON:-$home/venv/bin/python}}
 mkdir -p "$root/results"
-cp "$home/{not_graded}" "$root/results/.results.json" &&
+cp "$home/not-graded.json" "$root/results/.results.json" &&
     mv "$root/results/.results.json" "$root/results/results.json"
 "$python" -I -c {called} "$root" "$home" ||
     echo "drill could not grade this submission" >&2
@@ -78,9 +105,7 @@ exit 0
 """
 
 
-def gradescope(
-    ctx: Context, ids: Sequence[str], level: str = "", file: Path | None = None
-) -> bytes:
+def make(ctx: Context, ids: Sequence[str], level: str = "", file: Path | None = None) -> bytes:
     """Return an autograder for Gradescope, to be uploaded as it is.
 
     Args:
@@ -93,47 +118,137 @@ def gradescope(
         UsageError: There is no such question or level, or the program is not installed.
         BankError: A question is broken.
     """
-    called = shlex.quote(CALLED)
-    stopped = class_gradescope.not_graded(STOPPED, LOOK)
-    files = {
-        "setup.sh": _filled(SETUP).encode(),
-        "run_autograder": _filled(RUN, called=called).encode(),
-        NOT_GRADED: dumped(stopped).encode(),
-        **_needed(ctx, ids, level, file),
-    }
-    return packing.zipped(files, executable=("setup.sh", "run_autograder"))
-
-
-def _needed(ctx: Context, ids: Sequence[str], level: str, file: Path | None) -> dict[str, bytes]:
-    """Return what grading takes: the course, its bank, the program and its libraries."""
-    course = course_of(file, tuple(ids))
-    level = level or course.file.isolation
-    if level not in LEVELS:
-        raise UsageError(f"--isolation: expected {', '.join(LEVELS)}, found {level}")
-    questions = load(ctx, course)
-    posed_ = zip(course.file.asked, questions, strict=True)
-    asked = tuple(replace(posed(*one), bank=BANK, libraries={}) for one in posed_)
-    seed = course.file.seed
+    config = config_of(file, ids)
+    level = checked_level(level or config.file.isolation)
+    questions = load(ctx, config)
+    seed = config.file.seed
+    asked = [
+        {"id": question.id, "parts": one.parts, "weight": one.weight, "hidden": one.hidden}
+        for one, question in zip(config.file.asked, questions, strict=True)
+    ]
     there = {
         "format": 1,
         "seed": int.from_bytes(os.urandom(4), "big") if seed is None else seed,  # everybody's
         "isolation": level,
-        "questions": [{"id": one.id, "parts": [*one.parts]} for one in asked],
+        "questions": [{key: value for key, value in one.items() if value} for one in asked],
     }
-    uses = sorted({name for question in questions for name in question.spec.uses})
-    return {
-        SETTINGS: Settings(asked).dumps().encode(),
-        COURSE: dumped(there).encode(),  # what is JSON is YAML
-        REQUIREMENTS: "".join(f"{one}\n" for one in packing.pins(uses)).encode(),
-        **{f"{BANK}/{name}": content for name, content in packing.bank(questions).items()},
-        packing.WHEEL: packing.wheel(),
-    }
-
-
-def _filled(template: str, **more: str) -> str:
     here = f"{sys.version_info.major}.{sys.version_info.minor}"
-    return template.format(
-        version=__version__, wheel=packing.WHEEL,
-        pythons=" ".join(dict.fromkeys([here, *PYTHONS])), lowest=PYTHONS[-1],
-        requirements=REQUIREMENTS, not_graded=NOT_GRADED, **more,
-    )  # fmt: skip
+    names = {"version": __version__, "lowest": _PYTHONS[-1], "called": shlex.quote(_CALLED),
+             "pythons": " ".join(dict.fromkeys([here, *_PYTHONS]))}  # fmt: skip
+    uses = sorted({name for question in questions for name in question.spec.uses})
+    files = {
+        "setup.sh": SETUP.format(**names).encode(),
+        "run_autograder": RUN.format(**names).encode(),
+        "not-graded.json": dumped(not_graded(STOPPED, LOOK)).encode(),
+        "class.yaml": dumped(there).encode(),  # what is JSON is YAML
+        "requirements.txt": "".join(f"{one}\n" for one in pins(uses)).encode(),
+    }
+    for question in questions:
+        files |= {f"bank/{name}": content for name, content in files_of(question).items()}
+    package = Path(grader.__file__).parent
+    files |= {
+        f"program/grader/{path.relative_to(package).as_posix()}": path.read_bytes()
+        for path in sorted(package.rglob("*"))
+        if path.is_file() and not {"__pycache__", "_bank"} & {*path.parts}
+    }
+    return _zipped(files)
+
+
+def _zipped(files: Mapping[str, bytes]) -> bytes:
+    stream = io.BytesIO()
+    with zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, content in files.items():
+            entry = zipfile.ZipInfo(name, _LONG_AGO)
+            entry.compress_type = zipfile.ZIP_DEFLATED
+            entry.create_system = 3  # Unix: the only one whose modes are read
+            program = name in {"setup.sh", "run_autograder"}
+            entry.external_attr = (0o100755 if program else 0o100644) << 16
+            archive.writestr(entry, content)
+    return stream.getvalue()
+
+
+def pins(libraries: Sequence[str]) -> list[str]:
+    """Return what the program requires and some libraries, at the versions installed here.
+
+    Raises:
+        UsageError: The program is not installed, so that nobody knows what it requires.
+    """
+    try:
+        required = metadata.requires(_PROGRAM) or []
+    except metadata.PackageNotFoundError:
+        raise UsageError(
+            "expected drill to be installed, found its source alone",
+            hint="pip install . in the checkout does that",
+        ) from None
+    names = {one.partition(";") for one in required}
+    wanted = {
+        re.split(r"[^A-Za-z0-9._-]", name.strip())[0]
+        for name, _, marker in names
+        if not _ELSEWHERE.search(marker)
+    }
+    # `+cpu` is a build's, of no other index.
+    return sorted(
+        f"{name}=={metadata.version(name).partition('+')[0]}" for name in wanted | {*libraries}
+    )
+
+
+# On the platform.
+
+
+def grade_submission(root: str, home: str) -> None:
+    """Grade what lies in `submission`, and write `results/results.json`, whatever happens.
+
+    Args:
+        root: the folder in which both are, on Gradescope /autograder.
+        home: where the class.yaml and the bank are.
+    """
+    file = Path(root) / "results" / "results.json"
+    file.parent.mkdir(parents=True, exist_ok=True)
+    signal.signal(signal.SIGALRM, _too_long)
+    signal.alarm(int(os.environ.get("DRILL_SECONDS", SECONDS)))
+    try:
+        result = _graded(Path(root) / "submission", Path(home))
+    except DrillError as error:
+        found = re.search(r"isolation: .*found (process|limited)", str(error))
+        hint = TO_DO.format(found=found[1]) if found else error.hint
+        result = not_graded(error.message, hint or LOOK)
+    except (OSError, TimeoutError) as error:
+        result = not_graded(str(error) or type(error).__name__, LOOK)
+    finally:
+        signal.alarm(0)
+    write_whole(file, [dumped(result)])
+
+
+def _too_long(_signal: int, _frame: FrameType | None) -> None:
+    raise TimeoutError("it took longer than Gradescope gives a grade")
+
+
+def _graded(submission: Path, home: Path) -> Json:
+    with tempfile.TemporaryDirectory(prefix="drill-class-") as work:
+        folder = Path(work) / "submissions" / STUDENT
+        # Links stay links, which are refused.
+        shutil.copytree(submission, folder, symlinks=True, ignore=_not_looked_at)
+        out, data = Path(work) / "results", Path(work) / "data"
+        ctx = Context(Path(work), data, lambda: datetime.now(UTC).isoformat(), bank=home / "bank")
+        config = config_of(home / "class.yaml", ())
+        plan = ClassPlan(folder.parent, (), out, file=home / "class.yaml", layout="folders", jobs=1)
+        entries: dict[str, Entry] = {}
+        try:
+            for _ in grade_class(ctx, plan):
+                pass
+            with Results(out) as results:
+                entries = {one.question.id: one for one in results.entries()}
+        except NothingHandedIn:
+            pass
+        asked = zip(config.file.asked, load(ctx, config), strict=True)
+        return gradescope([assigned(*one) for one in asked], entries)
+
+
+def _not_looked_at(folder: str, names: list[str]) -> set[str]:
+    """Leave out pipes and devices, and what is larger than any answer."""
+    return {
+        name
+        for name in names
+        if not ((path := Path(folder) / name).is_dir() or path.is_symlink())
+        and (not path.is_file() or path.stat().st_size > _LARGEST)
+    }

@@ -1,41 +1,50 @@
-"""Grade a class: what was handed in becomes verdicts, each once, however often it is begun."""
+"""Grade a class: what was handed in becomes verdicts, each once, however often it is begun.
+
+Read what is handed in, into the table; grade what waits there, side by side; one commit a verdict.
+"""
 
 from __future__ import annotations
 
-import hashlib
-from array import array
+import os
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
-from dataclasses import dataclass, field, replace
-from functools import partial
+from dataclasses import dataclass, field
 from pathlib import Path
 
-from grader import bank
+from grader import __version__
 from grader.app import requirements
 from grader.app.context import Context
-from grader.app.handed_in import say_found
-from grader.app.posing import course_of, load
-from grader.app.posing import terms as terms_of
-from grader.bank.storage import files_of
-from grader.classroom.config import ClassFile, Course
-from grader.classroom.executors import Dask
-from grader.classroom.jobs import LEVELS, Job, job_for
-from grader.classroom.ledger import Index, Ledger
-from grader.classroom.pools import Local, Pool
-from grader.classroom.results import TERMS, make_folder, read_terms, write_handed_in
-from grader.classroom.run import grade_all
-from grader.classroom.submissions import Submissions
-from grader.classroom.work import Work
+from grader.bank.document import Keys, Problem
+from grader.classroom import config as class_file
+from grader.classroom.config import ClassConfig, ClassQuestion
+from grader.classroom.hand_in import SHOWN, HandIns
+from grader.classroom.results import TERMS, Results, agreed, read_terms
+from grader.classroom.run import (
+    LEVELS,
+    DaskPool,
+    Job,
+    LocalPool,
+    Pool,
+    grade_all,
+    job_for,
+    packed,
+    versions,
+)
 from grader.forms import registry as forms
-from grader.model.classroom import Graded, HandedIn, Terms
+from grader.model.classroom import AssignedQuestion, Entry, Terms
 from grader.model.errors import UsageError
 from grader.model.numerals import quantity
 from grader.model.question import Question
+from grader.reports.inert import inert
+
+
+class NothingHandedIn(UsageError):
+    """No file is anybody's answer."""
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class ClassPlan:
     """How a class is to be graded."""
 
     submissions: Path
@@ -44,27 +53,21 @@ class Plan:
     seed: int | None = None
     level: str = ""  # of isolation, at least; what its class.yaml says, else strong, when empty
     jobs: int | None = None  # processes here; as many as there are cores when None
-    open_pool: Callable[[], Pool] | None = None  # where grades run, if not on this machine
     layout: str = ""  # how submissions are laid out, where that does not show
     pattern: str = ""  # their paths, with fields, where no layout fits
     file: Path | None = None  # its class.yaml
     scheduler: str = ""  # address of a Dask cluster, where grades run there
+    open_pool: Callable[[], Pool] | None = None  # where grades run otherwise, for tests
 
 
 @dataclass(frozen=True, slots=True)
-class Progress:
+class ClassProgress:
     """One more submission that is done with, and how far the class is."""
 
     done: int
     of: int
-    handed: HandedIn
-    graded: Graded | None  # None: there is no program in the file
-    known: bool = False  # whether it was graded before
-
-    @property
-    def needs_none(self) -> bool:
-        """Whether there was nothing to grade."""
-        return self.known or bool(self.handed.fault)
+    entry: Entry
+    known: bool = False  # whether there was nothing to grade
 
 
 @dataclass(slots=True)
@@ -77,16 +80,14 @@ class Tally:
     done: int = 0
     of: int = 0
 
-    def add(self, one: Progress) -> None:
+    def add(self, one: ClassProgress) -> None:
         """Count one more submission."""
         self.done, self.of = one.done, one.of
-        self.known += one.known
-        if one.handed.fault:
-            self.verdicts["no program"] += 1
-        elif one.graded is None or not one.graded.settled:
-            self.faults[one.graded.fault if one.graded else "it came to no end"] += 1
-        elif one.graded.report is not None:
-            self.verdicts[one.graded.report.verdict] += 1
+        self.known += one.known and not one.entry.handed.fault
+        if one.entry.points is None:
+            self.faults[one.entry.note] += 1
+        else:
+            self.verdicts[one.entry.verdict] += 1
 
     def lines(self) -> Iterator[str]:
         """Say it."""
@@ -97,8 +98,8 @@ class Tally:
 
 
 def grade_class(
-    ctx: Context, plan: Plan, begin: Callable[[int, int], None] = lambda _done, _of: None
-) -> Iterator[Progress]:
+    ctx: Context, plan: ClassPlan, begin: Callable[[int, int], None] = lambda _done, _of: None
+) -> Iterator[ClassProgress]:
     """Grade what was not graded before, and give every submission when it is done with.
 
     Args:
@@ -110,77 +111,66 @@ def grade_class(
         UsageError: It is not clear what is meant, or this machine is not isolated as it has to be.
         BankError: A question cannot be loaded.
     """
-    course = course_of(plan.file, plan.questions)
-    plan = _completed(plan, course.file)
-    if plan.level not in LEVELS:
-        raise UsageError(f"--isolation: expected {', '.join(LEVELS)}, found {plan.level}")
-    questions = load(ctx, course)
+    config = config_of(plan.file, plan.questions)
+    questions = load(ctx, config)
+    level = checked_level(plan.level or config.file.isolation)
     if plan.open_pool is None and not plan.scheduler:
-        _need(plan.level)
+        _need(level)
+    _need_apart(plan.submissions, plan.out)
     asked = [one.id for one in questions]
     texts = [one.id for one in questions if forms.of(one.spec).is_text]
-    _need_apart(plan.submissions, plan.out)
+    laid_out = plan.layout or plan.pattern
+    how = (plan.layout, plan.pattern) if laid_out else (config.file.layout, config.file.pattern)
     # Before anything is written: it may be refused.
-    with Submissions(plan.submissions, asked, plan.layout, plan.pattern, texts) as submissions:
-        yield from _kept(ctx, plan, course, questions, submissions, begin)
-
-
-def _need_apart(submissions: Path, out: Path) -> None:
-    """Refuse results where submissions lie: the next grade would take them for some.
-
-    Raises:
-        UsageError: They would lie there.
-    """
-    inside, folder = out.resolve(), submissions.resolve()
-    if inside == folder or folder in inside.parents:
-        raise UsageError(
-            f"--out {out}: expected a folder outside of {submissions}, found one in it",
-            hint="results among submissions would be taken for submissions",
-        )
-
-
-def _kept(
-    ctx: Context,
-    plan: Plan,
-    course: Course,
-    questions: Sequence[Question],
-    submissions: Submissions,
-    begin: Callable[[int, int], None],
-) -> Iterator[Progress]:
-    """Grade into the folder of results."""
-    make_folder(plan.out)
-    with Ledger(plan.out / "verdicts.jsonl") as ledger:
-        before = _posed_before(plan.out)
-        terms = terms_of(
-            course, questions, plan.submissions, plan.out, level=plan.level, seed=plan.seed
-        )
-        asked = [one.id for one in questions]
-        if left := [name for name in before if name not in asked]:
+    with HandIns(plan.submissions, asked, *how, texts) as handed:
+        terms = _terms(config, questions, plan, level)
+        if left := [one for one in _asked_before(plan.out) if one not in asked]:
             ctx.warn(
                 f"{plan.out}: {', '.join(left)} was graded here before and is not asked any more",
                 "the verdicts are kept: ask it again, or give --out another folder",
             )
-        count = write_handed_in(plan.out, submissions)
-        say_found(ctx, plan.submissions, asked, submissions, count)
-        yield from _graded(ctx, plan, terms, submissions, ledger, begin)
+        with Results(plan.out, write=terms) as results:
+            count = results.take(handed)
+            _say_found(ctx, plan.submissions, asked, handed, count)
+            yield from _graded(ctx, plan, questions, results, count, begin)
 
 
-def _posed_before(folder: Path) -> list[str]:
-    """Return the questions of the results that are there already."""
-    if not (folder / TERMS).exists():
-        return []
-    return [one.id for one in read_terms(folder).posed]
+def _graded(
+    ctx: Context,
+    plan: ClassPlan,
+    questions: Sequence[Question],
+    results: Results,
+    count: int,
+    begin: Callable[[int, int], None],
+) -> Iterator[ClassProgress]:
+    """Give what is known already, then grade the rest; of equal programs one is graded."""
+    done = 0
+    for entry in results.settled():
+        done += 1
+        yield ClassProgress(done, count, entry, known=True)
+    begin(done, count)
+    if done == count:
+        return
+
+    def jobs() -> Iterator[Job]:
+        for question in results.terms.questions:
+            for key, program in results.waiting(question):
+                yield job_for(results.terms, question, program, key)
+
+    with closing(grade_all(jobs(), _pool(plan, questions))) as outcomes:
+        for graded in outcomes:
+            results.keep(graded, ctx.now())
+            for entry in results.with_key(graded.key):
+                done += 1
+                yield ClassProgress(done, count, entry)
 
 
-def _completed(plan: Plan, file: ClassFile) -> Plan:
-    """Take from a class.yaml what the command line does not say."""
-    laid_out = plan.layout or plan.pattern
-    return replace(
-        plan,
-        level=plan.level or file.isolation,
-        layout=plan.layout if laid_out else file.layout,
-        pattern=plan.pattern if laid_out else file.pattern,
-    )
+def _pool(plan: ClassPlan, questions: Sequence[Question]) -> Pool:
+    if plan.open_pool is not None:
+        return plan.open_pool()
+    if plan.scheduler:
+        return DaskPool(plan.scheduler, {one.id: packed(one) for one in questions})
+    return LocalPool(plan.jobs or requirements.cores())
 
 
 def _need(level: str) -> None:
@@ -200,90 +190,153 @@ def _need(level: str) -> None:
         )
 
 
-def _graded(
-    ctx: Context,
-    plan: Plan,
-    terms: Terms,
-    submissions: Submissions,
-    ledger: Ledger,
-    begin: Callable[[int, int], None],
-) -> Iterator[Progress]:
-    """Grade what is not known yet; what needs no grade comes first, so that a rate means grades.
+def _need_apart(submissions: Path, out: Path) -> None:
+    """Refuse results where submissions lie: the next grade would take them for some.
 
-    Of a program that several have handed in, the first is graded.  All that is held of the class
-    are keys, and where copies are.
+    Raises:
+        UsageError: They would lie there.
     """
-    index = Index(plan.out)
-    with Work(plan.out, terms) as work:
-        count, copies = _counted(work, index)
-        done = 0
-        for piece in work:
-            if piece.handed.fault or index.is_settled(piece.short):
-                done += 1
-                graded = None if piece.handed.fault else index.get(piece.key)
-                yield Progress(done, count, piece.handed, graded, known=graded is not None)
-        begin(done, count)
-        begun: set[bytes] = set()
-        waiting: dict[str, HandedIn] = {}  # by key: whose grade goes on
-        changed: dict[int, tuple[HandedIn, Graded]] = {}  # by place: not what it was any more
-
-        def jobs() -> Iterator[Job]:
-            for piece in work:
-                if piece.handed.fault or piece.short in begun or index.is_settled(piece.short):
-                    continue
-                source = _source(submissions, piece.handed)
-                if source is None:
-                    fault = f"{piece.handed.path} was changed while the class was graded"
-                    changed[piece.place] = piece.handed, Graded(piece.key, fault=fault)
-                else:
-                    waiting[piece.key] = piece.handed
-                    yield job_for(terms, piece.posed, source, archives.get(piece.posed.id, {}))
-
-        open_pool, archives = _where(plan, terms)
-        with closing(grade_all(jobs(), open_pool, ledger, begun, ctx.now, ctx.say)) as found:
-            for graded in found:
-                first = waiting.pop(graded.key)
-                places = copies.pop(bytes.fromhex(graded.key), None)
-                for place in [None] if places is None else places:
-                    if place is None or place not in changed:
-                        done += 1
-                        handed = first if place is None else work.at(place)
-                        yield Progress(done, count, handed, graded)
-        for handed, fault in changed.values():
-            done += 1
-            yield Progress(done, count, handed, fault)
+    inside, folder = out.resolve(), submissions.resolve()
+    if inside == folder or folder in inside.parents:
+        raise UsageError(
+            f"--out {out}: expected a folder outside of {submissions}, found one in it",
+            hint="results among submissions would be taken for submissions",
+        )
 
 
-def _counted(work: Work, index: Index) -> tuple[int, dict[bytes, array[int]]]:
-    """Return how much there is, and where copies are of programs that are to be graded."""
-    first: dict[bytes, int] = {}
-    copies: dict[bytes, array[int]] = {}
-    count = 0
-    for piece in work:
-        count += 1
-        key = piece.short
-        if piece.handed.fault or index.is_settled(key):
+def _say_found(ctx: Context, root: Path, asked: Sequence[str], handed: HandIns, count: int) -> None:
+    """Say how files are laid out, which are nobody's answer, and from whom there is none.
+
+    Raises:
+        NothingHandedIn: No file is an answer.
+    """
+    layout, unused = handed.layout, handed.unused
+    count -= len(unused.lacking)
+    if not count:
+        like = " or ".join(f"STUDENT/{one}.py" for one in asked)
+        if layout.looks_like != "STUDENT/QUESTION.py":
+            like = f"{layout.looks_like} ({layout.name})"
+        found = str(unused) or (quantity(unused.others, "other file") if unused.others else "none")
+        raise NothingHandedIn(
+            f"{root}: expected files like {like}, found {found}",
+            hint="--layout or --pattern says how they are named",
+        )
+    ctx.say(f"{root}: {quantity(count, 'answer')} like {layout.looks_like} ({layout.name})", "")
+    if unused.programs:
+        ctx.say(f"{root}: {unused}", "")
+    if without := list(dict.fromkeys(unused.lacking)):
+        more = f" and {len(without) - SHOWN:,} more" if len(without) > SHOWN else ""
+        listed = ", ".join(inert(one, 60) for one in without[:SHOWN])
+        ctx.say(f"{root}: no answer from {quantity(len(without), 'student')}: {listed}{more}", "")
+
+
+# What a class is asked.
+
+
+def config_of(file: Path | None, questions: Sequence[str]) -> ClassConfig:
+    """Return what a class is asked.
+
+    Args:
+        file: Its class.yaml, if there is one.
+        questions: Those of the command line.
+
+    Raises:
+        UsageError: Both name questions or neither does, or the file is wrong.
+    """
+    if file is None:
+        if not questions:
+            raise UsageError("expected --question ID or --class class.yaml, found neither")
+        return ClassConfig.of(questions)
+    config = class_file.read(file)
+    if questions and config.file.questions:
+        text = f"expected --question or the questions of {file}, found both"
+        raise UsageError(text, hint="name them in one place: a file keeps what counts with them")
+    if not (questions or config.file.questions):
+        raise UsageError(f"{file}: expected the key 'questions', or --question ID, found neither")
+    if questions:
+        named = {"questions": list(dict.fromkeys(questions))}
+        return ClassConfig(config.file.model_copy(update=named))
+    return config
+
+
+def load(ctx: Context, config: ClassConfig) -> list[Question]:
+    """Load the questions of a class.
+
+    Raises:
+        UsageError: There is no such question, part, check or case.
+        BankError: A question cannot be loaded.
+    """
+    found: list[Question] = []
+    problems: list[Problem] = []
+    for i, asked in enumerate(config.file.asked):
+        at: Keys = ("questions", i)
+        try:
+            question = ctx.load(asked.id)
+        except UsageError as error:
+            if config.written is None:
+                raise
+            hint = f"; {error.hint}" if error.hint and not error.hint.startswith("Next:") else ""
+            whole = config.written
+            where = whole.position((*at, "id") if (*at, "id") in whole.spots else at)
+            problems.append((*where, f"questions[{i}]: {error.message}{hint}"))
             continue
-        if key in first:
-            copies.setdefault(key, array("q", [first[key]])).append(piece.place)
-        else:
-            first[key] = piece.place
-    return count, copies
+        requirements.need_torch(question)
+        found.append(question)
+        if config.written is not None:
+            wrong = class_file.unlike_the_question(at, asked, question)
+            problems += [(*config.written.position(place), text) for place, text in wrong]
+    if problems:
+        raise config.complaint(problems)
+    return found
 
 
-def _where(plan: Plan, terms: Terms) -> tuple[Callable[[], Pool], dict[str, dict[str, bytes]]]:
-    """Return what opens a pool, and what jobs carry of their banks to where grades run."""
-    size = requirements.cores()
-    if plan.open_pool is None and not plan.scheduler:
-        return partial(Local, plan.jobs or size), {}
-    open_pool = plan.open_pool or partial(Dask, plan.scheduler)
-    return open_pool, {one.id: files_of(bank.load([Path(one.bank)], one.id)) for one in terms.posed}
+def checked_level(level: str) -> str:
+    """Return a level of isolation.
+
+    Raises:
+        UsageError: There is no such level.
+    """
+    if level not in LEVELS:
+        raise UsageError(f"--isolation: expected {', '.join(LEVELS)}, found {level}")
+    return level
 
 
-def _source(submissions: Submissions, handed: HandedIn) -> bytes | None:
-    """Return the program of a file; None where it is not what it was when its turn was planned."""
-    try:
-        source = submissions.program(handed.path)
-    except (OSError, UsageError):
-        return None
-    return source if hashlib.sha256(source).hexdigest() == handed.sha256 else None
+def assigned(asked: ClassQuestion, question: Question) -> AssignedQuestion:
+    """Return a question as a class is asked it."""
+    parts = question.spec.parts
+    names = ("python", "numpy", *(one for one in question.spec.uses if one != "numpy"))
+    known = question.spec.part_numbers
+    counting = {known[str(part)] for part in asked.parts} or set(known.values())
+    return AssignedQuestion(
+        question.id,
+        question.spec.title,
+        question.digest,
+        str(question.bank),
+        tuple(sorted(counting)),
+        sum(parts[number - 1].points for number in counting),
+        weight=asked.weight,
+        hidden=tuple(dict.fromkeys(asked.hidden)),
+        libraries=versions(names),
+    )
+
+
+def _terms(
+    config: ClassConfig, questions: Sequence[Question], plan: ClassPlan, level: str
+) -> Terms:
+    """Return what all grades of a class share; the seed of the command line goes first."""
+    file = config.file
+    wanted = file.seed if plan.seed is None else plan.seed
+    seed = int.from_bytes(os.urandom(4), "big") if wanted is None else wanted
+    asked = tuple(assigned(*one) for one in zip(file.asked, questions, strict=True))
+    found = Terms(
+        seed, level, __version__, asked, title=file.title, deadline=file.deadline,
+        counts=file.counts, submissions=str(plan.submissions.resolve()),
+    )  # fmt: skip
+    return agreed(plan.out, found, drawn=wanted is None)
+
+
+def _asked_before(folder: Path) -> list[str]:
+    """Return the questions of the results that are there already."""
+    if not (folder / TERMS).exists():
+        return []
+    return [one.id for one in read_terms(folder).questions]

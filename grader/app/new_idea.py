@@ -6,9 +6,8 @@ the bank; here nothing runs or reads it.
 
 from __future__ import annotations
 
-import hashlib
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -19,9 +18,8 @@ from grader.app.auditing import Audited, audit, banks_for
 from grader.app.context import Context
 from grader.bank.storage import FOLDER, found_at, is_id
 from grader.classroom.results import Results
-from grader.classroom.submissions import Submissions
 from grader.forms import registry as forms
-from grader.model.classroom import HandedIn
+from grader.model.classroom import HandIn
 from grader.model.errors import UsageError
 from grader.model.question import Question
 from grader.model.report import Report
@@ -64,9 +62,7 @@ class Kept:
     audited: Audited
 
 
-def find(
-    ctx: Context, question_id: str, results: Path, group: str, *, submissions: Path | None = None
-) -> Found:
+def find(ctx: Context, question_id: str, results: Path, group: str) -> Found:
     """Return the program that stands for a group of equal answers: the shortest one.
 
     Args:
@@ -74,7 +70,6 @@ def find(
         question_id: The question that was asked.
         results: What `drill class grade` wrote.
         group: The first digits of `Report.outputs`.
-        submissions: Where the class's files are, if not where they were graded from.
 
     Raises:
         UsageError: There is no such group, none of its files can be used, or they are texts.
@@ -88,16 +83,19 @@ def find(
         )
     if found_at(question.bank) != FOLDER:
         raise UsageError(f"{question.bank}: expected a bank that is a folder", hint=_ELSEWHERE)
-    read = Results(results)
-    outputs, handed = _group(read, question.id, group)
-    root = submissions or Path(read.terms.submissions)
-    if root == Path():
-        text = f"{results}: it does not say where the submissions are"
-        raise UsageError(text, hint="--submissions PATH does")
-    programs = _programs(root, question.id, handed)
+    if _DIGITS.fullmatch(group) is None:
+        text = f"expected a group of {LEAST_DIGITS} hexadecimal digits or more, found {group!r}"
+        raise UsageError(text, hint="drill class report shows them")
+    with Results(results) as read:
+        equal = read.equal_answers(question.id, group)
+    handed = [one for one, _ in equal.answers]
+    programs: dict[str, HandIn] = {}
+    for one, program in equal.answers:
+        with suppress(UnicodeDecodeError):
+            programs.setdefault(program.decode("utf-8-sig"), one)
     with GradingSession(question) as session:
         for source, one in sorted(programs.items(), key=lambda p: (len(p[0]), p[0])):
-            report = session.grade(source.encode(), seed=read.terms.seed)
+            report = session.grade(source.encode(), seed=equal.seed)
             stopped = tuple(
                 c.id
                 for c in report.checks
@@ -107,52 +105,17 @@ def find(
             if stopped and report.outputs and text:
                 ideas = tuple(idea.id for idea in report.misconceptions)
                 return Found(
-                    question, outputs, len(handed), len(programs), one.path, source, text,
+                    question, equal.outputs, len(handed), len(programs), one.path, source, text,
                     len(text) < len(source), stopped, ideas,
                 )  # fmt: skip
     raise UsageError(
-        f"{root}: no program of the group {group} can be used: each passes by now, or has the name "
-        "of a student in it",
+        f"{results}: no program of the group {group} can be used: each passes by now, or has the "
+        "name of a student in it",
         hint="write one by hand, in drills/ID/misconceptions",
     )
 
 
-def _group(read: Results, question_id: str, group: str) -> tuple[str, list[HandedIn]]:
-    """Return the digest that begins with some digits, and the files that have it."""
-    if _DIGITS.fullmatch(group) is None:
-        text = f"expected a group of {LEAST_DIGITS} hexadecimal digits or more, found {group!r}"
-        raise UsageError(text, hint="drill class report shows them")
-    found: dict[str, list[HandedIn]] = {}
-    for entry in read.everything():
-        outputs = entry.report.outputs if entry.report else ""
-        if entry.posed.id == question_id and outputs.startswith(group):
-            found.setdefault(outputs, []).append(entry.handed)
-    if len(found) != 1:
-        listed = ", ".join(sorted(found)) or "none"
-        raise UsageError(
-            f"expected one group of answers to {question_id} that begins with {group}, "
-            f"found {listed}",
-            hint=f"drill class report {read.folder} shows them",
-        )
-    return found.popitem()
-
-
-def _programs(root: Path, question_id: str, handed: Sequence[HandedIn]) -> Mapping[str, HandedIn]:
-    """Return the different programs of some files, as far as they are what was graded."""
-    found: dict[str, HandedIn] = {}
-    with Submissions(root, [question_id], pattern="{student}") as submissions:
-        for one in handed:
-            with suppress(OSError, UsageError, UnicodeDecodeError, KeyError):
-                source = submissions.program(one.path)
-                if hashlib.sha256(source).hexdigest() == one.sha256:
-                    found.setdefault(source.decode("utf-8-sig"), one)
-    if not found:
-        text = f"{root}: none of the group's {len(handed)} files is there as it was graded"
-        raise UsageError(text, hint="--submissions PATH says where they are")
-    return found
-
-
-def _text(session: GradingSession, source: str, report: Report, handed: Sequence[HandedIn]) -> str:
+def _text(session: GradingSession, source: str, report: Report, handed: Sequence[HandIn]) -> str:
     """Return what is left of a program on top of the reference, nothing where it names somebody.
 
     A shorter text has to be graded like the whole.
@@ -165,7 +128,7 @@ def _text(session: GradingSession, source: str, report: Report, handed: Sequence
     return "" if _names_one(source, handed) else source
 
 
-def _names_one(text: str, handed: Sequence[HandedIn]) -> bool:
+def _names_one(text: str, handed: Sequence[HandIn]) -> bool:
     """Return whether a text has a word of the names of those who handed it in."""
     said = {word.casefold() for word in _WORD.findall(text)}
     whose = (_WORD.findall(f"{one.student} {one.name} {one.email}") for one in handed)

@@ -5,34 +5,19 @@ from __future__ import annotations
 from pathlib import Path
 
 from grader.classroom.disk import write_whole
-from grader.classroom.findings import find
+from grader.classroom.findings import ClassFindings, find
+from grader.classroom.page import class_page
 from grader.classroom.results import Results
-from grader.model.findings import Findings
 
 
-def report_class(folder: Path) -> Findings:
-    """Return what follows from the results of a class.
-
-    Raises:
-        UsageError: There are none in the folder.
-    """
-    return findings(Results(folder))
-
-
-def findings(results: Results) -> Findings:
-    """Return what follows from the results of a class."""
-    return find(results.terms, results.attempts(), results.unreadable)
-
-
-def write_page(folder: Path, file: Path) -> Findings:
-    """Write the page of a class, whole or not at all, and return what follows from its results.
+def report_class(folder: Path, *, html: Path | None = None) -> ClassFindings:
+    """Return what follows from the results of a class, and write a page of it if asked.
 
     Raises:
-        UsageError: There are no results in the folder, or the file cannot be written.
+        UsageError: There are none in the folder, or the page cannot be written.
     """
-    from grader.reports.class_page import class_page
-
-    results = Results(folder)
-    found = findings(results)
-    write_whole(file, class_page(found, results.attempts(), str(folder)))
-    return found
+    with Results(folder) as results:
+        found = find(results.terms, results.entries())
+        if html is not None:
+            write_whole(html, class_page(found, results.entries(), str(folder)))
+        return found

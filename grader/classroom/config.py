@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
@@ -28,7 +28,7 @@ FORMAT: Literal[1] = 1
 _MOST_QUESTIONS = 100
 
 
-class Asked(Keys):
+class ClassQuestion(Keys):
     """A question of a class; its id alone where nothing else is said of it."""
 
     id: Annotated[str, Field(min_length=1, max_length=200)] = Field(
@@ -51,9 +51,9 @@ class ClassFile(Keys):
 
     format: Literal[1] = Field(description="The version of the format: 1.")
     title: str = Field(default="", max_length=200, description="What pages call the class.")
-    questions: Annotated[list[str | Asked], Field(min_length=1, max_length=_MOST_QUESTIONS)] = (
-        Field(default=[], description="What it is asked: ids, or mappings with the keys below.")
-    )
+    questions: Annotated[
+        list[str | ClassQuestion], Field(min_length=1, max_length=_MOST_QUESTIONS)
+    ] = Field(default=[], description="What it is asked: ids, or mappings with the keys below.")
     deadline: str = Field(
         default="",
         description="A time with its offset, 2026-11-20T23:59:00+01:00. What comes later is marked "
@@ -76,9 +76,11 @@ class ClassFile(Keys):
     )
 
     @property
-    def asked(self) -> tuple[Asked, ...]:
+    def asked(self) -> tuple[ClassQuestion, ...]:
         """Its questions, each as a mapping."""
-        return tuple(Asked(id=one) if isinstance(one, str) else one for one in self.questions)
+        return tuple(
+            ClassQuestion(id=one) if isinstance(one, str) else one for one in self.questions
+        )
 
 
 _MOST = 1_000_000  # bytes
@@ -94,7 +96,7 @@ class ClassFileError(UsageError):
 
 
 @dataclass(frozen=True, slots=True)
-class Course:
+class ClassConfig:
     """What a class is asked, and where it is written."""
 
     file: ClassFile
@@ -102,9 +104,9 @@ class Course:
     lines: tuple[str, ...] = ()
 
     @classmethod
-    def of(cls, ids: tuple[str, ...]) -> Course:
+    def of(cls, ids: Sequence[str]) -> ClassConfig:
         """Return one that is asked some questions, and nothing else is said of it."""
-        return cls(ClassFile(format=FORMAT, questions=list(ids)))
+        return cls(ClassFile(format=FORMAT, questions=list(dict.fromkeys(ids))))
 
     def complaint(self, problems: list[Problem]) -> ClassFileError:
         """Return every fault with its place, and the line of the only one."""
@@ -115,7 +117,7 @@ class Course:
         return ClassFileError(found, document.pointed_at(whole, column - 1) if whole else ())
 
 
-def read(path: Path) -> Course:
+def read(path: Path) -> ClassConfig:
     """Read a class.yaml.
 
     Raises:
@@ -129,7 +131,7 @@ def read(path: Path) -> Course:
         written = document.parse(raw, path)
     except BankError as error:
         raise ClassFileError(error.problems, error.excerpt) from None
-    course = Course(ClassFile(format=FORMAT), written, tuple(raw.decode().splitlines()))
+    config = ClassConfig(ClassFile(format=FORMAT), written, tuple(raw.decode().splitlines()))
     problems = list(written.problems)
     try:
         file = ClassFile.model_validate(written.data)
@@ -137,11 +139,11 @@ def read(path: Path) -> Course:
         placed = {problem[:2] for problem in problems}
         found = [_problem(written, *one) for one in grouped(error, written.data).items()]
         problems += [one for one in found if one[:2] not in placed]
-        raise course.complaint(problems) from None
+        raise config.complaint(problems) from None
     problems += [(*written.position(at), text) for at, text in _faults(file)]
     if problems:
-        raise course.complaint(problems)
-    return Course(file, written, course.lines)
+        raise config.complaint(problems)
+    return ClassConfig(file, written, config.lines)
 
 
 def schema() -> str:
@@ -150,7 +152,9 @@ def schema() -> str:
     return json.dumps(whole | ClassFile.model_json_schema(), indent=2) + "\n"
 
 
-def unlike_the_question(at: Path_, asked: Asked, question: Question) -> Iterator[tuple[Path_, str]]:
+def unlike_the_question(
+    at: Path_, asked: ClassQuestion, question: Question
+) -> Iterator[tuple[Path_, str]]:
     """Say which parts, checks and cases a question of a class has not: paths of keys, sentences."""
     known = question.spec.part_numbers
     for i, part in enumerate(asked.parts):
@@ -173,7 +177,7 @@ def _problem(written: Document, at: Path_, group: list[ErrorDetails]) -> Problem
         text = f"{whole}: expected the key {at[-1]!r}, found none"
         return *written.position(at[:-1]), text
     if kind == "extra_forbidden":
-        model: type[BaseModel] = Asked if at[0] == "questions" else ClassFile
+        model: type[BaseModel] = ClassQuestion if at[0] == "questions" else ClassFile
         known = list(fields(model))
         hint = did_you_mean(at[-1], known) or f"; known keys: {', '.join(known)}"
         return *written.position(at, key=True), f"{whole}: found the unknown key {at[-1]!r}{hint}"

@@ -8,13 +8,11 @@ from __future__ import annotations
 import errno
 import os
 import stat
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Iterable
+from contextlib import suppress
 from pathlib import Path
 
 from grader.model.errors import UsageError
-
-MOST_LINE = 64 << 20  # bytes: a report is a few thousand
 
 
 def regular(path: str, flags: int) -> int:
@@ -54,57 +52,23 @@ def content(path: Path, opener: Callable[[str, int], int], most: int) -> bytes:
     return found
 
 
-def lines(path: Path, start: int = 0) -> Iterator[tuple[int, bytes]]:
-    """Give each line of a regular file from some byte on, and where it begins.
-
-    Raises:
-        FileNotFoundError: There is no such file.
-        UsageError: It cannot be read, or a line is longer than MOST_LINE bytes.
-    """
-    try:
-        file = open(path, "rb", opener=regular)  # noqa: SIM115 - it is closed below
-    except FileNotFoundError:
-        raise
-    except OSError as fault:
-        raise UsageError(f"{path}: expected a file to read: {fault.strerror}") from fault
-    with file:
-        file.seek(start)
-        while line := file.readline(MOST_LINE + 1):
-            if len(line) > MOST_LINE:
-                text = f"expected lines of at most {MOST_LINE:,} bytes, found a longer one"
-                raise UsageError(f"{path}: {text} at byte {start:,}")
-            yield start, line
-            start += len(line)
-
-
-@contextmanager
-def fresh(path: Path, pieces: Iterable[str | bytes]) -> Iterator[Path]:
-    """Give a new file next to another one, which is on the disk whole; afterwards it is removed.
-
-    Raises:
-        UsageError: It cannot be written.
-    """
-    made = path.with_name(f".{path.name}.{os.urandom(8).hex()}")  # a folder has many machines
-    try:
-        with made.open("xb", buffering=1 << 16) as file:  # x: neither a file nor a link is there
-            file.writelines(p if isinstance(p, bytes) else p.encode() for p in pieces)
-            file.flush()
-            os.fsync(file.fileno())
-        yield made
-    except OSError as fault:
-        raise UsageError(f"{path}: cannot be written: {fault.strerror}") from fault
-    finally:
-        with suppress(OSError):
-            made.unlink()
-
-
 def write_whole(file: Path, pieces: Iterable[str | bytes]) -> None:
-    """Write a file whole or not at all.
+    """Write a file whole or not at all; a link in its place is replaced, not followed.
 
     Raises:
         UsageError: It cannot be written.
     """
     if file.is_dir():
         raise UsageError(f"{file}: expected a file, found a folder", hint="name a file in it")
-    with fresh(file, pieces) as made:
+    made = file.with_name(f".{file.name}.{os.urandom(8).hex()}")
+    try:
+        with made.open("xb", buffering=1 << 16) as out:  # x: neither a file nor a link is there
+            out.writelines(p if isinstance(p, bytes) else p.encode() for p in pieces)
+            out.flush()
+            os.fsync(out.fileno())
         made.replace(file)
+    except OSError as fault:
+        raise UsageError(f"{file}: cannot be written: {fault.strerror}") from fault
+    finally:
+        with suppress(OSError):
+            made.unlink()

@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from grader.model.errors import UsageError
 
@@ -26,14 +25,6 @@ _TOKEN = re.compile(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Line:
-    """Where a line of the program stands in the notebook."""
-
-    cell: int  # the how manieth cell of code, from 1
-    line: int  # in it, from 1
-
-
 def program(content: bytes) -> bytes:
     """Return the code cells of a notebook, with an empty line between two.
 
@@ -43,17 +34,6 @@ def program(content: bytes) -> bytes:
         UsageError: There is no program in it; the message is one sentence.
     """
     return "\n".join(_plain(cell) for cell in cells(content)).encode("utf-8", "replace")
-
-
-def origin(content: bytes, number: int) -> Line | None:
-    """Return where a line of the program, from 1, comes from; None if it stands between cells."""
-    at = 1
-    for index, cell in enumerate(cells(content), 1):
-        lines = cell.count("\n")
-        if number < at + lines:
-            return Line(index, number - at + 1) if number >= at else None
-        at += lines + 1
-    return None
 
 
 def cells(content: bytes) -> list[str]:

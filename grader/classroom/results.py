@@ -1,240 +1,319 @@
-"""The folder of results: what the class was asked, what was handed in, and every verdict.
+"""The folder of results: `class.json`, what all grades share, and `grades.sqlite`, one table.
 
-class.json        the terms that all grades share
-handed-in.jsonl   what is in SUBMISSIONS now, a line for each file
-verdicts*.jsonl   what came of every grade, a line each; nothing is ever taken out
+A row is a file that a student handed in for a question, with its program, and what came of grading
+it.  A verdict is committed before anybody is shown it, so that killing the command at any moment
+loses nothing; rows are never removed, so that nothing is graded twice.
 """
 
 from __future__ import annotations
 
-import filecmp
+import fcntl
+import functools
+import hashlib
 import json
-from collections import defaultdict
+import os
+import sqlite3
+import stat
 from collections.abc import Iterable, Iterator
-from contextlib import suppress
-from dataclasses import asdict, replace
+from contextlib import contextmanager, suppress
+from dataclasses import asdict, dataclass, replace
 from datetime import datetime
+from itertools import groupby
 from pathlib import Path
+from typing import Any
 
-from grader.classroom import disk
-from grader.classroom.disk import fresh
-from grader.classroom.jobs import key_of
-from grader.classroom.ledger import Index
-from grader.model.classroom import RESULTS_FORMAT, Entry, HandedIn, Posed, Terms
+from grader.classroom.disk import content, regular, write_whole
+from grader.model.classroom import (
+    RESULTS_FORMAT,
+    AssignedQuestion,
+    Entry,
+    Graded,
+    HandIn,
+    Terms,
+)
 from grader.model.errors import UsageError
+from grader.model.report import Report
+from grader.reports.json import to_json
+from grader.sandbox.closing import Closing
 
-TERMS, HANDED_IN = "class.json", "handed-in.jsonl"
+TERMS, TABLE = "class.json", "grades.sqlite"
+_MOST_TERMS = 4_000_000  # bytes
+_SCHEMA = """
+CREATE TABLE IF NOT EXISTS grade (
+    student TEXT NOT NULL, question TEXT NOT NULL, path TEXT NOT NULL,
+    key TEXT NOT NULL,       -- hash of all that decides the verdict; '' where there is no program
+    place INTEGER NOT NULL,  -- order in which it was read; -1: it is not handed in any more
+    sha256 TEXT NOT NULL, at TEXT NOT NULL, fault TEXT NOT NULL, name TEXT NOT NULL,
+    email TEXT NOT NULL, late INTEGER NOT NULL,
+    program BLOB,
+    state TEXT NOT NULL,     -- waiting, graded, fault (of the grader), none (there is no program)
+    said TEXT NOT NULL,      -- by the grader, of its own fault
+    report TEXT, graded_at TEXT NOT NULL,
+    PRIMARY KEY (student, question, path, key)
+);
+CREATE INDEX IF NOT EXISTS grade_by_key ON grade (key, state);
+CREATE INDEX IF NOT EXISTS grade_by_place ON grade (question, place);
+"""
+_HAND_IN = "student, question, path, sha256, at, fault, name, email, late"
 
 
-def make_folder(out: Path) -> None:
-    """Make the folder of results, if there is none.
-
-    Raises:
-        UsageError: It cannot be made.
-    """
-    try:
-        out.mkdir(parents=True, exist_ok=True)
-    except OSError as fault:
-        text = f"{out}: expected a folder for the results: {fault.strerror}"
-        raise UsageError(text) from fault
+def key_of(terms: Terms, question: AssignedQuestion, sha256: str) -> str:
+    """Return what a grade is found by: equal where nothing that decides its outcome differs."""
+    decides = [
+        sha256, question.digest, question.parts, terms.seed, terms.level, terms.program,
+        sorted(question.libraries.items()),
+    ]  # fmt: skip
+    return hashlib.sha256(json.dumps(decides).encode()).hexdigest()[:32]
 
 
-def write_terms(folder: Path, terms: Terms) -> None:
-    """Keep what all grades share."""
-    _replace(folder / TERMS, [_text(terms)])
+@dataclass(frozen=True, slots=True)
+class EqualAnswers:
+    """The hand-ins of a class for a question that are wrong in exactly the same way."""
+
+    outputs: str  # the digest that their reports share
+    seed: int  # with which they were graded
+    answers: tuple[tuple[HandIn, bytes], ...]  # each with its program, in the order of students
 
 
-def _text(terms: Terms) -> str:
-    return json.dumps({"format": RESULTS_FORMAT, **asdict(terms)}, indent=2)
+class Results(Closing):
+    """What is known of a class; opened for writing, it belongs to one process."""
 
+    def __init__(self, folder: Path, *, write: Terms | None = None) -> None:
+        """Open a folder of results.
 
-def agree(folder: Path, wanted: Terms, *, drawn: bool) -> Terms:
-    """Keep what all grades share, or go on with what is kept already; return it.
+        Args:
+            folder: Where they are.
+            write: The terms on which it is graded into now, where it is to be written.
 
-    Two that begin in one folder at once agree: one of them writes, the other reads.
+        Raises:
+            UsageError: There are none in it, they cannot be read or written, or another process is
+                writing them.
+        """
+        self.folder = folder
+        self._lock = _locked(folder) if write is not None else -1
+        try:
+            if write is not None:
+                write_whole(folder / TERMS, [_dumped(write)])
+            self.terms = read_terms(folder)
+            path = folder / TABLE
+            if path.is_symlink() or (path.exists() and not stat.S_ISREG(path.stat().st_mode)):
+                raise UsageError(f"{path}: expected a file, found something else in its place")
+            with _explained(path):
+                uri = f"{path.absolute().as_uri()}?mode={'ro' if write is None else 'rwc'}"
+                self._db = sqlite3.connect(uri, uri=True, isolation_level=None)
+                if write is not None:
+                    self._db.execute("PRAGMA journal_mode = WAL")  # others may read meanwhile
+                    self._db.execute("PRAGMA synchronous = FULL")  # a commit is on the disk
+                    self._db.executescript(_SCHEMA)
+        except BaseException:
+            self._unlock()
+            raise
 
-    Args:
-        folder: Of the results.
-        wanted: What is asked for now.
-        drawn: Whether its seed was drawn by chance: then one that is kept stays.
-    """
-    path = folder / TERMS
-    if not path.exists() and _create(path, [_text(wanted)]):
-        return wanted
-    old = read_terms(folder)
-    terms = replace(wanted, seed=old.seed) if drawn else wanted
-    if old != terms:
-        write_terms(folder, terms)
-    return terms
+    def close(self) -> None:
+        """Let another process write; what is left is one plain file."""
+        if self._lock >= 0:
+            with suppress(sqlite3.Error):  # somebody is reading it
+                self._db.execute("PRAGMA journal_mode = DELETE")
+        self._db.close()
+        self._unlock()
+
+    def _unlock(self) -> None:
+        if self._lock >= 0:
+            os.close(self._lock)
+            self._lock = -1
+
+    # Writing.
+
+    def take(self, handed: Iterable[tuple[HandIn, bytes]]) -> int:
+        """Keep what is handed in now, all of it or nothing; return how many files that are.
+
+        What was graded before, for whomever, needs no grade.
+        """
+        count = 0
+        questions = {one.id: one for one in self.terms.questions}
+        with self._transaction() as db:
+            db.execute("UPDATE grade SET place = -1")
+            for one, program in handed:
+                key, state = "", "none"
+                report: tuple[str | None, str] = (None, "")
+                if one.sha256:
+                    key, state = key_of(self.terms, questions[one.question], one.sha256), "waiting"
+                    found = "SELECT report, graded_at FROM grade WHERE key = ? AND state = 'graded'"
+                    if known := db.execute(found, [key]).fetchone():
+                        state, report = "graded", known
+                db.execute(
+                    f"INSERT OR REPLACE INTO grade ({_HAND_IN}, key, place, program, state, said, "
+                    f"report, graded_at) VALUES ({', '.join('?' * 16)})",
+                    [*asdict(one).values(), key, count, program or None, state, "", *report],
+                )
+                count += 1
+        return count
+
+    def keep(self, graded: Graded, at: str) -> None:
+        """Keep what came of a grade, for everybody who handed in that program: one commit."""
+        report = None
+        if graded.report is not None:
+            whole = to_json(graded.report, whole=True)
+            report = json.dumps(whole, allow_nan=False, separators=(",", ":"))
+        state = "graded" if graded.settled else "fault"
+        with self._transaction() as db:
+            db.execute(
+                "UPDATE grade SET state = ?, said = ?, report = ?, graded_at = ? "
+                "WHERE key = ? AND state != 'graded'",
+                [state, graded.fault, report, at, graded.key],
+            )
+
+    @contextmanager
+    def _transaction(self) -> Iterator[sqlite3.Connection]:
+        with _explained(self.folder / TABLE):
+            self._db.execute("BEGIN IMMEDIATE")
+            try:
+                yield self._db
+                self._db.execute("COMMIT")
+            except BaseException:
+                if self._db.in_transaction:
+                    self._db.execute("ROLLBACK")
+                raise
+
+    # Reading.
+
+    def waiting(self, question: AssignedQuestion) -> Iterator[tuple[str, bytes]]:
+        """Give every different program that is to be graded for a question, with its key."""
+        sql = (
+            "SELECT key, min(place) FROM grade WHERE question = ? AND place >= 0 AND state IN "
+            "('waiting', 'fault') GROUP BY key ORDER BY min(place)"
+        )
+        for key, _ in self._rows(sql, question.id):
+            program = "SELECT program FROM grade WHERE key = ? AND place >= 0 LIMIT 1"
+            ((found,),) = self._rows(program, key)
+            yield key, found
+
+    def with_key(self, key: str) -> list[Entry]:
+        """Return the files with one program, as far as they are handed in now."""
+        return list(self._entries("key = ?", key))
+
+    def settled(self) -> Iterator[Entry]:
+        """Give every file that needs no grade, question by question."""
+        for question in self.terms.questions:
+            where = "question = ? AND state IN ('graded', 'none')"
+            yield from self._entries(where, question.id, order="place")
+
+    def everything(self) -> Iterator[Entry]:
+        """Give every file that is handed in, the oldest first of each student and question."""
+        return self._entries("1", order="student, question, at, place")
+
+    def entries(self) -> Iterator[Entry]:
+        """Give what counts: of each student one file for each question, by student."""
+        order = {one.id: number for number, one in enumerate(self.terms.questions)}
+        for _, group in groupby(self.everything(), key=lambda one: one.handed.student):
+            theirs = groupby(group, key=lambda one: one.question.id)
+            counting = [self._counting(list(files)) for _, files in theirs]
+            yield from sorted(counting, key=lambda one: order[one.question.id])
+
+    def _counting(self, files: list[Entry]) -> Entry:
+        """Return the file that counts: the last one, or the last of the best."""
+        if self.terms.counts == "best":
+            return max(reversed(files), key=lambda one: -1 if one.points is None else one.points)
+        return files[-1]
+
+    def students(self) -> list[str]:
+        """Return everybody who handed something in."""
+        sql = "SELECT DISTINCT student FROM grade WHERE place >= 0 ORDER BY student"
+        return [row[0] for row in self._rows(sql)]
+
+    def _entries(self, where: str, *values: object, order: str = "place") -> Iterator[Entry]:
+        questions = {one.id: one for one in self.terms.questions}
+        sql = (
+            f"SELECT {_HAND_IN}, said, report, state, graded_at FROM grade "
+            f"WHERE place >= 0 AND {where} ORDER BY {order}"
+        )
+        for row in self._rows(sql, *values):
+            one, (said, report, state, graded_at) = HandIn(*row[:9]), row[9:]
+            if one.question not in questions:
+                continue
+            late = bool(one.late) or is_late(one.at, self.terms.deadline)
+            read = _read_report(self.folder, report) if state == "graded" else None
+            yield Entry(questions[one.question], one, read, said, late, graded_at)
+
+    def _rows(self, sql: str, *values: object) -> Iterator[Any]:
+        with _explained(self.folder / TABLE):
+            for row in self._db.execute(sql, values):  # noqa: UP028 - who stops early closes nothing
+                yield row
+
+    def equal_answers(self, question_id: str, digits: str) -> EqualAnswers:
+        """Return the group of equal wrong answers whose digest begins with some digits.
+
+        It is what `drill class report` lists under "Equal answers that no listed idea gives", with
+        the programs as they were graded; `drill bank new-idea` makes a misconception of it.
+
+        Raises:
+            UsageError: No group begins so, or several do.
+        """
+        found: dict[str, list[tuple[HandIn, bytes]]] = {}
+        for entry in self._entries("question = ?", question_id, order="student, at, place"):
+            outputs = entry.report.outputs if entry.report else ""
+            if outputs and outputs.startswith(digits):
+                one = entry.handed
+                sql = "SELECT program FROM grade WHERE student = ? AND question = ? AND path = ? "
+                sql += "AND place >= 0"
+                ((program,),) = self._rows(sql, one.student, one.question, one.path)
+                found.setdefault(outputs, []).append((one, program))
+        if len(found) != 1:
+            listed = ", ".join(sorted(found)) or "none"
+            raise UsageError(
+                f"expected one group of answers to {question_id} that begins with {digits}, "
+                f"found {listed}",
+                hint=f"drill class report {self.folder} shows them",
+            )
+        ((outputs, answers),) = found.items()
+        return EqualAnswers(outputs, self.terms.seed, tuple(answers))
 
 
 def read_terms(folder: Path) -> Terms:
-    """Return what all grades share.
+    """Return what all grades of a class share.
 
     Raises:
         UsageError: There are no results of a class.
     """
     path = folder / TERMS
     try:
-        content = json.loads(disk.content(path, disk.regular, disk.MOST_LINE))
-        if content.get("format") != RESULTS_FORMAT:
-            text = f"{path}: expected format {RESULTS_FORMAT}, found {content.get('format')}"
+        read = json.loads(content(path, regular, _MOST_TERMS))
+        if read.get("format") != RESULTS_FORMAT:
+            text = f"{path}: expected format {RESULTS_FORMAT}, found {read.get('format')}"
             raise UsageError(text, hint="another version of drill wrote it")
-        posed = tuple(
-            Posed(**{**one, "parts": tuple(one["parts"]), "hidden": tuple(one["hidden"])})
-            for one in content.pop("posed")
-        )
-        return _checked(Terms(**content, posed=posed))
+        terms: Terms = _adapter(Terms).validate_python(read)
+        if terms.deadline and datetime.fromisoformat(terms.deadline).utcoffset() is None:
+            raise ValueError("the deadline has no offset from UTC")
     except FileNotFoundError:
         raise UsageError(
             f"{folder}: expected results of a class, found no {TERMS}",
             hint="drill class grade SUBMISSIONS --question ID --out RESULTS makes them",
         ) from None
-    except (OSError, ValueError, TypeError, KeyError, AttributeError, RecursionError) as fault:
-        raise UsageError(f"{path}: expected what drill class grade wrote: {fault}") from fault
-
-
-def write_handed_in(folder: Path, handed: Iterable[HandedIn]) -> int:
-    """Keep what was handed in; return how many files that are.
-
-    What is there already and the same stays: another shard may be reading it.
-    """
-    count = 0
-
-    def lines() -> Iterator[str]:
-        nonlocal count
-        for one in handed:
-            count += 1
-            yield json.dumps(asdict(one), separators=(",", ":"))
-
-    _replace(folder / HANDED_IN, lines(), keep=True)
-    return count
-
-
-def read_handed_in(folder: Path) -> Iterator[HandedIn]:
-    """Give what was handed in, in the order of the paths."""
-    path = folder / HANDED_IN
-    with suppress(FileNotFoundError):
-        for number, (_, line) in enumerate(disk.lines(path), 1):
-            try:
-                one = HandedIn(**json.loads(line))
-                _typed(one, str, (key for key in HandedIn.__slots__ if key != "late"))
-                _typed(one, bool, ["late"])
-                _moment(one.at)
-            except (ValueError, TypeError, RecursionError) as fault:
-                text = f"{path}: line {number:,}: expected what drill class grade wrote: {fault}"
-                raise UsageError(text) from fault
-            yield one
-
-
-def _checked(terms: Terms) -> Terms:
-    """Return terms whose values are of their types.
-
-    Raises:
-        TypeError: One is not.
-        ValueError: It is no such number or time.
-    """
-    _typed(terms, int, ["seed"])
-    _typed(terms, str, ["level", "program", "title", "deadline", "submissions", "counts"])
-    _moment(terms.deadline)
-    for one in terms.posed:
-        _typed(one, str, ["id", "title", "digest", "bank"])
-        _typed(one, int, ["of"])
-        if type(one.weight) not in {int, float} or not 0 <= one.weight < 1e9:
-            raise ValueError(f"weight: expected a finite number, found {str(one.weight)[:60]!r}")
-        listed = [*one.hidden, *one.libraries, *one.libraries.values()]
-        if not all(isinstance(text, str) for text in listed):
-            raise TypeError(f"{one.id}: expected texts in hidden and libraries")
-        if not all(type(part) is int for part in one.parts):
-            raise TypeError(f"{one.id}: expected numbers of parts")
+    except (OSError, ValueError, TypeError, AttributeError, RecursionError) as fault:
+        said = " ".join(str(fault).split())[:200]
+        raise UsageError(f"{path}: expected what drill class grade wrote: {said}") from fault
     return terms
 
 
-def _typed(one: object, kind: type, names: Iterable[str]) -> None:
-    for name in names:
-        if type(value := getattr(one, name)) is not kind:
-            raise TypeError(f"{name}: expected {kind.__name__}, found {str(value)[:60]!r}")
+def agreed(folder: Path, wanted: Terms, *, drawn: bool) -> Terms:
+    """Return the terms to grade on: what was drawn by chance once stays in a folder.
 
+    Args:
+        folder: Of the results; made if there is none.
+        wanted: What is asked for now.
+        drawn: Whether its seed was drawn by chance: then one that is kept there stays.
 
-def _moment(text: str) -> None:
-    if text and datetime.fromisoformat(text).utcoffset() is None:
-        raise ValueError(f"expected a time with its offset, found {text[:60]!r}")
-
-
-def _replace(path: Path, lines: Iterable[str], *, keep: bool = False) -> None:
-    """Write a file whole or not at all; keep one that is the same, if asked to."""
-    with fresh(path, (f"{line}\n" for line in lines)) as made:
-        same = keep and path.exists() and not path.is_symlink()
-        if not (same and filecmp.cmp(made, path, shallow=False)):
-            made.replace(path)
-
-
-def _create(path: Path, lines: Iterable[str]) -> bool:
-    """Write a file whole where there is none; return whether there was none."""
-    with fresh(path, (f"{line}\n" for line in lines)) as made:
-        try:
-            path.hardlink_to(made)
-        except FileExistsError:
-            return False
-        except OSError:  # a file system without links
-            made.replace(path)
-    return True
-
-
-class Results:
-    """What is known of a class now."""
-
-    def __init__(self, folder: Path) -> None:
-        """Read what the class was asked, and where each verdict is.
-
-        Raises:
-            UsageError: There are no results of a class.
-        """
-        self.folder = folder
-        self.terms = read_terms(folder)
-        self._index = Index(folder)
-        self.unreadable = self._index.unreadable
-
-    def everything(self) -> Iterator[Entry]:
-        """Every file that was handed in, in the order of the paths."""
-        posed = {one.id: one for one in self.terms.posed}
-        for handed in read_handed_in(self.folder):
-            asked = posed.get(handed.question)
-            if asked is not None:
-                yield self._entry(asked, handed)
-
-    def entries(self) -> Iterator[Entry]:
-        """What counts: of each student one file for each question, by student."""
-        return (counting for counting, _ in self.attempts())
-
-    def attempts(self) -> Iterator[tuple[Entry, list[Entry]]]:
-        """What counts of each student for each question, with all hand-ins for it, oldest first."""
-        everything: dict[str, dict[str, list[HandedIn]]] = defaultdict(lambda: defaultdict(list))
-        for handed in read_handed_in(self.folder):
-            everything[handed.student][handed.question].append(handed)
-        for student in sorted(everything):
-            for posed in self.terms.posed:
-                files = sorted(everything[student].get(posed.id, []), key=lambda one: one.at)
-                if files:
-                    found = [self._entry(posed, one) for one in files]
-                    yield self._counting(found), found
-
-    def students(self) -> list[str]:
-        """Everybody who handed something in."""
-        return sorted({handed.student for handed in read_handed_in(self.folder)})
-
-    def _counting(self, found: list[Entry]) -> Entry:
-        """Return the file that counts: the last one, or the last of the best."""
-        if self.terms.counts == "best":
-            return max(reversed(found), key=lambda one: -1 if one.points is None else one.points)
-        return found[-1]
-
-    def _entry(self, posed: Posed, handed: HandedIn) -> Entry:
-        graded = None
-        if handed.sha256:
-            graded = self._index.get(key_of(self.terms, posed, handed.sha256))
-        late = handed.late or is_late(handed.at, self.terms.deadline)
-        return Entry(posed, handed, graded, late)
+    Raises:
+        UsageError: The folder cannot be made, or what is in it cannot be read.
+    """
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as fault:
+        text = f"{folder}: expected a folder for the results: {fault.strerror}"
+        raise UsageError(text) from fault
+    if not (drawn and (folder / TERMS).exists()):
+        return wanted
+    return replace(wanted, seed=read_terms(folder).seed)
 
 
 def is_late(at: str, deadline: str) -> bool:
@@ -243,5 +322,53 @@ def is_late(at: str, deadline: str) -> bool:
         return False
     try:
         return datetime.fromisoformat(at) > datetime.fromisoformat(deadline)
-    except OverflowError:  # the year 1 or 9999, in another zone
+    except (OverflowError, ValueError, TypeError):  # the year 1 or 9999, in another zone
         return at > deadline
+
+
+def _dumped(terms: Terms) -> str:
+    return json.dumps(asdict(terms), indent=2) + "\n"
+
+
+def _read_report(folder: Path, text: str) -> Report:
+    try:
+        return _adapter(Report).validate_json(text)  # type: ignore[no-any-return]
+    except ValueError as fault:
+        said = " ".join(str(fault).split())[:200]
+        raise UsageError(f"{folder / TABLE}: expected a report in it: {said}") from fault
+
+
+@functools.cache
+def _adapter(kind: type) -> Any:  # noqa: ANN401 - pydantic's class is generic in what it adapts
+    from pydantic import TypeAdapter
+
+    return TypeAdapter(kind)
+
+
+def _locked(folder: Path) -> int:
+    """Return an open folder that no other process can lock until it is closed.
+
+    Raises:
+        UsageError: Another process is writing results there.
+    """
+    handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        os.close(handle)
+        raise UsageError(
+            f"{folder}: another drill class grade is writing its results",
+            hint="wait for it to end, or stop it: this one goes on where it was",
+        ) from None
+    return handle
+
+
+@contextmanager
+def _explained(path: Path) -> Iterator[None]:
+    try:
+        yield
+    except sqlite3.Error as fault:
+        raise UsageError(
+            f"{path}: the verdicts cannot be read or written: {fault}",
+            hint="make room on the disk and start again: what was graded is kept",
+        ) from fault

@@ -1,222 +1,431 @@
-"""Grade many programs side by side: each once, whatever is killed, and never a fault as a zero."""
+"""Grading the programs of a class side by side: here, or on a Dask cluster.
+
+`grade_one` is a pure function that can be sent to any process.  What is the grader's fault is tried
+three times and is then a `fault`, never a verdict.
+"""
 
 from __future__ import annotations
 
+import io
+import multiprocessing
+import os
+import signal
+import tempfile
+import threading
+import zipfile
 from collections import deque
-from collections.abc import Callable, Generator, Iterable
-from concurrent.futures import BrokenExecutor, CancelledError, Future
-from dataclasses import replace
-from queue import Empty, SimpleQueue
+from collections.abc import Generator, Iterable, Mapping
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from contextlib import ExitStack, suppress
+from dataclasses import dataclass, field
+from multiprocessing.connection import Connection
+from multiprocessing.process import BaseProcess
+from pathlib import Path
+from queue import SimpleQueue
+from time import monotonic
+from typing import Any, Protocol
 
-from grader.classroom.jobs import Job
-from grader.classroom.ledger import Ledger
-from grader.classroom.pools import Pool
-from grader.model.classroom import Graded
-from grader.model.errors import GraderError
+from grader import __version__
+from grader.forms import registry as forms
+from grader.model.classroom import AssignedQuestion, Graded, Terms
+from grader.model.errors import DrillError, GraderError, UsageError
+from grader.model.question import Question
+from grader.model.verdict import Verdict
+from grader.session import GradingSession
 
 TRIES = 3  # of a grade that is the grader's fault, before it is left for another day
 AHEAD = 2  # jobs for each process: one that it works on, and the next
-LOOK = 5.0  # seconds after which a pool is looked at again: it may have grown
-SILENCE = 900.0  # seconds in which nothing comes back, before that is said
+LEVELS = ("process", "limited", "strong")
+PATIENCE = 900.0  # seconds for one grade: several times the longest deadline
+_KEPT = 4  # sessions that wait in a process for the next submission of their question
+_LOOK = 5.0  # seconds after which a pool is looked at again: it may have grown
+_CONNECTING = 10.0  # seconds for a Dask scheduler to answer
+_MOST_AT_ONCE = 1000
 
 
-def grade_all(
-    jobs: Iterable[Job],
-    open_pool: Callable[[], Pool],
-    ledger: Ledger,
-    known: set[bytes],
-    now: Callable[[], str],
-    say: Callable[[str, str], None] = lambda _message, _hint: None,
-) -> Generator[Graded, None, None]:
-    """Grade jobs, and give each verdict when it is on the disk.
+@dataclass(frozen=True, slots=True)
+class Job:
+    """A program to be graded, and all that decides the outcome, so that it can be sent anywhere."""
 
-    Few jobs are taken at a time, so that it needs no more memory for many.  What ends the process
-    that grades it is tried again alone, so that it costs the others nothing.
+    key: str
+    question: str  # id
+    digest: str
+    parts: tuple[int, ...]
+    seed: int
+    level: str
+    program: bytes
+    libraries: Mapping[str, str]
+    bank: str  # path of the question's bank, where it can be reached ...
+    files: bytes = field(default=b"", repr=False)  # ... else the files of the question, zipped
 
-    Args:
-        jobs: What to grade; what is `known` already is left out, and so are doubles.
-        open_pool: Gives a new pool; called again where one has broken.
-        ledger: Where the verdicts are written.
-        known: Keys of what was graded before; grows by what is begun.
-        now: Gives the time, UTC, ISO 8601.
-        say: Says what the person should know, and what to do about it.
+
+def job_for(terms: Terms, question: AssignedQuestion, program: bytes, key: str) -> Job:
+    """Put together what grades a program for a question of a class."""
+    return Job(
+        key, question.id, question.digest, question.parts, terms.seed, terms.level, program,
+        question.libraries, question.bank,
+    )  # fmt: skip
+
+
+# In the process that grades.
+
+
+def grade_one(job: Job) -> Graded:
+    """Grade one program.
+
+    Whatever it does becomes a verdict; whatever else goes wrong becomes a `fault`, which is never
+    the submission's.
+    """
+    try:
+        session = _session(job)
+        file = forms.of(session.question.spec).file
+        try:
+            report = session.grade(job.program, seed=job.seed, filename=file)
+        except BaseException:
+            session.close()  # nobody knows what state it is in
+            raise
+        _put_back(job, session)
+    except DrillError as error:
+        return Graded(job.key, fault=error.message)
+    except Exception as error:  # noqa: BLE001 - a bug of ours must not cost anybody a grade
+        return Graded(job.key, fault=_words(error))
+    if report.verdict in {Verdict.INVALID, Verdict.INTERNAL}:
+        return Graded(job.key, report, report.message or f"the verdict is {report.verdict}")
+    if report.isolation and LEVELS.index(report.isolation) < LEVELS.index(job.level):
+        text = f"isolation: expected {job.level}, found {report.isolation}"
+        return Graded(job.key, report, f"{text}; drill doctor shows what this machine lacks")
+    return Graded(job.key, report)
+
+
+# Open sessions of this process, each with what it is of; a Dask worker may have several threads.
+_idle: deque[tuple[tuple[str, tuple[int, ...]], GradingSession]] = deque()
+
+
+def _session(job: Job) -> GradingSession:
+    """Take a session of a job's question that waits, or open one.
 
     Raises:
-        GraderError: No pool takes jobs, or none has ever brought one to its end.
-        UsageError: A verdict cannot be written.
+        DrillError: The question cannot be loaded here, or is another one.
     """
-    running = _Running(open_pool, say)
-    todo = iter(jobs)
-    try:
-        more = True
-        while True:
-            while more and running.has_room:
-                job = next(todo, None)
-                more = job is not None
-                if job is not None and (key := bytes.fromhex(job.key)) not in known:
-                    known.add(key)
-                    running.begin(job)
-            if not (more or running.busy):
-                return
-            found = [replace(one, at=now()) for one in running.ended()]
-            ledger.add(found)
-            yield from found
-    finally:
-        running.close()
+    for one in list(_idle):
+        if one[0] == (job.digest, job.parts):
+            with suppress(ValueError):  # another thread has just taken it
+                _idle.remove(one)
+                return one[1]
+    return GradingSession(_loaded(job), parts=job.parts)
 
 
-class _Running:
-    """The jobs that have begun, and those that wait to be tried again.
+def _put_back(job: Job, session: GradingSession) -> None:
+    _idle.append(((job.digest, job.parts), session))
+    while len(_idle) > _KEPT:
+        _idle.popleft()[1].close()
 
-    An executor may do whatever it likes: cancel what it was given, refuse more, return something
-    else, or nothing.  That futures call back is all that is relied on: `concurrent.futures.wait`
-    never hears of one that was cancelled before it began.
+
+def close_sessions() -> None:
+    """End every process of every session that waits in this process."""
+    while _idle:
+        _idle.pop()[1].close()
+
+
+def _loaded(job: Job) -> Question:
+    """Load a job's question.
+
+    Raises:
+        DrillError: It cannot be loaded here, is another one, or the libraries are.
     """
+    from grader.bank import load
 
-    def __init__(
-        self, open_pool: Callable[[], Pool], say: Callable[[str, str], None] = lambda _m, _h: None
-    ) -> None:
-        self._open = open_pool
-        self._say = say
-        self._pool = open_pool()
-        self._broken = False  # whether nothing more can begin in this pool
-        self._futures: dict[Future[Graded], Job] = {}
-        self._done: SimpleQueue[Future[Graded]] = SimpleQueue()
-        self._waiting: deque[Job] = deque()
-        self._suspects: deque[Job] = deque()  # each may have ended a process: one at a time
-        self._alone = ""  # key of the one that runs by itself
-        self._tries: dict[str, int] = {}
-        self._refusals = 0  # pools in a row that took nothing
-        self._in_vain: int | None = (
-            0  # pools that broke before any job came to an end; None: one has
-        )
-        self._silent = 0.0  # seconds in which nothing came back
+    with ExitStack() as stack:
+        bank = Path(job.bank)
+        if job.files:
+            bank = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="drill-bank-")))
+            with zipfile.ZipFile(io.BytesIO(job.files)) as files:
+                files.extractall(bank)  # of our own making
+        question = load([bank], job.question)
+    if question.digest != job.digest:
+        raise DrillError(f"{job.question} was changed since grading began: start it again")
+    here = versions(tuple(job.libraries))
+    if wrong := [name for name in job.libraries if here[name] != job.libraries[name]]:
+        text = "; ".join(f"expected {n} {job.libraries[n]}, found {here[n]}" for n in wrong)
+        raise DrillError(f"{os.uname().nodename} has other versions: {text}")
+    return question
+
+
+def versions(names: Iterable[str]) -> dict[str, str]:
+    """Return the versions of Python, drill and libraries in this process, "none" of others."""
+    import platform
+    from importlib import metadata
+
+    found = {}
+    for name in names:
+        found[name] = {"python": platform.python_version(), "drill": __version__}.get(name, "none")
+        with suppress(metadata.PackageNotFoundError):
+            if name not in {"python", "drill"}:
+                found[name] = metadata.version(name)
+    return found
+
+
+def files_of(question: Question) -> dict[str, bytes]:
+    """Return the files of a question by their paths in a bank: its spec and all its programs."""
+    drills = question.bank / "drills" / question.id
+    paths = [question.spec_path, *sorted(drills.rglob("*"))]
+    return {
+        path.relative_to(question.bank).as_posix(): path.read_bytes()
+        for path in paths
+        if path.is_file() and "__pycache__" not in path.parts
+    }
+
+
+# In the process that has them graded.
+
+
+class Pool(Protocol):
+    """Where grades run."""
 
     @property
-    def has_room(self) -> bool:
-        """Whether another job can begin."""
-        most = AHEAD * max(1, self._pool.size)
-        held = self._broken or self._suspects or self._alone
-        return not held and len(self._futures) + len(self._waiting) < most
+    def size(self) -> int:
+        """How many at once; it may change."""
 
-    @property
-    def busy(self) -> bool:
-        """Whether anything is left to wait for."""
-        return bool(self._futures or self._waiting or self._suspects)
-
-    def begin(self, job: Job) -> None:
-        """Begin a job.
+    def grade(self, job: Job) -> Graded:
+        """Grade one program, in any thread.
 
         Raises:
-            GraderError: One pool after another refuses.
+            EOFError: The process that graded it ended.
         """
-        try:
-            future = self._pool.submit(job)
-        except Exception as error:  # one has just ended it, or it is somebody else's and raises
-            self._refusals += 1
-            if self._refusals > TRIES:
-                raise GraderError(
-                    f"where grades are to run, no job is taken: {_words(error)}", hint=_AGAIN
-                ) from error
-            self._broken = True
-            self._waiting.append(job)
-            return
-        self._refusals = 0
-        self._tries[job.key] = self._tries.get(job.key, 0) + 1
-        self._futures[future] = job
-        future.add_done_callback(self._done.put)
-
-    def ended(self) -> list[Graded]:
-        """Wait for some to end, if any goes on; return those that need not be tried again."""
-        self._go_on()
-        found = [one for future in self._next() if (one := self._outcome(future)) is not None]
-        for one in found:
-            del self._tries[one.key]
-        if not self._futures:
-            self._alone = ""
-        return found
-
-    def _next(self) -> list[Future[Graded]]:
-        """Wait until a job ends, though not for long: give all that have."""
-        done: list[Future[Graded]] = []
-        if not self._futures:
-            return done
-        try:
-            done.append(self._done.get(timeout=LOOK))
-            while True:
-                done.append(self._done.get_nowait())
-        except Empty:
-            self._silent = 0.0 if done else self._silent + LOOK
-        if self._silent >= SILENCE:
-            self._silent = 0.0
-            said = (
-                f"nothing has come back for {SILENCE / 60:.0f} minutes: {len(self._futures)} wait"
-            )
-            self._say(said, "what was graded is kept: stop it, and begin it again, at any time")
-        return done
-
-    def _outcome(self, future: Future[Graded]) -> Graded | None:
-        """Return what came of a job; None where it has to be tried again."""
-        job = self._futures.pop(future)
-        error = CancelledError("it was cancelled") if future.cancelled() else future.exception()
-        if isinstance(error, BrokenExecutor):
-            self._broken = True
-            if job.key != self._alone:
-                self._tries[job.key] -= 1  # another one may have ended the process
-            elif self._tries[job.key] >= TRIES:
-                return _failed(job, "the process that graded it ended, each time")
-            self._suspects.append(job)
-            return None
-        self._in_vain = None
-        came: object = _failed(job, _words(error)) if error else future.result()
-        if isinstance(came, Graded) and came.key == job.key:
-            graded = came
-        else:
-            graded = _failed(job, "what came back is not what became of it")
-        if graded.settled or self._tries[job.key] >= TRIES:
-            return graded
-        self._waiting.append(job)
-        return None
-
-    def _go_on(self) -> None:
-        """Begin what waits to be tried again; what may end its process, by itself."""
-        if self._broken and not self._futures:
-            self._open_another()
-        if self._suspects:
-            if not self._futures:
-                self._alone = self._suspects[0].key
-                self.begin(self._suspects.popleft())
-            return
-        while self._waiting and not (self._broken or self._alone):
-            self.begin(self._waiting.popleft())
-
-    def _open_another(self) -> None:
-        """Put a new pool in the place of one that has broken.
-
-        Raises:
-            GraderError: None has worked yet, and several different jobs were tried in them.
-        """
-        if self._in_vain is not None:
-            self._in_vain += 1
-            if self._in_vain > 3 * TRIES:
-                text = "every process that was to grade has ended before it had graded anything"
-                raise GraderError(text, hint="drill doctor shows what this machine lacks")
-        self._pool.close()
-        self._pool, self._broken = self._open(), False
 
     def close(self) -> None:
-        """End everything now; what has not begun never does."""
-        for future in self._futures:
-            future.cancel()
-        self._pool.close()
+        """End it at once, whatever is still going on."""
 
 
-_AGAIN = "what was graded is kept: begun again, it goes on from there"
+def grade_all(jobs: Iterable[Job], pool: Pool) -> Generator[Graded, None, None]:
+    """Grade jobs, and give each outcome as it comes.
+
+    Few jobs are taken at a time, so that it needs no more memory for many.
+
+    Raises:
+        GraderError: Every process ends before it has graded anything.
+        UsageError: The Dask scheduler was lost.
+    """
+    todo, running = iter(jobs), set[Future[Graded]]()
+    threads = ThreadPoolExecutor(_MOST_AT_ONCE, initializer=_deaf)
+    lost: int | None = 0  # grades whose process ended, each time; None: one has come to its end
+    try:
+        more = True
+        while more or running:
+            while more and len(running) < AHEAD * max(1, pool.size):
+                job = next(todo, None)
+                more = job is not None
+                if job is not None:
+                    running.add(threads.submit(_tried, job, pool))
+            done, running = wait(running, timeout=_LOOK, return_when=FIRST_COMPLETED)
+            for future in done:
+                graded = future.result()
+                if lost is not None:
+                    lost = lost + 1 if graded.fault == _ENDED else None
+                    if lost == TRIES:
+                        text = "every process that was to grade ended before it graded anything"
+                        hint = "drill doctor shows what this machine lacks"
+                        raise GraderError(text, hint=hint)
+                yield graded
+    finally:
+        pool.close()
+        threads.shutdown(wait=True, cancel_futures=True)
+
+
+_ENDED = "the process that graded it ended, each time"
+
+
+def _tried(job: Job, pool: Pool) -> Graded:
+    """Grade a job, and again where that goes wrong for a reason of ours."""
+    for left in reversed(range(TRIES)):
+        try:
+            graded = pool.grade(job)
+        except EOFError:
+            graded = Graded(job.key, fault=_ENDED)
+        except DrillError:
+            raise
+        except Exception as error:  # noqa: BLE001 - whatever a cluster raises
+            graded = Graded(job.key, fault=_words(error))
+        if graded.settled or not left or pool.size == 0:
+            break
+    return graded
+
+
+def _deaf() -> None:
+    """Have a thread, and so the processes that it starts, not hear an interrupt."""
+    signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+
+
+class LocalPool:
+    """Processes of this machine, started afresh, each with sessions of its own."""
+
+    def __init__(self, size: int) -> None:
+        """Start none yet: each does with its first job."""
+        self.size = size
+        self._free: SimpleQueue[_Process | None] = SimpleQueue()
+        self._started: set[_Process] = set()
+        for _ in range(size):
+            self._free.put(None)
+
+    def grade(self, job: Job) -> Graded:
+        """Grade one program in the next process that is free."""
+        process = self._free.get()
+        try:
+            if process is None and self.size:
+                process = _Process()
+                self._started.add(process)
+            if process is None or self.size == 0:  # closed meanwhile
+                raise EOFError
+            return process.grade(job)
+        except (EOFError, OSError) as error:
+            if process is not None:
+                process.end()
+                self._started.discard(process)
+                process = None
+            raise EOFError from error
+        finally:
+            self._free.put(process)
+
+    def close(self) -> None:
+        """End every process now; their workers end with them."""
+        self.size = 0
+        for process in list(self._started):
+            process.end()
+
+
+class _Process:
+    """A process that grades one program after another."""
+
+    def __init__(self) -> None:
+        spawn = multiprocessing.get_context("spawn")
+        self._pipe, theirs = spawn.Pipe()
+        self._process = spawn.Process(target=_serve, args=(theirs,))
+        self._process.start()
+        theirs.close()
+
+    def grade(self, job: Job) -> Graded:
+        """Send a job and wait for what comes of it.
+
+        Raises:
+            EOFError, OSError: The process ended.
+        """
+        self._pipe.send(job)
+        if not self._pipe.poll(PATIENCE):
+            raise EOFError
+        found: Graded = self._pipe.recv()
+        return found
+
+    def end(self) -> None:
+        """End it."""
+        self._process.kill()
+        self._process.join()
+
+
+def _serve(pipe: Connection) -> None:
+    """Grade what comes through a pipe, until the other end is gone."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the terminal's, for the one that started it
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
+    parent = multiprocessing.parent_process()
+    assert parent is not None
+    threading.Thread(target=_end_after, args=(parent,), daemon=True).start()
+    with suppress(EOFError, OSError):
+        while True:
+            pipe.send(grade_one(pipe.recv()))
+    close_sessions()
+
+
+def _end_after(parent: BaseProcess) -> None:
+    parent.join()
+    os._exit(1)
+
+
+class DaskPool:
+    """The workers of a Dask cluster; those that come or go while a class is graded count too."""
+
+    def __init__(self, address: str, files: Mapping[str, bytes]) -> None:
+        """Connect.
+
+        Args:
+            address: Of the scheduler.
+            files: Of each question, by its id, as `packed` has them: workers share no folder.
+
+        Raises:
+            UsageError: Dask is not installed, or no scheduler is there.
+        """
+        try:
+            import distributed
+        except ImportError as error:
+            hint = "pip install 'drill-dl[dask]'"
+            text = "--scheduler needs distributed, which is not installed"
+            raise UsageError(text, hint=hint) from error
+        self._address, self._files, self._closed = address, files, False
+        self._size, self._counted = 1, -_LOOK
+        untyped: Any = distributed
+        try:
+            self._client = untyped.Client(address, timeout=_CONNECTING, set_as_default=False)
+        except Exception as error:  # nobody answers; an address that is none; TLS not set up
+            text = f"--scheduler: no Dask scheduler answers at {address}"
+            hint = f"is it running, and can it be reached from here? ({_words(error)})"
+            raise UsageError(text, hint=hint) from error
+
+    @property
+    def size(self) -> int:
+        """Threads of all workers; 1 where there is none yet: a job then waits for the first."""
+        if monotonic() - self._counted >= _LOOK and not self._closed:
+            self._counted = monotonic()
+            with suppress(Exception):  # what is wrong shows where a job is submitted
+                self._size = max(1, sum(self._client.nthreads().values()))
+        return 0 if self._closed else self._size
+
+    def grade(self, job: Job) -> Graded:
+        """Grade one program on a worker; Dask itself tries again where one ends.
+
+        Raises:
+            EOFError: Its workers ended, one after another.
+            UsageError: The scheduler was lost.
+        """
+        from dataclasses import replace
+
+        sent = replace(job, files=self._files[job.question])
+        try:
+            # Not pure: a program that is graded again is computed again.
+            found: Graded = self._client.submit(_watched, sent, pure=False).result()
+        except Exception as error:
+            if type(error).__name__ == "KilledWorker":
+                raise EOFError from error
+            if self._client.status != "running" and not self._closed:
+                text = f"the Dask scheduler at {self._address} was lost"
+                hint = "what was graded is kept: begun again, it goes on from there"
+                raise UsageError(text, hint=hint) from error
+            raise
+        return found
+
+    def close(self) -> None:
+        """Cancel what is going on, and leave the cluster as it was."""
+        self._closed = True
+        with suppress(Exception):  # a scheduler that is gone
+            self._client.close(timeout=_CONNECTING)
+
+
+def packed(question: Question) -> bytes:
+    """Return the files of a question as a zip file, to be sent with a job."""
+    target = io.BytesIO()
+    with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, content in files_of(question).items():
+            archive.writestr(name, content)
+    return target.getvalue()
+
+
+def _watched(job: Job) -> Graded:
+    """Grade in a Dask worker; should the grader itself ever hang, the worker is replaced."""
+    alarm = threading.Timer(PATIENCE, os._exit, (1,))
+    alarm.daemon = True
+    alarm.start()
+    try:
+        return grade_one(job)
+    finally:
+        alarm.cancel()
 
 
 def _words(error: BaseException) -> str:
-    return f"{type(error).__name__}: {' '.join(str(error).split())}"
-
-
-def _failed(job: Job, why: str) -> Graded:
-    return Graded(job.key, fault=why[:500])
+    return f"{type(error).__name__}: {' '.join(str(error).split())[:300]}"

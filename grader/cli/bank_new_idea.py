@@ -30,17 +30,13 @@ def command(
     name: Annotated[
         str, typer.Option(metavar="NAME", help="What the idea is called.", show_default=False)
     ],
-    submissions: Annotated[
-        Path | None,
-        typer.Option(metavar="PATH", help="Where the class's files are now.", show_default=False),
-    ] = None,
     json: Json = False,
 ) -> int:
     """Make a misconception of equal answers, and audit it."""
     from grader.app.new_idea import find, keep
 
     here = context(ctx)
-    found = find(here, question, results, group, submissions=submissions)
+    found = find(here, question, results, group)
     if not json:
         _show(found)
     with output.waiting() as step:

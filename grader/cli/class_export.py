@@ -26,8 +26,8 @@ def command(
     wide: Annotated[bool, typer.Option("--wide", help="CSV: one row per student.")] = False,
 ) -> None:
     """Write what a class earned for other programs."""
-    from grader.app.exporting import export
     from grader.classroom.disk import write_whole
+    from grader.classroom.export import export
     from grader.classroom.results import Results
     from grader.model.errors import UsageError
 
@@ -40,11 +40,11 @@ def command(
         raise UsageError("--wide is for --csv")
     if [str(file) for file in files.values()].count("-") > 1:
         raise UsageError("expected one format on standard output, found several")
-    found = Results(results)
-    for name, file in files.items():
-        pieces = export(found, name, student=student, wide=wide)
-        if str(file) == "-":
-            output.pieces(pieces)
-        else:
-            write_whole(file, pieces)
-            output.info(f"{file}: written")
+    with Results(results) as found:
+        for name, file in files.items():
+            pieces = export(found, name, student=student, wide=wide)
+            if str(file) == "-":
+                output.pieces(pieces)
+            else:
+                write_whole(file, pieces)
+                output.info(f"{file}: written")

@@ -13,7 +13,7 @@ from grader.cli.bar import Step, bar
 from grader.cli.context import Json, context, ids
 
 if TYPE_CHECKING:
-    from grader.app.classes import Progress, Tally
+    from grader.app.classes import ClassProgress, Tally
 
 
 def command(
@@ -65,14 +65,14 @@ def command(
     json: Json = False,
 ) -> int:
     """Grade a class; begun again, it goes on where it was."""
-    from grader.app.classes import Plan, Tally, grade_class
+    from grader.app.classes import ClassPlan, Tally, grade_class
 
     if scheduler:
         import logging
 
         logging.disable()  # what goes wrong there is said in a sentence, not in its tracebacks
 
-    plan = Plan(
+    plan = ClassPlan(
         submissions, tuple(question or ()), out, seed=seed, level=isolation or "", jobs=jobs,
         layout=layout, pattern=pattern, file=file, scheduler=scheduler,
     )  # fmt: skip
@@ -102,16 +102,17 @@ def command(
     return entrypoint.EXIT_GRADER_FAULT if tally.faults else 0
 
 
-def _line(one: Progress) -> str:
+def _line(one: ClassProgress) -> str:
     """Return what is said of a submission as it is done with: nothing where it passes."""
-    who = f"{one.handed.student}  {one.handed.question}"
-    if one.handed.fault:
-        return f"ERROR   {who}  {one.handed.fault}"
-    if one.graded is None or one.known:
+    entry = one.entry
+    who = f"{entry.handed.student}  {entry.handed.question}"
+    if entry.handed.fault:
+        return f"ERROR   {who}  {entry.handed.fault}"
+    if one.known:
         return ""
-    if one.graded.fault or one.graded.report is None:
-        return f"NOT GRADED  {who}  {one.graded.fault}"
-    report = one.graded.report
+    if entry.report is None:
+        return f"NOT GRADED  {who}  {entry.note}"
+    report = entry.report
     ideas = ", ".join(idea.id for idea in report.misconceptions)
     if report.unchanged:
         ideas = "the starter, unchanged"
@@ -119,17 +120,18 @@ def _line(one: Progress) -> str:
     return "" if passes else f"{report.verdict.upper():7} {who}  {ideas}".rstrip()
 
 
-def _write_line(one: Progress) -> None:
+def _write_line(one: ClassProgress) -> None:
     import json
     from dataclasses import asdict
 
-    report = one.graded.report if one.graded else None
+    entry = one.entry
+    report = entry.report
     line = {
-        "format": 1, "done": one.done, "of": one.of, **asdict(one.handed), "known": one.known,
-        "verdict": report.verdict if report else "error" if one.handed.fault else None,
-        "points": sum(part.points for part in report.parts) if report else None,
+        "format": 1, "done": one.done, "of": one.of, **asdict(entry.handed), "known": one.known,
+        "verdict": report.verdict if report else "error" if entry.handed.fault else None,
+        "points": entry.points,
         "misconceptions": [idea.id for idea in report.misconceptions] if report else [],
-        "not_graded": one.graded.fault if one.graded else "",
+        "not_graded": entry.note if entry.points is None else "",
     }  # fmt: skip
     output.write(json.dumps(line))
 

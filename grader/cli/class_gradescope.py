@@ -33,6 +33,6 @@ def command(
     from grader.app import autograder
     from grader.classroom.disk import write_whole
 
-    write_whole(out, [autograder.gradescope(context(ctx), questions or (), isolation or "", file)])
+    write_whole(out, [autograder.make(context(ctx), questions or (), isolation or "", file)])
     output.write(f"{out}: upload it under Configure Autograder")
     output.info("it holds the references: it is for the platform alone")

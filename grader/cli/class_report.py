@@ -26,43 +26,33 @@ def command(
     json: Json = False,
 ) -> None:
     """Show who passed what, and which ideas a class holds."""
-    from grader.app.reporting import report_class, write_page
-
-    if feedback is not None:
-        _tell(results, feedback, json=json and html is None)
-        if html is None:
-            return
-    found = report_class(results) if html is None else write_page(results, html)
-    if json:
-        from grader.reports.json import findings_to_json
-
-        output.document(**findings_to_json(found))
-    elif html is not None:
-        from grader.reports.class_words import summary
-
-        output.write(summary(found))
-        output.write(f"the page is in {html}")
-    else:
-        from grader.reports.class_tables import class_lines
-
-        said = class_lines(
-            found,
-            width=output.measure(),
-            window=output.width(),
-            results=str(results),
-            plain=output.style.plain,
-        )
-        output.lines(said, paged=True)
-
-
-def _tell(results: Path, folder: Path, *, json: bool) -> None:
-    from grader.app.feedback import write_feedback
+    from grader.app.reporting import report_class
+    from grader.classroom.feedback import write_feedback
+    from grader.classroom.page import class_blocks, summary
     from grader.classroom.results import Results
     from grader.model.numerals import quantity
+    from grader.reports.blocks import render_terminal, render_text
 
-    written = write_feedback(Results(results), folder)
+    if feedback is not None:
+        with Results(results) as read:
+            written = write_feedback(read, feedback)
+        if json and html is None:
+            output.document(students=written.students, changed=written.changed)
+        else:
+            files = quantity(written.changed, "file")
+            output.write(f"{quantity(written.students, 'student')}, {files} written in {feedback}")
+        if html is None:
+            return
+    found = report_class(results, html=html)
     if json:
-        output.document(students=written.students, changed=written.changed)
+        from grader.reports.json import plain
+
+        output.document(**plain(found))
+    elif html is not None:
+        output.write(summary(found))
+        output.write(f"the page is in {html}")
+    elif output.style.plain:
+        output.write(render_text(class_blocks(found, str(results)), aloud=True).rstrip("\n"))
     else:
-        files = quantity(written.changed, "file")
-        output.write(f"{quantity(written.students, 'student')}, {files} written in {folder}")
+        blocks = list(class_blocks(found, str(results)))
+        output.lines(render_terminal(blocks, output.width()), paged=True)

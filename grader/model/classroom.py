@@ -1,4 +1,4 @@
-"""What is known of a class: who handed in what, and what its grading has found."""
+"""What is known of a class: what it was asked, who handed in what, and what grading has found."""
 
 from __future__ import annotations
 
@@ -7,16 +7,16 @@ from dataclasses import dataclass, field
 
 from grader.model.report import Report
 
-RESULTS_FORMAT = 1
+RESULTS_FORMAT = 2
 
 
 @dataclass(frozen=True, slots=True)
-class HandedIn:
+class HandIn:
     """One file that a student handed in for one question."""
 
     student: str  # what the layout tells students apart by
     question: str  # id
-    path: str  # from the folder or archive of all submissions, with `/`
+    path: str  # from the folder or zip file of all submissions, with `/`
     sha256: str  # of the program in it, in hexadecimal; "" where there is none
     at: str = ""  # when, UTC, ISO 8601; "" where nobody knows
     fault: str = ""  # why there is no program in it, one sentence
@@ -26,7 +26,7 @@ class HandedIn:
 
 
 @dataclass(frozen=True, slots=True)
-class Posed:
+class AssignedQuestion:
     """A question as a class is asked it."""
 
     id: str
@@ -39,6 +39,11 @@ class Posed:
     hidden: tuple[str, ...] = ()  # checks and cases that students are not shown
     libraries: Mapping[str, str] = field(default_factory=dict)  # versions, by name
 
+    def weighted(self, points: int) -> float:
+        """Return points as they count in a total; whole ones whole."""
+        value = round(points * self.weight, 6)
+        return int(value) if value == int(value) else value
+
 
 @dataclass(frozen=True, slots=True)
 class Terms:
@@ -47,12 +52,17 @@ class Terms:
     seed: int  # from which every input is drawn, for everybody
     level: str  # isolation that a grade must have had at least
     program: str  # version of drill
-    posed: tuple[Posed, ...]
+    questions: tuple[AssignedQuestion, ...]
     title: str = ""
     deadline: str = ""  # ISO 8601 with its offset; what comes later is marked, no more
     submissions: str = ""  # path of what was handed in; it decides nothing
     counts: str = "last"  # which counts of what a student handed in for a question: last or best
     format: int = RESULTS_FORMAT
+
+    @property
+    def of(self) -> float:
+        """Points that can be earned in all, with weights."""
+        return round(sum(one.weighted(one.of) for one in self.questions), 6)
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +72,6 @@ class Graded:
     key: str  # hash of all that decides what comes of it
     report: Report | None = None
     fault: str = ""  # of the grader or the bank, never of the submission
-    at: str = ""  # when it was kept: UTC, ISO 8601
 
     @property
     def settled(self) -> bool:
@@ -74,22 +83,33 @@ class Graded:
 class Entry:
     """What a student handed in for a question, and what is known of it."""
 
-    posed: Posed
-    handed: HandedIn
-    graded: Graded | None  # None: not yet, or there is no program in it
+    question: AssignedQuestion
+    handed: HandIn
+    report: Report | None = None  # of a grade that came to its end
+    fault: str = ""  # why there is none, where the grader or the bank is to blame
     late: bool = False
-
-    @property
-    def report(self) -> Report | None:
-        """What the grade has found."""
-        return self.graded.report if self.graded is not None and self.graded.settled else None
+    graded_at: str = ""  # UTC, ISO 8601
 
     @property
     def points(self) -> int | None:
-        """Points earned; None where no grade has come to an end, which is not the student's fault.
+        """Points earned; None where there is no grade yet, which is not the student's fault.
 
         A file in which there is no program earns nothing.
         """
         if self.handed.fault:
             return 0
         return None if self.report is None else sum(part.points for part in self.report.parts)
+
+    @property
+    def verdict(self) -> str:
+        """What became of it, in a word or two."""
+        if self.handed.fault:
+            return "no program"
+        return "not graded" if self.report is None else str(self.report.verdict)
+
+    @property
+    def note(self) -> str:
+        """Why there is no verdict; empty where there is one."""
+        if self.handed.fault or self.report is not None:
+            return self.handed.fault
+        return self.fault or "it was not graded yet"

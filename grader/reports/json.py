@@ -17,7 +17,6 @@ from typing import TYPE_CHECKING, Any
 
 from grader.model.audit import AuditReport
 from grader.model.errors import GraderError
-from grader.model.findings import Findings
 from grader.model.mutation import Fate, MutationReport, Trial
 from grader.model.report import Exhibit, Report
 from grader.reports.runs import numbers
@@ -44,8 +43,8 @@ def dumps(report: Report, *, indent: int | None = None, whole: bool = False) -> 
 
 def audit_to_json(report: AuditReport, mutants: MutationReport | None = None) -> dict[str, object]:
     """An audit, with the mutants of its question where they were tried."""
-    plain = {**_fields(report), "ok": report.ok}
-    return plain if mutants is None else {**plain, "mutants": mutation_to_json(mutants)}
+    found = {**_fields(report), "ok": report.ok}
+    return found if mutants is None else {**found, "mutants": mutation_to_json(mutants)}
 
 
 def mutation_to_json(report: MutationReport) -> dict[str, object]:
@@ -60,9 +59,9 @@ def mutation_to_json(report: MutationReport) -> dict[str, object]:
     }
 
 
-def findings_to_json(found: Findings) -> dict[str, Any]:
-    """What follows from all grades of a class."""
-    return _fields(found)
+def plain(value: DataclassInstance) -> dict[str, Any]:
+    """Any data of ours as plain dicts, lists, numbers, text and None."""
+    return _fields(value)
 
 
 def run_to_json(ran: Ran) -> dict[str, Any]:

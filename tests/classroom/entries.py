@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from grader.model.classroom import Entry, Graded, HandedIn, Posed, Terms
+from grader.model.classroom import AssignedQuestion, Entry, HandIn, Terms
 from grader.model.report import (
     CheckResult,
     Clause,
@@ -20,14 +20,14 @@ from grader.model.report import (
 )
 from grader.model.verdict import Verdict
 
-POSED = Posed("mean", "A mean", "d" * 64, "/bank", (1,), 100)
+POSED = AssignedQuestion("mean", "A mean", "d" * 64, "/bank", (1,), 100)
 TERMS = Terms(7, "strong", "1", (POSED,), title="Statistics")
-HANDED = HandedIn("ada", "mean", "ada/mean.py", "0" * 64, "2026-11-20T22:00:00+00:00")
+HANDED = HandIn("ada", "mean", "ada/mean.py", "0" * 64, "2026-11-20T22:00:00+00:00")
 
 
-def entry(report: Report | None, posed: Posed = POSED, **handed: object) -> Entry:
+def entry(report: Report | None, posed: AssignedQuestion = POSED, **handed: object) -> Entry:
     """What a student handed in, and what came of it."""
-    return Entry(posed, replace(HANDED, **handed), Graded("k", report))  # type: ignore[arg-type]
+    return Entry(posed, replace(HANDED, **handed), report)  # type: ignore[arg-type]
 
 
 def passed(points: int = 100) -> Report:

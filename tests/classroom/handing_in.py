@@ -9,8 +9,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from grader.classroom.submissions import Submissions
-from grader.model.classroom import HandedIn
+from grader.classroom.hand_in import HandIns
+from grader.model.classroom import HandIn
 
 Files = Mapping[str, bytes | str]
 
@@ -46,10 +46,15 @@ def notebook(*cells: str, **changes: Any) -> bytes:
     return json.dumps(book | changes).encode()
 
 
-def found(root: Path, *asked: str, **how: str) -> list[HandedIn]:
+def found(root: Path, *asked: str, **how: str) -> list[HandIn]:
     """What is handed in."""
-    with Submissions(root, asked or ("mean",), **how) as submissions:
-        return list(submissions)
+    return [one for one, _ in programs(root, *asked, **how)]
+
+
+def programs(root: Path, *asked: str, **how: str) -> list[tuple[HandIn, bytes]]:
+    """What is handed in, with the programs."""
+    with HandIns(root, asked or ("mean",), **how) as handed:
+        return list(handed)
 
 
 def whose(root: Path, *asked: str, **how: str) -> list[tuple[str, str, str]]:

@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import replace
-from itertools import groupby
 from pathlib import Path
 
-from grader.classroom.jobs import key_of
-from grader.classroom.ledger import Ledger
-from grader.classroom.results import write_handed_in, write_terms
-from grader.model.classroom import Entry, Graded, HandedIn, Posed, Terms
+from grader.classroom.results import Results, key_of
+from grader.model.classroom import AssignedQuestion, Entry, Graded, HandIn, Terms
 from grader.model.report import CheckResult, Explanation, Mismatch, Named, PartResult, Report
 from grader.model.verdict import Verdict
 
-MEAN = Posed("mean", "A mean", "d" * 64, "/bank", (1, 2), 10)
-SUM = Posed("sum", "A sum", "e" * 64, "/bank", (1,), 4, weight=2.5)
+MEAN = AssignedQuestion("mean", "A mean", "d" * 64, "/bank", (1, 2), 10)
+SUM = AssignedQuestion("sum", "A sum", "e" * 64, "/bank", (1,), 4, weight=2.5)
 TERMS = Terms(7, "strong", "1.0", (MEAN, SUM), "Class of 2026", "2026-11-20T23:59:00+01:00")
 FEEDBACK = {
     "off-by-one": "You divide by n - 1. That is the variance's denominator.",
@@ -54,7 +51,7 @@ def entry(
     student: str,
     found: Report | None = None,
     *,
-    posed: Posed = MEAN,
+    posed: AssignedQuestion = MEAN,
     at: str = "2026-11-20T12:00:00+00:00",
     sha256: str = "",
     fault: str = "",
@@ -64,27 +61,19 @@ def entry(
 ) -> Entry:
     """What a student handed in; `fault` is the grader's, `handed` why there is no program."""
     sha256 = "" if handed else sha256 or hashlib.sha256(repr((student, at)).encode()).hexdigest()
-    file = HandedIn(student, posed.id, f"{student}/{posed.id}.py", sha256, at, handed, name)
-    graded = Graded("k", found, fault) if found is not None or fault else None
-    return Entry(posed, file, graded, late)
-
-
-def attempts(entries: Iterable[Entry]) -> Iterator[tuple[Entry, list[Entry]]]:
-    """What counts of each student and question, the last one, with everything before it."""
-    for _, group in groupby(entries, key=lambda one: (one.handed.student, one.posed.id)):
-        found = list(group)
-        yield found[-1], found
+    file = HandIn(student, posed.id, f"{student}/{posed.id}.py", sha256, at, handed, name)
+    return Entry(posed, file, None if fault else found, fault, late)
 
 
 def write_results(folder: Path, terms: Terms, entries: Iterable[Entry]) -> Path:
     """Keep a class as `drill class grade` does."""
     folder.mkdir(parents=True, exist_ok=True)
     entries = list(entries)
-    write_terms(folder, terms)
-    write_handed_in(folder, (one.handed for one in entries))
-    with Ledger(folder / "verdicts.jsonl") as ledger:
+    with Results(folder, write=terms) as results:
+        programs = ((one.handed, f"{n}".encode()) for n, one in enumerate(entries))
+        results.take(programs)
         for one in entries:
-            if one.graded is not None:
-                key = key_of(terms, one.posed, one.handed.sha256)
-                ledger.add([replace(one.graded, key=key)])
+            if one.report is not None or one.fault:
+                key = key_of(terms, one.question, one.handed.sha256)
+                results.keep(Graded(key, one.report, one.fault), "2026-11-22T13:00:00.000+00:00")
     return folder

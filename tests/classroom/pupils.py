@@ -6,15 +6,13 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from grader.classroom.jobs import key_of
-from grader.classroom.ledger import Ledger
-from grader.classroom.results import write_handed_in, write_terms
-from grader.model.classroom import Entry, Graded, HandedIn, Posed, Terms
+from grader.model.classroom import AssignedQuestion, Entry, HandIn, Terms
 from grader.model.report import CheckResult, Explanation, Mismatch, Named, PartResult, Report
 from grader.model.verdict import Verdict
+from tests.classroom.making import write_results
 
-POOL = Posed("pool", "A pool", "a" * 64, "/bank", (1, 2), 100)
-MEAN = Posed("mean", "A mean", "b" * 64, "/bank", (1,), 10, weight=0.5)
+POOL = AssignedQuestion("pool", "A pool", "a" * 64, "/bank", (1, 2), 100)
+MEAN = AssignedQuestion("mean", "A mean", "b" * 64, "/bank", (1,), 10, weight=0.5)
 TERMS = Terms(7, "strong", "0.1.0", (POOL, MEAN), "Fall", "2026-11-22T12:00:00+00:00")
 AT = "2026-11-22T10:00:00+00:00"
 FAULT = "isolation: expected strong, found limited"
@@ -33,7 +31,7 @@ IDEA = Named(
 
 
 def report(
-    posed: Posed = POOL, *, passes: bool = True, checks: Sequence[CheckResult] = ()
+    posed: AssignedQuestion = POOL, *, passes: bool = True, checks: Sequence[CheckResult] = ()
 ) -> Report:
     """What a grade found: all parts pass, or all but the last."""
     each = posed.of // len(posed.parts)
@@ -51,7 +49,7 @@ def report(
 
 def entry(
     student: str,
-    posed: Posed = POOL,
+    posed: AssignedQuestion = POOL,
     found: Report | None = None,
     *,
     fault: str = "",
@@ -61,9 +59,8 @@ def entry(
 ) -> Entry:
     """What counts of a student; `fault` is of their file, `ours` of the grader."""
     sha256 = "" if fault else "c" * 64
-    handed = HandedIn(student, posed.id, f"{student}/{posed.id}.py", sha256, AT, fault, name)
-    graded = None if fault else Graded("0" * 32, found, ours, "2026-11-22T13:00:00.000+00:00")
-    return Entry(posed, handed, graded, late)
+    handed = HandIn(student, posed.id, f"{student}/{posed.id}.py", sha256, AT, fault, name)
+    return Entry(posed, handed, None if fault else found, ours, late, "2026-11-22T13:00:00.000")
 
 
 def everybody() -> list[Entry]:
@@ -79,14 +76,8 @@ def everybody() -> list[Entry]:
 
 def write(folder: Path, entries: Sequence[Entry], terms: Terms = TERMS) -> Path:
     """Write the results of a class into a folder, each program another one."""
-    folder.mkdir()
-    write_terms(folder, terms)
-    handed = []
-    with Ledger(folder / "verdicts.jsonl") as ledger:
-        for number, one in enumerate(entries):
-            sha256 = f"{number:064x}" if one.handed.sha256 else ""
-            handed.append(replace(one.handed, sha256=sha256))
-            if one.graded is not None:
-                ledger.add([replace(one.graded, key=key_of(terms, one.posed, sha256))])
-    write_handed_in(folder, handed)
-    return folder
+    numbered = (
+        replace(one, handed=replace(one.handed, sha256=f"{n:064x}")) if one.handed.sha256 else one
+        for n, one in enumerate(entries)
+    )
+    return write_results(folder, terms, numbered)

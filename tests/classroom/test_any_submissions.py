@@ -13,10 +13,19 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from grader.classroom.layouts import LAYOUTS, Asked, Known, Look, Place, acts, student
-from grader.classroom.patterns import Pattern
-from grader.classroom.platforms import submitters, utc
-from grader.classroom.submissions import Submissions
+from grader.classroom.hand_in import HandIns
+from grader.classroom.layout import (
+    LAYOUTS,
+    AnswerNames,
+    Claim,
+    Layout,
+    Pattern,
+    acts,
+    detected,
+    student_id,
+    submitters,
+    utc,
+)
 from grader.model.errors import UsageError
 
 ASKED = ("mean", "layer-norm")
@@ -30,13 +39,13 @@ PIECES = st.sampled_from(
 PATHS = st.lists(PIECES | st.text(max_size=3), min_size=1, max_size=8).map("".join)
 
 
-def fits(place: Place, path: str) -> bool:
+def fits(place: Claim, path: str) -> bool:
     """Whether a place is within the rules."""
     plain = unicodedata.normalize("NFC", path)
     said = place.student.removeprefix("anon_").rpartition("_")[0] or place.student
     return (
         place.question in ASKED
-        and place.student == student(place.student) != ""
+        and place.student == student_id(place.student) != ""
         and not acts(place.student)
         and "/" not in place.student
         and place.student not in {".", ".."}
@@ -46,8 +55,8 @@ def fits(place: Place, path: str) -> bool:
 
 @given(PATHS, st.sampled_from([*LAYOUTS]), st.integers(0, 1))
 def test_any_path_is_somebodys_within_the_rules_or_nobodys(path: str, name: str, skip: int) -> None:
-    asked = Asked(ASKED)
-    for place in Known(name, asked, skip).places(path):
+    asked = AnswerNames(ASKED)
+    for place in Layout(name, asked, skip).claims(path):
         assert fits(place, path)
 
 
@@ -55,7 +64,7 @@ def test_any_path_is_somebodys_within_the_rules_or_nobodys(path: str, name: str,
 def test_any_pattern_is_one_or_is_refused(path: str, text: str) -> None:
     for pattern in ("{student}/{question}.py", "{student}_{_}/{question}", "{student}" + text):
         with suppress(UsageError):
-            for place in Pattern(pattern, Asked(ASKED)).places(path):
+            for place in Pattern(pattern, AnswerNames(ASKED)).claims(path):
                 assert fits(place, path)
 
 
@@ -66,18 +75,15 @@ def test_what_a_student_chooses_does_not_change_whose_it_is(one: str, two: str) 
         ("gradescope", "submission_7/"), ("moodle", "Eve_7_assignsubmission_file_/"),
         ("canvas", "eve_7_8_"), ("folders", "eve/"),
     ]:  # fmt: skip
-        layout = Known(name, Asked(ASKED))
-        whose = {place.student for path in (one, two) for place in layout.places(top + path)}
+        layout = Layout(name, AnswerNames(ASKED))
+        whose = {place.student for path in (one, two) for place in layout.claims(top + path)}
         assert len(whose) <= 1
 
 
 @given(st.lists(PATHS, max_size=6), st.sampled_from(["", *LAYOUTS]))
 def test_any_class_has_a_layout_or_is_refused(paths: list[str], name: str) -> None:
-    look = Look(Asked(ASKED))
-    for path in paths:
-        look.add(path)
     with suppress(UsageError):
-        found, skip = look.found(name)
+        found, skip, _ = detected(paths, AnswerNames(ASKED), name)
         assert found in LAYOUTS
         assert skip in {0, 1}
 
@@ -87,9 +93,9 @@ def test_any_class_has_a_layout_or_is_refused(paths: list[str], name: str) -> No
      "  :created_at: 2024-01-02 03:04:05 Z", "  - :sid: \"\\x", "    - :sid: |", "", "---", " - :"]
 ) | st.text(max_size=12)))  # fmt: skip
 def test_any_metadata_is_read(lines: list[str]) -> None:
-    for folder, one in submitters(lines).items():
+    for folder, people in submitters(lines).items():
         assert folder.startswith("submission_")
-        assert all(person.id for person in one.people)
+        assert all(person.id for person in people)
 
 
 @given(st.text(st.sampled_from("0123456789-T: Z+.")) | st.text())
@@ -128,11 +134,10 @@ def test_any_zip_file_is_read_or_refused(
     if damage and damage[0] < len(content):
         content[damage[0]] = damage[1]
     (tmp_path / "all.zip").write_bytes(content)
-    with suppress(UsageError), Submissions(tmp_path / "all.zip", ASKED, name) as submissions:
-        for one in submissions:
-            assert one.student == student(one.student) != ""
+    with suppress(UsageError), HandIns(tmp_path / "all.zip", ASKED, name) as handed_in:
+        for one, program in handed_in:
+            assert one.student == student_id(one.student) != ""
             assert bool(one.sha256) != bool(one.fault)
             assert one.question in ASKED
-            if not one.fault:
-                submissions.program(one.path)
-        assert "\n" not in str(submissions.unused) or any("\n" in path for path, _ in names)
+            assert not (one.fault and program)
+        assert "\n" not in str(handed_in.unused) or any("\n" in path for path, _ in names)

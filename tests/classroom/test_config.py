@@ -10,14 +10,13 @@ from pathlib import Path
 
 import pytest
 
-from grader.app import posing
-from grader.app.classes import Plan, Progress, grade_class
+from grader.app import classes
+from grader.app.classes import ClassPlan, ClassProgress, grade_class
 from grader.app.context import Context
 from grader.classroom import config
 from grader.classroom.config import ClassFileError
-from grader.classroom.jobs import key_of
-from grader.classroom.results import Results
-from grader.model.classroom import Terms
+from grader.classroom.results import Results, key_of
+from grader.model.classroom import Entry, Terms
 from grader.model.errors import UsageError
 from tests.bank.test_parts import BANK as PARTS
 from tests.classroom.fakes import NOW
@@ -52,20 +51,28 @@ def here(tmp_path: Path) -> Context:
     return Context(tmp_path, tmp_path / "data", lambda: NOW, bank=PARTS)
 
 
-def graded(ctx: Context, text: str = WHOLE, *edits: str, **changes: object) -> list[Progress]:
+def graded(ctx: Context, text: str = WHOLE, *edits: str, **changes: object) -> list[ClassProgress]:
     """Grade the class of a class.yaml."""
     for old, new in zip(edits[::2], edits[1::2], strict=True):
         assert text.count(old) == 1, old
         text = text.replace(old, new)
     folder = ctx.here()
     (folder / "class.yaml").write_text(text)
-    plan = Plan(folder / "handed-in", (), folder / "out", jobs=1, file=folder / "class.yaml")
+    plan = ClassPlan(folder / "handed-in", (), folder / "out", jobs=1, file=folder / "class.yaml")
     return list(grade_class(ctx, replace(plan, **changes)))  # type: ignore[arg-type]
 
 
 def terms(ctx: Context) -> Terms:
     """What all grades of the class share."""
-    return Results(ctx.here() / "out").terms
+    with Results(ctx.here() / "out") as results:
+        return results.terms
+
+
+def the_entry(ctx: Context) -> Entry:
+    """The one thing that counts."""
+    with Results(ctx.here() / "out") as results:
+        (entry,) = results.entries()
+    return entry
 
 
 def said(ctx: Context, *edits: str) -> list[str]:
@@ -77,14 +84,14 @@ def said(ctx: Context, *edits: str) -> list[str]:
 
 def test_a_class_is_what_its_file_says(here: Context) -> None:
     (one,) = graded(here)
-    assert one.graded is not None
+    assert one.entry.report is not None
     found = terms(here)
     assert (found.title, found.counts, found.seed) == ("Statistics, autumn", "best", 5)
     assert (found.deadline, found.level) == ("2026-11-20T23:59:00+01:00", "process")
-    (posed,) = found.posed
+    (posed,) = found.questions
     assert (posed.id, posed.parts, posed.of, posed.weight) == ("mean-and-spread", (1, 3), 70, 2)
     assert posed.hidden == ("far", "many")
-    (entry,) = Results(here.here() / "out").entries()
+    entry = the_entry(here)
     assert entry.points == 70  # and nothing for part 2, which it would not pass
     assert entry.late
 
@@ -93,17 +100,17 @@ def test_a_class_is_what_its_file_says(here: Context) -> None:
                      "[far, many]", "[few]", "11-20", "11-30", "best", "last")  # fmt: skip
     assert [p.known for p in weighed] == [True]
     now = terms(here)
-    assert (now.title, now.posed[0].weight, now.posed[0].hidden) == (
+    assert (now.title, now.questions[0].weight, now.questions[0].hidden) == (
         "Sums, autumn", 0.5, ("few",),
     )  # fmt: skip
     assert now.counts == "last"
-    keys = [key_of(terms, one, "s") for terms in (found, now) for one in terms.posed]
+    keys = [key_of(terms, one, "s") for terms in (found, now) for one in terms.questions]
     assert keys[0] == keys[1]
-    (entry,) = Results(here.here() / "out").entries()
+    entry = the_entry(here)
     assert not entry.late
     assert [p.known for p in graded(here, WHOLE, "[1, spread]", "[1]")] == [False]
     other = terms(here)
-    assert key_of(other, other.posed[0], "s") != keys[0]
+    assert key_of(other, other.questions[0], "s") != keys[0]
     assert [p.known for p in graded(here, WHOLE, "seed: 5", "seed: 6")] == [False]
     # The command line goes before the file.
     assert [p.known for p in graded(here, WHOLE, seed=6)] == [True]
@@ -112,10 +119,10 @@ def test_a_class_is_what_its_file_says(here: Context) -> None:
 def test_a_question_may_be_its_id_alone_and_most_keys_are_left_out(here: Context) -> None:
     text = "format: 1\nquestions: [parts/mean-and-spread]\n"
     (one,) = graded(here, text, level="process")
-    assert not one.handed.fault
+    assert not one.entry.handed.fault
     found = terms(here)
-    assert found.posed[0].parts == (1, 2, 3)
-    assert (found.posed[0].of, found.counts, found.deadline) == (100, "last", "")
+    assert found.questions[0].parts == (1, 2, 3)
+    assert (found.questions[0].of, found.counts, found.deadline) == (100, "last", "")
     # A seed that was drawn once stays.
     graded(here, text, level="process")
     assert terms(here).seed == found.seed
@@ -190,7 +197,10 @@ def test_a_file_that_is_no_text_is_said(here: Context) -> None:
 def test_the_schema_has_every_key() -> None:
     found = json.loads(config.schema())
     assert found["properties"].keys() == config.ClassFile.model_fields.keys()
-    assert found["$defs"]["Asked"]["properties"].keys() == config.Asked.model_fields.keys()
+    assert (
+        found["$defs"]["ClassQuestion"]["properties"].keys()
+        == config.ClassQuestion.model_fields.keys()
+    )
     assert all("description" in one for one in found["properties"].values())
 
 
@@ -201,6 +211,6 @@ def test_the_example_and_the_tables_of_the_docs_are_whole(tmp_path: Path) -> Non
     course = config.read(tmp_path / "class.yaml")
     assert [one.weight for one in course.file.asked] == [1, 2, 1]
     ctx = Context(tmp_path, tmp_path / "data", lambda: NOW, bank=PARTS.parents[2])
-    assert [one.id for one in posing.load(ctx, course)] == [one.id for one in course.file.asked]
-    for model in (config.ClassFile, config.Asked):
+    assert [one.id for one in classes.load(ctx, course)] == [one.id for one in course.file.asked]
+    for model in (config.ClassFile, config.ClassQuestion):
         assert [key for key in model.model_fields if f"`{key}`" not in page] == []

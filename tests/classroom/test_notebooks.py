@@ -10,24 +10,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from grader.classroom.notebook import Line, cells, origin, program
+from grader.classroom.notebook import cells, program
 from grader.model.errors import UsageError
 from tests.classroom.handing_in import faults, notebook, tree
 
 
-def test_cells_are_joined_by_an_empty_line_and_lines_can_be_traced() -> None:
+def test_cells_are_joined_by_an_empty_line() -> None:
     book = notebook("import numpy\nx = 1", "", "\ny = 2\n\n", "z = 3")
-    text = program(book).decode()
-    assert text == "import numpy\nx = 1\n\n\n\n\ny = 2\n\nz = 3\n"
-    lines = text.split("\n")
-    for number, line in enumerate(lines[:-1], 1):
-        where = origin(book, number)
-        if line:
-            assert where is not None
-            assert cells(book)[where.cell - 1].split("\n")[where.line - 1] == line
-    assert origin(book, lines.index("y = 2") + 1) == Line(3, 2)
-    assert origin(book, 3) is None
-    assert origin(book, 99) is None
+    assert program(book).decode() == "import numpy\nx = 1\n\n\n\n\ny = 2\n\nz = 3\n"
 
 
 def test_what_is_no_code_is_left_out() -> None:

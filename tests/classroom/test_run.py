@@ -1,54 +1,39 @@
-"""Each job once, faults tried again and never lost, and few jobs at a time."""
+"""Each job once, faults tried again and never lost, few jobs at a time; here and on a cluster."""
 
 from __future__ import annotations
 
+import os
+import pickle
+import signal
+import threading
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from grader.classroom.jobs import Job
-from grader.classroom.ledger import Index, Ledger, settled
-from grader.classroom.run import AHEAD, TRIES, grade_all
+from grader import bank
+from grader.app.classes import ClassPlan, ClassProgress, grade_class
+from grader.app.context import Context
+from grader.classroom.results import Results
+from grader.classroom.run import AHEAD, TRIES, DaskPool, Job, grade_all, grade_one, job_for, packed
 from grader.model.classroom import Graded
+from grader.model.errors import GraderError, UsageError
+from tests.classroom.clusters import Cluster, cluster
 from tests.classroom.fakes import NOW, Pretending, job
 
-
-@pytest.fixture
-def pools() -> list[Pretending]:
-    """Every pool that was opened."""
-    return []
+BANK = Path(__file__).parents[1] / "banks" / "mini"
+REFERENCE = BANK / "drills" / "deviations" / "reference.py"
 
 
-def run(
-    folder: Path, jobs: Sequence[Job], pools: list[Pretending], known: set[bytes] | None = None
-) -> list[Graded]:
-    """Grade jobs into a folder."""
-
-    def opened() -> Pretending:
-        pools.append(Pretending())
-        return pools[-1]
-
-    with Ledger(folder / "verdicts.jsonl") as ledger:
-        known = settled(folder) if known is None else known
-        return list(grade_all(iter(jobs), opened, ledger, known, lambda: NOW))
+def run(jobs: Sequence[Job], pool: Pretending) -> dict[str, Graded]:
+    """Grade jobs; what came of each, by its key."""
+    found = list(grade_all(iter(jobs), pool))
+    assert len({one.key for one in found}) == len(found)
+    return {one.key: one for one in found}
 
 
-def test_each_is_graded_once_and_kept(tmp_path: Path, pools: list[Pretending]) -> None:
-    log = tmp_path / "log"
-    jobs = [job(n, "fail" if n % 3 else "pass", log=log) for n in range(10)]
-    found = run(tmp_path, [*jobs, jobs[0]], pools)
-    assert sorted(one.key for one in found) == [one.key for one in jobs]
-    index = Index(tmp_path)
-    assert all(index.get(one.key) == one for one in found)
-    assert {one.at for one in found} == {NOW}
-    # Begun again, it has nothing to do; something new alone is graded.
-    assert run(tmp_path, jobs, pools) == []
-    assert [one.key for one in run(tmp_path, [*jobs, job(99, log=log)], pools)] == [job(99).key]
-    assert log.read_text().splitlines().count(jobs[0].key) == 1
-
-
-def test_few_jobs_are_taken_at_a_time(tmp_path: Path, pools: list[Pretending]) -> None:
+def test_few_jobs_are_taken_at_a_time() -> None:
     taken = 0
 
     def many() -> Iterator[Job]:
@@ -57,52 +42,142 @@ def test_few_jobs_are_taken_at_a_time(tmp_path: Path, pools: list[Pretending]) -
             taken += 1
             yield job(number)
 
-    with Ledger(tmp_path / "verdicts.jsonl") as ledger:
-        pool = Pretending()
-        for done, _ in enumerate(grade_all(many(), lambda: pool, ledger, set(), lambda: NOW)):
-            assert taken <= done + 1 + AHEAD * pool.size * 2
+    pool = Pretending()
+    for done, _ in enumerate(grade_all(many(), pool)):
+        assert taken <= done + 1 + AHEAD * 2 * 2
     assert taken == 40
-    assert pool.most <= AHEAD * pool.size
+    assert pool.most <= AHEAD * 2
 
 
-def test_a_fault_is_tried_again_and_is_no_verdict(tmp_path: Path, pools: list[Pretending]) -> None:
-    log = tmp_path / "log"
-    jobs = [job(0, "fault", log=log), job(1, "fault-once", log=log), job(2, "raise", log=log)]
-    found = {one.key: one for one in run(tmp_path, jobs, pools)}
-    assert not found[jobs[0].key].settled
-    assert found[jobs[0].key].fault == "the disk is full"
-    assert found[jobs[1].key].settled
-    assert found[jobs[2].key].fault == "ValueError: something of ours"
-    assert log.read_text().splitlines().count(jobs[0].key) == TRIES
-    # Another day it is tried again: what is no verdict does not count as graded.
-    again = run(tmp_path, [job(0, "pass")], pools)
-    assert [one.settled for one in again] == [True]
-    kept = Index(tmp_path).get(jobs[0].key)
-    assert kept is not None
-    assert kept.settled
+def test_a_fault_is_tried_again_and_is_no_verdict() -> None:
+    does = ["fault", "fault-once", "raise", "die-once", "pass"]
+    pool = Pretending()
+    found = list(run([job(n, what) for n, what in enumerate(does)], pool).values())
+    found.sort(key=lambda one: one.key)
+    assert [one.settled for one in found] == [False, True, False, True, True]
+    assert [one.fault for one in found[:3:2]] == [
+        "the disk is full", "ValueError: something of ours",
+    ]  # fmt: skip
+    assert [pool.begun[job(n).key] for n in range(5)] == [TRIES, 2, TRIES, 2, 1]
 
 
-def test_what_ends_its_process_costs_the_others_nothing(
-    tmp_path: Path, pools: list[Pretending]
+def test_what_ends_its_process_costs_the_others_nothing() -> None:
+    found = run([job(n, "die" if n == 3 else "pass") for n in range(9)], Pretending())
+    assert [key for key, one in found.items() if not one.settled] == [job(3).key]
+    assert "ended" in found[job(3).key].fault
+
+
+def test_where_no_process_ever_grades_anything_it_ends() -> None:
+    pool = Pretending()
+    with pytest.raises(GraderError, match="ended before it graded anything"):
+        run([job(n, "die") for n in range(1000)], pool)
+    assert sum(pool.begun.values()) < 100
+
+
+def test_who_stops_looking_ends_it() -> None:
+    pool = Pretending()
+    found = grade_all(iter([job(n) for n in range(9)]), pool)
+    next(found)
+    found.close()
+    assert pool.size == 0
+
+
+def test_a_pool_that_grows_is_given_more(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("grader.classroom.run._LOOK", 0.01)
+    barrier = threading.Barrier(8)  # grades that have to go on at once, or none ends
+
+    class Growing(Pretending):
+        def grade(self, job: Job) -> Graded:
+            with self._lock:
+                self.begun[job.key] += 1
+                self.size = 4 if sum(self.begun.values()) > 1 else 1
+            barrier.wait(60)
+            return Graded(job.key, fault="no")
+
+    class Once(Growing):
+        def grade(self, job: Job) -> Graded:
+            graded = super().grade(job)
+            return replace(graded, fault="", report=self._grade(job, "pass").report)
+
+    assert len(run([job(n) for n in range(8)], Once(1))) == 8
+
+
+def test_a_job_can_be_sent_with_its_question(tmp_path: Path) -> None:
+    question = bank.load([BANK], "deviations")
+    (one,) = grading(tmp_path, 1)
+    assert one.entry.report is not None
+    with Results(tmp_path / "out") as results:
+        terms = results.terms
+    there = replace(terms.questions[0], bank="/nowhere")
+    sent = job_for(terms, there, REFERENCE.read_bytes(), "0" * 32)
+    sent = pickle.loads(pickle.dumps(replace(sent, files=packed(question))))
+    graded = pickle.loads(pickle.dumps(grade_one(sent)))
+    assert graded.report is not None
+    assert graded.report.digest == question.digest
+    changed = grade_one(replace(sent, digest="0" * 64))
+    assert not changed.settled
+    assert "was changed since" in changed.fault
+    other = grade_one(replace(sent, parts=(), digest=question.digest, libraries={"numpy": "0.1"}))
+    assert "has other versions: expected numpy 0.1" in other.fault
+
+
+# Dask
+
+
+@pytest.fixture(scope="module")
+def two_workers(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
+    """A cluster."""
+    with cluster(tmp_path_factory.mktemp("cluster")) as started:
+        yield started
+
+
+def grading(folder: Path, count: int, scheduler: str = "") -> Iterator[ClassProgress]:
+    """Grade so many students, each with a right program of their own."""
+    (folder / "in").mkdir()
+    for number in range(count):
+        (folder / "in" / f"s{number:02}.py").write_text(f"# {number}\n{REFERENCE.read_text()}")
+    ctx = Context(folder, folder / "data", lambda: NOW, bank=BANK)
+    plan = ClassPlan(
+        folder / "in", ("deviations",), folder / "out", level="process", scheduler=scheduler, jobs=1
+    )
+    return grade_class(ctx, plan)
+
+
+def test_a_dask_worker_is_killed_and_every_verdict_is_there_once(
+    tmp_path: Path, two_workers: Cluster
 ) -> None:
-    log = tmp_path / "log"
-    deadly = job(3, "die", log=log)
-    jobs = [job(0), job(1), job(2, "die-once", log=log), deadly, *(job(n) for n in range(4, 9))]
-    found = {one.key: one for one in run(tmp_path, jobs, pools)}
-    assert found.keys() == {one.key for one in jobs}
-    assert [one.key for one in found.values() if not one.settled] == [deadly.key]
-    assert "ended" in found[deadly.key].fault
-    assert len(pools) > 1
+    found = []
+    for one in grading(tmp_path, 10, two_workers.address):
+        found.append(one)
+        if len(found) == 2:
+            os.kill(two_workers.pids[0], signal.SIGKILL)
+    assert sorted(one.entry.handed.student for one in found) == [f"s{n:02}" for n in range(10)]
+    assert {one.entry.verdict for one in found} == {"pass"}
 
 
-def test_who_stops_looking_ends_it(tmp_path: Path, pools: list[Pretending]) -> None:
-    with Ledger(tmp_path / "verdicts.jsonl") as ledger:
-        pool = Pretending()
-        found = grade_all(
-            iter([job(n) for n in range(9)]), lambda: pool, ledger, set(), lambda: NOW
-        )
-        first = next(found)
-        found.close()
-    assert settled(tmp_path) >= {bytes.fromhex(first.key)}
-    with pytest.raises(RuntimeError):
-        pool.submit(job(1))
+def test_a_scheduler_that_is_lost_is_a_sentence(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("grader.classroom.run._LOOK", 0.1)
+    with cluster(tmp_path) as lost:
+        grades = grading(tmp_path, 8, lost.address)
+        found = [next(grades)]
+        monkeypatch.setattr("grader.classroom.run._CONNECTING", 0.2)
+        os.kill(lost.scheduler, signal.SIGKILL)
+        with pytest.raises(UsageError, match="was lost"):
+            found += grades
+    assert len(found) < 8
+
+
+@pytest.mark.parametrize("address", ["tcp://127.0.0.1:1", "no://where"])
+def test_a_scheduler_that_is_not_there(monkeypatch: pytest.MonkeyPatch, address: str) -> None:
+    monkeypatch.setattr("grader.classroom.run._CONNECTING", 0.2)
+    with pytest.raises(UsageError, match=f"no Dask scheduler answers at {address}"):
+        DaskPool(address, {})
+
+
+def test_without_dask_its_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(__import__("sys").modules, "distributed", None)
+    with pytest.raises(UsageError, match="not installed") as caught:
+        DaskPool("tcp://127.0.0.1:1", {})
+    assert "drill-dl[dask]" in caught.value.hint

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from grader.app.classes import Plan, grade_class
+from grader.app.classes import ClassPlan, grade_class
 from grader.app.context import Context
-from grader.classroom.layouts import Asked
+from grader.classroom.layout import ANY, EXACT, NONE, AnswerNames
 from grader.classroom.results import Results
 from grader.model.errors import UsageError
 
@@ -31,16 +31,14 @@ RIGHT = "grad_x[1] = 2\ngrad_x[4] = 8\ngrad_x[6] = 0\n"
     ],
 )
 def test_a_text_answers_a_question_that_asks_for_one(own: list[str], answers: list[str]) -> None:
-    asked = Asked(["seven-windows", "maxpool-routing"], ["seven-windows"])
-    assert [one for one, _ in asked.answers(own, free=False)] == answers
+    asked = AnswerNames(["seven-windows", "maxpool-routing"], ["seven-windows"])
+    assert [one for one, rank in asked.answers(own) if rank[0] != NONE] == answers
 
 
 def test_the_only_question_needs_no_name() -> None:
-    asked = Asked(["seven-windows"], ["seven-windows"])
-    assert [one for one, _ in asked.answers(["answers.txt"], free=False)] == ["seven-windows"]
-    assert [one for one, _ in asked.answers(["mine.txt"], free=True)] == ["seven-windows"]
-    assert asked.answers(["mine.txt"], free=False) == []
-    assert asked.answers(["mine.py"], free=True) == []
+    asked = AnswerNames(["seven-windows"], ["seven-windows"])
+    ranks = {name: asked.answers([name])[0][1][0] for name in ("answers.txt", "mine.txt", "a.py")}
+    assert ranks == {"answers.txt": EXACT, "mine.txt": ANY, "a.py": NONE}
 
 
 def test_a_class_is_graded(tmp_path: Path) -> None:
@@ -48,10 +46,11 @@ def test_a_class_is_graded(tmp_path: Path) -> None:
     for student, text in (("ann", RIGHT), ("bob", RIGHT.replace("8", "5")), ("cy", "8?")):
         (handed / student).mkdir(parents=True)
         (handed / student / "seven-windows.txt").write_text(text)
-    plan = Plan(handed, ("seven-windows",), tmp_path / "out", seed=7, level="process", jobs=1)
+    plan = ClassPlan(handed, ("seven-windows",), tmp_path / "out", seed=7, level="process", jobs=1)
     context = Context(tmp_path, tmp_path / "home", lambda: "", bank=ROOT)
     assert sum(1 for _ in grade_class(context, plan)) == 3
-    found = {e.handed.student: e.report for e in Results(tmp_path / "out").entries()}
+    with Results(tmp_path / "out") as results:
+        found = {e.handed.student: e.report for e in results.entries()}
     assert {name: str(one.verdict) for name, one in found.items() if one} == {
         "ann": "pass", "bob": "fail", "cy": "error",
     }  # fmt: skip
@@ -65,7 +64,7 @@ def test_results_lie_outside_of_submissions_and_a_refusal_writes_nothing(tmp_pat
     context = Context(tmp_path, tmp_path / "home", lambda: "", bank=ROOT)
     (tmp_path / "in").mkdir()
     for folder, said in ((tmp_path / "in", "--out"), (tmp_path / "none", "none")):
-        plan = Plan(folder, ("seven-windows",), folder / "out", level="process", jobs=1)
+        plan = ClassPlan(folder, ("seven-windows",), folder / "out", level="process", jobs=1)
         with pytest.raises(UsageError, match=said):
             next(iter(grade_class(context, plan)))
         assert not (folder / "out").exists()

@@ -6,10 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from grader.classroom.layouts import Asked
-from grader.classroom.patterns import Pattern
-from grader.classroom.platforms import submitters, utc
-from grader.classroom.submissions import Submissions
+from grader.classroom.hand_in import HandIns
+from grader.classroom.layout import AnswerNames, Pattern, submitters, utc
 from grader.model.errors import UsageError
 from tests.classroom.handing_in import Files, found, notebook, tree, whose, zipped
 
@@ -27,10 +25,6 @@ BOOK = notebook("x = 1")
             "folders", ["alice/mean.py", "bob/submission.py", "bob/data.csv", "cem/src/mean.py"],
             [("alice", "mean", "alice/mean.py"), ("bob", "mean", "bob/submission.py"),
              ("cem", "mean", "cem/src/mean.py")],
-        ),
-        (
-            "questions", ["mean/alice.py", "mean/bob/submission.py"],
-            [("alice", "mean", "mean/alice.py"), ("bob", "mean", "mean/bob/submission.py")],
         ),
         (
             "gradescope", ["submission_1/anything.py", "submission_22/src/mean.py"],
@@ -60,7 +54,7 @@ BOOK = notebook("x = 1")
              ("obriencem_12346", "mean", "obriencem_LATE_12346_67891_my work-2.py")],
         ),
     ],
-    ids=["files", "folders", "questions", "gradescope", "moodle", "canvas"],
+    ids=["files", "folders", "gradescope", "moodle", "canvas"],
 )  # fmt: skip
 def test_a_layout_is_recognized(
     tmp_path: Path, layout: str, files: list[str], expected: list[tuple[str, str, str]]
@@ -72,8 +66,8 @@ def test_a_layout_is_recognized(
         assert whose(root) == expected
         assert whose(root, layout=layout) == expected
     assert [(one, two, path[5:]) for one, two, path in whose(wrapped)] == expected
-    with Submissions(wrapped, ["mean"]) as submissions:
-        assert submissions.layout.name == layout
+    with HandIns(wrapped, ["mean"]) as handed_in:
+        assert handed_in.layout.name == layout
 
 
 def test_what_is_late_and_whose_name_is_known(tmp_path: Path) -> None:
@@ -149,12 +143,12 @@ def test_the_most_likely_files_count_and_the_last_of_them_last(tmp_path: Path) -
     names = ["submission_1/helper.py", "submission_1/mean.py", "submission_1/old/mean.py",
              "submission_2/b10.py", "submission_2/b9.py"]  # fmt: skip
     tree(tmp_path, dict.fromkeys(names, ""))
-    with Submissions(tmp_path, ["mean"]) as submissions:
-        assert [one.path for one in submissions] == [
+    with HandIns(tmp_path, ["mean"]) as handed_in:
+        assert [one.path for one, _ in handed_in] == [
             "submission_1/mean.py", "submission_2/b9.py", "submission_2/b10.py"
         ]  # fmt: skip
-        assert submissions.unused.programs == 2
-        assert "submission_1/old/mean.py" in str(submissions.unused)
+        assert handed_in.unused.programs == 2
+        assert "submission_1/old/mean.py" in str(handed_in.unused)
 
 
 def test_so_many_of_one_student_and_no_more(tmp_path: Path) -> None:
@@ -199,8 +193,8 @@ def test_a_zip_file_is_whose_its_name_says(tmp_path: Path) -> None:
 
 def test_a_folder_around_a_layout_that_is_named(tmp_path: Path) -> None:
     for layout, path, student in [
-        ("gradescope", "submission_1/a.py", "submission_1"), ("questions", "mean/ann.py", "ann"),
-        ("files", "ann.py", "ann"), ("canvas", "ann_1_2_a.py", "ann_1"),
+        ("gradescope", "submission_1/a.py", "submission_1"),
+                ("files", "ann.py", "ann"), ("canvas", "ann_1_2_a.py", "ann_1"),
     ]:  # fmt: skip
         root = tree(tmp_path / layout, {f"all/{path}": "", "readme.md": ""})
         assert [one[0] for one in whose(root, layout=layout)] == [student]
@@ -210,7 +204,7 @@ def test_a_layout_that_is_named_is_taken(tmp_path: Path) -> None:
     tree(tmp_path, {"a.py": "", "b/mean.py": "", "hw/mean.py": ""})
     assert [one[0] for one in whose(tmp_path, layout="folders")] == ["b", "hw"]
     assert [one[0] for one in whose(tmp_path, layout="files")] == ["a"]
-    with pytest.raises(UsageError, match="expected files, folders, questions"):
+    with pytest.raises(UsageError, match="expected files, folders, gradescope"):
         found(tmp_path, layout="blackboard")
     with pytest.raises(UsageError, match="--layout or --pattern, found both"):
         found(tmp_path, layout="files", pattern="{student}.py")
@@ -266,13 +260,13 @@ TWICE = "HW1_ann_attempt_2026-11-20-10-00-00_{}_bob_attempt_2026-11-20-11-00-00_
     ],
 )  # fmt: skip
 def test_the_tail_of_a_name_makes_nobody_somebody_else(pattern: str, path: str) -> None:
-    described = Pattern(pattern, Asked(["mean", "layer-norm", "layer-norm-2"]))
-    assert described.places(path) == []
+    described = Pattern(pattern, AnswerNames(["mean", "layer-norm", "layer-norm-2"]))
+    assert described.claims(path) == []
 
 
 def test_a_question_with_the_text_between_in_its_name() -> None:
-    described = Pattern("{question}-{student}.py", Asked(["layer-norm", "mean"]))
-    found = [described.places(path) for path in ("layer-norm-ann-lee.py", "mean-1-ann.py")]
+    described = Pattern("{question}-{student}.py", AnswerNames(["layer-norm", "mean"]))
+    found = [described.claims(path) for path in ("layer-norm-ann-lee.py", "mean-1-ann.py")]
     assert [[(one.student, one.question) for one in places] for places in found] == [
         [("ann-lee", "layer-norm")], [("1-ann", "mean")]
     ]  # fmt: skip
@@ -355,7 +349,7 @@ def test_a_number_that_two_have_tells_nobody_apart() -> None:
         for n, (sid, email) in enumerate([("7", "a@x"), ("7", "b@x"), ("a@x", "c@x"), ("", "")])
     )
     known = submitters(text.splitlines())
-    ids = [person.id for one in known.values() for person in one.people]
+    ids = [person.id for people in known.values() for person in people]
     assert ids == ["a@x", "b@x", "c@x", "submission_3"]
 
 
@@ -393,10 +387,10 @@ def test_times_are_read(text: str, expected: str) -> None:
 def test_what_is_nobodys_is_counted_and_named(tmp_path: Path) -> None:
     files: Files = {f"ann/{n}.py": "" for n in range(9)} | {"ann/mean.py": "", "ann/a.csv": ""}
     tree(tmp_path, {**files, "bo/mean.py": ""})
-    with Submissions(tmp_path, ["mean"]) as submissions:
-        assert len(list(submissions)) == 2
-        assert (submissions.unused.programs, submissions.unused.others) == (9, 1)
-        assert str(submissions.unused).startswith(
-            "9 files that are nobody's answer: ann/0.py (its name says"
+    with HandIns(tmp_path, ["mean"]) as handed_in:
+        assert len(list(handed_in)) == 2
+        assert (handed_in.unused.programs, handed_in.unused.others) == (9, 1)
+        assert str(handed_in.unused).startswith(
+            "9 files that are nobody's answer: ann/0.py (another file is"
         )
-        assert str(submissions.unused).endswith("; 4 more")
+        assert str(handed_in.unused).endswith("; 4 more")

@@ -1,0 +1,273 @@
+"""The table of a class: every verdict once, whatever is killed, full, or put in its place."""
+
+from __future__ import annotations
+
+import json
+import os
+import resource
+import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from grader.classroom.disk import write_whole
+from grader.classroom.export import export
+from grader.classroom.feedback import write_feedback
+from grader.classroom.results import TABLE, TERMS, Results, agreed, is_late, key_of
+from grader.model.classroom import Entry, Graded, HandIn, Terms
+from grader.model.errors import UsageError
+from grader.model.report import (
+    Bar,
+    Bars,
+    Breakdown,
+    CheckResult,
+    Curve,
+    Exhibit,
+    Grids,
+    Mismatch,
+    Named,
+    Panel,
+    PartResult,
+    Raised,
+    Row,
+)
+from grader.model.verdict import Verdict
+from tests.classroom.fakes import report
+from tests.classroom.making import TERMS as CLASS
+from tests.classroom.making import entry, write_results
+
+EXHIBITS: list[Exhibit] = [
+    Grids((Panel("x", (("1", "2"),), frozenset({(0, 1)}), note="plane"),)),
+    Breakdown((Row("weights", "14 GB", "28 GB", "half"),)),
+    Bars((Bar("yours", float("inf"), "64 B"),), ("an array",)),
+    Curve((1.0, float("nan")), (1.0, 0.5)),
+]
+MEAN = CLASS.questions[0]
+DEEP = "[" * 100_000 + "]" * 100_000
+
+
+def hand_ins(*students: str, sha: str = "") -> list[tuple[HandIn, bytes]]:
+    """Files of some students, each with a program of its own where `sha` is not given."""
+    return [
+        (HandIn(one, "mean", f"{one}.py", sha or f"{ord(one[0]):064x}"), one.encode())
+        for one in students
+    ]
+
+
+def entries(folder: Path) -> list[Entry]:
+    """What counts."""
+    with Results(folder) as results:
+        return list(results.entries())
+
+
+@pytest.mark.parametrize("exhibit", EXHIBITS, ids=lambda one: type(one).__name__)
+def test_a_report_comes_back_as_it_was(tmp_path: Path, exhibit: Exhibit) -> None:
+    check = CheckResult(
+        "grad", "gradcheck", Verdict.FAIL, "wrong", ("a",), ("a",),
+        mismatch=Mismatch("gx", "a", (0, 1), "1", "2", None, 1, 4), exhibit=exhibit,
+        raised=Raised("ValueError", "no"), figures={"bytes": 3.0},
+    )  # fmt: skip
+    full = replace(
+        report(Verdict.FAIL), checks=(check,), parts=(PartResult("core", Verdict.FAIL, 0, 60),),
+        misconceptions=(Named("idea", "says", True, ("gx",), 1),),
+    )  # fmt: skip
+    write_results(tmp_path, CLASS, [entry("ada", full)])
+    (one,) = entries(tmp_path)
+    assert repr(one.report) == repr(full)  # nan is not equal to itself
+
+
+def test_copies_are_graded_once_and_known_ones_not_at_all(tmp_path: Path) -> None:
+    with Results(tmp_path, write=CLASS) as results:
+        assert results.take([*hand_ins("a", "b", "c", sha="1" * 64), *hand_ins("d")]) == 4
+        waiting = list(results.waiting(MEAN))
+        assert [program for _, program in waiting] == [b"a", b"d"]
+        results.keep(Graded(waiting[0][0], report()), "now")
+        assert [one.handed.student for one in results.with_key(waiting[0][0])] == ["a", "b", "c"]
+        results.keep(Graded(waiting[1][0], fault="the disk is full"), "now")
+        assert [one.handed.student for one in results.settled()] == ["a", "b", "c"]
+    # Another day: who has a known program needs no grade, what is no verdict is tried again.
+    with Results(tmp_path, write=CLASS) as results:
+        results.take([*hand_ins("e", sha="1" * 64), *hand_ins("d")])
+        assert [program for _, program in results.waiting(MEAN)] == [b"d"]
+        assert [one.verdict for one in results.everything()] == ["not graded", "pass"]
+        results.take(hand_ins("d"))
+        assert results.students() == ["d"]
+
+
+def test_a_verdict_stays_whatever_comes_after_it(tmp_path: Path) -> None:
+    with Results(tmp_path, write=CLASS) as results:
+        results.take(hand_ins("a"))
+        ((key, _),) = results.waiting(MEAN)
+        results.keep(Graded(key, report()), "now")
+        results.keep(Graded(key, fault="the disk was full"), "later")
+    # Other terms are other grades, and those of before are there when they are asked for again.
+    for terms, verdict in ((replace(CLASS, seed=8), "not graded"), (CLASS, "pass")):
+        with Results(tmp_path, write=terms) as results:
+            results.take(hand_ins("a"))
+            assert [one.verdict for one in results.entries()] == [verdict]
+
+
+def test_what_is_read_halfway_is_not_kept(tmp_path: Path) -> None:
+    write_results(tmp_path, CLASS, [entry("ada")])
+
+    def broken() -> Iterator[tuple[HandIn, bytes]]:
+        yield from hand_ins("b")
+        raise UsageError("the disk is gone")
+
+    with Results(tmp_path, write=CLASS) as results, pytest.raises(UsageError):
+        results.take(broken())
+    assert [one.handed.student for one in entries(tmp_path)] == ["ada"]
+
+
+def test_the_last_or_the_best_counts(tmp_path: Path) -> None:
+    wrong = report(Verdict.FAIL)
+    right = replace(report(), parts=(PartResult("1", Verdict.PASS, 6, 6),))
+    given = [
+        entry("ada", right, at="2026-11-18T12:00:00+00:00"),
+        replace(entry("ada", wrong), handed=replace(entry("ada").handed, path="ada/two.py")),
+    ]
+    for counts, points in (("last", 0), ("best", 6)):
+        write_results(tmp_path / counts, replace(CLASS, counts=counts), given)
+        assert [one.points for one in entries(tmp_path / counts)] == [points]
+
+
+def test_one_process_at_a_time_writes_and_others_may_read(tmp_path: Path) -> None:
+    with Results(tmp_path, write=CLASS) as results:
+        results.take(hand_ins("a"))
+        assert len(entries(tmp_path)) == 1
+        with pytest.raises(UsageError, match="another drill"):
+            Results(tmp_path, write=CLASS)
+    assert {path.name for path in tmp_path.iterdir()} == {TERMS, TABLE}
+
+
+@contextmanager
+def room(size: int) -> Iterator[None]:
+    """Let no file of this process grow beyond a size, as on a disk that is full."""
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size, before[1]))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+
+
+def test_on_a_full_disk_what_was_written_stays(tmp_path: Path) -> None:
+    with Results(tmp_path, write=CLASS) as results:
+        results.take(hand_ins("a", "b"))
+        (first, _), (second, _) = results.waiting(MEAN)
+        results.keep(Graded(first, report()), "now")
+        large = replace(report(), printed="x" * 1_000_000)
+        with room(200_000), pytest.raises(UsageError, match="cannot be read or written") as said:
+            results.keep(Graded(second, large), "now")
+        assert "what was graded is kept" in said.value.hint
+    assert [one.verdict for one in entries(tmp_path)] == ["pass", "not graded"]
+
+
+@pytest.mark.parametrize("name", [TERMS, TABLE])
+def test_a_link_a_pipe_or_other_content_is_refused(tmp_path: Path, name: str) -> None:
+    path = write_results(tmp_path, CLASS, [entry("ada")]) / name
+    precious = tmp_path / "precious"
+    precious.write_text("mine")
+    path.unlink()
+    path.symlink_to(precious)
+    with pytest.raises(UsageError, match=name):
+        entries(tmp_path)
+    path.unlink()
+    os.mkfifo(path)
+    with pytest.raises(UsageError, match=name):
+        entries(tmp_path)
+    path.unlink()
+    path.write_text(DEEP)
+    with pytest.raises(UsageError, match=name):
+        entries(tmp_path)
+    assert precious.read_text() == "mine"
+
+
+def test_a_report_that_is_none_is_said(tmp_path: Path) -> None:
+    write_results(tmp_path, CLASS, [entry("ada", report())])
+    with sqlite3.connect(tmp_path / TABLE) as db:
+        db.execute("UPDATE grade SET report = '{}'")
+    with pytest.raises(UsageError, match="expected a report in it"):
+        entries(tmp_path)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [{"seed": "x"}, {"title": 3}, {"deadline": "2026-11-20"}, {"questions": 3}, {"format": 1}],
+)
+def test_terms_that_are_none_are_refused(tmp_path: Path, change: dict[str, object]) -> None:
+    path = write_results(tmp_path, CLASS, [entry("ada")]) / TERMS
+    path.write_text(json.dumps(json.loads(path.read_text()) | change))
+    with pytest.raises(UsageError, match=r"class\.json: expected"):
+        Results(tmp_path)
+
+
+def test_results_that_are_not_there_are_said(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match=r"expected results of a class, found no class\.json"):
+        Results(tmp_path)
+    (tmp_path / "file").touch()
+    with pytest.raises(UsageError, match="expected a folder for the results"):
+        agreed(tmp_path / "file" / "out", CLASS, drawn=True)
+
+
+def test_a_seed_that_was_drawn_stays(tmp_path: Path) -> None:
+    write_results(tmp_path, CLASS, [])
+    assert agreed(tmp_path, replace(CLASS, seed=99), drawn=True).seed == CLASS.seed
+    assert agreed(tmp_path, replace(CLASS, seed=99), drawn=False).seed == 99
+
+
+def variations() -> Iterator[tuple[Terms, bool]]:
+    """Terms, and whether a grade on them is another grade."""
+    yield replace(CLASS, seed=8), True
+    yield replace(CLASS, level="process"), True
+    yield replace(CLASS, program="0.3"), True
+    yield replace(CLASS, questions=(replace(MEAN, digest="f" * 64),)), True
+    yield replace(CLASS, questions=(replace(MEAN, libraries={"numpy": "2.5"}),)), True
+    yield replace(CLASS, questions=(replace(MEAN, parts=(1,)),)), True
+    yield replace(CLASS, title="Fall", deadline="", counts="best"), False
+    yield replace(CLASS, questions=(replace(MEAN, weight=2.0, hidden=("x",)),)), False
+
+
+@pytest.mark.parametrize(("terms", "other"), list(variations()))
+def test_what_decides_a_grade_is_in_its_key(terms: Terms, other: bool) -> None:
+    (question, *_) = terms.questions
+    assert (key_of(terms, question, "s") != key_of(CLASS, MEAN, "s")) is other
+
+
+@pytest.mark.parametrize("at", ["9999-12-31T23:59:59+00:00", "9999-12-31T23:59:59-14:00", ""])
+def test_a_time_at_the_end_of_all_times_keeps_nothing_from_anybody(tmp_path: Path, at: str) -> None:
+    late = entry("ada", at=at)
+    late = replace(late, handed=replace(late.handed, late=not at))
+    folder = write_results(tmp_path / "results", CLASS, [late, entry("ben")])
+    with Results(folder) as results:
+        assert write_feedback(results, tmp_path / "out").students == 2
+        assert "Late" in (tmp_path / "out" / "ada.md").read_text()
+        assert "Late" not in (tmp_path / "out" / "ben.md").read_text()
+        assert "".join(export(results, "csv"))
+    assert not is_late("", CLASS.deadline)
+
+
+def test_a_link_is_not_written_through(tmp_path: Path) -> None:
+    precious, file = tmp_path / "precious", tmp_path / "grades.csv"
+    precious.write_text("mine")
+    file.symlink_to(precious)
+    write_whole(file, ["theirs"])
+    assert (precious.read_text(), file.read_text()) == ("mine", "theirs")
+
+
+def test_a_group_of_equal_answers_has_its_programs(tmp_path: Path) -> None:
+    wrong = replace(report(Verdict.FAIL), outputs="a3f9" + "0" * 60)
+    other = replace(wrong, outputs="a3f0" + "0" * 60)
+    given = [entry("ada", wrong), entry("ben", other), entry("cem", wrong), entry("dov", report())]
+    with Results(write_results(tmp_path, CLASS, given)) as results:
+        found = results.equal_answers("mean", "a3f9")
+        assert (found.outputs, found.seed) == (wrong.outputs, CLASS.seed)
+        assert [(one.student, program) for one, program in found.answers] == [
+            ("ada", b"0"), ("cem", b"2"),
+        ]  # fmt: skip
+        for digits in ("a3", "ffff"):
+            with pytest.raises(UsageError, match="expected one group of answers to mean"):
+                results.equal_answers("mean", digits)
