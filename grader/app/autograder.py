@@ -16,7 +16,6 @@ import sys
 import tempfile
 import zipfile
 from collections.abc import Mapping, Sequence
-from datetime import UTC, datetime
 from importlib import metadata
 from pathlib import Path
 from types import FrameType
@@ -33,10 +32,10 @@ from grader.app.classes import (
     load,
 )
 from grader.app.context import Context
+from grader.bank.storage import files_of
 from grader.classroom.disk import write_whole
 from grader.classroom.export import Json, dumped, gradescope, not_graded
 from grader.classroom.results import Results
-from grader.classroom.run import files_of
 from grader.model.classroom import Entry
 from grader.model.errors import DrillError, UsageError
 
@@ -99,7 +98,7 @@ python=${{DRILL_PYTHON:-$home/venv/bin/python}}
 mkdir -p "$root/results"
 cp "$home/not-graded.json" "$root/results/.results.json" &&
     mv "$root/results/.results.json" "$root/results/results.json"
-"$python" -I -c {called} "$root" "$home" ||
+"$python" -I -c {called} "$root" "$home" "${{DRILL_SECONDS:-{seconds}}}" ||
     echo "drill could not grade this submission" >&2
 exit 0
 """
@@ -133,8 +132,13 @@ def make(ctx: Context, ids: Sequence[str], level: str = "", file: Path | None = 
         "questions": [{key: value for key, value in one.items() if value} for one in asked],
     }
     here = f"{sys.version_info.major}.{sys.version_info.minor}"
-    names = {"version": __version__, "lowest": _PYTHONS[-1], "called": shlex.quote(_CALLED),
-             "pythons": " ".join(dict.fromkeys([here, *_PYTHONS]))}  # fmt: skip
+    names = {
+        "version": __version__,
+        "seconds": str(SECONDS),
+        "lowest": _PYTHONS[-1],
+        "called": shlex.quote(_CALLED),
+        "pythons": " ".join(dict.fromkeys([here, *_PYTHONS])),
+    }
     uses = sorted({name for question in questions for name in question.spec.uses})
     files = {
         "setup.sh": SETUP.format(**names).encode(),
@@ -195,17 +199,18 @@ def pins(libraries: Sequence[str]) -> list[str]:
 # On the platform.
 
 
-def grade_submission(root: str, home: str) -> None:
+def grade_submission(root: str, home: str, seconds: str = str(SECONDS)) -> None:
     """Grade what lies in `submission`, and write `results/results.json`, whatever happens.
 
     Args:
         root: the folder in which both are, on Gradescope /autograder.
         home: where the class.yaml and the bank are.
+        seconds: that it may take.
     """
     file = Path(root) / "results" / "results.json"
     file.parent.mkdir(parents=True, exist_ok=True)
     signal.signal(signal.SIGALRM, _too_long)
-    signal.alarm(int(os.environ.get("DRILL_SECONDS", SECONDS)))
+    signal.alarm(int(seconds))
     try:
         result = _graded(Path(root) / "submission", Path(home))
     except DrillError as error:
@@ -229,7 +234,7 @@ def _graded(submission: Path, home: Path) -> Json:
         # Links stay links, which are refused.
         shutil.copytree(submission, folder, symlinks=True, ignore=_not_looked_at)
         out, data = Path(work) / "results", Path(work) / "data"
-        ctx = Context(Path(work), data, lambda: datetime.now(UTC).isoformat(), bank=home / "bank")
+        ctx = Context(Path(work), data, lambda: "", bank=home / "bank")
         config = config_of(home / "class.yaml", ())
         plan = ClassPlan(folder.parent, (), out, file=home / "class.yaml", layout="folders", jobs=1)
         entries: dict[str, Entry] = {}

@@ -16,6 +16,7 @@ from grader import __version__
 from grader.app import requirements
 from grader.app.context import Context
 from grader.bank.document import Keys, Problem
+from grader.bank.storage import files_of
 from grader.classroom import config as class_file
 from grader.classroom.config import ClassConfig, ClassQuestion
 from grader.classroom.hand_in import SHOWN, HandIns
@@ -28,7 +29,6 @@ from grader.classroom.run import (
     Pool,
     grade_all,
     job_for,
-    packed,
     versions,
 )
 from grader.forms import registry as forms
@@ -169,7 +169,7 @@ def _pool(plan: ClassPlan, questions: Sequence[Question]) -> Pool:
     if plan.open_pool is not None:
         return plan.open_pool()
     if plan.scheduler:
-        return DaskPool(plan.scheduler, {one.id: packed(one) for one in questions})
+        return DaskPool(plan.scheduler, {one.id: files_of(one) for one in questions})
     return LocalPool(plan.jobs or requirements.cores())
 
 

@@ -6,13 +6,11 @@ three times and is then a `fault`, never a verdict.
 
 from __future__ import annotations
 
-import io
 import multiprocessing
 import os
 import signal
 import tempfile
 import threading
-import zipfile
 from collections import deque
 from collections.abc import Generator, Iterable, Mapping
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
@@ -56,7 +54,7 @@ class Job:
     program: bytes
     libraries: Mapping[str, str]
     bank: str  # path of the question's bank, where it can be reached ...
-    files: bytes = field(default=b"", repr=False)  # ... else the files of the question, zipped
+    files: Mapping[str, bytes] = field(default_factory=dict, repr=False)  # ... else its files
 
 
 def job_for(terms: Terms, question: AssignedQuestion, program: bytes, key: str) -> Job:
@@ -139,8 +137,9 @@ def _loaded(job: Job) -> Question:
         bank = Path(job.bank)
         if job.files:
             bank = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="drill-bank-")))
-            with zipfile.ZipFile(io.BytesIO(job.files)) as files:
-                files.extractall(bank)  # of our own making
+            for name, content in job.files.items():
+                (bank / name).parent.mkdir(parents=True, exist_ok=True)
+                (bank / name).write_bytes(content)
         question = load([bank], job.question)
     if question.digest != job.digest:
         raise DrillError(f"{job.question} was changed since grading began: start it again")
@@ -163,17 +162,6 @@ def versions(names: Iterable[str]) -> dict[str, str]:
             if name not in {"python", "drill"}:
                 found[name] = metadata.version(name)
     return found
-
-
-def files_of(question: Question) -> dict[str, bytes]:
-    """Return the files of a question by their paths in a bank: its spec and all its programs."""
-    drills = question.bank / "drills" / question.id
-    paths = [question.spec_path, *sorted(drills.rglob("*"))]
-    return {
-        path.relative_to(question.bank).as_posix(): path.read_bytes()
-        for path in paths
-        if path.is_file() and "__pycache__" not in path.parts
-    }
 
 
 # In the process that has them graded.
@@ -342,12 +330,12 @@ def _end_after(parent: BaseProcess) -> None:
 class DaskPool:
     """The workers of a Dask cluster; those that come or go while a class is graded count too."""
 
-    def __init__(self, address: str, files: Mapping[str, bytes]) -> None:
+    def __init__(self, address: str, files: Mapping[str, Mapping[str, bytes]]) -> None:
         """Connect.
 
         Args:
             address: Of the scheduler.
-            files: Of each question, by its id, as `packed` has them: workers share no folder.
+            files: Of each question, by its id: workers share no folder.
 
         Raises:
             UsageError: Dask is not installed, or no scheduler is there.
@@ -405,15 +393,6 @@ class DaskPool:
         self._closed = True
         with suppress(Exception):  # a scheduler that is gone
             self._client.close(timeout=_CONNECTING)
-
-
-def packed(question: Question) -> bytes:
-    """Return the files of a question as a zip file, to be sent with a job."""
-    target = io.BytesIO()
-    with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED) as archive:
-        for name, content in files_of(question).items():
-            archive.writestr(name, content)
-    return target.getvalue()
 
 
 def _watched(job: Job) -> Graded:

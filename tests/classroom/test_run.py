@@ -15,8 +15,9 @@ import pytest
 from grader import bank
 from grader.app.classes import ClassPlan, ClassProgress, grade_class
 from grader.app.context import Context
+from grader.bank.storage import files_of
 from grader.classroom.results import Results
-from grader.classroom.run import AHEAD, TRIES, DaskPool, Job, grade_all, grade_one, job_for, packed
+from grader.classroom.run import AHEAD, TRIES, DaskPool, Job, grade_all, grade_one, job_for
 from grader.model.classroom import Graded
 from grader.model.errors import GraderError, UsageError
 from tests.classroom.clusters import Cluster, cluster
@@ -110,7 +111,7 @@ def test_a_job_can_be_sent_with_its_question(tmp_path: Path) -> None:
         terms = results.terms
     there = replace(terms.questions[0], bank="/nowhere")
     sent = job_for(terms, there, REFERENCE.read_bytes(), "0" * 32)
-    sent = pickle.loads(pickle.dumps(replace(sent, files=packed(question))))
+    sent = pickle.loads(pickle.dumps(replace(sent, files=files_of(question))))
     graded = pickle.loads(pickle.dumps(grade_one(sent)))
     assert graded.report is not None
     assert graded.report.digest == question.digest
