@@ -23,13 +23,13 @@ from itertools import groupby
 
 from grader.classroom.feedback import UNSEEN, visible
 from grader.classroom.results import Results
-from grader.classroom.told import told
 from grader.model.classroom import RESULTS_FORMAT, AssignedQuestion, Entry, HandIn, Terms
 from grader.model.errors import UsageError
 from grader.model.nearest import closest
 from grader.model.report import CheckResult, Report
 from grader.model.verdict import FINE, Verdict
 from grader.reports.blocks import render_text
+from grader.reports.grade import told
 from grader.reports.inert import LINE_LIMIT, harmless, inert
 from grader.reports.json import to_json
 from grader.reports.withheld import withheld

@@ -18,13 +18,13 @@ from grader.classroom.disk import content, regular, write_whole
 from grader.classroom.hiding import Seen, seen
 from grader.classroom.page import framed
 from grader.classroom.results import Results
-from grader.classroom.told import told
 from grader.model.classroom import AssignedQuestion, Entry, Terms
 from grader.model.errors import UsageError
 from grader.model.numerals import quantity
 from grader.model.report import Report
 from grader.model.verdict import Verdict
 from grader.reports.blocks import Block, Heading, Item, Paragraph, render_html, render_markdown
+from grader.reports.grade import told
 from grader.reports.withheld import withheld
 
 NOT_GRADED = (

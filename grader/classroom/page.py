@@ -22,7 +22,6 @@ from grader.classroom.findings import (
     Student,
     StudentResult,
 )
-from grader.classroom.told import told
 from grader.model.classroom import Entry
 from grader.model.numerals import quantity
 from grader.reports.blocks import (
@@ -36,7 +35,8 @@ from grader.reports.blocks import (
     Table,
     render_html,
 )
-from grader.reports.inert import inert, inert_lines
+from grader.reports.grade import told
+from grader.reports.inert import inert
 from grader.reports.sheet import Line, cells, padded
 
 STARTERS = "The starter holds its ideas by design: whoever hands it in unchanged counts for none."
@@ -48,7 +48,6 @@ GROUPS = (
 _BAR = 24  # cells of the longest bar
 _NAMES = 8  # students that are named on a terminal
 _NAME = 120  # characters of a name
-_PRINTED = 8  # lines of what a program printed
 _SHORT = {
     Standing.PASSED: "pass",
     Standing.NO_PROGRAM: "no program",
@@ -323,9 +322,6 @@ def _student(student: Student, entries: Sequence[Entry], deadline: str) -> Itera
                 for number, part in enumerate(entry.report.parts, 1):
                     yield Item(f"part {number} {part.verdict}: {part.points} of {part.of}")
             yield from told(entry.report)
-            if entry.report.printed.strip():
-                yield Paragraph("", "It printed, at the end:")
-                yield Code(tuple(inert_lines(entry.report.printed, _PRINTED)[0]))
 
 
 def _when(at: str, deadline: str) -> str:
