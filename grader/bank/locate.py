@@ -8,7 +8,7 @@ import re
 import shlex
 import sys
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -16,24 +16,6 @@ from grader.bank.storage import MAX_SOURCE, SPECS, BankFiles, read_regular, refu
 from grader.model.errors import BankError, UsageError
 from grader.model.nearest import closest
 from grader.model.question import Header
-
-
-def builtin() -> Path:
-    """The bank that comes with the program: inside the package, in a checkout next to it."""
-    package = Path(__file__).resolve().parent.parent
-    inside = package / "_bank"
-    return inside if inside.is_dir() else package.parent
-
-
-def config_file() -> Path:
-    """The user's list of further banks: one path per line, `#` for comments."""
-    home = os.environ.get("DRILL_HOME")
-    if home:
-        return expanded(home) / "banks"
-    base = os.environ.get("XDG_CONFIG_HOME", "")
-    if not base.startswith("/"):  # the XDG specification: relative values are ignored
-        base = "~/Library/Application Support" if sys.platform == "darwin" else "~/.config"
-    return expanded(base) / "drill" / "banks"
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,25 +28,21 @@ class Place:
     listed: bool = False  # whether it stands on the user's list
 
 
-def places(explicit: Path | None = None) -> list[Place]:
-    """Where to look for banks: `--bank` alone; else `DRILL_BANK`, the list, the built-in one."""
-    if explicit is not None:
-        return [Place(explicit, "--bank")]
-    found = [
-        Place(Path(part), "DRILL_BANK")
-        for part in os.environ.get("DRILL_BANK", "").split(os.pathsep)
-        if part
-    ]
-    try:
-        lines = config_lines()
-    except (OSError, UnicodeDecodeError):
-        lines = []
-    for line in lines:
-        written = path_in(line)
-        if written:
-            hint = f"drill bank remove {shlex.quote(written)} takes it off the list"
-            found.append(Place(expanded(written), str(config_file()), hint, listed=True))
-    return [*found, Place(builtin(), "")]
+def builtin() -> Path:
+    """The bank that comes with the program: inside the package, in a checkout next to it."""
+    package = Path(__file__).resolve().parent.parent
+    inside = package / "_bank"
+    return inside if inside.is_dir() else package.parent
+
+
+def config_file() -> Path:
+    """The user's list of further banks: one path per line, `#` for comments."""
+    if home := os.environ.get("DRILL_HOME"):
+        return expanded(home) / "banks"
+    base = os.environ.get("XDG_CONFIG_HOME", "")
+    if not base.startswith("/"):  # the XDG specification: relative values are ignored
+        base = "~/Library/Application Support" if sys.platform == "darwin" else "~/.config"
+    return expanded(base) / "drill" / "banks"
 
 
 def config_lines() -> list[str]:
@@ -82,8 +60,7 @@ def config_lines() -> list[str]:
 
 def path_in(line: str) -> str:
     """The path on a line of the list, without the remark behind a `#`; nothing where none is."""
-    before = re.split(r"(?:^|\s)#", line, maxsplit=1)[0]
-    return before.strip()
+    return re.split(r"(?:^|\s)#", line, maxsplit=1)[0].strip()
 
 
 def expanded(path: str) -> Path:
@@ -98,6 +75,22 @@ def resolved(path: Path) -> Path:
         return Path(os.path.realpath(path))
     except ValueError:  # a NUL in it
         return path
+
+
+def places(explicit: Path | None = None) -> list[Place]:
+    """Where to look for banks: `--bank` alone; else `DRILL_BANK`, the list, the built-in one."""
+    if explicit is not None:
+        return [Place(explicit, "--bank")]
+    named = os.environ.get("DRILL_BANK", "").split(os.pathsep)
+    found = [Place(Path(part), "DRILL_BANK") for part in named if part]
+    try:
+        lines = config_lines()
+    except (OSError, UnicodeDecodeError):
+        lines = []
+    for written in filter(None, map(path_in, lines)):
+        hint = f"drill bank remove {shlex.quote(written)} takes it off the list"
+        found.append(Place(expanded(written), str(config_file()), hint, listed=True))
+    return [*found, Place(builtin(), "")]
 
 
 def banks(
@@ -152,37 +145,32 @@ def find(banks: Sequence[Path], asked: str) -> tuple[Path, str]:
         BankError: no bank holds it, and one cannot be read.
     """
     before, slash, question_id = asked.rpartition("/")
-    if slash:
-        named = names(banks)
-        if before not in named:
-            near = closest(before, named)
-            known = f"the banks are {', '.join(named)}"
-            raise UsageError(
-                f"expected the name of a bank before '/', found {before!r} in {asked!r}",
-                f"did you mean {near}/{question_id}?" if near else known,
-            )
-        banks = [named[before]]
-    holders: list[Path] = []
+    named = names(banks)
+    if slash and before not in named:
+        near = closest(before, named)
+        raise UsageError(
+            f"expected the name of a bank before '/', found {before!r} in {asked!r}",
+            f"did you mean {near}/{question_id}?" if near else f"the banks are {', '.join(named)}",
+        )
+    holders: dict[str, Path] = {}
     unread: BankError | None = None
-    for bank in banks:
+    for name, bank in {before: named[before]}.items() if slash else named.items():
         try:
             if question_id in BankFiles(bank).specs():
-                holders.append(bank)
+                holders[name] = bank
         except BankError as error:
             unread = error
     if len(holders) > 1:
-        ways = [f"{name}/{question_id}" for name, bank in names(banks).items() if bank in holders]
         raise UsageError(
             f"expected a question that one bank holds, found {question_id!r} in {len(holders)}",
-            f"say {' or '.join(ways)}",
+            f"say {' or '.join(f'{name}/{question_id}' for name in holders)}",
         )
     if holders:
-        return holders[0], question_id
+        return next(iter(holders.values())), question_id
     if unread is not None:
         raise unread
-    near = closest(question_id, ids(banks))
     said = f"no question {asked or 'without a name'}"
-    if near:
+    if near := closest(question_id, ids([named[before]] if slash else banks)):
         raise UsageError(f"{said}; did you mean {before}{slash}{near}?")
     raise UsageError(said, "Next: drill list")
 
@@ -203,10 +191,7 @@ def headers(banks: Sequence[Path]) -> list[Header]:
     """
     from grader.bank.header import read_head  # YAML only when needed
 
-    heads = [
-        read_head(question_id, files, spec, before)
-        for files, before, question_id, spec in _held(banks)
-    ]
+    heads = [read_head(*held) for held in _held(banks)]
     return sorted(heads, key=lambda h: (h.track, h.id))
 
 
@@ -225,19 +210,14 @@ def header(banks: Sequence[Path], asked: str) -> Header:
 
 def ids(banks: Sequence[Path]) -> list[str]:
     """Every question as it can be typed, without opening one: ID, BANK/ID where two hold it."""
-    return sorted(f"{before}{question_id}" for _, before, question_id, _ in _held(banks))
+    return sorted(f"{before}{question_id}" for question_id, _, _, before in _held(banks))
 
 
-def _held(banks: Sequence[Path]) -> list[tuple[BankFiles, str, str, str]]:
-    """Every question: the files, the bank's name and a `/` where two hold the id, id and spec."""
-    held = [
-        (name, files, files.specs())
-        for name, bank in names(banks).items()
-        for files in [BankFiles(bank)]
-    ]
-    count = Counter(question_id for _, _, specs in held for question_id in specs)
-    return [
-        (files, f"{name}/" if count[question_id] > 1 else "", question_id, spec)
-        for name, files, specs in held
-        for question_id, spec in specs.items()
-    ]
+def _held(banks: Sequence[Path]) -> Iterator[tuple[str, BankFiles, str, str]]:
+    """Every question: id, files, its spec, and the bank's name and a `/` where two hold the id."""
+    held = {name: BankFiles(bank) for name, bank in names(banks).items()}
+    specs = {name: files.specs() for name, files in held.items()}
+    count = Counter(question_id for found in specs.values() for question_id in found)
+    for name, files in held.items():
+        for question_id, spec in specs[name].items():
+            yield question_id, files, spec, f"{name}/" if count[question_id] > 1 else ""

@@ -145,7 +145,7 @@ def refusal(bank: Path) -> str:
     if found == FOLDER:
         inside = found_at(bank / "questions")
         if inside in {FILE, NOTHING}:
-            return f"{_WANTED}, found no questions/ in {bank}{_instead(bank)}"
+            return f"{_WANTED}, found no questions/ in {bank}"
         return "" if inside == FOLDER else f"{_WANTED}, found {bank / 'questions'}: {inside}"
     if found == NOTHING:
         return f"{_WANTED}, found nothing at {bank}"
@@ -191,16 +191,3 @@ def _check_name(path: PurePath, folder: Path) -> None:
             f"{folder}: {expected}, found {path.name!r}",
             f"rename it, to {nearest_id(path.stem) or 'my-question'}{path.suffix} for example",
         )
-
-
-def _instead(folder: Path) -> str:
-    """What may be meant by a folder that is no bank: the YAML files that lie right in it."""
-    try:
-        specs = sorted(entry for entry in folder.iterdir() if entry.suffix in SPECS)
-    except OSError:
-        specs = []
-    if not specs:
-        return ""
-    if len(specs) == 1:
-        return f", but {specs[0]}: name that file"
-    return f", but {specs[0]} and {len(specs) - 1} more: name one of them"

@@ -39,7 +39,7 @@ def grouped(error: ValidationError, data: object) -> dict[Keys, list[ErrorDetail
     """The faults by place, those left out that only say that another branch did not match."""
     found: dict[Keys, list[ErrorDetails]] = {}
     for detail in error.errors()[: 2 * MAX_PROBLEMS]:  # what follows takes their square
-        found.setdefault(keys_of(detail, data), []).append(detail)
+        found.setdefault(_keys_of(detail, data), []).append(detail)
     # Where one branch of a union got further than another, the other has nothing to add.
     return {
         at: group
@@ -48,7 +48,32 @@ def grouped(error: ValidationError, data: object) -> dict[Keys, list[ErrorDetail
     }
 
 
-def keys_of(detail: ErrorDetails, data: Any) -> Keys:  # noqa: ANN401 parsed YAML
+def unlike(at: Keys, group: list[ErrorDetails]) -> str:
+    """What was expected at a place, what was found, and what was meant, if that is near."""
+    value = group[0]["input"]
+    expected = " or ".join(dict.fromkeys(_expected(detail) for detail in group))
+    advice = ""
+    if expected == "text" and isinstance(value, dict) and len(value) == 1:
+        advice = "; a text that holds ': ' needs quotes"  # - Note: this
+    elif isinstance(value, str):
+        allowed = [d["ctx"]["expected"] for d in group if d["type"] == "literal_error"]
+        advice = did_you_mean(value, re.findall(r"'([^']*)'", " ".join(allowed)))
+    return f"{dotted(at)}: expected {expected}, found {_found(value)}{advice}"
+
+
+def fields(model: type[BaseModel]) -> dict[str, FieldInfo]:
+    """The keys of a mapping as they are written."""
+    return {info.alias or name: info for name, info in model.model_fields.items()}
+
+
+def model_in(annotation: Any) -> type[BaseModel] | None:  # noqa: ANN401 any type
+    """The mapping that a key holds, alone, in a list or by name."""
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        return annotation
+    return next(filter(None, map(model_in, get_args(annotation))), None)
+
+
+def _keys_of(detail: ErrorDetails, data: Any) -> Keys:  # noqa: ANN401 parsed YAML
     """The path in the file: pydantic's names of union members are not in it."""
     path: list[str | int] = []
     here = data
@@ -59,24 +84,19 @@ def keys_of(detail: ErrorDetails, data: Any) -> Keys:  # noqa: ANN401 parsed YAM
     return (*path, detail["loc"][-1]) if detail["type"] == "missing" else tuple(path)
 
 
-def expected_of(detail: ErrorDetails) -> str:
+def _expected(detail: ErrorDetails) -> str:
     """What pydantic would have liked, in words."""
     kind, context = detail["type"], detail.get("ctx", {})
-    if kind in _EXPECTED:
-        if kind == "too_short" and context["min_length"] > 1:
-            return f"at least {context['min_length']} entries"
-        return _EXPECTED[kind].format(**context)
     if kind == "literal_error":
         allowed = str(context["expected"])
         return f"one of {allowed}" if "or" in allowed else allowed
     if kind == "string_pattern_mismatch":
-        pattern = str(context["pattern"])
-        named = "A-Z" in pattern
+        named = "A-Z" in str(context["pattern"])
         return "a name (letters, digits, _)" if named else "lower-case words joined by hyphens"
-    return detail["msg"]
+    return _EXPECTED[kind].format(**context) if kind in _EXPECTED else detail["msg"]
 
 
-def found_in(value: object) -> str:
+def _found(value: object) -> str:
     """A value in words, short."""
     match value:
         case None:
@@ -92,28 +112,3 @@ def found_in(value: object) -> str:
         case dict():
             return f"a mapping with {', '.join(map(str, list(value)[:4])) or 'no keys'}"
     return f"a {type(value).__name__}"
-
-
-def unlike(at: Keys, group: list[ErrorDetails]) -> str:
-    """What was expected at a place, what was found, and what was meant, if that is near."""
-    value = group[0]["input"]
-    expected = " or ".join(dict.fromkeys(expected_of(detail) for detail in group))
-    advice = ""
-    if expected == "text" and isinstance(value, dict) and len(value) == 1:
-        advice = "; a text that holds ': ' needs quotes"  # - Note: this
-    elif isinstance(value, str):
-        allowed = [d["ctx"]["expected"] for d in group if d["type"] == "literal_error"]
-        advice = did_you_mean(value, re.findall(r"'([^']*)'", " ".join(allowed)))
-    return f"{dotted(at)}: expected {expected}, found {found_in(value)}{advice}"
-
-
-def fields(model: type[BaseModel]) -> dict[str, FieldInfo]:
-    """The keys of a mapping as they are written."""
-    return {info.alias or name: info for name, info in model.model_fields.items()}
-
-
-def model_in(annotation: Any) -> type[BaseModel] | None:  # noqa: ANN401 any type
-    """The mapping that a key holds, alone, in a list or by name."""
-    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
-        return annotation
-    return next(filter(None, map(model_in, get_args(annotation))), None)
