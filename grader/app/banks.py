@@ -25,7 +25,7 @@ _ELSEWHERE = "DRILL_HOME=DIR names another folder, which you can write, for the 
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class BankInUse:
     """A bank in use, or what stands in its way."""
 
     name: str
@@ -68,10 +68,10 @@ def add(ctx: Context, path: Path) -> Added:
         already = bool(_among(lines, {str(bank)}))
         if not already:
             lines.append(str(bank))
-    called = _names(locate.places())
     if not ids:
         hint = f"drill --bank {shlex.quote(str(bank))} bank new ID writes one"
-        ctx.warn(f"{bank}: there is no question in it yet", hint if bank.is_dir() else "")
+        ctx.warn(f"{bank}: there is no question in it yet", hint)
+    called = _names(locate.places())
     shared = {
         name: len(both)
         for other, name in called.items()
@@ -95,17 +95,37 @@ def remove(ctx: Context, name: str) -> list[str]:
         gone = _among(lines, {name, typed}) or _among(lines, {called.get(name, name)})
         if not gone:
             listed = [*filter(None, map(locate.path_in, lines))]
-            known = {Path(path).name: path for path in listed}
-            known |= {word: word for word in (*listed, *called)}
-            near = closest(name, known)
+            known = (
+                called
+                | {Path(path).name: path for path in listed}
+                | {path: path for path in listed}
+            )
+            near = closest(name, known.keys() - {name})
+            hint = "drill bank list shows those in use, and where they come from"
             raise UsageError(
                 f"expected a bank of the list {locate.config_file()}, found {name}",
-                hint=f"did you mean {known[near]}?"
-                if near and known[near] != name
-                else "drill bank list shows those in use, and where they come from",
+                hint=f"did you mean {known[near]}?" if near else hint,
             )
         lines[:] = [line for line in lines if locate.path_in(line) not in gone]
     return gone
+
+
+def in_use(ctx: Context) -> list[BankInUse]:
+    """Return the banks in use, and what stands in the way of those that are none."""
+    places: dict[Path, locate.Place] = {}
+    for at in locate.places(ctx.bank):
+        places.setdefault(locate.resolved(at.path), at)
+    called = _names([*places.values()])
+    found = []
+    for path, at in places.items():
+        fault, count = refusal(at.path), 0
+        try:
+            count = 0 if fault else len(BankFiles(path).specs())
+        except DrillError as error:
+            fault = error.message
+        hint = at.hint if fault else ""
+        found.append(BankInUse(called.get(path, "-"), str(path), at.origin, count, fault, hint))
+    return found
 
 
 def _among(lines: list[str], wanted: set[str]) -> list[str]:
@@ -118,29 +138,6 @@ def _names(places: list[locate.Place]) -> dict[Path, str]:
     """The name that each bank among some places goes by."""
     good = [locate.resolved(p.path) for p in places if not refusal(p.path)]
     return {path: name for name, path in locate.names([*dict.fromkeys(good)]).items()}
-
-
-def rows(ctx: Context) -> list[Row]:
-    """Return the banks in use, and what stands in the way of those that are none."""
-    places: dict[Path, locate.Place] = {}
-    for at in locate.places(ctx.bank):
-        places.setdefault(locate.resolved(at.path), at)
-    called = _names([*places.values()])
-    rows = []
-    for path, at in places.items():
-        fault, count = refusal(at.path), 0
-        try:
-            count = 0 if fault else len(BankFiles(path).specs())
-        except DrillError as error:
-            fault = error.message
-        hint = at.hint if fault else ""
-        rows.append(Row(called.get(path, "-"), str(path), at.origin, count, fault, hint))
-    return rows
-
-
-def usable(ctx: Context) -> list[Path]:
-    """Return the banks in use that are banks."""
-    return [Path(row.path) for row in rows(ctx) if not row.fault]
 
 
 @contextmanager

@@ -9,6 +9,7 @@ import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass
 from importlib import metadata
+from pathlib import Path
 
 from grader import __version__, bank
 from grader.app import banks, requirements
@@ -45,7 +46,7 @@ def doctor(ctx: Context) -> list[Finding]:
 
 def readiness(ctx: Context, found: list[Finding]) -> str:
     """Return what the machine is ready for: "Ready for 4 numpy questions and 1 torch question."."""
-    usable = banks.usable(ctx)
+    usable = [Path(one.path) for one in banks.in_use(ctx) if not one.fault]
     heads = bank.headers(usable) if usable else []
     torch = sum(head.torch for head in heads)
     counts = {"numpy": len(heads) - torch, "torch": torch}
@@ -118,7 +119,7 @@ def _records(ctx: Context) -> Finding:
 
 
 def _banks(ctx: Context) -> Iterator[Finding]:
-    rows = banks.rows(ctx)
+    rows = banks.in_use(ctx)
     good = [row for row in rows if not row.fault]
     count = quantity(sum(row.questions for row in good), "question")
     named = ", ".join(row.name for row in good)

@@ -13,9 +13,9 @@ from grader.model.numerals import quantity
 
 def command(ctx: typer.Context, json: Json = False) -> int:
     """List the banks in use, and how many questions each holds."""
-    from grader.app.banks import rows
+    from grader.app.banks import in_use
 
-    found = rows(context(ctx))
+    found = in_use(context(ctx))
     status = entrypoint.EXIT_BANK_FAULT if any(row.fault for row in found) else 0
     if json:
         banks = [asdict(row) for row in found]

@@ -247,21 +247,6 @@ def test_a_bank_that_is_gone_is_an_error_where_this_command_names_it(
     assert ended.err.startswith("drill: DRILL_BANK: expected a folder that holds questions/")
 
 
-def test_a_folder_of_loose_files_is_refused_with_the_file_that_may_be_meant(
-    real: Drill, tmp_path: Path
-) -> None:
-    hand = tmp_path / "hand"
-    hand.mkdir()
-    spec = hand / "the-question.yaml"
-    spec.write_text(SPEC, encoding="utf-8")
-    ended = real("--bank", str(hand), "list")
-    assert ended.status == 2
-    assert f"found no questions/ in {hand}, but {spec}: name that file" in ended.err
-    assert real("--bank", str(spec), "list").status == 0
-    (hand / "two.yml").write_text(SPEC, encoding="utf-8")
-    assert f"but {spec} and 1 more: name one of them" in real("bank", "add", str(hand)).err
-
-
 def test_a_bank_without_questions_is_added_with_a_warning(real: Drill, tmp_path: Path) -> None:
     (tmp_path / "eq" / "questions").mkdir(parents=True)
     ended = real("bank", "add", "../eq")
