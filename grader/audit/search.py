@@ -21,8 +21,7 @@ from grader.cases.vary import written
 from grader.evaluation.compare import fault_of
 from grader.evaluation.evaluation import BankFault, Evaluation
 from grader.evaluation.results import Value, same_value
-from grader.explain.domain import Domain
-from grader.explain.further import content, variants
+from grader.explain.further import Domain, content, variants
 from grader.kinds import registry
 from grader.model.audit import Twins
 from grader.model.mutation import Counterexample, Reach

@@ -8,7 +8,7 @@ show.
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
@@ -185,20 +185,6 @@ def same_count(one: Count, other: Count) -> bool:
     if one.kept is not None and other.kept is not None and one.kept != other.kept:
         return False
     return math.isclose(one.value, other.value, rel_tol=SAME_COUNT, abs_tol=256)
-
-
-def differing(
-    a: Evaluation, b: Evaluation, component: Component, first: Sequence[str] = ()
-) -> Iterator[str]:
-    """The cases on which two programs differ in a component."""
-    for case in dict.fromkeys((*first, *component.cases)):
-        if not same_on(a, b, component, case):
-            yield case
-
-
-def same(a: Evaluation, b: Evaluation, component: Component, first: Sequence[str] = ()) -> bool:
-    """Whether two programs agree in a component; `first` are cases likely to tell them apart."""
-    return next(differing(a, b, component, first), None) is None
 
 
 def _dtype(value: Value) -> str:

@@ -15,8 +15,8 @@ from dataclasses import dataclass, replace
 
 from grader.evaluation.evaluation import BankFault, Evaluation
 from grader.evaluation.rerun_alone import remembered
-from grader.explain import raising
 from grader.explain.classes import possible
+from grader.explain.components import wrong_before
 from grader.explain.fingerprint import fingerprint
 from grader.explain.further import CALL_SECONDS, SEED, further_inputs, keeping_output
 from grader.explain.naming import Failure, diagnose
@@ -36,6 +36,7 @@ from grader.sandbox.replies import ProgramError
 WRONG = {Verdict.FAIL, Verdict.ERROR, Verdict.LIMIT, Verdict.POLICY}
 LATE = "the deadline left no time to look for the idea behind it"
 MOST = 6  # explanations of one grade
+LONGEST = 120  # characters of an exception's message that are worth repeating
 MOST_RERUN = 12  # cases that are run anew
 # Further inputs of one run: from each case that fails and each that does not, and of all.
 FROM_FAILING, FROM_OTHERS, MOST_FAILING, MOST_OTHERS = 8, 3, 48, 40
@@ -89,7 +90,7 @@ def explain(evaluation: Evaluation, checks: Sequence[CheckResult]) -> Explained:
             note = LATE
         with _until_it_ends():
             if own and worker.failure is None:
-                for one in _of_values(evaluation, failed, named, (looked, roots, own)):
+                for one in _of_values(evaluation, named, (looked, roots, own)):
                     found.append(one)  # so that a deadline leaves what there is
         found = [*found[: MOST - 1], *_of_check(evaluation, failed, found)]
         if not found and not named:
@@ -180,8 +181,32 @@ def _of_check(
         text = f"{worst.result} is {worst.observed}, expected {worst.expected}"
     with _until_it_ends():
         if check.raised is not None and evaluation.submission.worker.failure is None:
-            text = raising.sentence(evaluation, check)
+            text = _where_it_raised(evaluation, check)
     return [Explanation("check", f"{text.strip().rstrip('.')}.", _cases(check))]
+
+
+def _where_it_raised(evaluation: Evaluation, check: CheckResult) -> str:
+    """The sentence of a check that failed by an exception, with the call and its message.
+
+    A result of an earlier step that is wrong comes first: the step that raised may have been given
+    nothing that it could work with.
+
+    Raises:
+        WorkerError: the submission's process did not survive being asked for that result.
+    """
+    raised, case = check.raised, next(iter(check.failing), "")
+    assert raised is not None
+    text = check.message.strip().rstrip(".")
+    run = next(c.run for c in evaluation.question.spec.checks if c.id == check.id)
+    if case in evaluation.cases and (
+        already := wrong_before(evaluation, run, evaluation.cases[case])
+    ):
+        return f"{already} in case {case}; after that {text}"
+    message = " ".join(raised.message.split())
+    message = message if len(message) <= LONGEST else f"{message[:LONGEST]} [...]"
+    if message and message not in text:
+        text += f": {message}"
+    return text if not raised.step or raised.step in text else f"{text}, in `{raised.step}`"
 
 
 def is_informative(check: CheckResult) -> bool:
@@ -242,7 +267,6 @@ def _difference(evaluation: Evaluation, check: Check, case: str, name: str) -> f
 
 def _of_values(
     evaluation: Evaluation,
-    failed: Sequence[CheckResult],
     named: Sequence[Named],
     known: tuple[Looked, list[tuple[str, str]], list[Observation]],
 ) -> Iterator[Explanation]:
@@ -274,8 +298,7 @@ def _of_values(
         one.observations += [part for part in more if part.result == one.result]
     said = [s for one in every for s in statements(one, proposed[one.result])]
     yield from to_sentences([s for s in said if s.is_rule])
-    classes = list(to_sentences([s for s in said if not s.is_rule]))
-    yield from classes or raising.whenever(evaluation, failed)
+    yield from to_sentences([s for s in said if not s.is_rule])
 
 
 def _spoiled(evaluation: Evaluation, run: str, case: str) -> set[str]:

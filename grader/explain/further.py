@@ -9,26 +9,28 @@ drawn before it is asked for.
 from __future__ import annotations
 
 import contextlib
+import itertools
 import random
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 
 import numpy as np
 
-from grader.cases.dataflow import free_names
+from grader.cases.dataflow import free_names, results
 from grader.cases.draw import DrawError
 from grader.cases.recipe import CaseRecipe
 from grader.cases.vary import sibling, varied
 from grader.evaluation.compare import fault_of
 from grader.evaluation.encoding import PRECISE
-from grader.evaluation.evaluation import BankFault, Evaluation
-from grader.explain.domain import Domain
+from grader.evaluation.evaluation import BankFault, Evaluation, blame_bank
+from grader.evaluation.results import array_of
 from grader.explain.observation import everything
 from grader.kinds import registry
 from grader.model.keys import Check
 from grader.model.mutation import Reach
 from grader.sandbox.client import WorkerClient, WorkerError
+from grader.sandbox.worker.wire import Tensor
 
 SEED = 7101  # of the draws: none that an audit uses
 CALL_SECONDS = 2.0  # of CPU time for the inputs of one request
@@ -51,6 +53,85 @@ def variants(
                 yield number, reach, replace(case, name=f"{origin.name}-{number}"), origin.name
 
 
+class Domain:
+    """What an input has to keep to be one that a question is about, as far as its cases show it.
+
+    No spec says for a program to read that a padding is at most half its kernel, or that a gradient
+    has the shape of its result.  Where it holds in every case, it is taken to be meant.
+    """
+
+    def __init__(self, evaluation: Evaluation) -> None:
+        """Learn it from all cases of the question, which are in the evaluation."""
+        self._evaluation = evaluation
+        self._kept: dict[tuple[str, str], set[tuple[str, str]]] = {}  # by run and case
+        self._laws = _laws(evaluation.cases.values())
+        self._always: dict[str, set[tuple[str, str]]] = {}  # by run, on what a check uses it with
+        checks = evaluation.checks
+        for run, name in {(c.run, case.name) for c in checks for case in evaluation.cases_of(c)}:
+            with contextlib.suppress(BankFault):
+                pairs = _alike(evaluation, run, evaluation.cases[name])
+                self._always[run] = self._always.get(run, pairs) & pairs
+
+    def holds(self, evaluation: Evaluation, run: str, case: CaseRecipe, origin: str) -> bool:
+        """Whether an input made from a case keeps what that case and all others have.
+
+        Raises:
+            BankFault: the reference does not take one of them.
+        """
+        numbers = _whole_numbers(case)
+        lawful = all(
+            factor * numbers[one] <= numbers[other]
+            for factor, one, other in self._laws
+            if one in numbers and other in numbers
+        )
+        if not lawful:
+            return False
+        if (run, origin) not in self._kept:
+            alike = _alike(self._evaluation, run, self._evaluation.cases[origin])
+            self._kept[run, origin] = alike | self._always.get(run, set())
+        return self._kept[run, origin] <= _alike(evaluation, run, case)
+
+
+def _alike(evaluation: Evaluation, run: str, case: CaseRecipe) -> set[tuple[str, str]]:
+    """Pairs of an input and a result of one shape: what holds on a case holds by contract.
+
+    The pair of two empty names says that no result is empty unless an input is.
+    """
+    given = {n: v.shape for n, v in evaluation.drawn(case).items() if isinstance(v, np.ndarray)}
+    values = dict(evaluation.truth(run, case).values)
+    # A result that only other runs look at: y, where a run calls backward twice.
+    more = {n for wanted in evaluation.wanted.values() for n in wanted} - values.keys()
+    more &= set(results(evaluation.steps(run)))
+    if more:
+        with blame_bank(f"the reference fails on case {case.name}"):
+            inputs = evaluation.inputs(case, run)
+            values |= evaluation.reference.run(evaluation.steps(run), inputs, sorted(more)).values
+    made = {n: array_of(v).shape for n, v in values.items() if isinstance(v, (np.ndarray, Tensor))}
+    kept = {(i, r) for i, shape in given.items() for r, other in made.items() if shape == other}
+    # Where nothing comes of something, a reference that does not mind is no proof that it is meant.
+    own = [shape for i, shape in given.items() if case.inputs[i].like not in made]
+    if not any(0 in s for s in made.values()) or any(0 in s for s in own):
+        kept.add(("", ""))
+    return kept
+
+
+def _whole_numbers(case: CaseRecipe) -> dict[str, int]:
+    inputs = case.inputs.items()
+    return {n: r.literal for n, r in inputs if type(r.literal) is int and not r.is_array}
+
+
+def _laws(cases: Iterable[CaseRecipe]) -> list[tuple[int, str, str]]:
+    """So many times the one number is at most the other, in every case that has both."""
+    given = [_whole_numbers(case) for case in cases]
+    names = sorted({name for numbers in given for name in numbers})
+    found = []
+    for factor, one, other in itertools.product((1, 2), names, names):
+        both = [numbers for numbers in given if one in numbers and other in numbers]
+        if one != other and both and all(factor * n[one] <= n[other] for n in both):
+            found.append((factor, one, other))
+    return found
+
+
 class Further:
     """The further inputs of a question, drawn and tried on the reference when asked for."""
 
@@ -71,9 +152,8 @@ class Further:
         self.evaluation = self._own.with_bank_program(evaluation.reference)
         self.evaluation.seed = seed
         self.evaluation.cases = {}
-        # By run and case of the question: how many were tried, and which are of use, by number.
-        self._tried: dict[tuple[str, str], int] = {}
-        self._usable: dict[tuple[str, str], dict[int, CaseRecipe]] = {}
+        # By run and case of the question, what was tried: None for what is of no use.
+        self._tried: dict[tuple[str, str], list[CaseRecipe | None]] = {}
         self._seen: dict[tuple[str, str], set[int]] = {}  # likewise, the inputs that are known
         self._known: dict[tuple[str, str], bool] = {}  # by run and name, whether it is of use
 
@@ -107,22 +187,22 @@ class Further:
         for times in (1, AGAIN):  # some are of no use: then others take their place
             new = []
             for origin, wanted in most.items():
-                tried = self._tried.setdefault((run, origin), 0)
-                usable = self._usable.setdefault((run, origin), {})
-                if len(usable) < wanted and tried < times * wanted:
-                    made = self._made[origin][tried : times * wanted]
-                    new += [(case, origin, n) for n, case in enumerate(made, tried)]
-                    self._tried[run, origin] = times * wanted
-            self.evaluation.find_shapes([case for case, *_ in new])
-            fit = [one for one in new if self._is_fit(run, one[0]) and self._is_new(run, *one[:2])]
-            for case, origin, number in self._taken(run, fit):
-                self._usable[run, origin][number] = case
+                tried = self._tried.setdefault((run, origin), [])
+                if sum(case is not None for case in tried) < wanted:
+                    made = self._made[origin][len(tried) : times * wanted]
+                    new += [(case, origin) for case in made]
+            self.evaluation.find_shapes([case for case, _ in new])
+            fresh = [(case, origin) for case, origin in new if self._is_new(run, case, origin)]
+            accepted = self._accepted(run, fresh)
+            for case, origin in new:
+                self._tried[run, origin].append(case if (case, origin) in accepted else None)
         # The first so many of those, however many more were tried for others.
         chosen = []
         for origin, wanted in most.items():
-            usable = self._usable[run, origin]
-            numbers = sorted(n for n in usable if n < AGAIN * wanted)[:wanted]
-            chosen += [(usable[n], origin) for n in numbers]
+            among = [
+                case for case in self._tried[run, origin][: AGAIN * wanted] if case is not None
+            ]
+            chosen += [(case, origin) for case in among[:wanted]]
         return sorted(chosen, key=lambda pair: (self.evaluation.weight(pair[0])[0], pair[0].name))
 
     def others(self, run: str, known: Collection[str]) -> list[tuple[CaseRecipe, str]]:
@@ -145,38 +225,33 @@ class Further:
     def _accepted(
         self, run: str, new: Sequence[tuple[CaseRecipe, str]]
     ) -> list[tuple[CaseRecipe, str]]:
-        """Likewise, of inputs that are made from several cases."""
-        fresh = [(case, origin) for case, origin in new if (run, case.name) not in self._known]
-        self.evaluation.find_shapes([case for case, _ in fresh])
-        fit = [(case, origin, 0) for case, origin in fresh if self._is_fit(run, case)]
-        accepted = {case.name for case, *_ in self._taken(run, fit)}
-        self._known |= {(run, case.name): case.name in accepted for case, *_ in fit}
+        """Those that the reference takes and agrees with itself on; found out once."""
+        evaluation = self.evaluation
+        unknown = [one for one in new if (run, one[0].name) not in self._known]
+        evaluation.find_shapes([case for case, _ in unknown])
+        fit = [one for one in unknown if self._is_fit(run, one[0])]
+        evaluation.cases.update((case.name, case) for case, _ in fit)
+        cases = [case for case, _ in fit]
+        self._known |= dict.fromkeys(((run, case.name) for case in cases), False)
+        by_dtype = [case for case in cases if case.dtype != "float64"]
+        want = everything(evaluation, run)
+        with contextlib.suppress(WorkerError):  # an input may have been too much for its process
+            evaluation.values([evaluation.reference], run, cases, want=want)
+            evaluation.values([evaluation.reference], run, by_dtype, want=want, modes=[PRECISE])
+            for case, origin in fit:
+                self._known[run, case.name] = self._is_right(run, case, origin)
         return [one for one in new if self._known.get((run, one[0].name))]
 
-    def _taken(
-        self, run: str, new: Sequence[tuple[CaseRecipe, str, int]]
-    ) -> list[tuple[CaseRecipe, str, int]]:
-        """Those that the reference takes and agrees with itself on."""
-        if not new:
-            return []
-        evaluation, reference = self.evaluation, self.evaluation.reference
-        evaluation.cases.update((case.name, case) for case, *_ in new)
-        names = everything(evaluation, run)
-        by_dtype = [c for c, *_ in new if c.dtype != "float64"]
+    def _is_right(self, run: str, case: CaseRecipe, origin: str) -> bool:
+        """Whether the reference agrees with itself on an input, and it is such as a case is."""
+        evaluation = self.evaluation
         try:
-            evaluation.values([reference], run, [c for c, *_ in new], want=names)
-            evaluation.values([reference], run, by_dtype, want=names, modes=[PRECISE])
-        except WorkerError:  # an input may have been too much for its process
-            return []
-        found = []
-        for case, origin, number in new:
-            with contextlib.suppress(BankFault, KeyError):
-                truth = evaluation.truth(run, case)
-                if self._domain.holds(evaluation, run, case, origin) and not any(
-                    fault_of(evaluation, run, case, name, truth) for name in evaluation.wanted[run]
-                ):
-                    found.append((case, origin, number))
-        return found
+            truth = evaluation.truth(run, case)
+            return self._domain.holds(evaluation, run, case, origin) and not any(
+                fault_of(evaluation, run, case, name, truth) for name in evaluation.wanted[run]
+            )
+        except (BankFault, KeyError):
+            return False
 
     def _is_fit(self, run: str, case: CaseRecipe) -> bool:
         """Whether an input has what the run takes, can be drawn, and is small."""
@@ -188,7 +263,9 @@ class Further:
             return False
 
     def _is_new(self, run: str, case: CaseRecipe, origin: str) -> bool:
-        """Whether it is no case of the question, and was not made from this one before."""
+        """Whether it can be drawn, and is neither a case of the question nor made before."""
+        if not self._is_fit(run, case):
+            return False
         names = list(free_names(self.evaluation.steps(run)))
         if (run, origin) not in self._seen:
             own = (c for c in self._own.cases.values() if c.inputs.keys() >= set(names))

@@ -290,14 +290,12 @@ def _everything(evaluation: Evaluation, run: str, case: CaseRecipe) -> Mapping[s
     if set(names) <= set(known):
         return known
     with blame_bank(f"the reference fails on case {case.name}"):
-        more = evaluation.reference.run(
-            evaluation.steps(run), evaluation.inputs(case, run), names
-        ).values
-    return {**more, **known}
+        steps, inputs = evaluation.steps(run), evaluation.inputs(case, run)
+        return {**evaluation.reference.run(steps, inputs, names).values, **known}
 
 
 def everything(evaluation: Evaluation, run: str) -> tuple[str, ...]:
-    """The results of a run that any check of any run looks at."""
+    """The results of a run that any check of any run looks at: dx as well as dx_again."""
     wanted = [name for names in evaluation.wanted.values() for name in names]
     made = set(results(evaluation.steps(run)))
     return tuple(dict.fromkeys([*evaluation.wanted[run], *(n for n in wanted if n in made)]))

@@ -108,17 +108,6 @@ def is_refuted(rule: Rule, right: Iterable[Observation]) -> bool:
     return rule.clashes is not None and any(_safely(rule.clashes, seen) for seen in right)
 
 
-def is_constant(observations: Sequence[Observation]) -> bool:
-    """Whether one number comes out of whatever the inputs are, although it should not."""
-    if len(observations) <= CASES or any(
-        seen.raised or seen.got is None or seen.got.ndim for seen in observations
-    ):
-        return False
-    wanted = {repr(seen.right) for seen in observations}
-    given = {float(seen.got) for seen in observations if seen.got is not None}
-    return len(wanted) >= CASES and len(given) == 1
-
-
 def is_broad(failing: Sequence[Observation]) -> bool:
     """Whether there are so many cases that no coincidence explains them."""
     return len(failing) >= 2 * CASES and _different_numbers(failing, 2 * NUMBERS) >= 2 * NUMBERS
@@ -351,12 +340,6 @@ def reshaped(seen: Observation) -> Proposals:
         # Along an axis of length 1 there is nothing to add up.
         if seen.close(one, other) and (rank > 3 or one.size < a.size):
             yield Rule(rank, text, _same_reshaping(text))
-    for name, _, other in _values_beside(seen):
-        if a.ndim and a.shape == other.shape:
-            source = "others" if name in seen.others else "given"
-            holds, clashes = _shape_of(source, name, clash=False), _shape_of(source, name)
-            rank = 9 if name in seen.others else 10
-            yield Rule(rank, f"has the shape of {name}", holds, clashes, numeric=False)
 
 
 def _same_reshaping(text: str) -> Callable[[Observation], bool]:
@@ -391,16 +374,6 @@ def _reshapings(a: Array, b: Array) -> Pairs:
     if a.size == b.size:
         words = "has the right numbers in the right order, in another shape"
         yield 7, words, a.reshape(b.shape), b
-
-
-def _shape_of(source: str, name: str, *, clash: bool = True) -> Callable[[Observation], bool]:
-    def has_it(seen: Observation) -> bool:
-        other = numbers(getattr(seen, source).get(name))
-        if other is None or seen.expected is None or other.shape == seen.expected.shape:
-            return False
-        return clash or (seen.got is not None and seen.got.shape == other.shape)
-
-    return has_it
 
 
 # -- what the wrong entries have in common --------------------------------------------------------

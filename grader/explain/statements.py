@@ -15,7 +15,6 @@ from grader.explain.rules import (
     confirmed,
     holding,
     is_broad,
-    is_constant,
     is_refuted,
     is_right_to,
 )
@@ -100,10 +99,6 @@ def statements(
         yield Statement(True, name, text, tuple(dict.fromkeys(cases.values())))
         if group == "any":
             break
-    if not said and is_constant(known.observations):
-        said = True
-        text = "is the same in every case, whatever the inputs are"
-        yield Statement(True, name, text, every_case)
     if when and not said:
         text = f"{_verb(failing)} where {when}, and in no other case that was tried"
         yield Statement(False, name, text, every_case)

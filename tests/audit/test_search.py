@@ -15,7 +15,7 @@ from grader.audit.search import Search
 from grader.cases.recipe import CaseRecipe, read_cases
 from grader.cases.vary import varied, written
 from grader.evaluation.evaluation import Evaluation
-from grader.explain.domain import Domain
+from grader.explain.further import Domain
 from grader.model.mutation import Reach
 from grader.session import GradingSession
 
