@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -85,6 +84,8 @@ def history(
 
 def _row(db: sqlite3.Connection, attempt: Attempt, best: dict[tuple[str, str], int]) -> Row:
     """What is known of an attempt; `best` has how many parts those before it passed."""
+    import json  # which a list of questions does without
+
     hints = events.hints_before(db, attempt)
     verdicts = (attempt.parts or "").split()
     passed, of = [*(verdict == "pass" for verdict in verdicts), False].index(False), len(verdicts)

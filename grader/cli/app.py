@@ -10,44 +10,14 @@ import gc
 import os
 import sys
 from contextlib import suppress
+from importlib import import_module
 from pathlib import Path
-from types import ModuleType
 from typing import Annotated, NoReturn
 
 import typer
 from typer.core import TyperGroup
 
-from grader.cli import (
-    bank_add,
-    bank_audit,
-    bank_list,
-    bank_new,
-    bank_new_idea,
-    bank_preview,
-    bank_remove,
-    bank_schema,
-    case,
-    class_export,
-    class_grade,
-    class_gradescope,
-    class_report,
-    class_schema,
-    doctor,
-    entrypoint,
-    grade,
-    hint,
-    history_list,
-    history_restore,
-    lean,
-    list_,
-    next_,
-    output,
-    reset,
-    run_,
-    show,
-    solution,
-    start,
-)
+from grader.cli import entrypoint, lean, output
 from grader.sandbox import host
 
 _HELP = {"help_option_names": ["-h", "--help"]}
@@ -136,24 +106,16 @@ def class_group(ctx: typer.Context) -> None:
     _help_without_command(ctx)
 
 
-_COMMANDS: dict[typer.Typer, dict[str, ModuleType]] = {
-    app: {
-        "list": list_, "show": show, "start": start, "grade": grade, "case": case, "hint": hint,
-        "run": run_, "solution": solution, "next": next_, "reset": reset, "doctor": doctor,
-    },
-    _history: {"list": history_list, "restore": history_restore},
-    _bank: {
-        "audit": bank_audit, "preview": bank_preview, "new": bank_new, "new-idea": bank_new_idea,
-        "add": bank_add, "remove": bank_remove, "list": bank_list, "schema": bank_schema,
-    },
-    _class: {
-        "grade": class_grade, "report": class_report, "export": class_export,
-        "gradescope": class_gradescope, "schema": class_schema,
-    },
-}  # fmt: skip
-for _group, _commands in _COMMANDS.items():
-    for _name, _command in _commands.items():
-        _group.command(_name)(_command.command)
+_COMMANDS = {  # of each group: GROUP_NAME.py in this folder, with a function `command`
+    app: ("", "list show start grade case hint run solution next reset doctor"),
+    _history: ("history_", "list restore"),
+    _bank: ("bank_", "audit preview new new-idea add remove list schema"),
+    _class: ("class_", "grade report export gradescope schema"),
+}
+for _group, (_prefix, _names) in _COMMANDS.items():
+    for _name in _names.split():
+        _module = import_module(f"grader.cli.{_prefix}{_name.replace('-', '_')}")
+        _group.command(_name)(_module.command)
 
 
 def run(arguments: list[str]) -> int:

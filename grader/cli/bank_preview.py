@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from grader.cli import entrypoint, output
-from grader.cli.context import Id, Json, context, ideas
+from grader.cli.context import Id, Json, context
 from grader.model.verdict import Verdict
 
 
@@ -20,7 +20,6 @@ def command(
         typer.Argument(
             metavar="NAME",
             help="A misconception of it, or starter.",
-            autocompletion=ideas,
             show_default=False,
         ),
     ],

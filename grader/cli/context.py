@@ -91,22 +91,10 @@ def _offering(find: Callable[[typer.Context, list[Path]], Iterable[str]]) -> Cal
     return offer
 
 
-def _ids(_ctx: typer.Context, banks: list[Path]) -> list[str]:
+def _ids(ctx: typer.Context, banks: list[Path]) -> list[str]:
     from grader.bank import locate
 
-    return locate.ids(banks)
-
-
-def _tracks(_ctx: typer.Context, banks: list[Path]) -> list[str]:
-    from grader.bank import locate
-
-    return sorted({head.track for head in locate.headers(banks)})
-
-
-def _ideas(ctx: typer.Context, banks: list[Path]) -> list[str]:
-    from grader import bank
-
-    return [*bank.load(banks, str(ctx.params.get("question"))).variants, "starter"]
+    return [*locate.ids(banks), *(["restore"] if ctx.command_path.endswith("history list") else [])]
 
 
 def _cases(ctx: typer.Context, _banks: list[Path]) -> Iterable[str]:
@@ -115,12 +103,13 @@ def _cases(ctx: typer.Context, _banks: list[Path]) -> Iterable[str]:
     return resolve(context(ctx), None).question.spec.cases
 
 
-ids = _offering(_ids)
-ids_or_restore = _offering(lambda ctx, banks: [*_ids(ctx, banks), "restore"])
-levels = _offering(lambda _ctx, _banks: ["warm-up", "core", "senior"])
-tracks = _offering(_tracks)
-ideas = _offering(_ideas)
-cases = _offering(_cases)
+def _tracks(_ctx: typer.Context, banks: list[Path]) -> Iterable[str]:
+    from grader.bank import locate
+
+    return {head.track for head in locate.headers(banks)}
+
+
+ids, cases, tracks = _offering(_ids), _offering(_cases), _offering(_tracks)
 
 Id = Annotated[str, typer.Argument(metavar="ID", autocompletion=ids)]
 SomeId = Annotated[

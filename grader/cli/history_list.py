@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from grader.cli import output
-from grader.cli.context import Json, context, ids_or_restore, local_time
+from grader.cli.context import Json, context, ids, local_time
 from grader.reports import sheet
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ def command(
         typer.Argument(
             metavar="ID",
             help="Only this question.",
-            autocompletion=ids_or_restore,
+            autocompletion=ids,
             show_default=False,
         ),
     ] = None,

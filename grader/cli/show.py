@@ -44,23 +44,28 @@ def command(
         output.show([*document(found, number), Gap(), steps], paged=True)
         return
     shown = spec.parts[:number]
-    names = ("title", "track", "level", "minutes", "uses", "prerequisites", "prompt")
+    names = (
+        "title",
+        "track",
+        "level",
+        "minutes",
+        "uses",
+        "prerequisites",
+        "prompt",
+        "causes",
+        "log",
+    )
     output.document(  # nothing that gives the answer away
         question=found.id,
         bank=found.bank,
         digest=found.digest,
         **{name: getattr(spec, name) for name in names},
-        causes=spec.causes,
-        log=spec.log,
         experiments=None if spec.experiments is None else spec.experiments.model_dump(),
-        interface="\n".join(part.interface for part in shown if part.interface),
-        contract=[clause for part in shown for clause in part.contract],
         functions=list(found.functions_of(number)),
-        checks=[_check(check) for part in shown for check in part.checks],
         hints=sum(len(part.hints) for part in shown),
         parts=[
             {name: getattr(part, name) for name in _OF_A_PART}
-            | {"id": spec.part_ids[n], "checks": [check.id for check in part.checks]}
+            | {"id": spec.part_ids[n], "checks": [_check(check) for check in part.checks]}
             for n, part in enumerate(shown)
         ],
         parts_in_all=several,
@@ -69,11 +74,7 @@ def command(
 
 
 def _check(check: Check) -> dict[str, object]:
-    """What a check is about."""
-    return {"id": check.id, "kind": check.kind, "about": check.about, **_tolerance(check)}
-
-
-def _tolerance(check: Check) -> dict[str, object]:
-    """What a check allows besides rounding, if it does."""
+    """What a check is about, and what it allows besides rounding."""
     given = getattr(check, "tolerance", None)
-    return {} if given is None else {"tolerance": given.model_dump(exclude_none=True)}
+    allowed = {} if given is None else {"tolerance": given.model_dump(exclude_none=True)}
+    return {"id": check.id, "kind": check.kind, "about": check.about, **allowed}

@@ -46,7 +46,9 @@ def test_from_the_first_part_to_the_last(drill: Drill) -> None:
     write(MEAN)
     first = drill("grade")
     assert first.status == 1
-    assert first.out.startswith(f"PASS  {ID}/submission.py\n      {ID}, part 1 of 3   try 3, seed ")
+    assert " ".join(first.out.split()).startswith(
+        f"PASS {ID}/submission.py {ID}, part 1 of 3 try 3"
+    )
     assert "50 of 100 points" in first.out
     assert "Part 2 of 3, 3 minutes, 30 points. The interviewer:" in first.out
     assert "One worker now sends nothing at all." in first.out
@@ -62,7 +64,7 @@ def test_from_the_first_part_to_the_last(drill: Drill) -> None:
 
     write(WHOLE_MEAN)
     second = drill("grade").out
-    assert second.startswith(f"PASS  {ID}/submission.py\n      {ID}, part 2 of 3   try ")
+    assert " ".join(second.split()).startswith(f"PASS {ID}/submission.py {ID}, part 2 of 3 try ")
     assert "80 of 100 points" in second
     assert "expected spread" not in second
     assert "expected spread, found mean" in drill("grade").out
@@ -138,7 +140,7 @@ def test_a_question_is_shown_as_far_as_one_is(drill: Drill) -> None:
     plain = drill("show", ID, "--json").data
     assert [p["id"] for p in plain["parts"]] == ["1"]
     assert (plain["parts_in_all"], plain["minutes"], plain["hints"]) == (3, 9, 2)
-    assert [c["id"] for c in plain["checks"]] == ["mean"]
+    assert [c["id"] for c in plain["parts"][0]["checks"]] == ["mean"]
     assert plain["functions"] == ["mean"]
     drill("start", ID)
     write(MEAN)
@@ -180,7 +182,7 @@ def test_parts_that_count_are_named(drill: Drill) -> None:
     report = drill("grade", "--parts", "1", "--json").data
     assert [p["of"] for p in report["parts"]] == [50, 0, 0]
     again = drill("grade", "--parts", "2").out
-    assert f"FAIL  {ID}/submission.py\n      {ID}, part 2 of 3" in again
+    assert f"FAIL {ID}/submission.py {ID}, part 2 of 3" in " ".join(again.split())
 
 
 @pytest.mark.parametrize("parts", ["4", "0", "", "1,", "x", "-1", "1;2"])

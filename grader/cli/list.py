@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from grader.cli import output
-from grader.cli.context import Json, context, levels, tracks
+from grader.cli.context import Json, context, tracks
 from grader.model.numerals import quantity
 from grader.reports import sheet
 
@@ -29,7 +29,7 @@ def command(
     ] = None,
     level: Annotated[
         str | None,
-        typer.Option(metavar="LEVEL", help="Only this level.", autocompletion=levels),
+        typer.Option(metavar="LEVEL", help="Only this level."),
     ] = None,
     new: Annotated[bool, typer.Option("--new", help="Only those not begun.")] = False,
     json: Json = False,
