@@ -64,7 +64,7 @@ def figure(
     match exhibit:
         case Grids():
             draw = partial(grid_lines, exhibit, inputs=inputs)
-            yield Figure(draw, tuple(_entries(exhibit)))
+            yield Figure(draw, tuple(_entries(exhibit) if exhibit.panels else ()))
         case Breakdown():
             yield from _breakdown(exhibit, most, hidden=hidden)
         case Bars():
@@ -296,28 +296,22 @@ def shown_columns(panel: Panel, panels: Sequence[Panel], most: int) -> range:
 
 def _entries(grids: Grids) -> Iterator[str]:
     """Grids read aloud: the inputs row by row, then the wrong entries one by one."""
-    if not grids.panels:
-        return
     *inputs, yours, expected = grids.panels if len(grids.panels) > 1 else (*grids.panels * 2,)
     for panel in inputs:
         if not panel.note:
             rows = "; ".join(f"row {r} is {', '.join(row)}" for r, row in enumerate(panel.rows))
             yield f"{panel.title}: {rows}."
     name = yours.title.removesuffix(", yours")
-    shown = [
-        (r, c)
+    pairs = (
+        (r, c, found, right)
         for r, rows in enumerate(zip(yours.rows, expected.rows, strict=False))
-        for c in range(min(map(len, rows)))
-    ]
-    wrong = [place for place in shown if place in yours.wrong]
-    for r, c in wrong[:_ENTRIES]:
-        found, right = yours.rows[r][c], expected.rows[r][c]
+        for c, (found, right) in enumerate(zip(*rows, strict=False))
+        if (r, c) in yours.wrong
+    )
+    for r, c, found, right in itertools.islice(pairs, _ENTRIES):
         yield f"{name}, row {r}, column {c}: yours {found}, expected {right}."
-    if (more := len(wrong) - _ENTRIES) > 0:
+    if (more := len(yours.wrong) - _ENTRIES) > 0:
         yield f"{quantity(more, 'more entry', 'more entries')} differ."
-    agree = sum(map(len, yours.rows)) - len(yours.wrong)
-    if agree > 0 and wrong:
-        yield f"The other {quantity(agree, 'entry agrees', 'entries agree')}."
 
 
 def trace(raised: Raised, filename: str, *, most: int = EVERYTHING) -> Iterator[Block]:

@@ -16,7 +16,6 @@ from grader.model.report import (
     MADE_SMALLER,
     Breakdown,
     CheckResult,
-    Explanation,
     Grids,
     Mismatch,
     Named,
@@ -31,7 +30,7 @@ BLAME = {
 }
 STARTER = "This is the starter, unchanged: below is a symptom, not a cause."
 HARMLESS = "this does not count against you"
-_LEADS = {"state": "Rule:", "rule": "Rule:", "class": "Rule:"}  # by kind of explanation
+_RULES = {"state", "rule", "class"}  # kinds of explanations
 _NUMBERS = {2: "Two", 3: "Three", 4: "Four"}
 _LONGEST_INPUTS = 72  # characters of what stands behind a description of the case
 
@@ -124,29 +123,27 @@ def keeps_back(report: Report, *, explain: bool = False) -> bool:
 
 def finding(check: CheckResult) -> str:
     """What a check found, on how many cases, and the smallest of them."""
-    case, place = smallest(check), where(check)
-    said = _said(check, case)
+    case, said = smallest(check), _said(check)
     if not case:
         return f"{said}."
     if len(check.failing) > 1 and check.mismatch:
         many = "" if " cases" in said else f", in {_of(check)}"
-        return f"{said}{many}. The smallest is {place}"
-    return f"{said}{',' if ',' in said else ''} in case {place}"
+        return f"{said}{many}. The smallest is {_where(check)}."
+    return f"{said}{',' if ',' in said else ''} in case {_where(check)}."
 
 
 def symptom(check: CheckResult) -> str:
     """What is seen of an untouched starter: that something is wrong, and on which case."""
     worst = check.mismatch
     if check.raised or worst is None:
-        return f"{_said(check, smallest(check))}."
+        return f"{_said(check)}."
     if check.estimate:
         return finding(check)
-    count = f"{worst.wrong:,} of {worst.total:,} entries differ" if worst.total > 1 else ""
     text = f"{worst.result} is wrong in {_of(check)}"
-    if not count:
+    if worst.total < 2:
         return f"{text}."
-    one = len(check.cases) == 1
-    return f"{text}: {count}." if one else f"{text}. In the smallest, {smallest(check)}, {count}."
+    where = ":" if len(check.cases) == 1 else f". In the smallest, {smallest(check)},"
+    return f"{text}{where} {worst.wrong:,} of {worst.total:,} entries differ."
 
 
 def smallest(check: CheckResult) -> str:
@@ -154,50 +151,49 @@ def smallest(check: CheckResult) -> str:
     return check.mismatch.case if check.mismatch else next(iter(check.failing), "")
 
 
-def where(check: CheckResult) -> str:
+def _where(check: CheckResult) -> str:
     """The case that is shown, in the question's words, with the inputs that no grid shows."""
+    case = smallest(check)
+    if check.raised is not None and check.raised.called_with:
+        return case
     panels = check.exhibit.panels if isinstance(check.exhibit, Grids) else ()
     shown = {panel.title for panel in panels if not panel.note}
-    said = check.estimate and check.call
-    given = {} if said or _is_called(check) else check.inputs
+    given = {} if (check.estimate and check.call) or _is_called(check) else check.inputs
     texts = [f"{name} {words}".rstrip() for name, words in given.items() if name not in shown]
     if check.about and len(", ".join(texts)) > _LONGEST_INPUTS:
         texts = [text for text in texts if "(" not in text]  # numbers rather than shapes
-    inputs, case = ", ".join(texts), smallest(check)
-    if check.raised is not None and check.raised.called_with:
-        return f"{case}."
-    if not check.about:
-        return f"{case} ({inputs})." if inputs else f"{case}."
-    about = f", {check.about}" if check.about == MADE_SMALLER else f": {check.about}"
-    return f"{case}{about} ({inputs})." if inputs else f"{case}{about}."
+    inputs = f" ({', '.join(texts)})" if texts else ""
+    if check.about:
+        case += f"{',' if check.about == MADE_SMALLER else ':'} {check.about}"
+    return f"{case}{inputs}"
 
 
-def _said(check: CheckResult, case: str) -> str:
+def _said(check: CheckResult) -> str:
     """The sentence of a check without its case, which is said once; with the call, if short."""
-    worst = check.mismatch
+    worst, case = check.mismatch, smallest(check)
+    many = ""
+    if worst is not None and len(check.failing) > 1:
+        many = f"; {worst.result} is wrong in {_of(check)}"
     if worst is not None and check.estimate and not worst.expected:
         if not isinstance(check.exhibit, Breakdown):
-            found = re.sub(r"^the (number|text) ", "", worst.observed)
             said = f"{check.call} returned" if check.call else f"{worst.result} is"
-            more = f"; {worst.result} is wrong in {_of(check)}" if len(check.failing) > 1 else ""
-            return f"{said} {found}, which is wrong{more}"
+            return f"{said} {_bare(worst.observed)}, which is wrong{many}"
         if not (check.call or check.inputs):  # numbers that were written, and not computed
             wrong = [row.name for row in check.exhibit.rows if row.note]
             return f"{joined(wrong)} {'is' if len(wrong) == 1 else 'are'} wrong"
         name = check.call or worst.result.partition("[")[0]
         return f"{name} has {worst.wrong} of {worst.total} parts wrong"
     if worst is not None and _is_called(check):
-        found, wanted = (
-            text.removeprefix("the number ").removeprefix("the text ")
-            for text in (worst.observed, worst.expected)
-        )
-        said = f"{check.call} returned {found}, expected {wanted}"
-        many = len(check.failing) > 1
-        return f"{said}; {worst.result} is wrong in {_of(check)}" if many else said
+        returned, expected = _bare(worst.observed), _bare(worst.expected)
+        return f"{check.call} returned {returned}, expected {expected}{many}"
     text = check.message.strip().removesuffix(".")
     for ending in (f"; the smallest is {case}", f" in case {case}", f" (case {case})"):
         text = text.removesuffix(ending)
     return text or check.verdict
+
+
+def _bare(value: str) -> str:
+    return re.sub(r"^the (number|text) ", "", value)
 
 
 def _is_called(check: CheckResult) -> bool:
@@ -205,7 +201,7 @@ def _is_called(check: CheckResult) -> bool:
     worst = check.mismatch
     if not check.call or worst is None or worst.index is not None:
         return False
-    return bool(re.match(rf"{re.escape(worst.result)} (is|differs in) ", check.message))
+    return check.message.startswith((f"{worst.result} is ", f"{worst.result} differs in "))
 
 
 def _of(check: CheckResult) -> str:
@@ -219,14 +215,13 @@ def entry(worst: Mismatch, message: str) -> str:
     """The worst entry in figures, and how many are wrong; '' where a message says it already."""
     if worst.index is None and (not worst.observed or worst.observed in message):
         return ""
-    if f"is {worst.observed}, expected {worst.expected}" in message:
+    values = f"is {worst.observed}, expected {worst.expected}"
+    if values in message:
         return ""
     index = f"[{', '.join(map(str, worst.index))}]" if worst.index else ""
     allowed = f" (allowed\xa0{worst.allowed})" if worst.allowed else ""
-    text = f"{worst.result}{index} is {worst.observed}, expected {worst.expected}{allowed}"
-    if 1 < worst.wrong < worst.total:
-        text += f"; {worst.wrong:,} of {worst.total:,} entries differ"
-    return text
+    differ = f"; {worst.wrong:,} of {worst.total:,} entries differ"
+    return f"{worst.result}{index} {values}{allowed}" + differ * (1 < worst.wrong < worst.total)
 
 
 def ideas(report: Report, *, complete: bool = True) -> list[Idea]:
@@ -236,64 +231,58 @@ def ideas(report: Report, *, complete: bool = True) -> list[Idea]:
         report: what the grade found.
         complete: whether all that is known of the fault is in it.
     """
-    exact = [m for m in report.misconceptions if m.exact]
+    named = report.misconceptions
+    exact = [m for m in named if m.exact]
+    # Checks that measure are named where others name a result.
+    measured = {c.id for c in report.checks if not get(c.kind).judges_values}
     pair = next((e for e in report.explanations if e.kind == "pair"), None)
     found: list[Idea] = []
-    if pair is not None and len(report.misconceptions) > 1:
-        found += _together(report.misconceptions, len(pair.cases))
+    if pair is not None and len(named) > 1:
+        found += _together(named, len(pair.cases))
     elif len(exact) > 1:
-        found += _several(exact)
+        whole = all(idea.cases >= exact[0].failing for idea in exact)
+        of = _all(exact[0].failing) if whole else f"its part of the {_cases(exact[0].failing)}"
+        lead = f"{_NUMBERS.get(len(exact), len(exact))} ideas:"
+        found += [Idea(lead, f"each gives exactly your numbers in {of}."), *map(_listed, exact)]
     elif exact:
-        one = _one(exact[0], _measured(report))
-        found.append(replace(one, text=one.text + _not_shown(exact[0].seen, report)))
-    for explanation in report.explanations:
-        lead = _LEADS.get(explanation.kind)
-        if lead is not None:
-            found.append(Idea(lead, explanation.text + _not_shown(explanation.cases, report)))
-        elif explanation.kind == "check" and _is_news(report, explanation):
-            found.append(Idea("Facts:", explanation.text))
+        text = _one(exact[0], measured) + _not_shown(exact[0].seen, report)
+        found.append(Idea("Idea:", f"{exact[0].id}. {text}", exact[0].feedback))
+    for one in report.explanations:
+        if one.kind in _RULES:
+            found.append(Idea("Rule:", one.text + _not_shown(one.cases, report)))
+        # What was wrong before something raised is more than the check's line says.
+        elif one.kind == "check" and any(
+            f"; after that {check.message}" in one.text for check in report.checks
+        ):
+            found.append(Idea("Facts:", one.text))
     if pair is None:
-        found += [_unsure(m, report) for m in report.misconceptions if not m.exact]
+        found += [_unsure(idea, report, measured) for idea in named if not idea.exact]
     judged = any(c.mismatch and get(c.kind).judges_values for c in deciding(report))
     if not found and complete and judged and not report.note:
         found.append(Idea("", "No listed idea gives exactly these numbers."))
-    if any(m.rounded for m in report.misconceptions):
+    if any(idea.rounded for idea in named):
         found = [replace(one, text=one.text.replace("exactly ", "")) for one in found]
     return found
 
 
-def _is_news(report: Report, explanation: Explanation) -> bool:
-    """Whether it says more than the check's line: what was wrong before something raised."""
-    return any(f"; after that {check.message}" in explanation.text for check in report.checks)
-
-
-def _measured(report: Report) -> set[str]:
-    """Checks that measure, which are named where others name a result."""
-    return {c.id for c in report.checks if not get(c.kind).judges_values}
-
-
-def _one(idea: Named, measured: set[str]) -> Idea:
-    if idea.results and set(idea.results) <= measured:
-        text = f"{idea.id}. It gives exactly what {joined(idea.results)} measured; values agree."
-        return Idea("Idea:", text, idea.feedback)
-    text = f"{idea.id}. It gives exactly your numbers in {_all(idea.failing or idea.cases)}."
+def _one(idea: Named, measured: set[str]) -> str:
+    """How much of what is wrong one idea explains."""
+    if idea.results and measured.issuperset(idea.results):
+        return f"It gives exactly what {joined(idea.results)} measured; values agree."
     if not idea.cases and idea.results:
-        text = f"{idea.id}. It gives exactly your {joined(idea.results)}; more than that is wrong."
-    elif 0 < idea.cases < idea.failing:
-        text = (
-            f"{idea.id}. It gives exactly your numbers in {idea.cases} of the {idea.failing} "
-            "failing cases; something else is wrong in the others."
-        )
-    return Idea("Idea:", text, idea.feedback)
+        return f"It gives exactly your {joined(idea.results)}; more than that is wrong."
+    if 0 < idea.cases < idea.failing:
+        of = f"{idea.cases} of the {_cases(idea.failing)}"
+        return f"It gives exactly your numbers in {of}; something else is wrong in the others."
+    return f"It gives exactly your numbers in {_all(idea.failing or idea.cases)}."
 
 
 def _together(named: Sequence[Named], cases: int) -> Iterator[Idea]:
     """Two ideas that explain everything between them."""
     alone = [idea.cases for idea in named]
-    each = (
-        f"each alone fits {alone[0]}" if len(set(alone)) < 2 else f"alone they fit {joined(alone)}"
-    )
-    text = f"{each} of the {cases} failing cases, together exactly all {cases}."
+    alike = len(set(alone)) < 2
+    each = f"each alone fits {alone[0]}" if alike else f"alone they fit {joined(alone)}"
+    text = f"{each} of the {_cases(cases)}, together exactly all {cases}."
     if cases < 2 or not all(alone):
         text = "together they give exactly your numbers."
     described = [idea for idea in named if idea.feedback.strip()]
@@ -302,30 +291,19 @@ def _together(named: Sequence[Named], cases: int) -> Iterator[Idea]:
     yield from map(_listed, described)
 
 
-def _several(exact: Sequence[Named]) -> Iterator[Idea]:
-    """Ideas that are all exact: of different results, or not to be told from each other."""
-    failing = exact[0].failing
-    whole = all(idea.cases >= failing for idea in exact)
-    of = _all(failing) if whole else f"its own part of the {failing} failing cases"
-    text = f"each gives exactly your numbers in {of}."
-    yield Idea(f"{_NUMBERS.get(len(exact), len(exact))} ideas:", text)
-    yield from map(_listed, exact)
-
-
 def _listed(idea: Named) -> Idea:
     place = f", in {idea.checks[0]}" if idea.checks else ""
     return Idea("", f"{idea.id}{place}:", idea.feedback)
 
 
-def _unsure(idea: Named, report: Report) -> Idea:
+def _unsure(idea: Named, report: Report, measured: set[str]) -> Idea:
     """An idea that fits a part, with a case that it does not fit."""
-    if idea.results and set(idea.results) <= _measured(report):
+    if idea.results and measured.issuperset(idea.results):
         of = "inputs and results as yours, in another number of bytes"
-        text = f"{idea.id}. It keeps the same {of}."
-        return Idea("Unsure:", text, idea.feedback)
+        return Idea("Unsure:", f"{idea.id}. It keeps the same {of}.", idea.feedback)
     results = f"your {joined(idea.results)}" if idea.results else "your numbers"
-    where = f"{idea.cases} of {idea.failing} failing cases" if idea.cases else "some cases"
-    failing = dict.fromkeys(case for check in deciding(report) for case in check.failing)
+    where = f"{idea.cases} of {_cases(idea.failing)}" if idea.cases else "some cases"
+    failing = [case for check in deciding(report) for case in check.failing]
     other = next((case for case in failing if case not in idea.seen), "") if idea.seen else ""
     text = f"{idea.id} gives {results} in {where}"
     text += f", not what is wrong in case {other}." if other else ", and not what else is wrong."
@@ -342,10 +320,10 @@ def _not_shown(cases: Sequence[str], report: Report) -> str:
     return f" This is about {joined(several)}, not about {shown} above."
 
 
-def others(report: Report, room: int = 67) -> Iterator[tuple[str, str]]:
+def others(report: Report, most: int = 7) -> Iterator[tuple[str, str]]:
     """What else fails, what passes, and what was not tried: a lead and the rest of its line.
 
-    Of many checks as many are named as fit on a line of `room` characters.
+    Of many checks the first are named, and the others counted.
     """
     failing, part = deciding(report), _reached(report)
     said = [c for c in failing[1:] if get(c.kind).always_said]
@@ -353,11 +331,11 @@ def others(report: Report, room: int = 67) -> Iterator[tuple[str, str]]:
     if len(names) == 1 == len(failing[1:]) and get(failing[1].kind).shows_measurement:
         names = [f"{names[0]}, {failing[1].message}"]
     if names:
-        yield "Also fails:", f"{_some(names, room)}."
+        yield "Also fails:", f"{_some(names, most)}."
     yield from ((f"{check.id}:", f"{check.message}.") for check in said)
     passed = [c.id for c in report.checks if c.verdict is Verdict.PASS and not c.stretch]
     if passed and failing:
-        right = f"{_some(passed, room - 7)} {'pass' if len(passed) > 1 else 'passes'}."
+        right = f"{_some(passed, most)} {'pass' if len(passed) > 1 else 'passes'}."
         if report.verdict is Verdict.POLICY:
             yield "Right all the same:", f"{right} A person may look at this."
         else:
@@ -371,21 +349,20 @@ def others(report: Report, room: int = 67) -> Iterator[tuple[str, str]]:
         yield "Earned:", f"{points} of {quantity(sum(one.of for one in report.parts), 'point')}."
 
 
-def _some(names: Sequence[str], room: int) -> str:
-    """As many names as there is room for, and how many more there are."""
-    for kept in range(len(names), 1, -1):
-        more = f", {len(names) - kept} more" if kept < len(names) else ""
-        text = ", ".join(names[:kept]) + more
-        if len(text) <= room:
-            return text
-    return names[0] if len(names) == 1 else f"{names[0]}, {len(names) - 1} more"
+def _some(names: Sequence[str], most: int) -> str:
+    more = [f"{len(names) - most + 1} more"] if len(names) > most else []
+    return ", ".join([*names[: most - len(more)], *more])
+
+
+def _cases(count: int) -> str:
+    return quantity(count, "failing case")
 
 
 def _all(cases: int) -> str:
     """Every failing case."""
     if cases <= 2:
         return "both failing cases" if cases == 2 else "the failing case"
-    return f"all {cases} failing cases"
+    return f"all {_cases(cases)}"
 
 
 def sentences(text: str, most: int | None) -> tuple[str, bool]:
