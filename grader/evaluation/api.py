@@ -16,21 +16,26 @@ from grader.evaluation.expected import entered, expected
 from grader.evaluation.measured import amount, baseline, measure
 from grader.evaluation.results import Value, array_of, describe, dict_keys, largest, same_value
 from grader.evaluation.tally import Finding, Stopped, tally
-from grader.evaluation.witness import confirmed, halves
+from grader.evaluation.witness import Halves, confirmed, halves
 from grader.model.question import Step
+from grader.model.report import Bars
 from grader.sandbox.client import WorkerError
 from grader.sandbox.remote import RemoteProgram
 from grader.sandbox.replies import Kept, Measured, Outcome, ProgramError
+from grader.sandbox.sending import Inputs
 from grader.sandbox.worker.wire import Tensor
 
 __all__ = [
     "PRECISE",
     "Array",
     "BankFault",
+    "Bars",
     "Case",
     "Evaluation",
     "Fault",
     "Finding",
+    "Halves",
+    "Inputs",
     "Kept",
     "Measured",
     "Outcome",

@@ -16,6 +16,8 @@ from grader.sandbox.remote import RemoteProgram
 from grader.sandbox.replies import Measured
 from grader.sandbox.worker.wire import Tensor
 
+OWN_OBJECTS = 4 << 10  # bytes that a step may leave behind without being asked: caches, an iterator
+
 
 def measure(
     evaluation: Evaluation,
@@ -23,17 +25,23 @@ def measure(
     run: str,
     case: CaseRecipe,
     quantity: str,
-    *,
-    without: tuple[str, ...] = (),
     of: str = "",
+    without: tuple[str, ...] = (),
 ) -> Measured:
-    """Measure one program's run, up to the result `of` if there is one; measured once."""
+    """Measure one program's run, up to the result `of` if there is one; measured once.
+
+    The quantities are those of `worker.measure.autograd`; `allocated`, by the last step at once;
+    and `state`, what is kept in the result.
+    """
     every = evaluation.steps(run)
     steps = divided(every, of)[0] if of else every
     inputs = evaluation.inputs(case, run)
 
     def ask(asked: RemoteProgram) -> Measured:
-        return asked.measure(quantity, steps, inputs, without=without, of=of)
+        if quantity != "state":
+            return asked.measure(quantity, steps, inputs, without=without, of=of)
+        kept = asked.state(steps, inputs, of)
+        return Measured(max(kept.reachable, kept.allocated - OWN_OBJECTS), kept=kept.kept)
 
     key = ("measured", quantity, run, case.name, without, of)
     return evaluation.remember(program, key, lambda: evaluation.asked(case, ask, program))

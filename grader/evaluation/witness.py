@@ -64,7 +64,6 @@ def confirmed(
     evaluation: Evaluation,
     check: Check,
     counted: CheckResult,
-    large: str,
     run: Halves,
     budget: Callable[[CaseRecipe], float],
 ) -> CheckResult:
@@ -74,13 +73,13 @@ def confirmed(
         evaluation: with the submission.
         check: that was decided by the count.
         counted: its result.
-        large: the case to look at; nothing is looked at where it is empty.
         run: the steps, in two halves.
         budget: gives the bytes allowed on a case.
     """
+    large = getattr(check, "large", "")
     if counted.verdict is not Verdict.PASS:
         return counted
-    if not large:
+    if not large or getattr(check, "device", "cpu") != "cpu":
         return replace(counted, figures={**counted.figures, "witnessed": 0.0})
     left_out = ""
 

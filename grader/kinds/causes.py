@@ -7,12 +7,11 @@ innocent is named with the experiment that clears it, unless many are picked.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 from typing import Annotated, Literal
 
 from pydantic import Field
 
-from grader.kinds.base import Check, CheckResult, Kind, api
+from grader.kinds.base import Check, Written, api
 from grader.model.keys import Name, Slug, Text
 from grader.model.nearest import did_you_mean
 
@@ -36,43 +35,32 @@ class CausesCheck(Check):
 
     @property
     def known(self) -> tuple[str, ...]:
-        """Every id that it judges."""
         return (*self.exactly, *self.allowed, *self.innocent)
 
     @property
     def compared(self) -> tuple[str, ...]:
-        """Nothing: what is picked does not say what a program computes."""
         return ()
 
     def faults(self) -> Iterator[tuple[tuple[str | int, ...], str]]:
-        """A cause that is called two things."""
         yield from super().faults()
         for name in dict.fromkeys(self.known):
             if self.known.count(name) > 1:
                 yield ("exactly",), f"expected {name} once in exactly, allowed and innocent"
 
 
-class Causes(Kind[CausesCheck]):
+class Causes(Written[CausesCheck]):
     """Hold what is picked against what was at work."""
 
     keys = CausesCheck
     judges_values = True
     always_said = True
 
-    def carry_out(self, evaluation: api.Evaluation, check: CausesCheck) -> CheckResult:
-        """Look once, and speak of no case: causes do not depend on inputs."""
-        first = evaluation.cases_of(check)[0].name
-        found = super().carry_out(evaluation, check.model_copy(update={"cases": first}))
-        return replace(found, cases=(), failing=(), case_line="", about="", inputs={})
-
     def by_style(self, check: CausesCheck) -> bool:  # noqa: ARG002
-        """No idea is named by the causes that somebody picks."""
         return True
 
     def judge(
         self, evaluation: api.Evaluation, check: CausesCheck, case: api.Case
     ) -> api.Finding | None:
-        """How many of the causes are picked, and which innocent ones."""
         given = evaluation.observed(check.run, case).values.get(check.of)
         if not isinstance(given, (list, tuple)) or not all(isinstance(n, str) for n in given):
             return api.Finding(f"{check.of} is {api.describe(given)}, expected a list of ids")

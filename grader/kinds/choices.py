@@ -8,12 +8,11 @@ never which answer is wrong: that could be found by trying.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 from typing import Annotated, Literal
 
 from pydantic import Field
 
-from grader.kinds.base import Check, CheckResult, Kind, api
+from grader.kinds.base import Check, Written, api
 from grader.model.keys import Keys, Name, Slug, Text
 
 Letter = Annotated[str, Field(pattern=r"^[a-z0-9]$")]
@@ -41,34 +40,24 @@ class ChoicesCheck(Check):
 
     @property
     def compared(self) -> tuple[str, ...]:
-        """Nothing: an idea named by its letter would say which answer is wrong."""
         return ()
 
     def asks(self) -> Iterator[tuple[str, str, Mapping[str, str]]]:
-        """Every question, shown with the part that it belongs to."""
         for name, one in self.questions.items():
             yield name, one.ask, one.answers
 
 
-class Choices(Kind[ChoicesCheck]):
+class Choices(Written[ChoicesCheck]):
     """Hold every answer against the reference's."""
 
     keys = ChoicesCheck
 
-    def carry_out(self, evaluation: api.Evaluation, check: ChoicesCheck) -> CheckResult:
-        """Look once, and speak of no case: answers do not depend on inputs."""
-        first = evaluation.cases_of(check)[0].name
-        found = super().carry_out(evaluation, check.model_copy(update={"cases": first}))
-        return replace(found, cases=(), failing=(), case_line="", about="", inputs={})
-
     def by_style(self, check: ChoicesCheck) -> bool:  # noqa: ARG002
-        """No idea is named by a letter."""
         return True
 
     def judge(
         self, evaluation: api.Evaluation, check: ChoicesCheck, case: api.Case
     ) -> api.Finding | None:
-        """What is not answered, or that not all is right."""
         right = _right(evaluation, check, case)
         given = evaluation.observed(check.run, case).values.get(check.of)
         if not isinstance(given, dict):

@@ -34,16 +34,13 @@ class ConservationCheck(TolerantCheck):
 
     @property
     def wanted(self) -> tuple[str, ...]:
-        """What is added up on either side."""
         return (self.sum, self.equals) if isinstance(self.equals, str) else (self.sum,)
 
     @property
     def compared(self) -> tuple[str, ...]:
-        """None: others may have the same sums."""
         return ()
 
     def mentions(self) -> Iterator[Mention]:
-        """Both sides."""
         yield from super().mentions()
         if isinstance(self.equals, str):
             yield Mention(("equals",), self.equals, "input or result")
@@ -59,13 +56,11 @@ class Conservation(Kind[ConservationCheck]):
     def judge(
         self, evaluation: api.Evaluation, check: ConservationCheck, case: api.Case
     ) -> api.Finding | None:
-        """Where the law is broken first."""
         return _broken(evaluation, check, case)
 
     def observe(
         self, evaluation: api.Evaluation, check: ConservationCheck, case: api.Case
     ) -> api.Value:
-        """The whole result: two ideas may lose as much."""
         return evaluation.observed(check.run, case).values.get(check.sum)
 
 

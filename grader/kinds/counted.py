@@ -7,26 +7,38 @@ process that the submission runs in; of bytes there is a witness (see `evaluatio
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Literal
+from typing import ClassVar, Literal, TypeVar
 
 from pydantic import Field
 
 from grader.cases import size_expr
-from grader.kinds.base import Check, Count, K, Kind, api
+from grader.kinds.base import Check, CheckResult, Count, K, Kind, api
 from grader.model.keys import Amount, Mention, Name, Slug
+from grader.model.numerals import bytes_text, times
 
 
-class BudgetCheck(Check):
+class BytesCheck(Check):
+    """Bytes within a budget, with a witness from outside the process."""
+
+    at_most: Amount
+    large: Slug | Literal[""] = Field(
+        default="",
+        description="Another case, on which the process is watched from outside too; hundreds of "
+        "kilobytes or more, megabytes for a peak.",
+    )
+
+    def mentions(self) -> Iterator[Mention]:
+        yield from super().mentions()
+        if self.large:
+            yield Mention(("large",), self.large, "case")
+
+
+class BudgetCheck(BytesCheck):
     """Bytes of one result, or of the step that gives it, within a budget."""
 
     of: Name = Field(description="The result.")
     at_most: Amount = Field(
         description="The budget: arithmetic over sizes of the case, '8 * y.size + 256 bytes'."
-    )
-    large: Slug | Literal[""] = Field(
-        default="",
-        description="Another case, on which only the system's own account is taken; tens of "
-        "kilobytes or more.",
     )
 
     @property
@@ -35,12 +47,12 @@ class BudgetCheck(Check):
         return ()
 
     def mentions(self) -> Iterator[Mention]:
-        """The result, the large case, and what the budget is made of."""
         yield from super().mentions()
-        if self.large:
-            yield Mention(("large",), self.large, "case")
         for name in sorted(size_expr.names(self.at_most)):
             yield Mention(("at_most",), name, "size")
+
+
+B = TypeVar("B", bound=BytesCheck)
 
 
 class Counted(Kind[K]):
@@ -48,10 +60,8 @@ class Counted(Kind[K]):
 
     long_limit = True
 
-    def measure(
-        self, evaluation: api.Evaluation, program: api.RemoteProgram, check: K, case: api.Case
-    ) -> api.Measured:
-        """What the worker of a program counts."""
+    def quantity(self, check: K) -> tuple[str, str, tuple[str, ...]]:
+        """What is measured, of which result if of one, and without which inputs."""
         raise NotImplementedError
 
     def assess(
@@ -59,6 +69,12 @@ class Counted(Kind[K]):
     ) -> api.Finding:
         """What follows from the submission's count."""
         raise NotImplementedError
+
+    def measure(
+        self, evaluation: api.Evaluation, program: api.RemoteProgram, check: K, case: api.Case
+    ) -> api.Measured:
+        """What the worker of a program counts."""
+        return api.measure(evaluation, program, check.run, case, *self.quantity(check))
 
     def judge(self, evaluation: api.Evaluation, check: K, case: api.Case) -> api.Finding:
         found = self.measure(evaluation, evaluation.submission, check, case)
@@ -75,3 +91,67 @@ class Counted(Kind[K]):
     def what(self, check: K, found: api.Measured, /) -> Sequence[str] | None:  # noqa: ARG002
         """What was counted, a word for each thing; None where only their number is known."""
         return None
+
+
+class Budgeted(Counted[B]):
+    """Hold bytes against a budget, then have the process confirm it."""
+
+    shows_measurement = True
+    shows_reference: ClassVar[bool] = True  # beside what is too much
+
+    def halves(self, evaluation: api.Evaluation, check: B) -> api.Halves:
+        """The run as the witness looks at it."""
+        raise NotImplementedError
+
+    def allowed(self, evaluation: api.Evaluation, check: B, case: api.Case) -> float:
+        """The budget on a case."""
+        return api.amount(evaluation, check, check.at_most, case)
+
+    def carry_out(self, evaluation: api.Evaluation, check: B) -> CheckResult:
+        counted = super().carry_out(evaluation, check)
+        run = self.halves(evaluation, check)
+        return api.confirmed(
+            evaluation, check, counted, run, lambda case: self.allowed(evaluation, check, case)
+        )
+
+    def does(self, check: B) -> str:  # noqa: ARG002
+        """What is done with the bytes, in a pass."""
+        return "kept"
+
+    def over(self, evaluation: api.Evaluation, check: B) -> str:
+        """The beginning of the sentence on bytes above the budget, with a place for them."""
+        raise NotImplementedError
+
+    def assess(
+        self, evaluation: api.Evaluation, check: B, case: api.Case, found: api.Measured
+    ) -> api.Finding:
+        size, allowed = float(found.value), self.allowed(evaluation, check, case)
+        figures = {"bytes": size, "allowed": allowed}
+        tail = f"{bytes_text(allowed)} allowed"
+        if size <= allowed:
+            return api.Finding.passed(f"{bytes_text(size)} {self.does(check)}, {tail}", **figures)
+        line = f"{self.over(evaluation, check).format(bytes_text(size))}, {tail}"
+        line += f" ({times(size / allowed)})" if allowed > 0 else ""
+        exhibit = self.bars(evaluation, check, case, found)
+        return api.Finding(f"{line} in case {case.name}", exhibit=exhibit, figures=figures)
+
+    def bars(
+        self,
+        evaluation: api.Evaluation,
+        check: B,
+        case: api.Case,
+        found: api.Measured,
+        *others: tuple[str, float],
+    ) -> api.Bars:
+        """The count beside the budget and the reference's."""
+        bars = [*others, ("yours", float(found.value))]
+        bars.append(("allowed", self.allowed(evaluation, check, case)))
+        if self.shows_reference:
+            with api.blame_bank(f"the reference fails on case {case.name}"):
+                theirs = self.measure(evaluation, evaluation.reference, check, case)
+            bars.append(("reference", float(theirs.value)))
+        return api.bars(
+            bytes_text,
+            *bars,
+            details=tuple(f"{what}  {bytes_text(n)}" for what, n in found.details),
+        )

@@ -28,7 +28,6 @@ class CurveCheck(TolerantCheck):
     falls: bool = Field(default=False, description="Whether the last has to be below the first.")
 
     def lacks(self) -> str:
-        """Something that the points are held against."""
         bounds = (self.ends_below, self.ends_above, self.tolerance)
         held = self.falls or any(bound is not None for bound in bounds)
         return "" if held else "ends_below, ends_above, falls or tolerance"
@@ -42,7 +41,6 @@ class Curve(Kind[CurveCheck]):
     only_course = True
 
     def judge(self, evaluation: api.Evaluation, check: CurveCheck, case: api.Case) -> api.Finding:
-        """As many points as the reference's, all finite, and the last where it should be."""
         observed = self.observe(evaluation, check, case)
         truth = evaluation.truth(check.run, case).values[check.of]
         points, wanted = _series(observed), _series(truth)
@@ -95,7 +93,6 @@ class Curve(Kind[CurveCheck]):
         return api.Finding.passed(last=last)
 
     def observe(self, evaluation: api.Evaluation, check: CurveCheck, case: api.Case) -> api.Value:
-        """The whole curve: a wrong idea has its own, though it may end well enough."""
         return evaluation.observed(check.run, case).values.get(check.of)
 
 

@@ -7,12 +7,11 @@ failing test would say of it, never by its line.
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Annotated, Literal
 
 from pydantic import Field
 
-from grader.kinds.base import Check, CheckResult, Kind, api
+from grader.kinds.base import Check, Written, api
 from grader.model.keys import Keys, Name, Slug, Text
 
 APPROVE = "approve"  # the answer that is no line
@@ -44,30 +43,22 @@ class FindingsCheck(Check):
 
     @property
     def compared(self) -> tuple[str, ...]:
-        """Nothing: a list of lines is judged as a whole."""
         return ()
 
     @property
     def wanted(self) -> tuple[str, ...]:
-        """The dict."""
         return (self.of,)
 
 
-class Findings(Kind[FindingsCheck]):
+class Findings(Written[FindingsCheck]):
     """Hold what was listed against the faults."""
 
     keys = FindingsCheck
     judges_values = True
 
-    def carry_out(self, evaluation: api.Evaluation, check: FindingsCheck) -> CheckResult:
-        """Look once, and speak of no case: a review does not depend on inputs."""
-        found = super().carry_out(evaluation, check)
-        return replace(found, cases=(), failing=(), case_line="", about="", inputs={})
-
     def judge(
         self, evaluation: api.Evaluation, check: FindingsCheck, case: api.Case
     ) -> api.Finding | None:
-        """How much was found, and what was not."""
         given = evaluation.observed(check.run, case).values.get(check.of)
         if not isinstance(given, dict):
             return api.Finding(f"{check.of} is {api.describe(given)}, expected a dict")
@@ -98,5 +89,4 @@ class Findings(Kind[FindingsCheck]):
         return api.Finding(said + more, figures=figures)
 
     def observe(self, evaluation: api.Evaluation, check: FindingsCheck, case: api.Case) -> object:
-        """What was listed."""
         return evaluation.observed(check.run, case).values.get(check.of)

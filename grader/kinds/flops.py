@@ -27,7 +27,6 @@ class FlopsCheck(Check):
     )
 
     def mentions(self) -> Iterator[Mention]:
-        """The other run."""
         yield Mention(("against",), self.against, "run")
 
 
@@ -40,27 +39,18 @@ class Flops(Counted[FlopsCheck]):
     shows_measurement = True
 
     def what(self, _: FlopsCheck, found: api.Measured, /) -> Sequence[str] | None:
-        """The shapes of what is multiplied, and how often."""
         products = [
             f"{one.times} of {one.batch}x{one.rows}x{one.inner} by {one.inner}x{one.columns}"
             for one in found.products
         ]
         return products or None
 
-    def measure(
-        self,
-        evaluation: api.Evaluation,
-        program: api.RemoteProgram,
-        check: FlopsCheck,
-        case: api.Case,
-    ) -> api.Measured:
-        """Matmul FLOPs."""
-        return api.measure(evaluation, program, check.run, case, "flops")
+    def quantity(self, check: FlopsCheck) -> tuple[str, str, tuple[str, ...]]:  # noqa: ARG002
+        return "flops", "", ()
 
     def assess(
         self, evaluation: api.Evaluation, check: FlopsCheck, case: api.Case, found: api.Measured
     ) -> api.Finding:
-        """Matmul FLOPs within the multiple, and none hidden in element-wise work."""
         other = check.called or f"the run {check.against}"
         base = api.baseline(evaluation, check.against, case, "flops")
         ratio = float(found.value) / max(1.0, float(base.value))

@@ -49,16 +49,13 @@ class GradcheckCheck(TolerantCheck):
 
     @property
     def wanted(self) -> tuple[str, ...]:
-        """The loss and everything that is compared."""
         return (self.loss, *self.gradients.values())
 
     @property
     def compared(self) -> tuple[str, ...]:
-        """The gradients."""
         return tuple(self.gradients.values())
 
     def mentions(self) -> Iterator[Mention]:
-        """The loss, the inputs and their gradients."""
         yield from super().mentions()
         for name in self.gradients:
             yield Mention(("gradients", name), name, "input")
@@ -69,7 +66,6 @@ class GradcheckCheck(TolerantCheck):
             yield Mention(("gradients", name), gradient, "result")
 
     def lacks(self) -> str:
-        """Anything that is compared."""
         return "" if self.gradients else "gradients"
 
 
@@ -82,7 +78,6 @@ class Gradcheck(Kind[GradcheckCheck]):
     def judge(
         self, evaluation: api.Evaluation, check: GradcheckCheck, case: api.Case
     ) -> api.Finding | None:
-        """The first gradient that does not hold."""
         values = evaluation.observed(check.run, case).values
         numeric = _differences(evaluation, check, case)
         for wrt, name in check.gradients.items():

@@ -19,7 +19,6 @@ class GraphCheck(Check):
 
     @property
     def wanted(self) -> tuple[str, ...]:
-        """Nothing: the worker looks at the graph."""
         return ()
 
 
@@ -29,20 +28,12 @@ class Graph(Counted[GraphCheck]):
     keys = GraphCheck
     needs_torch = True
 
-    def measure(
-        self,
-        evaluation: api.Evaluation,
-        program: api.RemoteProgram,
-        check: GraphCheck,
-        case: api.Case,
-    ) -> api.Measured:
-        """The node: `own`, a node's name, or `none`."""
-        return api.measure(evaluation, program, check.run, case, "graph", of=check.of)
+    def quantity(self, check: GraphCheck) -> tuple[str, str, tuple[str, ...]]:
+        return "graph", check.of, ()
 
     def assess(
         self, _: api.Evaluation, check: GraphCheck, case: api.Case, found: api.Measured
     ) -> api.Finding:
-        """A Function that the submission defines, and none of torch's."""
         origin = str(found.value)
         if origin == "own":
             return api.Finding.passed()

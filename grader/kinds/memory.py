@@ -11,16 +11,16 @@ from typing import Literal
 from pydantic import Field
 
 from grader.cases import size_expr
-from grader.kinds.base import Check, CheckResult, api
-from grader.kinds.counted import Counted
-from grader.model.keys import Amount, Mention, Name, RunName, Slug
-from grader.model.numerals import bytes_text, times
+from grader.kinds.base import CheckResult, api
+from grader.kinds.counted import Budgeted, BytesCheck
+from grader.model.keys import Amount, Mention, Name, RunName
+from grader.model.numerals import times
 from grader.model.verdict import Verdict
 
 _WORDS = {"saved": "kept for backward", "live": "alive after forward", "peak": "at the peak"}
 
 
-class MemoryCheck(Check):
+class MemoryCheck(BytesCheck):
     """Bytes of an autograd graph."""
 
     kind: Literal["memory"]
@@ -39,130 +39,85 @@ class MemoryCheck(Check):
     device: Literal["cpu", "cuda"] = Field(
         default="cpu", description="Where it is measured; cuda is skipped where there is none."
     )
-    large: Slug | Literal[""] = Field(
-        default="",
-        description="Another case, on which only the system's own account is taken; tens of "
-        "kilobytes or more.",
-    )
 
     def mentions(self) -> Iterator[Mention]:
-        """Inputs left out, the other run, the large case, and what the budget is made of."""
+        yield from super().mentions()
         for number, name in enumerate(self.without):
             yield Mention(("except", number), name, "input")
         if self.against is not None:
             yield Mention(("against",), self.against, "run")
-        if self.large:
-            yield Mention(("large",), self.large, "case")
         for name in sorted(size_expr.names(self.at_most)):
             yield Mention(("at_most",), name, "size" if self.against is None else "number")
 
 
-class Memory(Counted[MemoryCheck]):
-    """Count bytes in the worker, and believe the system if it sees more."""
+class Memory(Budgeted[MemoryCheck]):
+    """Count bytes of the autograd graph."""
 
     keys = MemoryCheck
     needs_torch = True
-    shows_measurement = True
 
     def carry_out(self, evaluation: api.Evaluation, check: MemoryCheck) -> CheckResult:
-        """Hold bytes against a budget, or against another run of the reference."""
         if check.device == "cuda":
             with api.blame_bank("the reference's worker fails"):
                 has_cuda = evaluation.reference.has_cuda()
             if not has_cuda:
+                message = "needs a CUDA device, which this machine does not have"
                 return CheckResult(
-                    check.id,
-                    check.kind,
-                    Verdict.SKIPPED,
-                    "needs a CUDA device, which this machine does not have",
-                    stretch=check.stretch,
+                    check.id, check.kind, Verdict.SKIPPED, message, stretch=check.stretch
                 )
-        counted = super().carry_out(evaluation, check)
-        if check.device == "cuda" or _covered_by_another(evaluation, check):
-            return counted
-        steps, peak = evaluation.steps(check.run), check.quantity == "peak"
-        first = () if peak else tuple(step for step in steps if not step.backward)
-        rest = steps if peak else tuple(step for step in steps if step.backward)
-        return api.confirmed(
-            evaluation,
-            check,
-            counted,
-            check.large,
-            api.halves(steps, first, rest, at_peak=peak),
-            lambda case: _allowed(evaluation, check, case)[0],
-        )
+        return super().carry_out(evaluation, check)
 
-    def measure(
-        self,
-        evaluation: api.Evaluation,
-        program: api.RemoteProgram,
-        check: MemoryCheck,
-        case: api.Case,
-    ) -> api.Measured:
-        """Bytes."""
-        without = tuple(check.without)
-        return api.measure(evaluation, program, check.run, case, _quantity(check), without=without)
+    def quantity(self, check: MemoryCheck) -> tuple[str, str, tuple[str, ...]]:
+        quantity = "cuda-peak" if check.device == "cuda" else check.quantity
+        return quantity, "", tuple(check.without)
+
+    def halves(self, evaluation: api.Evaluation, check: MemoryCheck) -> api.Halves:
+        steps = evaluation.steps(check.run)
+        if check.quantity == "peak":
+            return api.halves(steps, (), steps, at_peak=True)
+        forward = [step for step in steps if not step.backward]
+        return api.halves(steps, forward, [step for step in steps if step.backward])
+
+    def allowed(self, evaluation: api.Evaluation, check: MemoryCheck, case: api.Case) -> float:
+        base = self._base(evaluation, check, case)
+        if base is None:
+            return super().allowed(evaluation, check, case)
+        return size_expr.value(check.at_most, {}) * base
+
+    def _base(self, evaluation: api.Evaluation, check: MemoryCheck, case: api.Case) -> float | None:
+        """What the budget is a multiple of, if it is one."""
+        if check.against is None:
+            return None
+        quantity = self.quantity(check)[0]
+        base = api.baseline(evaluation, check.against, case, quantity)
+        return max(1.0, float(base.value))
+
+    def does(self, check: MemoryCheck) -> str:
+        return _WORDS[check.quantity]
+
+    def over(self, _: api.Evaluation, check: MemoryCheck) -> str:
+        return f"{{}} {self.does(check)}"
 
     def assess(
         self, evaluation: api.Evaluation, check: MemoryCheck, case: api.Case, found: api.Measured
     ) -> api.Finding:
-        """Bytes within the budget, or the multiple."""
-        size = float(found.value)
-        budget, base = _allowed(evaluation, check, case)
-        figures = {"bytes": size, "allowed": budget}
-        other = []
-        if base is not None:
-            called = check.called or f"the run {check.against}"
-            other = [(called, base)]
-            figures["ratio"] = size / base
-            line = f"{times(size / base)} {called}, {times(budget / base)} allowed"
-        else:
-            line = f"{bytes_text(size)} {_WORDS[check.quantity]}, {bytes_text(budget)} allowed"
-        if size <= budget:
+        base = self._base(evaluation, check, case)
+        if base is None:
+            return super().assess(evaluation, check, case, found)
+        size, allowed = float(found.value), self.allowed(evaluation, check, case)
+        called = check.called or f"the run {check.against}"
+        figures = {"bytes": size, "allowed": allowed, "ratio": size / base}
+        line = f"{times(size / base)} {called}, {times(allowed / base)} allowed"
+        if size <= allowed:
             return api.Finding.passed(line, **figures)
-        with api.blame_bank(f"the reference fails on case {case.name}"):
-            reference = float(self.measure(evaluation, evaluation.reference, check, case).value)
-        exhibit = api.bars(
-            bytes_text,
-            *other,
-            ("yours", size),
-            ("allowed", budget),
-            ("reference", reference),
-            details=tuple(f"{what}  {bytes_text(n)}" for what, n in found.details),
-        )
-        excess = f" ({times(size / budget)})" if budget > 0 and base is None else ""
-        return api.Finding(f"{line}{excess} in case {case.name}", exhibit=exhibit, figures=figures)
+        exhibit = self.bars(evaluation, check, case, found, (called, base))
+        return api.Finding(f"{line} in case {case.name}", exhibit=exhibit, figures=figures)
 
     def by_style(self, check: MemoryCheck) -> bool:
-        """The peak of temporaries is."""
         return check.quantity == "peak"
 
     def what(self, check: MemoryCheck, found: api.Measured, /) -> Sequence[str] | None:
-        """What is saved or alive; a peak is over before it can be looked at."""
         return None if check.quantity == "peak" else found.kept
 
     def decides_anywhere(self, check: MemoryCheck) -> bool:
-        """Not where the machine may lack the device."""
         return check.device == "cpu"
-
-
-def _allowed(
-    evaluation: api.Evaluation, check: MemoryCheck, case: api.Case
-) -> tuple[float, float | None]:
-    """The budget on a case, and what it is a multiple of, if it is one."""
-    if check.against is None:
-        return api.amount(evaluation, check, check.at_most, case), None
-    base = max(1.0, float(api.baseline(evaluation, check.against, case, _quantity(check)).value))
-    return size_expr.value(check.at_most, {}) * base, base
-
-
-def _covered_by_another(evaluation: api.Evaluation, check: MemoryCheck) -> bool:
-    """Whether a later check of what is alive looks at the same run: it sees all that is saved."""
-    return check.quantity == "saved" and any(
-        isinstance(other, MemoryCheck) and other.quantity == "live" and other.run == check.run
-        for other in evaluation.checks
-    )
-
-
-def _quantity(check: MemoryCheck) -> str:
-    return "cuda-peak" if check.device == "cuda" else check.quantity

@@ -35,7 +35,6 @@ class NumbersCheck(TolerantCheck):
     )
 
     def lacks(self) -> str:
-        """Parts."""
         return "" if self.parts else "the names of parts"
 
 
@@ -49,7 +48,6 @@ class Numbers(Kind[NumbersCheck]):
     def judge(
         self, evaluation: api.Evaluation, check: NumbersCheck, case: api.Case
     ) -> api.Finding | None:
-        """A breakdown that shows which parts are wrong."""
         observed = evaluation.observed(check.run, case).values.get(check.of)
         expected = evaluation.truth(check.run, case).values[check.of]
         parts = ", ".join(check.parts)

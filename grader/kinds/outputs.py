@@ -30,7 +30,6 @@ class OutputsCheck(TolerantCheck):
     show: Show = Field(default=Show(), description="What to print next to a mismatch.")
 
     def mentions(self) -> Iterator[Mention]:
-        """The results, and the inputs that are shown with them."""
         yield from super().mentions()
         for number, name in enumerate(self.show.inputs):
             yield Mention(("show", "beside", number), name, "input")
@@ -39,7 +38,6 @@ class OutputsCheck(TolerantCheck):
                 yield Mention(("show", "window", number), size, "input")
 
     def faults(self) -> Iterator[tuple[tuple[str | int, ...], str]]:
-        """Saying exact twice, or allowing something with it."""
         yield from super().faults()
         if self.exact and self.tolerance is not None:
             yield ("tolerance",), "expected exact or a tolerance, found both"
@@ -56,7 +54,6 @@ class Outputs(Kind[OutputsCheck]):
     def judge(
         self, evaluation: api.Evaluation, check: OutputsCheck, case: api.Case
     ) -> api.Finding | None:
-        """The first result that differs."""
         outcome = evaluation.observed(check.run, case)
         zeros = check.zeros == "exact"
         for result in check.results:
@@ -75,7 +72,6 @@ class Outputs(Kind[OutputsCheck]):
         return None
 
     def is_exact(self, check: OutputsCheck) -> bool:
-        """Where it asks for the last bit."""
         return check.exact
 
 

@@ -10,10 +10,9 @@ from typing import Literal
 
 from pydantic import Field
 
-from grader.kinds.base import CheckResult, api
-from grader.kinds.counted import BudgetCheck, Counted
-from grader.model.keys import Name, Slug
-from grader.model.numerals import bytes_text, times
+from grader.kinds.base import api
+from grader.kinds.counted import BudgetCheck, Budgeted
+from grader.model.keys import Name
 
 
 class PeakCheck(BudgetCheck):
@@ -24,65 +23,29 @@ class PeakCheck(BudgetCheck):
         description="A result: the step that gives it is looked at, and none before it. The "
         "result counts, inputs do not."
     )
-    large: Slug | Literal[""] = Field(
-        default="",
-        description="Another case, on which only the system's own account is taken; a budget of "
-        "some megabytes or more.",
-    )
 
 
-class Peak(Counted[PeakCheck]):
-    """Count bytes in the worker, and believe the system if it sees more."""
+class Peak(Budgeted[PeakCheck]):
+    """Count the bytes that are allocated at once."""
 
     keys = PeakCheck
     without_torch = True
     slow = True  # every allocation is traced
-    shows_measurement = True
 
-    def carry_out(self, evaluation: api.Evaluation, check: PeakCheck) -> CheckResult:
-        """Hold the bytes against the budget on every case."""
-        counted = super().carry_out(evaluation, check)
+    def quantity(self, check: PeakCheck) -> tuple[str, str, tuple[str, ...]]:
+        return "allocated", check.of, ()
+
+    def halves(self, evaluation: api.Evaluation, check: PeakCheck) -> api.Halves:
         steps = evaluation.steps(check.run)
         *first, step = api.producing(steps, check.of)
-        return api.confirmed(
-            evaluation,
-            check,
-            counted,
-            check.large,
-            api.halves(steps, first, [step], at_peak=True),
-            lambda case: api.amount(evaluation, check, check.at_most, case),
-        )
+        return api.halves(steps, first, [step], at_peak=True)
 
-    def measure(
-        self,
-        evaluation: api.Evaluation,
-        program: api.RemoteProgram,
-        check: PeakCheck,
-        case: api.Case,
-    ) -> api.Measured:
-        """Bytes."""
-        return api.measure(evaluation, program, check.run, case, "allocated", of=check.of)
+    def does(self, check: PeakCheck) -> str:  # noqa: ARG002
+        return "at once"
 
-    def assess(
-        self, evaluation: api.Evaluation, check: PeakCheck, case: api.Case, found: api.Measured
-    ) -> api.Finding:
-        """The bytes against the budget."""
-        size, allowed = float(found.value), api.amount(evaluation, check, check.at_most, case)
-        figures = {"bytes": size, "allowed": allowed}
-        if size <= allowed:
-            line = f"{bytes_text(size)} at once, {bytes_text(allowed)} allowed"
-            return api.Finding.passed(line, **figures)
+    def over(self, evaluation: api.Evaluation, check: PeakCheck) -> str:
         function = api.producing(evaluation.steps(check.run), check.of)[-1].function
-        sentence = f"{function} allocates {bytes_text(size)} at once, {bytes_text(allowed)} allowed"
-        if allowed > 0:
-            sentence += f" ({times(size / allowed)})"
-        with api.blame_bank(f"the reference fails on case {case.name}"):
-            reference = float(self.measure(evaluation, evaluation.reference, check, case).value)
-        exhibit = api.bars(
-            bytes_text, ("yours", size), ("allowed", allowed), ("reference", reference)
-        )
-        return api.Finding(f"{sentence} in case {case.name}", exhibit=exhibit, figures=figures)
+        return f"{function} allocates {{}} at once"
 
     def by_style(self, check: PeakCheck) -> bool:  # noqa: ARG002
-        """Temporaries are."""
         return True

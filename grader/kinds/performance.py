@@ -41,44 +41,29 @@ class Race:
     """Pairs of times so far."""
 
     allowed: float
-    candidate: list[int] = field(default_factory=list)
-    reference: list[int] = field(default_factory=list)
+    ratios: list[float] = field(default_factory=list)  # the submission's time over the reference's
+    spent: int = 0  # nanoseconds of the submission
 
     def add(self, candidate: int, reference: int) -> None:
         """Record one pair, in nanoseconds."""
-        self.candidate.append(candidate)
-        self.reference.append(reference)
-
-    @property
-    def ratios(self) -> list[float]:
-        """By pair, the submission's time as a multiple of the reference's."""
-        both = zip(self.candidate, self.reference, strict=True)
-        return [took / max(1, reference) for took, reference in both]
-
-    @property
-    def spent(self) -> int:
-        """Nanoseconds of the submission's CPU time."""
-        return sum(self.candidate)
+        self.ratios.append(candidate / max(1, reference))
+        self.spent += candidate
 
     @property
     def lead(self) -> int:
         """Pairs that were too slow, less those that were not; clear ones count twice."""
-        return sum(self._says(ratio / self.allowed) for ratio in self.ratios)
-
-    @staticmethod
-    def _says(times_allowed: float) -> int:
-        weight = 2 if not 1 / CLEAR < times_allowed < CLEAR else 1
-        return weight if times_allowed > 1 else -weight
+        lead = 0
+        for ratio in self.ratios:
+            times_allowed = ratio / self.allowed
+            weight = 1 if 1 / CLEAR < times_allowed < CLEAR else 2
+            lead += weight if times_allowed > 1 else -weight
+        return lead
 
     @property
     def decided(self) -> bool:
-        """Whether one side leads by enough."""
-        return abs(self.lead) >= LEAD
-
-    @property
-    def ratio(self) -> float:
-        """The median ratio."""
-        return statistics.median(self.ratios)
+        """Whether one side leads by enough, or slow code has been tried often enough."""
+        enough = self.spent > ENOUGH_NANOSECONDS and len(self.ratios) >= FEWEST
+        return enough or abs(self.lead) >= LEAD
 
 
 class PerformanceCheck(Check):
@@ -98,18 +83,17 @@ class Performance(Kind[PerformanceCheck]):
     missed = "slow"
 
     def carry_out(self, evaluation: api.Evaluation, check: PerformanceCheck) -> CheckResult:
-        """A race on every case; a wrong answer in one decides whatever the times."""
         wrong: list[str] = []
 
         def judge(case: api.Case) -> api.Finding:
             race = Race(check.at_most)
-            idle = _exchange_cost(evaluation, check.run, case)
+            cost = _exchange_cost(evaluation, check.run, case)
             for pair in range(MOST_PAIRS):
-                found = _pair(evaluation, check, case, race, pair, idle)
+                found = _pair(evaluation, check, case, race, pair, cost)
                 if found is not None:
                     wrong.append(case.name)
                     return found
-                if race.decided or (race.spent > ENOUGH_NANOSECONDS and len(race.ratios) >= FEWEST):
+                if race.decided:
                     break
             return _decision(race, case)
 
@@ -119,10 +103,11 @@ class Performance(Kind[PerformanceCheck]):
 
 
 def _decision(race: Race, case: api.Case) -> api.Finding:
-    figures = {"ratio": race.ratio}
-    line = f"{times(race.ratio)} the reference's CPU time, {times(race.allowed)} allowed"
+    ratio = statistics.median(race.ratios)
+    figures = {"ratio": ratio}
+    line = f"{times(ratio)} the reference's CPU time, {times(race.allowed)} allowed"
     if race.lead >= LEAD:
-        exhibit = api.bars(times, ("yours", race.ratio), ("allowed", race.allowed))
+        exhibit = api.bars(times, ("yours", ratio), ("allowed", race.allowed))
         return api.Finding(f"{line} in case {case.name}", exhibit=exhibit, figures=figures)
     verdict = Verdict.PASS if race.lead <= -LEAD else Verdict.INCONCLUSIVE
     return api.Finding(line, verdict, figures=figures)
@@ -134,7 +119,7 @@ def _pair(
     case: api.Case,
     race: Race,
     pair: int,
-    idle: int,
+    cost: int,
 ) -> api.Finding | None:
     """Time both on fresh inputs, the order alternating; the submission's results must be right."""
     steps, draw_index = evaluation.steps(check.run), evaluation.secret + pair
@@ -143,7 +128,7 @@ def _pair(
 
     def one(program: api.RemoteProgram) -> tuple[api.Outcome, int]:
         outcome, nanoseconds = program.timed(steps, inputs, want)
-        return outcome, max(1, nanoseconds - idle)
+        return outcome, max(1, nanoseconds - cost)
 
     def reference() -> tuple[api.Outcome, int]:
         with api.blame_bank(f"the reference fails on case {case.name}"):

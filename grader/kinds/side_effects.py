@@ -1,4 +1,4 @@
-"""Check `side-effects`: a call does nothing but return its results.  `contract` in format 1.
+"""Check `side-effects`: a call does nothing but return its results.
 
 - Inputs are as they were after every step, not only at the end.
 - A result shares no memory with an input, keeps its value through later steps and calls, and is not
@@ -11,9 +11,9 @@ The first two hold wherever the run is: on every case of every check that looks 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import replace
-from typing import Literal
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from typing import Any, Literal
 
 from pydantic import Field
 
@@ -48,159 +48,155 @@ class SideEffects(Kind[SideEffectsCheck]):
     slow = True  # a call for each layout and turn
 
     def carry_out(self, evaluation: api.Evaluation, check: SideEffectsCheck) -> CheckResult:
-        """Look for a breach on every case, and in what the run did in other checks."""
         good = f"inputs, ownership, repeated calls, {len(check.layouts)} layouts"
         found = api.tally(
             evaluation, check, lambda case: self.judge(evaluation, check, case), good=good
         )
-        others = _others(evaluation, check)
+        own = {case.name for case in evaluation.cases_of(check)}
+        others = {
+            case.name: None
+            for other in evaluation.checks
+            if other.run == check.run and registry.get(other.kind).judges_values
+            for case in evaluation.cases_of(other)
+            if case.name not in own
+        }
         if found.verdict is not Verdict.PASS or not others:
             return found
-        wider = check.model_copy(update={"cases": others})
-        seen = api.tally(evaluation, wider, lambda case: _in_passing(evaluation, check, case))
+        wider = check.model_copy(update={"cases": list(others)})
+        seen = api.tally(
+            evaluation, wider, lambda case: _Trial(evaluation, check, case).in_passing()
+        )
         return found if seen.verdict is Verdict.PASS else seen
 
     def judge(
         self, evaluation: api.Evaluation, check: SideEffectsCheck, case: api.Case
     ) -> api.Finding | None:
-        """The first breach."""
-        return next(_breaches(evaluation, check, case), None)
+        return next(_Trial(evaluation, check, case).breaches(self.layouts(check)), None)
 
     def observe(
         self, evaluation: api.Evaluation, check: SideEffectsCheck, case: api.Case
     ) -> str | None:
-        """The sentence of the first breach."""
         found = self.judge(evaluation, check, case)
         return None if found is None else found.sentence
 
     def layouts(self, check: SideEffectsCheck) -> tuple[str, ...]:
-        """Those that leave the values as they are; `broadcast` changes them and is a case."""
         return tuple(name for name in check.layouts if name != "broadcast")
 
 
-def _others(evaluation: api.Evaluation, check: SideEffectsCheck) -> list[str]:
-    """The cases, besides its own, on which other checks look at results of the same run."""
-    own = {case.name for case in evaluation.cases_of(check)}
-    names: dict[str, None] = {}
-    for other in evaluation.checks:
-        if other.run == check.run and registry.get(other.kind).judges_values:
-            names.update(dict.fromkeys(case.name for case in evaluation.cases_of(other)))
-    return [name for name in names if name not in own]
+@dataclass(frozen=True, slots=True)
+class _Trial:
+    """The clauses, tried on one case."""
 
+    evaluation: api.Evaluation
+    check: SideEffectsCheck
+    case: api.Case
 
-def _in_passing(
-    evaluation: api.Evaluation, check: SideEffectsCheck, case: api.Case
-) -> api.Finding | None:
-    """The first side effect of a plain run that the reference's has not."""
-    try:
-        outcome = evaluation.observed(check.run, case)
-    except api.ProgramError:
-        return None  # the check whose case it is says so
-    right = evaluation.truth(check.run, case)
-    mine = outcome._replace(
-        changed=tuple(pair for pair in outcome.changed if pair not in right.changed),
-        stale=tuple(pair for pair in outcome.stale if pair not in right.stale),
-        shared=tuple(pair for pair in outcome.shared if pair not in right.shared),
-    )
-    return next(_side_effects(evaluation, check, case, mine), None)
+    @property
+    def steps(self) -> tuple[api.Step, ...]:
+        return self.evaluation.steps(self.check.run)
 
+    @property
+    def wanted(self) -> tuple[str, ...]:
+        return self.evaluation.wanted[self.check.run]
 
-def _breaches(
-    evaluation: api.Evaluation, check: SideEffectsCheck, case: api.Case
-) -> Iterator[api.Finding]:
-    yield from _side_effects(evaluation, check, case, evaluation.observed(check.run, case))
-    yield from _in_turn(evaluation, check, case)
-    for layout in SideEffects().layouts(check):
-        yield from _with_layout(evaluation, check, case, layout)
+    def breaches(self, layouts: Iterable[str]) -> Iterator[api.Finding]:
+        yield from self.side_effects(self.evaluation.observed(self.check.run, self.case))
+        yield from self.in_turn()
+        for layout in layouts:
+            yield from self.with_layout(layout)
 
+    def in_passing(self) -> api.Finding | None:
+        """The first side effect of a plain run that the reference's has not."""
+        try:
+            mine = self.evaluation.observed(self.check.run, self.case)
+        except api.ProgramError:
+            return None  # the check whose case it is says so
+        right = self.evaluation.truth(self.check.run, self.case)
+        own: dict[str, Any] = {
+            effect: tuple(p for p in getattr(mine, effect) if p not in getattr(right, effect))
+            for effect in ("changed", "stale", "shared")
+        }
+        return next(self.side_effects(mine._replace(**own)), None)
 
-def _side_effects(
-    evaluation: api.Evaluation, check: SideEffectsCheck, case: api.Case, outcome: api.Outcome
-) -> Iterator[api.Finding]:
-    steps, on = evaluation.steps(check.run), f"(case {case.name})"
+    def side_effects(self, outcome: api.Outcome) -> Iterator[api.Finding]:
+        steps, on = self.steps, f"(case {self.case.name})"
 
-    def who(index: int) -> str:
-        return _who(steps[index] if 0 <= index < len(steps) else steps[-1])
+        def who(index: int) -> str:
+            return _who(steps[index] if 0 <= index < len(steps) else steps[-1])
 
-    for index, name in outcome.changed:
-        yield api.Finding(f"{who(index)} changes its caller's {name} {on}")
-    for result, name in outcome.shared:
-        if result in check.results:
-            yield api.Finding(
-                f"{result} shares its memory with {name}: writing to one changes the other {on}"
+        for index, name in outcome.changed:
+            yield api.Finding(f"{who(index)} changes its caller's {name} {on}")
+        for result, name in outcome.shared:
+            if result in self.check.results:
+                yield api.Finding(
+                    f"{result} shares its memory with {name}: writing to one changes the other {on}"
+                )
+        for result, index in outcome.stale:
+            if result in self.check.results:
+                yield api.Finding(f"{result} is changed afterwards by {who(index)} {on}")
+
+    def in_turn(self) -> Iterator[api.Finding]:
+        """The case itself, another of the same shape, and the first again, in lockstep."""
+        evaluation, case, draws = self.evaluation, self.case, (0, 1, 0)
+        given = [evaluation.inputs(case, self.check.run, draw_index=draw) for draw in draws]
+        outcomes, common = evaluation.asked(
+            case, lambda program: program.interleave(self.steps, given, self.wanted)
+        )
+        for name in common:
+            if name in self.check.results:
+                yield api.Finding(
+                    f"two calls return the same memory for {name}: what happens to one result "
+                    f"happens to the other (case {case.name})"
+                )
+        for draw, inputs, outcome in zip(draws, given, outcomes, strict=True):
+            yield from self.side_effects(outcome)
+            for name, fault in self.caused(outcome, draw):
+                sentence = (
+                    f"{name} is right in a first call and wrong when calls take turns: "
+                    f"something is kept outside of what the steps hand on (case {case.name})"
+                )
+                if draw and self.is_wrong_alone(name, inputs, draw):
+                    sentence = f"{fault.sentence} on another draw of case {case.name}"
+                yield api.Finding(sentence, mismatch=fault.mismatch(case.name))
+
+    def is_wrong_alone(self, name: str, inputs: api.Inputs, draw_index: int) -> bool:
+        """Whether a result is wrong though nothing was called before: no memory is to blame."""
+        submission = self.evaluation.submission
+        program = replace(submission, name=f"{submission.name}, anew")
+        program.load(())
+        first = program.run(self.steps, inputs, self.wanted)
+        return self.fault(name, first, draw_index) is not None
+
+    def caused(self, outcome: api.Outcome, draw_index: int) -> Iterator[tuple[str, api.Fault]]:
+        """Results that are wrong in an outcome, and right on the case as it is."""
+        usual = self.evaluation.observed(self.check.run, self.case)
+        for name in self.check.results:
+            fault = self.fault(name, outcome, draw_index)
+            if fault is not None and self.fault(name, usual, 0) is None:
+                yield name, fault
+
+    def fault(self, name: str, outcome: api.Outcome, draw_index: int) -> api.Fault | None:
+        run = self.check.run
+        return api.fault_of(self.evaluation, run, self.case, name, outcome, draw_index=draw_index)
+
+    def with_layout(self, layout: str) -> Iterator[api.Finding]:
+        inputs = self.evaluation.inputs(self.case, self.check.run, layout=layout)
+        when = f"when the arrays are {_WORDS[layout]} (case {self.case.name})"
+        try:
+            outcome = self.evaluation.asked(
+                self.case, lambda program: program.run(self.steps, inputs, self.wanted)
             )
-    for result, index in outcome.stale:
-        if result in check.results:
-            yield api.Finding(f"{result} is changed afterwards by {who(index)} {on}")
+        except api.ProgramError as error:
+            what = error.message
+            if error.raised is not None:
+                who = "your code" if error.step is None else _who(error.step)
+                what = f"{who} raises {error.raised.type}"
+            yield api.Finding(f"{what} {when}", raised=error.raised)
+            return
+        yield from self.side_effects(outcome)
+        for name, fault in self.caused(outcome, 0):
+            yield api.Finding(f"{name} is wrong {when}", mismatch=fault.mismatch(self.case.name))
 
 
 def _who(step: api.Step) -> str:
     return "your backward" if step.owner == "torch" else step.function
-
-
-def _in_turn(
-    evaluation: api.Evaluation, check: SideEffectsCheck, case: api.Case
-) -> Iterator[api.Finding]:
-    """The case itself, another of the same shape, and the first again, in lockstep."""
-    draws = (0, 1, 0)
-    given = [evaluation.inputs(case, check.run, draw_index=draw_index) for draw_index in draws]
-    steps, wanted = evaluation.steps(check.run), evaluation.wanted[check.run]
-    outcomes, common = evaluation.asked(
-        case, lambda program: program.interleave(steps, given, wanted)
-    )
-    for name in common:
-        if name in check.results:
-            yield api.Finding(
-                f"two calls return the same memory for {name}: what happens to one result "
-                f"happens to the other (case {case.name})"
-            )
-    for draw_index, inputs, outcome in zip(draws, given, outcomes, strict=True):
-        yield from _side_effects(evaluation, check, case, outcome)
-        for name, fault in _caused(evaluation, check, case, outcome, draw_index):
-            sentence = (
-                f"{name} is right in a first call and wrong when calls take turns: "
-                f"something is kept outside of what the steps hand on (case {case.name})"
-            )
-            if draw_index:  # wrong though nothing was called before: then no memory is to blame
-                program = replace(evaluation.submission, name=f"{evaluation.submission.name}, anew")
-                program.load(())
-                first = program.run(steps, inputs, wanted)
-                if api.fault_of(evaluation, check.run, case, name, first, draw_index=draw_index):
-                    sentence = f"{fault.sentence} on another draw of case {case.name}"
-            yield api.Finding(sentence, mismatch=fault.mismatch(case.name))
-
-
-def _caused(
-    evaluation: api.Evaluation,
-    check: SideEffectsCheck,
-    case: api.Case,
-    outcome: api.Outcome,
-    draw_index: int,
-) -> Iterator[tuple[str, api.Fault]]:
-    """Results that are wrong in an outcome, and right on the case as it is."""
-    usual = evaluation.observed(check.run, case)
-    for name in check.results:
-        fault = api.fault_of(evaluation, check.run, case, name, outcome, draw_index=draw_index)
-        if fault is not None and api.fault_of(evaluation, check.run, case, name, usual) is None:
-            yield name, fault
-
-
-def _with_layout(
-    evaluation: api.Evaluation, check: SideEffectsCheck, case: api.Case, layout: str
-) -> Iterator[api.Finding]:
-    steps, inputs = evaluation.steps(check.run), evaluation.inputs(case, check.run, layout=layout)
-    when = f"when the arrays are {_WORDS[layout]} (case {case.name})"
-    try:
-        outcome = evaluation.asked(
-            case, lambda program: program.run(steps, inputs, evaluation.wanted[check.run])
-        )
-    except api.ProgramError as error:
-        what = error.message
-        if error.raised is not None:
-            who = "your code" if error.step is None else _who(error.step)
-            what = f"{who} raises {error.raised.type}"
-        yield api.Finding(f"{what} {when}", raised=error.raised)
-        return
-    yield from _side_effects(evaluation, check, case, outcome)
-    for name, fault in _caused(evaluation, check, case, outcome, 0):
-        yield api.Finding(f"{name} is wrong {when}", mismatch=fault.mismatch(case.name))

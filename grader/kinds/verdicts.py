@@ -18,7 +18,6 @@ from pydantic import Field, model_validator
 from grader.kinds.base import Check, CheckResult, Kind, api
 from grader.model.keys import Name, Slug
 from grader.model.report import Raised
-from grader.model.verdict import Verdict
 
 ACCEPTED, REJECTED, NONE = "accepted", "rejected", "no verdict"
 
@@ -47,13 +46,14 @@ class VerdictsCheck(Check):
     @classmethod
     def _all_cases(cls, keys: Any) -> Any:  # noqa: ANN401 whatever the spec has there
         """Name the cases, so that whatever asks for those of a check finds them."""
-        listed = [keys.get(key) or [] for key in ("accept", "reject")] if _is_map(keys) else []
-        if listed and "cases" not in keys and all(isinstance(names, list) for names in listed):
+        if not isinstance(keys, dict):
+            return keys
+        listed = [keys.get(key) or [] for key in ("accept", "reject")]
+        if "cases" not in keys and all(isinstance(names, list) for names in listed):
             return {**keys, "cases": [*listed[0], *listed[1]]}
         return keys
 
     def faults(self) -> Iterator[tuple[tuple[str | int, ...], str]]:
-        """Cases that are said twice, or otherwise."""
         if self.cases != [*self.accept, *self.reject]:
             yield ("cases",), "expected accept and reject in place of cases"
         for name in set(self.accept) & set(self.reject):
@@ -94,9 +94,6 @@ class Verdicts(Kind[VerdictsCheck]):
             raise api.Stopped(
                 _nameless(evaluation, replace(stop.result, message=message))
             ) from None
-        if found.verdict is Verdict.POLICY:
-            message = found.message.rpartition(" (case ")[0] or found.message
-            return _nameless(evaluation, replace(found, message=message))
         told = {case.name: _said(evaluation, check, case) for case in cases}
         missed = [case for case in cases if told[case.name] != _right(check, case)]
         accepted = sum(told[name] == ACCEPTED for name in check.accept)
@@ -112,7 +109,6 @@ class Verdicts(Kind[VerdictsCheck]):
     def judge(
         self, evaluation: api.Evaluation, check: VerdictsCheck, case: api.Case
     ) -> api.Finding | None:
-        """Whether what it says of one case is right."""
         _ = evaluation.observed(check.run, case)  # raises what the test did
         said = _said(evaluation, check, case)
         return None if said == _right(check, case) else api.Finding(said)
@@ -181,7 +177,3 @@ def _nameless(evaluation: api.Evaluation, found: CheckResult) -> CheckResult:
     return replace(
         found, cases=(), failing=(), case_line="", about="", inputs={}, call="", raised=raised
     )
-
-
-def _is_map(keys: object) -> bool:
-    return isinstance(keys, dict)

@@ -319,7 +319,7 @@ def test_state_hidden_in_a_global_is_counted(deviations: Desk) -> None:
     )
     found = deviations.result("kept", source)
     assert found.verdict is Verdict.FAIL
-    assert found.figures["kept"] > 700_000
+    assert found.figures["bytes"] > 700_000
 
 
 IN_PLACE = """
@@ -343,7 +343,7 @@ def test_what_is_updated_in_place_excuses_nothing_that_is_hidden(tmp_path: Path,
     with opened(tmp_path, IN_PLACE, source.replace(more, "")) as session:
         found = of(graded(session, source), "kept")
     assert found.verdict is (Verdict.FAIL if more else Verdict.PASS), found.message
-    assert found.figures["kept"] == pytest.approx(64_000 if more else 32_000, abs=5_000)
+    assert found.figures["bytes"] == pytest.approx(64_000 if more else 32_000, abs=5_000)
 
 
 def test_figures_are_those_of_the_case_that_is_shown(deviations: Desk) -> None:
@@ -353,7 +353,7 @@ def test_figures_are_those_of_the_case_that_is_shown(deviations: Desk) -> None:
     )
     found = deviations.result("kept", source, cases=["small", "rows"])
     assert found.failing == ("small",)
-    assert found.figures["kept"] > 8000  # in rows, which comes later, it is 256 at most
+    assert found.figures["bytes"] > 8000  # in rows, which comes later, it is 256 at most
     good = deviations.result("kept", cases=["small", "rows"])
     assert (good.figures["allowed"], good.message) == (256, "192 bytes kept, 256 bytes allowed")
 

@@ -49,10 +49,6 @@ def test_one_side_must_lead_by_five(ratios: tuple[float, ...], lead: int, decide
     assert (run.lead, run.decided) == (lead, decided)
 
 
-def test_the_ratio_is_the_median_so_that_one_pause_does_not_count() -> None:
-    assert race(1.0, 1.1, 900.0).ratio == 1.1
-
-
 def test_time_that_is_not_there_is_no_division_by_zero() -> None:
     run = Race(2.0)
     run.add(5, 0)
