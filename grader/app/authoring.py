@@ -1,29 +1,38 @@
 """Write a question that is proved already, to be turned into one's own.
 
-Everything is written or nothing is, and never over anything: the drill's folder comes first, then
-the spec appears, which is what makes it a question.
+A template is the text of a spec with marks for what differs: the id, and where the programs go,
+which are files or stand in the spec.  Everything is written or nothing is, and never over anything:
+the drill's folder comes first, then the spec appears, which is what makes it a question.
 """
 
 from __future__ import annotations
 
 import os
+import re
 import shutil
 from collections.abc import Mapping
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from textwrap import indent
 
 from grader.app import files
 from grader.app.context import Context
 from grader.bank.storage import FOLDER, MOST_LETTERS, NOTHING, found_at, is_id, nearest_id
 from grader.model.errors import UsageError
 
-if TYPE_CHECKING:
-    from grader.scaffold.template import Template
-
+MOST_PARTS = 9
 _ELSEWHERE = "choose a folder that you can write, with --bank DIR"
 _SCHEMA = "question.schema.json"
+_TEMPLATES = Path(__file__).parent / "templates"
+_ENDING = ".py.txt"
+_HEAD = ("reference", "starter")
+_IN_FILES = (
+    "# The programs are files: drills/@ID@/reference.py, starter.py, and misconceptions/*.py.\n\n"
+)
+_INLINE = "# The programs. A misconception has its own below its feedback.\ncode:\n"
+_FIRST = "TODO The story: what goes wrong, for whom, and how it shows. Never the cause."
+_LATER = "TODO What the interviewer asks next, in a sentence: an edge, then what it costs."
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +42,14 @@ class Written:
     bank: Path  # what --bank names
     written: list[Path]  # the spec first
     todo: list[str]  # file:line of what is marked TODO
+
+
+@dataclass(frozen=True, slots=True)
+class Template:
+    """A spec with marks in it, and its programs by name: reference, starter, misconceptions."""
+
+    spec: str
+    programs: Mapping[str, str]
 
 
 def new(
@@ -55,7 +72,6 @@ def new(
     """
     from grader.bank.loading import todos
     from grader.kinds import registry
-    from grader.scaffold import template
 
     if fault := id_fault(question_id):
         better = nearest_id(question_id) or "my-norm"
@@ -68,41 +84,24 @@ def new(
         )
     bank = root = root.resolve()
     spec = root / "questions" / f"{question_id}.yaml"
-    begun = _begun(parts, form)
-    drill = (
-        None if one_file or not begun.programs else root / "drills" / question_id
-    )  # None: programs are in the spec
+    template = _template(parts, form)
+    inline = one_file or not template.programs
+    drill = None if inline else root / "drills" / question_id
     if one_file and ctx.bank is None and not spec.parent.is_dir():
         bank = spec = root / spec.name
     documented = root / "docs" / _SCHEMA  # where a checkout of the program has it
     schema = documented if bank == root and documented.is_file() else root / _SCHEMA
     _check_free(ctx, spec, drill)
     named = os.path.relpath(schema, spec.parent).replace(os.sep, "/")
-    texts = template.files(begun, question_id, schema=named, one_file=one_file)
-    written = _write(ctx, spec, drill, texts)
+    text = _filled(template, question_id, schema=named, inline=inline)
+    programs = {drill / _file(n): t for n, t in template.programs.items()} if drill else {}
+    _write(ctx, spec, drill, {spec: text, **programs})
+    written = [spec, *programs]
     todo = [at for path in written for at in todos(ctx.near(path), path.read_bytes())]
     with suppress(UsageError):  # for editors; where there is one already it stays
         if files.create(schema, registry.schema().encode()):
             written.append(schema)
     return Written(bank, written, todo)
-
-
-def _begun(parts: int | None, form: str) -> Template:
-    from grader.forms.registry import NAMES
-    from grader.scaffold import template
-
-    if form not in NAMES:
-        known = ", ".join(NAMES)
-        raise UsageError(f"--form: expected one of {known}, found {form!r}")
-    if form != NAMES[0]:
-        if parts is not None:
-            raise UsageError(f"--form {form}: expected no --parts")
-        return template.of_form(form)
-    if parts is not None:
-        from grader.scaffold.parts import begin as begin_parts
-
-        return begin_parts(parts)
-    return template.blank()
 
 
 def id_fault(name: str) -> str:
@@ -115,6 +114,80 @@ def id_fault(name: str) -> str:
     )
 
 
+def _template(parts: int | None, form: str) -> Template:
+    from grader.forms.registry import NAMES
+
+    if form not in NAMES:
+        raise UsageError(f"--form: expected one of {', '.join(NAMES)}, found {form!r}")
+    if parts is not None:
+        if form != NAMES[0]:
+            raise UsageError(f"--form {form}: expected no --parts")
+        return _in_parts(parts)
+    if form != NAMES[0]:
+        return Template(_text(f"{form}.yaml"), {})
+    names = sorted(path.name.removesuffix(".txt") for path in _TEMPLATES.glob(f"*{_ENDING}"))
+    return Template(_text("question.yaml"), {n.removesuffix(".py"): _text(n) for n in names})
+
+
+def _text(name: str) -> str:
+    return (_TEMPLATES / f"{name}.txt").read_text(encoding="utf-8")
+
+
+def _in_parts(count: int) -> Template:
+    """A skeleton of a question in parts, each with one check and one idea."""
+    if not 2 <= count <= MOST_PARTS:
+        raise UsageError(
+            f"--parts: expected a number from 2 to {MOST_PARTS}, found {count}",
+            hint="without --parts a question of one part is written",
+        )
+    numbers = range(1, count + 1)
+
+    def each(block: re.Match[str]) -> str:
+        return "".join(
+            block[1]
+            .replace("@P@", str(p))
+            .replace("@POINTS@", str(100 // count + (100 % count if p == 1 else 0)))
+            .replace("@FACTOR@", str(p + 1))
+            .replace("@PROMPT@", _FIRST if p == 1 else _LATER)
+            for p in numbers
+        )
+
+    text = _text("parts.yaml").replace("@N@", str(count))
+    spec = re.sub(r"@EACH@\n(.*?)@END@\n", each, text, flags=re.DOTALL)
+    head = '"""TODO what is asked."""\n\n\n'
+    right = "\n\n".join(f"def answer_{p}(x):\n    return {p + 1} * x\n" for p in numbers)
+    wrong = {f"idea-{p}": f"def answer_{p}(x):\n    return x + {p + 1}\n" for p in numbers}
+    starter = f"{head}# TODO code that looks plausible and holds idea-1\n{wrong['idea-1']}"
+    ideas = {name: f"# TODO a wrong idea\n{code}" for name, code in wrong.items()}
+    return Template(spec, {"reference": head + right, "starter": starter, **ideas})
+
+
+def _filled(template: Template, question_id: str, *, schema: str, inline: bool) -> str:
+    """The spec, with its marks filled; the programs are in it where they are `inline`."""
+    code = "".join(
+        f"  {name}: |\n{indent(template.programs.get(name, ''), ' ' * 4)}\n" for name in _HEAD
+    )
+    marks = {"@CODE@\n": _INLINE + code if inline else _IN_FILES}
+    for name in template.programs.keys() - {*_HEAD}:
+        idea = "    code: |\n" + indent(template.programs[name], " " * 6)
+        marks[f"@CODE {name}@\n"] = idea if inline else ""
+    marks |= {
+        "@SCHEMA@": schema,
+        "@TITLE@": question_id.replace("-", " ").capitalize(),
+        "@TRACK@": question_id.partition("-")[0],
+        "@ID@": question_id,
+    }
+    spec = template.spec
+    for mark, text in marks.items():
+        spec = spec.replace(mark, text)
+    return spec
+
+
+def _file(program: str) -> str:
+    name = f"{program.replace('-', '_')}.py"
+    return name if program in _HEAD else f"misconceptions/{name}"
+
+
 def _check_free(ctx: Context, spec: Path, drill: Path | None) -> None:
     """Raise UsageError where something is in the way."""
     for path in (spec, spec.with_suffix(".yml"), drill):
@@ -125,11 +198,8 @@ def _check_free(ctx: Context, spec: Path, drill: Path | None) -> None:
             )
 
 
-def _write(ctx: Context, spec: Path, drill: Path | None, texts: Mapping[str, str]) -> list[Path]:
-    """Write everything or nothing; return the paths, the spec first."""
-    before = f"drills/{spec.stem}/"
-    programs = {n.removeprefix(before): t for n, t in texts.items() if n.startswith(before)}
-    written = [spec]
+def _write(ctx: Context, spec: Path, drill: Path | None, texts: Mapping[Path, str]) -> None:
+    """Write everything or nothing, the spec last."""
     with ExitStack() as undo:
         try:
             spec.parent.mkdir(parents=True, exist_ok=True)
@@ -137,18 +207,18 @@ def _write(ctx: Context, spec: Path, drill: Path | None, texts: Mapping[str, str
                 drill.parent.mkdir(parents=True, exist_ok=True)
                 drill.mkdir()  # fails where something is
                 undo.callback(shutil.rmtree, drill, ignore_errors=True)
-                for name, text in programs.items():
-                    written.append(drill / name)
-                    written[-1].parent.mkdir(exist_ok=True)
-                    written[-1].write_text(text, encoding="utf-8")
+            for path, text in texts.items():
+                if path != spec:
+                    path.parent.mkdir(exist_ok=True)
+                    path.write_text(text, encoding="utf-8")
         except OSError as fault:
             _check_free(ctx, spec, drill)  # made by somebody else since we looked
             raise UsageError(
                 f"{fault.filename or spec}: cannot be written: {fault.strerror or fault}",
                 hint=_ELSEWHERE,
             ) from fault
-        if files.create(spec, texts[f"questions/{spec.name}"].encode(), _ELSEWHERE):
+        if files.create(spec, texts[spec].encode(), _ELSEWHERE):
             undo.pop_all()
-            return written
+            return
     _check_free(ctx, spec, drill)
     raise UsageError(f"{spec}: it was made by somebody else meanwhile")

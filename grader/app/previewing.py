@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from grader import bank
 from grader.app import requirements
@@ -13,24 +12,15 @@ from grader.app.context import Context
 from grader.model.errors import UsageError
 from grader.model.nearest import did_you_mean
 from grader.model.numerals import quantity
-from grader.model.question import Question
 from grader.model.report import Report
 
 STARTER = "starter"
 _FUTURE = re.compile(rb"^from __future__ import [^\n]*", re.MULTILINE)
 
 
-@dataclass(frozen=True, slots=True)
-class Previewed:
-    """A variant of a misconception, or the starter, and the report on it."""
-
-    name: str  # as an audit calls it: "even-split (2)"
-    report: Report
-
-
 def preview(
     ctx: Context, question_id: str, name: str, *, variant: int | None = None, seed: int = 0
-) -> Iterator[Previewed]:
+) -> Iterator[tuple[str, Report]]:
     """Grade what holds a misconception as if somebody had handed it in; nothing is recorded.
 
     Args:
@@ -48,32 +38,22 @@ def preview(
 
     question = bank.load(banks_for(ctx, question_id), question_id)
     requirements.need_torch(question)
-    programs = _programs(question, name)
-    if variant is not None:
-        if variant > len(programs):
-            count = quantity(len(programs), "variant")
-            raise UsageError(f"{name} has {count}: there is no --variant {variant}")
-        label = list(programs)[variant - 1]
-        programs = {label: programs[label]}
-    with GradingSession(question) as session:
-        for label, source in programs.items():
-            yield Previewed(label, session.grade(source, seed=seed, is_program=label != STARTER))
-
-
-def _programs(question: Question, name: str) -> dict[str, bytes]:
-    """The variants of a misconception by name, each as one file."""
-    if name == STARTER:
-        return {name: question.starter}
-    if name not in question.variants:
-        known = [*question.variants, STARTER]
+    known = [*question.variants, STARTER]
+    if name not in known:
         raise UsageError(
             f"{question.id} has no misconception {name!r}{did_you_mean(name, known)}",
             hint=f"it has {', '.join(known)}",
         )
     # A variant is executed over the reference; what must stand at the head of a file does already.
-    return {
-        name if number == 1 else f"{name} ({number})": b"\n\n".join(
-            [question.reference, _FUTURE.sub(b"", source).lstrip(b"\n")]
-        )
-        for number, source in enumerate(question.variants[name], 1)
-    }
+    programs = [question.starter] if name == STARTER else [
+        b"\n\n".join([question.reference, _FUTURE.sub(b"", source).lstrip(b"\n")])
+        for source in question.variants[name]
+    ]  # fmt: skip
+    if variant is not None and variant > len(programs):
+        count = quantity(len(programs), "variant")
+        raise UsageError(f"{name} has {count}: there is no --variant {variant}")
+    with GradingSession(question) as session:
+        for number, source in enumerate(programs, 1):
+            if variant in {None, number}:
+                label = name if number == 1 else f"{name} ({number})"
+                yield label, session.grade(source, seed=seed, is_program=name != STARTER)

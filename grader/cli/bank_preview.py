@@ -38,20 +38,18 @@ def command(
     if json:
         from grader.reports.json import to_json
 
-        output.document(
-            pages=[{"name": page.name, "report": to_json(page.report)} for page in pages]
-        )
+        output.document(pages=[{"name": name, "report": to_json(one)} for name, one in pages])
     else:
         from grader.reports import grade
 
         words = f"drill bank preview {shlex.quote(question)} {name}{here.option}"
-        for number, page in enumerate(pages):
+        for number, (label, report) in enumerate(pages):
             if number:
                 output.write()
-            output.heading(page.name)
+            output.heading(label)
             output.write()
             # The starter holds the idea that is previewed, and would keep it back.
             around = grade.Around(file="", explain=True, everything=f"{words} --json")
-            output.show(grade.page(page.report, around), rows=grade.ROWS)
-    faulty = any(page.report.verdict is Verdict.INVALID for page in pages)
+            output.show(grade.page(report, around), rows=grade.ROWS)
+    faulty = any(report.verdict is Verdict.INVALID for _, report in pages)
     return entrypoint.EXIT_BANK_FAULT if faulty else 0

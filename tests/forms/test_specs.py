@@ -9,7 +9,7 @@ import pytest
 from grader import bank
 from grader.model.errors import BankError
 
-TEMPLATES = Path(__file__).parents[2] / "grader" / "scaffold" / "templates"
+TEMPLATES = Path(__file__).parents[2] / "grader" / "app" / "templates"
 BROKEN = [
     ("estimate", "unit: B,", "unit: GB,", "weight_bytes: expected a unit of 1, B, FLOP, s,"),
     ("estimate", "parts: [weight_bytes]", "parts: [bytes]", "answers: expected bytes, which size"),
